@@ -13,7 +13,7 @@ use analysis::load::{Experiment, Forecasts};
 use jiff::{SignedDuration, SpanRound, Unit};
 use report::document::LoadDocument;
 
-pub(crate) use study::users_of;
+pub(crate) use study::{left_out, users_of};
 
 use experiment::experiment;
 use refusal::refused;

@@ -94,9 +94,14 @@ fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Resul
     let rounds = args.rounds.or(studies.iter().filter_map(|study| study.rounds).max());
     let args = MeasureArgs { rounds, ..args.clone() };
     let mut measured = session::measure(wanted, &args)?;
-    for users in studies.iter().filter_map(|study| study.users) {
-        if measured.interrupted.is_none() {
-            measured.interrupted = load::users_of(users, &mut measured.run)?;
+    for study in studies {
+        match study.users {
+            // What changes the machine is asked for by name.
+            Some(users) if studies.len() > 1 => load::left_out(users, study.name, &mut measured.run),
+            Some(users) if measured.interrupted.is_none() => {
+                measured.interrupted = load::users_of(users, &mut measured.run)?;
+            }
+            _ => {}
         }
     }
     Ok(session::finish(measured, &args))

@@ -2,7 +2,7 @@
 
 use ::load::{LoadError, Time, shipped};
 use analysis::study::UserExperiment;
-use record::{Run, Skip};
+use record::{Cost, Run, Skip};
 
 use super::experiment::experiment;
 use super::predict;
@@ -34,18 +34,29 @@ pub(crate) fn users_of(study: &UserExperiment, run: &mut Run) -> anyhow::Result<
         Ok((costs, notes, signal)) => (costs, told(&notes), signal),
         Err(error) => (Vec::new(), reasons(&error), None),
     };
+    skip(study, &costs, run, why);
+    run.costs.extend(costs);
+    run.note_units();
+    Ok(signal)
+}
+
+/// Leaves the experiment of a study out of a run that measures several, because it makes swap for a while.
+pub(crate) fn left_out(study: &UserExperiment, name: &str, run: &mut Run) {
+    let reason = "the experiment with users makes a swap file for some minutes, so it must be named".to_string();
+    skip(study, &[], run, (reason, format!("howslow study {name}")));
+}
+
+/// Notes those figures of an experiment that are not among these costs, with the reason and the remedy.
+fn skip(study: &UserExperiment, costs: &[Cost], run: &mut Run, (reason, remedy): (String, String)) {
     let missing =
         (study.names)().into_iter().filter(|(id, at)| !costs.iter().any(|it| it.operation == *id && it.at == *at));
     let skips = missing.map(|(operation, at)| Skip {
         operation: operation.into(),
         at,
-        reason: why.0.clone(),
-        remedy: why.1.clone(),
+        reason: reason.clone(),
+        remedy: remedy.clone(),
     });
     run.skipped.extend(skips);
-    run.costs.extend(costs);
-    run.note_units();
-    Ok(signal)
 }
 
 /// Reason and remedy of an experiment that cannot be done. A page joins reasons by semicolons, so a reason has none.
@@ -62,6 +73,16 @@ fn told(notes: &[String]) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_out_says_how_to_have_it() {
+        let study = analysis::study::study("core").expect("a study");
+        let mut run = store::book("multics-1970").expect("a book").expect("a sound one").run();
+        run.skipped.clear();
+        left_out(study.users.expect("an experiment"), study.name, &mut run);
+        assert!(run.skipped.len() > 20 && run.skipped.iter().all(|it| it.remedy == "howslow study core"));
+        assert!(run.skipped[0].reason.contains("swap file"), "{:?}", run.skipped[0]);
+    }
 
     #[test]
     fn a_reason_is_one_sentence() {

@@ -73,6 +73,7 @@ fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Resul
     // Dropped, it removes what was made so far.
     let mut device = Device { kind: Kind::File(path.clone()), mark, counts: None };
     let make = || -> std::io::Result<File> {
+        has_room(folder, size)?;
         let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
         // The mark first: a file without it is never removed.
         file.write_all(&header(pages(size), &mark))?;
@@ -85,6 +86,14 @@ fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Resul
     drop(file);
     turn_on(&path).map_err(|error| failed("turn on", &error, remedy(&error)))?;
     Ok(device)
+}
+
+/// An error if this folder's file system has less space. To find out by taking it would leave other programs none meanwhile.
+fn has_room(folder: &Path, size: u64) -> std::io::Result<()> {
+    let it = rustix::fs::statvfs(folder)?;
+    let free = it.f_bavail.saturating_mul(it.f_frsize);
+    let told = || format!("{} are needed and {} are free there", record::Bytes(size), record::Bytes(free));
+    if free < size { Err(Error::new(std::io::ErrorKind::StorageFull, told())) } else { Ok(()) }
 }
 
 fn zram(size: u64, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError> {
