@@ -3,22 +3,27 @@
 
 mod certainty;
 mod configuration;
+mod crowding;
 mod demands;
 mod figures;
 mod for_model;
 mod forecast;
+mod judged;
 mod knee;
 mod measured;
+mod played;
 mod response;
+mod system;
 
 pub use certainty::{between_faults, idle_interval};
 pub use configuration::{Configuration, PageDevice, Relief};
-pub use demands::{Demands, FaultsAt, Paged, Usual, mean_of};
+pub use crowding::crowds;
+pub use demands::{Crowding, Demands, FaultsAt, Paged, Usual, mean_of};
 pub use figures::{Busy, Counted, Idle, Row, idle, row};
 pub use for_model::model_file;
-pub use forecast::{
-    Forecast, Forecasts, Judged, Missed, Predicted, alone, by_half, error, flushed, forecast, judged, missed, system,
-};
+pub use forecast::{Forecast, Forecasts, Missed, alone, by_half, error, flushed, forecast, missed, steady_missed};
+pub use judged::{Judged, Predicted, judged};
 pub use knee::{Cliff, CliffPoint, Knee, cliffs};
 pub use measured::{CpuTime, Depth, Experiment, FaultCost, Finished, Measured, Outcome, Paging, Pressure, Sums};
 pub use response::{Response, SHARES, per_interaction, response};
+pub use system::system;

@@ -59,10 +59,10 @@ pub use file::ModelFile;
 pub use fit::{CurveFit, Fit, fit};
 pub use measured::{Configuration, Measured};
 pub use prediction::{Bounds, CpuShares, Method, Percentiles, Prediction, PredictionInterval, Simulated};
-pub use simulate::{SimulationSettings, simulate};
+pub use simulate::{Ended, Log, Request, Script, SimulationSettings, play, simulate};
 pub use solve::{predict, predict_by_hierarchy, predict_exactly};
 pub use system::{Kind, PageDevice, Spread, System};
-pub use uncertain::predict_interval;
+pub use uncertain::{draws, predict_interval};
 
 #[cfg(test)]
 mod tests;

@@ -42,7 +42,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
         let mut lines = dry_run(&plan, &configurations, &root).map_err(refused)?;
         if args.predict {
             lines.push(
-                "one user alone first, with several limits of memory; predictions are written down before the rest"
+                "one user alone first, with several limits of memory, and a few who never think; predictions are written down before the rest"
                     .into(),
             );
         }
@@ -60,7 +60,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     }
     let it = experiment(&plan, &configurations, &root, seed).map_err(refused)?;
     if let Some(forecasts) = &mut forecasts {
-        predict::after(forecasts, &it.measured);
+        predict::after(forecasts, &it.measured, &plan, seed);
         args.output.as_ref().map_or(Ok(()), |path| predict::write(path, forecasts, &it.measured))?;
     }
     print(&it, forecasts.as_ref(), args)?;

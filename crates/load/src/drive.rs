@@ -1,6 +1,7 @@
 //! One configuration driven: users think, ask, queue for eligibility, are served and counted. One thread waits for all of them.
 
 mod counts;
+mod drawn;
 mod gate;
 mod measured;
 mod person;
@@ -10,6 +11,7 @@ mod setting;
 mod tally;
 
 pub use counts::cpus_of;
+pub use drawn::{drawn, seed_of};
 pub use run::{Ended, drive};
 pub use script::Script;
 pub use setting::Setting;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use analysis::load::{Configuration, FaultCost, Measured, PageDevice, Usual};
 use measure::Signals;
 
-use crate::drive::{Ended, Script, Setting, cpus_of, drive};
+use crate::drive::{Ended, Script, Setting, cpus_of, drive, seed_of};
 use crate::error::LoadError;
 use crate::fault;
 use crate::plan::{Memory, Plan};
@@ -135,7 +135,7 @@ impl<'a> Session<'a> {
             device: device.as_ref(),
             cpus: &cpus,
             fault,
-            seed: self.seed.wrapping_add(u64::from(configuration.repetition)),
+            seed: seed_of(self.seed, configuration),
             signals: &self.signals,
         };
         let ended = drive(&setting, users, listener, progress)?;

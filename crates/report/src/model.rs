@@ -77,7 +77,19 @@ fn head(system: &System) -> String {
         }
         parts.push(format!("{name}: {}", costs.join(" and ")));
     }
+    parts.extend(crowding(system));
     parts.join(", ")
+}
+
+/// What each further eligible interaction adds to a fault; `None` for nothing.
+fn crowding(system: &System) -> Option<String> {
+    let shares = [(system.handling_crowding.value, "handling"), (system.page_device.crowding.value, "waiting")];
+    let more: Vec<String> = shares
+        .into_iter()
+        .filter(|(share, _)| *share > 0.0)
+        .map(|(share, what)| format!("{} more {what}", percent(share)))
+        .collect();
+    (!more.is_empty()).then(|| format!("for each further eligible {}", more.join(" and ")))
 }
 
 /// The page, with charts of this width.

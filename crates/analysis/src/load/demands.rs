@@ -47,6 +47,19 @@ pub struct Paged {
     pub wait_s: f64,
 }
 
+/// What each further eligible interaction adds to a fault, as shares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crowding {
+    /// With this page device.
+    pub device: PageDevice,
+    /// With so many processors.
+    pub cpus: u32,
+    /// To the processor time that it takes.
+    pub handling: f64,
+    /// To the wait for the page.
+    pub wait: f64,
+}
+
 /// The demands of the mean interaction of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demands {
@@ -58,6 +71,8 @@ pub struct Demands {
     pub other_wait_s: Figure,
     /// By device.
     pub paged: Vec<Paged>,
+    /// What changes while others are eligible; empty if that was not measured.
+    pub crowding: Vec<Crowding>,
     /// Processor time in user mode of each interaction of the script, in seconds.
     pub each_user_s: Vec<f64>,
     /// What the script says.
@@ -144,6 +159,7 @@ impl Demands {
             other_wait_s: others.into_iter().reduce(f64::min).unwrap_or(0.0).into(),
             each_user_s: (0..usual.weights.len()).map(of_place).collect(),
             paged,
+            crowding: Vec::new(),
             usual: usual.clone(),
         })
     }
@@ -151,6 +167,13 @@ impl Demands {
     /// What is known of a page device.
     pub fn of_device(&self, device: PageDevice) -> Option<&Paged> {
         self.paged.iter().find(|paged| paged.device == device)
+    }
+
+    /// What each further eligible interaction adds to a fault of this configuration: measured with so many processors, else with the
+    /// number that is nearest.
+    pub fn crowded(&self, it: &Configuration) -> Option<&Crowding> {
+        let of = self.crowding.iter().filter(|one| one.device == it.device);
+        of.min_by_key(|one| one.cpus.abs_diff(it.cpus))
     }
 
     /// Faults by memory, as the model takes them.

@@ -3,8 +3,9 @@
 use super::configuration::{Configuration, Relief};
 use super::demands::{Demands, mean_of};
 use super::figures::row;
-use super::forecast::{Forecasts, system};
+use super::forecast::Forecasts;
 use super::measured::{Finished, Measured};
+use super::system::system;
 use crate::model::{Figure, Measured as ModelMeasured, ModelFile};
 
 impl Forecasts {

@@ -1,45 +1,23 @@
 //! Predictions of configurations by the model, and how far they were off.
 
 use super::configuration::{Configuration, PageDevice as Paging, Relief};
-use super::demands::{Demands, Paged, Usual, mean_of};
-use super::figures::row;
+use super::demands::{Demands, Usual};
+use super::judged::{Judged, Predicted, judged, over};
 use super::measured::Measured;
-use crate::model::{ModelError, PageDevice, PredictionInterval, Spread, System, predict_interval};
+use super::played;
+use super::system::system;
+use crate::model::{ModelError, PredictionInterval, Script, predict_interval};
 use crate::statistics::{median, sorted};
-
-/// The figures by which a prediction is judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Judged {
-    /// Interactions per second.
-    pub throughput: f64,
-    /// Processor time of an interaction, in seconds.
-    pub cpu_s: f64,
-    /// Page faults of an interaction.
-    pub faults: f64,
-    /// Mean response in seconds.
-    pub response_s: f64,
-    /// The three kinds of idle, as shares.
-    pub idle: [f64; 3],
-}
 
 /// A prediction, made before the configuration ran or without its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
     /// What it is of.
     pub configuration: Configuration,
-    /// The figures; an error says why there are none.
+    /// The figures; an error says why there are none. Of users whose times to think are known, those of just these times.
     pub predicted: Result<Predicted, String>,
-}
-
-/// Predicted figures.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Predicted {
-    /// The figures.
-    pub value: Judged,
-    /// Lower ends of their intervals.
-    pub low: Judged,
-    /// Upper ends of their intervals.
-    pub high: Judged,
+    /// The same of the steady state, which knows the mean time to think alone.
+    pub steady: Option<Judged>,
 }
 
 /// The predictions of an experiment, and what they were made from.
@@ -53,6 +31,8 @@ pub struct Forecasts {
     pub alone: Vec<Measured>,
     /// The same with all pages pushed out before each interaction.
     pub flushed: Vec<Measured>,
+    /// As many users as may be eligible, who never think.
+    pub crowds: Vec<Measured>,
     /// Made before the configurations ran.
     pub before: Vec<Forecast>,
     /// From every other configuration, of those in between.
@@ -126,40 +106,19 @@ pub struct Missed {
     pub largest: Judged,
 }
 
-/// The system of a configuration with these demands.
-pub fn system(demands: &Demands, it: &Configuration) -> System {
-    let paged = demands.of_device(it.device);
-    let of_paged = |of: fn(&Paged) -> f64| paged.map_or(0.0, of);
-    System {
-        users: it.users,
-        think_s: demands.usual.think_s.into(),
-        eligible: it.eligible,
-        cpus: it.cpus,
-        memory_bytes: it.memory,
-        pages_stay: demands.usual.stays,
-        reload_faults: paged.and_then(|paged| paged.reload),
-        user_s: demands.user_s,
-        system_s: demands.system_s,
-        other_wait_s: demands.other_wait_s,
-        // What an interaction of the script works does not scatter, but the script has several.
-        work_spread: if demands.usual.stays { Spread::Constant } else { Spread::Exponential },
-        kinds: demands.kinds(),
-        faults: demands.curve(it),
-        handling_s: of_paged(|paged| paged.handling_s - paged.device_cpu_s).into(),
-        page_device: PageDevice {
-            name: it.device.word().into(),
-            service_s: of_paged(|paged| paged.wait_s).into(),
-            cpu_s: of_paged(|paged| paged.device_cpu_s).into(),
-            channels: None,
-        },
-        ..System::default()
-    }
+/// Predicts a configuration: with the requests that its users will make, if these are known, else its steady state.
+pub fn forecast(demands: &Demands, configuration: &Configuration, script: Option<&Script>) -> Forecast {
+    let steady = steady(demands, configuration);
+    let known = steady.as_ref().ok().map(|it| it.value);
+    let played = script.and_then(|script| played::predicted(demands, configuration, script));
+    let predicted = steady.map(|steady| played.unwrap_or(steady));
+    Forecast { configuration: configuration.clone(), predicted, steady: known }
 }
 
-/// Predicts a configuration.
-pub fn forecast(demands: &Demands, configuration: &Configuration) -> Forecast {
+/// The steady state of a configuration.
+fn steady(demands: &Demands, configuration: &Configuration) -> Result<Predicted, String> {
     let found: Result<PredictionInterval, ModelError> = predict_interval(&system(demands, configuration));
-    let predicted = found.map_err(|error| error.to_string()).map(|it| {
+    found.map_err(|error| error.to_string()).map(|it| {
         let judged = |of: &crate::model::Prediction| Judged {
             throughput: of.throughput,
             cpu_s: (of.cpu.user + of.cpu.system + of.cpu.faults) * f64::from(configuration.cpus) / of.throughput,
@@ -175,52 +134,52 @@ pub fn forecast(demands: &Demands, configuration: &Configuration) -> Forecast {
         };
         let user = demands.user_s.interval();
         Predicted { value, low: of_ends(&it.low, user.low), high: of_ends(&it.high, user.high) }
-    });
-    Forecast { configuration: configuration.clone(), predicted }
-}
-
-/// The same figures, measured.
-pub fn judged(it: &Measured, usual: &Usual) -> Option<Judged> {
-    let row = row(it);
-    let mean = |of| mean_of(it, usual, of).map(|figure| figure.value);
-    Some(Judged {
-        throughput: row.throughput,
-        cpu_s: mean(|it| it.user_s + it.system_s)?,
-        faults: mean(|it| it.major_faults)?,
-        response_s: mean(|it| it.response_s)?,
-        idle: [row.idle.multiprogramming, row.idle.non_multiprogramming, row.idle.zero],
     })
 }
 
 /// Fits on every other configuration, and predicts those in between. None of the predicted ones is among the fitted. How many
-/// pages a user misses that have all left comes from `flushed`.
-pub fn by_half(measured: &[Measured], flushed: &[Measured], usual: &Usual) -> Vec<Forecast> {
+/// pages a user misses that have all left comes from the experiment before, and so does what a crowd adds.
+pub fn by_half(
+    measured: &[Measured],
+    of: &Forecasts,
+    script: &dyn Fn(&Configuration) -> Option<Script>,
+) -> Vec<Forecast> {
     let fitted: Vec<&Measured> = measured.iter().step_by(2).collect();
-    let Some(demands) = Demands::of(&fitted, &flushed.iter().collect::<Vec<_>>(), usual) else { return Vec::new() };
+    let Some(mut demands) = Demands::of(&fitted, &of.flushed.iter().collect::<Vec<_>>(), &of.usual) else {
+        return Vec::new();
+    };
+    demands.crowding = of.demands.iter().flat_map(|before| before.crowding.clone()).collect();
     let known = |it: &&Measured| fitted.iter().all(|other| !other.configuration.repeats(&it.configuration));
-    measured.iter().skip(1).step_by(2).filter(known).map(|it| forecast(&demands, &it.configuration)).collect()
+    let one = |it: &Measured| forecast(&demands, &it.configuration, script(&it.configuration).as_ref());
+    measured.iter().skip(1).step_by(2).filter(known).map(one).collect()
 }
 
 /// How far predictions were off. `None` if none can be held against a measurement.
 pub fn missed(forecasts: &[Forecast], measured: &[Measured], usual: &Usual) -> Option<Missed> {
+    missed_by(forecasts, measured, usual, |it| it.predicted.as_ref().ok().map(|it| it.value))
+}
+
+/// How far the steady state was off. `None` if it cannot be held against a measurement.
+pub fn steady_missed(forecasts: &[Forecast], measured: &[Measured], usual: &Usual) -> Option<Missed> {
+    missed_by(forecasts, measured, usual, |it| it.steady)
+}
+
+fn missed_by(
+    forecasts: &[Forecast],
+    measured: &[Measured],
+    usual: &Usual,
+    of: fn(&Forecast) -> Option<Judged>,
+) -> Option<Missed> {
     let errors: Vec<Judged> = forecasts
         .iter()
         .filter_map(|forecast| {
             let it = measured.iter().find(|it| it.configuration == forecast.configuration)?;
-            Some(error(&forecast.predicted.as_ref().ok()?.value, &judged(it, usual)?))
+            Some(error(&of(forecast)?, &judged(it, usual)?))
         })
         .collect();
-    let over = |of: fn(&Judged) -> f64, how: fn(Vec<f64>) -> f64| how(errors.iter().map(of).collect());
-    let all = |how: fn(Vec<f64>) -> f64| Judged {
-        throughput: over(|it| it.throughput, how),
-        cpu_s: over(|it| it.cpu_s, how),
-        faults: over(|it| it.faults, how),
-        response_s: over(|it| it.response_s, how),
-        idle: [over(|it| it.idle[0], how), over(|it| it.idle[1], how), over(|it| it.idle[2], how)],
-    };
     (!errors.is_empty()).then(|| Missed {
-        median: all(|values| median(values).unwrap_or(0.0)),
-        largest: all(|values| sorted(values).last().copied().unwrap_or(0.0)),
+        median: over(&errors, |values| median(values).unwrap_or(0.0)),
+        largest: over(&errors, |values| sorted(values).last().copied().unwrap_or(0.0)),
     })
 }
 

@@ -88,19 +88,18 @@ fn probabilities(rates: &Rates) -> Vec<(u32, Vec<f64>)> {
 /// The rate of finished interactions in a place.
 fn finishing(rates: &Rates, eligible: u32, (pages, elsewhere): Place) -> f64 {
     let busy = f64::from(rates.busy(eligible, pages, elsewhere));
-    busy / (rates.work_s * rates.stretch(rates.faults_per_s(eligible, pages)))
+    busy / (rates.work_s * rates.stretch(eligible, rates.faults_per_s(eligible, pages)))
 }
 
 /// The moves from a place to others of its level, with their rates.
 fn moves(rates: &Rates, eligible: u32, place: Place) -> [(Place, f64); 4] {
     let (pages, elsewhere) = place;
-    let busy = f64::from(rates.busy(eligible, pages, elsewhere));
     let faults_per_s = rates.faults_per_s(eligible, pages);
-    let working = busy / rates.stretch(faults_per_s);
+    let working = f64::from(rates.busy(eligible, pages, elsewhere)) / rates.stretch(eligible, faults_per_s);
     let nothing = (place, 0.0);
     let fault = if rates.waits_for_pages() { ((pages + 1, elsewhere), working * faults_per_s) } else { nothing };
-    let page =
-        if pages > 0 { ((pages - 1, elsewhere), f64::from(rates.served(pages)) / rates.service_s) } else { nothing };
+    let arrive = f64::from(rates.served(pages)) / rates.service(eligible);
+    let page = if pages > 0 { ((pages - 1, elsewhere), arrive) } else { nothing };
     let visit = if rates.other_s > 0.0 { ((pages, elsewhere + 1), working * VISITS / rates.work_s) } else { nothing };
     let back =
         if elsewhere > 0 { ((pages, elsewhere - 1), f64::from(elsewhere) * VISITS / rates.other_s) } else { nothing };

@@ -54,7 +54,7 @@ pub(super) fn work_by_eligible(rates: &Rates) -> Vec<f64> {
 /// Finished interactions per second while this many are eligible.
 fn throughput(rates: &Rates, eligible: u32, places: &Inside) -> f64 {
     let rate = |&(pages, elsewhere, probability): &(u32, u32, f64)| {
-        let stretch = rates.stretch(rates.faults_per_s(eligible, pages));
+        let stretch = rates.stretch(eligible, rates.faults_per_s(eligible, pages));
         probability * f64::from(rates.busy(eligible, pages, elsewhere)) / (rates.work_s * stretch)
     };
     places.iter().map(rate).sum()
@@ -85,15 +85,15 @@ fn inside(rates: &Rates, eligible: u32) -> Inside {
         if waiting > 0 {
             let busy = f64::from(rates.busy(eligible, waiting - 1, 0));
             let faults_per_s = rates.faults_per_s(eligible, waiting - 1);
-            let up = busy * faults_per_s / rates.stretch(faults_per_s);
-            paged += (up * rates.service_s / f64::from(rates.served(waiting))).ln();
+            let up = busy * faults_per_s / rates.stretch(eligible, faults_per_s);
+            paged += (up * rates.service(eligible) / f64::from(rates.served(waiting))).ln();
         }
         let mut weight = paged;
         let most = if rates.other_s > 0.0 { eligible - waiting } else { 0 };
         for elsewhere in 0..=most {
             if elsewhere > 0 {
                 let busy = f64::from(rates.busy(eligible, waiting, elsewhere - 1));
-                let stretch = rates.stretch(rates.faults_per_s(eligible, waiting));
+                let stretch = rates.stretch(eligible, rates.faults_per_s(eligible, waiting));
                 weight += (busy * rates.other_s / (rates.work_s * stretch * f64::from(elsewhere))).ln();
             }
             places.push((waiting, elsewhere));

@@ -36,6 +36,8 @@ pub(super) struct Rates {
     pub service_s: f64,
     /// How many faults it serves at once.
     pub channels: u32,
+    handling_crowding: f64,
+    page_crowding: f64,
     shares: Vec<f64>,
     /// Where pages stay: the faults for each second of execution that follow from the memory of a user, and those of pages that left.
     stays: Option<(f64, f64)>,
@@ -51,8 +53,8 @@ impl Rates {
         check(system)?;
         let work_s = system.user_s.value + system.system_s.value;
         let handling_s = system.handling_s.value + system.page_device.cpu_s.value;
-        system.faults.check(handling_s)?;
         let most = system.eligible.unwrap_or(u32::MAX).min(system.users);
+        system.faults.check(handling_s * crowded(most, system.handling_crowding.value))?;
         let shares = (1..=most).map(|eligible| system.share(eligible).unwrap_or(1.0)).collect();
         let reload = system.reload_faults.map_or(f64::INFINITY, |faults| faults.value / work_s);
         let of_users = || system.faults.per_s(system.share(system.users).unwrap_or(1.0), work_s, handling_s, 0);
@@ -68,6 +70,8 @@ impl Rates {
             handling_s,
             service_s: system.page_device.service_s.value,
             channels: system.page_device.channels.unwrap_or(u32::MAX),
+            handling_crowding: system.handling_crowding.value,
+            page_crowding: system.page_device.crowding.value,
             shares,
             curve: system.faults.clone(),
         })
@@ -91,14 +95,19 @@ impl Rates {
     /// Faults for each second of execution.
     pub fn faults_per_s(&self, eligible: u32, pages: u32) -> f64 {
         let share = self.shares.get(eligible.saturating_sub(1) as usize).copied().unwrap_or(1.0);
-        let own = self.curve.per_s(share, self.work_s, self.handling_s, pages);
+        let own = self.curve.per_s(share, self.work_s, self.handling(eligible), pages);
         // Users that think hold memory too. But pages that only left meanwhile come back by one fault each.
         self.stays.map_or(own, |(of_users, reload)| of_users.min(reload.max(own)))
     }
 
-    /// CPU time for each second of execution, with these faults for each second of execution.
-    pub fn stretch(&self, faults_per_s: f64) -> f64 {
-        1.0 + faults_per_s * self.handling_s
+    /// CPU time for one fault while so many are eligible.
+    fn handling(&self, eligible: u32) -> f64 {
+        self.handling_s * crowded(eligible, self.handling_crowding)
+    }
+
+    /// CPU time for each second of execution, with these faults for each second of execution, while so many are eligible.
+    pub fn stretch(&self, eligible: u32, faults_per_s: f64) -> f64 {
+        1.0 + faults_per_s * self.handling(eligible)
     }
 
     /// CPUs that are busy in a state.
@@ -111,10 +120,20 @@ impl Rates {
         pages.min(self.channels)
     }
 
+    /// Time of the page device for a fault in seconds while so many are eligible.
+    pub fn service(&self, eligible: u32) -> f64 {
+        self.service_s * crowded(eligible, self.page_crowding)
+    }
+
     /// True if the faults depend on nothing but the number of eligible interactions, so that those alone are of product form.
     pub fn is_product_form_inside(&self) -> bool {
         !matches!(self.curve, FaultCurve::ByDepth(_))
     }
+}
+
+/// How much longer it takes with so many that are in each other's way.
+fn crowded(count: u32, crowding: f64) -> f64 {
+    1.0 + crowding * f64::from(count.saturating_sub(1))
 }
 
 impl System {
@@ -138,6 +157,13 @@ fn check(system: &System) -> Result<(), ModelError> {
     for (name, figure) in figures {
         if !figure.is_sound() {
             return Err(ModelError::parameter(name, "seconds from 0 up, within their interval"));
+        }
+    }
+    for (name, figure) in
+        [("handling_crowding", &system.handling_crowding), ("page_device.crowding", &system.page_device.crowding)]
+    {
+        if !figure.is_sound() {
+            return Err(ModelError::parameter(name, "a share from 0 up, within its interval"));
         }
     }
     if system.reload_faults.is_some_and(|faults| !faults.is_sound()) {

@@ -5,6 +5,8 @@
 
 mod batches;
 mod engine;
+mod play;
+mod script;
 
 use super::error::ModelError;
 use super::prediction::Simulated;
@@ -12,6 +14,9 @@ use super::rates::Rates;
 use super::system::System;
 use batches::Batches;
 use engine::Engine;
+
+pub use play::{Script, play};
+pub use script::{Ended, Log, Request};
 
 /// How long to simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +43,7 @@ const BATCHES: u64 = 25;
 /// If a parameter is outside its range, or fewer interactions end than an interval needs.
 pub fn simulate(system: &System, settings: &SimulationSettings) -> Result<Simulated, ModelError> {
     let rates = Rates::new(system)?;
-    let mut engine = Engine::new(system, &rates, settings.seed);
+    let mut engine = Engine::new(system, &rates, None, settings.seed);
     engine.play(settings.events / 10);
     let mut batches = Batches::new();
     for _ in 0..BATCHES {

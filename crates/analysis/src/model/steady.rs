@@ -37,7 +37,7 @@ impl<'a> Steady<'a> {
         let eligible = rates.eligible(present);
         let busy = f64::from(rates.busy(eligible, pages, elsewhere));
         let faults_per_s = if eligible > 0 { rates.faults_per_s(eligible, pages) } else { 0.0 };
-        let working = weight * busy / rates.stretch(faults_per_s);
+        let working = weight * busy / rates.stretch(eligible, faults_per_s);
         let handling = weight * busy - working;
         let idle = weight * (f64::from(rates.cpus) - busy);
         self.cpu.user += working * rates.user;

@@ -43,6 +43,8 @@ pub struct System {
     pub faults: FaultCurve,
     /// CPU time for handling one fault, without what the page device takes of the CPU.
     pub handling_s: Figure,
+    /// How much more CPU time it takes for each further eligible interaction, as a share: they contend for the memory's lists.
+    pub handling_crowding: Figure,
     /// Where pages come from.
     pub page_device: PageDevice,
 }
@@ -66,6 +68,7 @@ impl Default for System {
             kinds: Vec::new(),
             faults: FaultCurve::None,
             handling_s: Figure::default(),
+            handling_crowding: Figure::default(),
             page_device: PageDevice::default(),
         }
     }
@@ -84,6 +87,9 @@ pub struct PageDevice {
     pub cpu_s: Figure,
     /// How many faults it serves at once; further ones queue. `None`: as many as there are.
     pub channels: Option<u32>,
+    /// How much longer a page takes for each further eligible interaction, as a share: others keep the device and the CPUs busy that
+    /// bring it.
+    pub crowding: Figure,
 }
 
 /// How a time is spread about its mean.

@@ -36,7 +36,7 @@ pub(super) fn about(value: f64, draws: impl Iterator<Item = f64>) -> Interval {
 }
 
 /// Systems whose parameters are drawn from their intervals; none if no parameter has one. Equal systems give equal draws.
-pub(super) fn draws(system: &System) -> Vec<System> {
+pub fn draws(system: &System) -> Vec<System> {
     let mut copy = system.clone();
     let uncertain = figures(&mut copy).into_iter().any(|it| it.interval.is_some())
         || copy.faults.figures().iter().any(|it| it.interval.is_some());
@@ -57,6 +57,8 @@ fn figures(system: &mut System) -> Vec<&mut Figure> {
         &mut system.handling_s,
         &mut system.page_device.service_s,
         &mut system.page_device.cpu_s,
+        &mut system.page_device.crowding,
+        &mut system.handling_crowding,
     ];
     others.into_iter().chain(reload).collect()
 }

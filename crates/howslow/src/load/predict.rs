@@ -3,8 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ::load::{FLUSH, LoadError, Plan, Session, Step, Time};
-use analysis::load::{Configuration, Demands, Forecasts, Measured, Usual, alone, by_half, flushed, forecast};
+use ::load::{Arrivals, FLUSH, LoadError, Plan, Session, Step, Time};
+use analysis::load::{
+    Configuration, Crowding, Demands, Forecasts, Measured, Usual, alone, by_half, crowds, flushed, forecast,
+};
+use analysis::model::Script;
 use anyhow::Context;
 use measure::Progress;
 use report::document::LoadForecast;
@@ -23,6 +26,12 @@ pub(super) fn before(
     root: &Path,
     seed: u64,
 ) -> Result<Result<Forecasts, i32>, LoadError> {
+    if plan.arrivals != Arrivals::Closed {
+        return Err(LoadError::Lacking {
+            what: "predictions are of users who think, and the requests of this plan arrive by themselves".into(),
+            remedy: "set arrivals = \"closed\", or omit --predict".into(),
+        });
+    }
     let mut quick = plan.without_thinking();
     quick.time = Time(plan.time.0.min(LONGEST));
     let stays = plan.interactions.iter().any(|it| it.job.is_some());
@@ -41,13 +50,26 @@ pub(super) fn before(
             Err(signal) => return Ok(Err(signal)),
         }
     }
-    let demands = Demands::of(&measured.iter().collect::<Vec<_>>(), &without.iter().collect::<Vec<_>>(), &usual)
+    let crowds = crowds(all, &runs);
+    let crowds = match (!crowds.is_empty()).then(|| series(&quick, &crowds, root, seed)).transpose()? {
+        None => Vec::new(),
+        Some(Ok((crowds, _, _))) => crowds,
+        Some(Err(signal)) => return Ok(Err(signal)),
+    };
+    let mut demands = Demands::of(&measured.iter().collect::<Vec<_>>(), &without.iter().collect::<Vec<_>>(), &usual)
         .ok_or(LoadError::NothingEnded { remedy: "give a longer --time" })?;
-    let before: Vec<_> = all.iter().map(|it| forecast(&demands, it)).collect();
-    let demands = Some(demands);
-    let forecasts = Forecasts { usual, demands, alone: measured, flushed: without, before, half: Vec::new() };
+    demands.crowding = crowds.iter().filter_map(|crowd| Crowding::of(&demands, &measured, crowd)).collect();
+    let script = requests(plan, seed);
+    let before: Vec<_> = all.iter().map(|it| forecast(&demands, it, script(it).as_ref())).collect();
+    let (demands, half) = (Some(demands), Vec::new());
+    let forecasts = Forecasts { usual, demands, alone: measured, flushed: without, crowds, before, half };
     keep(plan, &forecasts);
     Ok(Ok(forecasts))
+}
+
+/// What the users of a configuration will do, as far as that is known.
+fn requests(plan: &Plan, seed: u64) -> impl Fn(&Configuration) -> Option<Script> {
+    move |it| ::load::drawn(plan, it, seed).ok().flatten()
 }
 
 /// What was measured, what the script says, and the names of its interactions.
@@ -129,8 +151,8 @@ pub(super) fn write(path: &Path, forecasts: &Forecasts, measured: &[Measured]) -
 }
 
 /// Adds what half of the configurations say of the others.
-pub(super) fn after(forecasts: &mut Forecasts, measured: &[Measured]) {
-    forecasts.half = by_half(measured, &forecasts.flushed, &forecasts.usual);
+pub(super) fn after(forecasts: &mut Forecasts, measured: &[Measured], plan: &Plan, seed: u64) {
+    forecasts.half = by_half(measured, forecasts, &requests(plan, seed));
 }
 
 #[cfg(test)]
@@ -173,7 +195,7 @@ mod tests {
         };
         let demands = Demands::of(&alone.iter().collect::<Vec<_>>(), &[], &usual).expect("demands");
         let wanted = Configuration { users: 3, memory: Some(16 << 20), ..alone[0].configuration.clone() };
-        let before = vec![forecast(&demands, &wanted)];
+        let before = vec![forecast(&demands, &wanted, None)];
         Forecasts { usual, demands: Some(demands), alone, before, ..Forecasts::default() }
     }
 

@@ -211,6 +211,8 @@ fn nonsense_is_refused_before_anything_runs() {
     for (words, told) in words {
         howslow(&data).arg("load").arg(&good).args(words).assert().code(2).stdout("").stderr(contains(told));
     }
+    let open = plan(&data, &format!("arrivals = '5/s'\n{SMALL}"));
+    howslow(&data).arg("load").arg(&open).arg("--predict").assert().code(2).stderr(contains("arrive by themselves"));
     let bad = plan(&data, &SMALL.replace("think", "thnk"));
     howslow(&data).arg("load").arg(&bad).assert().code(2).stderr(contains("line 8, key thnk: unknown field"));
     howslow(&data).args(["load", "cobol"]).assert().code(2).stderr(contains("fortran"));
@@ -259,6 +261,35 @@ fn what_a_killed_experiment_leaves_is_removed_by_the_next() {
         || groups_of(pid).is_empty() && !swaps().contains(&format!("howslow-load-{pid}-")),
         "the next one removes it",
     );
+}
+
+#[test]
+fn a_swap_file_that_has_no_room_is_refused_and_takes_none() {
+    let data = folder();
+    let Some(_alone) = limits(&data) else { return };
+    let path = plan(&data, &SMALL.replace("'64MiB'", "'800000GiB'"));
+    let words = ["--users", "1", "--memory", "16MiB", "--device", "swap"];
+    let told = contains("are free there").and(contains("device_size"));
+    howslow(&data).arg("load").arg(&path).args(words).assert().code(1).stdout("").stderr(told);
+    assert!(!swaps().contains(&data.path().display().to_string()));
+}
+
+#[test]
+fn swap_that_the_system_uses_stays_on() {
+    let data = folder();
+    let Some(_alone) = limits(&data) else { return };
+    let file = data.path().join("precious.swap");
+    std::fs::write(&file, vec![0; 16 << 20]).expect("a file");
+    let on = |program: &str| Process::new(program).arg(&file).output().is_ok_and(|it| it.status.success());
+    if !on("mkswap") || !on("swapon") {
+        testing::left_out!("mkswap and swapon on a file of this file system");
+        return;
+    }
+    let words = ["--users", "2", "--memory", "8MiB", "--device", "swap", "--time", "300ms"];
+    let ran = howslow(&data).arg("load").arg(plan(&data, SMALL)).args(words).output();
+    let (stays, off) = (swaps().contains("precious.swap"), on("swapoff"));
+    assert!(ran.is_ok_and(|it| it.status.success()) && stays && off);
+    assert!(!swaps().contains(&data.path().display().to_string()), "howslow's own is gone");
 }
 
 #[test]

@@ -206,7 +206,7 @@ mod tests {
             ..Judged::default()
         };
         let predicted = Ok(Predicted { value: of(1.0), low: of(0.9), high: of(1.2) });
-        Forecast { configuration: configuration(users, memory), predicted }
+        Forecast { configuration: configuration(users, memory), predicted, steady: None }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Predictions beside what was measured.
 
-use analysis::load::{Forecast, Forecasts, Judged, Measured, Usual, judged, missed};
+use analysis::load::{Forecast, Forecasts, Judged, Measured, Missed, Usual, judged, missed, steady_missed};
 use record::units::{percent, significant};
 
 use super::tables::{share, time};
@@ -34,8 +34,16 @@ fn table(title: &str, forecasts: &[Forecast], measured: &[Measured], usual: &Usu
         }
     }
     let mut text = grid.render(style);
-    if let Some(missed) = missed(forecasts, measured, usual) {
-        text += &(style.paragraph("", &sentence(&missed.median, &missed.largest)) + "\n");
+    let mut told = |of: Option<Missed>, whose: &str| {
+        let sentence = of.map(|it| sentence(whose, &it.median, &it.largest));
+        text.extend(sentence.map(|sentence| style.paragraph("", &sentence) + "\n"));
+    };
+    told(missed(forecasts, measured, usual), "Median error (largest)");
+    if forecasts.iter().any(|it| it.steady != it.predicted.as_ref().ok().map(|it| it.value)) {
+        told(
+            steady_missed(forecasts, measured, usual),
+            "Of the steady state, which does not know the drawn times to think",
+        );
     }
     text + &failed.iter().map(|why| style.paragraph("", why) + "\n").collect::<String>()
 }
@@ -50,11 +58,11 @@ fn cells(name: String, it: &Judged) -> Vec<String> {
     cells
 }
 
-fn sentence(median: &Judged, largest: &Judged) -> String {
+fn sentence(whose: &str, median: &Judged, largest: &Judged) -> String {
     let both = |of: fn(&Judged) -> f64| format!("{} ({})", percent(of(median)), percent(of(largest)));
     let idle = |it: &Judged| it.idle.iter().copied().fold(0.0, f64::max) * 100.0;
     format!(
-        "Median error (largest): throughput {}, CPU {}, faults {}, response {}; the kinds of idle are off by {:.1} points at \
+        "{whose}: throughput {}, CPU {}, faults {}, response {}; the kinds of idle are off by {:.1} points at \
          most in the median, {:.1} at the worst.",
         both(|it| it.throughput),
         both(|it| it.cpu_s),

@@ -4,6 +4,7 @@ use super::super::configuration::PageDevice as Device;
 use super::super::measured::{Finished, Outcome};
 use super::alone as alone_of;
 use super::*;
+use crate::model::System;
 
 const MIB: u64 = 1 << 20;
 
@@ -138,7 +139,7 @@ fn waiting_for_files_is_told_from_waiting_for_pages() {
 
 #[test]
 fn a_forecast_is_held_against_what_was_measured() {
-    let it = forecast(&demands(), &configuration(1, 8, Relief::None));
+    let it = forecast(&demands(), &configuration(1, 8, Relief::None), None);
     let predicted = it.predicted.clone().expect("a prediction");
     // One user alone never queues: 30 ms of work, 50 faults of 0.3 ms, and half a second to think.
     assert!((predicted.value.response_s - 0.045).abs() < 1e-6, "{predicted:?}");
@@ -164,7 +165,8 @@ fn a_forecast_is_held_against_what_was_measured() {
 #[test]
 fn the_other_half_is_not_among_what_was_fitted() {
     let runs = [2, 4, 8, 16].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
-    let half = by_half(&runs, &[], &usual());
+    let of = |flushed: Vec<Measured>| Forecasts { usual: usual(), flushed, ..Forecasts::default() };
+    let half = by_half(&runs, &of(Vec::new()), &|_| None);
     let memory: Vec<_> = half.iter().map(|it| it.configuration.memory).collect();
     assert_eq!(memory, [Some(4 * MIB), Some(16 * MIB)]);
     let faults = half[0].predicted.as_ref().expect("a prediction").value.faults;
@@ -174,7 +176,7 @@ fn the_other_half_is_not_among_what_was_fitted() {
         configuration: configuration(12, memory, Relief::None),
         ..one_user(memory, 800.0 / memory as f64, Relief::None)
     });
-    let crowded = by_half(&many, &[one_user(16, 50.0, Relief::None)], &usual());
+    let crowded = by_half(&many, &of(vec![one_user(16, 50.0, Relief::None)]), &|_| None);
     let faults = crowded[0].predicted.as_ref().expect("a prediction").value.faults;
     assert!((faults - 50.0).abs() < 1e-3, "no more pages are missed than left: {faults}");
 }

@@ -91,6 +91,7 @@ impl Fit {
             kinds: Vec::new(),
             faults,
             handling_s: self.handling_s,
+            handling_crowding: Figure::default(),
             page_device: known.unwrap_or(none),
         })
     }

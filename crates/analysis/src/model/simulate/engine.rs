@@ -1,12 +1,13 @@
-//! The events. Two clocks run beside time: the execution that each running interaction has been given, and its integrated rate of
-//! faulting. All running interactions share both, so that an interaction only remembers at which readings its next events are, and a change of
-//! the rates changes no reading.
+//! The events. Clocks run beside time: the execution that each running interaction has been given, its processor time, its integrated rate
+//! of faulting, and the service that each page in the device has been given. All that run share them, so that an interaction only remembers
+//! at which readings its next events are, and a change of the rates changes no reading.
 
 use std::collections::{BinaryHeap, VecDeque};
 
 use fastrand::Rng;
 
 use super::batches::Batch;
+use super::script::{Ended, Log, Request};
 use crate::model::rates::{Rates, VISITS};
 use crate::model::steady::Steady;
 use crate::model::system::{Spread, System};
@@ -15,7 +16,12 @@ use crate::model::system::{Spread, System};
 #[derive(Clone, Copy, Debug)]
 struct Interaction {
     user: u32,
+    kind: usize,
     asked: f64,
+    admitted: f64,
+    /// Processor time; while it runs, what is to be added to the clock.
+    cpu: f64,
+    faults: u32,
     /// Execution until its end, its next other wait, and its integrated rate until its next fault. While it runs these are readings
     /// of the clocks, while it waits they are what is left.
     end: f64,
@@ -28,8 +34,10 @@ struct Interaction {
 enum What {
     /// A user asks.
     Asks(u32),
-    /// The page of a waiting interaction is there.
+    /// The page of a waiting interaction is there. The time is a reading of the device's clock.
     Page(Interaction),
+    /// What is played ends here.
+    Cut,
     /// The other wait of an interaction is over.
     Back(Interaction),
 }
@@ -62,6 +70,7 @@ impl Ord for Event {
 #[derive(Clone, Copy, Debug, Default)]
 struct Speed {
     work: f64,
+    cpu: f64,
     hazard: f64,
 }
 
@@ -71,13 +80,20 @@ pub(super) struct Engine<'a> {
     random: Rng,
     /// Kinds as (cumulative share, size relative to the mean).
     kinds: Vec<(f64, f64)>,
+    /// What each user asks, and when, if that is given.
+    script: Option<&'a [Vec<Request>]>,
+    /// How many requests each user has been given, and the kind of its last.
+    asked: Vec<(usize, usize)>,
+    log: Log,
     time: f64,
-    work: f64,
-    hazard: f64,
+    clocks: Speed,
+    paged: f64,
     calendar: BinaryHeap<Event>,
     running: Vec<Interaction>,
     /// Asked, not eligible: user and time.
     queue: VecDeque<(u32, f64)>,
+    /// Served by the page device.
+    served: BinaryHeap<Event>,
     /// Waiting for the page device.
     device_queue: VecDeque<Interaction>,
     pages: u32,
@@ -90,7 +106,8 @@ pub(super) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    pub fn new(system: &'a System, rates: &'a Rates, seed: u64) -> Engine<'a> {
+    /// With a script, users ask as it says; without one, everything is drawn.
+    pub fn new(system: &'a System, rates: &'a Rates, script: Option<&'a [Vec<Request>]>, seed: u64) -> Engine<'a> {
         let weights: f64 = system.kinds.iter().map(|kind| kind.weight).sum();
         let mean = system.kinds.iter().map(|kind| kind.weight * kind.size).sum::<f64>() / weights;
         let mut share = 0.0;
@@ -103,12 +120,16 @@ impl<'a> Engine<'a> {
             rates,
             random: Rng::with_seed(seed),
             kinds: kinds.collect(),
+            script,
+            asked: vec![(0, 0); rates.users as usize],
+            log: Log::default(),
             time: 0.0,
-            work: 0.0,
-            hazard: 0.0,
+            clocks: Speed::default(),
+            paged: 0.0,
             calendar: BinaryHeap::new(),
             running: Vec::new(),
             queue: VecDeque::new(),
+            served: BinaryHeap::new(),
             device_queue: VecDeque::new(),
             pages: 0,
             elsewhere: 0,
@@ -120,7 +141,7 @@ impl<'a> Engine<'a> {
         };
         for user in 0..rates.users {
             // Constant think times would keep users in step if all began at once.
-            let time = engine.random.f64() * rates.think_s;
+            let time = if script.is_some() { engine.think(user) } else { engine.random.f64() * rates.think_s };
             engine.calendar.push(Event { time, what: What::Asks(user) });
         }
         engine
@@ -137,6 +158,12 @@ impl<'a> Engine<'a> {
         self.finished = 0;
         self.steady = Steady::new(self.rates);
         self.responses.clear();
+        self.log = Log::default();
+    }
+
+    /// What was noted of a script since the start of the batch.
+    pub fn log(self) -> Log {
+        Log { elapsed_s: self.time - self.began, ..self.log }
     }
 
     /// What was counted since the start of the batch.
@@ -157,6 +184,14 @@ impl<'a> Engine<'a> {
         self.events += events;
     }
 
+    /// Plays for so many seconds.
+    pub fn play_for(&mut self, seconds: f64) {
+        self.calendar.push(Event { time: self.time + seconds, what: What::Cut });
+        while !self.step() {
+            self.events += 1;
+        }
+    }
+
     fn present(&self) -> u32 {
         self.running.len() as u32 + self.pages + self.elsewhere + self.queue.len() as u32
     }
@@ -167,41 +202,59 @@ impl<'a> Engine<'a> {
         if running == 0 {
             return Speed::default();
         }
-        let eligible = running + self.pages + self.elsewhere;
+        let eligible = self.inside();
         let faults_per_s = self.rates.faults_per_s(eligible, self.pages);
-        let share = f64::from(running.min(self.rates.cpus)) / f64::from(running);
-        let work = share / self.rates.stretch(faults_per_s);
-        Speed { work, hazard: work * faults_per_s }
+        let busy = running.min(self.rates.cpus);
+        let cpu = f64::from(busy) / f64::from(running);
+        let work = cpu / self.rates.stretch(eligible, faults_per_s);
+        Speed { work, cpu, hazard: work * faults_per_s }
     }
 
-    /// Plays the next event.
-    fn step(&mut self) {
+    /// Plays the next event. True if it was the end of what is played.
+    fn step(&mut self) -> bool {
         let speed = self.speed();
         let (mut soonest, mut which) = (f64::INFINITY, None);
         for (index, it) in self.running.iter().enumerate() {
-            let work = (it.end.min(it.visit) - self.work) / speed.work;
-            let fault = if speed.hazard > 0.0 { (it.fault - self.hazard) / speed.hazard } else { f64::INFINITY };
+            let work = (it.end.min(it.visit) - self.clocks.work) / speed.work;
+            let fault = if speed.hazard > 0.0 { (it.fault - self.clocks.hazard) / speed.hazard } else { f64::INFINITY };
             let next = work.min(fault);
             if next < soonest {
                 (soonest, which) = (next, Some((index, fault < work)));
             }
         }
         let planned = self.calendar.peek().map_or(f64::INFINITY, |event| event.time - self.time);
-        let passes = soonest.min(planned).max(0.0);
+        let page_speed = if self.pages > 0 { 1.0 / self.rates.service(self.inside()) } else { 0.0 };
+        let page = self.served.peek().map_or(f64::INFINITY, |event| (event.time - self.paged) / page_speed);
+        let passes = soonest.min(planned).min(page).max(0.0);
         self.steady.add(self.present(), self.pages, self.elsewhere, passes);
-        self.time += passes;
-        self.work += passes * speed.work;
-        self.hazard += passes * speed.hazard;
-        match which {
-            Some((index, faults)) if soonest <= planned => self.stop(index, faults),
-            _ => self.planned(),
+        if self.script.is_some() {
+            let busy = (self.running.len() as u32).min(self.rates.cpus);
+            self.log.pass(self.inside() as usize, passes, f64::from(busy));
         }
+        self.time += passes;
+        self.clocks.work += passes * speed.work;
+        self.clocks.cpu += passes * speed.cpu;
+        self.clocks.hazard += passes * speed.hazard;
+        self.paged += passes * page_speed;
+        match which {
+            Some((index, faults)) if soonest <= planned.min(page) => self.stop(index, faults),
+            _ => {
+                let next = if page <= planned { self.served.pop() } else { self.calendar.pop() };
+                return next.is_some_and(|event| self.happens(event.what));
+            }
+        }
+        false
     }
 
-    /// An event of the calendar.
-    fn planned(&mut self) {
-        let Some(Event { what, .. }) = self.calendar.pop() else { return };
+    /// Eligible interactions.
+    fn inside(&self) -> u32 {
+        self.running.len() as u32 + self.pages + self.elsewhere
+    }
+
+    /// An event that was waited for. True if it is the end of what is played.
+    fn happens(&mut self, what: What) -> bool {
         match what {
+            What::Cut => return true,
             What::Asks(user) => {
                 self.queue.push_back((user, self.time));
                 self.admit();
@@ -218,11 +271,12 @@ impl<'a> Engine<'a> {
                 self.run(it);
             }
         }
+        false
     }
 
     /// Lets those in that may be eligible.
     fn admit(&mut self) {
-        while self.running.len() as u32 + self.pages + self.elsewhere < self.rates.limit {
+        while self.inside() < self.rates.limit {
             let Some((user, asked)) = self.queue.pop_front() else { return };
             let it = self.interaction(user, asked);
             self.run(it);
@@ -231,16 +285,40 @@ impl<'a> Engine<'a> {
 
     /// A new interaction: all it has before it.
     fn interaction(&mut self, user: u32, asked: f64) -> Interaction {
-        let chosen = self.random.f64();
-        let size =
-            self.kinds.iter().find(|(share, _)| chosen < *share).or(self.kinds.last()).map_or(1.0, |kind| kind.1);
+        let kind = self.kind(user);
+        let size = self.kinds.get(kind).map_or(1.0, |kind| kind.1);
         let mean = size * self.rates.work_s;
         let end = match self.system.work_spread {
             Spread::Exponential => mean * self.exponential(),
             Spread::Constant => mean,
         };
         let visit = self.until_visit();
-        Interaction { user, asked, end, visit, fault: self.exponential() }
+        let fault = self.exponential();
+        Interaction { user, kind, asked, admitted: self.time, cpu: 0.0, faults: 0, end, visit, fault }
+    }
+
+    /// The kind of interaction that a user asks for.
+    fn kind(&mut self, user: u32) -> usize {
+        if self.script.is_some() {
+            return self.asked[user as usize].1;
+        }
+        let chosen = self.random.f64();
+        let last = self.kinds.len().saturating_sub(1);
+        self.kinds.iter().position(|(share, _)| chosen < *share).unwrap_or(last)
+    }
+
+    /// How long a user thinks before its next request.
+    fn think(&mut self, user: u32) -> f64 {
+        if let Some(requests) = self.script.and_then(|script| script.get(user as usize)).filter(|it| !it.is_empty()) {
+            let (count, kind) = &mut self.asked[user as usize];
+            let request = requests[*count % requests.len()];
+            (*count, *kind) = (*count + 1, request.kind);
+            return request.think_s;
+        }
+        match self.system.think_spread {
+            Spread::Exponential => self.rates.think_s * self.exponential(),
+            Spread::Constant => self.rates.think_s,
+        }
     }
 
     /// Execution until the next other wait.
@@ -250,17 +328,21 @@ impl<'a> Engine<'a> {
 
     /// Lets an interaction run: what is left becomes readings of the clocks.
     fn run(&mut self, it: Interaction) {
-        let (work, hazard) = (self.work, self.hazard);
-        self.running.push(Interaction { end: it.end + work, visit: it.visit + work, fault: it.fault + hazard, ..it });
+        let Speed { work, cpu, hazard } = self.clocks;
+        let cpu = it.cpu - cpu;
+        let (end, visit, fault) = (it.end + work, it.visit + work, it.fault + hazard);
+        self.running.push(Interaction { cpu, end, visit, fault, ..it });
     }
 
     /// The event of a running interaction: it faults, waits elsewhere, or ends.
     fn stop(&mut self, index: usize, faults: bool) {
-        let (work, hazard) = (self.work, self.hazard);
+        let Speed { work, cpu, hazard } = self.clocks;
         let it = self.running.swap_remove(index);
-        let mut it = Interaction { end: it.end - work, visit: it.visit - work, fault: it.fault - hazard, ..it };
+        let (end, visit) = (it.end - work, it.visit - work);
+        let mut it = Interaction { cpu: it.cpu + cpu, end, visit, fault: it.fault - hazard, ..it };
         if faults {
             it.fault = self.exponential();
+            it.faults += 1;
             if self.rates.waits_for_pages() {
                 self.pages += 1;
                 if self.pages <= self.rates.channels { self.serve(it) } else { self.device_queue.push_back(it) }
@@ -277,24 +359,35 @@ impl<'a> Engine<'a> {
         }
         if self.running.is_empty() {
             // Small readings keep their digits.
-            (self.work, self.hazard) = (0.0, 0.0);
+            self.clocks = Speed::default();
         }
     }
 
     /// The page device begins with a fault.
     fn serve(&mut self, it: Interaction) {
-        let time = self.time + self.exponential() * self.rates.service_s;
-        self.calendar.push(Event { time, what: What::Page(it) });
+        if self.served.is_empty() {
+            self.paged = 0.0;
+        }
+        let time = self.paged + self.exponential();
+        self.served.push(Event { time, what: What::Page(it) });
     }
 
     /// An interaction ends; its user thinks.
     fn finish(&mut self, it: &Interaction) {
         self.finished += 1;
         self.responses.push(self.time - it.asked);
-        let think = match self.system.think_spread {
-            Spread::Exponential => self.rates.think_s * self.exponential(),
-            Spread::Constant => self.rates.think_s,
-        };
+        if self.script.is_some() {
+            self.log.ended.push(Ended {
+                kind: it.kind,
+                user: it.user,
+                at_s: self.time - self.began,
+                wait_s: it.admitted - it.asked,
+                response_s: self.time - it.asked,
+                cpu_s: it.cpu,
+                faults: f64::from(it.faults),
+            });
+        }
+        let think = self.think(it.user);
         self.calendar.push(Event { time: self.time + think, what: What::Asks(it.user) });
         self.admit();
     }

@@ -21,6 +21,8 @@ pub struct LoadForecast {
     pub low: Option<LoadJudged>,
     /// Upper ends.
     pub high: Option<LoadJudged>,
+    /// The same of the steady state, which knows the mean time to think, and not the times that the users draw.
+    pub steady: Option<LoadJudged>,
     /// What was measured; null before it was, or where an interaction did not end.
     pub measured: Option<LoadJudged>,
     /// The error, as a share of what was measured; of idle, as a difference of shares.
@@ -63,6 +65,7 @@ impl LoadForecast {
             predicted: known.map(|it| LoadJudged::from(&it.value)),
             low: known.map(|it| LoadJudged::from(&it.low)),
             high: known.map(|it| LoadJudged::from(&it.high)),
+            steady: it.steady.as_ref().map(LoadJudged::from),
             measured: measured.as_ref().map(LoadJudged::from),
             error: known.zip(measured.as_ref()).map(|(it, measured)| LoadJudged::from(&error(&it.value, measured))),
         }

@@ -1,0 +1,56 @@
+//! The figures by which a prediction is judged, predicted or measured.
+
+use super::demands::{Usual, mean_of};
+use super::figures::row;
+use super::measured::Measured;
+
+/// The figures by which a prediction is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Judged {
+    /// Interactions per second.
+    pub throughput: f64,
+    /// Processor time of an interaction, in seconds.
+    pub cpu_s: f64,
+    /// Page faults of an interaction.
+    pub faults: f64,
+    /// Mean response in seconds.
+    pub response_s: f64,
+    /// The three kinds of idle, as shares.
+    pub idle: [f64; 3],
+}
+
+/// Predicted figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicted {
+    /// The figures.
+    pub value: Judged,
+    /// Lower ends of their intervals.
+    pub low: Judged,
+    /// Upper ends of their intervals.
+    pub high: Judged,
+}
+
+/// These figures, measured.
+pub fn judged(it: &Measured, usual: &Usual) -> Option<Judged> {
+    let row = row(it);
+    let mean = |of| mean_of(it, usual, of).map(|figure| figure.value);
+    Some(Judged {
+        throughput: row.throughput,
+        cpu_s: mean(|it| it.user_s + it.system_s)?,
+        faults: mean(|it| it.major_faults)?,
+        response_s: mean(|it| it.response_s)?,
+        idle: [row.idle.multiprogramming, row.idle.non_multiprogramming, row.idle.zero],
+    })
+}
+
+/// Each figure of several, made one.
+pub(super) fn over(all: &[Judged], how: impl Fn(Vec<f64>) -> f64) -> Judged {
+    let of = |figure: fn(&Judged) -> f64| how(all.iter().map(figure).collect());
+    Judged {
+        throughput: of(|it| it.throughput),
+        cpu_s: of(|it| it.cpu_s),
+        faults: of(|it| it.faults),
+        response_s: of(|it| it.response_s),
+        idle: [of(|it| it.idle[0]), of(|it| it.idle[1]), of(|it| it.idle[2])],
+    }
+}

@@ -1,0 +1,51 @@
+//! What a script asks for, and what is noted while it is played.
+
+/// What a user does next: thinks for so long, and asks for this kind of interaction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request {
+    /// How long it thinks, in seconds.
+    pub think_s: f64,
+    /// The kind, by its place in `System::kinds`.
+    pub kind: usize,
+}
+
+/// An interaction that has ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ended {
+    /// Its kind.
+    pub kind: usize,
+    /// Its user.
+    pub user: u32,
+    /// When, in seconds since the time that counts began.
+    pub at_s: f64,
+    /// Waiting for eligibility, in seconds.
+    pub wait_s: f64,
+    /// Its response, in seconds.
+    pub response_s: f64,
+    /// Its processor time, in seconds.
+    pub cpu_s: f64,
+    /// Its page faults.
+    pub faults: f64,
+}
+
+/// What was noted of a script.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Log {
+    /// The time that counts, in seconds.
+    pub elapsed_s: f64,
+    /// The interactions that ended in it.
+    pub ended: Vec<Ended>,
+    /// By the number of eligible interactions: elapsed and processor time, in seconds.
+    pub eligible: Vec<(f64, f64)>,
+}
+
+impl Log {
+    /// Time passes with so many eligible, while so many processors are busy.
+    pub(super) fn pass(&mut self, eligible: usize, seconds: f64, busy: f64) {
+        if self.eligible.len() <= eligible {
+            self.eligible.resize(eligible + 1, (0.0, 0.0));
+        }
+        self.eligible[eligible].0 += seconds;
+        self.eligible[eligible].1 += seconds * busy;
+    }
+}
