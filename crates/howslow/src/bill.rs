@@ -36,7 +36,7 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let detail = if args.counts_only { Detail::Numbers } else { Detail::All };
     let options = Options { source, calibrate: true, detail };
     let alternated = match args.alternate {
-        Some(times) => alternate::alternate(&target, &options, times)?,
+        Some(times) => alternate::alternate(&target, &options, times).map_err(misuse)?,
         None => None,
     };
     let observer = Observer::start(target, &options).map_err(misuse)?;

@@ -21,6 +21,7 @@ use crate::task::Task;
 
 pub(crate) use builder::Whom;
 use maps::Maps;
+pub(crate) use names::takes_name;
 use sys::{Attachment, Program};
 pub(crate) use sys::{keep_statistics, run_here};
 
@@ -55,6 +56,7 @@ impl Counting {
     pub(crate) fn new(whom: Whom, records: usize, detail: Detail) -> io::Result<(Counting, Programs)> {
         let cpus = possible_cpus();
         let maps = Maps::new(records, cpus)?;
+        maps.classes.set(&0_u32.to_ne_bytes(), &names::classes())?;
         let announce = Program::load("announce", &programs::announce(&maps))?;
         let programs = Programs {
             called: match detail {

@@ -14,8 +14,21 @@ pub enum Call {
     Native(u16),
     /// Of a 32-bit program.
     Narrow(u16),
+    /// Of a program with short pointers (x32): bit 30 is set.
+    Short(u16),
     /// A number that is no call's.
     Unknown(u16),
+}
+
+impl Call {
+    /// A call that is not among the native ones, by its whole number.
+    pub(crate) fn beyond(number: u32) -> Call {
+        const SHORT: u32 = 1 << 30;
+        match number {
+            _ if number & 0xffff_0000 == SHORT => Call::Short(number as u16),
+            _ => Call::Unknown(number as u16),
+        }
+    }
 }
 
 /// How often a call was made.
@@ -168,6 +181,7 @@ impl CallNames {
                 self.names.get(&number).map_or_else(|| format!("number {number}"), |name| (*name).into())
             }
             Call::Narrow(number) => format!("32-bit number {number}"),
+            Call::Short(number) => format!("x32 number {number}"),
             Call::Unknown(u16::MAX) => "number -1".into(),
             Call::Unknown(number) => format!("number {number}"),
         }

@@ -14,11 +14,11 @@ use machine::TaskStat;
 use record::{CountingCost, Loss, Observation, PassedOver, Usage};
 use rustix::event::{Timespec, poll};
 
-use crate::bpf::Losses;
+use crate::bpf::{Losses, takes_name};
 use crate::cgroup::{self, Cgroup};
 use crate::command::{self, Running};
 use crate::counter::Counter;
-use crate::counts::CallNames;
+use crate::counts::{Call, CallNames, Counts};
 use crate::exits::Exits;
 use crate::fold::{Fold, requests};
 use crate::target::{Detail, ObserveError, Source, Target};
@@ -53,6 +53,8 @@ pub struct Observer {
     begun: Instant,
     detail: Detail,
     per_call_ns: Option<f64>,
+    /// What a call that takes a name costs more than one that takes none.
+    per_name_ns: f64,
     in_program_ns: Option<f64>,
 }
 
@@ -79,11 +81,12 @@ impl Observer {
 
     /// The threads of what is watched, as they are now: process and thread. Those of a command are known to the programs.
     fn threads(&self) -> Vec<(u32, u32)> {
-        self.threads_knowing(&HashSet::new())
+        let of = |process: u32| threads_of(process).into_iter().map(move |thread| (process, thread));
+        self.processes_knowing(&HashSet::new()).into_iter().flat_map(of).collect()
     }
 
-    /// The same where these processes are known to be programs, which saves reading their command lines.
-    fn threads_knowing(&self, programs: &HashSet<u32>) -> Vec<(u32, u32)> {
+    /// The processes of what is watched, where these are known to be programs, which saves reading their command lines.
+    fn processes_knowing(&self, programs: &HashSet<u32>) -> Vec<u32> {
         let is_a_program = |process: &u32| programs.contains(process) || is_a_program(*process);
         let processes = match (&self.target, &self.cgroup) {
             (Target::Command(_), _) => Vec::new(),
@@ -92,14 +95,7 @@ impl Observer {
             _ => cgroup::numbers_in("/proc").into_iter().filter(is_a_program).collect(),
         };
         let own = std::process::id();
-        let of = |process: u32| {
-            let folder = format!("/proc/{process}/task");
-            // A folder has two links, and one more for each folder in it: most processes have one thread.
-            let one = fs::metadata(&folder).is_ok_and(|folder| folder.nlink() == 3);
-            let threads = if one { vec![process] } else { cgroup::numbers_in(&folder) };
-            threads.into_iter().map(move |thread| (process, thread))
-        };
-        processes.into_iter().filter(|process| *process != own).flat_map(of).collect()
+        processes.into_iter().filter(|process| *process != own).collect()
     }
 
     /// Waits at most this long, and collects what ended meanwhile. A signal to this process ends the wait early.
@@ -203,7 +199,7 @@ impl Observer {
             usage,
             together: requests(&told.together, &self.names),
             processes: told.processes,
-            counting: self.counting_cost(told.together.total()),
+            counting: self.counting_cost(&told.together),
             ..self.head(elapsed_ns)
         })
     }
@@ -216,21 +212,26 @@ impl Observer {
             passed_over: self.passed_over.clone(),
             elapsed_ns,
             losses: self.losses(),
-            counting: self.counting_cost(0),
+            counting: self.counting_cost(&Counts::default()),
             ..Observation::default()
         }
     }
 
     /// What counting this number of calls cost the program; `None` if that is not known.
-    pub(crate) fn counting_cost(&self, calls: u64) -> Option<CountingCost> {
+    pub(crate) fn counting_cost(&self, counts: &Counts) -> Option<CountingCost> {
         let method = match self.source {
             Source::Ptrace => "the processor time of a call of its own, before and while it was followed",
-            _ => "a call of its own, timed before and while it was counted",
+            _ => "calls of its own, with and without a name, timed before and while they were counted",
         };
-        self.per_call_ns.map(|per_call_ns| CountingCost {
+        let calls = counts.total() as f64;
+        let is_named = |call: &Call| matches!(call, Call::Native(number) if takes_name(*number));
+        let named: u64 = counts.calls.iter().filter(|(call, _)| is_named(call)).map(|(_, times)| times.count).sum();
+        let share = if calls > 0.0 { named as f64 / calls } else { 0.0 };
+        let mean = self.per_call_ns.map(|plain| plain + share * self.per_name_ns);
+        mean.map(|per_call_ns| CountingCost {
             per_call_ns,
             in_program_ns: self.in_program_ns,
-            together_ns: per_call_ns * calls as f64,
+            together_ns: per_call_ns * calls,
             method: method.into(),
             alternated: None,
         })
@@ -292,6 +293,14 @@ impl Observer {
         }
         self.look()
     }
+}
+
+/// The threads of a process.
+fn threads_of(process: u32) -> Vec<u32> {
+    let folder = format!("/proc/{process}/task");
+    // A folder has two links, and one more for each folder in it: most processes have one thread.
+    let one = fs::metadata(&folder).is_ok_and(|folder| folder.nlink() == 3);
+    if one { vec![process] } else { cgroup::numbers_in(&folder) }
 }
 
 /// Without the switches by which a tracer stopped it.

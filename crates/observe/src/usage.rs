@@ -1,9 +1,12 @@
 //! What /proc says that a thread has used: for threads that run.
 
-use std::fs;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 
 use machine::TaskStat;
 use record::Usage;
+use rustix::process::{Resource, getrlimit, setrlimit};
 
 /// What a thread has used until now, if it is still there.
 pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Usage> {
@@ -12,11 +15,55 @@ pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Usage> {
     Some(usage(&stat, &read("status"), &read("schedstat")))
 }
 
-/// The time in ns that a thread has run until now, if it is still there; of one that runs now, until the last tick at least. A
-/// thread whose time stands still has not run, so nothing else of it has changed.
-pub(crate) fn run_time(process: u32, thread: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{process}/task/{thread}/schedstat")).ok()?;
-    text.split_whitespace().next()?.parse().ok()
+/// The times that threads have run, by files that stay open: to read one again takes a sixth of opening it again.
+#[derive(Debug, Default)]
+pub(crate) struct Clocks {
+    files: HashMap<u32, File>,
+    /// How many files may stay open.
+    most: usize,
+}
+
+impl Clocks {
+    /// Descriptors that others need.
+    const OTHERS: usize = 256;
+
+    /// As many files as this process may have open, whose limit is raised as far as it may be.
+    pub(crate) fn new() -> Clocks {
+        let mut limit = getrlimit(Resource::Nofile);
+        limit.current = limit.maximum;
+        // If it cannot be raised, more files are opened again each time.
+        let _ = setrlimit(Resource::Nofile, limit);
+        let most = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize);
+        Clocks { files: HashMap::new(), most: most.saturating_sub(Clocks::OTHERS) }
+    }
+
+    /// The time in ns that a thread has run until now, if it is still there; of one that runs now, until the last tick at least.
+    /// A thread whose time stands still has not run, so nothing else of it has changed.
+    pub(crate) fn run_time(&mut self, process: u32, thread: u32) -> Option<u64> {
+        if let Some(time) = self.files.get(&thread).and_then(time_in) {
+            return Some(time);
+        }
+        // The number may belong to another thread by now.
+        let file = File::open(format!("/proc/{process}/task/{thread}/schedstat")).ok()?;
+        let time = time_in(&file)?;
+        if self.files.len() < self.most || self.files.contains_key(&thread) {
+            self.files.insert(thread, file);
+        }
+        Some(time)
+    }
+
+    /// Closes the files of threads that are gone.
+    pub(crate) fn keep(&mut self, is_there: impl Fn(u32) -> bool) {
+        self.files.retain(|thread, _| is_there(*thread));
+    }
+}
+
+/// The first number of the file.
+fn time_in(file: &File) -> Option<u64> {
+    let mut text = [0; 64];
+    let length = file.read_at(&mut text, 0).ok()?;
+    let first = text[..length].split(u8::is_ascii_whitespace).next()?;
+    std::str::from_utf8(first).ok()?.parse().ok()
 }
 
 /// The name of a thread; empty if it is gone.
@@ -68,6 +115,29 @@ mod tests {
         assert_eq!((found.minor_faults, found.major_faults), (Some(11), Some(33)));
         assert_eq!((found.voluntary_switches, found.involuntary_switches), (Some(5), Some(6)));
         assert_eq!((found.cpu_ns, found.user_ns, found.system_ns), (Some(8e6), Some(6e6), Some(2e6)));
+    }
+
+    #[test]
+    fn the_clock_of_a_thread_goes_on_until_it_ends() {
+        let mut clocks = Clocks::new();
+        let id = std::process::id();
+        let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+        let Some(first) = clocks.run_time(id, own) else {
+            return testing::not_tested!("this kernel tells no times of threads; one with CONFIG_SCHED_INFO");
+        };
+        let mut later = first;
+        while later == first {
+            std::thread::yield_now();
+            later = clocks.run_time(id, own).expect("it is here");
+        }
+        assert!(later > first);
+        let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().expect("cat");
+        assert!(clocks.run_time(child.id(), child.id()).is_some());
+        drop(child.stdin.take());
+        child.wait().expect("our child");
+        assert_eq!(clocks.run_time(child.id(), child.id()), None);
+        clocks.keep(|thread| thread == own);
+        assert_eq!(clocks.files.len(), 1);
     }
 
     #[test]

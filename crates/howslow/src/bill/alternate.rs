@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use observe::{Observer, Options, Source, State, Target};
+use observe::{ObserveError, Observer, Options, Source, State, Target};
 use record::{Alternated, Observation};
 
-use super::misuse;
 use crate::output::say;
 
 /// How long a look for the end of the command may take.
@@ -15,7 +14,11 @@ const STEP: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// If it cannot be started.
-pub(super) fn alternate(target: &Target, options: &Options, times: u32) -> anyhow::Result<Option<Alternated>> {
+pub(super) fn alternate(
+    target: &Target,
+    options: &Options,
+    times: u32,
+) -> Result<Option<Alternated>, ObserveError> {
     let bare = Options { source: Some(Source::Accounts), calibrate: false, ..*options };
     let counted = Options { calibrate: false, ..*options };
     let (mut without, mut with) = (Vec::new(), Vec::new());
@@ -40,10 +43,10 @@ pub(super) fn alternate(target: &Target, options: &Options, times: u32) -> anyho
 }
 
 /// One run from beginning to end.
-fn run(target: &Target, options: &Options) -> anyhow::Result<Observation> {
-    let mut observer = Observer::start(target.clone(), options).map_err(misuse)?;
+fn run(target: &Target, options: &Options) -> Result<Observation, ObserveError> {
+    let mut observer = Observer::start(target.clone(), options)?;
     while observer.step(STEP)? == State::Running {}
-    Ok(observer.finish()?)
+    observer.finish()
 }
 
 fn median(of: &[Observation], figure: fn(&Observation) -> f64) -> f64 {

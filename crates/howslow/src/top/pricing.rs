@@ -28,6 +28,8 @@ const CONTEXTS: &[(&[&str], &[&str], &[&str])] = &[
     (&["getdents", "getdents64"], &[], &["getdents", "getdents64"]),
     (&["read", "lseek"], &["open", "openat", "lseek"], &[]),
     (&["write", "pwrite64"], &["write", "pwrite64"], &[]),
+    (&["unlink", "unlinkat"], &["write", "pwrite64", "writev", "copy_file_range"], &[]),
+    (&["open", "openat", "copy_file_range"], &[], &[]),
 ];
 /// More means than this of one call are not kept.
 const MOST: usize = 4096;
@@ -119,7 +121,7 @@ fn shape(call: &CallCount, asked: &Requests) -> Requests {
     Requests {
         calls: std::iter::once(call).chain(asked.calls.iter().filter(is_other)).map(scaled).collect(),
         pairs: asked.pairs.iter().filter(pair).map(scaled_pair).collect(),
-        creates: part(asked.creates),
+        creates: context.map_or(0, |_| part(asked.creates)),
         distinct_names: asked.distinct_names.map(|names| if names > MANY { names } else { 0 }),
         ..Requests::default()
     }

@@ -92,6 +92,8 @@ pub(crate) enum Kind {
     Ring = 6,
     /// A file that was opened and, if there was none, created: the number of the call.
     Create = 7,
+    /// A call of a program with short pointers (x32): its number.
+    Short = 8,
 }
 
 /// Where the programs count what was lost, eight bytes each.

@@ -63,7 +63,6 @@ impl Maps {
             namespace: namespace(),
             next: 1,
         };
-        maps.classes.set(&0_u32.to_ne_bytes(), &super::names::classes())?;
         for slot in 0..(records + cpus) as u32 {
             maps.recycle(slot)?;
         }

@@ -2,6 +2,8 @@
 //! relative to, and the hash goes into the sketch of the record. A descriptor keeps the hash of the name that it was opened by.
 //! Calls that take no name are not slowed down.
 
+use std::sync::OnceLock;
+
 use operations::every_call;
 
 use super::builder::{Builder, frame, helper};
@@ -93,6 +95,13 @@ pub(super) fn classes() -> Vec<u8> {
         }
     }
     classes
+}
+
+/// True if a call takes the name of a file.
+pub(crate) fn takes_name(number: u16) -> bool {
+    static CLASSES: OnceLock<Vec<u8>> = OnceLock::new();
+    let class = CLASSES.get_or_init(classes).get(usize::from(number));
+    class.is_some_and(|class| class & (FIRST | SECOND) != 0)
 }
 
 /// Counts the name of a call that returned. In register 1 the class of the call, in 7 the record, in 9 the result; registers 6

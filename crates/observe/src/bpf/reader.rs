@@ -65,7 +65,11 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
     } else if kind == Kind::Ring as u8 {
         *counts.requests.entry(second).or_default() += count;
     } else {
-        let call = if kind == Kind::Narrow as u8 { Call::Narrow(second) } else { Call::Unknown(second) };
+        let call = match kind {
+            _ if kind == Kind::Narrow as u8 => Call::Narrow(second),
+            _ if kind == Kind::Short as u8 => Call::Short(second),
+            _ => Call::Unknown(second),
+        };
         counts.calls.entry(call).or_default().count += count;
     }
 }
@@ -93,9 +97,10 @@ mod tests {
         put(layout::TABLE + 24, 6);
         put(layout::TABLE + 32, (Kind::Pair as u64) << 32 | (layout::NONE as u64) << 16 | 4);
         put(layout::TABLE + 40, 1);
-        let last = layout::RECORD as i16 - 16;
+        let last = layout::FOLDERS - 16;
         put(last, (Kind::Signal as u64) << 32 | 17);
         put(last + 8, 2);
+        put(layout::SKETCH + 8, 1);
         let task = task(&record);
         assert_eq!((task.process, task.thread), (7, 9));
         assert_eq!(task.counts.calls[&Call::Native(3)], Times { count: 23, results: 4096 });
@@ -103,5 +108,6 @@ mod tests {
         assert_eq!(task.counts.pairs[&(Call::Native(3), Call::Native(4))], 5);
         assert_eq!(task.counts.errors[&(Call::Native(3), 2)], 6);
         assert_eq!(task.counts.signals[&17], 2);
+        assert_eq!(task.counts.names.distinct(), Some(1));
     }
 }

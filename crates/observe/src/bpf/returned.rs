@@ -18,6 +18,9 @@ const NARROW_EXECUTE: i32 = 11;
 /// A kernel stack is at least this aligned: 4 KiB.
 const STACK_BITS: i32 = 12;
 
+/// The high half of the number of a call of programs with short pointers (x32).
+const SHORT: i32 = 0x4000;
+
 /// The result of a call that this kernel does not have.
 const NO_SUCH_CALL: i32 = -libc::ENOSYS;
 
@@ -303,6 +306,15 @@ fn count_rare(b: &mut Builder, rare: Label, labels: &Labels) {
     b.code.constant(9, 0);
     b.code.jump(labels.by_number);
     b.code.place(other);
+    let unknown = b.code.label();
+    b.code.copy(3, 8);
+    b.code.compute(Compute::ShiftRight, 3, Constant(16));
+    b.code.jump_if(3, When::NotEqual, Constant(SHORT), unknown);
+    b.code.copy(3, 8);
+    b.code.compute(Compute::And, 3, Constant(0xffff));
+    b.key(Kind::Short);
+    b.count_key(labels.end);
+    b.code.place(unknown);
     b.code.copy(3, 8);
     b.code.compute(Compute::And, 3, Constant(0xffff));
     b.key(Kind::Unknown);

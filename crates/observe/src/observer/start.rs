@@ -9,7 +9,7 @@ use record::PassedOver;
 
 use super::Observer;
 use crate::bpf::{Counting, Programs, Whom, keep_statistics, run_here};
-use crate::calibrate;
+use crate::calibrate::{Timed, followed_call, per_call};
 use crate::cgroup::Cgroup;
 use crate::command::{self, Running};
 use crate::counter::Counter;
@@ -62,6 +62,7 @@ impl Observer {
             before: HashMap::new(),
             begun: Instant::now(),
             per_call_ns: None,
+            per_name_ns: 0.0,
             in_program_ns: None,
         };
         for source in Source::ALL.into_iter().filter(|source| options.source.is_none_or(|only| only == *source)) {
@@ -104,13 +105,17 @@ impl Observer {
         let mut counter = Counter::Bpf(Box::new(counting));
         // Before anything is attached: a task that is not wanted then is never looked at again.
         self.want(&counter)?;
-        let bare = if options.calibrate { Some(calibrate::per_call(|| Ok(()))?) } else { None };
+        let kinds = [Timed::Plain, Timed::Named];
+        let timed = |kind: Timed| options.calibrate.then(|| per_call(kind, || Ok(()))).transpose();
+        let bare = [timed(kinds[0])?, timed(kinds[1])?];
         if let Counter::Bpf(counting) = &mut counter {
             counting.attach(&programs)?;
         }
-        if let Some(bare) = bare {
+        if let [Some(plain), Some(named)] = bare {
             // It also shows that a task can be announced, before the command is one.
-            self.per_call_ns = Some(calibrate::per_call(|| programs.enrol())? - bare);
+            let plain = per_call(kinds[0], || programs.enrol())? - plain;
+            self.per_call_ns = Some(plain);
+            self.per_name_ns = (per_call(kinds[1], || programs.enrol())? - named - plain).max(0.0);
             self.in_program_ns = in_program_ns(&programs).ok();
         }
         self.counter = Some(counter);
@@ -122,7 +127,7 @@ impl Observer {
         if matches!(self.target, Target::Cgroup(_) | Target::System) {
             return Err("it follows a command or a process, not a cgroup or the system".into());
         }
-        let cost = calibrate::followed_call(options.detail)?;
+        let cost = followed_call(options.detail)?;
         self.per_call_ns = options.calibrate.then_some(cost);
         if let Target::Process(process) = self.target {
             self.counter = Some(Counter::Traced(Tracer::attach(process, options.detail)?));
@@ -159,7 +164,7 @@ impl Observer {
 fn in_program_ns(programs: &Programs) -> io::Result<f64> {
     let _kept = keep_statistics()?;
     let before = programs.ran()?;
-    calibrate::per_call(|| programs.enrol())?;
+    per_call(Timed::Plain, || programs.enrol())?;
     let after = programs.ran()?;
     Ok((after.together_ns - before.together_ns) as f64 / (after.times - before.times).max(1) as f64)
 }

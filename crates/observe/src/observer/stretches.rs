@@ -9,10 +9,10 @@ use record::{Observation, Usage};
 use crate::cgroup;
 use crate::counts::Counts;
 use crate::fold::{Fold, requests};
-use crate::observer::{Observer, State};
+use crate::observer::{Observer, State, threads_of};
 use crate::target::ObserveError;
 use crate::task::Task;
-use crate::usage;
+use crate::usage::{self, Clocks};
 
 /// What happened in a stretch of time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +32,9 @@ pub struct Stretches {
     ended: Vec<(Task, Option<Usage>)>,
     /// The time that each thread had run by the last look, in ns.
     ran: HashMap<u32, u64>,
+    clocks: Clocks,
+    /// Processes that had one thread at the last look.
+    single: HashSet<u32>,
     /// The processes of the last look.
     there: HashSet<u32>,
     /// When the stretch began, after the watching did.
@@ -41,8 +44,9 @@ pub struct Stretches {
 impl Stretches {
     /// The first stretch begins with the watching.
     pub fn of(observer: Observer) -> Stretches {
-        let (ended, ran, there) = (Vec::new(), HashMap::new(), HashSet::new());
-        Stretches { observer, recent: Recent::default(), ended, ran, there, begun: Duration::ZERO }
+        let (ended, ran, there, single) = (Vec::new(), HashMap::new(), HashSet::new(), HashSet::new());
+        let (recent, clocks) = (Recent::default(), Clocks::new());
+        Stretches { observer, recent, ended, ran, clocks, single, there, begun: Duration::ZERO }
     }
 
     /// Collects what ended since the last call, which frees its records. It should be called some twenty times a second.
@@ -95,19 +99,8 @@ impl Stretches {
     /// The tasks that ran, with what they used, and the ids of those that did not. What did not run asked for nothing, so it
     /// is not read.
     fn running(&mut self, ended: &mut [(Task, Option<Usage>)]) -> Result<(Vec<Running>, HashSet<u64>), ObserveError> {
+        let (ran, mut active) = self.times();
         let observer = &mut self.observer;
-        let mut ran = HashMap::new();
-        let mut active = HashMap::new();
-        let programs = std::mem::take(&mut self.there);
-        for (process, thread) in observer.threads_knowing(&programs) {
-            let time = usage::run_time(process, thread).unwrap_or(0);
-            ran.insert(thread, time);
-            self.there.insert(process);
-            // A kernel that does not tell the time says 0.
-            if time == 0 || self.ran.get(&thread) != Some(&time) {
-                active.insert(thread, process);
-            }
-        }
         let idle = |thread: u32| ran.contains_key(&thread) && !active.contains_key(&thread);
         let (tasks, idle) = match &mut observer.counter {
             Some(counter) => {
@@ -131,7 +124,39 @@ impl Stretches {
         // What a thread had used before is needed until its end was told, which may come a stretch late.
         let last = std::mem::replace(&mut self.ran, ran);
         observer.before.retain(|thread, _| self.ran.contains_key(thread) || last.contains_key(thread));
+        self.clocks.keep(|thread| self.ran.contains_key(&thread));
         Ok((running, idle))
+    }
+
+    /// The time that each thread has run, and the processes of those that ran since the last look.
+    fn times(&mut self) -> (HashMap<u32, u64>, HashMap<u32, u32>) {
+        let (mut ran, mut active) = (HashMap::new(), HashMap::new());
+        let programs = std::mem::take(&mut self.there);
+        let single = std::mem::take(&mut self.single);
+        for process in self.observer.processes_knowing(&programs) {
+            self.there.insert(process);
+            // A process that has one thread, which did not run, has no others now.
+            let idle = single.contains(&process).then(|| self.clocks.run_time(process, process)).flatten();
+            let idle = idle.filter(|time| *time > 0 && self.ran.get(&process) == Some(time));
+            if let Some(time) = idle {
+                ran.insert(process, time);
+                self.single.insert(process);
+                continue;
+            }
+            let threads = threads_of(process);
+            if threads == [process] {
+                self.single.insert(process);
+            }
+            for thread in threads {
+                let time = self.clocks.run_time(process, thread).unwrap_or(0);
+                ran.insert(thread, time);
+                // A kernel that does not tell the time says 0.
+                if time == 0 || self.ran.get(&thread) != Some(&time) {
+                    active.insert(thread, process);
+                }
+            }
+        }
+        (ran, active)
     }
 
     fn told(&mut self, running: &[Running], elapsed: Duration) -> (Observation, BTreeSet<u32>) {
@@ -142,7 +167,7 @@ impl Stretches {
             usage,
             together: requests(&told.together, &observer.names),
             processes: told.processes,
-            counting: observer.counting_cost(told.together.total()),
+            counting: observer.counting_cost(&told.together),
             ..observer.head(elapsed.as_nanos() as f64)
         };
         (seen, std::mem::take(&mut recent.started))

@@ -215,14 +215,14 @@ impl Tracee {
             // Numbers are those of 32 bits.
             _ if architecture != NATIVE => Call::Narrow(u16::try_from(number).unwrap_or(u16::MAX)),
             0..CALLS => Call::Native(number as u16),
-            _ => Call::Unknown(number as u16),
+            _ => Call::beyond(number as u32),
         };
         self.inside = Some(call);
         // Calls that end the task do not return, so they are counted here.
         let ends = match call {
             Call::Native(number) => [libc::SYS_exit, libc::SYS_exit_group].contains(&i64::from(number)),
             Call::Narrow(number) => NARROW_EXITS.contains(&number),
-            Call::Unknown(_) => false,
+            Call::Short(_) | Call::Unknown(_) => false,
         };
         if ends || detail == Detail::Numbers {
             self.task.counts.calls.entry(call).or_default().count += 1;

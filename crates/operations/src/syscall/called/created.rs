@@ -25,7 +25,7 @@ const REMOVED: Axis = size(&[Number(0), Number(PAGE), Number(LARGE)]);
 /// Written a moment ago and not yet to the device; or written there, too.
 const CONTENT: Axis = word("content", &[Word("new"), Word("written")]);
 
-const ON_NEW_FILES: Operation = Operation { follows_clock: |_| false, waits: |_| true, ..CALLED };
+const ON_NEW_FILES: Operation = Operation { follows_clock: |_| false, ..CALLED };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -64,6 +64,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "remove the only name of a file of this size whose content is in memory",
         calls: &["unlinkat"],
         axes: &[REMOVED, CONTENT],
+        // A file system mounted with `discard` may wait until the device has been told that the file's blocks are free.
+        waits: |point| point.word("content") == Some("written"),
         has_point: |point| point.number("size") != Some(0) || point.word("content") == Some("new"),
         prepare: removing,
         ..ON_NEW_FILES

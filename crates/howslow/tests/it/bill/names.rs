@@ -1,0 +1,79 @@
+//! Distinct names, created files, and what counting costs a command.
+
+use super::*;
+
+/// The number of distinct names that a command looks up.
+fn distinct(data: &TempDir, place: &Path, words: &[&str]) -> u64 {
+    let document = billed(data, place, words);
+    document["seen"]["together"]["distinct_names"].as_u64().expect("names were looked up")
+}
+
+#[test]
+fn names_are_counted_once_and_apart_in_each_folder() {
+    let data = folder();
+    if !can_count(&data) {
+        return;
+    }
+    let place = folder();
+    // The same names in each folder.
+    for home in 0..20 {
+        let home = place.path().join(format!("d{home}"));
+        fs::create_dir(&home).expect("a folder");
+        (0..50).for_each(|file| fs::write(home.join(format!("f{file}")), "").expect("a file"));
+    }
+    let found = distinct(&data, place.path(), &["find", ".", "-size", "+9"]);
+    assert!((900..1300).contains(&found), "1021 and some of the C library: {found}");
+    let once = distinct(&data, place.path(), &["sh", "-c", "test -f d0/f0"]);
+    let again = "i=0; while [ $i -lt 500 ]; do test -f d0/f0; i=$((i+1)); done";
+    let often = distinct(&data, place.path(), &["sh", "-c", again]);
+    assert!(often.abs_diff(once) <= 1, "{once} names, and {often} if one is looked up 500 times");
+    let children = "for i in 1 2 3 4 5 6 7 8; do /bin/ls d0 d1 > /dev/null; done";
+    let one = distinct(&data, place.path(), &["sh", "-c", "/bin/ls d0 d1 > /dev/null; :"]);
+    let eight = distinct(&data, place.path(), &["sh", "-c", children]);
+    assert!(eight.abs_diff(one) <= 3, "{one} names of one child, {eight} of eight that do the same");
+}
+
+#[test]
+fn created_files_are_counted_and_the_mix_says_how_many_names_there_were() {
+    let data = folder();
+    if !can_count(&data) {
+        return;
+    }
+    let place = folder();
+    let script = "i=0; while [ $i -lt 23 ]; do echo $i > f$i; i=$((i+1)); done; : < f0; rm f?";
+    let document = billed(&data, place.path(), &["sh", "-c", script]);
+    assert_eq!(document["seen"]["together"]["creates"], 23);
+    let mix = place.path().join("mix.toml");
+    howslow(&data).args(["bill", "--source", "ebpf", "-o"]).arg(&mix).args(["--", "ls", "/"]).assert().success();
+    let text = fs::read_to_string(&mix).expect("the mix");
+    let names = text.lines().find_map(|line| line.strip_prefix("distinct_names = ")).expect("the names");
+    assert!(names.parse::<u64>().is_ok_and(|names| names > 2), "{text}");
+}
+
+#[test]
+fn an_alternated_run_tells_what_counting_costs() {
+    let data = folder();
+    if !can_count(&data) {
+        return;
+    }
+    let place = folder();
+    let script = "echo x >> runs; i=0; while [ $i -lt 9 ]; do test -f $i; i=$((i+1)); done; exit 3";
+    let file = place.path().join("bill.json");
+    howslow(&data)
+        .current_dir(place.path())
+        .args(["bill", "--alternate", "2", "-o"])
+        .arg(&file)
+        .args(["--", "sh", "-c", script])
+        .assert()
+        .code(3)
+        .stderr(contains("Alternated, 2 times each"));
+    assert_eq!(fs::read_to_string(place.path().join("runs")).expect("its lines"), "x\n".repeat(5));
+    let document: Value = serde_json::from_slice(&fs::read(&file).expect("the document")).expect("JSON");
+    let told = &document["seen"]["counting"]["alternated"];
+    assert_eq!(told["pairs"], 2);
+    let figure = |name: &str| told[name].as_f64().expect("a figure");
+    assert!(figure("bare_cpu_ns") > 0.0 && figure("counted_cpu_ns") > 0.0, "{told}");
+    let cost = (figure("counted_cpu_ns") - figure("bare_cpu_ns")).max(0.0);
+    assert_eq!(document["seen"]["counting"]["together_ns"].as_f64(), Some(cost));
+    howslow(&data).args(["bill", "--alternate", "2", "--system", "--for", "1s"]).assert().code(2);
+}
