@@ -85,6 +85,23 @@ impl<Word: Hash> Hash for Value<Word> {
     }
 }
 
+impl Value {
+    /// As it is typed on this axis: `4KiB`, `64`, `other`. Whole KiB, MiB and GiB have their unit.
+    pub fn typed(&self, axis: &str) -> String {
+        match self {
+            Value::Bytes(number) => typed_size(*number),
+            Value::Number(number) if BYTE_AXES.contains(&axis) => typed_size(*number),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// `4KiB`, `1536`: what a pattern reads as this number.
+fn typed_size(number: u64) -> String {
+    let whole = number >= 1024 && number.is_multiple_of(1024);
+    if whole { Bytes(number).to_string().replace(' ', "") } else { number.to_string() }
+}
+
 impl Value<&'static str> {
     /// The same value, as a point holds it.
     pub fn value(self) -> Value {
@@ -136,6 +153,12 @@ impl Point {
     /// The word on this axis, if the axis exists and holds one.
     pub fn word(&self, axis: &str) -> Option<&str> {
         self.0.get(axis)?.word().map(String::as_str)
+    }
+
+    /// As typed on the command line, with sizes as a page shows them: `@distance=other,size=4KiB`. Empty for the empty point.
+    pub fn typed(&self) -> String {
+        let each: Vec<String> = self.0.iter().map(|(axis, value)| format!("{axis}={}", value.typed(axis))).collect();
+        if each.is_empty() { String::new() } else { format!("@{}", each.join(",")) }
     }
 
     /// The same point with one axis set.
@@ -222,6 +245,11 @@ mod tests {
         assert_eq!(point.values(), "ahead 2 MiB, file 256 MiB, record 4 KiB");
         let point = point.with("state", Value::Word("cold".into())).with("sync", Value::Word("none".into()));
         assert_eq!(point.values(), "ahead 2 MiB, file 256 MiB, record 4 KiB, cold, sync none");
-        assert_eq!(Point::default().to_string(), "");
+        assert_eq!((Point::default().to_string(), Point::default().typed()), (String::new(), String::new()));
+        let point = point.with("size", Value::Number(1536)).with("block", Value::Bytes(1 << 40));
+        assert_eq!(point.typed(), "@ahead=2MiB,block=1TiB,file=256MiB,record=4KiB,size=1536,state=cold,sync=none");
+        for value in point.0.values().filter_map(Value::number).filter(|number| number.is_multiple_of(1024)) {
+            assert_eq!(crate::units::bytes_of(&typed_size(value)), Some(value), "what is printed is read");
+        }
     }
 }

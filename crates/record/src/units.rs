@@ -123,6 +123,7 @@ pub fn bytes_of(text: &str) -> Option<u64> {
         "k" | "kib" => 10,
         "m" | "mib" => 20,
         "g" | "gib" => 30,
+        "t" | "tib" => 40,
         _ => return None,
     };
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)

@@ -15,7 +15,7 @@ pub(crate) fn accounts(run: &Run, style: Style) -> String {
     if commands.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>>>>");
+    let mut grid = Grid::new("<>>>>>>", [vec![6], vec![5], vec![4]]);
     let titles = ["a run on average, start included", "elapsed", "user", "system", "waiting", "faults", "switches"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for cost in commands {

@@ -103,7 +103,7 @@ fn charged(usage: &Usage, elapsed_ns: f64) -> String {
 
 fn rows(view: &BillView, style: Style) -> String {
     let bill = view.bill;
-    let mut grid = Grid::new("<>>>>>>").dropping([vec![3], vec![2], vec![4]]);
+    let mut grid = Grid::new("<>>>>>>", [vec![3], vec![2], vec![4]]);
     let titles = ["asked of the kernel", "count", "failed", "moved", "each", "CPU time", "share"];
     grid.add(RowKind::Heading, titles.map(String::from).into());
     for row in bill.rows.iter().take(MOST_ROWS) {
@@ -216,7 +216,7 @@ fn others(seen: &Observation, style: Style) -> String {
 }
 
 fn processes(seen: &Observation, style: Style) -> String {
-    let mut grid = Grid::new("<>>>>>>");
+    let mut grid = Grid::new("<>>>>>>", [vec![2], vec![6], vec![5]]);
     let titles = ["processes", "pid", "threads", "calls", "CPU time", "faults", "switches"];
     grid.add(RowKind::Heading, titles.map(String::from).into());
     for process in seen.processes.iter().take(MOST_PROCESSES) {
@@ -292,7 +292,7 @@ fn footnotes(view: &BillView, style: Style) -> String {
 /// What changed between two bills.
 pub fn bill_changes(bills: [&str; 2], rows: &[ChangedRow], charged_ns: [Option<f64>; 2], style: Style) -> String {
     let mut text = style.bold(&format!("from {} to {}", in_table(bills[0]), in_table(bills[1]))) + "\n";
-    let mut grid = Grid::new("<>>>>>");
+    let mut grid = Grid::new("<>>>>>", [vec![3], vec![4]]);
     let titles = ["asked of the kernel", "before", "after", "CPU time before", "after", "change"];
     grid.add(RowKind::Heading, titles.map(String::from).into());
     for row in rows.iter().take(2 * MOST_ROWS) {

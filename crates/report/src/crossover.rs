@@ -112,7 +112,7 @@ impl CrossoverShown<'_> {
 /// The page, with a chart of this width.
 pub fn crossover(it: &CrossoverShown<'_>, width: usize, style: Style) -> String {
     let mut text = style.bold(&style.paragraph("", &it.answer())) + "\n\n";
-    let mut grid = Grid::new(">>>>>>");
+    let mut grid = Grid::new(">>>>>>", [vec![2, 4], vec![3]]);
     let heads = [it.axis, &it.names[0], "+-", &it.names[1], "+-", "first over second"];
     grid.add(RowKind::Heading, heads.map(String::from).into());
     for point in it.points {

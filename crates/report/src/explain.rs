@@ -33,7 +33,7 @@ pub fn explained(
     if explanations.is_empty() {
         return page + "  no cost of this run names its parts\n" + &notes.render(style);
     }
-    let mut grid = Grid::new("<>>>><");
+    let mut grid = Grid::new("<>>>><", [vec![2], vec![4]]);
     let titles = ["", "cost", "parts", "residual", "of it"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for it in explanations {
@@ -51,11 +51,12 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
     let mut page = head_line(run) + "\n";
     let mut notes = Footnotes::of(style);
     for it in explanations {
-        let mut grid = Grid::new("<>>>><");
+        let mut grid = Grid::new("<>>>><", [vec![3], vec![1]]);
         let titles = [it.name.as_str(), "each", "together", "+-", "share"];
         grid.add(RowKind::Heading, titles.map(String::from).to_vec());
         for part in &it.parts {
-            let name = format!("  {} x {}{}", significant_times(part.term.times), part.term.operation, part.term.at);
+            let name =
+                format!("  {} x {}{}", significant_times(part.term.times), part.term.operation, part.term.at.typed());
             let cells = match (part.each, part.total) {
                 (Some(each), Some(total)) => line(it, name, value_or_bound(&each), &total),
                 _ => vec![name, "not in this run".into(), "-".into(), String::new(), "-".into()],
@@ -77,7 +78,7 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
 
 /// Derived costs: every route with its figure or what it lacks, and how far the routes agree.
 fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> String {
-    let mut grid = Grid::new("<>><");
+    let mut grid = Grid::new("<>><", [vec![2]]);
     let aside = |text: String| vec![text, String::new(), String::new()];
     for it in derived {
         grid.add(RowKind::Heading, vec![it.name.clone(), "cost".into(), "+-".into()]);
@@ -119,7 +120,7 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
     else {
         return String::new();
     };
-    let mut grid = Grid::new("<>><");
+    let mut grid = Grid::new("<>><", [vec![2]]);
     grid.add(RowKind::Heading, vec!["the bare kernel entry's share".into(), "share".into(), "+-".into()]);
     let mut row = |share: &EntryShare| {
         let times = if share.entries == 1.0 { String::new() } else { format!(" ({} entries)", share.entries) };

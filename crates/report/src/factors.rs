@@ -51,7 +51,7 @@ pub fn factors(of: &FactorsOf, style: Style) -> String {
 
 fn table(factors: &Factors, style: Style) -> String {
     let two = factors.families.iter().any(|family| family.counts.is_some());
-    let mut grid = Grid::new(if two { "<>>>>><" } else { "<>>><" });
+    let mut grid = Grid::new(if two { "<>>>>><" } else { "<>>><" }, [vec![3], vec![2]]);
     let mut notes = Footnotes::of(style);
     let mut titles = vec!["B over A", "time", "+-", "speed"];
     titles.extend(two.then_some(["by counts", "by prices"]).into_iter().flatten());

@@ -76,7 +76,7 @@ fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     if nodes.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<<<<");
+    let mut grid = Grid::new("<<<<", [vec![1]]);
     let titles = ["slow nodes", "class", "slower than its class by", "in"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     let most = view.most(FEW);
@@ -126,7 +126,7 @@ fn doubted(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<<<<<");
+    let mut grid = Grid::new("<<<<<", [vec![1], vec![3]]);
     let titles = ["not accused: figures in doubt", "class", "slower by", "in", "doubt"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for it in all.iter().take(view.most(FEW)) {

@@ -41,6 +41,17 @@ const STACKED: usize = 42;
 const NAME: usize = 20;
 const SHORTEST: usize = 6;
 
+/// What gives way in a table of names and text: nothing, as its text is wrapped.
+pub(crate) const NOTHING: [Vec<usize>; 0] = [];
+
+/// What gives way among `count` columns from `first` that are steps of one quantity: every second one, then all but the
+/// least and the greatest.
+pub(crate) fn inner(first: usize, count: usize) -> [Vec<usize>; 2] {
+    let inside = (first + 1)..(first + count).saturating_sub(1).max(first + 1);
+    let (even, odd): (Vec<usize>, Vec<usize>) = inside.partition(|at| (at - first) % 2 == 0);
+    [odd, even]
+}
+
 /// Rows of cells, with the alignment of each column.
 pub(crate) struct Grid {
     columns: Vec<Side>,
@@ -72,16 +83,14 @@ impl Layout {
 }
 
 impl Grid {
-    /// A grid whose columns are left-aligned for `<` in `columns` and right-aligned for `>`.
-    pub(crate) fn new(columns: &str) -> Grid {
+    /// A grid whose columns are left-aligned for `<` in `columns` and right-aligned for `>`. The columns of `gives_way` are
+    /// left out on a narrow page, in this order, those of one group together: what the others imply or what fewest ask for.
+    pub(crate) fn new(columns: &str, gives_way: impl IntoIterator<Item = Vec<usize>>) -> Grid {
         let side = |c| if c == '>' { Side::Right } else { Side::Left };
-        Grid { columns: columns.chars().map(side).collect(), rows: Vec::new(), dropped: Vec::new() }
-    }
-
-    /// The columns that give way on a narrow page, in this order; those of one group together.
-    pub(crate) fn dropping(mut self, groups: impl IntoIterator<Item = Vec<usize>>) -> Grid {
-        self.dropped = groups.into_iter().collect();
-        self
+        let columns: Vec<Side> = columns.chars().map(side).collect();
+        let dropped: Vec<Vec<usize>> = gives_way.into_iter().collect();
+        debug_assert!(dropped.iter().flatten().all(|&at| at > 0 && at < columns.len()), "{dropped:?}");
+        Grid { columns, rows: Vec::new(), dropped }
     }
 
     pub(crate) fn add(&mut self, kind: RowKind, cells: Vec<String>) {
@@ -268,7 +277,7 @@ mod tests {
     use crate::text::Colours;
 
     fn grid() -> Grid {
-        let mut grid = Grid::new("<>>>>").dropping([vec![4], vec![2, 3]]);
+        let mut grid = Grid::new("<>>>>", [vec![4], vec![2, 3]]);
         grid.add(RowKind::Heading, ["files", "cost", "+-", "cycles", "a second"].map(String::from).to_vec());
         let more = || ["1.00 µs", "2.0 %", "2 590", "1.00 M"].map(String::from).to_vec();
         grid.add_cost(RowKind::Row, ["  file.read".into(), "4 MiB".into()], more());
@@ -299,9 +308,16 @@ mod tests {
 
     #[test]
     fn text_at_the_end_is_wrapped_below_itself() {
-        let mut grid = Grid::new("<<");
+        let mut grid = Grid::new("<<", NOTHING);
         grid.add(RowKind::Row, vec!["pipe.self".into(), "write to a pipe and read it back, in one task".into()]);
         assert_eq!(at(&grid, 40), "pipe.self  write to a pipe and read it\n           back, in one task\n");
+    }
+
+    #[test]
+    fn of_a_series_of_columns_the_ends_stay() {
+        assert_eq!(inner(1, 5), [vec![2, 4], vec![3]]);
+        assert!(inner(2, 2).concat().is_empty());
+        assert!(inner(1, 0).concat().is_empty());
     }
 
     #[test]

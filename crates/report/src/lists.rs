@@ -7,7 +7,7 @@ use record::{Machine, Point, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::grid::{Grid, RowKind};
+use crate::grid::{Grid, NOTHING, RowKind};
 use crate::head::{machine_parts, short_model};
 use crate::text::{Style, shortened};
 
@@ -79,7 +79,7 @@ pub struct Kept {
 
 /// The table of operations. Headline operations have a star.
 pub fn list(operations: &[Listed], style: Style) -> String {
-    let mut grid = Grid::new("<<<");
+    let mut grid = Grid::new("<<<", [vec![1]]);
     let mut heading = None;
     for listed in operations {
         if heading != Some(&listed.group) {
@@ -114,7 +114,7 @@ pub fn list(operations: &[Listed], style: Style) -> String {
 pub fn found(operations: &[Listed], style: Style) -> String {
     /// Further ones fit the words less well.
     const MOST: usize = 20;
-    let mut grid = Grid::new("<<");
+    let mut grid = Grid::new("<<", NOTHING);
     for listed in operations.iter().take(MOST) {
         let star = if listed.headline { '*' } else { ' ' };
         grid.add(RowKind::Row, vec![format!("{star} {}", listed.operation), listed.summary.clone()]);
@@ -129,7 +129,7 @@ pub fn found(operations: &[Listed], style: Style) -> String {
 
 /// The table of system calls, with a summary as its last line.
 pub fn syscalls(calls: &[ListedCall], style: Style) -> String {
-    let mut grid = Grid::new("><<<");
+    let mut grid = Grid::new("><<<", NOTHING);
     grid.add(RowKind::Heading, ["number", "call", "operation", "path"].map(String::from).to_vec());
     for call in calls {
         let start = [call.number.to_string(), call.call.clone()];
@@ -183,9 +183,15 @@ pub fn history(kept: &[Kept], style: Style) -> String {
     }
     /// One line a run, also of one that many patterns made.
     const MEASURED: usize = 36;
-    let mut grid = Grid::new("<<<<<<").dropping([vec![5], vec![4], vec![1]]);
-    let titles = ["run", "id", "started", "measured", "processor", "kernel"];
-    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    // The column is there if any run has a label.
+    let labelled = usize::from(kept.iter().any(|run| run.label.is_some()));
+    let mut grid = Grid::new(&"<".repeat(6 + labelled), [5, 4, 1].map(|at| vec![at + labelled]));
+    let row = |cells: [String; 7]| {
+        let [name, label, rest @ ..] = cells;
+        [name].into_iter().chain((labelled == 1).then_some(label)).chain(rest).collect::<Vec<_>>()
+    };
+    let titles = ["run", "label", "id", "started", "measured", "processor", "kernel"];
+    grid.add(RowKind::Heading, row(titles.map(String::from)));
     for run in kept {
         let measured = match (run.patterns.as_slice(), run.full) {
             ([], false) => "headline".into(),
@@ -196,14 +202,15 @@ pub fn history(kept: &[Kept], style: Style) -> String {
         let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
         grid.add(
             RowKind::Row,
-            vec![
+            row([
                 run.name.clone(),
+                run.label.clone().unwrap_or_default(),
                 run.id.clone(),
                 started,
                 shortened(&measured, MEASURED),
                 short_model(&run.model),
                 run.kernel.clone(),
-            ],
+            ]),
         );
     }
     grid.render(style)

@@ -43,7 +43,7 @@ fn levels(levels: &Levels, notes: &mut Footnotes, style: Style) -> String {
     if levels.found.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>>><");
+    let mut grid = Grid::new("<>>>>><", [vec![3], vec![5], vec![2]]);
     grid.add(RowKind::Heading, heading(&["memory: levels", "load", "+-", "cycles", "sets", "declared"]));
     for level in &levels.found {
         let sets = if level.from == level.to {
@@ -63,7 +63,7 @@ fn translation(all: &[Translation], notes: &mut Footnotes, style: Style) -> Stri
     if all.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>>>><").dropping([vec![6], vec![3], vec![5]]);
+    let mut grid = Grid::new("<>>>>>><", [vec![6], vec![3], vec![5]]);
     grid.add(
         RowKind::Heading,
         heading(&["memory: translation", "base pages", "huge pages", "packed", "translation", "+-", "of it"]),
@@ -91,7 +91,7 @@ fn bandwidth(all: &[Bandwidth], notes: &mut Footnotes, style: Style) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<><>>>><");
+    let mut grid = Grid::new("<><>>>><", [vec![2], vec![5], vec![3]]);
     grid.add(RowKind::Heading, heading(&["memory: bandwidth", "set", "level", "CPUs", "GB/s", "+-", "times one CPU"]));
     for it in all {
         let scaling = it.scaling.map(|scaling| significant(scaling.value)).unwrap_or_default();
@@ -114,7 +114,7 @@ fn loaded(all: &[Loaded], notes: &mut Footnotes, style: Style) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>><");
+    let mut grid = Grid::new("<>>>><", [vec![3], vec![1]]);
     grid.add(RowKind::Heading, heading(&["memory: beside another CPU", "set", "load", "+-", "times idle"]));
     for it in all {
         let slowdown = it.slowdown.map(|slowdown| significant(slowdown.value)).unwrap_or_default();
@@ -141,7 +141,7 @@ fn demand(demand: &Demand, limits: &[Limit], notes: &mut Footnotes, style: Style
     if limits.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>");
+    let mut grid = Grid::new("<>>>", [vec![2]]);
     let titles: Vec<String> = limits.iter().map(|limit| format!("{} a cycle", significant(limit.per_cycle))).collect();
     let titled = |title: &str, cells: Vec<String>| [vec![title.to_owned()], cells].concat();
     let each = |cell: &dyn Fn(&Limit) -> String| limits.iter().map(cell).collect::<Vec<_>>();

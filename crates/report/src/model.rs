@@ -126,7 +126,7 @@ const NOTES: [&str; 3] = [
 
 /// Bounds, solution, simulation and measurement.
 fn table(it: &ModelAnswer) -> Grid {
-    let mut grid = Grid::new("<>>>>>>>").dropping([vec![1], vec![6], vec![4]]);
+    let mut grid = Grid::new("<>>>>>>>", [vec![1], vec![6], vec![4]]);
     let solution = method(it.prediction.value.method);
     let mut heads = vec!["", "bound", solution, "interval", "by server", "simulated", "interval"];
     heads.extend(it.measured.is_some().then_some("measured"));
@@ -214,7 +214,7 @@ pub(crate) fn answers(it: &ModelAnswer) -> Vec<String> {
 /// What changes are worth.
 fn worth(it: &ModelAnswer) -> Grid {
     let bounded = it.worth.iter().any(|worth| worth.users.is_some());
-    let mut grid = Grid::new("<>>>>>");
+    let mut grid = Grid::new("<>>>>>", [vec![4], vec![2]]);
     let mut heads = vec!["what it is worth", "interactions", "interval", "mean response", "interval"];
     heads.extend(bounded.then_some("users within the mean"));
     grid.add(RowKind::Heading, heads.into_iter().map(String::from).collect());

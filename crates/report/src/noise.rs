@@ -84,7 +84,7 @@ fn conditions(account: &Account) -> String {
 
 /// The lengths of gaps at the usual percentiles.
 fn lengths(account: &Account) -> Grid {
-    let mut grid = Grid::new("<>>>>>>").dropping([vec![2], vec![4], vec![5]]);
+    let mut grid = Grid::new("<>>>>>>", [vec![2], vec![4], vec![5]]);
     let name = |share: &f64| format!("p{}", share * 100.0);
     let head = ["  gaps".into()].into_iter().chain(SHARES.iter().map(name)).chain(["longest".into()]);
     grid.add(RowKind::Heading, head.collect());
@@ -107,7 +107,7 @@ fn lengths(account: &Account) -> Grid {
 }
 
 fn causes(account: &Account) -> Grid {
-    let mut grid = Grid::new("<>>>>");
+    let mut grid = Grid::new("<>>>>", [vec![2], vec![4]]);
     let head = ["  cause", "of the time", "a second", "each", "longest"];
     grid.add(RowKind::Heading, head.map(String::from).to_vec());
     for cause in account.causes.iter().take(MOST_CAUSES) {
@@ -125,7 +125,7 @@ fn causes(account: &Account) -> Grid {
 }
 
 fn periods(repeated: &[Repeated]) -> Grid {
-    let mut grid = Grid::new("<>>>>>>").dropping([vec![5], vec![3]]);
+    let mut grid = Grid::new("<>>>>>>", [vec![5], vec![3]]);
     let head = ["  comes back every", "gap of", "task's work", "nine in ten below", "there", "off by", "it is"];
     grid.add(RowKind::Heading, head.map(String::from).to_vec());
     // Those that take the most time, the shortest period first.

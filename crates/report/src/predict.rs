@@ -76,8 +76,14 @@ fn columns(what: &str, priced: &[Priced]) -> Vec<String> {
     (0..priced.len()).flat_map(titles).collect()
 }
 
+/// On a narrow page the intervals of all runs give way, then the shares. `first` is the first column of the first run.
+fn giving_way(first: usize, runs: usize) -> [Vec<usize>; 2] {
+    let every = |column: usize| (0..runs).map(|run| first + 3 * run + column).collect();
+    [every(1), every(2)]
+}
+
 fn families(priced: &[Priced], style: Style) -> String {
-    let mut grid = Grid::new(&format!("<{}", ">>>".repeat(priced.len())));
+    let mut grid = Grid::new(&format!("<{}", ">>>".repeat(priced.len())), giving_way(1, priced.len()));
     grid.add(RowKind::Heading, [vec!["families".into()], columns("together", priced)].concat());
     let all: Vec<_> = priced.iter().map(|it| it.prediction.families()).collect();
     let mut order: Vec<usize> = (0..all.first().map_or(0, Vec::len)).collect();
@@ -98,7 +104,10 @@ fn families(priced: &[Priced], style: Style) -> String {
 
 fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String {
     let one = priced.len() == 1;
-    let mut grid = Grid::new(&format!("<>{}{}<", if one { ">" } else { "" }, ">>>".repeat(priced.len())));
+    let mut grid = Grid::new(
+        &format!("<>{}{}<", if one { ">" } else { "" }, ">>>".repeat(priced.len())),
+        giving_way(if one { 3 } else { 2 }, priced.len()),
+    );
     let mut titles = vec!["operations".to_string(), "times".into()];
     titles.extend(one.then(|| "each".to_string()));
     grid.add(RowKind::Heading, [titles, columns("together", priced)].concat());
@@ -260,7 +269,7 @@ fn how_sure(prediction: &Prediction) -> Vec<String> {
 
 /// How many units a second holds.
 fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
-    let mut grid = Grid::new("<>>>>");
+    let mut grid = Grid::new("<>>>>", [vec![3], vec![2]]);
     let titles = ["a second holds", "one after another", "CPU time each", "waiting each", "on a CPU that never waits"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for (place, it) in priced.iter().enumerate() {
@@ -279,7 +288,7 @@ fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
 
 /// The effect of the suppositions on their lines and on the whole.
 fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: Style) -> String {
-    let mut grid = Grid::new("<>>>>><");
+    let mut grid = Grid::new("<>>>>><", [vec![1], vec![2]]);
     let mut notes = Footnotes::of(style);
     let titles = ["", "times", "before", "after", "change", ""];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());

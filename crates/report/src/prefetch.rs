@@ -7,7 +7,7 @@ use analysis::statistics::{median, sorted};
 use record::units::{percent, significant};
 use record::{Bytes, Nanoseconds};
 
-use crate::grid::{Grid, RowKind};
+use crate::grid::{Grid, NOTHING, RowKind, inner};
 use crate::text::Style;
 
 /// The sweep over a file.
@@ -44,7 +44,7 @@ fn measured(latency: &Latency, inputs: &Inputs, style: Style) -> String {
     let ns = |ns: f64| Nanoseconds(ns).to_string();
     let (low, high) = latency.quartiles_ns;
     let how = if latency.direct { "past the page cache" } else { "through the page cache, put out before" };
-    let mut grid = Grid::new("<<");
+    let mut grid = Grid::new("<<", NOTHING);
     let mut row = |name: &str, value: String| grid.add(RowKind::Row, vec![name.into(), value]);
     row(
         "one cold read",
@@ -66,7 +66,7 @@ fn measured(latency: &Latency, inputs: &Inputs, style: Style) -> String {
 }
 
 fn surface(it: &Tuning, style: Style) -> String {
-    let mut grid = Grid::new(&">".repeat(it.quantities.len() + 1));
+    let mut grid = Grid::new(&">".repeat(it.quantities.len() + 1), inner(1, it.quantities.len()));
     let head = it.quantities.iter().map(|&quantity| size(quantity));
     grid.add(RowKind::Heading, [String::new()].into_iter().chain(head).collect());
     let places = [(it.best, "*")]
@@ -95,7 +95,7 @@ fn nearest(it: &Tuning, window: Window) -> Window {
 }
 
 fn plain(methods: &[MeasuredRates<String>], style: Style) -> String {
-    let mut grid = Grid::new("<>");
+    let mut grid = Grid::new("<>", NOTHING);
     for method in methods {
         grid.add(RowKind::Row, vec![method.of.clone(), format!("{} MB/s", rate(method.rate()))]);
     }
@@ -103,7 +103,7 @@ fn plain(methods: &[MeasuredRates<String>], style: Style) -> String {
 }
 
 fn verdicts(it: &Tuning, style: Style) -> String {
-    let mut grid = Grid::new("<<<");
+    let mut grid = Grid::new("<<<", NOTHING);
     grid.add(RowKind::Row, vec!["best of the sweep".into(), shown(it.best), String::new()]);
     for verdict in &it.verdicts {
         let name = match verdict.arithmetic {
@@ -160,7 +160,7 @@ fn recommended(state: &Recommended, style: Style) -> String {
     } else {
         text += &(style.paragraph("  ", &state.reason) + "\n\n");
     }
-    let mut grid = Grid::new("<>>>");
+    let mut grid = Grid::new("<>>>", [vec![3], vec![2]]);
     let head = ["  method", "MB/s", "lowest to highest", "processor"];
     grid.add(RowKind::Heading, head.map(String::from).into());
     let mut order: Vec<&Candidate> = state.candidates.iter().collect();

@@ -117,14 +117,29 @@ fn table(run: &Run, chosen: &Chosen, against: Option<&Run>, style: Style) -> Str
 
 /// What narrows the intervals that are too wide, if the run knows.
 fn narrowing(run: &Run) -> Option<String> {
-    let more = run.noise.more?;
-    /// Nobody waits longer than this. The machine must become quieter instead.
-    const PATIENCE: f64 = 3600.0;
-    Some(if more.seconds <= PATIENCE {
-        format!("about {} more would narrow them (--budget)", Nanoseconds(more.seconds * 1e9))
-    } else {
-        "run again when the machine is less loaded".into()
+    /// A run is not asked to take longer than this.
+    const PATIENCE: f64 = 300.0;
+    let whole = run.settings.budget_s + run.noise.more?.seconds;
+    if whole <= PATIENCE {
+        return Some(format!("--budget {:.0}s would narrow them", (whole / 5.0).ceil() * 5.0));
+    }
+    let noisy = format!("this host is too noisy for that in {}", Nanoseconds(PATIENCE * 1e9));
+    Some(match reached(run).filter(|&share| share > run.settings.precision) {
+        Some(share) => {
+            let share = format!("{:.0}%", share * 100.0);
+            format!("{noisy}: ask for less, as nine in ten costs are within {share} (--precision {share})")
+        }
+        None => format!("{noisy}: run again when it is less loaded"),
     })
+}
+
+/// The precision that nine in ten costs of a run have, rounded up to one that people ask for; `None` if it is worse than 50 %.
+fn reached(run: &Run) -> Option<f64> {
+    const ASKED: [f64; 6] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
+    let mut widths: Vec<f64> = run.costs.iter().filter_map(|cost| cost.half_width()).collect();
+    widths.sort_by(f64::total_cmp);
+    let width = *widths.get((widths.len() * 9 / 10).min(widths.len().saturating_sub(1)))?;
+    ASKED.into_iter().find(|&share| width <= share)
 }
 
 /// The sources of a book's figures. A run's own figures need no source.
@@ -148,7 +163,7 @@ fn prices(run: &Run, chosen: &Chosen, against: Option<&Run>, notes: &mut Footnot
         columns.insert(1, '>');
         dropped.iter_mut().flatten().for_each(|column| *column += 1);
     }
-    let mut grid = Grid::new(&columns).dropping(dropped);
+    let mut grid = Grid::new(&columns, dropped);
     let titles = ["cost", "+-"]
         .into_iter()
         .chain(against.map(|_| "x ref"))

@@ -20,7 +20,7 @@ pub fn held(rows: &[(&Cost, Held<'_>)], odd: &[String], style: Style) -> String 
     if rows.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<<>>>");
+    let mut grid = Grid::new("<<>>>", [vec![3], vec![2]]);
     let titles = ["beside the reference machines", "reference", "here", "there", "x ref"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for (cost, held) in rows {

@@ -12,7 +12,7 @@ use crate::text::{Style, in_table};
 pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut page = format!("{}\n{}, one after another\n\n", head_line(first), counted(runs.len() as u64, "run"));
-    let mut grid = Grid::new("<>>>>>>").dropping([vec![5], vec![6], vec![4]]);
+    let mut grid = Grid::new("<>>>>>>", [vec![5], vec![6], vec![4]]);
     let mut heading = None;
     for row in rows {
         if heading != Some(row.cost.heading()) {

@@ -39,7 +39,7 @@ pub fn scaling(run: &Run, scalings: &[Scaling], width: usize, style: Style) -> S
         return page + "no work of this run was measured on one CPU and on several\n";
     }
     let mut notes = Footnotes::of(style);
-    let mut grid = Grid::new("<>>>>>>").dropping([vec![3], vec![5], vec![6]]);
+    let mut grid = Grid::new("<>>>>>>", [vec![3], vec![5], vec![6]]);
     let titles = ["work", "CPUs", "per second", "payload", "speed-up", "+-", "of each CPU"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for it in scalings {

@@ -7,7 +7,7 @@ use record::{Departure, Machine, Run};
 
 use crate::chart::{Axis, Chart, Series, Unit};
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, RowKind};
+use crate::grid::{Grid, NOTHING, RowKind};
 use crate::head::head_line;
 use crate::head::machine_parts;
 use crate::interval::value_or_bound;
@@ -21,7 +21,7 @@ pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
     page += &(style.paragraph("  ", &answer.source) + "\n");
     page += &(style.paragraph("  then: ", &machines(&answer.machines)) + "\n");
     page += &(style.paragraph("  now:  ", &head_line(run)) + "\n");
-    let mut words = Grid::new("<<");
+    let mut words = Grid::new("<<", NOTHING);
     for (word, means) in answer.legend {
         words.add(RowKind::Aside, vec![format!("  {word}"), (*means).into()]);
     }
@@ -63,7 +63,7 @@ fn sentences(answer: &StudyAnswer, notes: &mut Footnotes, style: Style) -> Strin
         let each = answer.findings.iter().map(|finding| sentence(finding, notes, style));
         return format!("{}\n{}", style.bold(title), each.collect::<String>());
     }
-    let mut grid = Grid::new("<<<");
+    let mut grid = Grid::new("<<<", NOTHING);
     grid.add(RowKind::Heading, ["then", "now", title].map(String::from).to_vec());
     for finding in &answer.findings {
         let now = finding.here.first().map_or_else(|| "-".into(), |here| outcome(here, finding.test));
@@ -119,10 +119,19 @@ fn machines(machines: &[Machine]) -> String {
     models.join(", ")
 }
 
+/// What gives way on a narrow page, by the headings of its columns: rates, which the times tell, first, as in the table of a
+/// run; then cycles, recomputed figures, block moves and intervals. The first column is never left out.
+fn gives_way(table: &TableAnswer, shown: &[usize]) -> Vec<Vec<usize>> {
+    const ORDER: [&[&str]; 6] = [&["/s"], &["kbit/s", "payload"], &["cycles"], &["recomputed"], &["bm"], &["+-"]];
+    let heading = |place: usize| table.columns[shown[place]].heading.unwrap_or_default();
+    let of = |group: &&[&str]| (1..shown.len()).filter(|&place| group.contains(&heading(place))).collect();
+    ORDER.iter().map(of).collect()
+}
+
 fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| table.columns[at].heading.is_some()).collect();
     let side = |at: &usize| if table.columns[*at].right { '>' } else { '<' };
-    let mut grid = Grid::new(&shown.iter().map(side).collect::<String>());
+    let mut grid = Grid::new(&shown.iter().map(side).collect::<String>(), gives_way(table, &shown));
     let heading = |(place, at): (usize, &usize)| {
         if place == 0 { table.title.clone() } else { table.columns[*at].heading.unwrap_or_default().into() }
     };

@@ -15,7 +15,7 @@ pub(crate) fn tails(run: &Run, style: Style) -> String {
     if with_tails.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>>>>>").dropping([vec![1], vec![3], vec![5], vec![6]]);
+    let mut grid = Grid::new("<>>>>>>>", [vec![1], vec![3], vec![5], vec![6]]);
     let shares = with_tails.iter().flat_map(|(_, tails)| &tails.service.percentiles).take(5).map(name);
     let shares: Vec<String> = shares.collect();
     if !shares.is_empty() {

@@ -17,7 +17,7 @@ pub fn own_terminal(it: &OwnTerminal, style: Style) -> String {
     let through = if names.is_empty() { String::new() } else { format!(" through {}", names.join(" and ")) };
     let mut text =
         format!("{}: {term}, {} rows, {} columns{through}\n\n", style.bold("this terminal"), it.rows, it.columns);
-    let mut grid = Grid::new("<>>>><");
+    let mut grid = Grid::new("<>>>><", [vec![2], vec![4], vec![3]]);
     let head = ["MB/s", "as parsed", "lowest to highest", "as written", "each", "what was sent"];
     grid.add(RowKind::Heading, head.map(String::from).into());
     for payload in &it.payloads {

@@ -25,7 +25,7 @@ pub fn watch(told: &WatchDocument, style: Style) -> String {
     }
     for change in &told.changes {
         page += &format!("\n{}\n", style.bold(&title(change)));
-        let mut grid = Grid::new("<>>>");
+        let mut grid = Grid::new("<>>>", [vec![2]]);
         for cost in &change.costs {
             let (id, point) = cost.cost.split_once('@').unwrap_or((&cost.cost, ""));
             let kind = if cost.ratio > 1.0 { RowKind::Slower } else { RowKind::Faster };

@@ -18,7 +18,7 @@ pub(super) fn rows(it: &Comparison<'_>, view: &ComparisonView<'_>, notes: &mut N
     let mut shown: Vec<&ComparisonRow<'_>> =
         it.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
     let table = Table { it, view };
-    let mut grid = Grid::new(&table.columns()).dropping(table.dropped());
+    let mut grid = Grid::new(&table.columns(), table.dropped());
     if view.shown == Shown::All || table.clock_moved() {
         table.clocks(&mut grid);
     }

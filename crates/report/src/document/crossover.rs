@@ -24,7 +24,7 @@ pub struct CrossoverDocument {
     pub told: String,
     /// The crossings; empty if there are none.
     pub crossings: Vec<CrossingFigure>,
-    /// The operation that is cheaper where the order is known, if they never cross or that is undecided.
+    /// The operation that takes less where the order is known, if they never cross or that is undecided.
     pub cheaper: Option<String>,
     /// Where they would cross outside the range if the trend at its end went on.
     pub trend: Option<f64>,
@@ -44,9 +44,9 @@ pub struct CrossingFigure {
     pub low: f64,
     /// Upper end of its 95 % interval.
     pub high: f64,
-    /// The operation that is cheaper below it.
+    /// The operation that takes less below it.
     pub below: String,
-    /// The operation that is cheaper above it.
+    /// The operation that takes less above it.
     pub above: String,
 }
 

@@ -22,7 +22,7 @@ pub struct FactorsDocument {
     pub unexplained: Option<RatioFigure>,
     /// How many times the users of the first machine the second one serves.
     pub users: Option<f64>,
-    /// How many times dearer a unit of work is on the second machine.
+    /// How many times as long a unit of work takes on the second machine.
     pub cost_per_unit: Option<f64>,
 }
 

@@ -11,7 +11,7 @@ pub(super) fn spreads(class: &ClassFound, view: &FleetView<'_>, style: Style) ->
     if class.families.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>>");
+    let mut grid = Grid::new("<>>>>", [vec![4], vec![1]]);
     let title = format!("class {}: standard deviations", class.class.name);
     let titles = [title.as_str(), "within runs", "between runs", "between nodes", "nodes"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());

@@ -18,7 +18,7 @@ pub fn load_forecasts(it: &Forecasts, measured: &[Measured], style: Style) -> St
 }
 
 fn table(title: &str, forecasts: &[Forecast], measured: &[Measured], usual: &Usual, style: Style) -> String {
-    let mut grid = Grid::new("<>>>>>>>");
+    let mut grid = Grid::new("<>>>>>>>", [vec![5, 6, 7], vec![3], vec![2]]);
     let head = [title, "a second", "CPU each", "faults each", "response", "idle 1", "2", "3"];
     grid.add(RowKind::Heading, head.map(String::from).into());
     let mut failed = Vec::new();

@@ -64,7 +64,7 @@ const PRINTED: [[Printed; 2]; 2] = [
 /// The table, if the experiment has both amounts of memory with the paper's limit and one processor; else nothing.
 pub(super) fn paper(plan: &str, rows: &[Row], style: Style) -> String {
     let Some([small, large]) = pair(plan, rows) else { return String::new() };
-    let mut grid = Grid::new("<>>>>>>");
+    let mut grid = Grid::new("<>>>>>>", [vec![3, 4]]);
     let mut head = vec!["the paper beside".to_string()];
     for (run, memory) in PRINTED.iter().flatten().map(|it| it.run).zip(["256 K", "384 K"].iter().cycle()) {
         head.push(format!("{run}, {memory}"));

@@ -10,7 +10,7 @@ use crate::text::Style;
 
 /// The paper's Table I: totals, and means per interaction.
 pub(super) fn interactions(rows: &[Row], style: Style) -> String {
-    let mut grid = Grid::new("><>>>>>>>>>>");
+    let mut grid = Grid::new("><>>>>>>>>>>", [vec![6], vec![4, 5], vec![11], vec![9], vec![2], vec![8], vec![7]]);
     let head = [
         "",
         "per interaction",
@@ -56,7 +56,10 @@ pub(super) fn paging(rows: &[Row], style: Style) -> String {
     /// Deeper ones would not fit on the page.
     const MOST: usize = 6;
     let deepest = rows.iter().map(|row| row.depths.len().saturating_sub(1)).max().unwrap_or(0).clamp(1, MOST);
-    let mut grid = Grid::new(&format!(">{}>>>", ">".repeat(deepest)));
+    let mut grid = Grid::new(
+        &format!(">{}>>>", ">".repeat(deepest)),
+        (3..=deepest).rev().map(|depth| vec![depth]).chain([vec![deepest + 2], vec![2]]),
+    );
     let depths = (1..=deepest).map(|depth| if depth == 1 { "between faults 1".into() } else { depth.to_string() });
     let rest = ["faults each", "pages", "device busy"].map(String::from);
     grid.add(RowKind::Heading, [String::new()].into_iter().chain(depths).chain(rest).collect());
@@ -77,7 +80,7 @@ pub(super) fn paging(rows: &[Row], style: Style) -> String {
 
 /// The paper's Tables II and III, right part: where the processors' time went, and the three kinds of idle.
 pub(super) fn processors(rows: &[Row], style: Style) -> String {
-    let mut grid = Grid::new(">>>>>>>>>");
+    let mut grid = Grid::new(">>>>>>>>>", [vec![8], vec![4], vec![3]]);
     let head = ["", "CPU user", "system", "faults", "other", "idle 1", "2", "3", "total"];
     grid.add(RowKind::Heading, head.map(String::from).into());
     for (number, row) in rows.iter().enumerate() {
@@ -102,8 +105,7 @@ pub(super) fn processors(rows: &[Row], style: Style) -> String {
 
 /// Response times by configuration and interaction.
 pub(super) fn responses(all: &[Measured], names: &[String], style: Style) -> String {
-    let mut grid =
-        Grid::new("><>>>>>>>>>>>").dropping([vec![12], vec![8], vec![5], vec![10, 11], vec![9], vec![6], vec![4]]);
+    let mut grid = Grid::new("><>>>>>>>>>>>", [vec![12], vec![8], vec![5], vec![10, 11], vec![9], vec![6], vec![4]]);
     let head =
         ["", "response", "ended", "mean", "+-", "50 %", "90 %", "95 %", "99 %", "wait", "CPU user", "system", "faults"];
     grid.add(RowKind::Heading, head.map(String::from).into());

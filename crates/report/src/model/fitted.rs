@@ -11,7 +11,7 @@ use crate::text::Style;
 
 /// The fit as a table, with its notes.
 pub(super) fn fitted(fit: &Fit, style: Style) -> String {
-    let mut grid = Grid::new("<>>");
+    let mut grid = Grid::new("<>>", [vec![2]]);
     grid.add(RowKind::Heading, ["fitted to the measured configurations", "", "interval"].map(String::from).into());
     let mut row = |name: String, unit: Unit, figure: &Figure| {
         grid.add(RowKind::Row, vec![format!("  {name}"), told(unit, figure.value), range(unit, &figure.interval())]);

@@ -7,7 +7,7 @@ use record::{Bytes, Nanoseconds};
 
 use super::megabytes;
 use crate::chart::{Axis, Chart, Series, Unit};
-use crate::grid::{Grid, RowKind};
+use crate::grid::{Grid, RowKind, inner};
 use crate::text::Style;
 
 /// The page.
@@ -45,7 +45,7 @@ fn highest(it: &PseudoTerminals, style: Style) -> String {
     if sizes.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new(&format!("<{}", ">".repeat(sizes.len())));
+    let mut grid = Grid::new(&format!("<{}", ">".repeat(sizes.len())), inner(1, sizes.len()));
     let head = sizes.iter().map(|&size| Bytes(size).to_string());
     grid.add(RowKind::Heading, ["path".to_string()].into_iter().chain(head).collect());
     for path in distinct(it.highest.iter().map(|flow| flow.path.as_str())) {
@@ -66,7 +66,7 @@ fn paced(it: &PseudoTerminals, style: Style) -> String {
     if rates.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new(&format!("<>{}", ">".repeat(rates.len())));
+    let mut grid = Grid::new(&format!("<>{}", ">".repeat(rates.len())), inner(2, rates.len()));
     let head = rates.iter().map(|&rate| Unit::BytesPerSecond.told(rate));
     grid.add(RowKind::Heading, ["path".into(), "write".into()].into_iter().chain(head).collect());
     for (path, size) in distinct(it.paced.iter().map(|flow| (flow.path.as_str(), flow.size))) {
@@ -94,7 +94,7 @@ fn keystrokes(it: &PseudoTerminals, style: Style) -> String {
     if it.keystrokes.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<<>>>>>");
+    let mut grid = Grid::new("<<>>>>>", [vec![6], vec![3]]);
     let names = ["echoed by", "typed"].into_iter().chain(QUANTILES.map(|(name, _)| name)).chain(["samples"]);
     grid.add(RowKind::Heading, names.map(String::from).collect());
     for Keystrokes { echo, pause_s, latency } in &it.keystrokes {
@@ -115,7 +115,7 @@ fn transfers(it: &PseudoTerminals, style: Style) -> String {
     if it.transfers.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<<>>>>");
+    let mut grid = Grid::new("<<>>>>", [vec![3], vec![2]]);
     let head = ["input", "echo", "read", "reads", "MB/s", "MB per CPU second"];
     grid.add(RowKind::Heading, head.map(String::from).into());
     for transfer in &it.transfers {
@@ -139,7 +139,7 @@ fn transfers(it: &PseudoTerminals, style: Style) -> String {
 
 fn editors(it: &PseudoTerminals, style: Style) -> String {
     let Some(first) = it.editors.first() else { return String::new() };
-    let mut grid = Grid::new("<<>>>>");
+    let mut grid = Grid::new("<<>>>>", [vec![2], vec![4]]);
     let head = ["editor", "kind", "typed", "shown", "reads and writes", "CPU"];
     grid.add(RowKind::Heading, head.map(String::from).into());
     for Edited { editor, screen, typed, shown, calls, cpu_s, .. } in &it.editors {
