@@ -15,6 +15,8 @@ pub(super) static STUDY: Study = Study {
     title: "Effect of Core Size upon System Performance",
     legend: &[
         ("core", "main memory"),
+        ("MPM96 to MPM103", "the runs that the paper measured, and how it calls them"),
+        ("MTBPF 1, 2, 3", "mean time between page faults while that many programs are in core"),
         ("eligible", "users whose programs may be in core at once"),
         ("idle", "the processor has nothing to do, for one of three reasons"),
     ],

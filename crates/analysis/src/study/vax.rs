@@ -11,6 +11,8 @@ pub(super) static STUDY: Study = Study {
     title: "The VAX CPU",
     legend: &[
         ("780, 785, 8200", "models of the VAX-11 and its successor"),
+        ("DZ", "a terminal interface that interrupts for each character"),
+        ("DMF", "a terminal interface that fetches output from memory itself"),
         ("LAT", "terminals behind a server on the network"),
     ],
     books: &["vax-1986"],

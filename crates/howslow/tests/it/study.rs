@@ -359,3 +359,32 @@ fn the_paper_of_rsx_is_read_to_its_last_digit() {
     near(figure("rsx.pfcs").typical.0, 22.2e6);
     near(figure("rsx.send.256.exit").high.0, 16.955e6);
 }
+
+/// A reader of today does not know the paper's abbreviations.
+#[test]
+fn the_legend_explains_every_abbreviation_of_the_pages() {
+    /// Known to everyone who reads a cost, names of files and programs, and numerals.
+    const KNOWN: [&str; 18] = [
+        "CPU", "KVM", "MB", "ASCII", "BINARY", "NL", "SORT", "PUB", "SYS", "WASI", "MIX", "MPE", "VAX", "RSX", "II",
+        "III", "XL", "PDP",
+    ];
+    let data = folder();
+    let run = data.path().join("run.json");
+    std::fs::write(&run, EXAMPLE).expect("written");
+    for name in ["rsx", "6180", "mpe", "vax", "core"] {
+        let page = howslow(&data).args(["study", name, "--run"]).arg(&run).assert().code(0);
+        let page = String::from_utf8_lossy(&page.get_output().stdout).into_owned();
+        let (head, body) = page.split_once("\n\n").expect("a legend and tables");
+        let legend = head.lines().skip_while(|line| !line.starts_with("  now:")).skip(1).collect::<Vec<_>>().join("\n");
+        let words = |text: &str| {
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric()).map(String::from);
+            let short = words.filter(|word| word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase()));
+            short.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert!(legend.lines().count() > 3, "{head}");
+        let known = words(&legend);
+        let unknown: Vec<_> =
+            words(body).into_iter().filter(|word| !known.contains(word) && !KNOWN.contains(&word.as_str())).collect();
+        assert!(unknown.is_empty(), "{name} explains no {unknown:?}");
+    }
+}

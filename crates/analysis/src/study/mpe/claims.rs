@@ -133,7 +133,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         test: Test::Above(1.0),
         there: pair!(cost("mpe.ksam.nm"), cost("mpe.ksam.oct")),
         here: &[Pair { one: keyed!("native"), other: keyed!("jit") }],
-        note: "KSAM itself was emulated, and native callers paid for the switch; here guests pay for it",
+        note: "KSAM itself was emulated, and native callers had the cost of the switch; here guests have it",
     },
     Claim {
         claim: "A record by key costs more than five times one in the order written",

@@ -11,12 +11,19 @@ use crate::study::table::{Curve, Curves};
 /// The words of the paper.
 pub(super) const LEGEND: &[(&str, &str)] = &[
     ("bm", "a block move: copying 512 bytes, the unit of every cost"),
-    ("GSSW", "read the sense switches, the directive that does next to nothing; here getppid"),
-    ("AST", "an asynchronous system trap: a task is interrupted by a handler of its own; here a signal"),
     ("directive", "a request to the executive; here a system call"),
-    ("SETF", "set an event flag"),
+    ("GSSW", "get the sense switches, the directive that does next to nothing; here getppid"),
+    ("AST", "an asynchronous system trap: a task is interrupted by a handler of its own; here a signal"),
+    ("SETF, CLEF, RDEF", "set, clear and read an event flag"),
+    ("WTSE, WTLO, STSE", "wait for a flag, for any of several, stop until one is set; here the flag is set already"),
+    ("ENCP/DSCP", "allow and forbid that the task is checkpointed, which is swapping it out"),
+    ("ENAR/DSAR", "allow and forbid that ASTs are recognized"),
     ("QIO, QIOW", "ask for input or output; the same and wait"),
-    ("SDAT, RCVD", "send data to a task; receive it"),
+    ("PFCS, PRMS", "parse a file's name, by the rules of two file systems"),
+    ("MAP", "move a window of the address space to another part of a region"),
+    ("SDAT, RCVD", "send 13 words to a task; receive them. VSDA, VRCD: up to 256 words"),
+    ("RCST, VRCS", "receive, or stop if there is nothing"),
+    ("SDRC, RCVX", "send and start the receiver; receive, or exit if there is nothing. VSRC, VRCX: up to 256 words"),
 ];
 
 /// Bytes of 13 and of 256 words.
