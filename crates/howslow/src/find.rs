@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     /// What people look for, by the names of lmbench, perf bench and stress-ng and in their own words, and what is meant.
-    const QUESTIONS: [(&str, &str); 44] = [
+    const QUESTIONS: [(&str, &str); 69] = [
         ("lat_ctx", "switch.process"),
         ("lat_syscall", "syscall.getppid"),
         ("lat_pagefault", "page.fault.anonymous"),
@@ -126,6 +126,31 @@ mod tests {
         ("mutex contention", "contention.lock"),
         ("how long does a system call take", "syscall.getppid"),
         ("disk latency", "file.fsync"),
+        ("sleep accuracy", "sleep.late"),
+        ("branch misprediction", "instruction.branch.missed"),
+        ("division", "instruction.divide.latency"),
+        ("avx", "instruction.vector.add.latency"),
+        ("random numbers", "call.getrandom"),
+        ("bash startup", "process.shell"),
+        ("hackbench", "unix.roundtrip"),
+        ("lat_rpc", "tcp.roundtrip"),
+        ("printf", "convert.integer.text"),
+        ("copy on write", "page.fault.copy"),
+        ("numa", "call.migrate_pages"),
+        ("gettimeofday", "clock.read"),
+        ("spinlock", "contention.lock"),
+        ("direct io", "file.read.direct"),
+        ("ssd latency", "file.read.direct"),
+        ("directory listing", "called.list"),
+        ("stat a file", "syscall.stat"),
+        ("epoll", "poll.epoll"),
+        ("semaphore", "semaphore.posix.roundtrip"),
+        ("system call overhead", "syscall.getppid"),
+        ("dram latency", "memory.load"),
+        ("memory bandwidth", "memory.copy"),
+        ("atomic increment", "instruction.atomic.add"),
+        ("write a file", "file.write"),
+        ("container start", "process.exec"),
     ];
 
     #[test]

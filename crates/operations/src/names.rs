@@ -36,8 +36,8 @@ const NAMES: &[(&str, &str)] = &[
     ("poll.select", "lat_select"),
     ("pipe.roundtrip", "lat_pipe sched pipe perf bench ipc latency ping pong"),
     ("pipe.self", "lat_pipe bw_pipe"),
-    ("unix.roundtrip", "lat_unix sched messaging socket ipc latency"),
-    ("tcp.roundtrip", "lat_tcp network loopback socket latency"),
+    ("unix.roundtrip", "lat_unix sched messaging hackbench socket ipc latency"),
+    ("tcp.roundtrip", "lat_tcp lat_rpc netperf network loopback socket latency"),
     ("tcp.send", "bw_tcp throughput bandwidth network"),
     ("udp.roundtrip", "lat_udp network loopback socket latency"),
     ("futex.roundtrip", "wake wakeup futex-wake block sleep mutex"),
@@ -61,9 +61,15 @@ const NAMES: &[(&str, &str)] = &[
     ("process.fork", "lat_proc fork process creation"),
     ("process.exec", "lat_proc exec start program process creation"),
     ("process.spawn", "posix_spawn start program subprocess"),
-    ("process.shell", "lat_proc shell start"),
+    ("process.shell", "lat_proc shell start bash startup script"),
+    ("instruction.divide.latency", "division modulo integer div idiv"),
+    ("instruction.vector.add.latency", "simd sse avx neon"),
+    ("call.getrandom", "random numbers urandom entropy"),
+    ("call.migrate_pages", "numa node migration"),
+    ("call.mbind", "numa node policy"),
+    ("crossing.vdso", "vdso gettimeofday no kernel entry"),
     ("sort", "qsort order"),
-    ("convert", "itoa atoi parse print number"),
+    ("convert", "itoa atoi parse print printf scanf number"),
 ];
 
 /// What people call the operation with this id; empty if nothing else than its summary does.
