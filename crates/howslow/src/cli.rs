@@ -3,6 +3,8 @@
 mod bill;
 mod compare;
 mod crossover;
+#[cfg(test)]
+mod examples;
 mod exchange;
 mod file;
 mod fleet;
@@ -47,11 +49,42 @@ pub(crate) use top::{SortColumn, TopArgs};
 
 const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., a label, the beginning of a kept run's id, or a book (cascade-lake).
+Examples:
+  howslow
+  howslow --against zen-4-kvm --budget 30s
+  howslow --label before && howslow compare before @1
 Exit status: 0 done; 1 failed; 2 misused; 3 done, but an operation asked for by name was skipped;
 130 interrupted (what was measured is printed, and written only to the file of -o).
 Environment: HOWSLOW_DATA folder for kept runs (default: XDG_DATA_HOME), HOWSLOW_STORE or --store their database \
 (postgres://USER@HOST/DATABASE, FILE.sqlite or files; default: SQLite in that folder), TMPDIR scratch files, \
 NO_COLOR no colours, COLUMNS the width of pages (default: the terminal's; 100 in a pipe).";
+
+const CHECKED: &str = "\
+The newest kept run says what is odd here beside the reference machines; `howslow` makes one.
+Examples:
+  howslow doctor
+  howslow doctor --json
+Exit status: 0 done, whatever is found; 1 failed; 2 misused.";
+
+const DESCRIBED: &str = "\
+Examples:
+  howslow schema > howslow-run.schema.json
+  howslow schema compare
+Exit status: 0 done; 1 failed; 2 misused: there is no such document.";
+
+const COMPLETED: &str = "\
+What this prints completes verbs and options, and needs no howslow while one types. The form with COMPLETE asks howslow at each
+TAB, so that operations, their axes and values, runs, books, studies and plans are completed as well (docs/COMPLETIONS.md).
+Examples:
+  howslow completions bash > ~/.local/share/bash-completion/completions/howslow
+  howslow completions zsh > ~/.zfunc/_howslow
+Exit status: 0 done; 1 failed; 2 misused: no such shell.";
+
+const MANUAL: &str = "\
+Examples:
+  howslow man | man -l -
+  howslow man ~/.local/share/man/man1
+Exit status: 0 done; 1 failed; 2 misused: no such folder.";
 
 /// What every operation of this computer costs, why, and what a change would buy.
 ///
@@ -125,19 +158,23 @@ pub(crate) enum Verb {
     /// Say which costs of this machine changed, when, and what else changed then; exits with 5 if one did
     Watch(WatchArgs),
     /// Show what will make measurements noisy or impossible on this machine
+    #[command(after_help = CHECKED)]
     Doctor(JsonArgs),
     /// Print the JSON Schema of a run, or of what a verb prints with --json
+    #[command(after_help = DESCRIBED)]
     Schema {
         /// The document
         #[arg(value_name = "DOCUMENT", default_value = "run", value_parser = documents())]
         document: String,
     },
     /// Print shell completions; `source <(COMPLETE=bash howslow)` also completes operations, runs and books
+    #[command(after_help = COMPLETED)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the manual page, or write all manual pages into a folder
+    #[command(after_help = MANUAL)]
     Man {
         /// An existing folder
         #[arg(value_name = "DIR")]

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use operations::residence::{self, Cached, FileError};
+use record::units::counted;
 use report::ResidentFile;
 use report::document::{FileEvicted, FileResident, FileSynced};
 use rustix::param::page_size;
@@ -96,7 +97,7 @@ fn sync(files: &PathsArgs) -> anyhow::Result<Outcome> {
         output::print_document(&each.collect::<Vec<_>>())?;
     } else {
         let line = |(path, dirty): &(&PathBuf, Option<u64>)| match dirty {
-            Some(dirty) => format!("{}: {dirty} dirty pages, all written\n", named(path)),
+            Some(dirty) => format!("{}: {}, all written\n", named(path), counted(*dirty, "dirty page")),
             None => format!("{}: all written\n", named(path)),
         };
         output::print_page(&told.iter().map(line).collect::<String>())?;

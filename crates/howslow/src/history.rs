@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use exchange::{Cell, Table};
+use record::units::counted;
 use report::Kept;
 use store::{Filter, Head, Series, Store};
 
@@ -33,14 +34,16 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     });
     let kept: Vec<Kept> =
         chosen.take(args.newest.unwrap_or(usize::MAX)).map(|(head, place)| kept(head, place)).collect();
-    if kept.is_empty() && (args.since.is_some() || filter != Filter::default() || !args.operation.is_empty()) {
+    let is_filtered = args.since.is_some() || filter != Filter::default() || !args.operation.is_empty();
+    if kept.is_empty() && is_filtered {
         say(&format!("no run in {} is meant by this; omit an option", store.place()));
     }
     if args.csv {
         crate::export::print_table(&table(&kept))?;
     } else if args.json {
         output::print_json(&kept)?;
-    } else {
+    } else if !kept.is_empty() || !is_filtered {
+        // That no run fits is said already.
         output::print_page(&report::history(&kept, output::style()))?;
     }
     Ok(Outcome::Done)
@@ -83,15 +86,17 @@ fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<()> {
         0 => String::new(),
         refused => format!(", {refused} refused"),
     };
-    say(&format!("{} runs taken into {}, {} were there before{refused}", taken.new, store.place(), taken.known));
+    let (new, place, known) = (counted(taken.new as u64, "run"), store.place(), taken.known);
+    say(&format!("{new} taken into {place}, {known} already there{refused}"));
     Ok(())
 }
 
 /// The list as a table, with one row a run.
 fn table(kept: &[Kept]) -> Table {
-    let mut table = Table::new(["place", "id", "started", "cpu_model", "kernel", "patterns", "full", "path"]);
+    let mut table = Table::new(["place", "id", "started", "label", "cpu_model", "kernel", "patterns", "full", "path"]);
     for (it, place) in kept.iter().zip(1..) {
-        let texts = [&it.id, &it.started, &it.model, &it.kernel, &it.patterns.join(" ")];
+        let label = it.label.clone().unwrap_or_default();
+        let texts = [&it.id, &it.started, &label, &it.model, &it.kernel, &it.patterns.join(" ")];
         let full = [Cell::Flag(it.full), Cell::text(&it.path)];
         let row = [Cell::Count(place)].into_iter().chain(texts.into_iter().map(Cell::text));
         table.rows.push(row.chain(full).collect());

@@ -85,7 +85,7 @@ fn main() -> std::process::ExitCode {
         return output::finish(guard_terminal());
     }
     // A shell asks what may follow, and nothing else is done.
-    clap_complete::CompleteEnv::with_factory(cli::command).complete();
+    clap_complete::CompleteEnv::with_factory(cli::command).shells(complete::SHELLS).complete();
     let command = cli::parse();
     if let Err(error) = resolve::choose_store(command.store.as_deref()) {
         return output::finish(Err(error));

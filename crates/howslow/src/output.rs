@@ -1,6 +1,6 @@
 //! Where text goes: pages to stdout, everything else to stderr, progress only to a terminal; and the exit status.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -80,10 +80,13 @@ fn told(error: &anyhow::Error) -> String {
     told
 }
 
-/// Prints one line to stderr.
+/// Prints one sentence to stderr: in lines that fit on a terminal, in one line elsewhere, where programs read it.
 pub(crate) fn say(text: &str) {
+    let stderr = std::io::stderr();
+    let line = format!("howslow: {text}");
+    let shown = if stderr.is_terminal() { of(&stderr).fitted(&line) } else { line };
     // If stderr is closed, there is no place to report that.
-    let _ = writeln!(std::io::stderr(), "howslow: {text}");
+    let _ = writeln!(&stderr, "{shown}");
 }
 
 /// Prints a text to stdout as it is. It is no failure if the reader has closed it (`| head`).
@@ -179,8 +182,10 @@ pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
     pub(crate) fn new() -> Bar {
-        // Not a terminal: nothing is drawn.
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        // Not a terminal, or one that only prints: nothing is drawn.
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let target = if is_dumb { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(None, target);
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}");
         Bar(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }

@@ -98,6 +98,11 @@ impl Pattern {
         operations::all().any(|operation| !self.points(operation, true).is_empty())
     }
 
+    /// True if it selects this operation at some point.
+    pub(crate) fn selects(&self, operation: &Operation) -> bool {
+        self.means_id(operation.id)
+    }
+
     fn means_id(&self, id: &str) -> bool {
         self.names(id) || self.others.contains(&id)
     }
@@ -169,7 +174,7 @@ impl Pattern {
                 Misuse(each.unwrap_or_default())
             }
             [operation, ..] => {
-                let points: Vec<String> = operation.points(false).iter().map(Point::to_string).collect();
+                let points: Vec<String> = operation.points(false).iter().map(Point::typed).collect();
                 let shown = match points.len() {
                     0..=8 => points.join(" "),
                     _ => format!("{} ...", points[..8].join(" ")),

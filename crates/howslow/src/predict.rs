@@ -20,7 +20,7 @@ use crate::output::{self, Misuse, Outcome};
 use crate::resolve::Named;
 use crate::{factors, resolve};
 
-pub(crate) use mixes::open_mix;
+pub(crate) use mixes::{mix_names, open_mix};
 
 /// The arguments, with every name resolved.
 struct PredictRequest<'a> {

@@ -110,6 +110,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
         noise: taken.noise,
         costs: taken.costs,
         skipped: taken.skipped,
+        ratios: Vec::new(),
         units: BTreeMap::new(),
     };
     run.note_units();

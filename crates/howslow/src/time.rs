@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use operation::{Item, Operation};
 use operations::command::{self, CommandError, CommandOptions, Cpus, OnFailure};
 use operations::{HUNG_REMEDY, routine};
-use record::{Cost, Estimate, Point, Run, Skip, printable};
+use record::{Cost, Estimate, Point, Run, Skip, TimedRatio, printable};
 use report::COMMANDS;
 
 use self::works::{Kind, Work, Works};
@@ -56,12 +56,13 @@ fn timed(works: &Works, args: &TimeArgs) -> anyhow::Result<Outcome> {
         cost.group = if is_routine { ROUTINES } else { COMMANDS }.into();
     }
     run.skipped.extend(failed);
-    let ratios = ratios(run, works);
+    let (ratios, told) = ratios(run, works);
+    run.ratios = ratios;
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let none = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
     let outcome = session::print_run(measured, &args.measure, &is_named)?;
-    if !args.measure.json {
-        output::print_page(&ratios)?;
+    if !args.measure.json && !args.measure.csv {
+        output::print_page(&told)?;
     }
     if none {
         anyhow::bail!("nothing could be timed; the page says why");
@@ -69,17 +70,16 @@ fn timed(works: &Works, args: &TimeArgs) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// How many times as long each takes as the reference.
-fn ratios(run: &Run, works: &Works) -> String {
+/// How many times as long each takes as the reference, and the same in sentences.
+fn ratios(run: &Run, works: &Works) -> (Vec<TimedRatio>, String) {
     let cost = |work: &Work| run.costs.iter().find(|cost| is_of(cost, work));
     let costs: Vec<&Cost> = works.all.iter().filter_map(cost).collect();
-    match works.reference {
-        None => report::relatives(&costs, None, output::style()),
-        Some(place) => match cost(&works.all[place]) {
-            Some(base) => report::relatives(&costs, Some(base), output::style()),
-            None => "\nthe reference could not be timed, so nothing is compared with it\n".into(),
-        },
+    let base = works.reference.map(|place| cost(&works.all[place]));
+    if base == Some(None) {
+        return (Vec::new(), "\nthe reference could not be timed, so nothing is compared with it\n".into());
     }
+    let base = base.flatten();
+    (report::ratios(&costs, base), report::relatives(&costs, base, output::style()))
 }
 
 fn is_of(cost: &Cost, work: &Work) -> bool {

@@ -52,7 +52,7 @@ pub use read::{ReadError, is_plain_name, printable, read_run, run_from_bytes};
 pub use run::run_schema;
 pub use run::{
     BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, Origin, RUN_SCHEMA, Run, SCHEMA, Settings, Skip,
-    undisturbed,
+    TimedRatio, undisturbed,
 };
 pub use tails::{Arrivals, Percentile, Tail, Tailing, Tails};
 pub use term::{FixedPoint, FixedTerm, Term};

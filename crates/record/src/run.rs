@@ -64,6 +64,34 @@ pub struct Run {
     pub costs: Vec<Cost>,
     /// What was not measured, and why.
     pub skipped: Vec<Skip>,
+    /// How many times as long each thing that `howslow time` was given takes as the one it is compared with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ratios: Vec<TimedRatio>,
+}
+
+/// One timed thing beside another, from rounds taken in turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct TimedRatio {
+    /// The id of its cost.
+    pub operation: String,
+    /// The values of its parameters.
+    pub at: Point,
+    /// The id of the cost that it is compared with.
+    pub base: String,
+    /// The values of its parameters.
+    pub base_at: Point,
+    /// How many times as long it takes; absent if the two cannot be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// The lower end of the interval in which another run's ratio lies 95 times in 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Its upper end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// Pairs of rounds that it rests on.
+    pub pairs: u32,
 }
 
 /// Where the figures of a run come from.

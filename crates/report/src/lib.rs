@@ -66,7 +66,7 @@ pub use prefetch::{advice, tuning};
 pub use prices::{PageView, page, page_beside};
 pub use record::BLOCK;
 pub use references::{beside_references, held};
-pub use relative::relatives;
+pub use relative::{ratios, relatives};
 pub use repeated::{needs, repeated};
 pub use residence::{ResidentFile, resident_files};
 pub use scaling::{scaling, scaling_chart};

@@ -3,26 +3,54 @@
 use analysis::relative::{Relative, relative};
 use analysis::statistics::Interval;
 use record::units::percent;
-use record::{Cost, printable};
+use record::{Cost, TimedRatio, printable};
 
 use crate::text::Style;
 
 /// What a command's name begins with.
 const COMMAND: &str = "command: ";
 
-/// One sentence for each of these costs but the base. Without a base, the one that takes least is it. Empty for fewer than
-/// two costs.
+/// How many times as long each of these costs takes as the base, the fastest first. Without a base, the one that takes least
+/// is it. Empty for fewer than two costs.
+pub fn ratios(costs: &[&Cost], base: Option<&Cost>) -> Vec<TimedRatio> {
+    others(costs, base).map_or_else(Vec::new, |(base, others)| others.iter().map(|other| ratio(base, other)).collect())
+}
+
+/// The same as one sentence each.
 pub fn relatives(costs: &[&Cost], base: Option<&Cost>, style: Style) -> String {
-    let fastest = || costs.iter().copied().filter(|cost| is_told(cost)).min_by(|one, other| by_time(one, other));
-    let Some(base) = base.or_else(fastest).filter(|_| costs.len() > 1) else { return String::new() };
-    let mut others: Vec<&Cost> = costs.iter().copied().filter(|cost| !std::ptr::eq(*cost, base)).collect();
-    others.sort_by(|one, other| by_time(one, other));
+    let Some((base, others)) = others(costs, base) else { return String::new() };
     let mut text = String::from("\n");
     for other in others {
         text += &(style.paragraph("", &sentence(base, other)) + "\n");
     }
     let how = "The ratio is that of rounds taken in turn; another run's lies within ± 95 times in 100.";
     text + &style.dim(&style.paragraph("", how)) + "\n"
+}
+
+/// The base, and the other costs, the fastest first.
+fn others<'c>(costs: &[&'c Cost], base: Option<&'c Cost>) -> Option<(&'c Cost, Vec<&'c Cost>)> {
+    let fastest = || costs.iter().copied().filter(|cost| is_told(cost)).min_by(|one, other| by_time(one, other));
+    let base = base.or_else(fastest).filter(|_| costs.len() > 1)?;
+    let mut others: Vec<&Cost> = costs.iter().copied().filter(|cost| !std::ptr::eq(*cost, base)).collect();
+    others.sort_by(|one, other| by_time(one, other));
+    Some((base, others))
+}
+
+fn ratio(base: &Cost, other: &Cost) -> TimedRatio {
+    let (ratio, pairs) = match relative(base, other) {
+        Relative::Times { ratio, pairs } => (Some(ratio), pairs as u32),
+        _ => (None, 0),
+    };
+    TimedRatio {
+        operation: other.operation.clone(),
+        at: other.at.clone(),
+        base: base.operation.clone(),
+        base_at: base.at.clone(),
+        ratio: ratio.as_ref().map(|ratio| ratio.value),
+        low: ratio.as_ref().map(|ratio| ratio.low),
+        high: ratio.as_ref().map(|ratio| ratio.high),
+        pairs,
+    }
 }
 
 fn by_time(one: &Cost, other: &Cost) -> std::cmp::Ordering {

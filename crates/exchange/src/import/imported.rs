@@ -100,6 +100,7 @@ pub(super) fn run(source: Source, found: Vec<Found>) -> Run {
         noise: Noise::default(),
         costs,
         skipped,
+        ratios: Vec::new(),
     }
 }
 

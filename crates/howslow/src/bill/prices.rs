@@ -11,6 +11,9 @@ use super::kept::Kept;
 use crate::cli::{BillArgs, PriceState};
 use crate::predict::pricing::names;
 
+/// A command with more patterns than this is no help to read or to type.
+const MOST_NAMED: usize = 6;
+
 /// What prices a bill.
 pub(crate) struct Prices {
     pub(super) kept: Kept,
@@ -233,8 +236,12 @@ pub(super) fn mix(seen: &Observation, lines: Vec<MixLine>) -> Mix {
 
 /// The command that measures these prices.
 fn command(items: &[Item]) -> String {
-    let names = items.iter().map(|it| shell_words::quote(&format!("{}{}", it.operation.id, it.point)).into_owned());
+    let names =
+        items.iter().map(|it| shell_words::quote(&format!("{}{}", it.operation.id, it.point.typed())).into_owned());
     let mut names: Vec<String> = names.collect();
     names.sort_unstable();
-    format!("their prices: howslow bill --measure, or howslow run --precision 5% {}", names.join(" "))
+    match names.len() > MOST_NAMED {
+        true => format!("their {} prices: howslow bill --measure", names.len()),
+        false => format!("their prices: howslow bill --measure, or howslow run --precision 5% {}", names.join(" ")),
+    }
 }

@@ -8,6 +8,12 @@ use clap::{Args, ValueEnum};
 use super::predict::PriceState;
 use super::value::{at_least_one, seconds};
 
+const USAGE: &str = "\
+howslow bill [OPTIONS] -- <COMMAND>...
+       howslow bill [OPTIONS] -p <PID> | --cgroup <PATH>
+       howslow bill [OPTIONS] --system
+       howslow bill <BILL> <BILL>";
+
 const BILLED: &str = "\
 With a COMMAND, the bill goes to stderr, and the command has its own input, output, signals and exit status, which
 howslow passes on (128 + n if signal n ended it). --json prints the document to stdout, -o writes it to a file.
@@ -53,7 +59,7 @@ pub(crate) enum StackWeight {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = BILLED, arg_required_else_help = true)]
+#[command(after_help = BILLED, arg_required_else_help = true, override_usage = USAGE)]
 pub(crate) struct BillArgs {
     /// Two bills in JSON: what changed between them
     #[arg(value_name = "BILL", num_args = 2, conflicts_with_all = ["pid", "cgroup", "system", "words"])]
@@ -74,7 +80,7 @@ pub(crate) struct BillArgs {
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub every: Option<f64>,
     /// The run whose costs are the prices [default: the newest kept run]
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub on: Option<String>,
     /// Measure the prices that are lacking after the watching, for at most a minute, and keep them
     #[arg(long, conflicts_with = "every")]

@@ -30,7 +30,7 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "RUN", required = true, num_args = 2.., add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub runs: Vec<String>,
     /// Only these costs: an id, family or glob, optionally at a point; may be repeated
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", add = clap_complete::ArgValueCompleter::new(crate::complete::operations))]
     pub only: Vec<String>,
     /// Order of the rows
     #[arg(long, value_enum, default_value_t = SortBy::Family)]
@@ -55,7 +55,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub ignore_versions: bool,
     /// Split the ratio of each run to the base into factors, on the work of this mix: a file, or a mix that comes with howslow
-    #[arg(long, value_name = "MIX")]
+    #[arg(long, value_name = "MIX", add = clap_complete::ArgValueCompleter::new(crate::complete::mixes))]
     pub mix: Option<String>,
     /// The measured time of a unit of the mix's work on a run: RUN=1.2ms, or RUN=RUN with a run that measured the mix's whole; may be
     /// repeated

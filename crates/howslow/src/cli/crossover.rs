@@ -20,10 +20,10 @@ they do not have in common, a range outside its bounds; 3 an operation cannot be
 #[command(after_help = EXPLAINED)]
 pub(crate) struct CrossoverArgs {
     /// The first operation, optionally at a point: file.read, pipe.roundtrip@distance=other
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", add = clap_complete::ArgValueCompleter::new(crate::complete::operations))]
     pub first: String,
     /// The second operation
-    #[arg(value_name = "B")]
+    #[arg(value_name = "B", add = clap_complete::ArgValueCompleter::new(crate::complete::operations))]
     pub second: String,
     /// The axis along which they are compared, which both have
     #[arg(long)]

@@ -27,7 +27,7 @@ Exit status: 0 done; 1 a file is damaged or of no known format; 2 misused.";
 #[command(after_help = EXPORTED)]
 pub(crate) struct ExportArgs {
     /// Files, @1, beginnings of kept runs' ids, or books
-    #[arg(value_name = "RUN", required = true)]
+    #[arg(value_name = "RUN", required = true, add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub runs: Vec<String>,
     /// The format [default: the one that the end of FILE names, else csv]
     #[arg(short, long, value_name = "FORMAT", value_parser = formats(exporters()))]

@@ -9,7 +9,8 @@ use clap::{ArgGroup, Args, Subcommand};
 use super::value::{at_least_one, seconds, share};
 
 const EXPLAINED: &str = "\
-From a fresh cluster to a list of slow nodes (docs/FLEET.md):
+From a fresh cluster to a list of slow nodes (docs/FLEET.md).
+Examples:
   howslow fleet run --slurm --nodes 'n[001-128]' --suite headline --repeat 3
   howslow fleet status
   howslow fleet show
@@ -29,18 +30,59 @@ pub(crate) enum FleetVerb {
     /// Measure on every node, and gather one document per node and repetition
     Run(Box<FleetRunArgs>),
     /// Follow a fleet whose jobs go on, and gather its documents
+    #[command(after_help = ATTACHED)]
     Attach(FollowArgs),
     /// Measure again on the nodes that gave no document
+    #[command(after_help = RETRIED)]
     Retry(FollowArgs),
     /// Cancel the jobs of a fleet that have not ended
+    #[command(after_help = CANCELLED)]
     Cancel(FleetArg),
     /// Show what became of each node
+    #[command(after_help = TOLD)]
     Status(StatusArgs),
     /// Classes of nodes, slow nodes with reasons, a heat map, a list of nodes to drain
     Show(FleetShowArgs),
 }
 
+const RUN_USAGE: &str = "\
+howslow fleet run --slurm [OPTIONS] [-- <SBATCH OPTION>...]
+       howslow fleet run --ssh <HOST,...> [OPTIONS]
+       howslow fleet run --kubernetes --image <IMAGE> [OPTIONS]";
+
+const RUN: &str = "\
+Examples:
+  howslow fleet run --slurm --nodes 'n[001-128]' --suite headline --repeat 3
+  howslow fleet run --ssh host-a,root@host-b:2222 --id rack-7
+  howslow fleet run --kubernetes --image registry.example/howslow:1 --count 12 -o manifests
+Exit status: 0 done; 1 failed; 2 misused; 3 done, but some nodes gave no document; 130 interrupted (the jobs go on).";
+
+const ATTACHED: &str = "\
+Examples:
+  howslow fleet attach
+  howslow fleet attach rack-7 --every 30s
+Exit status: 0 done; 1 failed; 2 misused: no such fleet; 3 done, but some nodes gave no document; 130 interrupted (the jobs go on).";
+
+const RETRIED: &str = "\
+Examples:
+  howslow fleet retry
+  howslow fleet retry rack-7 --json
+Exit status: 0 done; 1 failed; 2 misused: no such fleet; 3 done, but some nodes gave no document; 130 interrupted (the jobs go on).";
+
+const CANCELLED: &str = "\
+Examples:
+  howslow fleet cancel
+  howslow fleet cancel rack-7
+Exit status: 0 done; 1 failed; 2 misused: no such fleet.";
+
+const TOLD: &str = "\
+Examples:
+  howslow fleet status
+  howslow fleet status rack-7 --json
+Exit status: 0 done; 1 failed; 2 misused: no such fleet; 3 some nodes have given no document.";
+
 #[derive(Debug, Args)]
+#[command(after_help = RUN, override_usage = RUN_USAGE)]
 #[command(group = ArgGroup::new("means").args(["slurm", "ssh", "kubernetes"]).required(true))]
 pub(crate) struct FleetRunArgs {
     /// One exclusive job per node, through Slurm's sbatch

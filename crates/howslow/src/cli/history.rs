@@ -9,7 +9,8 @@ use super::value::share;
 const FILTERS: &str = "\
 Examples: howslow history -n 5
           howslow history --since 3d --operation syscall.getppid
-          howslow history --take-in results/ --store postgres://howslow@db.example/costs";
+          howslow history --take-in results/ --store postgres://howslow@db.example/costs
+Exit status: 0 done, also if no run fits; 1 the store could not be read; 2 misused: no such time or folder.";
 
 #[derive(Debug, Args)]
 #[command(after_help = FILTERS)]
@@ -21,7 +22,7 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
     /// Only runs that have such a cost: an id, family or glob, optionally at a point; may be repeated
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", add = clap_complete::ArgValueCompleter::new(crate::complete::operations))]
     pub operation: Vec<String>,
     /// Only runs with this label
     #[arg(long, value_name = "NAME")]
@@ -51,9 +52,10 @@ Examples: howslow watch
 #[command(after_help = WATCHED)]
 pub(crate) struct WatchArgs {
     /// The run that is held against earlier ones [default: the newest kept run]
+    #[arg(add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub run: Option<String>,
     /// Only these costs: an id, family or glob, optionally at a point; may be repeated
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", add = clap_complete::ArgValueCompleter::new(crate::complete::operations))]
     pub operation: Vec<String>,
     /// Tell the changes since then: 3d, 12h, 2w, or a date such as 2026-11-20 (UTC) [default: those of the last ten runs]
     #[arg(long, value_name = "TIME")]

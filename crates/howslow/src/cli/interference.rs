@@ -8,10 +8,18 @@ use record::Place;
 
 use super::value::{seconds, whole};
 
+const EXAMPLES: &str = "\
+Examples:
+  howslow interference
+  howslow interference compute memory --on other --budget 60s
+  howslow interference --doses compute:disk-reads --svg charts
+  howslow run pipe --beside disk-reads@50%
+Exit status: 0 done; 1 failed; 2 misused: no such kind of work; 3 done, but some of it could not be measured; 130 interrupted.";
+
 /// What stands below the help of `interference`.
 fn kinds() -> String {
     let lines = KINDS.iter().map(|kind| format!("  {:<13} {}", kind.name, kind.summary));
-    format!("Kinds of work:\n{}", lines.collect::<Vec<_>>().join("\n"))
+    format!("Kinds of work:\n{}\n{EXAMPLES}", lines.collect::<Vec<_>>().join("\n"))
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,11 @@ fn explained() -> String {
 PLAN is one that comes with howslow ({}) or a file in TOML; `howslow schema load-plan` describes it.
 Each configuration has a control group of its own, and a page device made for it; both are removed after it, also when
 howslow is killed, at the latest by its next start. The system's own swap is left alone. Limits of memory need root.
+Examples:
+  howslow load developer --users 8 --memory 512MiB,none
+  howslow load fortran --predict -o model.toml
+  howslow load cliff --svg charts
+  howslow load --size-for 'response p95 < 200ms' -- sort words.txt
 Exit status: 0 done; 1 failed; 2 misused, or the plan needs what this machine does not allow; 130 interrupted.",
         names.join(", ")
     )
@@ -25,7 +30,7 @@ Exit status: 0 done; 1 failed; 2 misused, or the plan needs what this machine do
 #[command(after_help = explained())]
 pub(crate) struct LoadArgs {
     /// The plan: its name or its file
-    #[arg(value_name = "PLAN", required_unless_present = "size_for", conflicts_with = "size_for")]
+    #[arg(value_name = "PLAN", required_unless_present = "size_for", conflicts_with = "size_for", add = clap_complete::ArgValueCompleter::new(crate::complete::plans))]
     pub plan: Option<PathBuf>,
     /// Numbers of users, instead of the plan's
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = at_least_one::<u32>)]

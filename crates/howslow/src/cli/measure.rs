@@ -109,11 +109,22 @@ impl Default for MeasureArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct AgainstArgs {
     /// Add a column: how many times the cost of this reference machine or run each cost is
-    #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["json", "repeat"])]
+    #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["json", "repeat"], add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub against: Option<String>,
 }
 
+const MEASURED: &str = "\
+Examples:
+  howslow run pipe memory.copy
+  howslow run 'pipe.*@size=4KiB,distance=other' --budget 20s
+  howslow run syscall.getppid --label before -o before.json
+  howslow run syscall:read openat2 --tails --svg charts
+  howslow run memory --full --csv > memory.csv
+Exit status: 0 done; 1 failed; 2 misused: no such operation, point or CPU, or a budget that is too short; 3 done, but an \
+operation asked for by name was skipped; 130 interrupted.";
+
 #[derive(Debug, Args)]
+#[command(after_help = MEASURED)]
 pub(crate) struct RunArgs {
     /// Ids, families or globs, optionally at a point: memory.copy, pipe, 'syscall.*', 'pipe.*@size=4KiB,distance=other';
     /// a number of your own within the bounds that `howslow list` tells: poll.poll@descriptors=10000; or a system call:
@@ -128,6 +139,11 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub measure: MeasureArgs,
 }
+
+const TIME_USAGE: &str = "\
+howslow time [OPTIONS] -- <COMMAND>...
+       howslow time [OPTIONS] -c <COMMAND> [-c <COMMAND>]...
+       howslow time [OPTIONS] <FILE:ROUTINE>...";
 
 const TIMED: &str = "\
 A routine is `void NAME(void)`, called once per iteration. If its name ends in _times, it is `void NAME_times(uint64_t)` and \
@@ -146,12 +162,13 @@ Examples:
   howslow time -c 'sort words.txt' -c 'sort -u words.txt'
   howslow time --parameter size=1M,64M -c 'sort -S {size} words.txt'
   howslow time --prepare 'howslow file evict words.txt' -- sort words.txt
+  howslow time --prepare 'howslow file evict a' --prepare 'cat a' -c 'wc a' -c 'wc -l a' --json
 
 Exit status: 0 done; 1 nothing could be timed, or --setup or --cleanup failed; 2 misused: no such file, routine or program; \
 3 some of them could not be timed.";
 
 #[derive(Debug, Args)]
-#[command(after_help = TIMED, arg_required_else_help = true)]
+#[command(after_help = TIMED, arg_required_else_help = true, override_usage = TIME_USAGE)]
 pub(crate) struct TimeArgs {
     /// Routines of shared objects: ./mine.so:routine
     #[arg(value_name = "FILE:ROUTINE")]
@@ -183,12 +200,12 @@ pub(crate) struct TimeArgs {
     /// Once for each command, before all rounds
     #[arg(long, value_name = "COMMAND")]
     pub setup: Option<String>,
-    /// Before every timed run of a command, outside the timing
+    /// Before every timed run of a command, outside the timing: once for all commands, or once for each in their order
     #[arg(long, value_name = "COMMAND")]
-    pub prepare: Option<String>,
-    /// After every timed run of a command, outside the timing
+    pub prepare: Vec<String>,
+    /// After every timed run of a command, outside the timing: once for all commands, or once for each
     #[arg(long, value_name = "COMMAND")]
-    pub conclude: Option<String>,
+    pub conclude: Vec<String>,
     /// Once for each command, after all rounds, also after a failure
     #[arg(long, value_name = "COMMAND")]
     pub cleanup: Option<String>,
@@ -196,7 +213,17 @@ pub(crate) struct TimeArgs {
     pub measure: MeasureArgs,
 }
 
+const STUDIED: &str = "\
+Examples:
+  howslow study rsx
+  howslow study 6180 --run @1
+  howslow study mpe --full --svg figures
+  howslow study all --json > studies.json
+Exit status: 0 done, whichever sentences hold; what could not be measured is in the tables with its reason; 1 failed; \
+2 misused: no such paper or run; 130 interrupted.";
+
 #[derive(Debug, Args)]
+#[command(after_help = STUDIED)]
 pub(crate) struct StudyArgs {
     /// The paper
     #[arg(value_name = "PAPER", value_parser = papers())]
@@ -214,7 +241,15 @@ pub(crate) struct StudyArgs {
     pub measure: MeasureArgs,
 }
 
+const SCALED: &str = "\
+Examples:
+  howslow scaling
+  howslow scaling --budget 5m --svg charts
+  howslow scaling --run @1
+Exit status: 0 done; 1 failed, or nothing could be measured; 2 misused: no such run; 130 interrupted.";
+
 #[derive(Debug, Args)]
+#[command(after_help = SCALED)]
 pub(crate) struct ScalingArgs {
     /// Take the costs of this run, instead of measuring
     #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output"])]

@@ -10,7 +10,11 @@ const EXPLAINED: &str = "\
 A task that only reads the clock notes every step that takes longer than usual. CPUs are watched one after
 another, each for --time, so that other programs have the other CPUs; --together watches all at once.
 As root, the kernel's tracepoints say what each gap was; otherwise counters do. Nothing is left switched on.
-Exit status: 0 done; 1 failed; 2 misused.";
+Examples:
+  howslow noise
+  howslow noise --cpu 1 --time 60s --threshold 5us
+  howslow noise --together --json
+Exit status: 0 done; 1 failed; 2 misused: no such CPU; 130 interrupted.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXPLAINED)]

@@ -26,7 +26,7 @@ pub(crate) enum PriceState {
 #[command(after_help = PREDICTED, arg_required_else_help = true, override_usage = "howslow predict <MIX>... --on <RUN>... [OPTIONS]")]
 pub(crate) struct PredictArgs {
     /// How often a unit of work performs each operation: a file, or a mix that comes with howslow
-    #[arg(value_name = "MIX")]
+    #[arg(value_name = "MIX", add = clap_complete::ArgValueCompleter::new(crate::complete::mixes))]
     pub mixes: Vec<String>,
     /// The runs whose costs are the prices. Without a MIX before it, the last word is the mix
     #[arg(long, value_name = "RUN", required = true, num_args = 1.., add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]

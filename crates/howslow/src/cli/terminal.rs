@@ -13,6 +13,10 @@ writer alone sees only when its bytes were accepted. Keys pressed meanwhile are 
 screen are restored in any case, also when howslow is killed. In tmux or screen the figures are
 theirs, and over ssh they include the network.
 With --pty, the user's terminal is not touched, and none is needed.
+Examples:
+  howslow terminal
+  howslow terminal --json > terminal.json
+  howslow terminal --pty --svg charts
 Exit status: 0 done; 1 the terminal does not answer or takes no output; 2 there is no terminal;
 3 with --pty, part of it could not be measured; 129 the terminal was closed; 130 interrupted by Ctrl-C.";
 

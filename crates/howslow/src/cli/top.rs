@@ -59,7 +59,7 @@ pub(crate) struct TopArgs {
     #[arg(long)]
     pub once: bool,
     /// The run whose costs are the prices [default: the newest kept run]
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub on: Option<String>,
     /// The prices: of an undisturbed core, or of programs that share the machine
     #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Typical)]

@@ -15,6 +15,11 @@ const MIXES: &[(&str, &str)] = &[
     ("echo", include_str!("../../../../mixes/echo.toml")),
 ];
 
+/// The names of the mixes that come with howslow.
+pub(crate) fn mix_names() -> impl Iterator<Item = &'static str> {
+    MIXES.iter().map(|(name, _)| *name)
+}
+
 /// The maximum size of a mix.
 const MOST_BYTES: u64 = (1 << 20) + 1;
 

@@ -1,6 +1,7 @@
 //! What `howslow time` is to time: the routines and commands of the command line, once for each combination of parameters.
 
 use operations::command::Around;
+use record::units::counted;
 use record::{Point, Value, printable};
 
 use super::parameters::Parameters;
@@ -44,8 +45,22 @@ impl Works {
     pub(super) fn of(args: &TimeArgs) -> Result<Works, Misuse> {
         let parameters = Parameters::read(&args.parameter)?;
         let mut all = Vec::new();
-        for kind in kinds(args)? {
-            all.extend(combined(&kind, &parameters, args));
+        let kinds = kinds(args)?;
+        let commands = kinds.iter().filter(|kind| matches!(kind, Kind::Command(_))).count();
+        for (option, given) in [("--prepare", &args.prepare), ("--conclude", &args.conclude)] {
+            if given.len() > 1 && given.len() != commands {
+                let many = counted(commands as u64, "command");
+                let given = given.len();
+                return Err(Misuse(format!(
+                    "{option} is given {given} times for {many}; give it once, or once for each"
+                )));
+            }
+        }
+        let mut number = 0;
+        for kind in kinds {
+            let steps = Given { args, command: number };
+            all.extend(combined(&kind, &parameters, steps));
+            number += usize::from(matches!(kind, Kind::Command(_)));
         }
         parameters.are_used(&texts(args))?;
         let reference = args.reference.as_ref().map(|text| reference(text, &mut all, args)).transpose()?;
@@ -89,15 +104,31 @@ fn split(option: &str, text: &str) -> Result<Vec<String>, Misuse> {
 
 /// Every text in which a parameter may stand.
 fn texts(args: &TimeArgs) -> Vec<&str> {
-    let steps = [&args.setup, &args.prepare, &args.conclude, &args.cleanup].into_iter().flatten();
+    let steps = args.setup.iter().chain(&args.prepare).chain(&args.conclude).chain(&args.cleanup);
     args.routines.iter().chain(&args.commands).chain(&args.words).chain(steps).map(String::as_str).collect()
 }
 
+/// What happens around the command with this number.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    args: &'a TimeArgs,
+    command: usize,
+}
+
+impl<'a> Given<'a> {
+    /// `--setup`, `--prepare`, `--conclude`, `--cleanup`. What was given once is for every command.
+    fn steps(self) -> [Option<&'a str>; 4] {
+        let of = |all: &'a [String]| all.get(if all.len() > 1 { self.command } else { 0 }).map(String::as_str);
+        let Given { args, .. } = self;
+        [args.setup.as_deref(), of(&args.prepare), of(&args.conclude), args.cleanup.as_deref()]
+    }
+}
+
 /// One work for each combination of the parameters that a command, or what happens around it, contains.
-fn combined(kind: &Kind, parameters: &Parameters, args: &TimeArgs) -> Vec<Work> {
+fn combined(kind: &Kind, parameters: &Parameters, given: Given) -> Vec<Work> {
     let steps = match kind {
         Kind::Routine(_) => [None; 4],
-        Kind::Command(_) => [&args.setup, &args.prepare, &args.conclude, &args.cleanup].map(Option::as_deref),
+        Kind::Command(_) => given.steps(),
     };
     let words: Vec<&str> = match kind {
         Kind::Routine(name) => vec![name],
@@ -141,7 +172,9 @@ fn reference(text: &str, all: &mut Vec<Work>, args: &TimeArgs) -> Result<usize, 
     if let Some(place) = all.iter().position(is_it) {
         return Ok(place);
     }
-    all.splice(0..0, combined(&Kind::Command(words), &Parameters::default(), args));
+    // Of what was given once for each command, none is for the reference.
+    let steps = Given { args, command: usize::MAX };
+    all.splice(0..0, combined(&Kind::Command(words), &Parameters::default(), steps));
     Ok(0)
 }
 

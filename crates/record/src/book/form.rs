@@ -36,6 +36,7 @@ impl Book {
             units: BTreeMap::new(),
             costs: self.costs.iter().filter_map(|entry| self.cost(entry)).collect(),
             skipped: Vec::new(),
+            ratios: Vec::new(),
         };
         crate::read::make_printable(&mut run);
         run
@@ -107,6 +108,7 @@ fn run_of(reference: &Reference, book: &Book) -> Run {
         },
         costs: book.measured_costs.iter().map(Measured::cost).collect(),
         skipped: Vec::new(),
+        ratios: Vec::new(),
     };
     run.apply_units();
     crate::read::make_printable(&mut run);
