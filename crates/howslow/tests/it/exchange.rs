@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use record::Origin;
+use record::{Origin, Value};
 use tempfile::TempDir;
 use testing::not_tested;
 
@@ -140,4 +140,28 @@ fn the_task_with_pandas_is_done_in_three_commands() {
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
     assert!(told.contains("syscall.getppid") && told.contains("pipe.self") && told.contains("half"), "{told}");
+}
+
+#[test]
+fn runs_with_different_axes_are_one_table() {
+    let (data, place) = (folder(), folder());
+    let first = example(&place);
+    let mut run = record::run_from_bytes(&fs::read(&first).expect("a run")).expect("a run");
+    run.id = "20260101-000000-othr".into();
+    for cost in &mut run.costs {
+        cost.at = cost.at.clone().with("zebras", Value::Number(3)).with("a,b \"c\"", Value::Word("d,\n\"e\"".into()));
+    }
+    let second = place.path().join("second.json").display().to_string();
+    fs::write(&second, serde_json::to_vec(&run).expect("JSON")).expect("written");
+    let csv = printed(&data, &["export", &first, &second]);
+    let mut rows = csv::ReaderBuilder::new().from_reader(csv.as_bytes());
+    let head = rows.headers().expect("a head").clone();
+    assert!(head.iter().any(|name| name == "zebras") && head.iter().any(|name| name == "size"), "{head:?}");
+    let zebras = head.iter().position(|name| name == "zebras").expect("a column");
+    // The reader refuses rows of another length.
+    let read: Vec<csv::StringRecord> = rows.records().collect::<Result<_, _>>().expect("every row has every column");
+    assert_eq!(read.len(), 2 * run.costs.len());
+    assert_eq!(read.iter().filter(|row| &row[zebras] == "3").count(), run.costs.len());
+    let compared = printed(&data, &["compare", &first, &second, "--csv"]);
+    assert!(csv::ReaderBuilder::new().from_reader(compared.as_bytes()).records().all(|row| row.is_ok()));
 }

@@ -11,7 +11,7 @@ use crate::server::Server;
 use crate::support::{EXAMPLE, folder, howslow};
 
 /// Three runs of each of these nodes. Node 4 is slow in system calls and pipes by a quarter.
-fn documents(folder: &Path, nodes: usize) {
+pub fn documents(folder: &Path, nodes: usize) {
     let example: Run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
     for node in 0..nodes {
         for number in 1..=3 {

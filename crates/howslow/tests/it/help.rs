@@ -16,6 +16,23 @@ fn verbs(help: &str) -> Vec<&str> {
     names.filter(|verb| !verb.is_empty() && *verb != "help").collect()
 }
 
+/// The words of every verb, and of those below verbs.
+pub fn every_verb() -> Vec<Vec<String>> {
+    fn below(verb: &[&str], all: &mut Vec<Vec<String>>) {
+        for next in verbs(&help(verb)) {
+            let words = [verb, &[next]].concat();
+            all.push(words.iter().map(ToString::to_string).collect());
+            // No other verb has verbs below it.
+            if ["file", "fleet"].contains(&next) {
+                below(&words, all);
+            }
+        }
+    }
+    let mut all = Vec::new();
+    below(&[], &mut all);
+    all
+}
+
 /// Takes a snapshot of a verb and of all verbs below it. Returns the number of snapshots.
 fn snapshot(verb: &[&str]) -> usize {
     let text = help(verb);

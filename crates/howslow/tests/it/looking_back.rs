@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::support::{EXAMPLE, QUICK, folder, howslow};
 
 /// Nine runs a day apart that scatter by 0.2 %. From `from` on, a system call takes 1.1 times as long under another kernel.
-fn nights(data: &TempDir, from: usize) -> std::path::PathBuf {
+pub fn nights(data: &TempDir, from: usize) -> std::path::PathBuf {
     let folder = data.path().join("nights");
     fs::create_dir_all(&folder).expect("a folder");
     for night in 1..10 {
@@ -198,4 +198,30 @@ fn an_address_that_is_none_and_one_of_no_server_are_told_without_their_password(
     let waiting = fs::read_dir(data.path().join("waiting")).expect("a folder").flatten().next().expect("a store");
     let file = fs::read_dir(waiting.path()).expect("a folder").flatten().next().expect("a run");
     assert!(!fs::read_to_string(file.path()).expect("text").contains("s3cr3t"));
+}
+
+#[test]
+fn labels_with_odd_characters_are_refused_and_those_in_files_print_nothing_odd() {
+    let data = folder();
+    for label in ["", "a b", "-x", "x\ty", "a/b", "\u{1b}[31m", "before.json", "pdp-11-24", "label:x", &"x".repeat(300)]
+    {
+        let run = howslow(&data).args(["run", "loop.empty", &format!("--label={label}")]).args(QUICK).assert().code(2);
+        let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(told.contains("label") && !told.contains('\u{1b}'), "{label:?}: {told:?}");
+    }
+    assert!(!data.path().join("runs").exists(), "nothing was measured");
+    let mut run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
+    for (number, label) in ["\u{1b}[31m,evil\n", "früh-1"].into_iter().enumerate() {
+        run.id = format!("2026010{number}-000000-aaaa");
+        run.settings.label = Some(label.into());
+        let path = data.path().join(format!("{number}.json"));
+        fs::write(&path, serde_json::to_vec(&run).expect("JSON")).expect("written");
+        howslow(&data).args(["history", "--take-in"]).arg(&path).assert().success();
+    }
+    for arguments in [&["history"][..], &["history", "--csv"], &["history", "--json"]] {
+        let shown = howslow(&data).args(arguments).assert().success();
+        let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+        assert!(!shown.contains('\u{1b}') && shown.contains("früh-1"), "{arguments:?}: {shown:?}");
+    }
+    howslow(&data).args(["show", "früh-1"]).assert().success();
 }

@@ -8,6 +8,7 @@ use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 use tempfile::TempDir;
 
+use crate::help::every_verb;
 use crate::support::{EXAMPLE, folder, howslow};
 
 /// Checks the status of each command line, and that stderr is one message without repetitions.
@@ -39,6 +40,12 @@ fn an_unknown_run_is_misuse_on_every_verb() {
         "study rsx --run nope",
         "scaling --run nope",
         "bill --on nope -- true",
+        "top --once --on nope",
+        "export nope",
+        "watch nope",
+        "contribute nope -o book.toml",
+        "show pdp-11-24 --against nope",
+        "fleet show nope",
     ];
     all_end_with(&data, 2, &verbs);
     all_end_with(&data, 2, &verbs.map(|verb| verb.replace("nope", "@7")).each_ref().map(String::as_str));
@@ -57,6 +64,11 @@ fn a_damaged_run_is_a_failure_on_every_verb_and_said_once() {
         "study rsx --run bad.json",
         "scaling --run bad.json",
         "bill --on bad.json -- true",
+        "top --once --on bad.json",
+        "export bad.json",
+        "contribute bad.json -o book.toml",
+        "show pdp-11-24 --against bad.json",
+        "import bad.json",
     ];
     all_end_with(&data, 1, &verbs);
 }
@@ -86,11 +98,15 @@ fn an_unknown_pattern_file_or_option_is_misuse_on_every_verb() {
         "study no-such-paper",
         "schema no-such-document",
         "completions no-such-shell",
+        "fleet status no-such-fleet",
+        "fleet cancel no-such-fleet",
+        "import no-such-file",
+        "noise --cpu 9999",
     ];
     all_end_with(&data, 2, &lines);
-    let verbs = "run time bill top noise crossover interference scaling load terminal list show compare explain predict model \
-                 study history doctor schema completions man";
-    let options: Vec<String> = verbs.split_whitespace().map(|verb| format!("{verb} --no-such-option")).collect();
+    let verbs = every_verb();
+    assert!(verbs.len() > 35, "{verbs:?}");
+    let options: Vec<String> = verbs.iter().map(|verb| format!("{} --no-such-option", verb.join(" "))).collect();
     all_end_with(&data, 2, &options.iter().map(String::as_str).collect::<Vec<_>>());
 }
 

@@ -36,6 +36,15 @@ fn the_page_ends_in_which_takes_longer() {
     // One takes twenty times as long: however busy the host is, the rounds in turn tell it.
     let page = time(&data, &[&both[..], &SHORT].concat()).code(0);
     page.stdout(contains("'sleep 0.2' takes ").and(contains(" times as long as 'sleep 0.01'\n")));
+    let document = time(&data, &[&both[..], &SHORT, &["--json", "--summary"]].concat()).code(0);
+    let run = record::run_from_bytes(&document.get_output().stdout).expect("a run");
+    let [ratio] = run.ratios.as_slice() else { panic!("{:?}", run.ratios) };
+    assert_eq!((ratio.operation.as_str(), ratio.base.as_str()), ("command: sleep 0.2", "command: sleep 0.01"));
+    assert!(
+        ratio.ratio.is_some_and(|times| times > 5.0) && ratio.low < ratio.ratio && ratio.ratio < ratio.high,
+        "{ratio:?}"
+    );
+    assert!(ratio.pairs >= 2, "{ratio:?}");
     let page = time(&data, &[&both[..], &SHORT, &["--reference", "sleep 0.2"]].concat()).code(0);
     page.stdout(contains("'sleep 0.01' takes 0.").and(contains(" times as long as 'sleep 0.2'\n")));
     // One that is not among them is timed as well.
@@ -128,4 +137,18 @@ fn misuse_is_told_before_anything_runs() {
     let sh = time(&data, &[&["-c", "true a | wc -c > none"][..], &SHORT].concat()).code(0);
     sh.stderr("howslow: hint: there is no shell, so true gets '|' as an argument; with a shell: -- sh -c 'true a | wc -c > none'\n");
     assert!(!data.path().join("none").exists());
+}
+
+#[test]
+fn each_command_may_have_a_preparation_of_its_own() {
+    let data = folder();
+    let both = ["-c", "sleep 0.001", "-c", "sleep 0.002"];
+    let own = ["--prepare", "echo one >> log", "--prepare", "echo two >> log", "--conclude", "echo end >> log"];
+    time(&data, &[&both[..], &SHORT, &own].concat()).code(0);
+    let counts = logged(&data);
+    let count = |line: &str| counts.get(line).copied().unwrap_or(0);
+    assert!(count("one") >= 4 && count("two") >= 4, "{counts:?}");
+    assert_eq!(count("end"), count("one") + count("two"), "what is given once is for both: {counts:?}");
+    let refused = time(&data, &[&both[..], &own[..4], &["--prepare", "true"]].concat()).code(2).stdout(is_empty());
+    refused.stderr(contains("--prepare is given 3 times for 2 commands; give it once, or once for each"));
 }

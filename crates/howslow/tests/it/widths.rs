@@ -9,7 +9,7 @@ use crate::support::{EXAMPLE, QUICK, folder, howslow};
 use crate::terminal::emulator::{Terminal, ended};
 
 /// Commands that read what is kept or measure for less than a second.
-const PAGES: [&[&str]; 22] = [
+pub const PAGES: [&[&str]; 29] = [
     &["show", "RUN"],
     &["show", "multics-6180"],
     &["list"],
@@ -21,6 +21,13 @@ const PAGES: [&[&str]; 22] = [
     &["explain", "RUN"],
     &["explain", "RUN", "pipe"],
     &["study", "rsx", "--run", "RUN"],
+    &["study", "6180", "--run", "RUN"],
+    &["study", "mpe", "--run", "RUN"],
+    &["study", "core", "--run", "RUN"],
+    &["predict", "true", "--on", "RUN", "--partial", "--what-if", "syscall.getppid=x0.5"],
+    &["show", "RUN", "--against", "zen-4-kvm"],
+    &["list", "huge", "pages"],
+    &["history", "-n", "1"],
     &["study", "vax", "--run", "RUN"],
     &["predict", "true", "--on", "RUN", "--partial"],
     &["predict", "call-save-return", "--on", "multics-645", "multics-6180", "--factors"],
@@ -35,7 +42,7 @@ const PAGES: [&[&str]; 22] = [
 ];
 
 /// A folder with kept runs and files of them.
-fn data() -> TempDir {
+pub fn data() -> TempDir {
     let data = folder();
     std::fs::write(data.path().join("a-run-with-a-name-that-is-longer-than-a-narrow-terminal.json"), EXAMPLE)
         .expect("written");
@@ -46,9 +53,9 @@ fn data() -> TempDir {
     data
 }
 
-fn command(data: &TempDir, words: &[&str]) -> Command {
+pub fn command(data: &TempDir, words: &[&str]) -> Command {
     let mut command = Command::new(cargo_bin("howslow"));
-    command.env("HOWSLOW_DATA", data.path()).env("TERM", "xterm");
+    command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_STORE", "files").env("TERM", "xterm");
     for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
         command.env_remove(name);
     }
@@ -72,7 +79,7 @@ fn shown(data: &TempDir, words: &[&str], columns: u16) -> (String, Option<i32>) 
 }
 
 /// The widest line, without its escape sequences.
-fn widest(text: &str) -> Option<(usize, String)> {
+pub fn widest(text: &str) -> Option<(usize, String)> {
     let bare = anstream::adapter::strip_str(text).to_string();
     let width = |line: &str| textwrap::core::display_width(line);
     bare.lines().map(|line| (width(line.trim_end_matches('\r')), line.to_string())).max_by_key(|(width, _)| *width)
@@ -186,6 +193,54 @@ fn a_shell_is_told_operations_headings_runs_and_books() {
     assert!(completed(&["list", "address-"]).contains("address-space"));
     assert!(completed(&["show", "@"]).contains("@1") && completed(&["compare", "@1", "pdp"]).contains("pdp-11-24"));
     assert!(completed(&["study", "r"]).contains("rsx"));
+    // Points: the axes of an operation, and their values as a page shows them.
+    assert!(completed(&["run", "pipe.self@"]).contains("pipe.self@size="));
+    let sizes = completed(&["run", "pipe.self@size="]);
+    assert!(sizes.contains("pipe.self@size=4KiB") && sizes.contains("pipe.self@size=64"), "{sizes}");
+    assert!(completed(&["run", "pipe.roundtrip@size=1,"]).contains("pipe.roundtrip@size=1,distance="));
+    let values = completed(&["run", "pipe@distance=o"]);
+    assert!(values.contains("pipe@distance=other") && !values.contains("same"), "{values}");
+    assert!(completed(&["run", "nothing@si"]).trim().is_empty());
+    assert!(completed(&["predict", "call"]).contains("call-save-return"));
+    assert!(completed(&["load", "de"]).contains("developer"));
+}
+
+/// Bash breaks words at `@` and `=`, and replaces only the last piece.
+#[test]
+fn bash_completes_points_and_names_of_runs() {
+    let data = data();
+    let replies = |line: &str, pieces: &[&str]| {
+        let quoted: Vec<String> = pieces.iter().map(|piece| format!("'{piece}'")).collect();
+        let last = pieces.last().copied().unwrap_or_default();
+        let typed = if ["@", "="].contains(&last) { "" } else { last };
+        let script = format!(
+            "source <(COMPLETE=bash {howslow}); COMP_LINE='{line}'; COMP_POINT={}; COMP_TYPE=9
+             COMP_WORDS=({}); COMP_CWORD={}; _clap_complete_howslow howslow '{typed}' ''
+             printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            line.len(),
+            quoted.join(" "),
+            pieces.len() - 1,
+            howslow = cargo_bin("howslow").display(),
+        );
+        let output = Command::new("bash")
+            .arg("-c")
+            .arg(script)
+            .envs([("HOWSLOW_STORE", "files")])
+            .env("HOWSLOW_DATA", data.path())
+            .output();
+        let output = output.expect("bash, which howslow's own tests need");
+        String::from_utf8_lossy(&output.stdout).lines().map(String::from).collect::<Vec<_>>()
+    };
+    let axes = replies("howslow run pipe.self@si", &["howslow", "run", "pipe.self", "@", "si"]);
+    assert_eq!(axes, ["size="]);
+    let sizes = replies("howslow run pipe.self@size=4", &["howslow", "run", "pipe.self", "@", "size", "=", "4"]);
+    assert!(sizes.contains(&"4KiB".to_string()), "{sizes:?}");
+    let sizes = replies("howslow run pipe.self@size=", &["howslow", "run", "pipe.self", "@", "size", "="]);
+    assert!(sizes.contains(&"64".to_string()), "{sizes:?}");
+    let runs = replies("howslow show @", &["howslow", "show", "@"]);
+    assert!(runs.contains(&"1".to_string()) || runs.contains(&"@1".to_string()), "{runs:?}");
+    let plain = replies("howslow  run  pipe.r", &["howslow", "run", "pipe.r"]);
+    assert!(plain.contains(&"pipe.roundtrip".to_string()), "{plain:?}");
 }
 
 #[test]

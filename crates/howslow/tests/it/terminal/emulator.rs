@@ -75,9 +75,21 @@ impl Terminal {
         self.start_with(command)
     }
 
+    /// The same, with its errors on it too.
+    pub fn start_all_shown(&mut self, mut command: Command) -> Child {
+        let slave = self.slave.as_ref().expect("not yet started");
+        command.stdout(slave.try_clone().expect("a descriptor")).stderr(slave.try_clone().expect("a descriptor"));
+        self.spawn(command)
+    }
+
     fn start_with(&mut self, mut command: Command) -> Child {
+        command.stderr(Stdio::piped());
+        self.spawn(command)
+    }
+
+    fn spawn(&mut self, mut command: Command) -> Child {
         let slave = self.slave.take().expect("started once");
-        command.stdin(slave.try_clone().expect("a descriptor")).stderr(Stdio::piped());
+        command.stdin(slave.try_clone().expect("a descriptor"));
         // SAFETY: two system calls, which a forked child may make.
         unsafe {
             command.pre_exec(move || {

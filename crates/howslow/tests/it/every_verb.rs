@@ -1,0 +1,143 @@
+//! Every verb that clap knows prints lines that fit on the terminal, at 60, 80 and 120 columns: pages, messages and progress.
+
+use std::sync::Mutex;
+
+use crate::fleet_show::documents;
+use crate::help::every_verb;
+use crate::looking_back::nights;
+use crate::support::howslow;
+use crate::terminal::emulator::{Behaviour, Terminal, ended};
+use crate::widths::{PAGES, command, data, widest};
+
+/// A terminal that only prints gets neither colours nor a progress bar that is drawn over.
+#[test]
+fn a_dumb_terminal_gets_plain_lines() {
+    let data = data();
+    for words in [&["run", "loop.empty", "--rounds", "1", "--budget", "500ms"][..], &["show", "RUN"], &["nope"]] {
+        let mut terminal = Terminal::new();
+        let mut command = command(&data, words);
+        let running = terminal.start_all_shown({
+            command.env("TERM", "dumb");
+            command
+        });
+        let reader = terminal.read_all();
+        ended(running);
+        let text = reader.join().expect("what it printed");
+        let lone = text.replace("\r\n", "\n").contains('\r');
+        assert!(!text.contains('\x1b') && !lone && !text.trim().is_empty(), "{words:?}: {text:?}");
+    }
+}
+
+/// Commands that measure, as briefly as they can, and those that need files of their own.
+const SHORT: [&[&str]; 27] = [
+    &["run", "loop.empty", "pipe.roundtrip", "--rounds", "1", "--budget", "500ms"],
+    &["run", "loop.empty", "--tails", "--rounds", "1", "--budget", "500ms"],
+    &["time", "--rounds", "1", "--budget", "500ms", "-c", "true", "-c", "true and some words that it does not read"],
+    &["noise", "--time", "20ms"],
+    &["crossover", "file.read", "file.map.read.unmap", "--axis", "size", "--rounds", "1", "--budget", "500ms"],
+    &["interference", "compute", "--budget", "500ms"],
+    &["file", "advise", "FILE", "--budget", "500ms"],
+    &["file", "tune", "FILE", "--budget", "500ms"],
+    &["top", "--once", "--every", "50ms"],
+    &["bill", "--", "true"],
+    &["bill", "--system", "--for", "50ms"],
+    &["model", "--users", "3", "--think", "27s", "--user", "395ms", "--handling", "8ms"],
+    &["model", "no-such-file-of-parameters-with-a-name-that-is-longer-than-a-narrow-terminal"],
+    &["load", "developer", "--dry-run"],
+    &["load", "cliff", "--dry-run"],
+    &["watch"],
+    &["watch", "20260103"],
+    &["history"],
+    &["contribute", "RUN", "-o", "BOOK"],
+    &["import", "HYPERFINE", "-o", "imported.json"],
+    &["fleet", "show", "nodes"],
+    &["fleet", "show", "nodes", "--all"],
+    &["fleet", "run", "--kubernetes", "--image", "registry.example/howslow:1", "--count", "2", "-o", "manifests"],
+    &["fleet", "status"],
+    &["fleet", "attach"],
+    &["fleet", "retry"],
+    &["fleet", "cancel"],
+];
+
+/// Verbs whose output is for programs, with what reads it; and `terminal`, which has a test of its own below.
+const ELSEWHERE: [(&str, &str); 6] = [
+    ("export", "CSV, metrics and what other tools read"),
+    ("schema", "JSON"),
+    ("completions", "a script of a shell"),
+    ("man", "troff"),
+    ("fleet", "its verbs are listed"),
+    ("file", "its verbs are listed"),
+];
+
+#[test]
+fn a_new_verb_has_a_case() {
+    let cases: Vec<&[&str]> = PAGES.iter().chain(&SHORT).copied().chain([&["terminal"][..]]).collect();
+    for verb in every_verb() {
+        let words: Vec<&str> = verb.iter().map(String::as_str).collect();
+        let elsewhere = ELSEWHERE.iter().any(|(name, _)| words == [*name]);
+        let has_case = cases.iter().any(|case| case.starts_with(&words));
+        assert!(elsewhere || has_case, "no case tells how wide the page of `howslow {}` is", verb.join(" "));
+    }
+}
+
+#[test]
+fn what_measures_computes_or_refuses_fits_too() {
+    let data = data();
+    nights(&data, 6);
+    howslow(&data).args(["history", "--take-in"]).arg(data.path().join("nights")).assert().success();
+    std::fs::create_dir(data.path().join("nodes")).expect("a folder");
+    documents(&data.path().join("nodes"), 6);
+    std::fs::write(data.path().join("FILE"), vec![7; 4 << 20]).expect("written");
+    let hyperfine = r#"{"results":[{"command":"sleep 0.1","mean":0.1,"stddev":0.001,"median":0.1,"user":0.0,"system":0.0,
+        "min":0.099,"max":0.102,"times":[0.1,0.099,0.102],"exit_codes":[0,0,0]}]}"#;
+    std::fs::write(data.path().join("HYPERFINE"), hyperfine).expect("written");
+    // Several at a time: most of them wait for something.
+    let cases = SHORT.iter().flat_map(|words| [60, 80, 120].map(|columns| (*words, columns)));
+    let queue = Mutex::new(cases);
+    let work = || {
+        let mut wide = Vec::new();
+        loop {
+            let next = queue.lock().expect("no panic holds it").next();
+            let Some((words, columns)) = next else { return wide };
+            let mut terminal = Terminal::new();
+            terminal.resize(24, columns);
+            let book = format!("a-book-{columns}.toml");
+            let words: Vec<&str> =
+                words.iter().map(|word| if *word == "BOOK" { book.as_str() } else { *word }).collect();
+            let running = terminal.start_all_shown(command(&data, &words));
+            let reader = terminal.read_all();
+            let (status, ..) = ended(running);
+            let text = reader.join().expect("what it printed");
+            if !matches!(status, Some(0 | 2 | 3 | 5)) || text.contains("panicked") || text.trim().is_empty() {
+                wide.push(format!("{words:?} at {columns}: {status:?}: {text}"));
+            }
+            // What a progress bar draws over has its own returns.
+            let drawn = text.replace('\r', "\n");
+            let found = widest(&drawn).filter(|(width, _)| *width > usize::from(columns));
+            wide.extend(found.map(|(width, line)| format!("{words:?} at {columns}: {width}: {line}")));
+        }
+    };
+    let wide: Vec<String> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("all are looked at")).collect()
+    });
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
+
+#[test]
+fn the_page_of_a_terminal_fits() {
+    let data = data();
+    for columns in [60, 80, 120] {
+        let mut terminal = Terminal::new();
+        terminal.resize(24, columns);
+        let mut running = command(&data, &["terminal", "--budget", "1s"]);
+        running.env("COLUMNS", columns.to_string()).env_remove("TMUX").env_remove("STY");
+        let running = terminal.start(running);
+        let emulator = terminal.emulate(Behaviour::GOOD);
+        let (status, stdout, stderr) = ended(running);
+        assert_eq!(status, Some(0), "{stderr}");
+        emulator.join().expect("the emulator");
+        let (width, line) = widest(&stdout).expect("a page");
+        assert!(width <= usize::from(columns) && width > 30, "{columns}: {line}");
+    }
+}
