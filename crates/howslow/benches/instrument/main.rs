@@ -22,7 +22,6 @@ mod slow_disk;
 mod speed;
 mod stress;
 mod systems;
-mod terminals;
 mod tool;
 mod truth;
 #[path = "../../tests/it/two_systems/mod.rs"]
