@@ -260,6 +260,18 @@ impl Drop for Quietness {
 }
 
 #[cfg(test)]
+impl Quietness {
+    /// That of a machine whose undisturbed cores have this width, without CPUs.
+    pub fn with_width(share: f64) -> Quietness {
+        let checker = Checker::calibrate(operation::Clock::plain());
+        let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
+        let (usable, cpus, checks) = (Vec::new(), Vec::new(), Vec::new());
+        let width = Width { share, seen: true };
+        Quietness { checker, allowed, usable, cpus, tolerance: 0.03, remembered: None, checks, width }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -300,14 +312,14 @@ mod tests {
 
     #[test]
     fn a_cpu_that_is_gone_is_dropped_and_the_last_one_is_kept() {
-        let allowed = rustix::thread::sched_getaffinity(None).expect("the CPUs of this thread");
+        let allowed = Quietness::with_width(1.0).allowed;
         let here = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).expect("a CPU") as u32;
         // No kernel has a CPU with the last number that a set can hold.
         let gone = CpuSet::MAX_CPU as u32 - 1;
         let with = |cpus: Vec<u32>| {
-            let (checker, width) = (Checker::calibrate(operation::Clock::plain()), Width { share: 1.0, seen: true });
-            let (usable, checks) = (cpus.clone(), Vec::new());
-            Quietness { checker, allowed, usable, cpus, tolerance: 0.03, remembered: None, checks, width }
+            let mut quietness = Quietness::with_width(1.0);
+            (quietness.usable, quietness.cpus) = (cpus.clone(), cpus);
+            quietness
         };
         let mut quietness = with(vec![here, gone]);
         quietness.drop_lost_cpus();
