@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, opaque, pin, repeat, term};
-use rustix::thread::{futex, sched_yield};
+use rustix::thread::futex;
 
 use crate::kit::baseline::DEFAULT;
+use crate::kit::call;
 use crate::kit::channel::End;
 use crate::kit::shared::Shared;
 
@@ -80,7 +81,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     // Two threads share their table of descriptors, so each call also counts its references to the pipe, which the work of
     // a single task does not.
-    // the work of one task alone does not.
     Operation {
         id: "switch.thread",
         summary: "switch from a thread to another of the same process and CPU, and refill the caches with its working set",
@@ -103,7 +103,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..Operation::DEFAULT
     },
     // Some schedulers let the caller continue although another task could run. The word with the turn ensures that the
-    // other task has run. The kernel's counts show that every call switched, and nothing else did.
+    // other task has run. The kernel's counts show that every call switched, and nothing else did. Both tasks make the call in
+    // their loops, as `call.sched_yield` does: in a function, a switch takes 1.37 us instead of 1.08 on a Zen 4 guest.
     Operation {
         id: "switch.yield",
         summary: "yield the CPU to another process that is ready to run (sched_yield), including the call",
@@ -124,7 +125,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 for _ in 0..times {
                     board.turn.store(THEIRS, Ordering::Release);
                     while board.turn.load(Ordering::Acquire) == THEIRS {
-                        sched_yield();
+                        call::sched_yield()?;
                         calls += 1;
                     }
                 }
@@ -139,7 +140,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let end = move |times| {
                 let Counts { calls, switches } = own.get();
                 let ours = Counts { calls, switches: switched_out()? - switches };
-                every_call_switched(times, [ours, after.end()])
+                every_call_switched(times, [ours, after.end()?])
             };
             Ok(turns.unrolled(2).before(begin).verify(end))
         },
@@ -238,18 +239,18 @@ impl Board {
         self.playing.store(1, Ordering::Release);
         futex::wake(&self.playing, futex::Flags::empty(), 1)?;
         while self.awake.load(Ordering::Acquire) == 0 {
-            sched_yield();
+            call::sched_yield()?;
         }
         Ok(())
     }
 
     /// Lets the partner sleep. Returns what it did.
-    fn end(&self) -> Counts {
+    fn end(&self) -> Result<Counts, Failure> {
         self.playing.store(0, Ordering::Release);
         while self.awake.load(Ordering::Acquire) == 1 {
-            sched_yield();
+            call::sched_yield()?;
         }
-        Counts { calls: self.calls.load(Ordering::Relaxed), switches: self.switches.load(Ordering::Relaxed) }
+        Ok(Counts { calls: self.calls.load(Ordering::Relaxed), switches: self.switches.load(Ordering::Relaxed) })
     }
 
     /// The partner's part: it passes the turn back each time it gets it.
@@ -265,7 +266,7 @@ impl Board {
                 if self.turn.load(Ordering::Acquire) == THEIRS {
                     self.turn.store(OURS, Ordering::Release);
                 }
-                sched_yield();
+                call::sched_yield()?;
                 calls += 1;
             }
             self.calls.store(calls, Ordering::Relaxed);
