@@ -194,12 +194,16 @@ mod tests {
                 continue;
             };
             let clock = Clock::plain();
-            let (before, start) = (busy.now().expect("told"), clock.now());
-            while clock.now() - start < 30e6 {}
-            let took = busy.now().expect("told") - before;
-            // Other programs may add, nothing can take away.
-            assert!(took > 25e6, "{name}: {took}");
-            assert!(took < 1.2 * (clock.now() - start) * cpus.len() as f64, "{name}: {took}");
+            let mut tries = Vec::new();
+            // Other programs may add to it, and delay a reading of clock and idle times in between.
+            let told = (0..20).any(|_| {
+                let (before, start) = (busy.now().expect("told"), clock.now());
+                while clock.now() - start < 30e6 {}
+                let took = busy.now().expect("told") - before;
+                tries.push(took);
+                took > 25e6 && took < 1.2 * (clock.now() - start) * cpus.len() as f64
+            });
+            assert!(told, "{name}: {tries:?}");
             busy.check().expect("it still runs");
         }
     }
