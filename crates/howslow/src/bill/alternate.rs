@@ -14,11 +14,7 @@ const STEP: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// If it cannot be started.
-pub(super) fn alternate(
-    target: &Target,
-    options: &Options,
-    times: u32,
-) -> Result<Option<Alternated>, ObserveError> {
+pub(super) fn alternate(target: &Target, options: &Options, times: u32) -> Result<Option<Alternated>, ObserveError> {
     let bare = Options { source: Some(Source::Accounts), calibrate: false, ..*options };
     let counted = Options { calibrate: false, ..*options };
     let (mut without, mut with) = (Vec::new(), Vec::new());

@@ -89,7 +89,8 @@ pub(crate) struct BillArgs {
     #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Typical)]
     pub by: PriceState,
     /// First run COMMAND this often without and with counting, alternately, to tell what counting costs it
-    #[arg(long, value_name = "TIMES", value_parser = at_least_one::<u32>, requires = "words")]
+    #[arg(long, value_name = "TIMES", value_parser = at_least_one::<u32>, requires = "words",
+          conflicts_with_all = ["pid", "cgroup", "system"])]
     pub alternate: Option<u32>,
     /// Count in this way only
     #[arg(long, value_name = "SOURCE", value_enum)]

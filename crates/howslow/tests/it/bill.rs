@@ -348,7 +348,8 @@ fn look_ups_of_many_names_are_priced_by_many_files() {
         command.arg("--").args(words).assert().success();
         let bill: Value = serde_json::from_slice(&fs::read(&bill).expect("the document")).expect("JSON");
         let rows = bill["rows"].as_array().expect("rows");
-        let is_look = |row: &&Value| ["newfstatat", "stat", "faccessat2"].contains(&row["what"].as_str().expect("a name"));
+        let is_look =
+            |row: &&Value| ["newfstatat", "stat", "faccessat2"].contains(&row["what"].as_str().expect("a name"));
         let looks = rows.iter().filter(is_look).max_by_key(|row| row["count"].as_u64()).expect("look-ups");
         let range = bill["explained_range_ns"].as_array().expect("a range");
         let [one, many] = [0, 1].map(|place| range[place].as_f64().expect("a figure"));

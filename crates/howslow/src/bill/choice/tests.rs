@@ -31,8 +31,7 @@ fn look_ups_are_of_many_names_where_there_were_many() {
     assert_eq!(chosen(&few, &[], Met::AsCounted), lines(&[("called.stat@files=1", 100.0)]));
     assert_eq!(chosen(&few, &[], Met::Many), lines(&[("called.stat@files=4096", 100.0)]));
     let many = [call("newfstatat", 900, 300, None), call("openat", 600, 50, None)];
-    let expected =
-        lines(&[("called.stat@files=4096", 100.0), ("called.stat.missing", 300.0), ("called.fstat", 500.0)]);
+    let expected = lines(&[("called.stat@files=4096", 100.0), ("called.stat.missing", 300.0), ("called.fstat", 500.0)]);
     assert_eq!(chosen(&many, &[("openat", "newfstatat", 500)], Met::AsCounted), expected);
     assert_eq!(chosen(&many, &[("openat", "newfstatat", 500)], Met::One)[0].0, "called.stat@files=1");
 }
@@ -101,8 +100,7 @@ fn sizes_lie_on_a_line_and_one_byte_is_no_page() {
 #[test]
 fn a_run_that_has_one_byte_alone_prices_no_pages() {
     let book = crate::resolve::run("pdp-11-24").expect("a book");
-    let one =
-        record::Cost { operation: "syscall.write.null".into(), at: Point::default(), ..book.costs[0].clone() };
+    let one = record::Cost { operation: "syscall.write.null".into(), at: Point::default(), ..book.costs[0].clone() };
     let kept = Kept::of(record::Run { costs: vec![one], ..book });
     let seen = Observation::default();
     let choice = Choice { kept: &kept, seen: &seen, met: Met::One };
