@@ -370,7 +370,7 @@ fn the_legend_explains_every_abbreviation_of_the_pages() {
     ];
     let data = folder();
     let run = data.path().join("run.json");
-    std::fs::write(&run, EXAMPLE).expect("written");
+    fs::write(&run, EXAMPLE).expect("written");
     for name in ["rsx", "6180", "mpe", "vax", "core"] {
         let page = howslow(&data).args(["study", name, "--run"]).arg(&run).assert().code(0);
         let page = String::from_utf8_lossy(&page.get_output().stdout).into_owned();
