@@ -186,7 +186,9 @@ impl Bar {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let target = if is_dumb { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}");
+        // The message is cut where the terminal ends.
+        let bars = (columns(std::io::stderr()) / 3).clamp(1, 30);
+        let style = ProgressStyle::with_template(&format!("{{bar:{bars}}} {{pos}}/{{len}}  {{wide_msg}}"));
         Bar(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }
 

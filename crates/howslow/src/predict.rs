@@ -1,7 +1,7 @@
 //! `howslow predict`: the predicted time of a mix on the machines of runs, beside the measured time, and what-if questions.
 
 pub(crate) mod missing_costs;
-mod mixes;
+pub(crate) mod mixes;
 pub(crate) mod pricing;
 mod what_if;
 pub(crate) mod whole;
@@ -20,7 +20,7 @@ use crate::output::{self, Misuse, Outcome};
 use crate::resolve::Named;
 use crate::{factors, resolve};
 
-pub(crate) use mixes::{mix_names, open_mix};
+pub(crate) use mixes::open_mix;
 
 /// The arguments, with every name resolved.
 struct PredictRequest<'a> {

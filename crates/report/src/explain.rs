@@ -8,7 +8,7 @@ use record::Run;
 use record::units::{percent, significant};
 
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, RowKind};
+use crate::grid::{Grid, NOTHING, RowKind};
 use crate::head::head_line;
 use crate::interval::{half_width, value_or_bound};
 use crate::text::Style;
@@ -78,7 +78,7 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
 
 /// Derived costs: every route with its figure or what it lacks, and how far the routes agree.
 fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> String {
-    let mut grid = Grid::new("<>><", [vec![2]]);
+    let mut grid = Grid::new("<>><", NOTHING);
     let aside = |text: String| vec![text, String::new(), String::new()];
     for it in derived {
         grid.add(RowKind::Heading, vec![it.name.clone(), "cost".into(), "+-".into()]);
@@ -120,7 +120,7 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
     else {
         return String::new();
     };
-    let mut grid = Grid::new("<>><", [vec![2]]);
+    let mut grid = Grid::new("<>><", NOTHING);
     grid.add(RowKind::Heading, vec!["the bare kernel entry's share".into(), "share".into(), "+-".into()]);
     let mut row = |share: &EntryShare| {
         let times = if share.entries == 1.0 { String::new() } else { format!(" ({} entries)", share.entries) };

@@ -41,14 +41,14 @@ const STACKED: usize = 42;
 const NAME: usize = 20;
 const SHORTEST: usize = 6;
 
-/// What gives way in a table of names and text: nothing, as its text is wrapped.
+/// Nothing gives way by name: names are shortened and texts wrapped first. What is still too wide goes from the right.
 pub(crate) const NOTHING: [Vec<usize>; 0] = [];
 
 /// What gives way among `count` columns from `first` that are steps of one quantity: every second one, then all but the
 /// least and the greatest.
 pub(crate) fn inner(first: usize, count: usize) -> [Vec<usize>; 2] {
     let inside = (first + 1)..(first + count).saturating_sub(1).max(first + 1);
-    let (even, odd): (Vec<usize>, Vec<usize>) = inside.partition(|at| (at - first) % 2 == 0);
+    let (even, odd): (Vec<usize>, Vec<usize>) = inside.partition(|at| (at - first).is_multiple_of(2));
     [odd, even]
 }
 

@@ -6,7 +6,7 @@ use record::units::{counted, percent};
 use record::{Machine, Place};
 
 use crate::chart::{Axis, Chart, Heat, Series, Unit};
-use crate::grid::{Grid, NOTHING, RowKind, inner};
+use crate::grid::{Grid, NOTHING, RowKind};
 use crate::head::machine_parts;
 use crate::text::Style;
 
@@ -123,7 +123,7 @@ fn doses(found: &Interference, style: Style) -> String {
     if curves.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<<<<<<<", inner(1, 6));
+    let mut grid = Grid::new("<<<<<<<", NOTHING);
     let longest = curves.iter().max_by_key(|curve| curve.points.len()).map(|curve| curve.points.as_slice());
     let doses: Vec<f64> =
         longest.unwrap_or_default().iter().map(|(dose, _)| *dose).filter(|dose| *dose > 0.0).collect();
@@ -162,7 +162,7 @@ fn together(found: &Interference, style: Style) -> String {
     if several.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<<<<", [vec![3], vec![2]]);
+    let mut grid = Grid::new("<<<<", NOTHING);
     let titles = ["three together: elapsed time added", "measured", "product of the pairs", "sum of the pairs"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for it in &several {

@@ -119,19 +119,10 @@ fn machines(machines: &[Machine]) -> String {
     models.join(", ")
 }
 
-/// What gives way on a narrow page, by the headings of its columns: rates, which the times tell, first, as in the table of a
-/// run; then cycles, recomputed figures, block moves and intervals. The first column is never left out.
-fn gives_way(table: &TableAnswer, shown: &[usize]) -> Vec<Vec<usize>> {
-    const ORDER: [&[&str]; 6] = [&["/s"], &["kbit/s", "payload"], &["cycles"], &["recomputed"], &["bm"], &["+-"]];
-    let heading = |place: usize| table.columns[shown[place]].heading.unwrap_or_default();
-    let of = |group: &&[&str]| (1..shown.len()).filter(|&place| group.contains(&heading(place))).collect();
-    ORDER.iter().map(of).collect()
-}
-
 fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| table.columns[at].heading.is_some()).collect();
     let side = |at: &usize| if table.columns[*at].right { '>' } else { '<' };
-    let mut grid = Grid::new(&shown.iter().map(side).collect::<String>(), gives_way(table, &shown));
+    let mut grid = Grid::new(&shown.iter().map(side).collect::<String>(), NOTHING);
     let heading = |(place, at): (usize, &usize)| {
         if place == 0 { table.title.clone() } else { table.columns[*at].heading.unwrap_or_default().into() }
     };

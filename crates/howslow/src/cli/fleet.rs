@@ -46,9 +46,9 @@ pub(crate) enum FleetVerb {
 }
 
 const RUN_USAGE: &str = "\
-howslow fleet run --slurm [OPTIONS] [-- <SBATCH OPTION>...]
+howslow fleet run --slurm [OPTIONS] [-- <OPTION>...]
        howslow fleet run --ssh <HOST,...> [OPTIONS]
-       howslow fleet run --kubernetes --image <IMAGE> [OPTIONS]";
+       howslow fleet run --kubernetes [OPTIONS]";
 
 const RUN: &str = "\
 Examples:

@@ -148,7 +148,8 @@ fn runs_with_different_axes_are_one_table() {
     let first = example(&place);
     let mut run = record::run_from_bytes(&fs::read(&first).expect("a run")).expect("a run");
     run.id = "20260101-000000-othr".into();
-    for cost in &mut run.costs {
+    // The first is a cost that both have.
+    for cost in run.costs.iter_mut().skip(1) {
         cost.at = cost.at.clone().with("zebras", Value::Number(3)).with("a,b \"c\"", Value::Word("d,\n\"e\"".into()));
     }
     let second = place.path().join("second.json").display().to_string();
@@ -161,7 +162,7 @@ fn runs_with_different_axes_are_one_table() {
     // The reader refuses rows of another length.
     let read: Vec<csv::StringRecord> = rows.records().collect::<Result<_, _>>().expect("every row has every column");
     assert_eq!(read.len(), 2 * run.costs.len());
-    assert_eq!(read.iter().filter(|row| &row[zebras] == "3").count(), run.costs.len());
+    assert_eq!(read.iter().filter(|row| &row[zebras] == "3").count(), run.costs.len() - 1);
     let compared = printed(&data, &["compare", &first, &second, "--csv"]);
     assert!(csv::ReaderBuilder::new().from_reader(compared.as_bytes()).records().all(|row| row.is_ok()));
 }

@@ -24,7 +24,7 @@ pub const PAGES: [&[&str]; 29] = [
     &["study", "6180", "--run", "RUN"],
     &["study", "mpe", "--run", "RUN"],
     &["study", "core", "--run", "RUN"],
-    &["predict", "true", "--on", "RUN", "--partial", "--what-if", "syscall.getppid=x0.5"],
+    &["predict", "call-save-return", "--on", "multics-6180", "--what-if", "stpbp=x0.5"],
     &["show", "RUN", "--against", "zen-4-kvm"],
     &["list", "huge", "pages"],
     &["history", "-n", "1"],

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::view::ComparisonView;
 use super::view::Shown;
-use crate::grid::{Grid, RowKind};
+use crate::grid::{Grid, NOTHING, RowKind};
 use crate::text::Style;
 
 /// Facts that the short page shows.
@@ -29,8 +29,7 @@ pub(super) fn table(
     }
     let shown = if view.shown == Shown::All { differing.len() } else { differing.len().min(FACTS) };
     let (differing, more) = differing.split_at(shown);
-    let mut grid =
-        Grid::new(&format!("<{}", "<".repeat(it.runs.len())), (3..=it.runs.len()).rev().map(|run| vec![run]));
+    let mut grid = Grid::new(&format!("<{}", "<".repeat(it.runs.len())), NOTHING);
     let labels = (0..it.runs.len()).map(|place| view.label(place));
     grid.add(RowKind::Heading, ["what differs".to_string()].into_iter().chain(labels).collect());
     for difference in differing {
