@@ -1,5 +1,5 @@
-//! What being taken away costs by itself: a task of a real-time class wakes up on this CPU again and again and does nothing,
-//! while the caller spins and sees how long it was away.
+//! What being taken away costs beyond the other task's work: a task of a real-time class wakes up on this CPU again and again
+//! and works for a moment, while the caller spins and sees how long it was away.
 
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -12,10 +12,12 @@ use crate::options::TASK;
 /// How often it wakes up, and how far apart. The distance is no multiple of a usual tick.
 const TIMES: usize = 40;
 const APART: Duration = Duration::from_micros(3_100);
-/// Fewer turns that were seen tell nothing.
-const FEWEST: usize = TIMES / 2;
+/// How long it works, in ns. After a turn without work the kernel is done a microsecond sooner than after one with some.
+const WORK: f64 = 20_000.0;
+/// Fewer turns that took nobody else's time tell nothing.
+const FEWEST: usize = TIMES / 5;
 
-/// What a gap takes in which another task does nothing, in ns; `None` if no task may have the class, or if too little was seen.
+/// What a gap takes beyond another task's work, in ns; `None` if no task may have the class, or if too little was seen.
 pub(crate) fn switching(cpu: u32, clock: &Clock) -> Option<f64> {
     let waking = start(cpu, *clock)?;
     let (mut gaps, mut last) = (Vec::new(), clock.now());
@@ -27,13 +29,26 @@ pub(crate) fn switching(cpu: u32, clock: &Clock) -> Option<f64> {
         last = now;
     }
     let turns = waking.join().ok().flatten()?;
-    let around = |turn: f64| gaps.iter().find(|(start, end)| (*start..=*end).contains(&turn));
-    let away: Vec<f64> = turns.into_iter().filter_map(around).map(|(start, end)| end - start).collect();
-    if away.len() >= FEWEST { median(away) } else { None }
+    let beyond = |(begin, done): (f64, f64)| {
+        let (start, end) = gaps.iter().find(|(start, end)| (*start..=*end).contains(&begin))?;
+        Some((end - start) - (done - begin))
+    };
+    typical(turns.into_iter().filter_map(beyond).collect())
 }
 
-/// Starts the task. It returns the moments at which it ran; `None` if the class is refused.
-fn start(cpu: u32, clock: Clock) -> Option<JoinHandle<Option<Vec<f64>>>> {
+/// The median of those that are like the shortest: in longer ones another program had its turn too.
+fn typical(mut beyond: Vec<f64>) -> Option<f64> {
+    const ALIKE: f64 = 3.0;
+    let shortest = beyond.iter().copied().min_by(f64::total_cmp)?;
+    beyond.retain(|length| *length <= ALIKE * shortest);
+    if beyond.len() >= FEWEST { median(beyond) } else { None }
+}
+
+/// Begin and end of each turn's work.
+type Turns = Vec<(f64, f64)>;
+
+/// Starts the task. It returns its turns; `None` if the class is refused.
+fn start(cpu: u32, clock: Clock) -> Option<JoinHandle<Option<Turns>>> {
     const FIFO: u32 = 1;
     let work = move || {
         let class = Scheduling { policy: FIFO, priority: 1, ..Scheduling::default() };
@@ -43,7 +58,12 @@ fn start(cpu: u32, clock: Clock) -> Option<JoinHandle<Option<Vec<f64>>>> {
         for _ in 0..TIMES {
             due += APART.as_nanos() as f64;
             std::thread::sleep(Duration::from_nanos((due - clock.now()).max(0.0) as u64));
-            turns.push(clock.now());
+            let begin = clock.now();
+            let mut now = begin;
+            while now - begin < WORK {
+                now = clock.now();
+            }
+            turns.push((begin, now));
         }
         Some(turns)
     };
@@ -55,7 +75,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_without_work_takes_longer_than_nothing() {
+    fn turns_of_other_programs_do_not_count() {
+        let mixed = |busy: usize| [vec![2e3; TIMES - busy], vec![4e6; busy]].concat();
+        assert_eq!(typical(mixed(30)), Some(2e3));
+        assert_eq!(typical(mixed(38)), None, "too few are left");
+        assert_eq!(typical(Vec::new()), None);
+    }
+
+    #[test]
+    fn a_switch_and_back_takes_longer_than_nothing() {
         let usable = |cpu: &u32| {
             let cpu = *cpu;
             std::thread::spawn(move || pin(cpu).is_ok()).join().expect("it ends")

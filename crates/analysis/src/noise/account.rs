@@ -113,7 +113,7 @@ pub struct Account {
     pub longest: Vec<Longest>,
     /// The core's frequency.
     pub clock: Option<Clock>,
-    /// What a gap takes in which another task does nothing, in ns.
+    /// What a gap takes beyond the work of another task, in ns.
     pub switching: Option<f64>,
     /// The share of time in gaps with an involuntary switch.
     pub switched: f64,

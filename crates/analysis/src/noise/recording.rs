@@ -32,8 +32,8 @@ pub struct Recording {
     pub steal: Option<f64>,
     /// Time that the task waited for its CPU while it wanted to run, in ns, by its scheduler statistics.
     pub waited: Option<f64>,
-    /// What a gap takes in which another task runs and does nothing, in ns: the interrupt that wakes it, a switch to it and a
-    /// switch back. `None` if it could not be measured.
+    /// What a gap takes beyond the work of another task, in ns: the interrupt that wakes it, a switch to it and a switch back.
+    /// `None` if it could not be measured.
     pub switching: Option<f64>,
     /// Gaps that found no room in the buffer.
     pub lost_gaps: u64,

@@ -21,6 +21,7 @@ mod quoted;
 mod ring;
 mod side;
 mod tasks;
+mod terminals;
 mod turns;
 
 use analysis::statistics::median;
@@ -31,6 +32,7 @@ use crate::figures::{part_under, share, spread};
 use crate::tool::Howslow;
 use entry::{Entry, Group};
 use quoted::Quoted;
+pub(crate) use terminals::terminals;
 pub(crate) use turns::{Holds, Turns, in_turns, serve};
 
 /// What agreement is.

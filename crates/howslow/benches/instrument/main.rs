@@ -156,7 +156,7 @@ impl Bench {
             Bench::Interference => interference::interference(howslow, extent),
             Bench::Independent => independent::independent(howslow, extent),
             Bench::Disturbance => disturbance::disturbance(extent),
-            Bench::Terminals => terminals::terminals(extent),
+            Bench::Terminals => independent::terminals(extent),
             Bench::Wakeups => wakeups::wakeups(extent),
             Bench::Latency => latency::latency(extent),
         }

@@ -176,3 +176,25 @@ fn nothing_is_left_of_a_run_that_is_killed() {
     until("the work to end", || is_gone(work));
     until("the folders to go", || (std::fs::read_dir(scratch.path()).ok()?.count() == 0).then_some(()));
 }
+
+#[test]
+fn on_one_cpu_the_other_places_are_told_as_missing() {
+    let data = folder();
+    let mut command = Command::new("taskset");
+    command.args(["--cpu-list", &usable_cpu()]).arg(cargo_bin("howslow")).env("HOWSLOW_DATA", data.path());
+    command.args(["interference", "compute", "pipe", "--json", "--budget", "500ms"]);
+    let result = assert_cmd::Command::from_std(command).assert().success();
+    let document: Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
+    assert_eq!(document["places"], serde_json::json!(["same"]));
+    let skipped = document["skipped"].as_array().expect("a list");
+    let told = |place: &str| skipped.iter().any(|it| it["what"] == place && it["reason"] != "");
+    assert!(told("on another CPU") && told("on the core's other hardware thread"), "{skipped:?}");
+    let cells = document["cells"].as_array().expect("cells");
+    assert!(!cells.is_empty() && cells.iter().all(|cell| cell["beside"][0]["place"] == "same"), "{cells:?}");
+}
+
+/// A CPU that this process may use.
+fn usable_cpu() -> String {
+    let allowed = rustix::thread::sched_getaffinity(None).expect("the CPUs");
+    (0..rustix::thread::CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).expect("a CPU").to_string()
+}

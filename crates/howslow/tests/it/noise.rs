@@ -102,3 +102,27 @@ fn arrivals_without_tails_and_nonsense_are_refused() {
         howslow(&data).args(["run", "syscall.stat"]).args(words).assert().code(2).stdout("");
     }
 }
+
+/// The command as a user who may not use real-time classes.
+fn without_real_time(data: &tempfile::TempDir) -> assert_cmd::Command {
+    let mut command = std::process::Command::new("setpriv");
+    // Who is not root has no such right, and nothing to give up.
+    let given_up: &[&str] = if rustix::process::geteuid().is_root() { &["--bounding-set=-sys_nice"] } else { &["--"] };
+    command.args(given_up).arg(assert_cmd::cargo::cargo_bin("howslow")).env("HOWSLOW_DATA", data.path());
+    assert_cmd::Command::from_std(command)
+}
+
+#[test]
+fn where_a_real_time_class_is_refused_what_needs_it_is_left_out() {
+    let data = folder();
+    let words = ["run", "sleep.late@class=fifo,microseconds=1000", "--json"];
+    let output = without_real_time(&data).args(words).args(QUICK).assert().code(3).get_output().clone();
+    let run = run_of(&output);
+    let skip = run.skipped.iter().find(|skip| skip.operation == "sleep.late").expect("a skip");
+    assert_eq!(skip.reason, "the real-time class is refused");
+    let words = ["noise", "--cpu", "0", "--time", "100ms", "--json"];
+    let output = without_real_time(&data).args(words).assert().success().get_output().stdout.clone();
+    let told: Value = serde_json::from_slice(&output).expect("JSON");
+    assert_eq!(told["cpus"][0]["switching_ns"], Value::Null, "no task could be woken to see what that takes");
+    assert!(told["cpus"][0]["watched_s"].as_f64() > Some(0.02), "{told}");
+}

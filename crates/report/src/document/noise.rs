@@ -56,7 +56,7 @@ pub struct CpuNoise {
     pub counted: Vec<CountedLine>,
     /// The core's lowest and its median frequency, as parts of its highest.
     pub frequency: Option<(f64, f64)>,
-    /// What a gap takes in which another task does nothing, in ns: an interrupt and two switches.
+    /// What a gap takes beyond the work of another task, in ns: an interrupt and two switches.
     pub switching_ns: Option<f64>,
     /// The share of time in gaps with an involuntary switch.
     pub switched: f64,
