@@ -260,7 +260,8 @@ mod tests {
     use super::*;
     use crate::speed::Speed;
 
-    static NOTHING: Operation = Operation { id: "test.nothing", prepare: |_| Ok(repeat(|| Ok(()))), ..Operation::DEFAULT };
+    static NOTHING: Operation =
+        Operation { id: "test.nothing", prepare: |_| Ok(repeat(|| Ok(()))), ..Operation::DEFAULT };
 
     /// A round whose batches stood between checks of these widths.
     fn round(widths: &[f64]) -> RoundEnd {
@@ -292,6 +293,10 @@ mod tests {
     fn a_calm_core_is_surveyed_first_and_searched_later() {
         let [yes, no] = [true, false];
         assert_eq!(surveys(&[1.0; 20]), [yes, yes, yes, no, no, no, no, no]);
-        assert_eq!(surveys(&[1.0, 1.4, 1.0, 1.0, 1.0]), [yes, no, yes, no, yes, no, no, no], "a neighbour comes and goes");
+        assert_eq!(
+            surveys(&[1.0, 1.4, 1.0, 1.0, 1.0]),
+            [yes, no, yes, no, yes, no, no, no],
+            "a neighbour comes and goes"
+        );
     }
 }

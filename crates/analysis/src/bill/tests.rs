@@ -29,8 +29,13 @@ fn without_prices_there_are_counts_and_findings() {
 #[test]
 fn counting_is_part_of_what_was_charged() {
     let mut seen = seen(vec![call("read", 10, Some(10))]);
-    seen.counting =
-        Some(CountingCost { per_call_ns: 3e7, in_program_ns: None, together_ns: 3e8, method: String::new(), alternated: None });
+    seen.counting = Some(CountingCost {
+        per_call_ns: 3e7,
+        in_program_ns: None,
+        together_ns: 3e8,
+        method: String::new(),
+        alternated: None,
+    });
     let bill = bill(&seen, None);
     assert_eq!(bill.explained_share(), Some(0.3));
     assert_eq!(bill.residual_ns(), Some(7e8));

@@ -111,7 +111,11 @@ fn shape(call: &CallCount, asked: &Requests) -> Requests {
         call: it.call.clone(),
         count: if it.call == call.call { MANY } else { part(it.count) },
         bytes: it.bytes.map(part),
-        errors: it.errors.iter().map(|error| NamedCount { name: error.name.clone(), count: part(error.count) }).collect(),
+        errors: it
+            .errors
+            .iter()
+            .map(|error| NamedCount { name: error.name.clone(), count: part(error.count) })
+            .collect(),
     };
     let context = CONTEXTS.iter().find(|(calls, ..)| calls.contains(&call.call.as_str()));
     let (others, before) = context.map_or((&[][..], &[][..]), |(_, others, before)| (*others, *before));
@@ -131,7 +135,8 @@ fn shape(call: &CallCount, asked: &Requests) -> Requests {
 fn key(shape: &Requests) -> Vec<u64> {
     let name = |name: &str| {
         // FNV-1a (RFC 9923), of names of some bytes.
-        name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+        name.bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
     };
     let mut key = vec![shape.creates, shape.distinct_names.map_or(0, |names| names.min(MANY + 1) + 1)];
     for call in &shape.calls {

@@ -71,7 +71,8 @@ fn filled_by(piece: usize, bytes: usize) -> Result<std::fs::File, String> {
 
 /// Memory from a page boundary on, for as long as this process lives: copies to and from it take longer elsewhere.
 fn at_page(bytes: usize) -> Result<*mut u8, String> {
-    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE);
+    let (access, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE);
     let place = done("mmap", call!(libc::SYS_mmap, 0_usize, bytes, access, flags, -1, 0))?;
     Ok(std::ptr::with_exposed_provenance_mut(place))
 }
