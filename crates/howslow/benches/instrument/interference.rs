@@ -43,7 +43,7 @@ pub(crate) fn interference(howslow: &Howslow, extent: &Extent) -> anyhow::Result
         if here.is_empty() {
             continue;
         }
-        let kinds: [(&str, fn(&Figure) -> bool); 3] = [
+        let kinds: [(&str, IsMeant); 3] = [
             ("all cells", |_| true),
             ("cells that every run tells", |figure| figure.told),
             ("cells that no run doubts", |figure| !figure.wide),
@@ -67,6 +67,9 @@ pub(crate) fn interference(howslow: &Howslow, extent: &Extent) -> anyhow::Result
     }
     Ok(())
 }
+
+/// Whether a cell counts.
+type IsMeant = fn(&Figure) -> bool;
 
 /// A cell in one run.
 struct Figure {

@@ -159,10 +159,9 @@ impl Own {
 impl Drop for Own {
     fn drop(&mut self) {
         // SAFETY: a child of this process that nobody has waited for.
-        unsafe {
-            libc::kill(self.reader, libc::SIGKILL);
-            libc::waitpid(self.reader, std::ptr::null_mut(), 0);
-        }
+        unsafe { libc::kill(self.reader, libc::SIGKILL) };
+        // SAFETY: the same child; no status is asked for.
+        unsafe { libc::waitpid(self.reader, std::ptr::null_mut(), 0) };
     }
 }
 
@@ -194,26 +193,28 @@ fn terminal(processed: bool) -> anyhow::Result<(File, File)> {
     let open = |path: &str| OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY).open(path);
     let master = open("/dev/ptmx").context("/dev/ptmx")?;
     let mut name = [0_u8; 64];
+    let descriptor = master.as_raw_fd();
+    // SAFETY: the descriptor is open.
+    ensure!(unsafe { libc::grantpt(descriptor) } == 0, "no pseudo-terminal");
+    // SAFETY: the descriptor is open.
+    ensure!(unsafe { libc::unlockpt(descriptor) } == 0, "no pseudo-terminal");
     // SAFETY: the descriptor is open; the pointer is to as many bytes as are told.
-    let made = unsafe {
-        libc::grantpt(master.as_raw_fd()) == 0
-            && libc::unlockpt(master.as_raw_fd()) == 0
-            && libc::ptsname_r(master.as_raw_fd(), name.as_mut_ptr().cast(), name.len()) == 0
-    };
-    ensure!(made, "no pseudo-terminal");
+    let named = unsafe { libc::ptsname_r(descriptor, name.as_mut_ptr().cast(), name.len()) };
+    ensure!(named == 0, "no pseudo-terminal");
     let length = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
     let slave = open(std::str::from_utf8(&name[..length])?)?;
     // SAFETY: zeros are a valid value of this structure of numbers.
     let mut modes: libc::termios = unsafe { std::mem::zeroed() };
     // SAFETY: the descriptor is open, and the pointer is to a whole structure.
-    let set = unsafe {
-        let got = libc::tcgetattr(slave.as_raw_fd(), &raw mut modes);
-        libc::cfmakeraw(&raw mut modes);
-        if processed {
-            modes.c_oflag |= libc::OPOST | libc::ONLCR;
-        }
-        got == 0 && libc::tcsetattr(slave.as_raw_fd(), libc::TCSANOW, &raw const modes) == 0
-    };
-    ensure!(set, "the terminal takes no settings");
+    let got = unsafe { libc::tcgetattr(slave.as_raw_fd(), &raw mut modes) };
+    ensure!(got == 0, "the terminal tells no settings");
+    // SAFETY: the pointer is to a whole structure.
+    unsafe { libc::cfmakeraw(&raw mut modes) };
+    if processed {
+        modes.c_oflag |= libc::OPOST | libc::ONLCR;
+    }
+    // SAFETY: the descriptor is open, and the pointer is to a whole structure.
+    let set = unsafe { libc::tcsetattr(slave.as_raw_fd(), libc::TCSANOW, &raw const modes) };
+    ensure!(set == 0, "the terminal takes no settings");
     Ok((master, slave))
 }
