@@ -272,13 +272,22 @@ fn every_verb_is_in_the_readme() {
     }
 }
 
+/// The text of a file, and of each file of another crate that it names as a module.
+fn with_shared(path: &Path) -> String {
+    let text = read(path);
+    let beside = path.parent().expect("a folder");
+    let shared = text.lines().filter_map(|line| line.strip_prefix("#[path = \"")?.strip_suffix("\"]"));
+    let shared: String = shared.map(|shared| read(&beside.join(shared))).collect();
+    text + &shared
+}
+
 /// A dependency whose name does not occur in the sources is compiled without need.
 #[test]
 fn every_dependency_is_used() {
     for name in LAYERS {
         let folder = root().join("crates").join(name);
         let manifest = read(&folder.join("Cargo.toml"));
-        let text: String = sources(&folder).iter().map(|path| read(path)).collect();
+        let text: String = sources(&folder).iter().map(|path| with_shared(path)).collect();
         let mut section = "";
         for line in manifest.lines() {
             if line.starts_with('[') {

@@ -1,6 +1,6 @@
 //! The tracer's thread: waits for events of the watched threads, and counts.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -46,6 +46,8 @@ struct Tracee {
 pub(super) struct Board {
     running: HashMap<u32, Tracee>,
     ended: Vec<(Task, Option<Usage>)>,
+    /// Threads that ran before their creators told of them. They may have ended by then.
+    untold: HashSet<u32>,
     next: u64,
     /// The process that was started as the command.
     command: Option<u32>,
@@ -105,7 +107,7 @@ impl Board {
             return None;
         }
         if !self.knows(thread) {
-            // It runs before its creator told of it.
+            self.untold.insert(thread);
             self.admit(status::process_of(thread).unwrap_or(thread), thread, false);
         }
         match event {
@@ -142,16 +144,24 @@ impl Board {
 
     /// The thread created another.
     fn created(&mut self, thread: u32) {
-        let Ok(new) = sys::message(thread) else { return };
+        if let Ok(new) = sys::message(thread) {
+            self.tell(thread, new);
+        }
+    }
+
+    /// The thread created this new one.
+    fn tell(&mut self, thread: u32, new: u32) {
         let Some(creator) = self.running.get_mut(&thread) else { return };
         let (id, process) = (creator.task.id, creator.task.process);
         creator.task.counts.forks += 1;
-        if !self.knows(new) {
+        if !self.untold.remove(&new) && !self.knows(new) {
             let is_thread = fs::exists(format!("/proc/{process}/task/{new}")).unwrap_or(false);
             self.admit(if is_thread { process } else { new }, new, false);
         }
-        if let Some(created) = self.running.get_mut(&new) {
-            created.task.parent = Some(id);
+        let running = self.running.get_mut(&new).map(|tracee| &mut tracee.task);
+        let ended = self.ended.iter_mut().rev().map(|(task, _)| task).find(|task| task.thread == new);
+        if let Some(created) = running.or(ended) {
+            created.parent = Some(id);
         }
     }
 
@@ -285,4 +295,28 @@ fn name(task: &Task) -> String {
 fn now_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    /// The kernel may tell all of a short process before the call that created it.
+    #[test]
+    fn a_process_that_ended_before_its_creator_told_of_it_is_no_second_one() {
+        let mut board = Board::default();
+        board.admit(1, 1, false);
+        board.untold.insert(2);
+        board.admit(2, 2, false);
+        board.end(2, ExitStatus::from_raw(0), Usage::default());
+        let creator = board.running[&1].task.id;
+        board.tell(1, 2);
+        assert!(!board.knows(2), "it has ended");
+        assert_eq!(board.ended[0].0.parent, Some(creator));
+        board.tell(1, 3);
+        assert_eq!(board.running[&3].task.parent, Some(creator), "one that has yet to run");
+        assert_eq!(board.running[&1].task.counts.forks, 2);
+    }
 }
