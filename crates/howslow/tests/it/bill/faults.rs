@@ -222,7 +222,10 @@ fn ctrl_c_prints_the_bill_so_far() {
         assert!(Command::new("kill").args(["-INT", "--", &group]).status().expect("kill runs").success());
         let output = child.wait_with_output().expect("it ends");
         let page = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(130), "{page}");
+        // The command's status, or the same signal if the command did not end in time.
+        let status = output.status;
+        let interrupted = status.code() == Some(130) || status.signal() == Some(libc::SIGINT);
+        assert!(interrupted, "{status}: {page}");
         assert!(page.contains("bill of sh") && page.contains("2 programs executed"), "{source}: {page}");
         // The signal was sent to both. The command may take a moment longer to end.
         wait_for(source, || status_of(command, "State:").is_none_or(|state| state.starts_with('Z')));
