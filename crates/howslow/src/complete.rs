@@ -1,5 +1,5 @@
 //! What a shell completes while a command line is typed: operations and their points, families and headings, runs and
-//! books, mixes, plans and fleets.
+//! books, mixes and plans.
 
 mod bash;
 
