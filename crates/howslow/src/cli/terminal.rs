@@ -26,7 +26,8 @@ pub(crate) struct TerminalArgs {
     /// Measure pseudo-terminals of howslow's own instead: output by path, write size and rate, keystrokes, transfers, editors
     #[arg(long)]
     pub pty: bool,
-    /// Time it may take [default: 10s; 45s with --pty]
+    /// Time it may take [default: 10s; 45s with --pty, of which transfers, editors and what starts each part take some 15s in any
+    /// case]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
     /// With --pty: measure on this CPU

@@ -1,6 +1,7 @@
 //! User-supplied routines: a C function of a shared object, called like any operation. It belongs to no family, because it
 //! is made from a name on the command line.
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, c_void};
 use std::fs::File;
 use std::io::Read;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use guard::apart;
 use operation::{Failure, Loop, Operation, Setting, repeat};
 use record::Estimate;
-use rustix::process::{Pid, getpid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, waitid};
 
 use crate::kit::baseline::DEFAULT;
 use crate::kit::program::ELF_MACHINE;
@@ -191,11 +192,28 @@ fn linkers_words() -> String {
 struct Copies {
     original: Pid,
     seen: Shared<AtomicBool>,
+    /// True once a child had time to show that it is a copy.
+    waited: Cell<bool>,
 }
 
 impl Copies {
     fn watch() -> Result<Copies, Failure> {
-        Ok(Copies { original: getpid(), seen: Shared::new(AtomicBool::new(false))? })
+        Ok(Copies { original: getpid(), seen: Shared::new(AtomicBool::new(false))?, waited: Cell::new(false) })
+    }
+
+    /// Gives a child time to return from the routine. A short round could be over before it runs at all.
+    fn await_child(&self) {
+        /// In milliseconds. A child that runs longer is a program of the routine's own.
+        const PATIENCE: u32 = 50;
+        for _ in 0..PATIENCE {
+            let child = waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT);
+            // An error says that there is none; a status, that one has ended.
+            if self.waited.get() || self.seen.load(Ordering::SeqCst) || !matches!(child, Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.waited.set(true);
     }
 
     /// Ends the process if it is a copy. Fails if there has been one.
@@ -205,6 +223,7 @@ impl Copies {
             // SAFETY: ends the copy without running the original's destructors.
             unsafe { libc::_exit(0) };
         }
+        self.await_child();
         match self.seen.load(Ordering::SeqCst) {
             true => Err(Failure::wrong("it forked, and its copy returned from the routine too")),
             false => Ok(()),
