@@ -143,20 +143,9 @@ impl ItemProgress {
     }
 
     /// True if its next round takes batches whatever the core is doing. Every other round does so, starting with the
-    /// first, until there are `enough`. If almost all batches of such rounds were quiet, looking for quiet moments finds no
-    /// others, and each round does so.
-    pub fn wants_survey(&self, enough: usize, quietness: &Quietness) -> bool {
-        let more = self.surveyed() < enough;
-        !self.wants_quiet() || (more && (self.rounds.len().is_multiple_of(2) || self.is_calm(quietness)))
-    }
-
-    /// True if almost all batches that it took whatever the core was doing were quiet.
-    fn is_calm(&self, quietness: &Quietness) -> bool {
-        const ALMOST_ALL: f64 = 0.9;
-        let guard = self.guard();
-        let surveyed = || self.harvests().filter(|(round, _)| round.survey).flat_map(|(_, harvest)| &harvest.samples);
-        let (all, quiet) = (surveyed().count(), surveyed().filter(|sample| quietness.is_quiet(sample, guard)).count());
-        all > 0 && quiet as f64 >= ALMOST_ALL * all as f64
+    /// first, until there are `enough`.
+    pub fn wants_survey(&self, enough: usize) -> bool {
+        !self.wants_quiet() || (self.rounds.len().is_multiple_of(2) && self.surveyed() < enough)
     }
 
     /// The number of rounds that took batches whatever the core was doing.
@@ -250,53 +239,5 @@ impl ItemProgress {
             }
         };
         Some(Skip { operation: self.item.operation.id.into(), at: self.item.point.clone(), reason, remedy })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use operation::repeat;
-
-    use super::*;
-    use crate::speed::Speed;
-
-    static NOTHING: Operation =
-        Operation { id: "test.nothing", prepare: |_| Ok(repeat(|| Ok(()))), ..Operation::DEFAULT };
-
-    /// A round whose batches stood between checks of these widths.
-    fn round(widths: &[f64]) -> RoundEnd {
-        let sample = |&width: &f64| Sample {
-            ns: 1.0,
-            around: (Speed { chain: 1.0, width }, Speed { chain: 1.0, width }),
-            cycle: 1.0,
-            switched_out: 0.0,
-            away: 0.0,
-            elapsed: 1e5,
-        };
-        let samples = widths.iter().map(sample).collect();
-        RoundEnd::Measured(RoundSamples { samples, ..RoundSamples::empty(1) })
-    }
-
-    /// Which of the first eight rounds are surveys, if their batches have these widths.
-    fn surveys(widths: &[f64]) -> Vec<bool> {
-        let quietness = Quietness::with_width(1.0);
-        let mut item = ItemProgress::new(&NOTHING, Point::default(), Purpose::Asked);
-        let take = |order| {
-            let survey = item.wants_survey(3, &quietness);
-            item.take_in(RoundStart { order, cpu: 0, launcher: order, survey }, round(widths));
-            survey
-        };
-        (0..8).map(take).collect()
-    }
-
-    #[test]
-    fn a_calm_core_is_surveyed_first_and_searched_later() {
-        let [yes, no] = [true, false];
-        assert_eq!(surveys(&[1.0; 20]), [yes, yes, yes, no, no, no, no, no]);
-        assert_eq!(
-            surveys(&[1.0, 1.4, 1.0, 1.0, 1.0]),
-            [yes, no, yes, no, yes, no, no, no],
-            "a neighbour comes and goes"
-        );
     }
 }

@@ -97,7 +97,7 @@ impl Schedule<'_> {
             let time = self.share(&wanting, pass);
             let mut ran = false;
             for entry in wanting {
-                let survey = self.entries[entry].wants_survey(SURVEYED, &self.quietness);
+                let survey = self.entries[entry].wants_survey(SURVEYED);
                 ran |= self.round(Next { entry, survey, time }, &mut random, &mut order)?;
             }
             if !ran {
