@@ -200,20 +200,22 @@ impl Choice<'_> {
         terms
     }
 
+    /// The counts of these calls.
+    fn of<'c>(&'c self, calls: &'c [&str]) -> impl Iterator<Item = &'c CallCount> {
+        self.seen.together.calls.iter().filter(|call| calls.contains(&call.call.as_str()))
+    }
+
     fn answered(&self, calls: &[&str]) -> u64 {
-        let counts = self.seen.together.calls.iter().filter(|call| calls.contains(&call.call.as_str()));
-        counts.map(|call| call.count.saturating_sub(call.failed())).sum()
+        self.of(calls).map(|call| call.count.saturating_sub(call.failed())).sum()
     }
 
     /// How often these were called, whether they succeeded or failed.
     fn calls(&self, calls: &[&str]) -> u64 {
-        let counts = self.seen.together.calls.iter().filter(|call| calls.contains(&call.call.as_str()));
-        counts.map(|call| call.count).sum()
+        self.of(calls).map(|call| call.count).sum()
     }
 
     fn moved(&self, calls: &[&str]) -> u64 {
-        let counts = self.seen.together.calls.iter().filter(|call| calls.contains(&call.call.as_str()));
-        counts.filter_map(|call| call.bytes).sum()
+        self.of(calls).filter_map(|call| call.bytes).sum()
     }
 
     /// The share of look-ups that find nothing of a name in the private caches: the first of each name, and all if the names
