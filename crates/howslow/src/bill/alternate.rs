@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use analysis::statistics::median;
 use observe::{ObserveError, Observer, Options, Source, State, Target};
 use record::{Alternated, Observation};
 
@@ -27,14 +28,14 @@ pub(super) fn alternate(target: &Target, options: &Options, times: u32) -> Resul
         }
         with.push(seen);
     }
-    let cpu = |seen: &Observation| seen.usage.cpu_ns.unwrap_or(0.0);
-    let elapsed = |seen: &Observation| seen.elapsed_ns;
+    let cpu = |of: &[Observation]| median(of.iter().map(|seen| seen.usage.cpu_ns.unwrap_or(0.0))).unwrap_or(0.0);
+    let elapsed = |of: &[Observation]| median(of.iter().map(|seen| seen.elapsed_ns)).unwrap_or(0.0);
     Ok(Some(Alternated {
         pairs: times,
-        bare_cpu_ns: median(&without, cpu),
-        counted_cpu_ns: median(&with, cpu),
-        bare_elapsed_ns: median(&without, elapsed),
-        counted_elapsed_ns: median(&with, elapsed),
+        bare_cpu_ns: cpu(&without),
+        counted_cpu_ns: cpu(&with),
+        bare_elapsed_ns: elapsed(&without),
+        counted_elapsed_ns: elapsed(&with),
     }))
 }
 
@@ -43,17 +44,6 @@ fn run(target: &Target, options: &Options) -> Result<Observation, ObserveError> 
     let mut observer = Observer::start(target.clone(), options)?;
     while observer.step(STEP)? == State::Running {}
     observer.finish()
-}
-
-fn median(of: &[Observation], figure: fn(&Observation) -> f64) -> f64 {
-    let mut figures: Vec<f64> = of.iter().map(figure).collect();
-    figures.sort_by(f64::total_cmp);
-    let middle = figures.len() / 2;
-    match figures.len() {
-        0 => 0.0,
-        length if length % 2 == 1 => figures[middle],
-        _ => f64::midpoint(figures[middle - 1], figures[middle]),
-    }
 }
 
 /// Tells it in the bill. What the runs differ by is what counting cost, which is better known so than by a loop of one call.
@@ -97,8 +87,5 @@ mod tests {
         note(&mut seen, Some(found));
         let counting = seen.counting.expect("a cost");
         assert_eq!((counting.together_ns, counting.per_call_ns), (1000.0, 100.0));
-        let long = |ns: f64| Observation { elapsed_ns: ns, ..Observation::default() };
-        assert_eq!(median(&[long(3.0), long(1.0), long(2.0)], |seen| seen.elapsed_ns), 2.0);
-        assert_eq!(median(&[long(3.0), long(1.0)], |seen| seen.elapsed_ns), 2.0);
     }
 }
