@@ -2,7 +2,7 @@
 
 mod alternate;
 mod changes;
-mod choice;
+pub(crate) mod choice;
 pub(crate) mod kept;
 mod mix;
 mod outputs;

@@ -30,11 +30,11 @@ const MANY: u64 = 1024;
 /// Calls that look up a name, and calls that open one.
 const LOOKS: &[&str] =
     &["stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat"];
-const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
-const ACCEPTS: &[&str] = &["accept", "accept4"];
-const LISTS: &[&str] = &["getdents", "getdents64"];
-const REMOVES: &[&str] = &["unlink", "unlinkat"];
-const WRITES: &[&str] = &["write", "pwrite64", "writev", "copy_file_range"];
+pub(crate) const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
+pub(crate) const ACCEPTS: &[&str] = &["accept", "accept4"];
+pub(crate) const LISTS: &[&str] = &["getdents", "getdents64"];
+pub(crate) const REMOVES: &[&str] = &["unlink", "unlinkat"];
+pub(crate) const WRITES: &[&str] = &["write", "pwrite64", "writev", "copy_file_range"];
 /// Calls that are priced by one operation at its only point.
 const SINGLE: &[(&str, &str)] = &[
     ("fstat", "called.fstat"),

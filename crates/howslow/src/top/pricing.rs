@@ -1,10 +1,12 @@
 //! Prices of single calls and units, each looked up once: a system of thousands of processes is priced every second.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use analysis::bill::{Unit, UnitPrices};
 use record::{CallCount, NamedCount, Observation, PairCount, ProcessCounts, Requests, Usage};
 
+use crate::bill::choice::{ACCEPTS, LISTS, OPENS, REMOVES, WRITES};
 use crate::bill::prices::Prices;
 
 /// The prices of a bill, kept by call.
@@ -17,18 +19,16 @@ pub(super) struct Pricing {
 
 /// A price is that of so many calls, so that a mean of bytes may have a fraction.
 const MANY: u64 = 1024;
-/// What is decisive for the price of a call beside itself: other calls, and which call it follows.
-const CONTEXTS: &[(&[&str], &[&str], &[&str])] = &[
-    (&["close"], &["open", "openat", "openat2", "creat", "accept", "accept4"], &[]),
-    (
-        &["newfstatat"],
-        &["open", "openat", "openat2", "creat", "accept", "accept4"],
-        &["open", "openat", "openat2", "creat", "accept", "accept4"],
-    ),
-    (&["getdents", "getdents64"], &[], &["getdents", "getdents64"]),
-    (&["read", "lseek"], &["open", "openat", "lseek"], &[]),
-    (&["write", "pwrite64"], &["write", "pwrite64"], &[]),
-    (&["unlink", "unlinkat"], &["write", "pwrite64", "writev", "copy_file_range"], &[]),
+/// Names of calls, by what they do.
+type Lists = &'static [&'static [&'static str]];
+/// What is decisive for the price of these calls beside themselves: other calls, and which call they follow.
+const CONTEXTS: &[(&[&str], Lists, Lists)] = &[
+    (&["close"], &[OPENS, ACCEPTS], &[]),
+    (&["newfstatat"], &[OPENS, ACCEPTS], &[OPENS, ACCEPTS]),
+    (LISTS, &[], &[LISTS]),
+    (&["read", "lseek"], &[&["open", "openat", "lseek"]], &[]),
+    (&["write", "pwrite64"], &[&["write", "pwrite64"]], &[]),
+    (REMOVES, &[WRITES], &[]),
     (&["open", "openat", "copy_file_range"], &[], &[]),
 ];
 /// More means than this of one call are not kept.
@@ -119,8 +119,8 @@ fn shape(call: &CallCount, asked: &Requests) -> Requests {
     };
     let context = CONTEXTS.iter().find(|(calls, ..)| calls.contains(&call.call.as_str()));
     let (others, before) = context.map_or((&[][..], &[][..]), |(_, others, before)| (*others, *before));
-    let is_other = |it: &&CallCount| it.call != call.call && others.contains(&it.call.as_str());
-    let pair = |it: &&PairCount| it.then == call.call && before.contains(&it.first.as_str());
+    let is_other = |it: &&CallCount| it.call != call.call && is_in(others, &it.call);
+    let pair = |it: &&PairCount| it.then == call.call && is_in(before, &it.first);
     let scaled_pair = |it: &PairCount| PairCount { count: part(it.count), ..it.clone() };
     Requests {
         calls: std::iter::once(call).chain(asked.calls.iter().filter(is_other)).map(scaled).collect(),
@@ -131,16 +131,20 @@ fn shape(call: &CallCount, asked: &Requests) -> Requests {
     }
 }
 
+fn is_in(lists: Lists, call: &str) -> bool {
+    lists.iter().any(|calls| calls.contains(&call))
+}
+
 /// Calls of one name with the same key have the same price.
 fn key(shape: &Requests) -> Vec<u64> {
     let name = |name: &str| {
-        // FNV-1a (RFC 9923), of names of some bytes.
-        name.bytes()
-            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        hasher.finish()
     };
     let mut key = vec![shape.creates, shape.distinct_names.map_or(0, |names| names.min(MANY + 1) + 1)];
     for call in &shape.calls {
-        key.extend([name(&call.call), call.count, call.bytes.map_or(u64::MAX, |bytes| bytes)]);
+        key.extend([name(&call.call), call.count, call.bytes.unwrap_or(u64::MAX)]);
         key.extend(call.errors.iter().flat_map(|error| [name(&error.name), error.count]));
     }
     key.extend(shape.pairs.iter().flat_map(|pair| [name(&pair.first), pair.count]));
