@@ -211,14 +211,29 @@ fn keep_name(b: &mut Builder) {
     has(b, ENTERS, enters);
     b.code.jump(kept);
     b.code.place(enters);
-    b.code.store(Width::Double, 7, layout::FOLDERS + layout::DESCRIPTORS as i16 * 8, 2);
+    enter(b);
     b.code.jump(kept);
     b.code.place(opens);
+    open(b);
+    b.code.place(kept);
+}
+
+/// The hash in register 2 becomes that of the working folder.
+fn enter(b: &mut Builder) {
+    b.code.store(Width::Double, 7, layout::FOLDERS + layout::DESCRIPTORS as i16 * 8, 2);
+}
+
+/// The hash in register 2 becomes that of the descriptor in register 9.
+fn open(b: &mut Builder) {
     b.code.copy(4, 9);
+    descriptor_folder(b);
+    b.code.store(Width::Double, 4, layout::FOLDERS, 2);
+}
+
+/// Turns the descriptor in register 4 into the address of its hash, less the offset of all.
+fn descriptor_folder(b: &mut Builder) {
     b.code.compute(Compute::And, 4, Constant(layout::DESCRIPTORS - 1));
     folder(b, 4);
-    b.code.store(Width::Double, 4, layout::FOLDERS, 2);
-    b.code.place(kept);
 }
 
 /// Adds the hash in register 2: the register chosen by its high bits gets the place of the first set bit of the others.
@@ -280,17 +295,13 @@ fn copy_name(b: &mut Builder, done: Label) {
     b.code.jump_if(2, When::NotEqual, Constant(COPYING[1]), done);
     b.code.place(copied);
     b.code.load(Width::Word, 4, FRAME, HERE.arguments[0]);
-    b.code.compute(Compute::And, 4, Constant(layout::DESCRIPTORS - 1));
-    folder(b, 4);
+    descriptor_folder(b);
     b.code.load(Width::Double, 2, 4, layout::FOLDERS);
     has(b, ENTERS, enters);
-    b.code.copy(4, 9);
-    b.code.compute(Compute::And, 4, Constant(layout::DESCRIPTORS - 1));
-    folder(b, 4);
-    b.code.store(Width::Double, 4, layout::FOLDERS, 2);
+    open(b);
     b.code.jump(done);
     b.code.place(enters);
-    b.code.store(Width::Double, 7, layout::FOLDERS + layout::DESCRIPTORS as i16 * 8, 2);
+    enter(b);
     b.code.jump(done);
 }
 

@@ -6,7 +6,7 @@
 //! so their address tells the task; and before a call its number is told, so numbers are counted without any helper.
 
 use super::builder::{Builder, GOLDEN, Whom, frame, helper};
-use super::instruction::{Compute, Instruction, Label, Operand, When, Width};
+use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
 use super::names;
@@ -43,7 +43,7 @@ pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     b.code.load(Width::Double, 9, 6, 8);
     b.code.load(Width::Double, 3, 6, 0);
     b.read_registers(HERE.registers);
-    b.code.load(Width::Word, 8, super::instruction::FRAME, HERE.number_read);
+    b.code.load(Width::Word, 8, FRAME, HERE.number_read);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
     b.code.jump_if(1, When::NotEqual, Constant(0), special);
     let gate = HERE.gate.map(|places| look_at_gate(&mut b, places));
@@ -84,8 +84,8 @@ pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
 /// Goes to the result if the call may have come by the gate of 32-bit programs.
 fn look_at_gate(b: &mut Builder, places: [i16; 2]) -> Label {
     let gate = b.code.label();
-    b.code.load(Width::Double, 1, super::instruction::FRAME, places[0]);
-    b.code.load(Width::Double, 2, super::instruction::FRAME, places[1]);
+    b.code.load(Width::Double, 1, FRAME, places[0]);
+    b.code.load(Width::Double, 2, FRAME, places[1]);
     b.code.jump_if(1, When::NotEqual, Other(2), gate);
     gate
 }
@@ -147,7 +147,7 @@ fn find_fast(b: &mut Builder, whom: Whom, labels: &Labels) {
     b.code.map_value(8, b.maps.hints.descriptor());
     b.code.compute(Compute::Add, 8, Other(1));
     b.code.load(Width::Word, 1, 8, layout::HINT_SLOT);
-    b.code.store(Width::Word, super::instruction::FRAME, frame::SLOT, 1);
+    b.code.store(Width::Word, FRAME, frame::SLOT, 1);
     b.record(search);
     b.code.load(Width::Double, 1, 7, layout::REGISTERS);
     b.code.jump_if(1, When::Equal, Other(9), labels.found);
@@ -165,9 +165,9 @@ fn find_fast(b: &mut Builder, whom: Whom, labels: &Labels) {
     b.find(missing, strange);
     // A shared record belongs to no task, so it is never found by a hint.
     b.code.load(Width::Double, 1, 7, layout::TASK);
-    b.code.load(Width::Double, 2, super::instruction::FRAME, frame::TASK);
+    b.code.load(Width::Double, 2, FRAME, frame::TASK);
     b.code.jump_if(1, When::NotEqual, Other(2), labels.found);
-    b.code.load(Width::Word, 1, super::instruction::FRAME, frame::SLOT);
+    b.code.load(Width::Word, 1, FRAME, frame::SLOT);
     b.code.store(Width::Word, 8, layout::HINT_SLOT, 1);
     b.code.jump(labels.found);
     b.code.place(missing);
@@ -193,7 +193,7 @@ fn admit(b: &mut Builder, whom: Whom, strange: Label, labels: &Labels) {
         Whom::Wanted { .. } => {
             b.identity();
             b.code.compute(Compute::ShiftRight, 0, Constant(32));
-            b.code.store(Width::Word, super::instruction::FRAME, frame::WORD, 0);
+            b.code.store(Width::Word, FRAME, frame::WORD, 0);
             b.on_map(helper::LOOKUP, b.maps.wanted.descriptor(), frame::WORD);
             b.code.jump_if(0, When::Equal, Constant(0), ignored);
         }
