@@ -261,7 +261,7 @@ pub(crate) fn parse() -> Command {
 /// wherever CI is set.
 fn is_plain_terminal() -> bool {
     let is_forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-    !is_forced && std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+    !is_forced && crate::output::only_prints()
 }
 
 #[cfg(test)]

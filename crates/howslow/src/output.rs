@@ -177,14 +177,18 @@ fn columns(stream: impl AsFd) -> usize {
     told.filter(|&columns| columns > 0).or_else(|| terminal().filter(|&columns| columns > 0)).map_or(100, usize::from)
 }
 
+/// Whether the terminal says that it only prints: it has no colours, and its cursor cannot be moved.
+pub(crate) fn only_prints() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
 /// The progress bar on stderr. It draws only when called and starts no thread, because the instrument forks.
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
     pub(crate) fn new() -> Bar {
         // Not a terminal, or one that only prints: nothing is drawn.
-        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let target = if is_dumb { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let target = if only_prints() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
         // The message is cut where the terminal ends.
         let bars = (columns(std::io::stderr()) / 3).clamp(1, 30);
