@@ -205,10 +205,13 @@ impl Copies {
     fn await_child(&self) {
         /// In milliseconds. A child that runs longer is a program of the routine's own.
         const PATIENCE: u32 = 50;
+        if self.waited.get() {
+            return;
+        }
         for _ in 0..PATIENCE {
             let child = waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT);
             // An error says that there is none; a status, that one has ended.
-            if self.waited.get() || self.seen.load(Ordering::SeqCst) || !matches!(child, Ok(None)) {
+            if self.seen.load(Ordering::SeqCst) || !matches!(child, Ok(None)) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(1));
