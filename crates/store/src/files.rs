@@ -88,8 +88,9 @@ pub(crate) fn costs(
     for head in &mut heads {
         let entry = read(head);
         head.undisturbed = entry.as_ref().and_then(|entry| entry.quiet);
-        machines.push(Arc::new(entry.as_ref().map(|entry| entry.machine.clone()).unwrap_or_default()));
-        for cost in entry.into_iter().flat_map(|entry| entry.costs).filter(|cost| wanted(&cost.series)) {
+        let (machine, costs) = entry.map(|entry| (entry.machine, entry.costs)).unwrap_or_default();
+        machines.push(Arc::new(machine));
+        for cost in costs.into_iter().filter(|cost| wanted(&cost.series)) {
             series.insert(cost.series);
             doubts.insert(cost.doubts);
         }
