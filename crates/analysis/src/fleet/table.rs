@@ -150,21 +150,6 @@ impl Table {
         true
     }
 
-    /// Adds a run document of the node with this name. Returns false if its id is there already.
-    pub fn document(&mut self, run: &Run, node: String) -> bool {
-        let Some(key) = self.run(RunFacts::of(run, node)) else { return false };
-        for cost in &run.costs {
-            let doubt = cost.doubts.iter().find(|doubt| weakening(doubt)).map(|doubt| doubt.short());
-            let figures = &cost.net_ns;
-            let figure = Figure { value: cost.quoted().0, low: figures.low.0, high: figures.high.0, doubt };
-            let at = self.cost(&cost.operation, &cost.at.to_string(), cost.version);
-            if cost.has_interval() && !cost.holds_zero() {
-                self.figure(key, at, figure);
-            }
-        }
-        true
-    }
-
     /// The number of nodes, of runs, and of figures.
     pub fn counts(&self) -> (usize, usize, usize) {
         (self.nodes.len(), self.runs.len(), self.costs.iter().map(|cost| cost.entries.len()).sum())

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use ::fleet::{FleetError, Folder};
-use analysis::fleet::{Figure, Parts, RunFacts, Table, weakening_kind};
+use analysis::fleet::{CostKey, Figure, Parts, RunFacts, RunKey, Table, weakening, weakening_kind};
 use record::{Machine, Origin, Run};
 use store::{Document, DocumentCost, Filter, Head, Series, Store};
 
@@ -34,7 +34,7 @@ pub(super) fn table(args: &FleetShowArgs) -> anyhow::Result<Table> {
             reading.fleet(Some(name))?;
         } else {
             let run = resolve::run(name)?;
-            reading.run(run, Path::new(name));
+            reading.run(&run, Path::new(name));
         }
     }
     reading.done()
@@ -104,43 +104,46 @@ impl Reading {
     }
 
     fn document(&mut self, document: &Document, path: &Path) {
-        if document.is_beside_work() || !matches!(document.origin, Origin::Measured | Origin::Reference) {
-            self.other += 1;
-            return;
-        }
-        let facts = RunFacts {
+        let is_own = !document.is_beside_work() && matches!(document.origin, Origin::Measured | Origin::Reference);
+        let facts = is_own.then(|| RunFacts {
             node: self.node(&document.id, &document.machine, path),
             id: document.id.clone(),
             started: document.started.clone(),
             parts: Parts::of(&document.machine),
             clock_ghz: (document.cycle_ns > 0.0).then(|| 1.0 / document.cycle_ns),
             undisturbed: document.undisturbed,
-        };
-        let Some(run) = self.table.run(facts) else {
-            self.again += 1;
-            return;
-        };
+        });
+        let Some(run) = self.add(facts) else { return };
         for DocumentCost { series, value, low, high, doubts } in &document.costs {
             let cost = self.table.cost(&series.operation, &at(&series.point), series.version);
-            // What cannot be told from zero has no logarithm worth comparing.
-            if *low > 0.0 && high.is_finite() {
-                let doubt = weakening_kind(doubts).map(words);
-                let figure = Figure { value: *value, low: *low, high: *high, doubt: doubt.as_deref() };
-                self.table.figure(run, cost, figure);
-            }
+            let doubt = weakening_kind(doubts).map(words);
+            let figure = Figure { value: *value, low: *low, high: *high, doubt: doubt.as_deref() };
+            add_figure(&mut self.table, run, cost, figure);
         }
     }
 
-    fn run(&mut self, run: Run, path: &Path) {
-        // Runs beside other work, and books, are no figures of a node by itself.
-        if !run.settings.beside.is_empty() || run.is_published() {
+    fn run(&mut self, run: &Run, path: &Path) {
+        let is_own = run.settings.beside.is_empty() && !run.is_published();
+        let facts = is_own.then(|| RunFacts::of(run, self.node(&run.id, &run.machine, path)));
+        let Some(key) = self.add(facts) else { return };
+        for cost in &run.costs {
+            let (value, figures) = (cost.quoted().0, &cost.net_ns);
+            let doubt = cost.doubts.iter().find(|doubt| weakening(doubt)).map(|doubt| doubt.short());
+            let at = self.table.cost(&cost.operation, &cost.at.to_string(), cost.version);
+            let figure = Figure { value, low: figures.low.0, high: figures.high.0, doubt };
+            add_figure(&mut self.table, key, at, figure);
+        }
+    }
+
+    /// Adds a run with these facts. There are none of a run that is not a node's own: one beside other work, or a book.
+    fn add(&mut self, facts: Option<RunFacts>) -> Option<RunKey> {
+        let Some(facts) = facts else {
             self.other += 1;
-            return;
-        }
-        let node = self.node(&run.id, &run.machine, path);
-        if !self.table.document(&run, node) {
-            self.again += 1;
-        }
+            return None;
+        };
+        let run = self.table.run(facts);
+        self.again += usize::from(run.is_none());
+        run
     }
 
     /// The kept runs of howslow's store, row by row.
@@ -159,10 +162,7 @@ impl Reading {
             let place = |place: u32| place as usize;
             if let (Some(Some(run)), Some(cost)) = (runs.get(place(row.run)), costs.get(place(row.series))) {
                 let doubt = doubts.get(place(row.doubts)).and_then(Option::as_deref);
-                // What cannot be told from zero has no logarithm worth comparing.
-                if row.low > 0.0 {
-                    table.figure(*run, *cost, Figure { value: row.value, low: row.low, high: row.high, doubt });
-                }
+                add_figure(table, *run, *cost, Figure { value: row.value, low: row.low, high: row.high, doubt });
             }
             ControlFlow::Continue(())
         })?;
@@ -186,6 +186,13 @@ impl Reading {
             }
             _ => Ok(self.table),
         }
+    }
+}
+
+/// Adds a figure, unless it cannot be told from zero: then it has no logarithm worth comparing.
+fn add_figure(table: &mut Table, run: RunKey, cost: CostKey, figure: Figure<'_>) {
+    if figure.low > 0.0 && figure.high.is_finite() {
+        table.figure(run, cost, figure);
     }
 }
 
