@@ -51,19 +51,19 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
         output::print_page(&(lines.join("\n") + "\n"))?;
         return Ok(Outcome::Done);
     }
-    let mut forecasts = None;
+    let mut predicted = None;
     if args.predict {
         match predict::before(&plan, &configurations, &root, seed).map_err(refused)? {
-            Ok(before) => forecasts = Some(before),
+            Ok(before) => predicted = Some(before),
             Err(signal) => return Ok(Outcome::Interrupted(signal)),
         }
     }
     let it = experiment(&plan, &configurations, &root, seed).map_err(refused)?;
-    if let Some(forecasts) = &mut forecasts {
-        predict::after(forecasts, &it.measured, &plan, seed);
-        args.output.as_ref().map_or(Ok(()), |path| predict::write(path, forecasts, &it.measured))?;
+    if let Some(predicted) = &mut predicted {
+        predicted.add_halves(&it.measured);
+        args.output.as_ref().map_or(Ok(()), |path| predict::write(path, &predicted.forecasts, &it.measured))?;
     }
-    print(&it, forecasts.as_ref(), args)?;
+    print(&it, predicted.as_ref().map(|it| &it.forecasts), args)?;
     Ok(match it.interrupted {
         Some(signal) => {
             say("interrupted: this is what was measured until then");

@@ -11,7 +11,7 @@ mod setting;
 mod tally;
 
 pub use counts::cpus_of;
-pub use drawn::{drawn, seed_of};
+pub use drawn::{Draw, seed_of};
 pub use run::{Ended, drive};
 pub use script::Script;
 pub use setting::Setting;

@@ -15,7 +15,7 @@ mod session;
 mod site;
 mod users;
 
-pub use drive::drawn;
+pub use drive::Draw;
 pub use error::LoadError;
 pub use plan::{
     Arrivals, Axes, FLUSH, InputFile, Interaction, Job, Memory, Plan, PlanError, SHIPPED, Size, Think, Time, device,

@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ::load::{Arrivals, FLUSH, LoadError, Plan, Session, Step, Time};
+use ::load::{Arrivals, Draw, FLUSH, LoadError, Plan, Session, Step, Time};
 use analysis::load::{
     Configuration, Crowding, Demands, Forecasts, Measured, Usual, alone, by_half, crowds, flushed, forecast,
 };
-use analysis::model::Script;
 use anyhow::Context;
 use measure::Progress;
 use report::document::LoadForecast;
@@ -18,6 +17,13 @@ use crate::output::{Bar, say};
 /// One user alone is measured no longer than this, with each limit.
 const LONGEST: f64 = 8.0;
 
+/// The predictions of an experiment.
+pub(super) struct Predicted {
+    pub forecasts: Forecasts,
+    /// What the users will do, as far as that is known.
+    draw: Option<Draw>,
+}
+
 /// Measures one user alone, and predicts these configurations. The predictions are kept as a file before this returns. An error
 /// value is the signal that ended it early.
 pub(super) fn before(
@@ -25,7 +31,7 @@ pub(super) fn before(
     all: &[Configuration],
     root: &Path,
     seed: u64,
-) -> Result<Result<Forecasts, i32>, LoadError> {
+) -> Result<Result<Predicted, i32>, LoadError> {
     if plan.arrivals != Arrivals::Closed {
         return Err(LoadError::Lacking {
             what: "predictions are of users who think, and the requests of this plan arrive by themselves".into(),
@@ -59,17 +65,13 @@ pub(super) fn before(
     let mut demands = Demands::of(&measured.iter().collect::<Vec<_>>(), &without.iter().collect::<Vec<_>>(), &usual)
         .ok_or(LoadError::NothingEnded { remedy: "give a longer --time" })?;
     demands.crowding = crowds.iter().filter_map(|crowd| Crowding::of(&demands, &measured, crowd)).collect();
-    let script = requests(plan, seed);
+    let draw = Draw::of(plan, seed).ok().flatten();
+    let script = |it: &Configuration| draw.as_ref().map(|draw| draw.requests(it));
     let before: Vec<_> = all.iter().map(|it| forecast(&demands, it, script(it).as_ref())).collect();
     let (demands, half) = (Some(demands), Vec::new());
     let forecasts = Forecasts { usual, demands, alone: measured, flushed: without, crowds, before, half };
     keep(plan, &forecasts);
-    Ok(Ok(forecasts))
-}
-
-/// What the users of a configuration will do, as far as that is known.
-fn requests(plan: &Plan, seed: u64) -> impl Fn(&Configuration) -> Option<Script> {
-    move |it| ::load::drawn(plan, it, seed).ok().flatten()
+    Ok(Ok(Predicted { forecasts, draw }))
 }
 
 /// What was measured, what the script says, and the names of its interactions.
@@ -150,9 +152,12 @@ pub(super) fn write(path: &Path, forecasts: &Forecasts, measured: &[Measured]) -
     Ok(())
 }
 
-/// Adds what half of the configurations say of the others.
-pub(super) fn after(forecasts: &mut Forecasts, measured: &[Measured], plan: &Plan, seed: u64) {
-    forecasts.half = by_half(measured, forecasts, &requests(plan, seed));
+impl Predicted {
+    /// Adds what half of the configurations say of the others.
+    pub(super) fn add_halves(&mut self, measured: &[Measured]) {
+        let script = |it: &Configuration| self.draw.as_ref().map(|draw| draw.requests(it));
+        self.forecasts.half = by_half(measured, &self.forecasts, &script);
+    }
 }
 
 #[cfg(test)]

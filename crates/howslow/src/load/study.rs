@@ -24,7 +24,7 @@ pub(crate) fn users_of(study: &UserExperiment, run: &mut Run) -> anyhow::Result<
     let (root, seed) = (scratch::folder()?, run.settings.seed);
     let found = predict::before(&plan, &configurations, &root, seed).and_then(|before| {
         let forecasts = match before {
-            Ok(forecasts) => forecasts,
+            Ok(predicted) => predicted.forecasts,
             Err(signal) => return Ok((Vec::new(), Vec::new(), Some(signal))),
         };
         let it = experiment(&plan, &configurations, &root, seed)?;
