@@ -23,11 +23,6 @@ const CPUS: Axis = cpus("cpus", &[Number(1), Number(2), Number(4), Number(8)]);
 /// What operations on locks and lines are. Their own loops run beside the work and not after it, so nothing is subtracted.
 const TOGETHER: Operation = Operation::DEFAULT;
 
-/// A value with a cache line of its own, and its neighbour's.
-#[repr(align(128))]
-#[derive(Default)]
-struct Apart<T>(T);
-
 #[cfg(test)]
 mod tests {
     use operation::Failure;

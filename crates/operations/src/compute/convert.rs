@@ -109,18 +109,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 /// What both kinds of numbers can do.
-trait Number: Copy + Debug + Display + FromStr + PartialEq + 'static {
+trait Convertible: Copy + Debug + Display + FromStr + PartialEq + 'static {
     /// All of its bits.
     fn bits(self) -> u64;
 }
 
-impl Number for i64 {
+impl Convertible for i64 {
     fn bits(self) -> u64 {
         self as u64
     }
 }
 
-impl Number for f64 {
+impl Convertible for f64 {
     fn bits(self) -> u64 {
         self.to_bits()
     }
@@ -128,12 +128,12 @@ impl Number for f64 {
 
 /// A text and its length; a length of zero means no text.
 #[derive(Clone, Copy)]
-struct Place {
+struct TextPlace {
     length: u8,
     bytes: [u8; ROOM],
 }
 
-const EMPTY: Place = Place { length: 0, bytes: [0; ROOM] };
+const EMPTY: TextPlace = TextPlace { length: 0, bytes: [0; ROOM] };
 
 /// Returns the next number.
 trait Draw<T>: FnMut() -> T + 'static {}
@@ -179,11 +179,11 @@ const POWERS: [i64; DIGITS + 1] = {
 };
 
 /// The loop that writes the next number as text. Every text of a batch is read back after the batch.
-fn written<T: Number>(
+fn written<T: Convertible>(
     mut draw: impl Draw<T>,
     write: impl Fn(T, &mut [u8; ROOM]) -> usize + 'static,
 ) -> Result<Loop, Failure> {
-    let numbers: Vec<(T, Place)> = (0..NUMBERS).map(|_| (draw(), EMPTY)).collect();
+    let numbers: Vec<(T, TextPlace)> = (0..NUMBERS).map(|_| (draw(), EMPTY)).collect();
     let numbers = Rc::new(RefCell::new(numbers));
     let (drawn, filled) = (Rc::clone(&numbers), Rc::clone(&numbers));
     let run = move |times: u64| {
@@ -220,7 +220,7 @@ struct Texts {
 
 impl Texts {
     /// Replaces the texts by those of this number of new numbers, as the standard library writes them.
-    fn renew<T: Number>(&mut self, times: u64, draw: &mut impl Draw<T>) -> Result<(), Failure> {
+    fn renew<T: Convertible>(&mut self, times: u64, draw: &mut impl Draw<T>) -> Result<(), Failure> {
         self.texts.clear();
         self.ends.clear();
         self.sum = 0;
@@ -237,7 +237,7 @@ impl Texts {
 }
 
 /// The loop that reads the next text and adds up the bits of the numbers.
-fn read<T: Number>(mut draw: impl Draw<T>, parse: impl Fn(&str) -> Option<T> + 'static) -> Result<Loop, Failure> {
+fn read<T: Convertible>(mut draw: impl Draw<T>, parse: impl Fn(&str) -> Option<T> + 'static) -> Result<Loop, Failure> {
     let texts = Rc::new(RefCell::new(Texts::default()));
     texts.borrow_mut().renew(NUMBERS as u64, &mut draw)?;
     let (renewed, checked) = (Rc::clone(&texts), Rc::clone(&texts));

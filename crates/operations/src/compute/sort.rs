@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         follows_clock: |point| point.number("records") == Some(1_000),
         moves: |_| 80,
         terms: OWN_LOOP,
-        prepare: |setting| prepared::<Record>(setting, setting.number("records")),
+        prepare: |setting| prepared::<SortRecord>(setting, setting.number("records")),
         ..DEFAULT
     },
     Operation {
@@ -95,13 +95,13 @@ impl Element for u64 {
 
 /// A key and its payload.
 #[derive(Clone, Copy)]
-struct Record([u64; 10]);
+struct SortRecord([u64; 10]);
 
-impl Element for Record {
-    fn random(random: &mut fastrand::Rng) -> Record {
+impl Element for SortRecord {
+    fn random(random: &mut fastrand::Rng) -> SortRecord {
         let key = random.u64(..);
         // The payload identifies the key.
-        Record(std::array::from_fn(|word| key.wrapping_mul(2 * word as u64 + 1)))
+        SortRecord(std::array::from_fn(|word| key.wrapping_mul(2 * word as u64 + 1)))
     }
 
     #[inline(always)]
@@ -203,10 +203,10 @@ mod tests {
     fn no_array_is_sorted_twice() {
         let seen = Rc::new(RefCell::new(std::collections::HashSet::new()));
         let noted = Rc::clone(&seen);
-        let mut sorts = sorting::<Record>(1, 1_000, move |array| {
+        let mut sorts = sorting::<SortRecord>(1, 1_000, move |array| {
             let again = !noted.borrow_mut().insert(array[0].key());
-            assert!(!again && !array.is_sorted_by_key(Record::key));
-            array.sort_by_key(Record::key);
+            assert!(!again && !array.is_sorted_by_key(SortRecord::key));
+            array.sort_by_key(SortRecord::key);
         });
         (0..10).for_each(|_| sorts.perform(8).expect("sorted"));
         assert_eq!(seen.borrow().len(), 80);

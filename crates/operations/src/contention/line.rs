@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use operation::Value::Word;
 use operation::{Axis, Failure, Loop, Operation, Setting, partner, word};
 
-use super::{Apart, CROWDED, THREADS, TOGETHER};
-use crate::kit::team::{Memory, Seat, Seats, together, together_checked};
+use super::{CROWDED, THREADS, TOGETHER};
+use crate::kit::team::{Apart, Memory, Seat, Seats, together, together_checked};
 use crate::kit::work::Work;
 
 /// Where the other CPU is: the one that the machine prefers, or one at each distance by itself.
@@ -35,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: &[DISTANCE],
         prepare: |setting| {
             let word = Arc::new(Apart::<AtomicU32>::default());
-            let make = move |seat: Seat| Ok(Passing { word: Arc::clone(&word), ours: seat.number == 0 });
+            let make = move |seat: Seat| Ok(TurnTaker { word: Arc::clone(&word), ours: seat.number == 0 });
             Ok(together(setting, &opposite(setting)?, make)?.unrolled(2))
         },
         ..TOGETHER
@@ -103,12 +103,12 @@ fn adding(setting: &Setting) -> Result<Loop, Failure> {
 }
 
 /// One of two threads that take turns at a word.
-struct Passing {
+struct TurnTaker {
     word: Arc<Apart<AtomicU32>>,
     ours: bool,
 }
 
-impl Passing {
+impl TurnTaker {
     /// No pause instruction, which takes longer than a line takes on some processors.
     #[inline(always)]
     fn watch(&self, value: u32) {
@@ -116,7 +116,7 @@ impl Passing {
     }
 }
 
-impl Work for Passing {
+impl Work for TurnTaker {
     fn work(&mut self, times: u64) {
         for _ in 0..times {
             if self.ours {

@@ -11,8 +11,8 @@ use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Loop, Operation, Setting, cpus, word};
 use rustix::thread::{futex, sched_yield};
 
-use super::{Apart, CROWDED, THREADS, TOGETHER};
-use crate::kit::team::{Seat, Seats, together_checked};
+use super::{CROWDED, THREADS, TOGETHER};
+use crate::kit::team::{Apart, Seat, Seats, together_checked};
 use crate::kit::work::Work;
 
 /// How a thread waits for a lock: it watches it (`spin`), it sleeps in the kernel (`futex`), or it watches for a moment and
@@ -171,7 +171,7 @@ impl<const LOOKS: u32> Lock for Queue<LOOKS> {
 
 /// Who had a lock, and how often.
 #[derive(Clone, Copy, Default)]
-struct Record {
+struct HolderRecord {
     holder: usize,
     acquisitions: u64,
     /// Acquisitions by another thread than the one before.
@@ -183,18 +183,18 @@ struct Record {
 
 /// A lock and what it guards.
 #[derive(Default)]
-struct Guarded<L> {
+struct LockGuarded<L> {
     lock: Apart<L>,
-    record: Apart<UnsafeCell<Record>>,
+    record: Apart<UnsafeCell<HolderRecord>>,
 }
 
 // SAFETY: the record is touched only by the thread that has the lock.
-unsafe impl<L: Lock> Sync for Guarded<L> {}
+unsafe impl<L: Lock> Sync for LockGuarded<L> {}
 
-impl<L: Lock> Guarded<L> {
+impl<L: Lock> LockGuarded<L> {
     /// Takes the lock, does `work` on the record, and releases it.
     #[inline(always)]
-    fn with<T>(&self, work: impl FnOnce(&mut Record, u64) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut HolderRecord, u64) -> T) -> T {
         let slept = self.lock.0.take();
         // SAFETY: this thread has the lock.
         let result = work(unsafe { &mut *self.record.0.get() }, slept);
@@ -203,7 +203,7 @@ impl<L: Lock> Guarded<L> {
     }
 }
 
-impl Record {
+impl HolderRecord {
     #[inline(always)]
     fn enter(&mut self, thread: usize, slept: u64) {
         self.acquisitions += 1;
@@ -217,7 +217,7 @@ impl Record {
 
 /// A thread that takes the lock again and again.
 struct Taking<L> {
-    place: Arc<Guarded<L>>,
+    place: Arc<LockGuarded<L>>,
     thread: usize,
     each: u64,
 }
@@ -238,7 +238,7 @@ fn contended<L: Lock>(setting: &Setting) -> Result<Loop, Failure> {
     let seats = Seats::threads(setting, "threads")?;
     let each = if seats.crowded(setting.cpu()) { CROWDED } else { 1 };
     let all = seats.tasks() * each;
-    let place = Arc::new(Guarded::<L>::default());
+    let place = Arc::new(LockGuarded::<L>::default());
     let (theirs, count) = (Arc::clone(&place), counted(setting, place));
     let make = move |seat: Seat| Ok(Taking { place: Arc::clone(&theirs), thread: seat.number, each });
     let counts = move |times| match count().acquisitions {
@@ -250,7 +250,7 @@ fn contended<L: Lock>(setting: &Setting) -> Result<Loop, Failure> {
 
 /// A thread that takes the lock until it has been handed over often enough.
 struct HandingOver<L> {
-    place: Arc<Guarded<L>>,
+    place: Arc<LockGuarded<L>>,
     here: Arc<Gathering>,
     thread: usize,
     all: u64,
@@ -288,7 +288,7 @@ impl<L: Lock> Work for HandingOver<L> {
 
     fn work(&mut self, _: u64) {
         self.here.arrive();
-        let enter = |record: &mut Record, slept| {
+        let enter = |record: &mut HolderRecord, slept| {
             let over = record.handovers >= record.end;
             if !over {
                 record.enter(self.thread, slept);
@@ -306,7 +306,7 @@ impl<L: Lock> Work for HandingOver<L> {
 fn handed_over<L: Lock>(setting: &Setting) -> Result<Loop, Failure> {
     let seats = Seats::threads(setting, "threads")?;
     let all = seats.tasks();
-    let place = Arc::new(Guarded::<L>::default());
+    let place = Arc::new(LockGuarded::<L>::default());
     let (theirs, count) = (Arc::clone(&place), counted(setting, place));
     let here = Arc::new(Gathering { arrived: AtomicU64::new(0), all, crowded: seats.crowded(setting.cpu()) });
     let make = move |seat: Seat| {
@@ -322,13 +322,13 @@ fn handed_over<L: Lock>(setting: &Setting) -> Result<Loop, Failure> {
 }
 
 /// What a lock's record has grown by since the last call; the cost reports hand-overs and sleeps.
-fn counted<L: Lock>(setting: &Setting, place: Arc<Guarded<L>>) -> impl Fn() -> Record + 'static {
+fn counted<L: Lock>(setting: &Setting, place: Arc<LockGuarded<L>>) -> impl Fn() -> HolderRecord + 'static {
     let (handovers, sleeps) = (setting.tally("hand-overs per acquisition"), setting.tally("sleeps per acquisition"));
-    let before = Rc::new(Cell::new(Record::default()));
+    let before = Rc::new(Cell::new(HolderRecord::default()));
     move || {
         let now = place.with(|record, _| *record);
         let then = before.replace(now);
-        let grown = Record {
+        let grown = HolderRecord {
             acquisitions: now.acquisitions - then.acquisitions,
             handovers: now.handovers - then.handovers,
             sleeps: now.sleeps - then.sleeps,
@@ -346,7 +346,7 @@ mod tests {
 
     /// Threads that add to a plain number under the lock lose none of it.
     fn excludes<L: Lock>() {
-        let place = Arc::new(Guarded::<L>::default());
+        let place = Arc::new(LockGuarded::<L>::default());
         let threads = (0..4).map(|thread| {
             let place = Arc::clone(&place);
             std::thread::spawn(move || {
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn only_another_thread_makes_it_a_hand_over() {
-        let mut record = Record::default();
+        let mut record = HolderRecord::default();
         [0, 0, 1, 1, 1, 0, 2].into_iter().for_each(|thread| record.enter(thread, 0));
         assert_eq!((record.acquisitions, record.handovers), (7, 3));
     }

@@ -22,19 +22,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "contention.shootdown.munmap",
         summary: "unmap a page that is there, while threads of this memory run on the other CPUs",
-        prepare: |setting| shot_down(setting, Call::Unmap(Slots::new(STOCK as usize)?)),
+        prepare: |setting| shot_down(setting, PageCall::Unmap(Slots::new(STOCK as usize)?)),
         ..SHOOTDOWN
     },
     Operation {
         id: "contention.shootdown.mprotect",
         summary: "forbid writing to a page that was written, while threads of this memory run on the other CPUs",
-        prepare: |setting| shot_down(setting, Call::Protect(Area::separate_touched(STOCK as usize)?)),
+        prepare: |setting| shot_down(setting, PageCall::Protect(Area::separate_touched(STOCK as usize)?)),
         ..SHOOTDOWN
     },
     Operation {
         id: "contention.shootdown.madvise",
         summary: "give a page back that is there (MADV_DONTNEED), while threads of this memory run on the other CPUs",
-        prepare: |setting| shot_down(setting, Call::Forget(Area::separate_touched(STOCK as usize)?)),
+        prepare: |setting| shot_down(setting, PageCall::Forget(Area::separate_touched(STOCK as usize)?)),
         ..SHOOTDOWN
     },
 ];
@@ -42,26 +42,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 const SHOOTDOWN: Operation = Operation { axes: &[CPUS], monotonic_in: &["cpus"], explained_by: ENTRY, ..DEFAULT };
 
 /// What is called for a page, and the pages.
-enum Call {
+enum PageCall {
     Unmap(Slots),
     Protect(Area),
     Forget(Area),
 }
 
-impl Call {
+impl PageCall {
     /// Has a page there, written and writable.
     fn renew(&self, page: usize) -> Result<(), Failure> {
         match self {
-            Call::Unmap(places) => {
+            PageCall::Unmap(places) => {
                 places.map(page)?;
                 // SAFETY: it was just mapped.
                 unsafe { places.touch(page) };
             }
-            Call::Protect(area) => {
+            PageCall::Protect(area) => {
                 exactly(0, call::mprotect(area.page(page), libc::PROT_READ | libc::PROT_WRITE)?)?;
                 area.touch(page);
             }
-            Call::Forget(area) => area.touch(page),
+            PageCall::Forget(area) => area.touch(page),
         }
         Ok(())
     }
@@ -69,16 +69,16 @@ impl Call {
     #[inline(always)]
     fn perform(&self, page: usize) -> Result<(), Failure> {
         match self {
-            Call::Unmap(places) => places.unmap(page),
-            Call::Protect(area) => exactly(0, call::mprotect(area.page(page), libc::PROT_READ)?),
-            Call::Forget(area) => exactly(0, call::madvise(area.page(page), libc::MADV_DONTNEED)?),
+            PageCall::Unmap(places) => places.unmap(page),
+            PageCall::Protect(area) => exactly(0, call::mprotect(area.page(page), libc::PROT_READ)?),
+            PageCall::Forget(area) => exactly(0, call::madvise(area.page(page), libc::MADV_DONTNEED)?),
         }
     }
 }
 
 /// Calls on one page after another.
 struct Calls {
-    call: Call,
+    call: PageCall,
     done: Result<(), Failure>,
     interrupts: Tally,
     /// The CPUs that are interrupted.
@@ -134,7 +134,7 @@ impl Work for Running {
     }
 }
 
-fn shot_down(setting: &Setting, call: Call) -> Result<Loop, Failure> {
+fn shot_down(setting: &Setting, call: PageCall) -> Result<Loop, Failure> {
     let seats = Seats::apart(setting, setting.number("cpus"))?.in_our_memory();
     let calls = Calls {
         call,

@@ -70,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = filled(setting, setting.size())?;
             let mut block = Block::new(setting.size());
-            let mut place = Place::of(setting, setting.size());
+            let mut place = BlockOffset::of(setting, setting.size());
             summed(setting, 1, move || {
                 exactly(block.len(), pread(&file, &mut *block, place.next() as u64)?)?;
                 Ok(sum(&block))
@@ -87,7 +87,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mapping = Mapping::shared(filled(setting, setting.size())?, length)?;
             (0..length).step_by(page_size()).for_each(|offset| mapping.read(offset));
             let size = setting.size();
-            let mut place = Place::of(setting, setting.size());
+            let mut place = BlockOffset::of(setting, setting.size());
             summed(setting, 1, move || Ok(sum(&mapping.bytes()[place.next()..][..size])))
         },
         ..OF_A_FILE
@@ -121,7 +121,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = filled(setting, setting.size())?;
             let block = Block::new(setting.size());
-            let mut place = Place::of(setting, setting.size());
+            let mut place = BlockOffset::of(setting, setting.size());
             Ok(repeat(move || exactly(block.len(), pwrite(&file, &block, place.next() as u64)?)))
         },
         ..OF_A_FILE
@@ -245,15 +245,15 @@ fn summed(
 }
 
 /// The offset of the next block; the first follows the last.
-pub(crate) struct Place {
+pub(crate) struct BlockOffset {
     here: usize,
     size: usize,
     file: usize,
 }
 
-impl Place {
-    pub(crate) fn of(setting: &Setting, size: usize) -> Place {
-        Place { here: 0, size, file: setting.number("file") as usize }
+impl BlockOffset {
+    pub(crate) fn of(setting: &Setting, size: usize) -> BlockOffset {
+        BlockOffset { here: 0, size, file: setting.number("file") as usize }
     }
 
     #[inline(always)]
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn blocks_follow_each_other_and_begin_again() {
-        let mut place = Place { here: 0, size: 4096, file: 3 * 4096 };
+        let mut place = BlockOffset { here: 0, size: 4096, file: 3 * 4096 };
         let places: Vec<usize> = (0..5).map(|_| place.next()).collect();
         assert_eq!(places, [0, 4096, 8192, 0, 4096]);
     }

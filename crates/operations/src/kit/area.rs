@@ -16,16 +16,16 @@ pub(crate) const PAGE: usize = 4096;
 const BOTH: i32 = PROT_READ | PROT_WRITE;
 
 /// A range of addresses that nothing may access. Dropping it unmaps it with everything mapped in it.
-struct Guarded {
+struct ReservedRange {
     start: usize,
     length: usize,
 }
 
-impl Guarded {
-    fn new(pages: usize) -> Result<Guarded, Failure> {
+impl ReservedRange {
+    fn new(pages: usize) -> Result<ReservedRange, Failure> {
         let (length, kind) = (pages * PAGE, MAP_PRIVATE | MAP_ANONYMOUS);
         // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
-        Ok(Guarded { start: unsafe { invoke!(mmap, 0, length, PROT_NONE, kind, -1, 0) }?, length })
+        Ok(ReservedRange { start: unsafe { invoke!(mmap, 0, length, PROT_NONE, kind, -1, 0) }?, length })
     }
 
     #[inline(always)]
@@ -40,7 +40,7 @@ impl Guarded {
     }
 }
 
-impl Drop for Guarded {
+impl Drop for ReservedRange {
     fn drop(&mut self) {
         // SAFETY: the range is this one's own, and nothing refers to it any more.
         let _ = unsafe { invoke!(munmap, self.start, self.length) };
@@ -84,7 +84,7 @@ unsafe impl Argument<OnePage> for Page<'_> {
 
 /// Memory of this process. Its pages are numbered.
 pub(crate) struct Area {
-    guarded: Guarded,
+    guarded: ReservedRange,
     pages: usize,
     /// The distance from one page to the next, in pages.
     stride: usize,
@@ -93,14 +93,14 @@ pub(crate) struct Area {
 impl Area {
     /// This number of pages, untouched, in one mapping.
     pub(crate) fn new(pages: usize) -> Result<Area, Failure> {
-        let guarded = Guarded::new(pages + 2)?;
+        let guarded = ReservedRange::new(pages + 2)?;
         guarded.open(1, pages)?;
         Ok(Area { guarded, pages, stride: 1 })
     }
 
     /// This number of pages, untouched, each in a separate mapping between guard pages.
     pub(crate) fn separate(pages: usize) -> Result<Area, Failure> {
-        let guarded = Guarded::new(2 * pages + 1)?;
+        let guarded = ReservedRange::new(2 * pages + 1)?;
         (0..pages).try_for_each(|page| guarded.open(2 * page + 1, 1))?;
         Ok(Area { guarded, pages, stride: 2 })
     }
@@ -121,7 +121,7 @@ impl Area {
 
     /// The first pages of a file, in a shared mapping.
     pub(crate) fn of_file(file: &OwnedFd, pages: usize) -> Result<Area, Failure> {
-        let guarded = Guarded::new(pages + 2)?;
+        let guarded = ReservedRange::new(pages + 2)?;
         let at = guarded.page(1);
         // SAFETY: the pages are the range's own, and nothing refers to them.
         exactly(at, unsafe { invoke!(mmap, at, pages * PAGE, BOTH, MAP_SHARED | MAP_FIXED, file, 0) }?)?;
@@ -147,11 +147,11 @@ impl Area {
 }
 
 /// Slots of one page each between guard pages, in which nothing is mapped at first.
-pub(crate) struct Slots(Guarded);
+pub(crate) struct Slots(ReservedRange);
 
 impl Slots {
     pub(crate) fn new(places: usize) -> Result<Slots, Failure> {
-        let guarded = Guarded::new(2 * places + 1)?;
+        let guarded = ReservedRange::new(2 * places + 1)?;
         let places = Slots(guarded);
         let count = places.count();
         (0..count).try_for_each(|place| places.unmap(place))?;

@@ -18,7 +18,7 @@ const STACK: usize = 16 << 10;
 const PLAIN: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
 
 /// What a child receives: its work, and a place for the result.
-struct Work<B> {
+struct ChildWork<B> {
     body: B,
     end: Result<(), Failure>,
 }
@@ -36,14 +36,14 @@ pub(crate) fn in_child<B: FnMut() -> Result<(), Failure> + 'static>(flags: c_int
 /// What is needed to start such a child repeatedly.
 pub(crate) struct Child<B> {
     stack: Vec<u128>,
-    work: Work<B>,
+    work: ChildWork<B>,
     flags: c_int,
 }
 
 impl<B: FnMut() -> Result<(), Failure>> Child<B> {
     /// A child that runs `body`, in new namespaces if `flags` say so.
     pub(crate) fn new(flags: c_int, body: B) -> Child<B> {
-        Child { stack: vec![0_u128; STACK], work: Work { body, end: Ok(()) }, flags: flags | PLAIN }
+        Child { stack: vec![0_u128; STACK], work: ChildWork { body, end: Ok(()) }, flags: flags | PLAIN }
     }
 
     /// Starts the child and waits for its end.
@@ -75,7 +75,7 @@ fn not_started(flags: c_int) -> Failure {
 
 extern "C" fn run<B: FnMut() -> Result<(), Failure>>(work: *mut c_void) -> c_int {
     // SAFETY: it is the parent's work, which the parent does not touch until this child has ended.
-    let work = unsafe { &mut *work.cast::<Work<B>>() };
+    let work = unsafe { &mut *work.cast::<ChildWork<B>>() };
     work.end = (work.body)();
     match work.end {
         Ok(()) => 0,

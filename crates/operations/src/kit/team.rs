@@ -19,8 +19,8 @@ use rustix::thread::futex;
 
 use super::shared::Shared;
 use super::work::Work;
-pub(crate) use board::Part;
 use board::{ASLEEP, AWAKE, Board, FAILED, LOST, MOST, Member, SETTING_UP};
+pub(crate) use board::{Apart, Part};
 
 /// The time limit for everything that a partner does except its part of a batch.
 const PATIENCE: Duration = Duration::from_secs(8);

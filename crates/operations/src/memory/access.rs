@@ -3,7 +3,7 @@
 use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, count, cpus, size, term, word};
 use record::Point;
 
-use super::region::Pages;
+use super::region::RegionPages;
 use super::{OWN_CACHE, bandwidth, chase};
 use crate::kit::baseline::DEFAULT;
 use crate::kit::team::{self, Part, Seat, Seats};
@@ -34,7 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         follows_clock: within_own_cache,
         monotonic_in: &["set"],
         terms: chase::BESIDE_THE_LOADS,
-        prepare: |setting| chase::loads(setting.number("set"), Pages::Huge, setting.seed()),
+        prepare: |setting| chase::loads(setting.number("set"), RegionPages::Huge, setting.seed()),
         ..DEFAULT
     },
     Operation {
@@ -48,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         monotonic_in: &["set"],
         terms: chase::BESIDE_THE_LOADS,
         explained_by: &[term(1.0, "memory.load").same(&["set"])],
-        prepare: |setting| chase::loads(setting.number("set"), Pages::Base, setting.seed()),
+        prepare: |setting| chase::loads(setting.number("set"), RegionPages::Base, setting.seed()),
         ..DEFAULT
     },
     Operation {
@@ -163,7 +163,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         follows_clock: |point| point.number("pages").is_some_and(|pages| pages * 64 <= OWN_CACHE / 4),
         terms: chase::BESIDE_THE_LOADS,
         prepare: |setting| {
-            let pages = if setting.word("in") == "huge" { Pages::Huge } else { Pages::Base };
+            let pages = if setting.word("in") == "huge" { RegionPages::Huge } else { RegionPages::Base };
             chase::one_line_a_page(setting.number("pages"), pages, setting.seed())
         },
         ..DEFAULT
@@ -190,7 +190,7 @@ fn loaded(setting: &Setting) -> Result<Loop, Failure> {
         _ => None,
     };
     let beside = (&Seats::apart(setting, 1 + u64::from(part.is_some()))?, part.unwrap_or(Part::Throughout));
-    let own = |seat: Seat| chase::Chase::through(setting.number("set"), Pages::Huge, seat.seed);
+    let own = |seat: Seat| chase::Chase::through(setting.number("set"), RegionPages::Huge, seat.seed);
     let loads = if setting.word("load").ends_with("reading") {
         team::beside(setting, beside, own, |seat| bandwidth::Reading::new(BUSY_WITH, seat.seed))
     } else {
@@ -342,14 +342,14 @@ mod tests {
 
     #[test]
     fn large_sets_are_chased_in_the_pages_asked_for_or_not_at_all() {
-        for pages in [Pages::Huge, Pages::Base] {
+        for pages in [RegionPages::Huge, RegionPages::Base] {
             match chase::loads(8 * MIB, pages, 7) {
                 Ok(mut loads) => loads.perform(100_000).expect("loads"),
                 Err(Failure::Skip { reason, remedy }) => {
-                    assert!(pages == Pages::Huge && !remedy.is_empty());
+                    assert!(pages == RegionPages::Huge && !remedy.is_empty());
                     testing::left_out!("{reason}; {remedy}");
                 }
-                Err(Failure::Wrong(reason)) if pages == Pages::Huge && crate::kit::huge::offered() => {
+                Err(Failure::Wrong(reason)) if pages == RegionPages::Huge && crate::kit::huge::offered() => {
                     testing::left_out!("{reason}; free memory in large pieces");
                 }
                 Err(failure) => panic!("{pages:?}: {failure}"),

@@ -9,7 +9,7 @@ use operation::{Failure, Loop, repeat};
 
 use super::OWN_CACHE;
 use super::passes::{Copying, Fill, Sum, TURN_WORDS, fastest, settle};
-use super::region::{Pages, Region};
+use super::region::{Region, RegionPages};
 use crate::kit::work::{Work, alone};
 
 /// The place of the copy's destination within its page (the source begins at a page boundary). It is far enough that no
@@ -300,7 +300,7 @@ impl Pieces {
 /// # Errors
 /// The loss of the round if the kernel gives huge pages at other times but did not this time.
 fn filled(bytes: u64, first: u64) -> Result<Region, Failure> {
-    let region = Region::new(bytes, Pages::Huge)?;
+    let region = Region::new(bytes, RegionPages::Huge)?;
     for (index, word) in (0u64..).zip(region.words()) {
         word.set(first.wrapping_add(index));
     }

@@ -8,7 +8,7 @@
 
 use operation::{Failure, Loop, TermOf};
 
-use super::region::{Pages, Region};
+use super::region::{Region, RegionPages};
 use crate::kit::work::{Work, alone};
 
 /// The bytes of a line: what one load brings into the cache. On machines with longer lines, two neighbours share one.
@@ -24,12 +24,12 @@ pub(super) const BESIDE_THE_LOADS: &[TermOf] = &[];
 type Place = *const u64;
 
 /// The loop that chases through `set` bytes, a power of two of at least two lines.
-pub(super) fn loads(set: u64, pages: Pages, seed: u64) -> Result<Loop, Failure> {
+pub(super) fn loads(set: u64, pages: RegionPages, seed: u64) -> Result<Loop, Failure> {
     Ok(alone(Chase::through(set, pages, seed)?).unrolled(LOADS))
 }
 
 /// The loop that chases through one line in each of a number of base pages. The number is a power of two and at least two.
-pub(super) fn one_line_a_page(count: u64, pages: Pages, seed: u64) -> Result<Loop, Failure> {
+pub(super) fn one_line_a_page(count: u64, pages: RegionPages, seed: u64) -> Result<Loop, Failure> {
     Ok(alone(Chase::new(Layout::page_by_page(count), pages, seed)?).unrolled(LOADS))
 }
 
@@ -73,14 +73,14 @@ pub(super) struct Chase {
 
 impl Chase {
     /// A chase through every line of `set` bytes.
-    pub(super) fn through(set: u64, pages: Pages, seed: u64) -> Result<Chase, Failure> {
+    pub(super) fn through(set: u64, pages: RegionPages, seed: u64) -> Result<Chase, Failure> {
         if !set.is_power_of_two() || set < 2 * LINE {
             return Err(Failure::wrong(format!("a set to chase through is a power of two, not {set}")));
         }
         Chase::new(Layout::dense(set), pages, seed)
     }
 
-    fn new(layout: Layout, pages: Pages, seed: u64) -> Result<Chase, Failure> {
+    fn new(layout: Layout, pages: RegionPages, seed: u64) -> Result<Chase, Failure> {
         if !layout.lines.is_power_of_two() || layout.lines < 2 {
             return Err(Failure::wrong(format!("a chase has a power of two of lines, not {}", layout.lines)));
         }
@@ -88,7 +88,7 @@ impl Chase {
         let bytes = layout.lines * layout.stride;
         let region = Region::new(bytes, pages)?;
         link(&region, layout, &scatter);
-        if pages == Pages::Huge {
+        if pages == RegionPages::Huge {
             region.in_huge_pages()?;
         }
         let step = scatter.step(0);
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn the_written_cycle_is_the_one_computed() {
         let scatter = Scatter::new(1024, 5);
-        let region = Region::new(1024 * LINE, Pages::Base).expect("memory");
+        let region = Region::new(1024 * LINE, RegionPages::Base).expect("memory");
         link(&region, Layout::dense(1024 * LINE), &scatter);
         let first: Place = region.words().as_ptr().cast();
         let mut place = first;
@@ -269,10 +269,10 @@ mod tests {
     #[test]
     fn every_chase_has_gone_around_once_before_it_is_timed() {
         for set in [2 * LINE, 4096, 256 << 10] {
-            let chase = Chase::through(set, Pages::Base, 7).expect("memory");
+            let chase = Chase::through(set, RegionPages::Base, 7).expect("memory");
             assert_eq!(chase.walked, set / LINE);
         }
-        let mut spread = Chase::new(Layout::page_by_page(256), Pages::Base, 7).expect("memory");
+        let mut spread = Chase::new(Layout::page_by_page(256), RegionPages::Base, 7).expect("memory");
         assert_eq!(spread.walked, 256);
         // A line with a wrong successor is detected.
         spread.region.words()[spread.layout.place(3) as usize / 8].set(spread.here as u64);
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_set_that_is_no_power_of_two_is_refused() {
-        assert!(matches!(loads(3 * LINE, Pages::Base, 1), Err(Failure::Wrong(_))));
-        assert!(matches!(loads(LINE, Pages::Base, 1), Err(Failure::Wrong(_))));
+        assert!(matches!(loads(3 * LINE, RegionPages::Base, 1), Err(Failure::Wrong(_))));
+        assert!(matches!(loads(LINE, RegionPages::Base, 1), Err(Failure::Wrong(_))));
     }
 }

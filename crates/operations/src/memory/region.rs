@@ -17,7 +17,7 @@ const FEW_PAGES: usize = 64 << 10;
 
 /// The page size of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pages {
+pub(super) enum RegionPages {
     /// Huge pages, if the kernel gives them.
     Huge,
     /// Base pages only.
@@ -35,7 +35,7 @@ pub(super) struct Region {
 
 impl Region {
     /// `bytes` of memory, not 0.
-    pub(super) fn new(bytes: u64, pages: Pages) -> Result<Region, Failure> {
+    pub(super) fn new(bytes: u64, pages: RegionPages) -> Result<Region, Failure> {
         let bytes = bytes as usize;
         let advised = bytes.next_multiple_of(HUGE_PAGE);
         let mapped = advised + HUGE_PAGE;
@@ -43,7 +43,7 @@ impl Region {
         let mapping =
             unsafe { mmap_anonymous(ptr::null_mut(), mapped, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) }?;
         let start = mapping.wrapping_byte_add(mapping.align_offset(HUGE_PAGE));
-        let advice = if pages == Pages::Huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
+        let advice = if pages == RegionPages::Huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
         // A kernel without huge pages rejects either advice. Callers that require huge pages call `in_huge_pages`.
         // SAFETY: the advice lies within the mapping just created and does not change its content.
         let _ = unsafe { madvise(start, advised, advice) };
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_region_is_zero_writable_and_where_it_should_be() {
-        let region = Region::new(12_288, Pages::Base).expect("memory");
+        let region = Region::new(12_288, RegionPages::Base).expect("memory");
         assert_eq!(region.words().len(), 1536);
         assert!(region.words().iter().all(|word| word.get() == 0));
         region.words()[1535].set(7);
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn base_pages_are_never_taken_for_huge_ones() {
         for bytes in [256 << 10, 1 << 20, 8 << 20] {
-            let region = Region::new(bytes, Pages::Base).expect("memory");
+            let region = Region::new(bytes, RegionPages::Base).expect("memory");
             region.words().iter().for_each(|word| word.set(1));
             // It asked for base pages. The result is that of a kernel that never receives the request for huge pages.
             assert!(matches!(region.in_huge_pages(), Err(Failure::Skip { .. })), "{bytes}");
@@ -132,7 +132,7 @@ mod tests {
     /// result.
     #[test]
     fn base_pages_for_once_lose_the_round() {
-        let region = Region::new(1 << 20, Pages::Huge).expect("memory");
+        let region = Region::new(1 << 20, RegionPages::Huge).expect("memory");
         if !offered_at(region.place()) {
             return testing::not_tested!("the kernel gives no huge pages; {CONTROL}");
         }

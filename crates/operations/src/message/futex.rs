@@ -10,7 +10,7 @@ use crate::kit::turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
 
 /// What both tasks share.
 #[derive(Default)]
-struct Board {
+struct FutexBoard {
     turn: AtomicU32,
     answers: AtomicU32,
 }
@@ -24,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         moves: |_| 0,
         calls: &["futex"],
         prepare: |_| {
-            let board = Shared::new(Board::default())?;
+            let board = Shared::new(FutexBoard::default())?;
             Ok(repeat(move || {
                 let woken = pass_turn(&board.turn, THEIRS)?;
                 let theirs = board.turn.swap(OURS, Ordering::AcqRel);
@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         axes: &[DISTANCE_AND_FURTHER],
         prepare: |setting: &Setting| {
-            let board = Shared::new(Board::default())?;
+            let board = Shared::new(FutexBoard::default())?;
             let partner = setting.partner(setting.partner_cpu()?, || {
                 loop {
                     await_turn(&board.turn, THEIRS)?;

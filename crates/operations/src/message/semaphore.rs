@@ -35,7 +35,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: &[NEAR_OR_FAR],
         explained_by: &[term(1.0, "futex.roundtrip").same(&["distance"])],
         prepare: |setting: &Setting| {
-            let board = Shared::new(Board { theirs: Posix::new(), ours: Posix::new(), answers: AtomicU32::new(0) })?;
+            let board =
+                Shared::new(SemaphoreBoard { theirs: Posix::new(), ours: Posix::new(), answers: AtomicU32::new(0) })?;
             board.theirs.initialize()?;
             board.ours.initialize()?;
             let partner = setting.partner(setting.partner_cpu()?, || {
@@ -104,7 +105,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 /// What two tasks with POSIX semaphores share.
-struct Board {
+struct SemaphoreBoard {
     theirs: Posix,
     ours: Posix,
     answers: AtomicU32,

@@ -24,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: &[SIZE, OFFSET],
         prepare: |setting| {
             let received = Block::behind(APART / 2 + setting.number("offset") as usize, setting.size());
-            Ok(between(Shared::new(Board::new())?, Block::new(setting.size()), received))
+            Ok(between(Shared::new(BlockBoard::new())?, Block::new(setting.size()), received))
         },
         ..TO_ITSELF
     },
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         moves: there_and_back,
         explained_by: &[term(2.0, "shared.self").same(&["size"]).at(ALIGNED)],
         prepare: |setting: &Setting| {
-            let board = Rc::new(Shared::new(Board::new())?);
+            let board = Rc::new(Shared::new(BlockBoard::new())?);
             let cpu = setting.partner_cpu()?;
             let watch = if cpu == setting.cpu() { give_way } else { std::hint::spin_loop };
             let mut block = Block::new(setting.size());
@@ -71,7 +71,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             term(2.0, "shared.self").same(&["size"]).at(ALIGNED),
         ],
         prepare: |setting: &Setting| {
-            let board = Shared::new(Board::new())?;
+            let board = Shared::new(BlockBoard::new())?;
             let mut block = Block::new(setting.size());
             let last = block.len() - 1;
             let mut theirs = block.clone();
@@ -108,13 +108,13 @@ const ROOM: usize = 65536;
 
 /// What both tasks share. The block belongs to the task whose turn it is.
 #[repr(C)]
-struct Board {
+struct BlockBoard {
     turn: AtomicU32,
     /// True if a polling partner should poll. It sleeps between batches, or it would run during the checks of the clock.
     playing: AtomicU32,
     /// True while it polls.
     watching: AtomicU32,
-    block: Apart,
+    block: SharedBlock,
 }
 
 /// The place of the block within its page (messages begin at a page boundary). It is far enough that no load of a small
@@ -123,18 +123,18 @@ const APART: usize = 2048;
 
 /// Follows less than [`APART`] bytes, and begins at that multiple.
 #[repr(align(2048))]
-struct Apart(UnsafeCell<[u8; ROOM]>);
+struct SharedBlock(UnsafeCell<[u8; ROOM]>);
 
 // SAFETY: only the task that has the turn accesses the block, and the turn is passed on by release and acquire.
-unsafe impl Sync for Board {}
+unsafe impl Sync for BlockBoard {}
 
-impl Board {
-    fn new() -> Board {
-        Board {
+impl BlockBoard {
+    fn new() -> BlockBoard {
+        BlockBoard {
             turn: AtomicU32::new(OURS),
             playing: AtomicU32::new(0),
             watching: AtomicU32::new(0),
-            block: Apart(UnsafeCell::new([0; ROOM])),
+            block: SharedBlock(UnsafeCell::new([0; ROOM])),
         }
     }
 
@@ -201,7 +201,7 @@ impl Board {
     }
 }
 
-impl Channel for Shared<Board> {
+impl Channel for Shared<BlockBoard> {
     #[inline]
     fn send(&self, block: &[u8]) -> Result<(), Failure> {
         self.put(block);
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_shared_block_lies_apart_from_the_messages_and_carries_them() {
-        let board = Shared::new(Board::new()).expect("memory");
+        let board = Shared::new(BlockBoard::new()).expect("memory");
         assert_eq!(board.block.0.get() as usize % 4096, APART);
         let (mut sent, mut received) = (Block::new(ROOM), Block::behind(APART / 2, ROOM));
         sent.iter_mut().zip(0_u8..=250).for_each(|(byte, value)| *byte = value);

@@ -23,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "read a message from this process's memory as if it were another's (process_vm_readv)",
         axes: &[ENDS, OFFSET],
         prepare: |setting| {
-            let own = Memory { process: std::process::id() as pid_t, place: Block::of(PATTERN, setting.size()) };
+            let own = RemotePlace { process: std::process::id() as pid_t, place: Block::of(PATTERN, setting.size()) };
             let mut block = Block::behind(setting.number("offset") as usize, setting.size());
             let last = block.len() - 1;
             tried(repeat(move || {
@@ -107,7 +107,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 }
             })?;
             let mut block = place.clone();
-            let memory = Memory { process: partner.pid(), place };
+            let memory = RemotePlace { process: partner.pid(), place };
             tried(repeat(move || {
                 let _alive = &partner;
                 let expected = block[last].wrapping_add(1);
@@ -126,12 +126,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 const PATTERN: u8 = 0x5a;
 
 /// A place in a process's memory. In a forked partner it has the same address as here.
-struct Memory {
+struct RemotePlace {
     process: pid_t,
     place: Block,
 }
 
-impl Memory {
+impl RemotePlace {
     /// The address there.
     fn there(&self) -> iovec {
         iovec { iov_base: self.place.as_ptr().cast_mut().cast(), iov_len: self.place.len() }
@@ -164,7 +164,7 @@ fn whole(length: isize, size: usize) -> Result<(), Failure> {
 }
 
 /// A partner that has filled its memory with the pattern and sleeps.
-fn sleeper(setting: &Setting) -> Result<(Memory, Partner), Failure> {
+fn sleeper(setting: &Setting) -> Result<(RemotePlace, Partner), Failure> {
     let filled = Shared::new(AtomicU32::new(0))?;
     let mut place = Block::new(setting.size());
     let partner = setting.partner(setting.cpu(), || {
@@ -177,7 +177,7 @@ fn sleeper(setting: &Setting) -> Result<(Memory, Partner), Failure> {
         }
     })?;
     await_turn(&filled, THEIRS)?;
-    let memory = Memory { process: partner.pid(), place };
+    let memory = RemotePlace { process: partner.pid(), place };
     // Whether it is allowed can only be found by trying.
     memory.read(&mut memory.place.clone())?;
     Ok((memory, partner))

@@ -51,14 +51,14 @@ enum By {
 /// What both tasks see: the number of the last question and of the last answer, and whether the partner shall watch for questions,
 /// and does. It sleeps between batches, or it would run beside the clock's checks.
 #[derive(Default)]
-struct Board {
+struct QuestionBoard {
     asked: AtomicU32,
     answered: AtomicU32,
     playing: AtomicU32,
     watching: AtomicU32,
 }
 
-impl Board {
+impl QuestionBoard {
     /// The partner's part: after each question so much work, then the answer.
     fn answer(&self, work: Duration, by: By) -> Result<(), Failure> {
         let mut done = 0;
@@ -116,7 +116,7 @@ impl Board {
 }
 
 fn waits(setting: &Setting, by: By) -> Result<Loop, Failure> {
-    let board = Rc::new(Shared::new(Board::default())?);
+    let board = Rc::new(Shared::new(QuestionBoard::default())?);
     let work = Duration::from_nanos(setting.number("nanoseconds"));
     let partner = setting.partner(setting.partner_cpu()?, || board.answer(work, by))?;
     // Its processor time is the answer's, however it is waited for.

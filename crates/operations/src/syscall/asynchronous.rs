@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.io_setup",
         summary: "create a context for asynchronous reads and writes",
         calls: &["io_setup"],
-        prepare: |_| tried(producing(|| Context::new(1)).at_most(CONTEXTS)),
+        prepare: |_| tried(producing(|| NumberedContext::new(1)).at_most(CONTEXTS)),
         ..CALL
     },
     Operation {
@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         // It waits until all CPUs have released it.
         waits: |_| true,
         calls: &["io_destroy"],
-        prepare: |_| tried(consuming(|| Context::new(1), Context::destroy).at_most(CONTEXTS)),
+        prepare: |_| tried(consuming(|| NumberedContext::new(1), NumberedContext::destroy).at_most(CONTEXTS)),
         ..CALL
     },
     Operation {
@@ -54,7 +54,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["io_submit"],
         moves: |_| BLOCK as u64,
         prepare: |setting| {
-            let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
+            let (context, reading) =
+                (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?));
             let emptied = Rc::clone(&context);
             tried(
                 repeat(move || reading.submit(&context))
@@ -69,7 +70,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "take the result of a completed asynchronous read",
         calls: &["io_getevents"],
         prepare: |setting| {
-            let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
+            let (context, reading) =
+                (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?));
             let filled = Rc::clone(&context);
             tried(
                 repeat(move || context.take())
@@ -84,7 +86,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "take the result of a completed asynchronous read, with other signals blocked meanwhile",
         calls: &["io_pgetevents"],
         prepare: |setting| {
-            let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
+            let (context, reading) =
+                (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?));
             let filled = Rc::clone(&context);
             let (mut event, mask) = ([0_u64; 4], Box::new([0_u64]));
             let signals = [mask.as_ptr() as usize, 8];
@@ -106,15 +109,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["io_cancel"],
         waits: |_| true,
         prepare: |_| {
-            let context = Rc::new(Context::new(STOCK)?);
+            let context = Rc::new(NumberedContext::new(STOCK)?);
             let filled = Rc::clone(&context);
             let make = move || {
-                let waiting = Request::waiting()?;
+                let waiting = BoundRequest::waiting()?;
                 waiting.submit(&filled)?;
                 Ok(waiting)
             };
             let mut event = [0_u64; 4];
-            tried(consuming(make, move |waiting: Request| {
+            tried(consuming(make, move |waiting: BoundRequest| {
                 // This error means success; the result arrives like all others.
                 answered(libc::EINPROGRESS, call::io_cancel(context.0, waiting.block(), &mut event))?;
                 Ok(Cancelled { context: Rc::clone(&context), _request: waiting })
@@ -174,13 +177,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 /// A context for asynchronous reads and writes, identified by the kernel's number.
-struct Context(u64);
+struct NumberedContext(u64);
 
-impl Context {
-    fn new(requests: u64) -> Result<Context, Failure> {
+impl NumberedContext {
+    fn new(requests: u64) -> Result<NumberedContext, Failure> {
         let mut number = [0_u64];
         match call::io_setup(requests, &mut number) {
-            Ok(_) => Ok(Context(number[0])),
+            Ok(_) => Ok(NumberedContext(number[0])),
             Err(Failure::Errno { errno: libc::EAGAIN }) => {
                 Err(Failure::skip("other processes use all contexts for asynchronous requests", "raise fs.aio-max-nr"))
             }
@@ -202,31 +205,31 @@ impl Context {
     }
 }
 
-impl Drop for Context {
+impl Drop for NumberedContext {
     fn drop(&mut self) {
         let _ = call::io_destroy(self.0);
     }
 }
 
 /// A request in the layout of `struct iocb` of `linux/aio_abi.h`, with the descriptor and buffer it refers to.
-struct Request {
+struct BoundRequest {
     block: Box<[u64; 8]>,
     _about: (OwnedFd, Box<[u8; BLOCK]>),
 }
 
-impl Request {
+impl BoundRequest {
     /// A request to read the first block of a file.
-    fn reading(file: OwnedFd) -> Request {
+    fn reading(file: OwnedFd) -> BoundRequest {
         let mut room = Box::new([0_u8; BLOCK]);
         let address = room.as_mut_ptr() as u64;
-        Request { block: Request::words(READ, &file, address, BLOCK as u64), _about: (file, room) }
+        BoundRequest { block: BoundRequest::words(READ, &file, address, BLOCK as u64), _about: (file, room) }
     }
 
     /// A request to wait until a descriptor is readable, which never happens.
-    fn waiting() -> Result<Request, Failure> {
+    fn waiting() -> Result<BoundRequest, Failure> {
         let counter = eventfd(0, EventfdFlags::CLOEXEC)?;
-        let block = Request::words(POLL, &counter, libc::POLLIN as u64, 0);
-        Ok(Request { block, _about: (counter, Box::new([0; BLOCK])) })
+        let block = BoundRequest::words(POLL, &counter, libc::POLLIN as u64, 0);
+        Ok(BoundRequest { block, _about: (counter, Box::new([0; BLOCK])) })
     }
 
     /// The fields: key and flags, operation and descriptor, address, length, offset and the rest.
@@ -240,7 +243,7 @@ impl Request {
     }
 
     #[inline(always)]
-    fn submit(&self, context: &Context) -> Result<(), Failure> {
+    fn submit(&self, context: &NumberedContext) -> Result<(), Failure> {
         let list = [self.block.as_ptr()];
         // SAFETY: the request and the memory that it refers to stay in place until its event has arrived.
         exactly(1, unsafe { invoke!(io_submit, context.0, 1, &list) }?)
@@ -249,8 +252,8 @@ impl Request {
 
 /// A cancelled request whose result has not been taken yet.
 struct Cancelled {
-    context: Rc<Context>,
-    _request: Request,
+    context: Rc<NumberedContext>,
+    _request: BoundRequest,
 }
 
 impl Drop for Cancelled {

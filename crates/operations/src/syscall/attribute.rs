@@ -10,7 +10,7 @@ use crate::kit::loops::{tried, turning};
 use crate::kit::scratch::{enter, file_of, new_file};
 
 /// Space for any of the structures that describe a file or a file system.
-type Room = [u64; 64];
+type AttributeRoom = [u64; 64];
 
 /// `FS_XFLAG_NODUMP` of linux/fs.h: backups omit the file.
 const NO_DUMP: u32 = 0x80;
@@ -23,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["stat"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            let mut room: Room = [0; 64];
+            let mut room: AttributeRoom = [0; 64];
             tried(repeat(move || exactly(0, call::stat(c"file", &mut room)?)))
         },
         ..CALL
@@ -35,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["lstat"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            let mut room: Room = [0; 64];
+            let mut room: AttributeRoom = [0; 64];
             tried(repeat(move || exactly(0, call::lstat(c"file", &mut room)?)))
         },
         ..CALL
@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fstat"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            let mut room: Room = [0; 64];
+            let mut room: AttributeRoom = [0; 64];
             tried(repeat(move || exactly(0, call::fstat(&file, &mut room)?)))
         },
         ..CALL
@@ -59,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            let mut room: Room = [0; 64];
+            let mut room: AttributeRoom = [0; 64];
             tried(repeat(move || exactly(0, call::newfstatat(&folder, c"file", &mut room, 0)?)))
         },
         ..CALL
@@ -71,7 +71,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            let mut room: Room = [0; 64];
+            let mut room: AttributeRoom = [0; 64];
             tried(repeat(move || exactly(0, call::statx(&folder, c"file", 0, libc::STATX_ALL, &mut room)?)))
         },
         ..CALL
@@ -250,7 +250,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["statfs"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            let mut room: Room = [0; 64];
+            let mut room: AttributeRoom = [0; 64];
             tried(repeat(move || exactly(0, call::statfs(c"file", &mut room)?)))
         },
         ..CALL
@@ -261,7 +261,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fstatfs"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            let mut room: Room = [0; 64];
+            let mut room: AttributeRoom = [0; 64];
             tried(repeat(move || exactly(0, call::fstatfs(&file, &mut room)?)))
         },
         ..CALL
@@ -276,7 +276,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let device = rustix::fs::fstat(&file)?.st_dev;
             // The call identifies a device by 32 bits that mix the major and minor number as the kernel does.
             let number = device as u32;
-            let mut room: Room = [0; 64];
+            let mut room: AttributeRoom = [0; 64];
             tried(repeat(move || exactly(0, call::ustat(number, &mut room)?)))
         },
         ..CALL

@@ -74,7 +74,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "connect to a UNIX socket, which accepts outside the timed region",
         calls: &["connect"],
         prepare: |_| {
-            let server = Server::new()?;
+            let server = UnixServer::new()?;
             tried(
                 consuming(unix, move |socket| {
                     server.connect(&socket)?;
@@ -90,7 +90,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "accept a connection to a UNIX socket that is already waiting",
         calls: &["accept"],
         prepare: |_| {
-            let server = Server::new()?;
+            let server = UnixServer::new()?;
             let listener = Rc::clone(&server.listener);
             tried(accepting(server, move || Ok(owned(call::accept(&*listener, Null, Null)?))))
         },
@@ -101,7 +101,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "accept a connection to a UNIX socket that is already waiting, to be closed on exec",
         calls: &["accept4"],
         prepare: |_| {
-            let server = Server::new()?;
+            let server = UnixServer::new()?;
             let listener = Rc::clone(&server.listener);
             tried(accepting(server, move || Ok(owned(call::accept4(&*listener, Null, Null, libc::SOCK_CLOEXEC)?))))
         },
@@ -293,20 +293,20 @@ fn keeps_alive(socket: &OwnedFd) -> Result<usize, Failure> {
 }
 
 /// A UNIX socket that accepts connections.
-struct Server {
+struct UnixServer {
     listener: Rc<OwnedFd>,
     name: Vec<u8>,
 }
 
-impl Server {
-    fn new() -> Result<Server, Failure> {
+impl UnixServer {
+    fn new() -> Result<UnixServer, Failure> {
         let listener = unix()?;
         exactly(0, call::bind(&listener, &UNNAMED)?)?;
         exactly(0, call::listen(&listener, HELD)?)?;
         let (mut name, mut length) = ([0_u8; 32], [32_u32]);
         // SAFETY: the length is that of the room for the name.
         exactly(0, unsafe { invoke!(getsockname, &listener, &mut name, &mut length) }?)?;
-        Ok(Server { listener: Rc::new(listener), name: name[..length[0] as usize].to_vec() })
+        Ok(UnixServer { listener: Rc::new(listener), name: name[..length[0] as usize].to_vec() })
     }
 
     #[inline(always)]
@@ -330,7 +330,7 @@ impl Drop for Connected {
 }
 
 /// A loop that accepts one connection per iteration. They are made before the batch.
-fn accepting(server: Server, accept: impl Fn() -> Result<OwnedFd, Failure> + 'static) -> Loop {
+fn accepting(server: UnixServer, accept: impl Fn() -> Result<OwnedFd, Failure> + 'static) -> Loop {
     let make = move || {
         let socket = unix()?;
         server.connect(&socket)?;

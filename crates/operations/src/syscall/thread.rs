@@ -37,7 +37,7 @@ struct Waiter {
 
 /// Memory for restartable sequences: the structure `rseq` of linux/rseq.h, with the alignment it requires.
 #[repr(C, align(32))]
-struct Area([u32; 8]);
+struct SequenceArea([u32; 8]);
 
 /// The signature before the restart addresses of a sequence. Any number will do if there is no sequence.
 const SIGNATURE: u32 = 0x5305_3053;
@@ -133,7 +133,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "pair",
         prepare: |_| {
             const UNREGISTER: i32 = 1;
-            let mut area = Box::new(Area([0; 8]));
+            let mut area = Box::new(SequenceArea([0; 8]));
             let pairs = move || {
                 (0..EACH).try_for_each(|_| {
                     // SAFETY: the memory is aligned, and has 32 bytes; the child unregisters it before it ends.

@@ -9,7 +9,7 @@ use operation::{Failure, Operation, Setting, bytes, repeat};
 
 use super::pipe::{drain, roomy_pipe};
 use super::{BLOCK, CALL, PAIR};
-use crate::file::access::{FILLED, Place};
+use crate::file::access::{BlockOffset, FILLED};
 use crate::kit::area::PAGE;
 use crate::kit::call;
 use crate::kit::check::exactly;
@@ -373,8 +373,8 @@ fn twice(setting: &Setting) -> Result<(Rc<OwnedFd>, Rc<OwnedFd>), Failure> {
 }
 
 /// A scratch file as the point says, and the offsets of its blocks in sequence.
-fn filled(setting: &Setting) -> Result<(OwnedFd, Place), Failure> {
-    Ok((crate::file::access::filled(setting, BLOCK)?, Place::of(setting, BLOCK)))
+fn filled(setting: &Setting) -> Result<(OwnedFd, BlockOffset), Failure> {
+    Ok((crate::file::access::filled(setting, BLOCK)?, BlockOffset::of(setting, BLOCK)))
 }
 
 /// A second scratch file.

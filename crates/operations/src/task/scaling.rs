@@ -37,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "call on every CPU",
         prepare: |setting| {
             let seats = Seats::apart(setting, setting.number("cpus"))?;
-            together(setting, &seats, |_| Ok(Asking { parent: call::getppid()?, done: Ok(()) }))
+            together(setting, &seats, |_| Ok(SoleAsking { parent: call::getppid()?, done: Ok(()) }))
         },
         ..SCALING
     },
@@ -59,12 +59,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 const SCALING: Operation = Operation { axes: &[CPUS], monotonic_in: &["cpus"], ..DEFAULT };
 
 /// Calls that no other task's calls can slow down, except through the hardware.
-struct Asking {
+struct SoleAsking {
     parent: usize,
     done: Result<(), Failure>,
 }
 
-impl Work for Asking {
+impl Work for SoleAsking {
     fn work(&mut self, times: u64) {
         self.done = (0..times).try_for_each(|_| exactly(self.parent, call::getppid()?));
     }

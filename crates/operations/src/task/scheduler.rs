@@ -100,7 +100,7 @@ fn told(elapsed: f64) -> Took {
 
 /// Where the computing task asks, and the measured one answers.
 #[derive(Default)]
-struct Desk {
+struct AskingDesk {
     asked: AtomicU32,
     answered: AtomicU32,
     /// When it was asked, in ns since a fixed moment.
@@ -109,7 +109,7 @@ struct Desk {
 
 fn response(setting: &Setting) -> Result<Loop, Failure> {
     let treatment = Treatment::of(setting, setting.word("as"))?;
-    let desk = Arc::new(Shared::new(Desk::default())?);
+    let desk = Arc::new(Shared::new(AskingDesk::default())?);
     let clock = Clock::plain();
     let asked = Arc::clone(&desk);
     let ask = move |seat: Seat| Ok(Asking::new(Arc::clone(&asked), clock, seat.seed));
@@ -119,14 +119,14 @@ fn response(setting: &Setting) -> Result<Loop, Failure> {
 
 /// The task that computes. Now and then it wakes the other one, and computes on.
 struct Asking {
-    desk: Arc<Shared<Desk>>,
+    desk: Arc<Shared<AskingDesk>>,
     clock: Clock,
     computing: Computing,
     random: u64,
 }
 
 impl Asking {
-    fn new(desk: Arc<Shared<Desk>>, clock: Clock, seed: u64) -> Asking {
+    fn new(desk: Arc<Shared<AskingDesk>>, clock: Clock, seed: u64) -> Asking {
         Asking { desk, clock, computing: Computing::new(1 << 11, seed), random: seed | 1 }
     }
 }
@@ -156,7 +156,7 @@ impl Work for Asking {
 
 /// The task that sleeps until it is asked.
 struct Answering {
-    desk: Arc<Shared<Desk>>,
+    desk: Arc<Shared<AskingDesk>>,
     clock: Clock,
     treatment: Treatment,
     /// From requests to answers in this batch, in ns.
@@ -229,9 +229,9 @@ fn throughput(setting: &Setting) -> Result<Loop, Failure> {
     let theirs = Arc::clone(&passes);
     let load = move |_| {
         treated(&slice)?.set()?;
-        Ok(Counted { passing: Passing::new(bytes, 1), passes: Arc::clone(&theirs) })
+        Ok(CountedPasses { passing: Passing::new(bytes, 1), passes: Arc::clone(&theirs) })
     };
-    let own = |_| Ok(Window::new(Counted { passing: Passing::new(bytes, 1), passes }, treatment, setting));
+    let own = |_| Ok(Window::new(CountedPasses { passing: Passing::new(bytes, 1), passes }, treatment, setting));
     Ok(beside(setting, (&on_our_cpu(setting), Part::Throughout), own, load)?.skip_warmup().at_most(1))
 }
 
@@ -246,12 +246,12 @@ fn most_of_second_cache(setting: &Setting) -> Result<usize, Failure> {
 }
 
 /// Passes that are counted together with those of another task.
-struct Counted {
+struct CountedPasses {
     passing: Passing,
     passes: Arc<Shared<AtomicU64>>,
 }
 
-impl Work for Counted {
+impl Work for CountedPasses {
     fn work(&mut self, times: u64) {
         self.passing.work(times);
         self.passes.fetch_add(times, Ordering::Relaxed);
@@ -274,7 +274,7 @@ impl Unit for Computing {
     }
 }
 
-impl Unit for Counted {
+impl Unit for CountedPasses {
     fn units(&self, _: u64) -> u64 {
         self.passes.load(Ordering::Relaxed)
     }

@@ -114,7 +114,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         terms: &[term(0.5, "loop.empty")],
         explained_by: &[term(1.0, "switch.process").at(&[("set", Value::Number(0))])],
         prepare: |setting| {
-            let board = Rc::new(Shared::new(Board::default())?);
+            let board = Rc::new(Shared::new(YieldBoard::default())?);
             let partner = setting.partner(setting.cpu(), || board.play())?;
             let (before, after) = (Rc::clone(&board), Rc::clone(&board));
             let own = Rc::new(Cell::new(Counts::default()));
@@ -214,7 +214,7 @@ const THEIRS: u32 = 1;
 
 /// What two yielding processes share. The partner sleeps between batches, or it would run during the checks of the clock.
 #[derive(Default)]
-struct Board {
+struct YieldBoard {
     turn: AtomicU32,
     playing: AtomicU32,
     /// True while the partner takes part.
@@ -233,7 +233,7 @@ struct Counts {
     switches: u64,
 }
 
-impl Board {
+impl YieldBoard {
     /// Wakes the partner for a batch, and waits until it takes part.
     fn begin(&self) -> Result<(), Failure> {
         self.playing.store(1, Ordering::Release);

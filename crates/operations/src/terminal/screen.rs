@@ -37,7 +37,7 @@ fn updates(setting: &Setting) -> Result<Loop, Failure> {
     let (rows, columns) =
         setting.word("screen").split_once('x').ok_or_else(|| Failure::wrong("no size of a screen"))?;
     let number = |text: &str| text.parse().map_err(|_| Failure::wrong("no number of rows or columns"));
-    let mut program = Program::new(number(rows)?, number(columns)?, setting.seed());
+    let mut program = ScreenProgram::new(number(rows)?, number(columns)?, setting.seed());
     let Pty { master, slave } = Pty::new(Features::RAW)?;
     let mut drained = Drained::new(setting, slave, master)?;
     let sent = setting.tally("bytes sent");
@@ -55,7 +55,7 @@ fn updates(setting: &Setting) -> Result<Loop, Failure> {
 }
 
 /// A program with a screen of text.
-struct Program {
+struct ScreenProgram {
     columns: usize,
     /// What the screen should show.
     wanted: Vec<Vec<u8>>,
@@ -67,13 +67,13 @@ struct Program {
     random: fastrand::Rng,
 }
 
-impl Program {
-    fn new(rows: usize, columns: usize, seed: u64) -> Program {
+impl ScreenProgram {
+    fn new(rows: usize, columns: usize, seed: u64) -> ScreenProgram {
         let mut random = fastrand::Rng::with_seed(seed);
         let wanted: Vec<Vec<u8>> = (0..rows).map(|_| (0..columns).map(|_| letter(&mut random)).collect()).collect();
         let library = vt100::Parser::new(rows as u16, columns as u16, 0);
         let known = library.screen().clone();
-        let mut program = Program { columns, shown: wanted.clone(), wanted, library, known, random };
+        let mut program = ScreenProgram { columns, shown: wanted.clone(), wanted, library, known, random };
         // The terminal is given all of it at first.
         program.by_library();
         program
@@ -188,7 +188,7 @@ mod tests {
     fn every_way_leaves_the_same_screen() {
         for (rows, columns) in [(24, 80), (50, 200)] {
             for how in ["whole", "cursor", "tabs", "library"] {
-                let mut program = Program::new(rows, columns, 7);
+                let mut program = ScreenProgram::new(rows, columns, 7);
                 let mut terminal = vt100::Parser::new(rows as u16, columns as u16, 0);
                 terminal.process(&program.whole());
                 let mut sent = 0;

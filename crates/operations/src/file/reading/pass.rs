@@ -51,7 +51,7 @@ fn looped<R: Reader + 'static>(
 ) -> Result<Loop, Failure> {
     let source = SourceFile::of(setting)?;
     let plan = VisitPlan::of(setting, source.length)?;
-    let state = State::of(setting, &source)?;
+    let state = FileState::of(setting, &source)?;
     let reader = Rc::new(RefCell::new(open(&source, plan)?));
     setting.count_reads(&source.file);
     let expected = expected(&source);
@@ -65,7 +65,7 @@ fn looped<R: Reader + 'static>(
         }
         Ok(())
     });
-    let cold = matches!(state, State::Cold(_));
+    let cold = matches!(state, FileState::Cold(_));
     let passes = passes.before(move |_| {
         reader.borrow_mut().before()?;
         state.restore(&source)
@@ -75,15 +75,15 @@ fn looped<R: Reader + 'static>(
 }
 
 /// The state of the file when a pass begins.
-enum State {
+enum FileState {
     /// Only on its device.
     Cold(Doubts),
     /// All of it in memory.
     Warm,
 }
 
-impl State {
-    fn of(setting: &Setting, source: &SourceFile) -> Result<State, Failure> {
+impl FileState {
+    fn of(setting: &Setting, source: &SourceFile) -> Result<FileState, Failure> {
         match setting.word("state") {
             "cold" if residence::lives_in_memory(&source.file) => Err(Failure::skip(
                 "the scratch folder is in memory (tmpfs), so no file in it can be evicted from memory",
@@ -97,24 +97,24 @@ impl State {
                         "the kernel reports none of a file's pages in memory, although they have just been read",
                         "set TMPDIR to a folder on a local disk",
                     )),
-                    _ => Ok(State::Cold(setting.doubts())),
+                    _ => Ok(FileState::Cold(setting.doubts())),
                 }
             }
-            "warm" => Ok(State::Warm),
+            "warm" => Ok(FileState::Warm),
             other => Err(Failure::wrong(format!("there is no state '{other}'"))),
         }
     }
 
     fn restore(&self, source: &SourceFile) -> Result<(), Failure> {
         match self {
-            State::Cold(doubts) => {
+            FileState::Cold(doubts) => {
                 let left = residence::evict(&source.file)?;
                 if left.resident > 0 {
                     doubts.raise(Doubt::NotCold { passes: 1, resident: left.share() });
                 }
                 Ok(())
             }
-            State::Warm => fill(source),
+            FileState::Warm => fill(source),
         }
     }
 }

@@ -67,8 +67,8 @@ pub(super) const DIRECT: Operation = Operation {
 };
 
 /// A ring that reads a file and passes its records to `take`.
-pub(super) fn asked(setting: &Setting, file: OwnedFd, plan: VisitPlan, take: Take) -> Result<Ring, Failure> {
-    Ring::new(ring(2 * depth(setting))?, file, depth(setting), (plan, take))
+pub(super) fn asked(setting: &Setting, file: OwnedFd, plan: VisitPlan, take: Take) -> Result<ReadRing, Failure> {
+    ReadRing::new(ring(2 * depth(setting))?, file, depth(setting), (plan, take))
 }
 
 /// How many milliseconds the kernel's thread continues to poll after the last request: the minimum.
@@ -80,7 +80,10 @@ fn polled(setting: &Setting) -> Result<Loop, Failure> {
         let mut builder = IoUring::builder();
         builder.setup_sqpoll(AWAKE).setup_sqpoll_cpu(other);
         let ring = build(builder, 2 * depth(setting))?;
-        Ok(Ring { polls: true, ..Ring::new(ring, source.open_with(OFlags::empty())?, depth(setting), (plan, sum))? })
+        Ok(ReadRing {
+            polls: true,
+            ..ReadRing::new(ring, source.open_with(OFlags::empty())?, depth(setting), (plan, sum))?
+        })
     })
 }
 
@@ -94,10 +97,10 @@ fn depth(setting: &Setting) -> u32 {
 }
 
 /// A ring, and a buffer for each request in flight. The ring is dropped before the buffers that it reads into.
-pub(super) struct Ring {
+pub(super) struct ReadRing {
     ring: IoUring,
     file: OwnedFd,
-    places: Vec<Place>,
+    places: Vec<ReadBuffer>,
     plan: VisitPlan,
     take: Take,
     registered: bool,
@@ -105,28 +108,28 @@ pub(super) struct Ring {
 }
 
 /// The buffer of one record.
-struct Place {
+struct ReadBuffer {
     block: Block,
     /// Which record it is.
     offset: u64,
 }
 
-impl Ring {
-    fn new(ring: IoUring, file: OwnedFd, depth: u32, (plan, take): (VisitPlan, Take)) -> Result<Ring, Failure> {
-        let places = (0..depth).map(|_| Place { block: Block::new(plan.record as usize), offset: 0 }).collect();
-        Ok(Ring { ring, file, places, plan, take, registered: false, polls: false })
+impl ReadRing {
+    fn new(ring: IoUring, file: OwnedFd, depth: u32, (plan, take): (VisitPlan, Take)) -> Result<ReadRing, Failure> {
+        let places = (0..depth).map(|_| ReadBuffer { block: Block::new(plan.record as usize), offset: 0 }).collect();
+        Ok(ReadRing { ring, file, places, plan, take, registered: false, polls: false })
     }
 
     /// Registers the file and the buffers with the kernel.
-    fn registered(mut self) -> Result<Ring, Failure> {
-        let vector = |place: &mut Place| {
+    fn registered(mut self) -> Result<ReadRing, Failure> {
+        let vector = |place: &mut ReadBuffer| {
             let bytes = place.block.bytes();
             libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
         };
         let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
         // SAFETY: the buffers stay where they are until the ring is dropped.
         unsafe { register(&self.ring, &self.file, &vectors) }?;
-        Ok(Ring { registered: true, ..self })
+        Ok(ReadRing { registered: true, ..self })
     }
 
     /// Puts the request for the record at `offset` into the ring.
@@ -169,7 +172,7 @@ impl Ring {
 
     /// The record that arrived in one buffer.
     fn come(&mut self, index: usize, result: i32) -> Result<u64, Failure> {
-        let Place { block, offset } = &mut self.places[index];
+        let ReadBuffer { block, offset } = &mut self.places[index];
         if result < 0 {
             return Err(Failure::Errno { errno: -result });
         }
@@ -180,7 +183,7 @@ impl Ring {
     }
 }
 
-impl Reader for Ring {
+impl Reader for ReadRing {
     /// Waits until the kernel's thread sleeps, before anything else is timed.
     fn before(&mut self) -> Result<(), Failure> {
         while self.polls && !self.ring.submission().need_wakeup() {

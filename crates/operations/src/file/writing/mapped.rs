@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
             let mut content = Content::new(plan.record as usize);
             Ok(move |pass| {
                 ftruncate(&file, plan.length).map_err(|error| refused(error, plan.length))?;
-                let mut view = MappedView::new(&file, plan.length as usize)?;
+                let mut view = WritableView::new(&file, plan.length as usize)?;
                 for offset in plan.offsets() {
                     let length = plan.length_at(offset);
                     let record = &content.record(WrittenFile::number(plan, pass, offset))[..length];
@@ -42,17 +42,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 }];
 
 /// A mapped file; dropping it unmaps it.
-struct MappedView {
+struct WritableView {
     start: *mut std::ffi::c_void,
     length: usize,
 }
 
-impl MappedView {
-    fn new(file: impl std::os::fd::AsFd, length: usize) -> Result<MappedView, Failure> {
+impl WritableView {
+    fn new(file: impl std::os::fd::AsFd, length: usize) -> Result<WritableView, Failure> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
         let start = unsafe { mmap(null_mut(), length, access, MapFlags::SHARED, file, 0) }.map_err(not_mapped)?;
-        Ok(MappedView { start, length })
+        Ok(WritableView { start, length })
     }
 
     /// All of it. If the device is full when a page is first stored to, SIGBUS ends the process, which costs only the
@@ -71,7 +71,7 @@ impl MappedView {
     }
 }
 
-impl Drop for MappedView {
+impl Drop for WritableView {
     fn drop(&mut self) {
         // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak memory.
         let _ = unsafe { munmap(self.start, self.length) };

@@ -21,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: DEEP,
         terms: MAKING_DEEP,
         has_point: DEEP_POINTS,
-        prepare: |setting| writing(setting, |target| Ring::new(setting, target, OFlags::empty())),
+        prepare: |setting| writing(setting, |target| WriteRing::new(setting, target, OFlags::empty())),
         ..WRITE
     },
     // Nothing is looked up or locked for each write.
@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: DEEP,
         terms: MAKING_DEEP,
         has_point: DEEP_POINTS,
-        prepare: |setting| writing(setting, |target| Ring::new(setting, target, OFlags::empty())?.registered()),
+        prepare: |setting| writing(setting, |target| WriteRing::new(setting, target, OFlags::empty())?.registered()),
         ..WRITE
     },
     Operation {
@@ -40,45 +40,45 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: DEEP,
         terms: MAKING_DEEP,
         has_point: DEEP_DIRECT_POINTS,
-        prepare: |setting| writing(setting, |target| Ok(Direct(Ring::new(setting, target, OFlags::DIRECT)?))),
+        prepare: |setting| writing(setting, |target| Ok(Direct(WriteRing::new(setting, target, OFlags::DIRECT)?))),
         ..WRITE
     },
 ];
 
 /// A ring, and a buffer for each request in flight. The ring is dropped before the buffers that it writes from.
-struct Ring {
+struct WriteRing {
     ring: IoUring,
     file: OwnedFd,
-    places: Vec<Place>,
+    places: Vec<WriteBuffer>,
     plan: VisitPlan,
     registered: bool,
 }
 
 /// The buffer of one record.
-struct Place {
+struct WriteBuffer {
     content: Content,
     offset: u64,
 }
 
-impl Ring {
-    fn new(setting: &Setting, target: &WrittenFile, flags: OFlags) -> Result<Ring, Failure> {
+impl WriteRing {
+    fn new(setting: &Setting, target: &WrittenFile, flags: OFlags) -> Result<WriteRing, Failure> {
         let depth = setting.number("depth").clamp(1, 4096) as u32;
         let plan = target.plan();
-        let place = || Place { content: Content::new(plan.record as usize), offset: 0 };
+        let place = || WriteBuffer { content: Content::new(plan.record as usize), offset: 0 };
         let places = (0..depth).map(|_| place()).collect();
-        Ok(Ring { ring: ring(depth)?, file: target.open_with(flags)?, places, plan, registered: false })
+        Ok(WriteRing { ring: ring(depth)?, file: target.open_with(flags)?, places, plan, registered: false })
     }
 
     /// Registers the file and the buffers with the kernel.
-    fn registered(mut self) -> Result<Ring, Failure> {
-        let vector = |place: &mut Place| {
+    fn registered(mut self) -> Result<WriteRing, Failure> {
+        let vector = |place: &mut WriteBuffer| {
             let bytes = place.content.record(0);
             libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
         };
         let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
         // SAFETY: the buffers stay where they are until the ring is dropped.
         unsafe { register(&self.ring, &self.file, &vectors) }?;
-        Ok(Ring { registered: true, ..self })
+        Ok(WriteRing { registered: true, ..self })
     }
 
     /// Generates the record at `offset` in a buffer, and puts the request to write it into the ring.
@@ -110,7 +110,7 @@ impl Ring {
     }
 }
 
-impl Writer for Ring {
+impl Writer for WriteRing {
     fn pass(&mut self, pass: u64) -> Result<(), Failure> {
         let mut offsets = self.plan.offsets();
         let mut free: Vec<usize> = (0..self.places.len()).collect();

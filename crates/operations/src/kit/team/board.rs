@@ -33,7 +33,7 @@ pub(super) const LOST: u32 = 4;
 /// A value that has two neighbouring cache lines to itself, because some processors fetch them together.
 #[repr(align(128))]
 #[derive(Default)]
-pub(super) struct Apart<T>(pub(super) T);
+pub(crate) struct Apart<T>(pub(crate) T);
 
 /// The shared words. A batch has a number. 0 is no batch.
 pub(super) struct Board {

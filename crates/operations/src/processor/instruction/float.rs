@@ -102,14 +102,14 @@ const AND_A_PRODUCT: &[TermOf] = &[term(1.0, "instruction.float.multiply.latency
 pub(super) const PRECISION: Axis = word("precision", &[Value::Word("single"), Value::Word("double")]);
 
 /// A floating-point number of either precision.
-pub(super) trait Number:
+pub(super) trait FloatNumber:
     Copy + PartialEq + Add<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
     fn of(number: u64) -> Self;
     fn root(self) -> Self;
 }
 
-impl Number for f32 {
+impl FloatNumber for f32 {
     fn of(number: u64) -> f32 {
         number as f32
     }
@@ -119,7 +119,7 @@ impl Number for f32 {
     }
 }
 
-impl Number for f64 {
+impl FloatNumber for f64 {
     fn of(number: u64) -> f64 {
         number as f64
     }
@@ -140,19 +140,19 @@ pub(super) const fn of(
 }
 
 /// Exact while the sums are below 2^24.
-pub(super) fn stepped<T: Number>(start: T, [up, down, _]: [T; 3], count: u64) -> T {
+pub(super) fn stepped<T: FloatNumber>(start: T, [up, down, _]: [T; 3], count: u64) -> T {
     start + (up + down) * T::of(count / 2)
 }
 
-fn multiplied<T: Number>(start: T, [there, back, _]: [T; 3], count: u64) -> T {
+fn multiplied<T: FloatNumber>(start: T, [there, back, _]: [T; 3], count: u64) -> T {
     repeated(start, count / 2, |value| value * there * back)
 }
 
-fn divided<T: Number>(start: T, [there, back, _]: [T; 3], count: u64) -> T {
+fn divided<T: FloatNumber>(start: T, [there, back, _]: [T; 3], count: u64) -> T {
     repeated(start, count / 2, |value| value / there / back)
 }
 
-fn rooted<T: Number>(start: T, [refill, ..]: [T; 3], count: u64) -> T {
+fn rooted<T: FloatNumber>(start: T, [refill, ..]: [T; 3], count: u64) -> T {
     repeated(start, count, |value| value.root() * refill)
 }
 

@@ -20,7 +20,7 @@ pub(super) const LANES: usize = 8;
 pub(super) type Turns = unsafe fn(times: u64, lanes: &mut [u64; LANES], operands: [u64; 2]);
 
 /// An instruction at one width.
-pub(super) struct Text {
+pub(super) struct InstructionText {
     /// The turns on the first lane alone.
     pub(super) latency: Turns,
     /// The turns on all lanes.
@@ -30,9 +30,9 @@ pub(super) struct Text {
 /// An instruction at every width.
 pub(super) struct Widths {
     /// On 32 bits; `None` if only the other width is measured.
-    pub(super) narrow: Option<Text>,
+    pub(super) narrow: Option<InstructionText>,
     /// On 64 bits.
-    pub(super) wide: Text,
+    pub(super) wide: InstructionText,
     /// The feature of the processor that the instruction needs; empty if every processor has it.
     pub(super) needs: &'static str,
 }
@@ -106,7 +106,7 @@ pub(super) fn throughput(setting: &Setting, choose: Choose, model: LaneModel) ->
 }
 
 /// The text at the setting's width, or that of 64 bits if it has no such axis; a skip if the processor lacks it.
-fn at_width<'a>(setting: &Setting, widths: &'a Widths) -> Result<(&'a Text, u64), Failure> {
+fn at_width<'a>(setting: &Setting, widths: &'a Widths) -> Result<(&'a InstructionText, u64), Failure> {
     super::feature::require(widths.needs)?;
     match (&widths.narrow, setting.number("width")) {
         (Some(narrow), 32) => Ok((narrow, 32)),

@@ -209,13 +209,13 @@ fn atomic(
 /// What both sides of a contended word share, each part in its own cache line.
 #[derive(Default)]
 #[repr(C, align(128))]
-struct Line<T>(T);
+struct ContendedLine<T>(T);
 
 #[derive(Default)]
 struct Contended {
-    word: Line<AtomicU64>,
+    word: ContendedLine<AtomicU64>,
     /// True if the partner should add. It sleeps between batches.
-    playing: Line<AtomicU32>,
+    playing: ContendedLine<AtomicU32>,
     /// True while it adds.
     adding: AtomicU32,
     /// Turns it has done.

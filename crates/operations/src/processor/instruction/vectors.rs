@@ -22,7 +22,7 @@ const MOST: u64 = 1 << 15;
 /// operand in turn.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Registers {
+pub(super) struct VectorRegisters {
     pub(super) lanes: [[u64; 8]; LANES],
     pub(super) operands: [[u64; 8]; 3],
 }
@@ -31,7 +31,7 @@ pub(super) struct Registers {
 ///
 /// # Safety
 /// The processor has the instruction.
-pub(super) type NumberTurns = unsafe fn(times: u64, registers: &mut Registers);
+pub(super) type NumberTurns = unsafe fn(times: u64, registers: &mut VectorRegisters);
 
 /// An instruction on one register kind.
 pub(super) struct Vector {
@@ -112,8 +112,11 @@ fn chosen(setting: &Setting, vectors: &'static [Vector], lanes: Lanes) -> Result
 }
 
 /// Registers filled with the same numbers. Two narrower numbers may fill a word.
-fn filled(start: impl Fn(usize) -> u64, operands: [u64; 3]) -> Registers {
-    Registers { lanes: std::array::from_fn(|lane| [start(lane); 8]), operands: operands.map(|operand| [operand; 8]) }
+fn filled(start: impl Fn(usize) -> u64, operands: [u64; 3]) -> VectorRegisters {
+    VectorRegisters {
+        lanes: std::array::from_fn(|lane| [start(lane); 8]),
+        operands: operands.map(|operand| [operand; 8]),
+    }
 }
 
 /// The loop of turns on these registers, which are set anew for each batch. Each number must end with the value that the
@@ -122,7 +125,7 @@ fn chains(
     turns: NumberTurns,
     lanes: Lanes,
     bytes: usize,
-    starts: Registers,
+    starts: VectorRegisters,
     model: impl Fn(u64, [u64; 3], u64) -> u64 + 'static,
 ) -> Loop {
     let used = if lanes == Lanes::One { 1 } else { LANES };

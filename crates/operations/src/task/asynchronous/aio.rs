@@ -17,7 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         aliases: &["QIO/WTSE"],
         explained_by: &[term(1.0, "async.read.plain")],
         prepare: |_| {
-            let mut request = Request::new(libc::SIGEV_NONE)?;
+            let mut request = AioRequest::new(libc::SIGEV_NONE)?;
             Ok(repeat(move || {
                 request.ask()?;
                 request.wait()?;
@@ -33,7 +33,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         aliases: &["QIOW w/AST"],
         explained_by: &[term(1.0, "async.read.posix")],
         prepare: |_| {
-            let mut request = Request::new(libc::SIGEV_SIGNAL)?;
+            let mut request = AioRequest::new(libc::SIGEV_SIGNAL)?;
             let signals = Mask::hold_off(SIGNAL_OF_COMPLETION)?;
             let handler = complete as extern "C" fn(c_int) as libc::sighandler_t;
             // SAFETY: the handler does only one atomic store.
@@ -63,15 +63,15 @@ extern "C" fn complete(_signal: c_int) {
 }
 
 /// A request and its byte, at addresses that do not change while it is in progress.
-struct Request {
+struct AioRequest {
     control: Box<aiocb>,
     byte: Box<[u8; 1]>,
     _device: OwnedFd,
 }
 
-impl Request {
+impl AioRequest {
     /// A read of one byte whose completion is reported as `notify` says.
-    fn new(notify: c_int) -> Result<Request, Failure> {
+    fn new(notify: c_int) -> Result<AioRequest, Failure> {
         let device = zeros()?;
         let mut byte = Box::new([1]);
         // SAFETY: zero is a valid value of every field.
@@ -81,7 +81,7 @@ impl Request {
         control.aio_nbytes = 1;
         control.aio_sigevent.sigev_notify = notify;
         control.aio_sigevent.sigev_signo = SIGNAL_OF_COMPLETION;
-        Ok(Request { control, byte, _device: device })
+        Ok(AioRequest { control, byte, _device: device })
     }
 
     #[inline]
@@ -124,7 +124,7 @@ impl Request {
     }
 }
 
-impl Drop for Request {
+impl Drop for AioRequest {
     fn drop(&mut self) {
         // A request in progress would write into freed memory.
         while self.state() == libc::EINPROGRESS {

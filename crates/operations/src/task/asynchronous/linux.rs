@@ -39,7 +39,7 @@ const READ_AT: u16 = 0;
 /// `struct iocb` of the kernel's `linux/aio_abi.h`.
 #[repr(C)]
 #[derive(Default)]
-struct Control {
+struct ControlBlock {
     data: u64,
     #[cfg(target_endian = "little")]
     key: u32,
@@ -72,7 +72,7 @@ unsafe impl Plain for Event {}
 
 /// A request and its byte, at addresses that do not change.
 struct Request {
-    control: Box<Control>,
+    control: Box<ControlBlock>,
     byte: Box<[u8; 1]>,
     _device: OwnedFd,
 }
@@ -81,12 +81,12 @@ impl Request {
     fn new() -> Result<Request, Failure> {
         let device = zeros()?;
         let mut byte = Box::new([1_u8]);
-        let control = Box::new(Control {
+        let control = Box::new(ControlBlock {
             operation: READ_AT,
             file: device.as_raw_fd() as u32,
             place: byte.as_mut_ptr().expose_provenance() as u64,
             length: 1,
-            ..Control::default()
+            ..ControlBlock::default()
         });
         Ok(Request { control, byte, _device: device })
     }
@@ -111,7 +111,7 @@ impl Context {
     #[inline]
     fn submit(&self, request: &mut Request) -> Result<(), Failure> {
         request.byte[0] = 1;
-        let mut list: [*mut Control; 1] = [&mut *request.control];
+        let mut list: [*mut ControlBlock; 1] = [&mut *request.control];
         // The request and its byte stay in place until its event has arrived.
         // SAFETY: the request and its byte stay in place until its event has arrived.
         exactly(1, unsafe { invoke!(io_submit, self.id, 1, &mut list) }?)

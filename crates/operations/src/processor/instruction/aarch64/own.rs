@@ -7,7 +7,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, size, te
 
 use super::access::{self, AccessBlock};
 use super::float::{PRECISION, STEPS, of, stepped};
-use super::lanes::{self, LANES, OPERAND, Text, Turns, Widths};
+use super::lanes::{self, InstructionText, LANES, OPERAND, Turns, Widths};
 use super::text::turns::{beside, chain, turns, wide};
 use super::vectors::{self, Lanes};
 use super::{CHAIN, PURE, instructions, special, text};
@@ -22,7 +22,7 @@ const REVERSE: Widths = wide!("rbit x16, \\value", "rbit \\value, x16");
 /// Incremented by one, because the flags say that two values are equal.
 const SELECT: Widths = Widths {
     narrow: None,
-    wide: Text {
+    wide: InstructionText {
         latency: turns!(CHAIN, "x8", "x1", "x2", ["cmp x1, x1"], [""], "csinc \\value, \\value, \\value, ne"),
         throughput: turns!(
             CHAIN / LANES as u64,

@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-use super::lanes::{LANES, Text, Turns, Widths};
+use super::lanes::{InstructionText, LANES, Turns, Widths};
 use super::{BRANCHES, CALLS, CHAIN};
 
 #[path = "access.rs"]

@@ -64,7 +64,7 @@ macro_rules! narrow_beside {
 macro_rules! both {
     ($($line:expr),+) => {
         Widths {
-            narrow: Some(Text {
+            narrow: Some(InstructionText {
                 latency: turns!(CHAIN, "w8", "w1", "w2", [""], [""], $($line),+),
                 throughput: narrow_beside!($($line),+),
             }),
@@ -76,7 +76,7 @@ macro_rules! both {
 /// An instruction on 64 bits, which every processor has.
 macro_rules! wide {
     ($($line:expr),+) => {
-        Widths { narrow: None, wide: Text { latency: chain!($($line),+), throughput: beside!($($line),+) }, needs: "" }
+        Widths { narrow: None, wide: InstructionText { latency: chain!($($line),+), throughput: beside!($($line),+) }, needs: "" }
     };
 }
 

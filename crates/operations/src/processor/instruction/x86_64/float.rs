@@ -4,7 +4,7 @@ use std::arch::asm;
 
 use operation::{Axis, Value, word};
 
-use super::super::vectors::{CHAIN, LANES, NumberTurns, Registers, Vector};
+use super::super::vectors::{CHAIN, LANES, NumberTurns, Vector, VectorRegisters};
 
 pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", &[Value::Word("scalar"), Value::Word("256")]);
 pub(in super::super) const FLOATS_BESIDE: Axis =
@@ -20,7 +20,7 @@ macro_rules! turns {
     ($pairs:expr, $values:literal, $load:literal, $kind:literal, $after:literal, $line:expr) => {{
         /// # Safety
         /// As [`NumberTurns`] says.
-        unsafe fn turns(times: u64, registers: &mut Registers) {
+        unsafe fn turns(times: u64, registers: &mut VectorRegisters) {
             // SAFETY: the text writes only registers named here and the lanes pointed to, and jumps only within itself.
             unsafe {
                 asm!(

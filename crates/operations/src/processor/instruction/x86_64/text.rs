@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-use super::lanes::{LANES, Text, Turns, Widths};
+use super::lanes::{InstructionText, LANES, Turns, Widths};
 use super::{BRANCHES, CALLS, CHAIN};
 
 #[path = "access.rs"]
@@ -38,11 +38,11 @@ pub(super) const CONVERT: Widths = wide!("", "pxor xmm0, xmm0; cvtsi2sd xmm0, \\
 
 /// Each of several independent divides takes its dividend to rax, which the processor renames.
 pub(super) const DIVIDE: Widths = Widths {
-    narrow: Some(Text {
+    narrow: Some(InstructionText {
         latency: narrow_chain!("xor edx, edx; div \\other; or eax, \\operand"),
         throughput: narrow_beside!("mov eax, \\value; xor edx, edx; div \\other; or eax, \\operand; mov \\value, eax"),
     }),
-    wide: Text {
+    wide: InstructionText {
         latency: chain!("xor edx, edx; div \\other; or rax, \\operand"),
         throughput: beside!("mov rax, \\value; xor edx, edx; div \\other; or rax, \\operand; mov \\value, rax"),
     },
@@ -52,7 +52,7 @@ pub(super) const DIVIDE: Widths = Widths {
 /// The remainder is the upper half of the next dividend, so that no quotient is too large for its register.
 pub(super) const DIVIDE_WIDE: Widths = Widths {
     narrow: None,
-    wide: Text {
+    wide: InstructionText {
         latency: turns!(CHAIN, "rdx", "r8" & "rax", "rdx", "rcx", "rdi", [""], [""], "mov rax, \\other; div \\operand"),
         throughput: beside!("mov rdx, \\value; mov rax, \\other; div \\operand; mov \\value, rdx"),
     },

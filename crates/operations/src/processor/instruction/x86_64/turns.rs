@@ -64,8 +64,8 @@ macro_rules! narrow_beside {
 macro_rules! both {
     ($($line:literal)+) => {
         Widths {
-            narrow: Some(Text { latency: narrow_chain!($($line)+), throughput: narrow_beside!($($line)+) }),
-            wide: Text { latency: chain!($($line)+), throughput: beside!($($line)+) },
+            narrow: Some(InstructionText { latency: narrow_chain!($($line)+), throughput: narrow_beside!($($line)+) }),
+            wide: InstructionText { latency: chain!($($line)+), throughput: beside!($($line)+) },
             needs: "",
         }
     };
@@ -76,7 +76,7 @@ macro_rules! wide {
     ($needs:literal, $($line:literal)+) => {
         Widths {
             narrow: None,
-            wide: Text { latency: chain!($($line)+), throughput: beside!($($line)+) },
+            wide: InstructionText { latency: chain!($($line)+), throughput: beside!($($line)+) },
             needs: $needs,
         }
     };
