@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use analysis::crossover::{Answer, Measured, found, next};
+use analysis::crossover::{CostsAt, CrossoverAnswer, found, next};
 use analysis::statistics::Interval;
 use operation::{Axis, Item, Value};
 use record::Cost;
@@ -45,9 +45,9 @@ pub struct CrossoverRequest {
 /// What was found, and all that was measured for it.
 pub struct Crossover {
     /// Whether and where they cross.
-    pub answer: Answer,
+    pub answer: CrossoverAnswer,
     /// Both costs at each number, in ns, in the order of the numbers.
-    pub points: Vec<Measured>,
+    pub points: Vec<CostsAt>,
 }
 
 /// Why there is no answer.
@@ -127,7 +127,7 @@ pub fn crossover<E>(
     }
     let started = Instant::now();
     let ends = (numbers[0] as f64, numbers[numbers.len() - 1] as f64);
-    let mut points: Vec<Measured> = Vec::new();
+    let mut points: Vec<CostsAt> = Vec::new();
     let mut share = SHARES.0;
     while !numbers.is_empty() {
         let items = numbers.iter().flat_map(|&number| asked.at(number)).collect();
@@ -162,10 +162,10 @@ fn told(id: &str, axis: Option<&Axis>) -> String {
 }
 
 /// True if every crossing is known closely.
-fn is_known(answer: &Answer) -> bool {
+fn is_known(answer: &CrossoverAnswer) -> bool {
     match answer {
-        Answer::Once(crossing) => crossing.at.high <= crossing.at.low * NARROW,
-        Answer::Several(crossings) => crossings.iter().all(|it| it.at.high <= it.at.low * NARROW),
+        CrossoverAnswer::Once(crossing) => crossing.at.high <= crossing.at.low * NARROW,
+        CrossoverAnswer::Several(crossings) => crossings.iter().all(|it| it.at.high <= it.at.low * NARROW),
         _ => false,
     }
 }
@@ -180,13 +180,13 @@ impl CrossoverRequest {
     }
 
     /// Both costs at this number, if both were measured.
-    fn measured(&self, number: u64, costs: &[Cost]) -> Option<Measured> {
+    fn measured(&self, number: u64, costs: &[Cost]) -> Option<CostsAt> {
         let figure = |item: &Item| {
             let cost = costs.iter().find(|cost| cost.operation == item.operation.id && cost.at == item.point)?;
             self.by.figure(cost)
         };
         let [one, other] = self.at(number);
-        Some(Measured { at: number as f64, costs: [figure(&one)?, figure(&other)?] })
+        Some(CostsAt { at: number as f64, costs: [figure(&one)?, figure(&other)?] })
     }
 }
 
@@ -241,7 +241,7 @@ mod tests {
             asked.extend(items.iter().map(|item| item.point.number("size").expect("a size")));
             Ok(items.iter().map(made_up).collect())
         });
-        let Answer::Once(crossing) = found.expect("an answer").answer else { panic!("once") };
+        let CrossoverAnswer::Once(crossing) = found.expect("an answer").answer else { panic!("once") };
         assert!(
             crossing.at.low <= 1250.0 && crossing.at.high >= 1250.0 && crossing.at.high < crossing.at.low * 1.1,
             "{crossing:?}"
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn what_is_left_out_ends_the_search_and_a_range_without_numbers_is_refused() {
         let nothing = crossover::<()>(&request((8, 4096)), &mut |_, _| Ok(Vec::new())).expect("an answer");
-        assert_eq!((nothing.answer, nothing.points.len()), (Answer::Undecided { cheaper: None }, 0));
+        assert_eq!((nothing.answer, nothing.points.len()), (CrossoverAnswer::Undecided { cheaper: None }, 0));
         let why = crossover::<String>(&request((1, 7)), &mut |_, _| Ok(Vec::new())).err().expect("refused").to_string();
         assert!(why.contains("made.up goes from 8 B to 1 MiB, in steps of 8 B"), "{why}");
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use analysis::prefetch::{Inputs, Latency};
+use analysis::prefetch::{Inputs, PageLatency};
 use analysis::statistics::median;
 use measure::Progress;
 use operation::Failure;
@@ -116,12 +116,13 @@ impl<'a> Passes<'a> {
     }
 
     /// What the arithmetic takes, measured within `share`.
-    pub fn inputs(&mut self, share: Duration) -> Result<(Latency, Inputs), AdviseError> {
+    pub fn inputs(&mut self, share: Duration) -> Result<(PageLatency, Inputs), AdviseError> {
         self.show("single reads");
         let target = self.target;
         let timed = requests(&target.path, target.length, share)
             .map_err(|failure| AdviseError::Pass { file: target.shown(), failure })?;
-        let latency = Latency::of(&timed.page_ns, timed.direct).ok_or(AdviseError::Nothing("single read succeeded"))?;
+        let latency =
+            PageLatency::of(&timed.page_ns, timed.direct).ok_or(AdviseError::Nothing("single read succeeded"))?;
         if latency.mean_ns > BURSTS * latency.median_ns {
             self.program.drain = DRAIN;
         }

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use analysis::fleet::{CLOCK, Figure, Options, RunFacts, Table, found};
+use analysis::fleet::{CLOCK, FleetOptions, RunFacts, RunFigure, Table, found};
 use testing::fleet::{Fleet, Noise};
 
 fn table(fleet: &Fleet) -> Table {
@@ -29,7 +29,7 @@ fn table(fleet: &Fleet) -> Table {
                 table.figure(
                     run,
                     costs[row.cost],
-                    Figure { value: row.value, low: row.low, high: row.high, doubt: None },
+                    RunFigure { value: row.value, low: row.low, high: row.high, doubt: None },
                 );
             }
         }
@@ -61,7 +61,7 @@ const SHARES: [f64; 3] = [0.03, 0.05, 0.10];
 fn one(fleet: &Fleet, sums: &mut Sums) {
     let table = table(fleet);
     let start = Instant::now();
-    let found = found(&table, &Options::default());
+    let found = found(&table, &FleetOptions::default());
     sums.seconds = sums.seconds.max(start.elapsed().as_secs_f64());
     let mut called = Vec::new();
     for slow in &found.slow {

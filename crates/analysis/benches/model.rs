@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use analysis::model::{
-    FaultCurve, PageDevice, SimulationSettings, System, predict, predict_by_hierarchy, predict_exactly, simulate,
+    FaultCurve, PageSource, SimulationSettings, System, predict, predict_by_hierarchy, predict_exactly, simulate,
 };
 
 fn system(eligible: u32, other_wait_s: f64) -> System {
@@ -19,7 +19,7 @@ fn system(eligible: u32, other_wait_s: f64) -> System {
         other_wait_s: other_wait_s.into(),
         faults: FaultCurve::Saltzer { s_per_byte: (0.020 / f64::from(128 << 20)).into() },
         handling_s: 0.0005.into(),
-        page_device: PageDevice { service_s: 0.005.into(), channels: Some(1), ..PageDevice::default() },
+        page_device: PageSource { service_s: 0.005.into(), channels: Some(1), ..PageSource::default() },
         ..System::default()
     }
 }

@@ -8,15 +8,15 @@ mod rows;
 
 use record::Observation;
 
-use crate::predict::Prediction;
+use crate::predict::MixPrediction;
 
 pub use changes::{ChangedRow, changes};
-pub use interval::{Account, AccountLine, Interval, Unit, UnitPrices, Who, interval};
+pub use interval::{Account, AccountLine, Stretch, Unit, UnitPrices, Who, interval};
 pub use processes::{executed, is_priced_together};
-pub use rows::{Bill, BillRow, CALLS, Charged, Finding};
+pub use rows::{Bill, BillRow, CALLS, Charged, Habit};
 
 /// The bill of what was observed. The lines of the prediction belong to the row that their note names.
-pub fn bill(seen: &Observation, prediction: Option<&Prediction>) -> Bill {
+pub fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bill {
     let mut bill = rows::bill(seen, prediction);
     bill.findings = findings::findings(seen, &bill);
     bill

@@ -21,11 +21,11 @@ pub use families::{FamilyRatio, Mean, families, overall};
 pub use figure::{ComparedFigure, figure};
 pub use gate::{FailOn, Failed, Gate, Gated, Unjudged, gate};
 pub use noise::{ELSEWHERE, Joint};
-pub use options::{Options, Versions};
+pub use options::{CompareOptions, Versions};
 pub use verdict::{Against, RatioToBase, Verdict};
 
 /// Compares runs with the first of them.
-pub fn compare<'a>(runs: &'a [Run], how: &Options) -> Comparison<'a> {
+pub fn compare<'a>(runs: &'a [Run], how: &CompareOptions) -> Comparison<'a> {
     let clocks = Clocks::of(runs);
     let unit = how.unit.or_else(|| unit(runs, clocks.as_ref()));
     let mut all = Comparison {

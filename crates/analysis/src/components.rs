@@ -36,24 +36,24 @@ pub fn deviation(variance: f64) -> f64 {
 }
 
 /// The sums of one level: the mean of its members' logarithms, and their number.
-struct Mean {
+struct LevelMean {
     mean: f64,
     count: f64,
 }
 
-impl Mean {
-    fn of(parts: &[Mean]) -> Mean {
+impl LevelMean {
+    fn of(parts: &[LevelMean]) -> LevelMean {
         let count: f64 = parts.iter().map(|part| part.count).sum();
-        Mean { mean: parts.iter().map(|part| part.mean * part.count).sum::<f64>() / count, count }
+        LevelMean { mean: parts.iter().map(|part| part.mean * part.count).sum::<f64>() / count, count }
     }
 
     /// The sum of squares of parts around their common mean.
-    fn squares(&self, parts: &[Mean]) -> f64 {
+    fn squares(&self, parts: &[LevelMean]) -> f64 {
         parts.iter().map(|part| part.count * (part.mean - self.mean).powi(2)).sum()
     }
 
     /// The sum of the squared counts of parts, divided by the count of all.
-    fn weight(&self, parts: &[Mean]) -> f64 {
+    fn weight(&self, parts: &[LevelMean]) -> f64 {
         parts.iter().map(|part| part.count.powi(2)).sum::<f64>() / self.count
     }
 }
@@ -64,24 +64,24 @@ impl Mean {
 /// and Jones' T².
 pub fn components(runs: &[Vec<Vec<f64>>]) -> Components {
     let usable = |figure: &f64| figure.is_finite() && *figure > 0.0;
-    let leaf = |figure: &f64| Mean { mean: figure.ln(), count: 1.0 };
+    let leaf = |figure: &f64| LevelMean { mean: figure.ln(), count: 1.0 };
     let (mut run_means, mut within_launchers, mut within_runs) = (Vec::new(), 0.0, 0.0);
     let (mut launchers, mut runs_weight) = (0.0, 0.0);
     for run in runs {
         let mut launcher_means = Vec::new();
         for launcher in run {
-            let rounds: Vec<Mean> = launcher.iter().filter(|figure| usable(figure)).map(leaf).collect();
+            let rounds: Vec<LevelMean> = launcher.iter().filter(|figure| usable(figure)).map(leaf).collect();
             if rounds.is_empty() {
                 continue;
             }
-            let mean = Mean::of(&rounds);
+            let mean = LevelMean::of(&rounds);
             within_launchers += mean.squares(&rounds);
             launcher_means.push(mean);
         }
         if launcher_means.is_empty() {
             continue;
         }
-        let mean = Mean::of(&launcher_means);
+        let mean = LevelMean::of(&launcher_means);
         launchers += launcher_means.len() as f64;
         within_runs += mean.squares(&launcher_means);
         runs_weight += mean.weight(&launcher_means);
@@ -90,10 +90,10 @@ pub fn components(runs: &[Vec<Vec<f64>>]) -> Components {
     if run_means.is_empty() {
         return Components::default();
     }
-    let all_launchers: Vec<&Mean> = run_means.iter().flat_map(|(_, launchers)| launchers).collect();
+    let all_launchers: Vec<&LevelMean> = run_means.iter().flat_map(|(_, launchers)| launchers).collect();
     let launcher_squares: f64 = all_launchers.iter().map(|launcher| launcher.count.powi(2)).sum();
-    let run_means: Vec<Mean> = run_means.into_iter().map(|(mean, _)| mean).collect();
-    let all = Mean::of(&run_means);
+    let run_means: Vec<LevelMean> = run_means.into_iter().map(|(mean, _)| mean).collect();
+    let all = LevelMean::of(&run_means);
     let (count, runs) = (all.count, run_means.len() as f64);
 
     let mean_square = |squares: f64, freedom: f64| (freedom > 0.0).then(|| squares / freedom);

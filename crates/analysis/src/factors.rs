@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use record::Doubt;
 
-pub use effects::{Effects, Side, effects, logarithmic_mean};
+pub use effects::{Effects, PricedTimes, effects, logarithmic_mean};
 
 use crate::mix::FigureSource;
-use crate::predict::{Prediction, QuotedClock};
+use crate::predict::{MixPrediction, QuotedClock};
 use crate::statistics::Interval;
 use crate::sums::{join, matters, quotient};
 
@@ -70,9 +70,9 @@ pub enum NoFactors {
 }
 
 /// One thing on both sides.
-struct Pair {
+struct SidePair {
     family: usize,
-    sides: [Side; 2],
+    sides: [PricedTimes; 2],
     sources: [Option<FigureSource>; 2],
     clocks: [Option<QuotedClock>; 2],
     name: String,
@@ -81,7 +81,7 @@ struct Pair {
 /// The input of the split.
 struct Split {
     names: Vec<String>,
-    pairs: Vec<Pair>,
+    pairs: Vec<SidePair>,
 }
 
 /// Logarithms of factors: for each family's counts and prices, and for the ratio.
@@ -97,7 +97,7 @@ struct Logs {
 ///
 /// # Errors
 /// A price that is missing, or not distinguishable from zero where that matters.
-pub fn factors(before: &Prediction, after: &Prediction) -> Result<Factors, NoFactors> {
+pub fn factors(before: &MixPrediction, after: &MixPrediction) -> Result<Factors, NoFactors> {
     for (side, prediction) in [before, after].iter().enumerate() {
         if let Some((line, _)) = prediction.lacking.first() {
             return Err(NoFactors::Lacking(side, line.name()));
@@ -124,7 +124,7 @@ pub fn factors(before: &Prediction, after: &Prediction) -> Result<Factors, NoFac
 }
 
 /// The doubts of a family's costs that matter to the total of their side.
-fn doubts(sides: [&Prediction; 2], family: &str) -> Vec<Doubt> {
+fn doubts(sides: [&MixPrediction; 2], family: &str) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     for side in sides {
         let total = side.total().figure();
@@ -137,7 +137,7 @@ fn doubts(sides: [&Prediction; 2], family: &str) -> Vec<Doubt> {
 }
 
 /// The lines of both predictions, matched by name. The first prediction decides the family.
-fn pairs(before: &Prediction, after: &Prediction) -> Split {
+fn pairs(before: &MixPrediction, after: &MixPrediction) -> Split {
     let mut split = Split { names: Vec::new(), pairs: Vec::new() };
     let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
@@ -166,8 +166,8 @@ impl Split {
             self.names.push(family.into());
             self.names.len() - 1
         });
-        let sides = [Side { times: 0.0, price: 0.0 }; 2];
-        self.pairs.push(Pair { family, sides, sources: [None, None], clocks: [None, None], name: name.into() });
+        let sides = [PricedTimes { times: 0.0, price: 0.0 }; 2];
+        self.pairs.push(SidePair { family, sides, sources: [None, None], clocks: [None, None], name: name.into() });
         self.pairs.len() - 1
     }
 
@@ -205,11 +205,11 @@ impl Split {
 
     /// True if any cost has the clocks of two runs to compare.
     fn has_clock(&self) -> bool {
-        let two = |pair: &Pair| matches!(&pair.sources, [Some(one), Some(other)] if one.0 != other.0);
+        let two = |pair: &SidePair| matches!(&pair.sources, [Some(one), Some(other)] if one.0 != other.0);
         self.pairs.iter().any(|pair| two(pair) && pair.clock_ratio().is_some())
     }
 
-    fn intervals(&self, logs: &Logs, sides: [&Prediction; 2]) -> Result<(Vec<Factor>, Interval), NoFactors> {
+    fn intervals(&self, logs: &Logs, sides: [&MixPrediction; 2]) -> Result<(Vec<Factor>, Interval), NoFactors> {
         let mut reaches = vec![[Reach::default(); 3]; self.names.len()];
         let (mut ratio, mut clock) = (Reach::default(), Reach::default());
         for [low, high] in moves(sides) {
@@ -248,7 +248,7 @@ impl Split {
     }
 }
 
-impl Pair {
+impl SidePair {
     /// The second side's cycle divided by the first side's; `None` if a price follows no clock, or another processor's.
     fn clock_ratio(&self) -> Option<f64> {
         let [Some(one), Some(other)] = &self.clocks else { return None };
@@ -257,8 +257,8 @@ impl Pair {
 
     /// The effect of the clock, in ns: the same cycles at another clock. The rest of the price's effect is that of its
     /// cycles.
-    fn by_clock(&self, sides: [Side; 2]) -> f64 {
-        let [from, to] = sides.map(Side::total);
+    fn by_clock(&self, sides: [PricedTimes; 2]) -> f64 {
+        let [from, to] = sides.map(PricedTimes::total);
         let positive = from > 0.0 && to > 0.0;
         self.clock_ratio().filter(|_| positive).map_or(0.0, |ratio| logarithmic_mean(to, from) * ratio.ln())
     }
@@ -269,7 +269,7 @@ type Move<'a> = Box<dyn Fn(&FigureSource, f64) -> f64 + 'a>;
 
 /// The possible changes of prices, down and up: for each cost the interval that is its own, and for all costs of one
 /// run the error that they share.
-fn moves<'a>(sides: [&'a Prediction; 2]) -> Vec<[Move<'a>; 2]> {
+fn moves<'a>(sides: [&'a MixPrediction; 2]) -> Vec<[Move<'a>; 2]> {
     let mut own: BTreeMap<&FigureSource, [f64; 2]> = BTreeMap::new();
     let mut shared: BTreeMap<usize, f64> = BTreeMap::new();
     for (source, price, error) in sides.into_iter().flat_map(|side| &side.rows).flat_map(|row| row.each.prices()) {
@@ -325,7 +325,8 @@ mod tests {
         let after = [(100.0, 0.5), (25.0, 9.0), (4.0, 50.0)];
         let mut sum = Effects::default();
         for ((n0, t0), (n1, t1)) in before.into_iter().zip(after) {
-            let split = effects(Side { times: n0, price: t0 }, Side { times: n1, price: t1 }).expect("positive");
+            let split =
+                effects(PricedTimes { times: n0, price: t0 }, PricedTimes { times: n1, price: t1 }).expect("positive");
             sum.counts += split.counts;
             sum.prices += split.prices;
         }
@@ -338,7 +339,7 @@ mod tests {
 
     #[test]
     fn what_comes_from_nothing_is_responsible_for_all_of_it() {
-        let side = |times, price| Side { times, price };
+        let side = |times, price| PricedTimes { times, price };
         let is = |before, after| effects(before, after).map(|split| (split.counts, split.prices));
         assert_eq!(is(side(0.0, 7.0), side(3.0, 5.0)), Some((15.0, 0.0)));
         assert_eq!(is(side(3.0, 5.0), side(0.0, 7.0)), Some((-15.0, 0.0)));

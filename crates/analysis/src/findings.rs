@@ -65,15 +65,15 @@ fn number(axis: &str, value: u64) -> (&str, Value) {
 }
 
 /// One cost in units of another, with the range that both intervals allow.
-struct Ratio {
+struct CostRatio {
     value: f64,
     low: f64,
     high: f64,
 }
 
-impl Ratio {
-    fn of(cost: &Cost, unit: &Cost) -> Ratio {
-        Ratio {
+impl CostRatio {
+    fn of(cost: &Cost, unit: &Cost) -> CostRatio {
+        CostRatio {
             value: cost.quoted().0 / unit.quoted().0,
             low: cost.net_ns.low.0 / unit.net_ns.high.0,
             high: cost.net_ns.high.0 / unit.net_ns.low.0,
@@ -101,11 +101,11 @@ fn times(value: f64) -> String {
 
 fn switch_in_system_calls(run: &Run) -> Option<String> {
     let call = told(run, "syscall.getppid", &[])?;
-    let switch = Ratio::of(told(run, "switch.process", &[number("set", 0)])?, call);
+    let switch = CostRatio::of(told(run, "switch.process", &[number("set", 0)])?, call);
     let sets = [("set", Value::Word(LARGEST_OWN.into())), number("set", WORKING_SET)];
     let loaded = sets.into_iter().find_map(|set| {
         let cost = told(run, "switch.process", &[set])?;
-        let ratio = Some(Ratio::of(cost, call)).filter(Ratio::is_told)?;
+        let ratio = Some(CostRatio::of(cost, call)).filter(CostRatio::is_told)?;
         let bytes = cost.tallies.get("set bytes").map_or(WORKING_SET, |bytes| *bytes as u64);
         Some(format!("; {} with a working set of {}", ratio.text(), Bytes(bytes)))
     });
@@ -120,7 +120,7 @@ fn switch_in_system_calls(run: &Run) -> Option<String> {
 fn page_fault_in_system_calls(run: &Run) -> Option<String> {
     let call = told(run, "syscall.getppid", &[])?;
     let fault = told(run, "page.fault.anonymous", &[("frames", Value::Word("fresh".into()))])?;
-    let text = Ratio::of(fault, call).text();
+    let text = CostRatio::of(fault, call).text();
     let page = run.machine.memory.page.0;
     let each = if page == 0 {
         String::new()
@@ -134,9 +134,9 @@ fn page_fault_in_system_calls(run: &Run) -> Option<String> {
 struct Mapped<'a> {
     at: &'a Point,
     /// With its pages touched before: no map, no fault, no unmap.
-    touched: Ratio,
+    touched: CostRatio,
     /// Including map, faults and unmap.
-    whole: Option<Ratio>,
+    whole: Option<CostRatio>,
 }
 
 /// Points at which a file was read in both ways, the smallest block first.
@@ -148,7 +148,7 @@ fn mapped_over_read(run: &Run) -> Vec<Mapped<'_>> {
         .filter_map(|read| {
             let at: Vec<_> = read.at.0.iter().map(|(axis, value)| (axis.as_str(), value.clone())).collect();
             let read_net = told(run, "file.read", &at)?;
-            let over_read = |id| Some(Ratio::of(told(run, id, &at)?, read_net));
+            let over_read = |id| Some(CostRatio::of(told(run, id, &at)?, read_net));
             let touched = over_read("file.read.mapped")?;
             Some(Mapped { at: &read.at, touched, whole: over_read("file.map.read.unmap") })
         })
@@ -183,7 +183,7 @@ fn mapped_file(run: &Run) -> Option<String> {
 }
 
 /// `4.2 times faster`, `1.2 times slower`.
-fn against(ratio: &Ratio) -> String {
+fn against(ratio: &CostRatio) -> String {
     match ratio.value {
         _ if !ratio.differs() => "no faster and no slower".into(),
         value if value < 1.0 => format!("{} times faster", times(1.0 / value)),
@@ -201,7 +201,7 @@ fn other_cpu(run: &Run, facts: &Facts<'_>) -> Option<String> {
             _ => (*axis, value.clone()),
         });
         (cost.at.word("distance") == Some("other")).then_some(())?;
-        Some(Ratio::of(told(run, "pipe.roundtrip", &far)?, told(run, "pipe.roundtrip", &near.collect::<Vec<_>>())?))
+        Some(CostRatio::of(told(run, "pipe.roundtrip", &far)?, told(run, "pipe.roundtrip", &near.collect::<Vec<_>>())?))
     })?;
     if !ratio.differs() {
         return None;
@@ -221,7 +221,7 @@ fn huge_pages(run: &Run) -> Option<String> {
     // The oldest runs call the working set `size`.
     let ratio = ["set", "size"].iter().find_map(|axis| {
         let at = [number(axis, FAR_MEMORY)];
-        Some(Ratio::of(told(run, "memory.load.paged", &at)?, told(run, "memory.load", &at)?))
+        Some(CostRatio::of(told(run, "memory.load.paged", &at)?, told(run, "memory.load", &at)?))
     })?;
     (ratio.low > 1.0).then(|| {
         format!(
@@ -250,7 +250,7 @@ fn huge_pages_undone(run: &Run) -> Option<String> {
     // They fit in any first cache, and the huge pages are one.
     const LINES: u64 = PAGES * 64;
     let apart = told(run, "memory.translate", &[number("pages", PAGES), ("in", Value::Word("huge".into()))])?;
-    let ratio = Ratio::of(apart, told(run, "memory.load", &[number("set", LINES)])?);
+    let ratio = CostRatio::of(apart, told(run, "memory.load", &[number("set", LINES)])?);
     (ratio.low > 1.2).then(|| {
         format!(
             "Huge pages do not reach the processor: {PAGES} lines spread over one of them take {} times as long as side \

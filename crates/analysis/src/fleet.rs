@@ -1,7 +1,7 @@
 //! Many machines: classes of alike ones, how far the nodes of a class lie apart, and which nodes are slow in what.
 //!
 //! Input is a [`Table`]: rows of node, run, cost and figure, however they were read. [`found`] does the rest: it sorts nodes
-//! into [`Class`]es, splits the scatter of every cost ([`Spread`]), tests every node in every family of costs, and names
+//! into [`Class`]es, splits the scatter of every cost ([`Scatter`]), tests every node in every family of costs, and names
 //! likely causes. docs/FLEET-REPORT.md gives the method and what was measured of it.
 
 mod cause;
@@ -22,10 +22,10 @@ mod tail;
 mod tests;
 
 pub use class::Class;
-pub use effects::{Effect, Spread};
+pub use effects::{Effect, Scatter};
 pub use found::{ClassFound, CostSpread, FamilySpread, Found, found};
-pub use options::{CLOCK, ENOUGH_NODES, Options};
-pub use parts::{Part, Parts};
+pub use options::{CLOCK, ENOUGH_NODES, FleetOptions};
+pub use parts::{MachinePart, Parts};
 pub use population::Population;
-pub use slow::{Cause, CauseKind, Doubted, SlowCost, SlowFamily, SlowNode};
-pub use table::{CostKey, Figure, RunFacts, RunKey, Table, weakening, weakening_kind};
+pub use slow::{CauseKind, Doubted, SlowCause, SlowCost, SlowFamily, SlowNode};
+pub use table::{CostKey, RunFacts, RunFigure, RunKey, Table, weakening, weakening_kind};

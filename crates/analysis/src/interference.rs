@@ -19,7 +19,7 @@ pub struct Load {
 
 /// One stretch beside the loads, compared with those alone just before and after it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct ComparedStretch {
     /// Elapsed time per operation, beside over alone.
     pub elapsed: f64,
     /// Processor time per operation, beside over alone; `None` if it is too short to tell.
@@ -32,7 +32,7 @@ pub struct Pair {
 
 /// How much a victim is slowed by loads beside it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub struct PairSlowdown {
     /// The kind of work that is slowed.
     pub victim: String,
     /// What runs beside it.
@@ -62,14 +62,14 @@ pub const POINTS: f64 = 0.05;
 
 impl Slowdown {
     /// The figures of these pairs; `None` if there are none.
-    pub fn of(pairs: &[Pair]) -> Option<Slowdown> {
+    pub fn of(pairs: &[ComparedStretch]) -> Option<Slowdown> {
         let figure = |ratios: Vec<f64>| {
             let middle = median(ratios.iter().copied())?;
             Some(around(middle, reach(&RoundFigure::alike(ratios))))
         };
         let cpu: Vec<f64> = pairs.iter().filter_map(|pair| pair.cpu).collect();
         let loads = pairs.first()?.achieved.len();
-        let mean = |of: &dyn Fn(&Pair) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
+        let mean = |of: &dyn Fn(&ComparedStretch) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
         Some(Slowdown {
             pairs: pairs.len(),
             elapsed: figure(pairs.iter().map(|pair| pair.elapsed).collect())?,
@@ -114,7 +114,7 @@ pub struct Interference {
     /// What stands for each kind: its name, and the operation with its point.
     pub kinds: Vec<(String, String)>,
     /// All cells: those of the matrices, of the dose curves and of several loads at once.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<PairSlowdown>,
     /// What was not measured: a kind or a place, and why.
     pub skipped: Vec<(String, String)>,
     /// The CPU of the victims.
@@ -142,18 +142,18 @@ impl Interference {
     /// The curves of a victim by the dose of one load, for those pairs that were measured at several doses: the dose and the
     /// slow-down, by dose. They begin with no load, which slows nothing down. Cells of pairs that predict several loads at
     /// once have one more dose than the matrix, and make no curve.
-    pub fn curves(&self) -> Vec<Curve> {
+    pub fn curves(&self) -> Vec<DoseCurve> {
         const FEWEST_DOSES: usize = 3;
-        let mut curves: Vec<Curve> = Vec::new();
+        let mut curves: Vec<DoseCurve> = Vec::new();
         for cell in &self.cells {
             let ([load], Some(slowdown)) = (cell.beside.as_slice(), &cell.slowdown) else { continue };
-            let same = |curve: &&mut Curve| {
+            let same = |curve: &&mut DoseCurve| {
                 curve.victim == cell.victim && curve.aggressor == load.kind && curve.place == load.place
             };
             let point = (load.dose, slowdown.elapsed);
             match curves.iter_mut().find(same) {
                 Some(curve) => curve.points.push(point),
-                None => curves.push(Curve {
+                None => curves.push(DoseCurve {
                     victim: cell.victim.clone(),
                     aggressor: load.kind.clone(),
                     place: load.place,
@@ -175,7 +175,7 @@ impl Interference {
                 let alone = |load: &Load| self.cell(&cell.victim, std::slice::from_ref(load));
                 let parts: Vec<f64> =
                     cell.beside.iter().map(|load| Some(alone(load)?.elapsed.value)).collect::<Option<_>>()?;
-                Some(Together { cell, measured, prediction: Prediction::of(&parts) })
+                Some(Together { cell, measured, prediction: LoadsPrediction::of(&parts) })
             })
             .collect()
     }
@@ -183,7 +183,7 @@ impl Interference {
 
 /// The slow-down of one kind by another at several doses.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
+pub struct DoseCurve {
     /// The kind that is slowed.
     pub victim: String,
     /// The kind beside it.
@@ -198,26 +198,26 @@ pub struct Curve {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together<'a> {
     /// The victim and its loads.
-    pub cell: &'a Cell,
+    pub cell: &'a PairSlowdown,
     /// What was measured.
     pub measured: Interval,
     /// What the pairs say.
-    pub prediction: Prediction,
+    pub prediction: LoadsPrediction,
 }
 
 /// Two models of several loads at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Prediction {
+pub struct LoadsPrediction {
     /// Each load slows what the others have left: the product of the slow-downs.
     pub product: f64,
     /// Each load takes a time of its own: 1 and the sum of what each adds.
     pub sum: f64,
 }
 
-impl Prediction {
+impl LoadsPrediction {
     /// From the slow-down by each load alone.
-    pub fn of(parts: &[f64]) -> Prediction {
-        Prediction { product: parts.iter().product(), sum: 1.0 + parts.iter().map(|part| part - 1.0).sum::<f64>() }
+    pub fn of(parts: &[f64]) -> LoadsPrediction {
+        LoadsPrediction { product: parts.iter().product(), sum: 1.0 + parts.iter().map(|part| part - 1.0).sum::<f64>() }
     }
 
     /// How far a model's figure is from what was measured, as a share of the latter.
@@ -230,23 +230,23 @@ impl Prediction {
 mod tests {
     use super::*;
 
-    fn pair(elapsed: f64, cpu: Option<f64>) -> Pair {
-        Pair { elapsed, cpu, alone_ns: 100.0, achieved: vec![5.0, 7.0] }
+    fn pair(elapsed: f64, cpu: Option<f64>) -> ComparedStretch {
+        ComparedStretch { elapsed, cpu, alone_ns: 100.0, achieved: vec![5.0, 7.0] }
     }
 
     fn load(kind: &str, dose: f64) -> Load {
         Load { kind: kind.into(), dose, place: Place::Other }
     }
 
-    fn cell(beside: &[Load], elapsed: f64) -> Cell {
-        let pairs: Vec<Pair> = (0..6).map(|_| pair(elapsed, Some(1.0))).collect();
-        Cell { victim: "compute".into(), beside: beside.to_vec(), slowdown: Slowdown::of(&pairs) }
+    fn cell(beside: &[Load], elapsed: f64) -> PairSlowdown {
+        let pairs: Vec<ComparedStretch> = (0..6).map(|_| pair(elapsed, Some(1.0))).collect();
+        PairSlowdown { victim: "compute".into(), beside: beside.to_vec(), slowdown: Slowdown::of(&pairs) }
     }
 
     #[test]
     fn a_cell_is_told_where_its_interval_is_narrow_or_leaves_one_out() {
         let of = |ratios: &[f64]| {
-            let pairs: Vec<Pair> = ratios.iter().map(|&ratio| pair(ratio, Some(ratio))).collect();
+            let pairs: Vec<ComparedStretch> = ratios.iter().map(|&ratio| pair(ratio, Some(ratio))).collect();
             Slowdown::of(&pairs).expect("figures")
         };
         let nothing = of(&[1.0, 1.01, 0.99, 1.0, 1.01, 0.99]);
@@ -276,7 +276,7 @@ mod tests {
         let together = all.together();
         let [only] = together.as_slice() else { panic!("{together:?}") };
         assert!((only.prediction.product - 1.8).abs() < 1e-12 && (only.prediction.sum - 1.7).abs() < 1e-12);
-        assert!((Prediction::error(only.prediction.product, only.measured.value) + 0.0526).abs() < 1e-4);
+        assert!((LoadsPrediction::error(only.prediction.product, only.measured.value) + 0.0526).abs() < 1e-4);
         // Without one of the pairs nothing is predicted.
         let fewer = Interference { cells: all.cells[1..].to_vec(), ..Interference::default() };
         assert_eq!(fewer.together(), []);

@@ -75,7 +75,7 @@ impl SharedErrors {
 
 /// One cost in a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Part {
+struct Addend {
     times: f64,
     price: Interval,
     shared: SharedErrors,
@@ -86,7 +86,7 @@ struct Part {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sum {
     constant: f64,
-    parts: BTreeMap<FigureSource, Part>,
+    parts: BTreeMap<FigureSource, Addend>,
 }
 
 impl Sum {
@@ -97,7 +97,7 @@ impl Sum {
 
     /// This cost, once.
     pub fn once(source: FigureSource, price: Interval, shared: SharedErrors) -> Sum {
-        Sum { constant: 0.0, parts: BTreeMap::from([(source, Part { times: 1.0, price, shared })]) }
+        Sum { constant: 0.0, parts: BTreeMap::from([(source, Addend { times: 1.0, price, shared })]) }
     }
 
     /// This sum plus another one multiplied by a factor.
@@ -105,7 +105,7 @@ impl Sum {
     pub fn plus(mut self, times: f64, other: &Sum) -> Sum {
         self.constant += times * other.constant;
         for (source, part) in &other.parts {
-            self.parts.entry(source.clone()).or_insert(Part { times: 0.0, ..*part }).times += times * part.times;
+            self.parts.entry(source.clone()).or_insert(Addend { times: 0.0, ..*part }).times += times * part.times;
         }
         self
     }

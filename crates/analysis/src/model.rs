@@ -6,7 +6,7 @@
 //!
 //! How to use it
 //! 1. Describe a [`System`] (TOML or in code) and call [`predict`]: throughput, response, how the CPUs are used, three kinds of idle time.
-//! 2. Or measure configurations, put each into a [`Measured`], and [`fit`] them: first of all one user alone over several memory
+//! 2. Or measure configurations, put each into a [`MeasuredMeans`], and [`fit`] them: first of all one user alone over several memory
 //!    limits. [`Fit::system`] then gives the [`System`] of any other [`Configuration`], measured or not.
 //! 3. [`predict_interval`] carries the intervals of the parameters to the prediction. [`bounds`] says what no system of these demands
 //!    exceeds, and [`simulate()`] plays the same system event by event, with percentiles of the response time.
@@ -57,11 +57,11 @@ pub use faults::{CurvePoint, FaultCurve};
 pub use figure::Figure;
 pub use file::ModelFile;
 pub use fit::{CurveFit, Fit, fit};
-pub use measured::{Configuration, Measured};
-pub use prediction::{Bounds, CpuShares, Method, Percentiles, Prediction, PredictionInterval, Simulated};
+pub use measured::{MeasuredConfiguration, MeasuredMeans};
+pub use prediction::{Bounds, CpuShares, Method, Percentiles, PredictionInterval, Simulated, SteadyState};
 pub use simulate::{Ended, Log, Request, Script, SimulationSettings, play, simulate};
 pub use solve::{predict, predict_by_hierarchy, predict_exactly};
-pub use system::{Kind, PageDevice, Spread, System};
+pub use system::{Kind, PageSource, Spread, System};
 pub use uncertain::{draws, predict_interval};
 
 #[cfg(test)]

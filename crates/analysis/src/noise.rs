@@ -8,9 +8,9 @@ mod periods;
 mod recording;
 mod windows;
 
-pub use account::{Account, Cause, Clock, Counted, Longest, Repeated, Source, account};
+pub use account::{Clock, CountedInterrupts, CpuAccount, Longest, NoiseCause, RepeatedSeries, Source, account};
 pub use charge::{Charges, Event, Mark, UNEXPLAINED, charge};
-pub use gap::{Gap, Window};
+pub use gap::{Gap, SpinWindow};
 pub use periods::{Series, periods};
 pub use recording::Recording;
 pub use windows::{Line, attribute};

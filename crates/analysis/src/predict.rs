@@ -108,7 +108,7 @@ pub struct TimeSplit {
 
 /// The predicted time of one unit of a mix's work on the machine of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Prediction {
+pub struct MixPrediction {
     /// In the order of the mix.
     pub rows: Vec<PricedLine>,
     /// Lines that have no price here.
@@ -121,12 +121,12 @@ pub struct Prediction {
 
 /// Prices a mix in the state in which costs are quoted. `place` identifies the run among others. Missing costs are
 /// listed.
-pub fn predict(mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
+pub fn predict(mix: &Mix, run: &Run, place: usize, names: Names) -> MixPrediction {
     predict_in(MachineState::Quiet, mix, run, place, names)
 }
 
 /// Prices a mix in a state. `place` identifies the run among others. Missing costs are listed.
-pub fn predict_in(state: MachineState, mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
+pub fn predict_in(state: MachineState, mix: &Mix, run: &Run, place: usize, names: Names) -> MixPrediction {
     let mut lacking = Vec::new();
     let mut rows = Vec::new();
     for line in &mix.lines {
@@ -149,7 +149,7 @@ pub fn predict_in(state: MachineState, mix: &Mix, run: &Run, place: usize, names
         }
         rows.push(row);
     }
-    Prediction { rows, lacking, measured: whole(state, mix, run), validated: None }
+    MixPrediction { rows, lacking, measured: whole(state, mix, run), validated: None }
 }
 
 /// The clock at which a cost is quoted, if it follows one that the run knows.
@@ -185,7 +185,7 @@ pub fn whole(state: MachineState, mix: &Mix, run: &Run) -> Option<Interval> {
     Some(all.times(1.0 / mix.whole_units))
 }
 
-impl Prediction {
+impl MixPrediction {
     /// The sum of all rows. It is a lower bound if something is missing.
     pub fn total(&self) -> Sum {
         self.rows.iter().fold(Sum::default(), |sum, row| sum.plus(row.line.term.times, &row.each))

@@ -181,7 +181,7 @@ impl RelativeRate {
 
 /// The times of single reads of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Latency {
+pub struct PageLatency {
     /// The median, in ns.
     pub median_ns: f64,
     /// Lower and upper quartile, in ns.
@@ -195,12 +195,12 @@ pub struct Latency {
     pub direct: bool,
 }
 
-impl Latency {
+impl PageLatency {
     /// The summary of these reads; `None` without reads.
-    pub fn of(page_ns: &[f64], direct: bool) -> Option<Latency> {
+    pub fn of(page_ns: &[f64], direct: bool) -> Option<PageLatency> {
         let sorted = sorted(page_ns.iter().copied());
         let at = |share| crate::statistics::quantile(&sorted, share);
-        Some(Latency {
+        Some(PageLatency {
             median_ns: at(0.5)?,
             quartiles_ns: (at(0.25)?, at(0.75)?),
             mean_ns: page_ns.iter().sum::<f64>() / page_ns.len() as f64,
@@ -233,7 +233,7 @@ pub struct Tuning {
     /// The bytes of a pass, from the beginning.
     pub pass_bytes: u64,
     /// The times of single reads.
-    pub latency: Latency,
+    pub latency: PageLatency,
     /// The input of the arithmetic.
     pub inputs: Inputs,
     /// Rows of the surface.
@@ -297,7 +297,7 @@ pub struct Advice {
     /// `sequential` or `random`.
     pub order: &'static str,
     /// The times of single reads, if the file can be cold.
-    pub latency: Option<Latency>,
+    pub latency: Option<PageLatency>,
     /// The input of the arithmetic, under the same condition.
     pub inputs: Option<Inputs>,
     /// Cold, if possible, and warm.

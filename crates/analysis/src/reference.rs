@@ -13,7 +13,7 @@ pub use contributed::{Contribution, ContributionError, contribute};
 pub use facts::{Facts, dear_mitigations};
 pub use held::{Direction, Held, NotHeld, hold};
 pub use knowledge::likely_cause_of_waking;
-pub use oddities::{OddCost, Oddity, Verdict, judge};
+pub use oddities::{BesideReferences, OddCost, Oddity, judge};
 pub use remedy::{Place, Remedy};
 pub use verdict::told;
 

@@ -9,7 +9,7 @@ mod works;
 
 use record::{Bytes, Cost, Doubt, Run};
 
-pub use fit::{Fit, LEAST, fit};
+pub use fit::{FittedLaw, LEAST, fit};
 pub use works::{AXIS, WORKS, WorkOf};
 
 use crate::statistics::Interval;
@@ -18,7 +18,7 @@ use crate::typical::typical;
 
 /// The cost of work at one number of CPUs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Level {
+pub struct CostAtCpus {
     /// The number of CPUs that do it at the same time.
     pub cpus: u32,
     /// The time in which each of them does it once, in ns.
@@ -37,9 +37,9 @@ pub struct Scaling {
     /// The work.
     pub work: WorkOf,
     /// The run's costs of it, one CPU first.
-    pub levels: Vec<Level>,
+    pub levels: Vec<CostAtCpus>,
     /// The law that fits them, or why none is fitted.
-    pub law: Result<Fit, String>,
+    pub law: Result<FittedLaw, String>,
     /// The number of CPUs from which on another one certainly adds less than half of what the first one does.
     pub stops_at: Option<u32>,
     /// The doubts of its costs.
@@ -59,17 +59,17 @@ fn scaling(work: WorkOf, run: &Run) -> Option<Scaling> {
     costs.sort_by_key(|(cpus, _)| *cpus);
     let times: Vec<(u32, Interval)> = costs.iter().map(|(cpus, cost)| (*cpus, typical(run, cost))).collect();
     let one = times.first().filter(|(cpus, _)| *cpus == 1 && times.len() > 1)?.1;
-    let levels: Vec<Level> =
+    let levels: Vec<CostAtCpus> =
         times.iter().zip(&costs).map(|(&(cpus, time), (_, cost))| level(cpus, time, cost.bytes, one)).collect();
     let mut doubts = Vec::new();
     costs.iter().for_each(|(_, cost)| join(&mut doubts, doubts_of(cost)));
     Some(Scaling { work, law: fit(&times), stops_at: stops_at(&levels), levels, doubts })
 }
 
-fn level(cpus: u32, time: Interval, payload: Bytes, one: Interval) -> Level {
+fn level(cpus: u32, time: Interval, payload: Bytes, one: Interval) -> CostAtCpus {
     let many = f64::from(cpus);
     let rate = |times: f64| over(times * 1e9, time);
-    Level {
+    CostAtCpus {
         cpus,
         time,
         per_second: rate(many),
@@ -90,7 +90,7 @@ fn over(number: f64, time: Interval) -> Interval {
 }
 
 /// The first number of CPUs after which further ones certainly add less than [`HARDLY`] of the first one's throughput each.
-fn stops_at(levels: &[Level]) -> Option<u32> {
+fn stops_at(levels: &[CostAtCpus]) -> Option<u32> {
     levels.windows(2).find_map(|pair| {
         let (before, after) = (pair[0].speed_up?, pair[1].speed_up?);
         let added = f64::from(pair[1].cpus - pair[0].cpus);

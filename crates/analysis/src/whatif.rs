@@ -1,11 +1,11 @@
 //! What if: a prediction with some of its costs changed.
 
 use crate::mix::Sum;
-use crate::predict::Prediction;
+use crate::predict::MixPrediction;
 
 /// The change of a cost.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum Assumption {
     /// This time, in ns.
     Time(f64),
     /// This many ns more, or less.
@@ -13,7 +13,7 @@ pub enum Change {
     /// Its time multiplied by this factor.
     Times(f64),
     /// Its price in another prediction of the same mix.
-    As(Box<Prediction>),
+    As(Box<MixPrediction>),
 }
 
 /// A supposition about some rows of a prediction.
@@ -24,7 +24,7 @@ pub struct Supposed {
     /// The indices of the rows.
     pub rows: Vec<usize>,
     /// Their change.
-    pub change: Change,
+    pub change: Assumption,
 }
 
 /// The reasons why a supposition is impossible.
@@ -40,27 +40,27 @@ pub enum Impossible {
 ///
 /// # Errors
 /// If a cost becomes negative that was not, or another run lacks a price.
-pub fn suppose(prediction: &Prediction, supposed: &[Supposed]) -> Result<Prediction, Impossible> {
+pub fn suppose(prediction: &MixPrediction, supposed: &[Supposed]) -> Result<MixPrediction, Impossible> {
     let mut changed = prediction.clone();
     for Supposed { rows, change, .. } in supposed {
         for &place in rows {
             let row = &mut changed.rows[place];
             row.each = match change {
-                Change::Time(time) => Sum::exactly(*time),
-                Change::By(step) => Sum::exactly(*step).plus(1.0, &row.each),
-                Change::Times(factor) => Sum::default().plus(*factor, &row.each),
-                Change::As(other) => match &other.rows[place] {
+                Assumption::Time(time) => Sum::exactly(*time),
+                Assumption::By(step) => Sum::exactly(*step).plus(1.0, &row.each),
+                Assumption::Times(factor) => Sum::default().plus(*factor, &row.each),
+                Assumption::As(other) => match &other.rows[place] {
                     found if found.by.is_some() => found.each.clone(),
                     _ => return Err(Impossible::Lacking(row.line.name())),
                 },
             };
             // A supposed time has no doubts. Another run's price has that run's doubts.
             match change {
-                Change::Time(_) => row.doubts.clear(),
-                Change::As(other) => row.doubts.clone_from(&other.rows[place].doubts),
-                Change::By(_) | Change::Times(_) => {}
+                Assumption::Time(_) => row.doubts.clear(),
+                Assumption::As(other) => row.doubts.clone_from(&other.rows[place].doubts),
+                Assumption::By(_) | Assumption::Times(_) => {}
             }
-            let steps_below = matches!(change, Change::By(step) if *step < 0.0);
+            let steps_below = matches!(change, Assumption::By(step) if *step < 0.0);
             if steps_below && row.each.figure().value < 0.0 {
                 return Err(Impossible::BelowNothing(row.line.name()));
             }
@@ -68,7 +68,7 @@ pub fn suppose(prediction: &Prediction, supposed: &[Supposed]) -> Result<Predict
     }
     // A supposed operation has a price, so it is no longer missing.
     let is_supposed = |name: &str| {
-        let sets = supposed.iter().filter(|it| matches!(it.change, Change::Time(_) | Change::As(_)));
+        let sets = supposed.iter().filter(|it| matches!(it.change, Assumption::Time(_) | Assumption::As(_)));
         sets.flat_map(|it| &it.rows).any(|&place| prediction.rows[place].line.name() == name)
     };
     changed.lacking.retain(|(line, _)| !is_supposed(&line.name()));
@@ -76,6 +76,6 @@ pub fn suppose(prediction: &Prediction, supposed: &[Supposed]) -> Result<Predict
 }
 
 /// The difference of two predictions. Costs that both share cancel.
-pub fn difference(after: &Prediction, before: &Prediction) -> Sum {
+pub fn difference(after: &MixPrediction, before: &MixPrediction) -> Sum {
     after.total().plus(-1.0, &before.total())
 }

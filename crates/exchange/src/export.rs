@@ -24,8 +24,8 @@ pub const EXPORTERS: &[&dyn Exporter] = &[
     &go::GoBenchmark,
     &bencher::Bencher,
     &action::GithubAction,
-    &hyperfine::Hyperfine,
-    &lmbench::Lmbench,
+    &hyperfine::HyperfineExport,
+    &lmbench::LmbenchExport,
 ];
 
 /// The format of this name.

@@ -17,7 +17,7 @@ const MOST_COSTS: usize = 20_000;
 
 /// Every format, in the order of the help.
 pub const IMPORTERS: &[&dyn Importer] =
-    &[&lmbench::Lmbench, &hyperfine::Hyperfine, &google::GoogleBenchmark, &criterion::Criterion];
+    &[&lmbench::LmbenchImport, &hyperfine::HyperfineImport, &google::GoogleBenchmark, &criterion::Criterion];
 
 /// The format of this name.
 pub fn importer(name: &str) -> Option<&'static dyn Importer> {

@@ -9,14 +9,14 @@ use crate::output::{Misuse, say};
 use crate::resolve;
 
 /// The run or reference machine that `--against` names.
-pub(crate) struct Named(Run);
+pub(crate) struct Against(Run);
 
-impl Named {
+impl Against {
     /// The one of this name.
     ///
     /// # Errors
     /// An unknown name, and a book of published costs, which `compare` compares.
-    pub(crate) fn of(name: Option<&str>) -> anyhow::Result<Option<Named>> {
+    pub(crate) fn of(name: Option<&str>) -> anyhow::Result<Option<Against>> {
         let Some(name) = name else { return Ok(None) };
         let reference = resolve::run(name)?;
         if reference.is_published() {
@@ -29,16 +29,16 @@ impl Named {
             ))
             .into());
         }
-        Ok(Some(Named(reference)))
+        Ok(Some(Against(reference)))
     }
 
     /// The same, before this machine is measured: it must be of the same architecture.
     ///
     /// # Errors
-    /// Those of [`Named::of`], and another architecture.
-    pub(crate) fn check(name: Option<&str>) -> anyhow::Result<Option<Named>> {
-        let named = Named::of(name)?;
-        if let Some(Named(reference)) = &named {
+    /// Those of [`Against::of`], and another architecture.
+    pub(crate) fn check(name: Option<&str>) -> anyhow::Result<Option<Against>> {
+        let named = Against::of(name)?;
+        if let Some(Against(reference)) = &named {
             same_architecture(reference, std::env::consts::ARCH)?;
         }
         Ok(named)
@@ -57,8 +57,8 @@ impl Beside {
     ///
     /// # Errors
     /// If nothing of the named one can be held against the run.
-    pub(crate) fn of(run: &Run, against: Option<Named>, present: Option<Present>) -> anyhow::Result<Beside> {
-        let against = against.map(|Named(reference)| reference);
+    pub(crate) fn of(run: &Run, against: Option<Against>, present: Option<Present>) -> anyhow::Result<Beside> {
+        let against = against.map(|Against(reference)| reference);
         if let Some(reference) = &against {
             has_common(run, reference)?;
         }

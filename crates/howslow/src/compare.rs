@@ -2,7 +2,7 @@
 
 mod gate;
 
-use analysis::compare::{Comparison, Gated, Options, Versions, differences};
+use analysis::compare::{CompareOptions, Comparison, Gated, Versions, differences};
 use record::{CountedIn, Run};
 use report::document::{CompareDocument, ComparedGate};
 use report::{ComparisonView, Shown, Sort};
@@ -81,8 +81,8 @@ fn view(args: &CompareArgs) -> ComparisonView<'_> {
     ComparisonView { names: &args.runs, sort, shown: if all { Shown::All } else { Shown::Changed } }
 }
 
-fn how(args: &CompareArgs) -> Options {
-    Options {
+fn how(args: &CompareArgs) -> CompareOptions {
+    CompareOptions {
         unit: args.unit.map(|unit| match unit {
             CompareUnit::Ns => CountedIn::Nanoseconds,
             CompareUnit::Cycles => CountedIn::Cycles,

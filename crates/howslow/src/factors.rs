@@ -1,7 +1,7 @@
 //! The ratio of two machines on a mix, split into factors: for `howslow predict --factors` and `howslow compare --mix`.
 
 use analysis::factors::{NoFactors, factors};
-use analysis::predict::{MachineState, Prediction};
+use analysis::predict::{MachineState, MixPrediction};
 use record::{Mix, printable};
 use report::FactorsOf;
 use report::document::FactorsDocument;
@@ -53,7 +53,7 @@ pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) ->
     others.map(|(other, after)| split_of([mix, mix], [*base, *other], [before, after])).collect()
 }
 
-fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&Prediction; 2]) -> anyhow::Result<FactorSplit> {
+fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&MixPrediction; 2]) -> anyhow::Result<FactorSplit> {
     let found = factors(predictions[0], predictions[1]).map_err(|why| refused(why, sides))?;
     let of = FactorsOf { mixes, runs: sides.map(|named| named.run), factors: &found };
     Ok(FactorSplit { page: report::factors(&of, output::style()), document: FactorsDocument::from(&found) })

@@ -2,7 +2,7 @@
 
 use operation::Item;
 
-use crate::against::Named;
+use crate::against::Against;
 use crate::budget;
 use crate::cli::{AgainstArgs, MeasureArgs};
 use crate::output::Outcome;
@@ -17,7 +17,7 @@ pub(crate) fn headline(args: &MeasureArgs, beside: &AgainstArgs) -> anyhow::Resu
     match args.repeat {
         Some(count) => crate::repeat::repeat(count, &wanted, args, &|_| false),
         None => {
-            let against = Named::check(beside.against.as_deref())?;
+            let against = Against::check(beside.against.as_deref())?;
             session::print_beside(session::measure(wanted, args)?, args, against, &|_| false)
         }
     }

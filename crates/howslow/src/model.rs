@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use analysis::model::answer::{Asked, answer};
-use analysis::model::{FaultCurve, Figure, Fit, Measured, ModelFile, SimulationSettings, System, fit};
+use analysis::model::{FaultCurve, Figure, Fit, MeasuredMeans, ModelFile, SimulationSettings, System, fit};
 use record::printable;
 use report::document::ModelDocument;
 use serde::Deserialize;
@@ -85,7 +85,7 @@ fn from_document(text: &str) -> Result<ModelFile, String> {
 /// The system to predict, what was measured of it, and the fit that it comes from.
 struct Described {
     system: System,
-    measured: Option<Measured>,
+    measured: Option<MeasuredMeans>,
     fit: Option<Fit>,
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ::noise::{NoiseError, Options, Order, Tracing};
-use analysis::noise::{Account, account};
+use analysis::noise::{CpuAccount, account};
 use report::document::NoiseDocument;
 
 use crate::cli::NoiseArgs;
@@ -31,7 +31,7 @@ pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
         other => other.into(),
     })?;
     recordings.iter_mut().for_each(|recording| recording.tick_hz = machine.kernel.tick_hz);
-    let accounts: Vec<Account> = recordings.iter().map(account).collect();
+    let accounts: Vec<CpuAccount> = recordings.iter().map(account).collect();
     if args.json {
         output::print_document(&NoiseDocument::of(&machine, &accounts, args.together))?;
     } else {

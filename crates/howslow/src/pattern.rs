@@ -15,19 +15,19 @@ pub(crate) struct Pattern {
     id: glob::Pattern,
     /// The operations of the heading with this name, or those that time the system call with it, if the name is no id's.
     others: Vec<&'static str>,
-    at: Vec<Wanted>,
+    at: Vec<WantedAxis>,
 }
 
 /// What the point must be on one axis.
 #[derive(Debug)]
-struct Wanted {
+struct WantedAxis {
     axis: String,
     value: glob::Pattern,
     /// The number that was typed, which may be one of the user's own.
     number: Option<u64>,
 }
 
-impl Wanted {
+impl WantedAxis {
     fn is_met(&self, point: &Point) -> bool {
         point.0.get(&self.axis).is_some_and(|at| self.value.matches(&at.to_string()))
     }
@@ -49,7 +49,7 @@ impl Pattern {
             let (axis, value) = pair.ok_or_else(|| bad("a point is AXIS=VALUE,..., such as @size=64".into()))?;
             let number = bytes_of(value).or_else(|| value.parse().ok());
             let value = glob(number.map(|number| number.to_string()).as_deref().unwrap_or(value))?;
-            at.push(Wanted { axis: axis.to_string(), value, number });
+            at.push(WantedAxis { axis: axis.to_string(), value, number });
         }
         let mut pattern = Pattern { text: text.into(), id: glob(id)?, others: Vec::new(), at };
         if !operations::all().any(|operation| pattern.names(operation.id)) {
@@ -122,7 +122,7 @@ impl Pattern {
         if !self.means_id(operation.id) {
             return Vec::new();
         }
-        let own: Vec<(&Wanted, u64)> = self.own(operation).collect();
+        let own: Vec<(&WantedAxis, u64)> = self.own(operation).collect();
         let headline = operation.points(true);
         let usual = |point: &Point| {
             let free = point.0.iter().filter(|(axis, _)| !self.at.iter().any(|spoken| spoken.axis == **axis));
@@ -141,7 +141,7 @@ impl Pattern {
     }
 
     /// The numbers of the user's own that it says, on axes of this operation that take them.
-    fn own<'a>(&'a self, operation: &'a Operation) -> impl Iterator<Item = (&'a Wanted, u64)> {
+    fn own<'a>(&'a self, operation: &'a Operation) -> impl Iterator<Item = (&'a WantedAxis, u64)> {
         self.at.iter().filter_map(|wanted| {
             let (axis, number) = (operation.axis(&wanted.axis)?, wanted.number?);
             let listed = axis.values.contains(&Value::Number(number));

@@ -6,7 +6,7 @@ pub(crate) mod pricing;
 mod what_if;
 pub(crate) mod whole;
 
-use analysis::predict::{MachineState, Prediction, predict_in};
+use analysis::predict::{MachineState, MixPrediction, predict_in};
 use analysis::whatif::{Impossible, Supposed, suppose};
 use record::{Mix, printable};
 use report::Priced;
@@ -92,7 +92,7 @@ fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome
             several => output::print_document(&Predictions { predictions: several })?,
         }
     } else {
-        let page = |((mix, _, after), shown): (&(&Mix, Vec<Prediction>, After), &Vec<Priced>)| {
+        let page = |((mix, _, after), shown): (&(&Mix, Vec<MixPrediction>, After), &Vec<Priced>)| {
             report::predictions(mix, shown, &after.supposed, output::style())
         };
         output::print_page(&all.iter().zip(&shown).map(page).collect::<Vec<_>>().join("\n"))?;
@@ -102,10 +102,10 @@ fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome
 }
 
 /// The predictions to be shown, each with its total in the other state.
-fn show<'a>(request: &PredictRequest<'a>, mix: &Mix, all: &'a [Prediction], after: &After) -> Vec<Priced<'a>> {
+fn show<'a>(request: &PredictRequest<'a>, mix: &Mix, all: &'a [MixPrediction], after: &After) -> Vec<Priced<'a>> {
     let state = request.state;
     let other = if state == MachineState::Quiet { MachineState::Typical } else { MachineState::Quiet };
-    let one = |(place, prediction): (usize, &'a Prediction)| {
+    let one = |(place, prediction): (usize, &'a MixPrediction)| {
         let run = request.runs[place].run;
         // A book has one state only, and there is no total if a price is missing.
         let told = prediction.lacking.is_empty() && !run.is_published();
@@ -118,10 +118,10 @@ fn show<'a>(request: &PredictRequest<'a>, mix: &Mix, all: &'a [Prediction], afte
 /// Applies what-if changes to a mix's predictions.
 struct After {
     supposed: Vec<Supposed>,
-    predictions: Vec<Option<Prediction>>,
+    predictions: Vec<Option<MixPrediction>>,
 }
 
-fn all_supposed(request: &PredictRequest, mix: &Mix, before: &[Prediction]) -> Result<After, Misuse> {
+fn all_supposed(request: &PredictRequest, mix: &Mix, before: &[MixPrediction]) -> Result<After, Misuse> {
     if request.what_if.is_empty() {
         return Ok(After { supposed: Vec::new(), predictions: vec![None; before.len()] });
     }

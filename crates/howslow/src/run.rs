@@ -2,7 +2,7 @@
 
 use record::Skip;
 
-use crate::against::Named;
+use crate::against::Against;
 use crate::cli::RunArgs;
 use crate::output::Outcome;
 use crate::session::{self, Wanted};
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
     match args.measure.repeat {
         Some(count) => crate::repeat::repeat(count, &wanted, &args.measure, &by_name),
         None => {
-            let against = Named::check(args.beside.against.as_deref())?;
+            let against = Against::check(args.beside.against.as_deref())?;
             session::print_beside(session::measure(wanted, &args.measure)?, &args.measure, against, &by_name)
         }
     }

@@ -11,7 +11,7 @@ use operation::Item;
 use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Tailing, Value};
 use store::{Calibration, FigureHistory, Store, StoreError};
 
-use crate::against::{Beside, Named};
+use crate::against::{Against, Beside};
 use crate::beside;
 use crate::budget;
 use crate::cli::MeasureArgs;
@@ -194,7 +194,7 @@ pub(crate) fn print_run(
 pub(crate) fn print_beside(
     measured: Measured,
     args: &MeasureArgs,
-    against: Option<Named>,
+    against: Option<Against>,
     by_name: &dyn Fn(&Skip) -> bool,
 ) -> anyhow::Result<Outcome> {
     let (run, ending) = finish(measured, args);

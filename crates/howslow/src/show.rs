@@ -2,7 +2,7 @@
 
 use record::Run;
 
-use crate::against::{Beside, Named};
+use crate::against::{Against, Beside};
 use crate::cli::{ExportArgs, ShowArgs};
 use crate::export;
 use crate::output::{self, Outcome};
@@ -19,7 +19,7 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Outcome> {
     } else if args.json {
         print_run(run, if args.summary { Samples::Omitted } else { Samples::Kept })?;
     } else {
-        let beside = Beside::of(&run, Named::of(args.against.as_deref())?, None)?;
+        let beside = Beside::of(&run, Against::of(args.against.as_deref())?, None)?;
         output::print_page(&report::page_beside(&run, &beside.view(), output::style_in(args.detail())))?;
     }
     Ok(Outcome::Done)

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use analysis::interference::{Cell, Interference, POINTS, Pair, Slowdown};
+use analysis::interference::{ComparedStretch, Interference, POINTS, PairSlowdown, Slowdown};
 use measure::{Progress, Scratch, Signals};
 use record::Place;
 
@@ -120,7 +120,7 @@ struct Work<'a> {
     cpus: Cpus,
     signals: &'a Signals,
     asked: Vec<Asked>,
-    pairs: Vec<Vec<Pair>>,
+    pairs: Vec<Vec<ComparedStretch>>,
     /// Kinds that cannot run here, and why.
     impossible: Vec<(&'static str, String)>,
     started: Instant,
@@ -326,13 +326,13 @@ impl Work<'_> {
         });
     }
 
-    fn cells(&self) -> Vec<Cell> {
+    fn cells(&self) -> Vec<PairSlowdown> {
         let load = |load: &Load| analysis::interference::Load {
             kind: load.kind.name.into(),
             dose: load.dose,
             place: load.place,
         };
-        let cell = |(asked, pairs): (&Asked, &Vec<Pair>)| Cell {
+        let cell = |(asked, pairs): (&Asked, &Vec<ComparedStretch>)| PairSlowdown {
             victim: asked.victim.into(),
             beside: asked.loads.iter().map(load).collect(),
             slowdown: Slowdown::of(pairs),
@@ -342,7 +342,7 @@ impl Work<'_> {
 }
 
 /// True if more pairs would tell little more of a cell.
-fn is_known(pairs: &[Pair]) -> bool {
+fn is_known(pairs: &[ComparedStretch]) -> bool {
     pairs.len() >= KNOWN_PAIRS && Slowdown::of(pairs).is_some_and(|it| it.elapsed.half() <= KNOWN)
 }
 
@@ -352,10 +352,10 @@ fn scaled(length: f64, scale: f64) -> f64 {
 }
 
 /// A stretch beside, compared with the mean of those alone before and after it: what drifts evenly cancels.
-fn pair(before: Stretch, beside: Stretch, after: Stretch, achieved: Vec<f64>) -> Pair {
+fn pair(before: Stretch, beside: Stretch, after: Stretch, achieved: Vec<f64>) -> ComparedStretch {
     let alone = (before.elapsed + after.elapsed) / 2.0;
     let cpu = before.cpu.zip(after.cpu).map(|(before, after)| (before + after) / 2.0);
-    Pair {
+    ComparedStretch {
         elapsed: beside.elapsed / alone,
         cpu: beside.cpu.zip(cpu).map(|(beside, alone)| beside / alone),
         alone_ns: alone,
@@ -369,8 +369,8 @@ mod tests {
 
     #[test]
     fn a_cell_is_known_once_enough_pairs_agree() {
-        let pairs = |ratios: &[f64]| -> Vec<Pair> {
-            let pair = |&elapsed: &f64| Pair { elapsed, cpu: None, alone_ns: 1.0, achieved: vec![1.0] };
+        let pairs = |ratios: &[f64]| -> Vec<ComparedStretch> {
+            let pair = |&elapsed: &f64| ComparedStretch { elapsed, cpu: None, alone_ns: 1.0, achieved: vec![1.0] };
             ratios.iter().map(pair).collect()
         };
         assert!(is_known(&pairs(&[1.0, 1.005, 0.995, 1.0])));

@@ -21,4 +21,4 @@ pub use plan::{
     Arrivals, Axes, FLUSH, InputFile, Interaction, Job, Memory, Plan, PlanError, SHIPPED, Size, Think, Time, device,
     relief, shipped,
 };
-pub use session::{Session, Step, dry_run};
+pub use session::{Ending, Session, dry_run};

@@ -16,7 +16,7 @@ use crate::users::{Program, Spin, Users, Work, find, user_folder};
 
 /// How one configuration ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum Ending {
     /// With its time.
     Done(Box<Measured>),
     /// By a signal.
@@ -105,9 +105,13 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// If its group, its page device or its users cannot be made.
-    pub fn measure(&mut self, configuration: &Configuration, progress: &mut dyn FnMut(f64)) -> Result<Step, LoadError> {
+    pub fn measure(
+        &mut self,
+        configuration: &Configuration,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<Ending, LoadError> {
         if let Some(signal) = self.signals.come() {
-            return Ok(Step::Interrupted(signal));
+            return Ok(Ending::Interrupted(signal));
         }
         let cpus = cpus_of(configuration.cpus).ok_or_else(|| too_few_cpus(configuration.cpus))?;
         self.prepare_folders(configuration.users)?;
@@ -140,8 +144,8 @@ impl<'a> Session<'a> {
         };
         let ended = drive(&setting, users, listener, progress)?;
         Ok(match ended {
-            Ended::Whole(measured) => Step::Done(measured),
-            Ended::Interrupted(signal) => Step::Interrupted(signal),
+            Ended::Whole(measured) => Ending::Done(measured),
+            Ended::Interrupted(signal) => Ending::Interrupted(signal),
         })
     }
 

@@ -145,23 +145,23 @@ fn hexadecimal(text: &str) -> Option<u64> {
 
 /// The numbers of cores, threads and sockets.
 #[derive(Debug, Default, PartialEq)]
-struct Topology {
+struct CpuCounts {
     online: u32,
     cores: Option<u32>,
     threads_per_core: Option<u32>,
     sockets: Option<u32>,
 }
 
-fn topology(host: &Host, cpuinfo: &str) -> Topology {
+fn topology(host: &Host, cpuinfo: &str) -> CpuCounts {
     let online = host.read("sys/devices/system/cpu/online").map(|list| numbers(&list)).unwrap_or_default();
     if online.is_empty() {
         let online = sysconf(libc::_SC_NPROCESSORS_ONLN).and_then(|count| u32::try_from(count).ok()).unwrap_or(1);
-        return Topology { online, threads_per_core: siblings(cpuinfo), ..Topology::default() };
+        return CpuCounts { online, threads_per_core: siblings(cpuinfo), ..CpuCounts::default() };
     }
     let groups = |files: [&str; 2]| groups(host, &online, files);
     let cores = groups(["core_cpus_list", "thread_siblings_list"]);
     let sockets = groups(["package_cpus_list", "core_siblings_list"]);
-    Topology {
+    CpuCounts {
         online: online.len() as u32,
         cores: cores.map(|(count, _)| count),
         threads_per_core: cores.map(|(_, largest)| largest).or_else(|| siblings(cpuinfo)),
@@ -298,7 +298,7 @@ mod tests {
         let files = files.into_iter().map(|(path, text)| (format!("sys/devices/system/cpu/{path}"), text));
         let files: Vec<(String, String)> = files.collect();
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        let expected = Topology { online: 8, cores: Some(4), threads_per_core: Some(2), sockets: Some(2) };
+        let expected = CpuCounts { online: 8, cores: Some(4), threads_per_core: Some(2), sockets: Some(2) };
         assert_eq!(topology(&Recorded::new(&files).host(), ""), expected);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::thread::JoinHandle;
 
-use analysis::noise::{Event, Gap, Mark, Recording, Window};
+use analysis::noise::{Event, Gap, Mark, Recording, SpinWindow};
 use operation::{Clock, Usage};
 
 use crate::chain::chain;
@@ -133,7 +133,7 @@ impl Spin {
         self.recording.lost_gaps += (count - kept) as u64;
         self.recording.gaps.extend_from_slice(&self.buffer[..kept]);
         let counts = self.counts();
-        self.recording.windows.push(Window { start, end, traced, counts, chain });
+        self.recording.windows.push(SpinWindow { start, end, traced, counts, chain });
     }
 
     /// What each line counted since the last call.

@@ -1,6 +1,6 @@
 //! The page of a crossover: the answer in words, both costs at every number, and the chart of both.
 
-use analysis::crossover::{Answer, Crossing, Measured, Side};
+use analysis::crossover::{CostsAt, Crossing, CrossoverAnswer, Side};
 use analysis::statistics::{Interval, ratio};
 use record::units::significant;
 use record::{Bytes, Unit};
@@ -22,9 +22,9 @@ pub struct CrossoverShown<'a> {
     /// What is compared: `time` or `processor time`.
     pub by: &'a str,
     /// Whether and where they cross.
-    pub answer: &'a Answer,
+    pub answer: &'a CrossoverAnswer,
     /// All that was measured, in the order of the numbers.
-    pub points: &'a [Measured],
+    pub points: &'a [CostsAt],
     /// What else is to be known: counts of the operations' own, points left out.
     pub notes: &'a [String],
 }
@@ -38,12 +38,12 @@ impl CrossoverShown<'_> {
             format!(" from {} to {}", self.number(first.at), self.number(last.at))
         });
         match self.answer {
-            Answer::Once(it) => self.crossing(it),
-            Answer::Several(all) => {
+            CrossoverAnswer::Once(it) => self.crossing(it),
+            CrossoverAnswer::Several(all) => {
                 let each: Vec<String> = all.iter().map(|it| self.crossing(it)).collect();
                 format!("They cross {} times. {}", all.len(), each.join(" "))
             }
-            Answer::Never { cheaper, trend } => {
+            CrossoverAnswer::Never { cheaper, trend } => {
                 let beyond = trend.map_or_else(String::new, |trend| {
                     format!(
                         " If the trend at the end goes on, they cross near {}, which was not measured.",
@@ -52,7 +52,7 @@ impl CrossoverShown<'_> {
                 });
                 format!("They do not cross: {} takes less {}{range}.{beyond}", name(*cheaper), self.by)
             }
-            Answer::Undecided { cheaper: Some((side, [low, high])) } => format!(
+            CrossoverAnswer::Undecided { cheaper: Some((side, [low, high])) } => format!(
                 "Undecided: {} takes less {} from {} to {}, and elsewhere the intervals do not tell. A larger --budget makes \
                  them narrower.",
                 name(*side),
@@ -60,7 +60,7 @@ impl CrossoverShown<'_> {
                 self.number(*low),
                 self.number(*high)
             ),
-            Answer::Undecided { cheaper: None } => {
+            CrossoverAnswer::Undecided { cheaper: None } => {
                 format!("Undecided: the intervals tell no difference{range}. A larger --budget makes them narrower.")
             }
         }

@@ -5,7 +5,7 @@ mod map;
 mod spreads;
 mod view;
 
-use analysis::fleet::{ClassFound, Found, Part, Population, SlowFamily, SlowNode};
+use analysis::fleet::{ClassFound, Found, MachinePart, Population, SlowFamily, SlowNode};
 use analysis::statistics::Interval;
 use record::units::{counted, percent};
 
@@ -188,18 +188,19 @@ fn is_known(told: &str) -> bool {
 }
 
 fn class_told(class: &ClassFound) -> String {
-    let part =
-        |wanted: Part| class.class.parts.iter().find(|(part, _)| *part == wanted).map_or("", |(_, told)| told.as_str());
-    let cpus = part(Part::Cpus);
+    let part = |wanted: MachinePart| {
+        class.class.parts.iter().find(|(part, _)| *part == wanted).map_or("", |(_, told)| told.as_str())
+    };
+    let cpus = part(MachinePart::Cpus);
     let cpus = if cpus.is_empty() { String::new() } else { format!("{cpus} CPUs") };
-    let microcode = Some(part(Part::Microcode)).filter(|it| is_known(it)).map(|it| format!("microcode {it}"));
-    let huge = Some(part(Part::HugePages)).filter(|it| is_known(it)).map(|it| format!("huge pages {it}"));
+    let microcode = Some(part(MachinePart::Microcode)).filter(|it| is_known(it)).map(|it| format!("microcode {it}"));
+    let huge = Some(part(MachinePart::HugePages)).filter(|it| is_known(it)).map(|it| format!("huge pages {it}"));
     let parts = [
-        part(Part::Cpu).to_string(),
+        part(MachinePart::Cpu).to_string(),
         cpus,
-        part(Part::Memory).into(),
-        part(Part::Hypervisor).into(),
-        part(Part::Kernel).split(" #").next().unwrap_or_default().into(),
+        part(MachinePart::Memory).into(),
+        part(MachinePart::Hypervisor).into(),
+        part(MachinePart::Kernel).split(" #").next().unwrap_or_default().into(),
         microcode.unwrap_or_default(),
         huge.unwrap_or_default(),
     ];
@@ -218,14 +219,15 @@ fn class_told(class: &ClassFound) -> String {
 /// The parts in which nodes of the class differ.
 fn differing(class: &ClassFound, view: &FleetView<'_>, style: Style) -> String {
     let mut page = String::new();
-    for part in Part::ALL {
-        let here: Vec<&(u32, Part, String)> = class.class.differing.iter().filter(|(_, of, _)| *of == part).collect();
+    for part in MachinePart::ALL {
+        let here: Vec<&(u32, MachinePart, String)> =
+            class.class.differing.iter().filter(|(_, of, _)| *of == part).collect();
         if here.is_empty() {
             continue;
         }
         let name =
             |node: u32| class.class.nodes.iter().position(|it| *it == node).map_or("", |it| class.nodes[it].as_str());
-        let told = |it: &&(u32, Part, String)| format!("{} {}", shown(name(it.0)), cut(&it.2));
+        let told = |it: &&(u32, MachinePart, String)| format!("{} {}", shown(name(it.0)), cut(&it.2));
         let some: Vec<String> = here.iter().take(view.most(3)).map(told).collect();
         let more = if here.len() > some.len() { ", ..." } else { "" };
         let text = format!("{} differs on {}: {}{more}", part.word(), count(here.len(), "node"), some.join(", "));

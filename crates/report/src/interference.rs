@@ -1,6 +1,6 @@
 //! The page of `howslow interference`: the matrices, the dose curves, several loads at once, and the paper's own cell.
 
-use analysis::interference::{Cell, Curve, Interference, Load, POINTS, Prediction, Slowdown, told};
+use analysis::interference::{DoseCurve, Interference, Load, LoadsPrediction, POINTS, PairSlowdown, Slowdown, told};
 use analysis::statistics::Interval;
 use record::units::{counted, percent};
 use record::{Machine, Place};
@@ -138,8 +138,8 @@ fn doses(found: &Interference, style: Style) -> String {
     format!("\n{}", grid.render(style))
 }
 
-fn dose_chart(curves: &[Curve]) -> Chart {
-    let series = |curve: &Curve| {
+fn dose_chart(curves: &[DoseCurve]) -> Chart {
+    let series = |curve: &DoseCurve| {
         let points = curve.points.iter().map(|(dose, it)| (*dose, it.value - 1.0)).collect();
         let ends = curve.points.iter().map(|(_, it)| (it.low - 1.0, it.high - 1.0)).collect();
         Series::new(format!("{} beside {}", curve.victim, curve.aggressor), points).with_intervals(ends)
@@ -166,11 +166,11 @@ fn together(found: &Interference, style: Style) -> String {
     let titles = ["three together: elapsed time added", "measured", "product of the pairs", "sum of the pairs"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for it in &several {
-        let Cell { victim, beside, .. } = it.cell;
+        let PairSlowdown { victim, beside, .. } = it.cell;
         let loads: Vec<String> = beside.iter().map(load).collect();
         let place = beside.first().map_or("", |load| load.place.told());
         let predicted = |value: f64| {
-            let error = Prediction::error(value, it.measured.value);
+            let error = LoadsPrediction::error(value, it.measured.value);
             format!("{:+.1} % (off by {:+.1} %)", (value - 1.0) * 100.0, error * 100.0)
         };
         grid.add(

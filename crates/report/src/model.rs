@@ -5,7 +5,7 @@ mod fitted;
 mod row;
 
 use analysis::model::answer::{ModelAnswer, ResponseOf};
-use analysis::model::questions::{Change, Resource, UsersWithin};
+use analysis::model::questions::{Resource, SystemChange, UsersWithin};
 use analysis::model::{CpuShares, Method, System};
 use analysis::statistics::Interval;
 use record::Bytes;
@@ -30,13 +30,13 @@ pub(crate) fn method(method: Method) -> &'static str {
 }
 
 /// The name of a change.
-pub(crate) fn change(change: Change) -> String {
+pub(crate) fn change(change: SystemChange) -> String {
     match change {
-        Change::Memory(more) => format!("{} more memory", Bytes(more)),
-        Change::Cpu => "another CPU".into(),
-        Change::Handling => "fault handling in half the CPU time".into(),
-        Change::PageDevice => "a page device twice as fast".into(),
-        Change::Eligible => "one more eligible".into(),
+        SystemChange::Memory(more) => format!("{} more memory", Bytes(more)),
+        SystemChange::Cpu => "another CPU".into(),
+        SystemChange::Handling => "fault handling in half the CPU time".into(),
+        SystemChange::PageDevice => "a page device twice as fast".into(),
+        SystemChange::Eligible => "one more eligible".into(),
     }
 }
 

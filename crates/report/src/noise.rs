@@ -1,6 +1,6 @@
 //! The page of `howslow noise`: for each CPU what is lost, how it spreads, what it is charged to, what comes back.
 
-use analysis::noise::{Account, Cause, Repeated, Source};
+use analysis::noise::{CpuAccount, NoiseCause, RepeatedSeries, Source};
 use analysis::tails::{SHARES, samples_needed};
 use record::Nanoseconds;
 use record::units::{Amount, grouped, percent};
@@ -15,7 +15,7 @@ const MOST_LINES: usize = 10;
 const MOST_PERIODS: usize = 10;
 
 /// The page. `together` says that all CPUs were watched at once; `charts` has the width of charts, if they are wanted.
-pub fn noise(accounts: &[Account], together: bool, charts: Option<usize>, style: Style) -> String {
+pub fn noise(accounts: &[CpuAccount], together: bool, charts: Option<usize>, style: Style) -> String {
     let mut text = String::new();
     let order = if together { "all CPUs at once" } else { "one CPU after another, the others left to other programs" };
     text += &style.paragraph(
@@ -36,7 +36,7 @@ pub fn noise(accounts: &[Account], together: bool, charts: Option<usize>, style:
     text
 }
 
-fn of_one(account: &Account, style: Style) -> String {
+fn of_one(account: &CpuAccount, style: Style) -> String {
     let head = format!(
         "CPU {}: {} of its time lost in {} gaps a second; the longest took {}",
         account.cpu,
@@ -58,7 +58,7 @@ fn of_one(account: &Account, style: Style) -> String {
     text
 }
 
-fn conditions(account: &Account) -> String {
+fn conditions(account: &CpuAccount) -> String {
     let mut parts = vec![
         format!("watched for {}", Nanoseconds(account.watched * 1e9)),
         format!("a step takes {}", Nanoseconds(account.step)),
@@ -83,7 +83,7 @@ fn conditions(account: &Account) -> String {
 }
 
 /// The lengths of gaps at the usual percentiles.
-fn lengths(account: &Account) -> Grid {
+fn lengths(account: &CpuAccount) -> Grid {
     let mut grid = Grid::new("<>>>>>>", [vec![2], vec![4], vec![5]]);
     let name = |share: &f64| format!("p{}", share * 100.0);
     let head = ["  gaps".into()].into_iter().chain(SHARES.iter().map(name)).chain(["longest".into()]);
@@ -106,12 +106,12 @@ fn lengths(account: &Account) -> Grid {
     grid
 }
 
-fn causes(account: &Account) -> Grid {
+fn causes(account: &CpuAccount) -> Grid {
     let mut grid = Grid::new("<>>>>", [vec![2], vec![4]]);
     let head = ["  cause", "of the time", "a second", "each", "longest"];
     grid.add(RowKind::Heading, head.map(String::from).to_vec());
     for cause in account.causes.iter().take(MOST_CAUSES) {
-        let Cause { name, per_second, share, each, longest } = cause;
+        let NoiseCause { name, per_second, share, each, longest } = cause;
         let time = |ns: &Option<f64>| ns.map_or("-".into(), |ns| Nanoseconds(ns).to_string());
         let rate = per_second.map_or("-".into(), amount);
         grid.add(RowKind::Row, vec![format!("  {name}"), percent(*share), rate, time(each), time(longest)]);
@@ -124,16 +124,16 @@ fn causes(account: &Account) -> Grid {
     grid
 }
 
-fn periods(repeated: &[Repeated]) -> Grid {
+fn periods(repeated: &[RepeatedSeries]) -> Grid {
     let mut grid = Grid::new("<>>>>>>", [vec![5], vec![3]]);
     let head = ["  comes back every", "gap of", "task's work", "nine in ten below", "there", "off by", "it is"];
     grid.add(RowKind::Heading, head.map(String::from).to_vec());
     // Those that take the most time, the shortest period first.
-    let weight = |it: &Repeated| it.series.members.len() as f64 * it.series.length;
+    let weight = |it: &RepeatedSeries| it.series.members.len() as f64 * it.series.length;
     let mut weights: Vec<f64> = repeated.iter().map(weight).collect();
     weights.sort_by(|a, b| b.total_cmp(a));
     let least = weights.get(MOST_PERIODS - 1).copied().unwrap_or(0.0);
-    for Repeated { series, name, worked } in repeated.iter().filter(|it| weight(it) >= least) {
+    for RepeatedSeries { series, name, worked } in repeated.iter().filter(|it| weight(it) >= least) {
         let there = series.members.len() as f64 / series.slots.max(1) as f64;
         grid.add(
             RowKind::Row,
@@ -151,14 +151,14 @@ fn periods(repeated: &[Repeated]) -> Grid {
     grid
 }
 
-fn longest(account: &Account) -> String {
+fn longest(account: &CpuAccount) -> String {
     let told =
         account.longest.iter().map(|gap| format!("{} at {:.3} s ({})", Nanoseconds(gap.length), gap.at, gap.cause));
     let told: Vec<String> = told.collect();
     if told.is_empty() { "no gap at all".into() } else { told.join("; ") }
 }
 
-fn counted(account: &Account) -> String {
+fn counted(account: &CpuAccount) -> String {
     let told = account.counted.iter().take(MOST_LINES).map(|line| format!("{} {}", line.name, amount(line.per_second)));
     let mut told: Vec<String> = told.collect();
     if account.counted.len() > MOST_LINES {
@@ -188,7 +188,7 @@ fn source(sources: &[&Source]) -> String {
 }
 
 /// Gaps a second by the least length, a curve for each CPU.
-pub fn noise_chart(accounts: &[Account]) -> Chart {
+pub fn noise_chart(accounts: &[CpuAccount]) -> Chart {
     let series = accounts.iter().map(|account| {
         let buckets = account.tail.buckets();
         let mut left = account.tail.samples();
@@ -222,12 +222,12 @@ fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use analysis::noise::{Gap, Recording, Window, account};
+    use analysis::noise::{Gap, Recording, SpinWindow, account};
 
     use super::*;
 
     fn recording(untraced: Option<&str>) -> Recording {
-        let windows = (0..40).map(|number| f64::from(number) * 5e7).map(|start| Window {
+        let windows = (0..40).map(|number| f64::from(number) * 5e7).map(|start| SpinWindow {
             start,
             end: start + 4.99e7,
             traced: untraced.is_none() && start > 1e9,

@@ -1,7 +1,7 @@
 //! A mix priced by one run or several side by side: families, operations, the sum beside the measured time, what-ifs.
 
 use analysis::mix::Lack;
-use analysis::predict::{MachineState, Prediction, PricedLine};
+use analysis::predict::{MachineState, MixPrediction, PricedLine};
 use analysis::statistics::Interval;
 use analysis::whatif::{Supposed, difference};
 use record::units::{percent, rate, significant};
@@ -18,9 +18,9 @@ pub struct Priced<'a> {
     /// The run.
     pub run: &'a Run,
     /// The mix priced by it.
-    pub prediction: &'a Prediction,
+    pub prediction: &'a MixPrediction,
     /// The same with the suppositions applied.
-    pub supposed: Option<Prediction>,
+    pub supposed: Option<MixPrediction>,
     /// The state of its prices.
     pub state: MachineState,
     /// Its total by the prices of the other state.
@@ -250,7 +250,7 @@ fn notes(priced: &[Priced], style: Style) -> String {
 }
 
 /// Why a prediction has no interval, and what widens it.
-fn how_sure(prediction: &Prediction) -> Vec<String> {
+fn how_sure(prediction: &MixPrediction) -> Vec<String> {
     let total = prediction.total();
     let untold: Vec<&str> = total.untold().map(|(_, name)| name.as_str()).collect();
     let mut texts = Vec::new();
@@ -287,7 +287,7 @@ fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
 }
 
 /// The effect of the suppositions on their lines and on the whole.
-fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: Style) -> String {
+fn what_if(unit: &str, title: &str, [before, after]: [&MixPrediction; 2], style: Style) -> String {
     let mut grid = Grid::new("<>>>>><", [vec![1], vec![2]]);
     let mut notes = Footnotes::of(style);
     let titles = ["", "times", "before", "after", "change", ""];

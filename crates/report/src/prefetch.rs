@@ -1,7 +1,7 @@
 //! The pages of prefetch: the result of a sweep beside the arithmetic, and advice on one file.
 
 use analysis::prefetch::{
-    Advice, Candidate, FormulaVerdict, Inputs, Latency, MeasuredRates, Recommended, Tuning, Window,
+    Advice, Candidate, FormulaVerdict, Inputs, MeasuredRates, PageLatency, Recommended, Tuning, Window,
 };
 use analysis::statistics::{median, sorted};
 use record::units::{percent, significant};
@@ -40,7 +40,7 @@ pub fn tuning(it: &Tuning, style: Style) -> String {
     text
 }
 
-fn measured(latency: &Latency, inputs: &Inputs, style: Style) -> String {
+fn measured(latency: &PageLatency, inputs: &Inputs, style: Style) -> String {
     let ns = |ns: f64| Nanoseconds(ns).to_string();
     let (low, high) = latency.quartiles_ns;
     let how = if latency.direct { "past the page cache" } else { "through the page cache, put out before" };

@@ -1,6 +1,6 @@
 //! How work scales with the number of CPUs, as a page: a table, the law of each kind of work, and the speed-ups as a chart.
 
-use analysis::scalability::{Fit, Level, Scaling};
+use analysis::scalability::{CostAtCpus, FittedLaw, Scaling};
 use analysis::statistics::Interval;
 use record::Run;
 use record::units::{Amount, percent, significant};
@@ -70,7 +70,7 @@ const NOTES: [&str; 4] = [
     "stops: from that number on, another CPU certainly adds less than half of what the first one does",
 ];
 
-fn cells(level: &Level) -> Vec<String> {
+fn cells(level: &CostAtCpus) -> Vec<String> {
     let payload = level.bytes_per_second.map_or_else(|| "-".into(), |rate| Amount(rate.value).of("B/s"));
     let (speed_up, width, each) = match level.speed_up {
         None => ("-".into(), "-".into(), "-".into()),
@@ -114,7 +114,7 @@ fn last_ratio(it: &Scaling) -> String {
     format!("; {cpus} CPUs do {} times{known} the work of one", significant(ratio.value))
 }
 
-fn law(fit: &Fit) -> String {
+fn law(fit: &FittedLaw) -> String {
     let share = |it: &Interval| format!("{} ({} to {})", percent(it.value), percent(it.low), percent(it.high));
     let mut text = format!("contention {}, coherence {}", share(&fit.contention), share(&fit.coherence));
     let whole =

@@ -53,7 +53,7 @@ impl Entry {
             return Err("the file is empty".into());
         }
         let text = std::str::from_utf8(bytes).map_err(|_| "not text, so not a run")?;
-        let document: Document = serde_json::from_str(text).map_err(|error| match error.classify() {
+        let document: EntryDocument = serde_json::from_str(text).map_err(|error| match error.classify() {
             serde_json::error::Category::Data => format!("not a run: {}", printable(&error.to_string())),
             _ => format!("not a whole JSON document (damaged or truncated?): {error}"),
         })?;
@@ -90,7 +90,7 @@ impl Entry {
 }
 
 #[derive(Deserialize)]
-struct Document {
+struct EntryDocument {
     schema: String,
     id: String,
     started: String,

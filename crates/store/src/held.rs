@@ -12,7 +12,7 @@ use crate::database::{self, Keys, Opened};
 use crate::error::StoreError;
 use crate::head::Head;
 pub(crate) use crate::import::Imported;
-use crate::import::{self, Kept, Ready};
+use crate::import::{self, ImportOutcome, Ready};
 use crate::in_postgres::Postgres;
 use crate::rows::{Filter, Row, Series, Table};
 
@@ -118,8 +118,8 @@ impl Held {
     }
 
     /// True if the store gives back this document byte for byte.
-    pub(crate) fn has(&mut self, kept: Kept, document: &[u8]) -> bool {
-        let (Kept::New(key) | Kept::Known(key)) = kept;
+    pub(crate) fn has(&mut self, kept: ImportOutcome, document: &[u8]) -> bool {
+        let (ImportOutcome::New(key) | ImportOutcome::Known(key)) = kept;
         database::document(self.backend.as_mut(), key).is_ok_and(|there| there == document)
     }
 }

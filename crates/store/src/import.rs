@@ -34,21 +34,25 @@ impl Ready {
 
 /// What became of one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum ImportOutcome {
     /// It is in the store now, under this number.
     New(i64),
     /// It was there, under this number.
     Known(i64),
 }
 
-impl Kept {
+impl ImportOutcome {
     pub(crate) fn is_new(self) -> bool {
-        matches!(self, Kept::New(_))
+        matches!(self, ImportOutcome::New(_))
     }
 }
 
 /// Writes documents, all or none. `keys` is filled where it lacks something.
-pub(crate) fn insert(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<Vec<Kept>, String> {
+pub(crate) fn insert(
+    backend: &mut dyn Backend,
+    keys: &mut Keys,
+    ready: &[Ready],
+) -> Result<Vec<ImportOutcome>, String> {
     backend.begin()?;
     match insert_all(backend, keys, ready) {
         Ok(kept) => backend.commit().map(|()| kept).inspect_err(|_| *keys = Keys::default()),
@@ -61,7 +65,7 @@ pub(crate) fn insert(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]
     }
 }
 
-fn insert_all(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<Vec<Kept>, String> {
+fn insert_all(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<Vec<ImportOutcome>, String> {
     learn(backend, keys, ready)?;
     let (mut kept, mut costs) = (Vec::new(), Vec::new());
     for Ready { entry, content } in ready {
@@ -69,13 +73,13 @@ fn insert_all(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Re
         let Some(run) = add_run(backend, entry, machine)? else {
             let ask = "SELECT key FROM run WHERE id = $1 AND digest = $2";
             let rows = backend.ask(ask, &[Cell::Text(entry.id.clone()), Cell::Text(entry.digest.clone())])?;
-            kept.push(Kept::Known(rows.first().map_or(0, |row| row[0].number())));
+            kept.push(ImportOutcome::Known(rows.first().map_or(0, |row| row[0].number())));
             continue;
         };
         let document = [Cell::Whole(run), Cell::Bytes(content.clone())];
         backend.ask("INSERT INTO document (run, content) VALUES ($1, $2)", &document)?;
         add_costs(&mut costs, run, entry, keys);
-        kept.push(Kept::New(run));
+        kept.push(ImportOutcome::New(run));
     }
     backend.add_costs(&costs)?;
     Ok(kept)
@@ -217,7 +221,7 @@ fn add_costs(costs: &mut Vec<CostRow>, run: i64, entry: &Entry, keys: &Keys) {
 #[derive(Debug, Default)]
 pub(crate) struct Imported {
     /// The files whose documents are in the store now, with their numbers.
-    pub kept: Vec<(PathBuf, Kept)>,
+    pub kept: Vec<(PathBuf, ImportOutcome)>,
     /// The files that are no runs, each with the reason.
     pub refused: Vec<(PathBuf, String)>,
     /// Files that were left for later, because the time was up.

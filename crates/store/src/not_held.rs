@@ -25,17 +25,17 @@ pub(crate) enum Held {}
 
 /// What became of one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {}
+pub(crate) enum ImportOutcome {}
 
 /// What happened to files.
 #[derive(Debug)]
 pub(crate) struct Imported {
-    pub kept: Vec<(PathBuf, Kept)>,
+    pub kept: Vec<(PathBuf, ImportOutcome)>,
     pub refused: Vec<(PathBuf, String)>,
     pub left: usize,
 }
 
-impl Kept {
+impl ImportOutcome {
     pub(crate) fn is_new(self) -> bool {
         match self {}
     }
@@ -86,7 +86,7 @@ impl Held {
         match *self {}
     }
 
-    pub(crate) fn has(&mut self, _: Kept, _: &[u8]) -> bool {
+    pub(crate) fn has(&mut self, _: ImportOutcome, _: &[u8]) -> bool {
         match *self {}
     }
 }

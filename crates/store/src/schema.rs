@@ -54,7 +54,7 @@ pub(crate) fn migrate(backend: &mut dyn Backend) -> Result<(), String> {
         STEPS.iter().map(|(name, text)| Migration::unapplied(name, &dialect.words(text))).collect();
     let steps = steps.map_err(|error| error.to_string())?;
     let runner = Runner::new(&steps).set_grouped(true).set_abort_missing(true).set_abort_divergent(true);
-    runner.run(&mut Held(backend)).map(|_| ()).map_err(|error| error.to_string())
+    runner.run(&mut HeldTransaction(backend)).map(|_| ()).map_err(|error| error.to_string())
 }
 
 fn number(rows: Vec<Vec<Cell>>) -> i64 {
@@ -62,7 +62,7 @@ fn number(rows: Vec<Vec<Cell>>) -> i64 {
 }
 
 /// A store in a transaction, as the library wants it.
-struct Held<'a>(&'a mut dyn Backend);
+struct HeldTransaction<'a>(&'a mut dyn Backend);
 
 /// A failure in the words of the database.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl fmt::Display for Failed {
 
 impl std::error::Error for Failed {}
 
-impl Transaction for Held<'_> {
+impl Transaction for HeldTransaction<'_> {
     type Error = Failed;
 
     fn execute<'a, T: Iterator<Item = &'a str>>(&mut self, queries: T) -> Result<usize, Failed> {
@@ -89,7 +89,7 @@ impl Transaction for Held<'_> {
     }
 }
 
-impl Query<Vec<Migration>> for Held<'_> {
+impl Query<Vec<Migration>> for HeldTransaction<'_> {
     fn query(&mut self, query: &str) -> Result<Vec<Migration>, Failed> {
         let rows = self.0.ask(query, &[]).map_err(Failed)?;
         let migration = |row: &Vec<Cell>| {
@@ -105,4 +105,4 @@ impl Query<Vec<Migration>> for Held<'_> {
     }
 }
 
-impl Migrate for Held<'_> {}
+impl Migrate for HeldTransaction<'_> {}

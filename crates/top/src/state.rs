@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use analysis::bill::{Account, Interval, Who};
+use analysis::bill::{Account, Stretch, Who};
 use record::printable;
 
 use crate::about::{About, View};
@@ -126,7 +126,7 @@ impl State {
     }
 
     /// Takes an interval in, unless it is frozen.
-    pub fn update(&mut self, mut interval: Interval) {
+    pub fn update(&mut self, mut interval: Stretch) {
         if self.frozen {
             return;
         }

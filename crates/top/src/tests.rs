@@ -4,7 +4,7 @@ mod frames;
 mod keys;
 mod memory;
 
-use analysis::bill::{Account, AccountLine, Interval, Who};
+use analysis::bill::{Account, AccountLine, Stretch, Who};
 use record::{NamedCount, PairCount, Usage};
 
 use crate::{About, Column, Settings, State};
@@ -51,8 +51,8 @@ fn process(pid: u32, name: &str, calls: u64) -> Account {
     }
 }
 
-fn second(processes: Vec<Account>) -> Interval {
-    Interval { elapsed_ns: 1e9, processes }
+fn second(processes: Vec<Account>) -> Stretch {
+    Stretch { elapsed_ns: 1e9, processes }
 }
 
 fn some() -> Vec<Account> {

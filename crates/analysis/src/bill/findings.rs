@@ -2,7 +2,7 @@
 
 use record::{CallCount, Observation, PairCount};
 
-use super::rows::{Bill, Finding};
+use super::rows::{Bill, Habit};
 
 /// Fewer of anything are no habit.
 const FEW: u64 = 100;
@@ -35,7 +35,7 @@ const NOT_NOW: &[&str] = &[
 const SHORT_NS: f64 = 5e6;
 
 /// What could be saved, the largest first.
-pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Finding> {
+pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     let mut found = Vec::new();
     for call in &seen.together.calls {
         found.extend(small(call, bill));
@@ -52,12 +52,12 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Finding> {
     found.extend(short_lived(seen, bill));
     let all = seen.together.total() as f64;
     let cpu = seen.usage.cpu_ns.filter(|cpu| *cpu > 0.0);
-    let mut found: Vec<Finding> = found
+    let mut found: Vec<Habit> = found
         .into_iter()
         .map(|(text, times, saves_ns)| {
             let share = saves_ns.zip(cpu).map(|(saves, cpu)| saves / cpu);
             let weight = share.unwrap_or(if all > 0.0 { times / all } else { 0.0 });
-            (weight, Finding { text, saves_ns, share })
+            (weight, Habit { text, saves_ns, share })
         })
         .filter(|(weight, _)| *weight >= WORTH)
         .map(|(_, finding)| finding)
@@ -67,19 +67,19 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Finding> {
 }
 
 /// A sentence, how many calls it would do without, and what that saves in ns.
-type Found = (String, f64, Option<f64>);
+type Saving = (String, f64, Option<f64>);
 
 fn each(bill: &Bill, call: &str) -> Option<f64> {
     let row = bill.row(call)?;
     Some(row.cpu_ns? / row.count.max(1) as f64)
 }
 
-fn without(text: String, calls: f64, bill: &Bill, call: &str) -> Found {
+fn without(text: String, calls: f64, bill: &Bill, call: &str) -> Saving {
     // A call that is not made is not counted either, so only its own price counts.
     (text, calls, each(bill, call).map(|each| each * calls))
 }
 
-fn small(call: &CallCount, bill: &Bill) -> Option<Found> {
+fn small(call: &CallCount, bill: &Bill) -> Option<Saving> {
     let answered = call.count.checked_sub(call.failed())?;
     let bytes = call.bytes? as f64;
     let mean = bytes / answered.max(1) as f64;
@@ -97,7 +97,7 @@ fn small(call: &CallCount, bill: &Bill) -> Option<Found> {
     Some(without(text, fewer, bill, &call.call))
 }
 
-fn failing(call: &CallCount, bill: &Bill) -> Option<Found> {
+fn failing(call: &CallCount, bill: &Bill) -> Option<Saving> {
     let real = call.errors.iter().filter(|error| !NOT_NOW.contains(&error.name.as_str()));
     let worst = real.clone().max_by_key(|error| error.count)?;
     let failed: u64 = real.map(|error| error.count).sum();
@@ -111,7 +111,7 @@ fn failing(call: &CallCount, bill: &Bill) -> Option<Found> {
     Some(without(text, failed as f64, bill, &call.call))
 }
 
-fn clock(call: &CallCount, bill: &Bill) -> Option<Found> {
+fn clock(call: &CallCount, bill: &Bill) -> Option<Saving> {
     if !CLOCKS.contains(&call.call.as_str()) || call.count < FEW {
         return None;
     }
@@ -123,7 +123,7 @@ fn clock(call: &CallCount, bill: &Bill) -> Option<Found> {
     Some(without(text, call.count as f64, bill, &call.call))
 }
 
-fn same(call: &CallCount, bill: &Bill) -> Option<Found> {
+fn same(call: &CallCount, bill: &Bill) -> Option<Saving> {
     if !SAME.contains(&call.call.as_str()) || call.count < FEW {
         return None;
     }
@@ -131,7 +131,7 @@ fn same(call: &CallCount, bill: &Bill) -> Option<Found> {
     Some(without(text, call.count as f64 - 1.0, bill, &call.call))
 }
 
-fn looks(seen: &Observation, bill: &Bill) -> Option<Found> {
+fn looks(seen: &Observation, bill: &Bill) -> Option<Saving> {
     let looks = seen.together.calls.iter().filter(|call| LOOKS.contains(&call.call.as_str()));
     let count: u64 = looks.clone().map(|call| call.count).sum();
     let most = looks.clone().max_by_key(|call| call.count)?;
@@ -148,7 +148,7 @@ fn looks(seen: &Observation, bill: &Bill) -> Option<Found> {
     Some((text, count as f64, (times > 0.0).then_some(times)))
 }
 
-fn waited(pair: &PairCount, seen: &Observation, bill: &Bill) -> Option<Found> {
+fn waited(pair: &PairCount, seen: &Observation, bill: &Bill) -> Option<Saving> {
     let asks = WAITS.contains(&pair.first.as_str()) && READS.contains(&pair.then.as_str());
     let reads = seen.together.calls.iter().find(|call| call.call == pair.then)?.count;
     if !asks || pair.count < FEW || pair.count * 3 < reads {
@@ -162,7 +162,7 @@ fn waited(pair: &PairCount, seen: &Observation, bill: &Bill) -> Option<Found> {
     Some(without(text, pair.count as f64, bill, &pair.first))
 }
 
-fn sought(pair: &PairCount, bill: &Bill) -> Option<Found> {
+fn sought(pair: &PairCount, bill: &Bill) -> Option<Saving> {
     let instead = match (pair.first.as_str(), pair.then.as_str()) {
         ("lseek", "read") => "pread",
         ("lseek", "write") => "pwrite",
@@ -175,7 +175,7 @@ fn sought(pair: &PairCount, bill: &Bill) -> Option<Found> {
     Some(without(text, pair.count as f64, bill, "lseek"))
 }
 
-fn ping_pong(seen: &Observation, bill: &Bill) -> Option<Found> {
+fn ping_pong(seen: &Observation, bill: &Bill) -> Option<Saving> {
     let futex = seen.together.calls.iter().find(|call| call.call == "futex")?;
     let switches = seen.usage.voluntary_switches?;
     if futex.count < 10 * FEW || switches * 2 < futex.count {
@@ -189,7 +189,7 @@ fn ping_pong(seen: &Observation, bill: &Bill) -> Option<Found> {
     Some(without(text, futex.count as f64, bill, "futex"))
 }
 
-fn short_lived(seen: &Observation, bill: &Bill) -> Option<Found> {
+fn short_lived(seen: &Observation, bill: &Bill) -> Option<Saving> {
     let short = |process: &&record::ProcessCounts| {
         let cpu = process.usage.cpu_ns.unwrap_or(0.0) / process.processes.max(1) as f64;
         !process.running && process.parent.is_some() && cpu < SHORT_NS

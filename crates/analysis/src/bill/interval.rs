@@ -115,7 +115,7 @@ impl AccountLine {
 
 /// A stretch of time of a whole system.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Interval {
+pub struct Stretch {
     /// How long it was, in ns.
     pub elapsed_ns: f64,
     /// One account for each process that did something; those that began and ended in it are put together.
@@ -123,7 +123,7 @@ pub struct Interval {
 }
 
 /// The accounts of what was counted. `started` are the processes that were created meanwhile.
-pub fn interval(seen: &Observation, started: &BTreeSet<u32>, prices: &mut dyn UnitPrices) -> Interval {
+pub fn interval(seen: &Observation, started: &BTreeSet<u32>, prices: &mut dyn UnitPrices) -> Stretch {
     let mut children: BTreeMap<u32, u64> = BTreeMap::new();
     let is_new = |process: &ProcessCounts| match process.pid {
         Some(pid) => started.contains(&pid),
@@ -145,7 +145,7 @@ pub fn interval(seen: &Observation, started: &BTreeSet<u32>, prices: &mut dyn Un
     }
     let mut processes: Vec<Account> = accounts.into_values().collect();
     processes.iter_mut().for_each(Account::sort);
-    Interval { elapsed_ns: seen.elapsed_ns, processes }
+    Stretch { elapsed_ns: seen.elapsed_ns, processes }
 }
 
 /// The account of a process: `created` says how many of its processes are new, and how many new ones are its children.
@@ -245,7 +245,7 @@ impl Account {
     }
 }
 
-impl Interval {
+impl Stretch {
     /// All processes together.
     pub fn total(&self) -> Option<Account> {
         let (first, rest) = self.processes.split_first()?;

@@ -3,7 +3,7 @@
 use record::{Observation, Requests};
 
 use crate::mix::Sum;
-use crate::predict::Prediction;
+use crate::predict::MixPrediction;
 use crate::statistics::Interval;
 
 /// The family of the lines that price system calls. Others price what comes with them.
@@ -39,7 +39,7 @@ impl BillRow {
 
 /// A habit that costs time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct Habit {
     /// One sentence.
     pub text: String,
     /// The processor time that it would save, in ns; `None` without a price.
@@ -62,7 +62,7 @@ pub struct Bill {
     /// What the kernel charged for its own work, in ns.
     pub charged: Option<Charged>,
     /// What could be saved, the largest first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Habit>,
 }
 
 /// The charged time against which a bill closes.
@@ -93,7 +93,7 @@ impl Bill {
 }
 
 /// The bill of what was observed. The lines of the prediction belong to the row that their note names.
-pub(super) fn bill(seen: &Observation, prediction: Option<&Prediction>) -> Bill {
+pub(super) fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bill {
     let mut rows = call_rows(&seen.together);
     let counted = rows.len();
     let mut all = Sum::default();

@@ -9,7 +9,7 @@ use super::figure::is_published;
 
 /// Pairs of indices into the costs of `base` and `other`, in the order of the base.
 pub(super) fn pairs(base: &Run, other: &Run) -> Vec<(usize, usize)> {
-    let mut sides = Sides { base: Side::new(base), other: Side::new(other), pairs: Vec::new() };
+    let mut sides = Sides { base: RunSide::new(base), other: RunSide::new(other), pairs: Vec::new() };
     sides.by_id();
     sides.by_analogue();
     sides.by_shared_name();
@@ -23,19 +23,19 @@ pub(super) fn versions_differ((base, one): (&Run, &Cost), (run, other): (&Run, &
     one.operation == other.operation && one.version != other.version && versioned(base, one) && versioned(run, other)
 }
 
-struct Side<'a> {
+struct RunSide<'a> {
     costs: &'a [Cost],
     taken: Vec<bool>,
     by_operation: HashMap<&'a str, Vec<usize>>,
 }
 
-impl<'a> Side<'a> {
-    fn new(run: &'a Run) -> Side<'a> {
+impl<'a> RunSide<'a> {
+    fn new(run: &'a Run) -> RunSide<'a> {
         let mut by_operation: HashMap<&str, Vec<usize>> = HashMap::new();
         for (place, cost) in run.costs.iter().enumerate() {
             by_operation.entry(&cost.operation).or_default().push(place);
         }
-        Side { costs: &run.costs, taken: vec![false; run.costs.len()], by_operation }
+        RunSide { costs: &run.costs, taken: vec![false; run.costs.len()], by_operation }
     }
 
     fn free(&self) -> impl Iterator<Item = usize> + '_ {
@@ -60,8 +60,8 @@ fn means(at: &str, point: &Point) -> bool {
 }
 
 struct Sides<'a> {
-    base: Side<'a>,
-    other: Side<'a>,
+    base: RunSide<'a>,
+    other: RunSide<'a>,
     pairs: Vec<(usize, usize)>,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Sides<'a> {
 }
 
 /// Calls `found` with (index of the name, the published cost, the cost it names) for all that are free.
-fn collect(by: &Side<'_>, named: &Side<'_>, mut found: impl FnMut(usize, usize, usize)) {
+fn collect(by: &RunSide<'_>, named: &RunSide<'_>, mut found: impl FnMut(usize, usize, usize)) {
     for place in by.free().filter(|&place| is_published(&by.costs[place])) {
         for (rank, name) in by.costs[place].like.iter().enumerate() {
             let mut costs = named.named(name).filter(|&two| !named.taken[two]);

@@ -2,7 +2,7 @@
 
 use record::{Band, Cost, Run};
 
-use super::options::Options;
+use super::options::CompareOptions;
 
 /// The band covers costs that need nothing but their own core. Costs that depend on another CPU, a device or other
 /// tenants' memory scatter more from run to run: 4 to 10 % (docs/METHOD.md, "What is less steady than the rest").
@@ -27,7 +27,7 @@ pub struct Joint {
 }
 
 impl Joint {
-    pub(super) fn of(base: &Run, other: &Run, how: &Options) -> Joint {
+    pub(super) fn of(base: &Run, other: &Run, how: &CompareOptions) -> Joint {
         let bands = || [base, other].into_iter().filter_map(|run| run.noise.band.as_ref());
         let band = bands().map(Band::least).filter(|band| band.is_finite()).reduce(f64::max);
         let beyond = bands().all(|band| band.beyond.is_some());

@@ -4,7 +4,7 @@ use record::CountedIn;
 
 /// How runs are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
+pub struct CompareOptions {
     /// What all costs are compared in. `None` takes cycles where one of the runs counts in cycles; else, between runs of one
     /// kind of processor, cycles for the costs that follow the clock, so that a faster clock is not told as cheaper work.
     pub unit: Option<CountedIn>,

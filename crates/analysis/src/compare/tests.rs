@@ -7,7 +7,7 @@ use super::*;
 mod gates;
 mod laws;
 
-const HOW: Options = Options { unit: None, threshold: 0.01, margin: 0.05, versions: Versions::Kept };
+const HOW: CompareOptions = CompareOptions { unit: None, threshold: 0.01, margin: 0.05, versions: Versions::Kept };
 
 /// A run of costs with ten rounds each: id, figure, half the interval.
 fn run(costs: &[(&str, f64, f64)]) -> Run {
@@ -46,7 +46,7 @@ fn book(text: &str) -> Run {
     Book::from_toml(&format!("{head}{text}")).expect("a book").run()
 }
 
-fn verdicts(runs: &[Run], how: &Options) -> Vec<(String, Verdict)> {
+fn verdicts(runs: &[Run], how: &CompareOptions) -> Vec<(String, Verdict)> {
     let compared = compare(runs, how);
     let rows = compared.rows.iter();
     rows.map(|row| (row.base.name(), row.others[0].as_ref().expect("two runs").1.verdict)).collect()
@@ -73,7 +73,7 @@ fn a_change_excludes_one_and_exceeds_the_noise() {
         ("a.faster", Verdict::Faster),
     ];
     assert_eq!(told, expected.map(|(name, verdict)| (name.to_string(), verdict)));
-    let strict = Options { threshold: 0.2, ..HOW };
+    let strict = CompareOptions { threshold: 0.2, ..HOW };
     assert!(verdicts(&[base.clone(), other.clone()], &strict).iter().all(|(_, verdict)| !verdict.is_change()));
     let mut shaky = other;
     shaky.noise.band = Some(Band { difference: 0.3, beyond: None, operations: Vec::new() });
@@ -125,7 +125,7 @@ fn a_faster_clock_is_a_ratio_of_its_own_and_no_cheaper_work() {
     assert_eq!(units, [CountedIn::Cycles, CountedIn::Nanoseconds]);
     assert_eq!(verdicts(&runs, &HOW).iter().map(|it| it.1).collect::<Vec<_>>(), [Verdict::Same; 2]);
     // Asked for in times, it is told as what it is for a program: faster.
-    let in_times = Options { unit: Some(CountedIn::Nanoseconds), ..HOW };
+    let in_times = CompareOptions { unit: Some(CountedIn::Nanoseconds), ..HOW };
     assert_eq!(verdicts(&runs, &in_times)[0].1, Verdict::Faster);
     // An emulator's adds are no cycles of the same core.
     runs[1].noise.cycle_ns *= 5.0;
@@ -213,7 +213,7 @@ fn versions_are_compared_only_when_told_to() {
     let compared = compare(&runs, &HOW);
     assert_eq!((compared.rows.len(), compared.versions.len()), (1, 1));
     assert!(compared.only.iter().all(Vec::is_empty), "what is listed for its version is not missing");
-    let compared = compare(&runs, &Options { versions: Versions::Ignored, ..HOW });
+    let compared = compare(&runs, &CompareOptions { versions: Versions::Ignored, ..HOW });
     assert_eq!((compared.rows.len(), compared.versions.len()), (2, 0));
 }
 
@@ -223,14 +223,14 @@ fn cycles_are_compared_where_a_run_counts_in_them() {
     let mut manual = run(&[("a.x", 20.0, 0.0)]);
     manual.counted_in = CountedIn::Cycles;
     manual.costs[0].cycles = 30.0;
-    let ratio = |runs: &[Run], how: &Options| match &compare(runs, how).rows[0].others[0] {
+    let ratio = |runs: &[Run], how: &CompareOptions| match &compare(runs, how).rows[0].others[0] {
         Some((_, Against { ratio: RatioToBase::Times(it), .. })) => it.value,
         other => panic!("{other:?}"),
     };
     let runs = [base, manual];
     assert_eq!(compare(&runs, &HOW).unit, Some(CountedIn::Cycles));
     assert!((ratio(&runs, &HOW) - 1.0).abs() < 1e-12);
-    assert!((ratio(&runs, &Options { unit: Some(CountedIn::Nanoseconds), ..HOW }) - 2.0).abs() < 1e-12);
+    assert!((ratio(&runs, &CompareOptions { unit: Some(CountedIn::Nanoseconds), ..HOW }) - 2.0).abs() < 1e-12);
     let mut timeless = runs.clone();
     timeless[1].costs[0].cycles = 0.0;
     timeless[1].noise.cycle_ns = 0.0;

@@ -70,19 +70,19 @@ pub struct Against {
 pub(super) struct CostPair {
     ratio: RatioToBase,
     chance: Option<f64>,
-    costs: [Measured; 2],
+    costs: [FigureOrigin; 2],
 }
 
 /// What the verdict needs to know about the origin of a figure.
 #[derive(Clone, Copy)]
-struct Measured {
+struct FigureOrigin {
     published: bool,
     elsewhere: bool,
 }
 
 impl CostPair {
     pub(super) fn of(base: ComparedFigure, other: ComparedFigure, one: &Cost, two: &Cost) -> CostPair {
-        let measured = |cost: &Cost| Measured {
+        let measured = |cost: &Cost| FigureOrigin {
             published: is_published(cost),
             elsewhere: super::noise::needs_more_than_its_core(cost),
         };
@@ -130,7 +130,7 @@ pub(super) fn judge(pairs: &[CostPair], joint: &Joint) -> Vec<Against> {
 }
 
 impl Joint {
-    fn least_for(&self, costs: &[Measured; 2]) -> f64 {
+    fn least_for(&self, costs: &[FigureOrigin; 2]) -> f64 {
         if costs.iter().all(|cost| cost.published) {
             0.0
         } else if costs.iter().any(|cost| cost.elsewhere) {

@@ -1,7 +1,7 @@
 //! From points to an answer: where the order of two costs is known and changes, and how closely that place is known.
 
-use super::fit::{Curve, curve};
-use super::form::{Answer, Crossing, Measured, Ratio, Side, Trend, pooled};
+use super::fit::{Polynomial, curve};
+use super::form::{CostsAt, Crossing, CrossoverAnswer, LogRatio, Side, Trend, pooled};
 use crate::statistics::Interval;
 
 /// Standard errors by which costs must differ for their order to count as known at a point. At the usual 1.96 one of twenty
@@ -16,25 +16,28 @@ const LEAST: usize = 4;
 const FARTHEST: f64 = 64.0;
 
 /// Whether and where the costs cross. The points may come in any order; several at one number count as one.
-pub fn found(points: &[Measured]) -> Answer {
+pub fn found(points: &[CostsAt]) -> CrossoverAnswer {
     let ratios = pooled(points);
-    let known: Vec<(&Ratio, Side)> = ratios.iter().filter_map(|ratio| Some((ratio, ratio.cheaper(KNOWN)?))).collect();
-    let (Some(first), Some(last)) = (known.first(), known.last()) else { return Answer::Undecided { cheaper: None } };
+    let known: Vec<(&LogRatio, Side)> =
+        ratios.iter().filter_map(|ratio| Some((ratio, ratio.cheaper(KNOWN)?))).collect();
+    let (Some(first), Some(last)) = (known.first(), known.last()) else {
+        return CrossoverAnswer::Undecided { cheaper: None };
+    };
     let changes = known.windows(2).filter(|pair| pair[0].1 != pair[1].1);
     let mut crossings: Vec<Crossing> =
         changes.map(|pair| crossing(&ratios, (pair[0].0.at, pair[1].0.at), pair[0].1)).collect();
     match crossings.len() {
         0 => never(&ratios, first.1, [first.0.at, last.0.at]),
-        1 => Answer::Once(crossings.remove(0)),
-        _ => Answer::Several(crossings),
+        1 => CrossoverAnswer::Once(crossings.remove(0)),
+        _ => CrossoverAnswer::Several(crossings),
     }
 }
 
 /// One side is cheaper wherever the order is known, from the first of these numbers to the last.
-fn never(ratios: &[Ratio], cheaper: Side, known: [f64; 2]) -> Answer {
+fn never(ratios: &[LogRatio], cheaper: Side, known: [f64; 2]) -> CrossoverAnswer {
     let ends = ratios.first().zip(ratios.last()).map(|(first, last)| [first.at, last.at]);
     if ends != Some(known) {
-        return Answer::Undecided { cheaper: Some((cheaper, known)) };
+        return CrossoverAnswer::Undecided { cheaper: Some((cheaper, known)) };
     }
     let pairs = match ratios {
         [first, second, .., before, last] => vec![(second, first), (before, last)],
@@ -43,7 +46,7 @@ fn never(ratios: &[Ratio], cheaper: Side, known: [f64; 2]) -> Answer {
     // The nearer one, where both ends approach a crossing.
     let beyond = pairs.into_iter().filter_map(|(inner, end)| Some((trend(inner, end)?, end.at)));
     let far = |(it, end): &(Trend, f64)| (it.near / end).ln().abs();
-    Answer::Never {
+    CrossoverAnswer::Never {
         cheaper,
         trend: beyond.min_by(|one, other| far(one).total_cmp(&far(other))).map(|(trend, _)| trend),
     }
@@ -51,7 +54,7 @@ fn never(ratios: &[Ratio], cheaper: Side, known: [f64; 2]) -> Answer {
 
 /// Where the costs would cross beyond an end, if they went on approaching each other as they do between the last two points:
 /// an answer only where it is certain that they do.
-fn trend(inner: &Ratio, end: &Ratio) -> Option<Trend> {
+fn trend(inner: &LogRatio, end: &LogRatio) -> Option<Trend> {
     let ((x0, y0, error0), (x1, y1, error1)) = (inner.point()?, end.point()?);
     let approaches = y1.abs() < y0.abs() && (y1 - y0).abs() > KNOWN * error0.hypot(error1);
     let near = x1 - y1 * (x1 - x0) / (y1 - y0);
@@ -59,7 +62,7 @@ fn trend(inner: &Ratio, end: &Ratio) -> Option<Trend> {
 }
 
 /// The crossing between two numbers at which the order is known and differs.
-fn crossing(ratios: &[Ratio], (left, right): (f64, f64), below: Side) -> Crossing {
+fn crossing(ratios: &[LogRatio], (left, right): (f64, f64), below: Side) -> Crossing {
     let rough = guess(ratios, left, right);
     let fitted = local(ratios, rough, (left, right)).and_then(|curve| curve.zero(left.ln(), right.ln()));
     // Without a curve the ends at which the order is known are all that is known.
@@ -68,8 +71,8 @@ fn crossing(ratios: &[Ratio], (left, right): (f64, f64), below: Side) -> Crossin
 }
 
 /// Where a straight line between the two ends crosses.
-fn guess(ratios: &[Ratio], left: f64, right: f64) -> f64 {
-    let at = |number: f64| ratios.iter().find(|ratio| ratio.at == number).and_then(Ratio::point);
+fn guess(ratios: &[LogRatio], left: f64, right: f64) -> f64 {
+    let at = |number: f64| ratios.iter().find(|ratio| ratio.at == number).and_then(LogRatio::point);
     match at(left).zip(at(right)) {
         Some((one, other)) if one.1 != other.1 => (one.0 + (other.0 - one.0) * one.1 / (one.1 - other.1)).exp(),
         _ => (left * right).sqrt(),
@@ -78,9 +81,9 @@ fn guess(ratios: &[Ratio], left: f64, right: f64) -> f64 {
 
 /// The curve through the points near a crossing: those not much farther than a factor of two, the ends between which it lies,
 /// and some more where they are few.
-fn local(ratios: &[Ratio], rough: f64, (left, right): (f64, f64)) -> Option<Curve> {
+fn local(ratios: &[LogRatio], rough: f64, (left, right): (f64, f64)) -> Option<Polynomial> {
     let far = |at: f64| (at / rough).ln().abs();
-    let mut points: Vec<&Ratio> = ratios.iter().collect();
+    let mut points: Vec<&LogRatio> = ratios.iter().collect();
     points.sort_by(|one, other| far(one.at).total_cmp(&far(other.at)));
     let near = points.iter().filter(|ratio| far(ratio.at) <= NEAR.ln()).count();
     let ends =

@@ -14,7 +14,7 @@ const SHAPE: f64 = 4.0;
 
 /// A polynomial about a centre, with the covariances of its coefficients.
 #[derive(Clone, Debug)]
-pub(super) struct Curve {
+pub(super) struct Polynomial {
     centre: f64,
     coefficients: Vec<f64>,
     covariances: Vec<Vec<f64>>,
@@ -25,7 +25,7 @@ pub(super) struct Curve {
 /// The weighted least squares parabola, or line where points are few, through (x, y, standard error of y). Where the points
 /// scatter more about it than their errors say, its own errors grow by as much. `None` for fewer than three points, points at
 /// one place, and points that lie on no such curve.
-pub(super) fn curve(points: &[(f64, f64, f64)], centre: f64) -> Option<Curve> {
+pub(super) fn curve(points: &[(f64, f64, f64)], centre: f64) -> Option<Polynomial> {
     let terms = if points.len() >= BENDS { 3 } else { 2 };
     let freedom = points.len().checked_sub(terms).filter(|freedom| *freedom > 0)?;
     let powers = |x: f64| (0..terms as i32).map(move |power| (x - centre).powi(power));
@@ -51,7 +51,7 @@ pub(super) fn curve(points: &[(f64, f64, f64)], centre: f64) -> Option<Curve> {
     }
     // With errors that are known, the normal distribution; with errors taken from the scatter, Student's.
     let reach = if excess > 1.0 { student_quantile(SHARE, freedom as u32) * excess.sqrt() } else { NORMAL };
-    Some(Curve { centre, coefficients, covariances, reach })
+    Some(Polynomial { centre, coefficients, covariances, reach })
 }
 
 /// The inverse of a small matrix, by elimination; `None` if it has none.
@@ -79,7 +79,7 @@ fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     Some(inverse)
 }
 
-impl Curve {
+impl Polynomial {
     /// The curve at this x.
     fn at(&self, x: f64) -> f64 {
         self.coefficients.iter().rev().fold(0.0, |sum, of| sum * (x - self.centre) + of)

@@ -9,7 +9,7 @@ const FLOOR: f64 = 1e-3;
 
 /// Two costs at one number of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct CostsAt {
     /// The number, above zero.
     pub at: f64,
     /// Both costs with their 95 % intervals.
@@ -45,7 +45,7 @@ impl Side {
 
 /// Whether and where two costs cross.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum CrossoverAnswer {
     /// One is cheaper at every number measured.
     Never {
         /// The cheaper one.
@@ -86,7 +86,7 @@ pub struct Crossing {
 
 /// The costs at one number, as the logarithm of their ratio: below zero where the first is cheaper.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ratio {
+pub(super) struct LogRatio {
     pub at: f64,
     /// The logarithm and its standard error; nothing where a cost cannot be told from zero.
     log: Option<(f64, f64)>,
@@ -94,8 +94,8 @@ pub(super) struct Ratio {
     apart: Option<Side>,
 }
 
-impl Ratio {
-    fn of(point: &Measured) -> Ratio {
+impl LogRatio {
+    fn of(point: &CostsAt) -> LogRatio {
         let [one, other] = point.costs;
         let log = ratio(one, other).filter(|it| it.low > 0.0 && it.high.is_finite());
         let log = log.map(|it| (it.value.ln(), ((it.high / it.low).ln() / (2.0 * HALF)).max(FLOOR)));
@@ -104,7 +104,7 @@ impl Ratio {
             () if other.high < one.low => Some(Side::Second),
             () => None,
         };
-        Ratio { at: point.at, log: log.filter(|(value, error)| value.is_finite() && error.is_finite()), apart }
+        LogRatio { at: point.at, log: log.filter(|(value, error)| value.is_finite() && error.is_finite()), apart }
     }
 
     /// The cheaper one, if the costs differ by more than this many standard errors.
@@ -122,7 +122,7 @@ impl Ratio {
     }
 
     /// Both together, weighted by their precision.
-    fn with(self, other: Ratio) -> Ratio {
+    fn with(self, other: LogRatio) -> LogRatio {
         let log = match (self.log, other.log) {
             (Some((one, error)), Some((two, more))) => {
                 let weights = (error.powi(-2), more.powi(-2));
@@ -131,28 +131,29 @@ impl Ratio {
             }
             (one, two) => one.or(two),
         };
-        Ratio { log, ..self }
+        LogRatio { log, ..self }
     }
 }
 
 /// The points in the order of their numbers, those at one number taken together. Numbers of zero and below have no place on a
 /// logarithmic axis, and points that say nothing are left out.
-pub(super) fn pooled(points: &[Measured]) -> Vec<Ratio> {
+pub(super) fn pooled(points: &[CostsAt]) -> Vec<LogRatio> {
     let usable = points.iter().filter(|point| point.at > 0.0 && point.at.is_finite());
-    let mut ratios: Vec<Ratio> = usable.map(Ratio::of).filter(|it| it.log.is_some() || it.apart.is_some()).collect();
+    let mut ratios: Vec<LogRatio> =
+        usable.map(LogRatio::of).filter(|it| it.log.is_some() || it.apart.is_some()).collect();
     ratios.sort_by(|one, other| one.at.total_cmp(&other.at));
     ratios.chunk_by(|one, other| one.at == other.at).filter_map(together).collect()
 }
 
 /// What several visits of one number say. Each visit has few rounds, so its own error is a cautious one. From three visits on
 /// they also show how far they scatter, and the smaller error counts.
-fn together(visits: &[Ratio]) -> Option<Ratio> {
+fn together(visits: &[LogRatio]) -> Option<LogRatio> {
     const FEWEST: usize = 3;
-    let all = visits.iter().copied().reduce(Ratio::with)?;
+    let all = visits.iter().copied().reduce(LogRatio::with)?;
     let logs: Vec<f64> = visits.iter().filter_map(|visit| Some(visit.log?.0)).collect();
     let (Some((_, claimed)), true) = (all.log, logs.len() >= FEWEST) else { return Some(all) };
     let scattered = scattered(&logs);
-    Some(if scattered.1 < claimed { Ratio { log: Some(scattered), ..all } } else { all })
+    Some(if scattered.1 < claimed { LogRatio { log: Some(scattered), ..all } } else { all })
 }
 
 /// The mean of some logarithms and its error. Few values do not show their scatter well: the error is the one whose triple is

@@ -1,7 +1,7 @@
 //! Where to measure next, so that the crossing becomes known more closely.
 
 use super::find::{KNOWN, found};
-use super::form::{Answer, Crossing, Measured, pooled};
+use super::form::{CostsAt, Crossing, CrossoverAnswer, pooled};
 
 /// Ends of a crossing farther apart than this ratio are halved; nearer ones have points spread about the crossing.
 const APART: f64 = 3.0;
@@ -12,15 +12,15 @@ const LEAST_ABOUT: f64 = 1.15;
 
 /// Up to `count` numbers at which to measure both costs next, within `low` to `high`. The same number again where only a narrower
 /// interval decides. Empty if there is nothing more to find out.
-pub fn next(points: &[Measured], (low, high): (f64, f64), count: usize) -> Vec<f64> {
+pub fn next(points: &[CostsAt], (low, high): (f64, f64), count: usize) -> Vec<f64> {
     match found(points) {
-        Answer::Once(crossing) => about(&crossing, count),
-        Answer::Several(crossings) => {
+        CrossoverAnswer::Once(crossing) => about(&crossing, count),
+        CrossoverAnswer::Several(crossings) => {
             let each = (count / crossings.len()).max(1);
             crossings.iter().flat_map(|crossing| about(crossing, each)).take(count).collect()
         }
-        Answer::Undecided { .. } => undecided(points, count),
-        Answer::Never { .. } => gaps(points, (low, high), count),
+        CrossoverAnswer::Undecided { .. } => undecided(points, count),
+        CrossoverAnswer::Never { .. } => gaps(points, (low, high), count),
     }
 }
 
@@ -44,7 +44,7 @@ fn spread(from: f64, to: f64, count: usize) -> Vec<f64> {
 }
 
 /// The numbers at which the order is not known, evenly chosen.
-fn undecided(points: &[Measured], count: usize) -> Vec<f64> {
+fn undecided(points: &[CostsAt], count: usize) -> Vec<f64> {
     let ratios = pooled(points);
     let open: Vec<f64> = ratios.iter().filter(|it| it.cheaper(KNOWN).is_none()).map(|it| it.at).collect();
     let step = open.len().div_ceil(count.max(1)).max(1);
@@ -52,7 +52,7 @@ fn undecided(points: &[Measured], count: usize) -> Vec<f64> {
 }
 
 /// The middles of the widest gaps, unless the gaps are narrow: between points far apart two costs could cross twice.
-fn gaps(points: &[Measured], (low, high): (f64, f64), count: usize) -> Vec<f64> {
+fn gaps(points: &[CostsAt], (low, high): (f64, f64), count: usize) -> Vec<f64> {
     const NARROW: f64 = 2.1;
     let ratios = pooled(points);
     let mut gaps: Vec<(f64, f64)> = ratios.windows(2).map(|pair| (pair[0].at, pair[1].at)).collect();

@@ -22,19 +22,19 @@ impl Noise {
 type Curve = fn(f64) -> f64;
 
 /// Both costs at a number, each off by an error of this relative size, with the interval of that error.
-fn measured(curves: (Curve, Curve), at: f64, error: f64, noise: &mut Noise) -> Measured {
+fn measured(curves: (Curve, Curve), at: f64, error: f64, noise: &mut Noise) -> CostsAt {
     let one = |curve: Curve, noise: &mut Noise| {
         let value = curve(at) * (error * noise.normal()).exp();
         Interval { value, low: value * (-1.96 * error).exp(), high: value * (1.96 * error).exp() }
     };
-    Measured { at, costs: [one(curves.0, noise), one(curves.1, noise)] }
+    CostsAt { at, costs: [one(curves.0, noise), one(curves.1, noise)] }
 }
 
 /// A coarse grid, then some steps of refinement, as the measuring part does it.
-fn searched(curves: (Curve, Curve), error: f64, seed: u64) -> Vec<Measured> {
+fn searched(curves: (Curve, Curve), error: f64, seed: u64) -> Vec<CostsAt> {
     let mut noise = Noise(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let (low, high) = (16.0, 65536.0);
-    let mut points: Vec<Measured> =
+    let mut points: Vec<CostsAt> =
         (0..7).map(|index| measured(curves, low * 4_f64.powi(index), error, &mut noise)).collect();
     for _ in 0..4 {
         let more = next(&points, (low, high), 5);
@@ -64,7 +64,7 @@ fn the_interval_holds_the_crossing_as_often_as_it_says() {
             let (mut held, mut once, mut wide) = (0, 0, 0.0);
             const TRIALS: u64 = 150;
             for seed in 1..=TRIALS {
-                if let Answer::Once(crossing) = found(&searched(pair, error, seed)) {
+                if let CrossoverAnswer::Once(crossing) = found(&searched(pair, error, seed)) {
                     once += 1;
                     held += u64::from(crossing.at.low <= at && at <= crossing.at.high);
                     wide += (crossing.at.high / crossing.at.low).ln();
@@ -96,7 +96,7 @@ fn step_crossing((one, other): (Curve, Curve)) -> f64 {
 
 #[test]
 fn precise_costs_give_a_precise_crossing() {
-    let Answer::Once(crossing) = found(&searched(LINEAR, 0.002, 7)) else { panic!("once") };
+    let CrossoverAnswer::Once(crossing) = found(&searched(LINEAR, 0.002, 7)) else { panic!("once") };
     assert_eq!(crossing.below, Side::First);
     assert!((crossing.at.high / crossing.at.low) < 1.05, "{crossing:?}");
 }
@@ -106,19 +106,19 @@ fn curves_that_do_not_cross_never_do() {
     for seed in 1..=100 {
         let points = searched((|x| 200.0 + x / 10.0, |x| 300.0 + x / 8.0), 0.02, seed);
         let answer = found(&points);
-        assert!(matches!(answer, Answer::Never { cheaper: Side::First, .. }), "seed {seed}: {answer:?}");
+        assert!(matches!(answer, CrossoverAnswer::Never { cheaper: Side::First, .. }), "seed {seed}: {answer:?}");
     }
 }
 
 #[test]
 fn curves_that_approach_each_other_would_cross_beyond() {
     let points = searched((|x| 2000.0 + x / 10.0, |x| 20_000.0 + x / 50.0), 0.005, 3);
-    let Answer::Never { cheaper: Side::First, trend: Some(trend) } = found(&points) else {
+    let CrossoverAnswer::Never { cheaper: Side::First, trend: Some(trend) } = found(&points) else {
         panic!("{:?}", found(&points))
     };
     assert!((65536.0..1e6).contains(&trend.near), "{trend:?}");
     let below = searched((|x| 3.0 * x.powf(0.9), |x| x), 0.005, 3);
-    assert!(matches!(found(&below), Answer::Once(_)), "{:?}", found(&below));
+    assert!(matches!(found(&below), CrossoverAnswer::Once(_)), "{:?}", found(&below));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn two_crossings_are_both_found() {
     let (lower, upper) = (1024.0 * (-2.0_f64).exp(), 1024.0 * 2.0_f64.exp());
     let mut held = 0;
     for seed in 1..=50 {
-        let Answer::Several(crossings) = found(&searched(curves, 0.01, seed)) else { panic!("seed {seed}") };
+        let CrossoverAnswer::Several(crossings) = found(&searched(curves, 0.01, seed)) else { panic!("seed {seed}") };
         assert_eq!(crossings.len(), 2, "seed {seed}");
         assert_eq!((crossings[0].below, crossings[1].below), (Side::Second, Side::First));
         let holds = |crossing: &Crossing, at: f64| u32::from(crossing.at.low <= at && at <= crossing.at.high);
@@ -141,7 +141,7 @@ fn two_crossings_are_both_found() {
 fn costs_that_are_the_same_are_undecided_nearly_always() {
     let undecided = (1..=100).filter(|&seed| {
         let points = searched((|x| 200.0 + x, |x| 200.0 + x), 0.02, seed);
-        matches!(found(&points), Answer::Undecided { .. })
+        matches!(found(&points), CrossoverAnswer::Undecided { .. })
     });
     let undecided = undecided.count();
     assert!(undecided >= 95, "{undecided} of 100");
@@ -151,7 +151,7 @@ fn costs_that_are_the_same_are_undecided_nearly_always() {
 fn a_part_that_is_undecided_is_told() {
     // The same beyond 1024.
     let points = searched((|x| 100.0 + x.max(1024.0), |x| 100.0 + x), 0.02, 5);
-    let Answer::Undecided { cheaper: Some((Side::Second, [first, last])) } = found(&points) else {
+    let CrossoverAnswer::Undecided { cheaper: Some((Side::Second, [first, last])) } = found(&points) else {
         panic!("{:?}", found(&points))
     };
     assert!(first == 16.0 && last < 1100.0, "{first} to {last}");
@@ -161,23 +161,23 @@ fn a_part_that_is_undecided_is_told() {
 fn odd_points_give_no_answer_and_no_panic() {
     let interval = |value: f64| Interval { value, low: value - 1.0, high: value + 1.0 };
     let odd = [f64::NAN, f64::INFINITY, 0.0, -5.0, 1e308, 5e-324, 3.0];
-    assert_eq!(found(&[]), Answer::Undecided { cheaper: None });
+    assert_eq!(found(&[]), CrossoverAnswer::Undecided { cheaper: None });
     for &at in &odd {
         for &one in &odd {
             for &other in &odd {
                 let costs = [interval(one), interval(other)];
-                let points = [Measured { at, costs }, Measured { at: 2.0, costs }, Measured { at, costs }];
+                let points = [CostsAt { at, costs }, CostsAt { at: 2.0, costs }, CostsAt { at, costs }];
                 let _ = (found(&points), next(&points, (1.0, 10.0), 3));
             }
         }
     }
     // One end of an interval is open after a single round.
     let open = Interval { value: 5.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
-    assert_eq!(found(&[Measured { at: 2.0, costs: [open, open] }; 3]), Answer::Undecided { cheaper: None });
+    assert_eq!(found(&[CostsAt { at: 2.0, costs: [open, open] }; 3]), CrossoverAnswer::Undecided { cheaper: None });
     // A cost that cannot be told from zero is still less than one that can.
     let nothing = Interval { value: 0.1, low: -1.0, high: 1.0 };
-    let points = [1.0, 2.0].map(|at| Measured { at, costs: [nothing, interval(50.0)] });
-    assert_eq!(found(&points), Answer::Never { cheaper: Side::First, trend: None });
+    let points = [1.0, 2.0].map(|at| CostsAt { at, costs: [nothing, interval(50.0)] });
+    assert_eq!(found(&points), CrossoverAnswer::Never { cheaper: Side::First, trend: None });
 }
 
 /// Each visit of a number has few rounds and therefore a wide interval. Visits that agree tell the order all the same.
@@ -186,13 +186,17 @@ fn visits_that_agree_tell_more_than_their_own_intervals() {
     let wide = |value: f64| Interval { value, low: value * 0.6, high: value / 0.6 };
     let visit = |at: f64, scatter: f64| {
         let costs = [100.0 * (1.0 + scatter), if at < 2000.0 { 130.0 } else { 80.0 }];
-        Measured { at, costs: costs.map(wide) }
+        CostsAt { at, costs: costs.map(wide) }
     };
-    let visits = |scatters: &[f64]| -> Vec<Measured> {
+    let visits = |scatters: &[f64]| -> Vec<CostsAt> {
         [1000.0, 4000.0].into_iter().flat_map(|at| scatters.iter().map(move |it| visit(at, *it))).collect()
     };
-    let Answer::Once(crossing) = found(&visits(&[0.0, 0.01, -0.01, 0.005])) else { panic!("they cross") };
+    let CrossoverAnswer::Once(crossing) = found(&visits(&[0.0, 0.01, -0.01, 0.005])) else { panic!("they cross") };
     assert_eq!((crossing.left, crossing.right, crossing.below), (1000.0, 4000.0, Side::First));
-    assert_eq!(found(&visits(&[0.0, 0.01])), Answer::Undecided { cheaper: None }, "two visits show no scatter");
-    assert_eq!(found(&visits(&[0.0, 0.4, -0.4])), Answer::Undecided { cheaper: None }, "they disagree");
+    assert_eq!(
+        found(&visits(&[0.0, 0.01])),
+        CrossoverAnswer::Undecided { cheaper: None },
+        "two visits show no scatter"
+    );
+    assert_eq!(found(&visits(&[0.0, 0.4, -0.4])), CrossoverAnswer::Undecided { cheaper: None }, "they disagree");
 }

@@ -2,14 +2,14 @@
 
 /// What a side of a comparison takes of one thing: this many times this price.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Side {
+pub struct PricedTimes {
     /// How often.
     pub times: f64,
     /// One of it, in ns.
     pub price: f64,
 }
 
-impl Side {
+impl PricedTimes {
     /// All of it.
     pub(super) fn total(self) -> f64 {
         // Nothing times anything is nothing, also where the price is not known.
@@ -36,7 +36,7 @@ pub fn logarithmic_mean(a: f64, b: f64) -> f64 {
 /// Splits the difference of one thing's totals; `None` where its price is not positive on a side and its count differs, because
 /// such a difference has no logarithm. Where nothing has to be split, no logarithm is needed; where a count or a price comes from or goes to
 /// nothing it is responsible for the whole difference, which is the limit (Ang and Liu, Energy Policy 35:238, 2007).
-pub fn effects(before: Side, after: Side) -> Option<Effects> {
+pub fn effects(before: PricedTimes, after: PricedTimes) -> Option<Effects> {
     let (from, to) = (before.total(), after.total());
     let counts_alone = Effects { counts: to - from, prices: 0.0 };
     let prices_alone = Effects { counts: 0.0, prices: to - from };

@@ -1,14 +1,14 @@
 //! The likely cause of a slow node: which families move together, and what its record says otherwise than its class's.
 
 use super::options::CLOCK;
-use super::parts::Part;
-use super::slow::{Cause, CauseKind, SlowFamily};
+use super::parts::MachinePart;
+use super::slow::{CauseKind, SlowCause, SlowFamily};
 
 /// What is known of a slow node beside what it is slow in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known<'a> {
     /// What it is otherwise than most of its class: part, here, usually.
-    pub differences: Vec<(Part, &'a str, &'a str)>,
+    pub differences: Vec<(MachinePart, &'a str, &'a str)>,
     /// Its clock and the class's, in GHz.
     pub clocks: Option<(f64, f64)>,
     /// The share of batches in which its cores were undisturbed, and the class's.
@@ -27,7 +27,7 @@ const DISK: [&str; 4] = ["file", "disk", "read", "write"];
 const NETWORK: [&str; 3] = ["tcp", "udp", "socket"];
 
 /// The likely causes, those that the record tells first.
-pub(super) fn causes(slow: &[SlowFamily], known: &Known<'_>) -> Vec<Cause> {
+pub(super) fn causes(slow: &[SlowFamily], known: &Known<'_>) -> Vec<SlowCause> {
     let pattern = Pattern { slow, families: &known.families };
     let mut found = Vec::new();
     found.extend(clock(&pattern, known));
@@ -61,7 +61,7 @@ impl Pattern<'_> {
     }
 }
 
-fn clock(pattern: &Pattern<'_>, known: &Known<'_>) -> Option<Cause> {
+fn clock(pattern: &Pattern<'_>, known: &Known<'_>) -> Option<SlowCause> {
     /// A family is explained by the clock if it is slower by what the clock is, give or take this.
     const NEAR: f64 = 0.01;
     let clock = pattern.slow.iter().find(|slow| slow.family == CLOCK)?;
@@ -76,21 +76,21 @@ fn clock(pattern: &Pattern<'_>, known: &Known<'_>) -> Option<Cause> {
         "its core runs at {clocks}{share:.1} % slower, which explains {explained} of {} other families",
         others.len()
     );
-    Some(Cause { kind: CauseKind::Clock, because, recorded: true })
+    Some(SlowCause { kind: CauseKind::Clock, because, recorded: true })
 }
 
-fn recorded((part, here, usual): &(Part, &str, &str), pattern: &Pattern<'_>) -> Cause {
+fn recorded((part, here, usual): &(MachinePart, &str, &str), pattern: &Pattern<'_>) -> SlowCause {
     let (kind, fits) = match part {
-        Part::Memory => (CauseKind::Memory, pattern.any(&MEMORY) || pattern.any(&["page"])),
-        Part::HugePages => (CauseKind::HugePages, pattern.any(&MEMORY) || pattern.any(&["page"])),
-        Part::Mitigations => (CauseKind::Mitigation, pattern.any(&KERNEL) || pattern.any(&NETWORK)),
-        Part::Frequency => (CauseKind::Clock, pattern.any(&CORE) || pattern.any(&[CLOCK])),
+        MachinePart::Memory => (CauseKind::Memory, pattern.any(&MEMORY) || pattern.any(&["page"])),
+        MachinePart::HugePages => (CauseKind::HugePages, pattern.any(&MEMORY) || pattern.any(&["page"])),
+        MachinePart::Mitigations => (CauseKind::Mitigation, pattern.any(&KERNEL) || pattern.any(&NETWORK)),
+        MachinePart::Frequency => (CauseKind::Clock, pattern.any(&CORE) || pattern.any(&[CLOCK])),
         _ => (CauseKind::Difference, true),
     };
     let (here, usual) = differing(here, usual);
     let but = if fits { "" } else { ", which does not fit what it is slow in" };
     let because = format!("{} {here}; most of the class: {usual}{but}", part.word());
-    Cause { kind, because, recorded: true }
+    SlowCause { kind, because, recorded: true }
 }
 
 /// The entries of two lists that differ, or the two texts.
@@ -103,15 +103,15 @@ fn differing(here: &str, usual: &str) -> (String, String) {
     (rest(here, usual), rest(usual, here))
 }
 
-fn neighbour(known: &Known<'_>) -> Option<Cause> {
+fn neighbour(known: &Known<'_>) -> Option<SlowCause> {
     const POINTS: f64 = 0.2;
     let (here, usual) = known.undisturbed.filter(|(here, usual)| *here + POINTS < *usual)?;
     let because =
         format!("its cores were undisturbed {:.0} % of the time, the class's {:.0} %", here * 100.0, usual * 100.0);
-    Some(Cause { kind: CauseKind::Neighbour, because, recorded: true })
+    Some(SlowCause { kind: CauseKind::Neighbour, because, recorded: true })
 }
 
-fn by_pattern(pattern: &Pattern<'_>) -> Cause {
+fn by_pattern(pattern: &Pattern<'_>) -> SlowCause {
     let names = |of: &[&str]| {
         let slow = pattern.slow.iter().filter(|slow| of.contains(&slow.family.as_str()));
         slow.map(|slow| slow.family.as_str()).collect::<Vec<_>>().join(", ")
@@ -136,5 +136,5 @@ fn by_pattern(pattern: &Pattern<'_>) -> Cause {
         }
         () => (CauseKind::Unknown, "its record does not differ, and what is slow fits no known cause".into()),
     };
-    Cause { kind, because, recorded: false }
+    SlowCause { kind, because, recorded: false }
 }

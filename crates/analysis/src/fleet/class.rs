@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use record::Bytes;
 
-use super::options::{ENOUGH_NODES, Options};
-use super::parts::{Part, Parts};
+use super::options::{ENOUGH_NODES, FleetOptions};
+use super::parts::{MachinePart, Parts};
 use super::table::Table;
 
 /// Nodes that can be compared.
@@ -20,15 +20,16 @@ pub struct Class {
     /// Its nodes, by their place in the table.
     pub nodes: Vec<u32>,
     /// What most of its nodes are.
-    pub parts: Vec<(Part, String)>,
+    pub parts: Vec<(MachinePart, String)>,
     /// The nodes that are something else: place, part, and what it is there.
-    pub differing: Vec<(u32, Part, String)>,
+    pub differing: Vec<(u32, MachinePart, String)>,
 }
 
 impl Class {
     /// What this node is otherwise than most of the class: part, here, usually.
-    pub fn differences(&self, node: u32) -> Vec<(Part, &str, &str)> {
-        let usual = |part: Part| self.parts.iter().find(|(of, _)| *of == part).map_or("", |(_, told)| told.as_str());
+    pub fn differences(&self, node: u32) -> Vec<(MachinePart, &str, &str)> {
+        let usual =
+            |part: MachinePart| self.parts.iter().find(|(of, _)| *of == part).map_or("", |(_, told)| told.as_str());
         let of_node = self.differing.iter().filter(|(of, _, _)| *of == node);
         of_node.map(|(_, part, told)| (*part, told.as_str(), usual(*part))).collect()
     }
@@ -38,19 +39,19 @@ type Key = Vec<String>;
 
 /// The classes of a table, largest first, and for each run whether it counts: the runs of a node before it became what it is
 /// now do not.
-pub(super) fn classes(table: &Table, options: &Options) -> (Vec<Class>, Vec<bool>) {
+pub(super) fn classes(table: &Table, options: &FleetOptions) -> (Vec<Class>, Vec<bool>) {
     let memories = memory_sizes(table);
-    let told = |parts: &Parts| -> BTreeMap<Part, String> {
+    let told = |parts: &Parts| -> BTreeMap<MachinePart, String> {
         let mut told = parts.told.clone();
         let size = memories.get(&parts.memory).map_or("", String::as_str);
-        let nodes = told.get(&Part::Memory).map_or("", String::as_str);
+        let nodes = told.get(&MachinePart::Memory).map_or("", String::as_str);
         let memory = format!("{size} {nodes}").trim().to_string();
         if !memory.is_empty() {
-            told.insert(Part::Memory, memory);
+            told.insert(MachinePart::Memory, memory);
         }
         told
     };
-    let all: Vec<BTreeMap<Part, String>> = table.runs.iter().map(|(_, facts)| told(&facts.parts)).collect();
+    let all: Vec<BTreeMap<MachinePart, String>> = table.runs.iter().map(|(_, facts)| told(&facts.parts)).collect();
     let mut newest: Vec<Option<usize>> = vec![None; table.nodes.len()];
     for (run, (node, facts)) in table.runs.iter().enumerate() {
         let known = &mut newest[*node as usize];
@@ -60,19 +61,19 @@ pub(super) fn classes(table: &Table, options: &Options) -> (Vec<Class>, Vec<bool
     }
     let counts = |(run, (node, _)): (usize, &(u32, _))| newest[*node as usize].is_some_and(|it| all[it] == all[run]);
     let current = table.runs.iter().enumerate().map(counts).collect();
-    let of_node: Vec<&BTreeMap<Part, String>> = newest.iter().flatten().map(|&run| &all[run]).collect();
+    let of_node: Vec<&BTreeMap<MachinePart, String>> = newest.iter().flatten().map(|&run| &all[run]).collect();
     let mut groups: Vec<Vec<u32>> = grouped(&of_node, options);
     groups.sort_by_key(|nodes| (std::cmp::Reverse(nodes.len()), nodes.first().copied()));
     let named = groups.into_iter().enumerate().map(|(place, nodes)| described(letters(place), nodes, &of_node));
     (named.collect(), current)
 }
 
-fn key(parts: &BTreeMap<Part, String>, which: impl Fn(Part) -> bool) -> Key {
+fn key(parts: &BTreeMap<MachinePart, String>, which: impl Fn(MachinePart) -> bool) -> Key {
     parts.iter().filter(|(part, _)| which(**part)).map(|(_, told)| told.clone()).collect()
 }
 
-fn grouped(of_node: &[&BTreeMap<Part, String>], options: &Options) -> Vec<Vec<u32>> {
-    let by = |which: &dyn Fn(Part) -> bool, nodes: &[u32]| {
+fn grouped(of_node: &[&BTreeMap<MachinePart, String>], options: &FleetOptions) -> Vec<Vec<u32>> {
+    let by = |which: &dyn Fn(MachinePart) -> bool, nodes: &[u32]| {
         let mut groups: BTreeMap<Key, Vec<u32>> = BTreeMap::new();
         for node in nodes {
             groups.entry(key(of_node[*node as usize], which)).or_default().push(*node);
@@ -84,7 +85,7 @@ fn grouped(of_node: &[&BTreeMap<Part, String>], options: &Options) -> Vec<Vec<u3
         return by(&|part| options.by.contains(&part), &every);
     }
     let mut found = Vec::new();
-    for comparable in by(&Part::is_hard, &every) {
+    for comparable in by(&MachinePart::is_hard, &every) {
         let mut groups = by(&|_| true, &comparable);
         groups.sort_by_key(|nodes| std::cmp::Reverse(nodes.len()));
         let enough = groups.iter().filter(|nodes| nodes.len() >= ENOUGH_NODES).count().max(1);
@@ -105,10 +106,10 @@ fn grouped(of_node: &[&BTreeMap<Part, String>], options: &Options) -> Vec<Vec<u3
     found
 }
 
-fn described(name: String, mut nodes: Vec<u32>, of_node: &[&BTreeMap<Part, String>]) -> Class {
+fn described(name: String, mut nodes: Vec<u32>, of_node: &[&BTreeMap<MachinePart, String>]) -> Class {
     nodes.sort_unstable();
     let mut class = Class { name, ..Class::default() };
-    for part in Part::ALL {
+    for part in MachinePart::ALL {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         let told = |node: u32| of_node[node as usize].get(&part).map_or("", String::as_str);
         for node in &nodes {
@@ -173,7 +174,7 @@ mod tests {
         (first..first + count).map(|node| (format!("n{node}"), machine.clone())).collect()
     }
 
-    fn found(groups: &[Vec<(String, Machine)>], options: &Options) -> Vec<Class> {
+    fn found(groups: &[Vec<(String, Machine)>], options: &FleetOptions) -> Vec<Class> {
         let all: Vec<(String, Machine)> = groups.concat();
         let all: Vec<(&str, Machine)> = all.iter().map(|(node, machine)| (node.as_str(), machine.clone())).collect();
         classes(&table(&all), options).0
@@ -187,15 +188,15 @@ mod tests {
             many(1, 15, &machine("Zen 4", 440.0, "2")),
             many(2, 16, &machine("Ice Lake", 503.4, "1")),
         ];
-        let classes = found(&groups, &Options::default());
+        let classes = found(&groups, &FleetOptions::default());
         let sizes: Vec<usize> = classes.iter().map(|class| class.nodes.len()).collect();
         assert_eq!(sizes, [8, 8, 2]);
         let joined = classes.iter().find(|class| class.nodes.contains(&15)).expect("a class");
         assert!(joined.nodes.contains(&8));
         let differences = joined.differences(15);
         assert_eq!(differences.len(), 1, "{differences:?}");
-        assert_eq!((differences[0].0, differences[0].1), (Part::Memory, "440 GiB"));
-        let one = found(&groups, &Options { by: vec![Part::Memory], ..Options::default() });
+        assert_eq!((differences[0].0, differences[0].1), (MachinePart::Memory, "440 GiB"));
+        let one = found(&groups, &FleetOptions { by: vec![MachinePart::Memory], ..FleetOptions::default() });
         assert_eq!(one.iter().map(|class| class.nodes.len()).collect::<Vec<_>>(), [17, 1]);
     }
 
@@ -206,7 +207,7 @@ mod tests {
             ("n0", machine("Zen 4", 64.0, "2")),
             ("n1", Machine::default()),
         ]);
-        let (classes, current) = classes(&table, &Options::default());
+        let (classes, current) = classes(&table, &FleetOptions::default());
         assert_eq!(current, [false, true, true]);
         assert_eq!(classes.len(), 2);
     }

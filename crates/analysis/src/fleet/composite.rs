@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::class::Class;
-use super::effects::{Effect, Effects, Sample, effects};
+use super::effects::{CostEffects, Effect, Sample, effects};
 use super::options::CLOCK;
 use super::table::{CostRows, Entry, RunFacts, Table};
 
@@ -63,16 +63,16 @@ struct ByNode {
 }
 
 impl ByNode {
-    fn effects(&self) -> Option<Effects> {
+    fn effects(&self) -> Option<CostEffects> {
         let nodes: Vec<&[Sample]> = self.ends.windows(2).map(|ends| &self.sorted[ends[0]..ends[1]]).collect();
         effects(&nodes)
     }
 }
 
 /// A cost of a family.
-pub(super) struct FamilyCost<'a> {
+pub(super) struct MemberCost<'a> {
     pub rows: &'a CostRows,
-    pub effects: Effects,
+    pub effects: CostEffects,
     /// By the place of the node in its class: how many in a hundred of its figures carry a doubt.
     pub doubted: Vec<u8>,
 }
@@ -80,9 +80,9 @@ pub(super) struct FamilyCost<'a> {
 /// A family over the nodes of a class.
 pub(super) struct Family<'a> {
     pub name: String,
-    pub costs: Vec<FamilyCost<'a>>,
+    pub costs: Vec<MemberCost<'a>>,
     /// All of its costs together.
-    pub whole: Effects,
+    pub whole: CostEffects,
     /// True if the slower and the faster nodes are two populations, so that nobody is slow.
     pub two: bool,
 }
@@ -94,7 +94,7 @@ impl Family<'_> {
     }
 
     /// The share of a node's figures in these costs that carry a doubt.
-    pub fn doubted(&self, node: usize, of: impl Fn(&FamilyCost<'_>) -> bool) -> f64 {
+    pub fn doubted(&self, node: usize, of: impl Fn(&MemberCost<'_>) -> bool) -> f64 {
         let chosen =
             self.costs.iter().filter(|cost| of(cost) && cost.effects.nodes.get(node).is_some_and(Option::is_some));
         let (sum, count) = chosen.fold((0.0, 0.0), |(sum, count), cost| {
@@ -130,9 +130,9 @@ fn family<'a>(name: &str, costs: &[&'a CostRows], runs: &ClassRuns) -> Option<Fa
             (entry.run, Sample { log: f64::from(entry.log), error: f64::from(entry.error), lacking: 1.0 })
         };
         let effects = runs.by_node(cost.entries.iter().map(sample)).effects()?;
-        Some(FamilyCost { rows: cost, effects, doubted: doubted(cost, runs) })
+        Some(MemberCost { rows: cost, effects, doubted: doubted(cost, runs) })
     };
-    let costs: Vec<FamilyCost<'a>> = costs.iter().filter_map(of).collect();
+    let costs: Vec<MemberCost<'a>> = costs.iter().filter_map(of).collect();
     let whole = match costs.as_slice() {
         [] => return None,
         [one] => one.effects.clone(),
@@ -154,7 +154,7 @@ fn doubted(cost: &CostRows, runs: &ClassRuns) -> Vec<u8> {
 
 /// What a run shows of a family: sums over its costs.
 #[derive(Clone, Copy, Default)]
-struct Sums {
+struct FamilySums {
     weight: f64,
     logs: f64,
     errors: f64,
@@ -163,10 +163,10 @@ struct Sums {
 
 /// All costs of a family as one: the mean of the logarithms over the class's median of each cost, weighted by what each scatters
 /// between nodes.
-fn whole(costs: &[FamilyCost<'_>], runs: &ClassRuns) -> Option<Effects> {
-    let weight = |cost: &FamilyCost<'_>| 1.0 / (cost.effects.deviation.powi(2) + LEAST_SCATTER.powi(2));
+fn whole(costs: &[MemberCost<'_>], runs: &ClassRuns) -> Option<CostEffects> {
+    let weight = |cost: &MemberCost<'_>| 1.0 / (cost.effects.deviation.powi(2) + LEAST_SCATTER.powi(2));
     let all: f64 = costs.iter().map(weight).sum();
-    let mut sums = vec![Sums::default(); runs.of_run.len()];
+    let mut sums = vec![FamilySums::default(); runs.of_run.len()];
     for cost in costs {
         let (weight, middle) = (weight(cost), cost.effects.spread.middle);
         for entry in &cost.rows.entries {
@@ -179,7 +179,7 @@ fn whole(costs: &[FamilyCost<'_>], runs: &ClassRuns) -> Option<Effects> {
             }
         }
     }
-    let sample = |(run, sum): (usize, &Sums)| {
+    let sample = |(run, sum): (usize, &FamilySums)| {
         let error = if sum.told > 0.0 { sum.errors.sqrt() / sum.told } else { f64::NAN };
         let sample = Sample { log: sum.logs / sum.weight, error, lacking: (all / sum.weight).max(1.0) };
         (sum.weight >= LEAST_SHARE * all).then_some((run as u32, sample))

@@ -27,7 +27,7 @@ pub(super) struct Sample {
 /// How the scatter of a cost splits: variances of its logarithm. A small one's square root is a share of the figure. They
 /// are not clamped: a negative one is nothing visible.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub struct Scatter {
     /// Nodes that have it.
     pub nodes: usize,
     /// Their runs.
@@ -69,8 +69,8 @@ impl Effect {
 
 /// A cost over the nodes of a class.
 #[derive(Clone, Debug)]
-pub(super) struct Effects {
-    pub spread: Spread,
+pub(super) struct CostEffects {
+    pub spread: Scatter,
     /// By the place of the node in its class.
     pub nodes: Vec<Option<Effect>>,
     /// The standard deviation of a node's figure, all in all.
@@ -78,7 +78,7 @@ pub(super) struct Effects {
 }
 
 /// The effects of nodes, each with its runs. `None` if fewer than two nodes have a run.
-pub(super) fn effects(nodes: &[&[Sample]]) -> Option<Effects> {
+pub(super) fn effects(nodes: &[&[Sample]]) -> Option<CostEffects> {
     let with = nodes.iter().filter(|runs| !runs.is_empty()).count();
     if with < 2 {
         return None;
@@ -104,7 +104,7 @@ pub(super) fn effects(nodes: &[&[Sample]]) -> Option<Effects> {
         Some(Effect { log: (it.log - middle) as f32, error: error as f32, freedom: freedom as f32, score: lies as f32 })
     });
     let nodes_effects = nodes_effects.collect();
-    let spread = Spread {
+    let spread = Scatter {
         nodes: with,
         runs: nodes.iter().map(|runs| runs.len()).sum(),
         middle,
@@ -112,7 +112,7 @@ pub(super) fn effects(nodes: &[&[Sample]]) -> Option<Effects> {
         between_run: pooled.map(|pooled| pooled - within_run.unwrap_or(0.0)),
         between_node,
     };
-    Some(Effects { spread, nodes: nodes_effects, deviation: marginal.max(FLOOR * FLOOR).sqrt() })
+    Some(CostEffects { spread, nodes: nodes_effects, deviation: marginal.max(FLOOR * FLOOR).sqrt() })
 }
 
 /// A node by itself.
@@ -169,7 +169,7 @@ mod tests {
         runs.iter().map(&mut node).collect()
     }
 
-    fn told(nodes: &[Vec<Sample>]) -> Effects {
+    fn told(nodes: &[Vec<Sample>]) -> CostEffects {
         effects(&nodes.iter().map(Vec::as_slice).collect::<Vec<_>>()).expect("nodes")
     }
 

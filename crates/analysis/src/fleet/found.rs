@@ -3,9 +3,9 @@
 use super::cause::{Known, causes};
 use super::class::{Class, classes};
 use super::composite::{ClassRuns, Family, clock_rows, families};
-use super::effects::Spread;
-use super::judge::{Chosen, Judged, Side, by_node, chosen, node_p};
-use super::options::{CLOCK, ENOUGH_NODES, Options};
+use super::effects::Scatter;
+use super::judge::{Chosen, MedianSide, TestedClass, by_node, chosen, node_p};
+use super::options::{CLOCK, ENOUGH_NODES, FleetOptions};
 use super::population::{Population, split};
 use super::slow::{Doubted, SlowFamily, SlowNode};
 use super::table::{RunFacts, Table};
@@ -15,7 +15,7 @@ use crate::statistics::median;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// What was asked for.
-    pub options: Options,
+    pub options: FleetOptions,
     /// The classes, the largest first.
     pub classes: Vec<ClassFound>,
     /// The slow nodes, the slowest first.
@@ -72,7 +72,7 @@ pub struct FamilySpread {
     /// Its costs.
     pub costs: usize,
     /// How its scatter splits.
-    pub spread: Spread,
+    pub spread: Scatter,
 }
 
 /// A cost over the nodes of a class.
@@ -81,15 +81,15 @@ pub struct CostSpread {
     /// The operation and its point.
     pub name: String,
     /// How its scatter splits.
-    pub spread: Spread,
+    pub spread: Scatter,
 }
 
 /// Finds the classes of a table, what their nodes differ by, and which nodes are slow.
-pub fn found(table: &Table, options: &Options) -> Found {
+pub fn found(table: &Table, options: &FleetOptions) -> Found {
     let (classes, current) = classes(table, options);
     let clock = clock_rows(table);
     let mut populations = Vec::new();
-    let judged: Vec<Judged<'_>> = classes
+    let judged: Vec<TestedClass<'_>> = classes
         .iter()
         .map(|class| {
             let runs = ClassRuns::of(table, class, &current);
@@ -100,14 +100,14 @@ pub fn found(table: &Table, options: &Options) -> Found {
                     populations.push(two);
                 }
             }
-            Judged::new(class, families, runs, options)
+            TestedClass::new(class, families, runs, options)
         })
         .collect();
     let tests = |side| judged.iter().enumerate().flat_map(move |(place, it)| it.tests(place, side)).collect::<Vec<_>>();
-    let slow = tests(Side::Slow);
+    let slow = tests(MedianSide::Slow);
     let count = slow.len();
     let chosen = chosen(&slow, options.false_share);
-    let fast = by_node(&tests(Side::Fast)).filter(|tests| node_p(tests) <= chosen.node_limit).count();
+    let fast = by_node(&tests(MedianSide::Fast)).filter(|tests| node_p(tests) <= chosen.node_limit).count();
     let (slow, doubted) = named(table, &judged, &chosen);
     Found {
         options: options.clone(),
@@ -122,7 +122,7 @@ pub fn found(table: &Table, options: &Options) -> Found {
 }
 
 /// The two populations of a family, if there are two.
-fn population(table: &Table, class: &Class, family: &Family<'_>, options: &Options) -> Option<Population> {
+fn population(table: &Table, class: &Class, family: &Family<'_>, options: &FleetOptions) -> Option<Population> {
     let logs: Vec<f64> = family.whole.nodes.iter().flatten().map(|it| f64::from(it.log)).collect();
     let (least, apart) = split(&logs)?;
     if apart < (1.0 + options.at_least).ln() {
@@ -140,7 +140,7 @@ fn population(table: &Table, class: &Class, family: &Family<'_>, options: &Optio
     })
 }
 
-fn named(table: &Table, judged: &[Judged<'_>], chosen: &Chosen) -> (Vec<SlowNode>, Vec<Doubted>) {
+fn named(table: &Table, judged: &[TestedClass<'_>], chosen: &Chosen) -> (Vec<SlowNode>, Vec<Doubted>) {
     /// With more of its figures in doubt than this, a finding is none.
     const DOUBTED: f64 = 0.5;
     /// A node by its class and its place there, with what it is slow in.
@@ -179,7 +179,7 @@ fn named(table: &Table, judged: &[Judged<'_>], chosen: &Chosen) -> (Vec<SlowNode
     (slow, doubted)
 }
 
-fn known<'a>(table: &Table, of: &'a Judged<'_>, node: usize) -> Known<'a> {
+fn known<'a>(table: &Table, of: &'a TestedClass<'_>, node: usize) -> Known<'a> {
     let here = |fact: fn(&RunFacts) -> Option<f64>| {
         let runs = table
             .runs
@@ -198,7 +198,7 @@ fn known<'a>(table: &Table, of: &'a Judged<'_>, node: usize) -> Known<'a> {
     }
 }
 
-fn class_found(table: &Table, judged: &Judged<'_>) -> ClassFound {
+fn class_found(table: &Table, judged: &TestedClass<'_>) -> ClassFound {
     let nodes = &judged.class.nodes;
     let families = &judged.families;
     let ratio =

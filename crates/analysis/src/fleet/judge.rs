@@ -4,15 +4,15 @@
 //! families of the nodes that were found; the costs of these.
 
 use super::class::Class;
-use super::composite::{ClassRuns, Family, FamilyCost};
+use super::composite::{ClassRuns, Family, MemberCost};
 use super::effects::Effect;
-use super::options::{ENOUGH_NODES, Options};
+use super::options::{ENOUGH_NODES, FleetOptions};
 use super::slow::{SlowCost, SlowFamily};
-use super::tail::{Tail, accepted, together};
+use super::tail::{TailFit, accepted, together};
 
 /// A node in a family.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Test {
+pub(super) struct NodeTest {
     pub class: usize,
     pub family: usize,
     pub node: usize,
@@ -20,30 +20,35 @@ pub(super) struct Test {
 }
 
 /// A class with what its tests need.
-pub(super) struct Judged<'a> {
+pub(super) struct TestedClass<'a> {
     pub class: &'a Class,
     pub families: Vec<Family<'a>>,
     pub runs: ClassRuns,
-    whole: Tail,
-    single: Tail,
+    whole: TailFit,
+    single: TailFit,
     at_least: f64,
 }
 
-impl<'a> Judged<'a> {
-    pub fn new(class: &'a Class, families: Vec<Family<'a>>, runs: ClassRuns, options: &Options) -> Judged<'a> {
+impl<'a> TestedClass<'a> {
+    pub fn new(
+        class: &'a Class,
+        families: Vec<Family<'a>>,
+        runs: ClassRuns,
+        options: &FleetOptions,
+    ) -> TestedClass<'a> {
         // A biweight scale has about this many degrees of freedom (Mosteller and Tukey, "Data analysis and regression", 1977,
         // chapter 10).
         let most = (0.7 * (class.nodes.len().saturating_sub(1)) as f64) as u32;
         let one = families.iter().filter(|family| !family.two);
         let scores = one.clone().flat_map(|family| family.whole.nodes.iter().flatten()).map(|it| f64::from(it.score));
-        let whole = Tail::fitted(scores, most);
+        let whole = TailFit::fitted(scores, most);
         let costs = one.flat_map(|family| &family.costs).flat_map(|cost| cost.effects.nodes.iter().flatten());
-        let single = Tail::fitted(costs.map(|it| f64::from(it.score)), most);
-        Judged { class, families, runs, whole, single, at_least: (1.0 + options.at_least).ln() }
+        let single = TailFit::fitted(costs.map(|it| f64::from(it.score)), most);
+        TestedClass { class, families, runs, whole, single, at_least: (1.0 + options.at_least).ln() }
     }
 
     /// The tests of the class: every node that has figures in a family. None in classes that are too small.
-    pub fn tests(&self, class: usize, side: Side) -> Vec<Test> {
+    pub fn tests(&self, class: usize, side: MedianSide) -> Vec<NodeTest> {
         if self.class.nodes.len() < ENOUGH_NODES {
             return Vec::new();
         }
@@ -51,12 +56,12 @@ impl<'a> Judged<'a> {
         let families: Vec<(usize, &Family<'_>)> = self.families.iter().enumerate().filter(enough).collect();
         let of_node = |node: usize| {
             let with = families.iter().filter(move |(_, family)| family.effect(node).is_some());
-            with.map(move |(place, family)| Test { class, family: *place, node, p: self.p(family, node, side) })
+            with.map(move |(place, family)| NodeTest { class, family: *place, node, p: self.p(family, node, side) })
         };
         (0..self.class.nodes.len()).flat_map(of_node).collect()
     }
 
-    fn p(&self, family: &Family<'_>, node: usize, side: Side) -> f64 {
+    fn p(&self, family: &Family<'_>, node: usize, side: MedianSide) -> f64 {
         let whole = family.effect(node).map_or(1.0, |it| self.one(it, &self.whole, side));
         if family.costs.len() < 2 {
             return whole;
@@ -76,12 +81,12 @@ impl<'a> Judged<'a> {
     }
 
     /// The p value of an effect; 1 for one that is small, or whose interval holds 1.
-    fn one(&self, effect: &Effect, tail: &Tail, side: Side) -> f64 {
+    fn one(&self, effect: &Effect, tail: &TailFit, side: MedianSide) -> f64 {
         /// Lower scores are never told among so many tests, and their p values would only take time.
         const LEAST: f64 = 2.0;
         let turned = match side {
-            Side::Slow => 1.0,
-            Side::Fast => -1.0,
+            MedianSide::Slow => 1.0,
+            MedianSide::Fast => -1.0,
         };
         let (score, log) = (turned * f64::from(effect.score), turned * f64::from(effect.log));
         if score < LEAST || log < self.at_least {
@@ -89,26 +94,26 @@ impl<'a> Judged<'a> {
         }
         let ratio = effect.ratio();
         let told = match side {
-            Side::Slow => ratio.low > 1.0,
-            Side::Fast => ratio.high < 1.0,
+            MedianSide::Slow => ratio.low > 1.0,
+            MedianSide::Fast => ratio.high < 1.0,
         };
         if told { tail.p(score) } else { 1.0 }
     }
 
     /// What a test found: the family with its slow costs, of which this share may be false.
-    pub fn slow(&self, test: &Test, share: f64) -> Option<SlowFamily> {
+    pub fn slow(&self, test: &NodeTest, share: f64) -> Option<SlowFamily> {
         let family = self.families.get(test.family)?;
         let effect = family.effect(test.node)?;
         let several = family.costs.len() > 1;
         // The family as a whole is what is told if it alone would have given this p value.
         let times = if several { 2.0 } else { 1.0 };
-        let whole = times * self.one(effect, &self.whole, Side::Slow) <= share.max(test.p);
+        let whole = times * self.one(effect, &self.whole, MedianSide::Slow) <= share.max(test.p);
         let mut costs: Vec<(f64, f32, SlowCost)> = Vec::new();
         let mut had = 0;
         for cost in family.costs.iter().filter(|cost| several && tested(cost)) {
             let Some(effect) = cost.effects.nodes.get(test.node).and_then(Option::as_ref) else { continue };
             had += 1;
-            let p = self.one(effect, &self.single, Side::Slow);
+            let p = self.one(effect, &self.single, MedianSide::Slow);
             costs.push((p, effect.score, SlowCost { name: cost.rows.name.clone(), ratio: effect.ratio() }));
         }
         costs.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
@@ -121,15 +126,15 @@ impl<'a> Judged<'a> {
     }
 
     /// The share of a node's figures behind a finding that carry a doubt.
-    pub fn doubted(&self, test: &Test, slow: &SlowFamily) -> f64 {
-        let named = |cost: &FamilyCost<'_>| {
+    pub fn doubted(&self, test: &NodeTest, slow: &SlowFamily) -> f64 {
+        let named = |cost: &MemberCost<'_>| {
             slow.whole || slow.costs.is_empty() || slow.costs.iter().any(|slow| slow.name == cost.rows.name)
         };
         self.families.get(test.family).map_or(0.0, |family| family.doubted(test.node, named))
     }
 
     /// The most frequent doubt of a node in a family, by its place in the table's list, counted from 1.
-    pub fn doubt(&self, test: &Test) -> Option<u8> {
+    pub fn doubt(&self, test: &NodeTest) -> Option<u8> {
         let mut counts = [0_u32; 256];
         for entry in self.families.get(test.family)?.costs.iter().flat_map(|cost| &cost.rows.entries) {
             if entry.doubt > 0 && self.runs.node(entry.run) == Some(test.node) {
@@ -143,19 +148,19 @@ impl<'a> Judged<'a> {
 
 /// Which side of the median is tested. The fast side shows what chance does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum MedianSide {
     Slow,
     Fast,
 }
 
-fn tested(cost: &FamilyCost<'_>) -> bool {
+fn tested(cost: &MemberCost<'_>) -> bool {
     cost.effects.spread.nodes >= ENOUGH_NODES
 }
 
 /// What was accepted.
 pub(super) struct Chosen {
     /// The accepted tests: those of the nodes that were found.
-    pub tests: Vec<Test>,
+    pub tests: Vec<NodeTest>,
     /// The greatest p value of a node that was found.
     pub node_limit: f64,
     /// The share of false ones that is allowed among the families of a node, and among the costs of these.
@@ -164,13 +169,13 @@ pub(super) struct Chosen {
 
 /// Nodes first, by all their families together; then the families of the nodes that were found, with a share of false ones that
 /// is smaller by the share of nodes that were found.
-pub(super) fn chosen(tests: &[Test], share: f64) -> Chosen {
-    let mut nodes: Vec<(f64, &[Test])> = by_node(tests).map(|tests| (node_p(tests), tests)).collect();
+pub(super) fn chosen(tests: &[NodeTest], share: f64) -> Chosen {
+    let mut nodes: Vec<(f64, &[NodeTest])> = by_node(tests).map(|tests| (node_p(tests), tests)).collect();
     nodes.sort_by(|one, other| one.0.total_cmp(&other.0));
     let ps: Vec<f64> = nodes.iter().map(|node| node.0).collect();
     let found = accepted(&ps, ps.len(), share);
     let share = share * found as f64 / ps.len().max(1) as f64;
-    let families = |node: &(f64, &[Test])| {
+    let families = |node: &(f64, &[NodeTest])| {
         let mut tests = node.1.to_vec();
         tests.sort_by(|one, other| one.p.total_cmp(&other.p));
         let ps: Vec<f64> = tests.iter().map(|test| test.p).collect();
@@ -182,11 +187,11 @@ pub(super) fn chosen(tests: &[Test], share: f64) -> Chosen {
 }
 
 /// The tests of each node, which follow each other.
-pub(super) fn by_node(tests: &[Test]) -> impl Iterator<Item = &[Test]> {
+pub(super) fn by_node(tests: &[NodeTest]) -> impl Iterator<Item = &[NodeTest]> {
     tests.chunk_by(|one, other| (one.class, one.node) == (other.class, other.node))
 }
 
 /// The p value of a node: all its families together.
-pub(super) fn node_p(tests: &[Test]) -> f64 {
+pub(super) fn node_p(tests: &[NodeTest]) -> f64 {
     together(&mut tests.iter().map(|test| test.p).collect::<Vec<_>>(), tests.len())
 }

@@ -1,6 +1,6 @@
 //! What may be asked for, and what everything here agrees on.
 
-use super::parts::Part;
+use super::parts::MachinePart;
 
 /// The family of a run's own clock: not a cost, but tested as one.
 pub const CLOCK: &str = "clock speed";
@@ -10,17 +10,17 @@ pub const ENOUGH_NODES: usize = 6;
 
 /// What may be asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct FleetOptions {
     /// The share of false ones that is allowed among what is called slow.
     pub false_share: f64,
     /// A node is called slow only by at least this share.
     pub at_least: f64,
     /// The parts that make a class; empty for the rule in [`Class`](super::Class).
-    pub by: Vec<Part>,
+    pub by: Vec<MachinePart>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { false_share: 0.05, at_least: 0.01, by: Vec::new() }
+impl Default for FleetOptions {
+    fn default() -> FleetOptions {
+        FleetOptions { false_share: 0.05, at_least: 0.01, by: Vec::new() }
     }
 }

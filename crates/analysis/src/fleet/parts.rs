@@ -6,7 +6,7 @@ use record::Machine;
 
 /// A part of what a machine is, in the order in which differences are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum MachinePart {
     /// Architecture, model and stepping of the processor.
     Cpu,
     /// CPUs online.
@@ -29,48 +29,48 @@ pub enum Part {
     Settings,
 }
 
-impl Part {
+impl MachinePart {
     /// All of them.
-    pub const ALL: [Part; 10] = [
-        Part::Cpu,
-        Part::Cpus,
-        Part::Hypervisor,
-        Part::Microcode,
-        Part::Memory,
-        Part::Kernel,
-        Part::Mitigations,
-        Part::HugePages,
-        Part::Frequency,
-        Part::Settings,
+    pub const ALL: [MachinePart; 10] = [
+        MachinePart::Cpu,
+        MachinePart::Cpus,
+        MachinePart::Hypervisor,
+        MachinePart::Microcode,
+        MachinePart::Memory,
+        MachinePart::Kernel,
+        MachinePart::Mitigations,
+        MachinePart::HugePages,
+        MachinePart::Frequency,
+        MachinePart::Settings,
     ];
 
     /// Its name on the command line and in tables.
     pub fn word(self) -> &'static str {
         match self {
-            Part::Cpu => "cpu",
-            Part::Cpus => "cpus",
-            Part::Hypervisor => "hypervisor",
-            Part::Microcode => "microcode",
-            Part::Memory => "memory",
-            Part::Kernel => "kernel",
-            Part::Mitigations => "mitigations",
-            Part::HugePages => "huge-pages",
-            Part::Frequency => "frequency",
-            Part::Settings => "settings",
+            MachinePart::Cpu => "cpu",
+            MachinePart::Cpus => "cpus",
+            MachinePart::Hypervisor => "hypervisor",
+            MachinePart::Microcode => "microcode",
+            MachinePart::Memory => "memory",
+            MachinePart::Kernel => "kernel",
+            MachinePart::Mitigations => "mitigations",
+            MachinePart::HugePages => "huge-pages",
+            MachinePart::Frequency => "frequency",
+            MachinePart::Settings => "settings",
         }
     }
 
     /// True if machines that differ in it are never compared. The other parts make a class only where enough nodes have
     /// them; for fewer they are a possible cause.
     pub(super) fn is_hard(self) -> bool {
-        matches!(self, Part::Cpu | Part::Cpus | Part::Hypervisor)
+        matches!(self, MachinePart::Cpu | MachinePart::Cpus | MachinePart::Hypervisor)
     }
 }
 
 /// The parts of one machine, as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    pub(super) told: BTreeMap<Part, String>,
+    pub(super) told: BTreeMap<MachinePart, String>,
     pub(super) memory: u64,
 }
 
@@ -90,22 +90,28 @@ impl Parts {
         let container = virtualization.container.clone().unwrap_or_default();
         let around = virtualization.hypervisor.clone().unwrap_or_else(|| "bare metal".into());
         let told = [
-            (Part::Cpu, joined(vec![machine.architecture.clone(), cpu.model.clone(), format!("({})", cpu.signature)])),
-            (Part::Cpus, cpu.online.to_string()),
-            (Part::Hypervisor, joined(vec![around, container])),
-            (Part::Microcode, or_none(&cpu.microcode)),
-            (Part::Memory, if memory.nodes > 1 { format!("in {} NUMA nodes", memory.nodes) } else { String::new() }),
-            (Part::Kernel, joined(vec![kernel.name.clone(), kernel.release.clone(), kernel.version.clone()])),
-            (Part::Mitigations, mitigations.collect::<Vec<_>>().join("; ")),
-            (Part::HugePages, or_none(&memory.transparent_huge_pages)),
-            (Part::Frequency, joined(frequency.into_iter().chain([boost.into()]).collect())),
-            (Part::Settings, joined(settings.into_iter().chain([ticks]).collect())),
+            (
+                MachinePart::Cpu,
+                joined(vec![machine.architecture.clone(), cpu.model.clone(), format!("({})", cpu.signature)]),
+            ),
+            (MachinePart::Cpus, cpu.online.to_string()),
+            (MachinePart::Hypervisor, joined(vec![around, container])),
+            (MachinePart::Microcode, or_none(&cpu.microcode)),
+            (
+                MachinePart::Memory,
+                if memory.nodes > 1 { format!("in {} NUMA nodes", memory.nodes) } else { String::new() },
+            ),
+            (MachinePart::Kernel, joined(vec![kernel.name.clone(), kernel.release.clone(), kernel.version.clone()])),
+            (MachinePart::Mitigations, mitigations.collect::<Vec<_>>().join("; ")),
+            (MachinePart::HugePages, or_none(&memory.transparent_huge_pages)),
+            (MachinePart::Frequency, joined(frequency.into_iter().chain([boost.into()]).collect())),
+            (MachinePart::Settings, joined(settings.into_iter().chain([ticks]).collect())),
         ];
         Parts { told: told.into(), memory: memory.total.0 }
     }
 
     /// One part, as text; empty if nothing is known of it.
-    pub fn get(&self, part: Part) -> &str {
+    pub fn get(&self, part: MachinePart) -> &str {
         self.told.get(&part).map_or("", String::as_str)
     }
 }

@@ -12,7 +12,7 @@ pub struct SlowNode {
     /// What it is slow in, the slowest first.
     pub families: Vec<SlowFamily>,
     /// What is likely to be the cause, the likeliest first.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<SlowCause>,
 }
 
 /// A family that a node is slow in.
@@ -99,7 +99,7 @@ impl CauseKind {
 
 /// A likely cause.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cause {
+pub struct SlowCause {
     /// Its kind.
     pub kind: CauseKind,
     /// Why it is likely, in one sentence.

@@ -51,7 +51,7 @@ pub struct CostKey(u32);
 
 /// A cost in one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figure<'a> {
+pub struct RunFigure<'a> {
     /// The figure it is quoted by, in ns.
     pub value: f64,
     /// The lower end of its interval.
@@ -130,8 +130,8 @@ impl Table {
     }
 
     /// Adds a figure. Returns false for one that has no logarithm, which does not count.
-    pub fn figure(&mut self, run: RunKey, cost: CostKey, figure: Figure<'_>) -> bool {
-        let Figure { value, low, high, doubt } = figure;
+    pub fn figure(&mut self, run: RunKey, cost: CostKey, figure: RunFigure<'_>) -> bool {
+        let RunFigure { value, low, high, doubt } = figure;
         let entries = self.costs.get_mut(cost.0 as usize).map(|cost| &mut cost.entries);
         let Some(entries) = entries.filter(|_| value.is_finite() && value > 0.0 && (run.0 as usize) < self.runs.len())
         else {
@@ -203,7 +203,7 @@ mod tests {
         let mut table = Table::default();
         let run = table.run(RunFacts::default()).expect("a run");
         let cost = table.cost("a.b", "", 1);
-        let figure = |value| Figure { value, low: 1.0, high: 2.0, doubt: None };
+        let figure = |value| RunFigure { value, low: 1.0, high: 2.0, doubt: None };
         assert_eq!(
             [1.5, 0.0, -1.0, f64::NAN].map(|value| table.figure(run, cost, figure(value))),
             [true, false, false, false]

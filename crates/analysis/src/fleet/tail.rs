@@ -5,7 +5,7 @@ use crate::statistics::{quantile, sorted, student_tail};
 /// Student's t with a scale, fitted to the far part of the fast side, where no slow node is. Where scatter is heavy-tailed in
 /// some families, it has few degrees of freedom, and its p values are larger than those of the normal distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Tail {
+pub(super) struct TailFit {
     pub freedom: u32,
     pub scale: f64,
 }
@@ -13,12 +13,12 @@ pub(super) struct Tail {
 /// Beyond this, Student's t equals the normal distribution where it matters, and its series only costs time.
 const MOST_FREEDOM: u32 = 200;
 
-impl Tail {
+impl TailFit {
     /// The fit by likelihood. Of scores nearer to the median than the farthest few in a hundred only their number counts: families
     /// differ in their tails, and what matters is how far the farthest of all of them lie. Of the fits that are about as
     /// likely as the best one, it is the one with the heaviest tail. Scores are deviations from a median, positive for slow
     /// nodes; `most` is the number of degrees of freedom of the scale that they were divided by.
-    pub fn fitted(scores: impl Iterator<Item = f64>, most: u32) -> Tail {
+    pub fn fitted(scores: impl Iterator<Item = f64>, most: u32) -> TailFit {
         const FREEDOMS: [u32; 12] = [2, 3, 4, 5, 6, 8, 10, 15, 25, 50, 100, MOST_FREEDOM];
         const ENOUGH: usize = 100;
         /// How many of n scores are far: n to this power, but not so few that they tell nothing. A fixed share of many scores
@@ -33,15 +33,15 @@ impl Tail {
         let count = fast.len() as f64;
         let beyond = quantile(&fast, 1.0 - (FAR.1.max(count.powf(FAR.0)) / count).min(0.5)).unwrap_or(0.0);
         if fast.len() < ENOUGH || beyond <= 0.0 {
-            return Tail { freedom: most, scale: 1.0 };
+            return TailFit { freedom: most, scale: 1.0 };
         }
         let (near, far) = fast.split_at(fast.partition_point(|score| *score <= beyond));
         let fit = |freedom: u32, step: u32| {
-            let tail = Tail { freedom: freedom.min(most), scale: 0.3 + 0.03 * f64::from(step) };
+            let tail = TailFit { freedom: freedom.min(most), scale: 0.3 + 0.03 * f64::from(step) };
             let inside = (1.0 - 2.0 * tail.p(beyond)).max(1e-300).ln();
             (near.len() as f64 * inside + tail.likelihood(far), tail)
         };
-        let fits: Vec<(f64, Tail)> = FREEDOMS
+        let fits: Vec<(f64, TailFit)> = FREEDOMS
             .into_iter()
             .flat_map(|freedom| (0..=45).map(move |step| (freedom, step)))
             .map(|(freedom, step)| fit(freedom, step))
@@ -49,7 +49,7 @@ impl Tail {
         let best = fits.iter().map(|fit| fit.0).fold(f64::NEG_INFINITY, f64::max);
         let about = fits.into_iter().filter(|fit| fit.0 >= best - ABOUT).map(|fit| fit.1);
         let heaviest = about.max_by(|one, other| one.p(AT * beyond).total_cmp(&other.p(AT * beyond)));
-        heaviest.unwrap_or(Tail { freedom: most, scale: 1.0 })
+        heaviest.unwrap_or(TailFit { freedom: most, scale: 1.0 })
     }
 
     /// The probability of a score at least as large.
@@ -109,17 +109,17 @@ mod tests {
     #[test]
     fn normal_scores_keep_normal_p_values_and_heavy_ones_get_larger() {
         let mut random = fastrand::Rng::with_seed(11);
-        let light = Tail::fitted((0..20_000).map(|_| normal(&mut random)), 500);
+        let light = TailFit::fitted((0..20_000).map(|_| normal(&mut random)), 500);
         assert!(light.freedom >= 25 && (light.scale - 1.0).abs() < 0.05, "{light:?}");
         assert!((light.p(3.0) / 0.00135 - 1.0).abs() < 0.5, "{}", light.p(3.0));
         let mut heavy = || {
             let squares: f64 = (0..3).map(|_| normal(&mut random).powi(2)).sum();
             normal(&mut random) / (squares / 3.0).sqrt()
         };
-        let fitted = Tail::fitted((0..20_000).map(|_| heavy()), 500);
+        let fitted = TailFit::fitted((0..20_000).map(|_| heavy()), 500);
         assert!(fitted.freedom <= 4, "{fitted:?}");
         assert!(fitted.p(6.0) > 0.002, "{}", fitted.p(6.0));
-        assert_eq!(Tail::fitted([-1.0, 2.0].into_iter(), 7), Tail { freedom: 7, scale: 1.0 });
+        assert_eq!(TailFit::fitted([-1.0, 2.0].into_iter(), 7), TailFit { freedom: 7, scale: 1.0 });
     }
 
     #[test]

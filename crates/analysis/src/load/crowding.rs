@@ -5,7 +5,7 @@
 use super::configuration::{Configuration, PageDevice, Relief};
 use super::demands::{Crowding, Demands, Usual, mean_of};
 use super::measured::Measured;
-use crate::model::{FaultCurve, PageDevice as Device, System, predict};
+use crate::model::{FaultCurve, PageSource, System, predict};
 
 /// More than so many at once tell nothing that these do not.
 const MOST: u32 = 4;
@@ -86,7 +86,7 @@ impl Fault {
                 user_s: self.user_s.into(),
                 handling_s: self.handling_s.into(),
                 faults: FaultCurve::PerInteraction(self.count.into()),
-                page_device: Device { service_s: service_s.into(), ..Device::default() },
+                page_device: PageSource { service_s: service_s.into(), ..PageSource::default() },
                 ..System::default()
             };
             predict(&system).ok().map(|it| it.response_s)

@@ -49,7 +49,7 @@ pub struct Counted {
 
 /// One row of the paper's tables.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct PaperRow {
     /// The configuration.
     pub configuration: Configuration,
     /// All interactions that ended.
@@ -75,14 +75,14 @@ pub struct Row {
 }
 
 /// The row of one configuration.
-pub fn row(it: &Measured) -> Row {
+pub fn row(it: &Measured) -> PaperRow {
     let capacity = (f64::from(it.configuration.cpus) * it.elapsed_s).max(f64::MIN_POSITIVE);
     let response = response(&it.finished);
     let major_faults: f64 = it.depths.iter().map(|depth| depth.major_faults).sum();
     let minor_faults: f64 = it.finished.iter().map(|it| it.minor_faults).sum();
     let handling = (major_faults * it.fault.major_s + minor_faults * it.fault.minor_s).min(it.cpu.system_s);
     let elapsed = it.elapsed_s.max(f64::MIN_POSITIVE);
-    Row {
+    PaperRow {
         configuration: it.configuration.clone(),
         elapsed_s: it.elapsed_s,
         throughput: (response.count - response.failed) as f64 / elapsed,

@@ -6,7 +6,7 @@ use super::figures::row;
 use super::forecast::Forecasts;
 use super::measured::{Finished, Measured};
 use super::system::system;
-use crate::model::{Figure, Measured as ModelMeasured, ModelFile};
+use crate::model::{Figure, MeasuredMeans, ModelFile};
 
 impl Forecasts {
     /// What `howslow model` reads of them, with what was measured since; `None` if there are no demands.
@@ -40,13 +40,13 @@ pub fn model_file(demands: &Demands, all: &[Configuration], measured: &[Measured
 }
 
 /// A measured configuration as the model takes it; `None` if an interaction of the script did not end.
-fn of_measured(demands: &Demands, it: &Measured) -> Option<ModelMeasured> {
+fn of_measured(demands: &Demands, it: &Measured) -> Option<MeasuredMeans> {
     let mean = |of: fn(&Finished) -> f64| mean_of(it, &demands.usual, of);
     let row = row(it);
     let faults = mean(|it| it.major_faults)?;
     let handling = demands.of_device(it.configuration.device).map_or(0.0, |paged| paged.handling_s) * faults.value;
     let system_s = mean(|it| it.system_s)?.value;
-    Some(ModelMeasured {
+    Some(MeasuredMeans {
         configuration: system(demands, &it.configuration).configuration(),
         interactions: row.response.count as u64,
         user_s: mean(|it| it.user_s)?,

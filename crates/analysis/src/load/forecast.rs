@@ -119,7 +119,7 @@ pub fn forecast(demands: &Demands, configuration: &Configuration, script: Option
 fn steady(demands: &Demands, configuration: &Configuration) -> Result<Predicted, String> {
     let found: Result<PredictionInterval, ModelError> = predict_interval(&system(demands, configuration));
     found.map_err(|error| error.to_string()).map(|it| {
-        let judged = |of: &crate::model::Prediction| Judged {
+        let judged = |of: &crate::model::SteadyState| Judged {
             throughput: of.throughput,
             cpu_s: (of.cpu.user + of.cpu.system + of.cpu.faults) * f64::from(configuration.cpus) / of.throughput,
             faults: of.faults,
@@ -128,7 +128,7 @@ fn steady(demands: &Demands, configuration: &Configuration) -> Result<Predicted,
         };
         let value = judged(&it.value);
         // A quotient of two figures has no interval of its own here, so that of the processor's demand is taken.
-        let of_ends = |ends: &crate::model::Prediction, user: f64| Judged {
+        let of_ends = |ends: &crate::model::SteadyState, user: f64| Judged {
             cpu_s: value.cpu_s - demands.user_s.value + user,
             ..judged(ends)
         };

@@ -2,7 +2,7 @@
 
 use super::configuration::Configuration;
 use super::demands::{Demands, Paged};
-use crate::model::{PageDevice, Spread, System};
+use crate::model::{PageSource, Spread, System};
 
 /// The system of a configuration with these demands.
 pub fn system(demands: &Demands, it: &Configuration) -> System {
@@ -25,7 +25,7 @@ pub fn system(demands: &Demands, it: &Configuration) -> System {
         faults: demands.curve(it),
         handling_s: of_paged(|paged| paged.handling_s - paged.device_cpu_s).into(),
         handling_crowding: demands.crowded(it).map_or(0.0, |crowding| crowding.handling).into(),
-        page_device: PageDevice {
+        page_device: PageSource {
             name: it.device.word().into(),
             service_s: of_paged(|paged| paged.wait_s).into(),
             cpu_s: of_paged(|paged| paged.device_cpu_s).into(),

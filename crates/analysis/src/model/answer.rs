@@ -3,9 +3,11 @@
 use super::bounds::bounds;
 use super::error::ModelError;
 use super::fit::Fit;
-use super::measured::Measured;
-use super::prediction::{Bounds, Method, Prediction, PredictionInterval, Simulated};
-use super::questions::{Bottleneck, Change, UsersWithin, Worth, bottleneck, users_within, users_within_p95, worth};
+use super::measured::MeasuredMeans;
+use super::prediction::{Bounds, Method, PredictionInterval, Simulated, SteadyState};
+use super::questions::{
+    Bottleneck, SystemChange, UsersWithin, Worth, bottleneck, users_within, users_within_p95, worth,
+};
 use super::simulate::{SimulationSettings, simulate};
 use super::solve::predict_by_hierarchy;
 use super::system::System;
@@ -23,7 +25,7 @@ pub struct Asked {
     /// How the simulation runs.
     pub simulation: SimulationSettings,
     /// What was measured of this system, to stand beside.
-    pub measured: Option<Measured>,
+    pub measured: Option<MeasuredMeans>,
     /// The fit that the system comes from, to be shown.
     pub fit: Option<Fit>,
 }
@@ -36,13 +38,13 @@ pub struct ModelAnswer {
     /// The steady state, with the intervals of the parameters.
     pub prediction: PredictionInterval,
     /// The same by the flow-equivalent server, if the prediction is by the chain.
-    pub hierarchy: Option<Prediction>,
+    pub hierarchy: Option<SteadyState>,
     /// What cannot be exceeded.
     pub bounds: Bounds,
     /// The same by simulation; or why it has no figures.
     pub simulated: Result<Simulated, ModelError>,
     /// What was measured.
-    pub measured: Option<Measured>,
+    pub measured: Option<MeasuredMeans>,
     /// The fit that the system comes from.
     pub fit: Option<Fit>,
     /// Users within the bounds: the bound in seconds, on the mean or on 95 %.
@@ -86,8 +88,13 @@ pub fn answer(system: &System, asked: &Asked) -> Result<ModelAnswer, ModelError>
         let settings = SimulationSettings { events, ..asked.simulation };
         within.push((ResponseOf::P95, bound_s, users_within_p95(system, bound_s, &settings)?));
     }
-    let changes =
-        [Change::Memory(asked.more_bytes), Change::Cpu, Change::Handling, Change::PageDevice, Change::Eligible];
+    let changes = [
+        SystemChange::Memory(asked.more_bytes),
+        SystemChange::Cpu,
+        SystemChange::Handling,
+        SystemChange::PageDevice,
+        SystemChange::Eligible,
+    ];
     let mut worths = Vec::new();
     for change in changes {
         worths.extend(worth(system, change, asked.mean_s)?);
@@ -112,7 +119,7 @@ pub fn answer(system: &System, asked: &Asked) -> Result<ModelAnswer, ModelError>
 }
 
 /// Events of a simulation in which enough interactions end for a percentile: each has two of its own and two for each fault.
-fn enough(it: &Prediction) -> u64 {
+fn enough(it: &SteadyState) -> u64 {
     const INTERACTIONS: f64 = 1000.0;
     (INTERACTIONS * (2.0 + 2.0 * it.faults)).min(1e8) as u64
 }

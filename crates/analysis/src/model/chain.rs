@@ -4,15 +4,15 @@
 //! the balance equations are block tridiagonal; levels are eliminated from the top, one matrix inversion each (Neuts, Matrix-Geometric
 //! Solutions, 1981, for a finite number of levels).
 
-use super::prediction::{Method, Prediction};
+use super::prediction::{Method, SteadyState};
 use super::rates::{Rates, VISITS};
 use super::steady::Steady;
 
 /// One place within a level: (waiting for pages, waiting elsewhere).
-type Place = (u32, u32);
+type ChainPlace = (u32, u32);
 
 /// The places of a level with this many eligible interactions.
-fn places(rates: &Rates, eligible: u32) -> Vec<Place> {
+fn places(rates: &Rates, eligible: u32) -> Vec<ChainPlace> {
     let pages = if rates.waits_for_pages() { eligible } else { 0 };
     let all = (0..=pages).flat_map(|pages| {
         let elsewhere = if rates.other_s > 0.0 { eligible - pages } else { 0 };
@@ -37,7 +37,7 @@ pub(super) fn effort(rates: &Rates) -> f64 {
 }
 
 /// The steady state.
-pub(super) fn solve(rates: &Rates) -> Prediction {
+pub(super) fn solve(rates: &Rates) -> SteadyState {
     let mut steady = Steady::new(rates);
     for (present, level) in probabilities(rates) {
         let places = places(rates, rates.eligible(present));
@@ -86,13 +86,13 @@ fn probabilities(rates: &Rates) -> Vec<(u32, Vec<f64>)> {
 }
 
 /// The rate of finished interactions in a place.
-fn finishing(rates: &Rates, eligible: u32, (pages, elsewhere): Place) -> f64 {
+fn finishing(rates: &Rates, eligible: u32, (pages, elsewhere): ChainPlace) -> f64 {
     let busy = f64::from(rates.busy(eligible, pages, elsewhere));
     busy / (rates.work_s * rates.stretch(eligible, rates.faults_per_s(eligible, pages)))
 }
 
 /// The moves from a place to others of its level, with their rates.
-fn moves(rates: &Rates, eligible: u32, place: Place) -> [(Place, f64); 4] {
+fn moves(rates: &Rates, eligible: u32, place: ChainPlace) -> [(ChainPlace, f64); 4] {
     let (pages, elsewhere) = place;
     let faults_per_s = rates.faults_per_s(eligible, pages);
     let working = f64::from(rates.busy(eligible, pages, elsewhere)) / rates.stretch(eligible, faults_per_s);
@@ -107,7 +107,7 @@ fn moves(rates: &Rates, eligible: u32, place: Place) -> [(Place, f64); 4] {
 }
 
 /// The negative generator of a level: what leaves each place on the diagonal, less what stays within the level.
-fn within(rates: &Rates, present: u32, level: &[Place]) -> Matrix {
+fn within(rates: &Rates, present: u32, level: &[ChainPlace]) -> Matrix {
     let eligible = rates.eligible(present);
     let arrivals = f64::from(rates.users - present) / rates.think_s;
     let mut matrix = Matrix::zero(level.len(), level.len());
@@ -127,7 +127,7 @@ fn within(rates: &Rates, present: u32, level: &[Place]) -> Matrix {
 }
 
 /// Takes from a level's matrix what goes to the level above and comes back.
-fn add_excursions(rates: &Rates, present: u32, level: &[Place], above: &Matrix, leaving: &mut Matrix) {
+fn add_excursions(rates: &Rates, present: u32, level: &[ChainPlace], above: &Matrix, leaving: &mut Matrix) {
     let eligible = rates.eligible(present + 1);
     for (column, &place) in places(rates, eligible).iter().enumerate() {
         let back = finishing(rates, eligible, place);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::measured::{Configuration, Measured};
+use super::measured::{MeasuredConfiguration, MeasuredMeans};
 use super::system::System;
 
 /// A file: a system, or measured configurations and the one to predict.
@@ -17,10 +17,10 @@ pub struct ModelFile {
     pub alternative: Vec<System>,
     /// Without a system: the configuration to predict.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub configuration: Option<Configuration>,
+    pub configuration: Option<MeasuredConfiguration>,
     /// Measured configurations. Without a system they are fitted. With one, that of the same configuration stands beside.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub measured: Vec<Measured>,
+    pub measured: Vec<MeasuredMeans>,
 }
 
 impl ModelFile {
@@ -50,8 +50,8 @@ impl ModelFile {
 
 impl System {
     /// The configuration that it is of.
-    pub fn configuration(&self) -> Configuration {
-        Configuration {
+    pub fn configuration(&self) -> MeasuredConfiguration {
+        MeasuredConfiguration {
             users: self.users,
             eligible: self.eligible,
             cpus: self.cpus,
@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn a_file_is_read_as_it_was_written() {
-        let measured = Measured { configuration: of("swap").configuration(), interactions: 7, ..Measured::default() };
+        let measured =
+            MeasuredMeans { configuration: of("swap").configuration(), interactions: 7, ..MeasuredMeans::default() };
         let file = ModelFile {
             system: Some(of("swap")),
             alternative: vec![of("zram")],
@@ -95,11 +96,12 @@ mod tests {
         assert!(ModelFile::default().wrong().is_some_and(|why| why.contains("neither")));
         let both = ModelFile {
             system: Some(of("swap")),
-            configuration: Some(Configuration::default()),
+            configuration: Some(MeasuredConfiguration::default()),
             ..ModelFile::default()
         };
         assert!(both.wrong().is_some_and(|why| why.contains("[configuration]")));
-        let lone = ModelFile { alternative: vec![of("zram")], measured: vec![Measured::default()], ..both.clone() };
+        let lone =
+            ModelFile { alternative: vec![of("zram")], measured: vec![MeasuredMeans::default()], ..both.clone() };
         let lone = ModelFile { system: None, configuration: None, ..lone };
         assert!(lone.wrong().is_some_and(|why| why.contains("[[alternative]]")));
     }

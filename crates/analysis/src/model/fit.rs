@@ -6,7 +6,7 @@ mod found;
 mod squares;
 
 use super::error::ModelError;
-use super::measured::Measured;
+use super::measured::MeasuredMeans;
 
 pub use found::{CurveFit, Fit};
 
@@ -18,8 +18,9 @@ pub use found::{CurveFit, Fit};
 ///
 /// # Errors
 /// If there are no configurations, or they leave the execution time open.
-pub fn fit(measured: &[Measured]) -> Result<Fit, ModelError> {
-    let used: Vec<&Measured> = measured.iter().filter(|it| it.interactions > 0 && it.configuration.users > 0).collect();
+pub fn fit(measured: &[MeasuredMeans]) -> Result<Fit, ModelError> {
+    let used: Vec<&MeasuredMeans> =
+        measured.iter().filter(|it| it.interactions > 0 && it.configuration.users > 0).collect();
     if used.is_empty() {
         return Err(ModelError::Undetermined {
             what: "anything".into(),

@@ -4,7 +4,7 @@
 //! rate depends on how many are eligible: the flow-equivalent server. Outside, users think and queue at that server. This is exact where
 //! all may be eligible and faults depend on nothing, else a good approximation, because inside things happen far more often.
 
-use super::prediction::{Method, Prediction};
+use super::prediction::{Method, SteadyState};
 use super::rates::Rates;
 use super::steady::Steady;
 
@@ -18,7 +18,7 @@ pub(super) fn effort(rates: &Rates) -> f64 {
 }
 
 /// The steady state.
-pub(super) fn solve(rates: &Rates) -> Prediction {
+pub(super) fn solve(rates: &Rates) -> SteadyState {
     let most = rates.most_eligible();
     let inner: Vec<Inside> = (1..=most).map(|eligible| inside(rates, eligible)).collect();
     let throughputs: Vec<f64> =
@@ -116,7 +116,7 @@ fn normalized(weights: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::model::faults::FaultCurve;
-    use crate::model::system::{PageDevice, System};
+    use crate::model::system::{PageSource, System};
 
     fn idle(eligible: u32, cpus: u32, channels: Option<u32>, every_s: f64) -> f64 {
         let system = System {
@@ -125,7 +125,7 @@ mod tests {
             cpus,
             user_s: 1.0.into(),
             faults: FaultCurve::Every(every_s.into()),
-            page_device: PageDevice { service_s: 10.0.into(), channels, ..PageDevice::default() },
+            page_device: PageSource { service_s: 10.0.into(), channels, ..PageSource::default() },
             ..System::default()
         };
         let rates = Rates::new(&system).expect("a system");
@@ -170,7 +170,7 @@ mod tests {
                 memory_bytes: Some(1000),
                 user_s: 0.5.into(),
                 faults: FaultCurve::Saltzer { s_per_byte: (0.020 / 1000.0).into() },
-                page_device: PageDevice { service_s: 0.010.into(), ..PageDevice::default() },
+                page_device: PageSource { service_s: 0.010.into(), ..PageSource::default() },
                 ..System::default()
             };
             let found = solve(&Rates::new(&system).expect("a system"));

@@ -7,7 +7,7 @@ use super::figure::Figure;
 /// What an experiment sets. Equal page devices have equal names: demands of one device say nothing of another.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Configuration {
+pub struct MeasuredConfiguration {
     /// Users.
     pub users: u32,
     /// At most so many interactions at once; `None`: all.
@@ -27,9 +27,9 @@ pub struct Configuration {
 /// A measured configuration: means for one interaction, in seconds. What was not measured is `None`; the fit says what it misses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Measured {
+pub struct MeasuredMeans {
     /// What was set.
-    pub configuration: Configuration,
+    pub configuration: MeasuredConfiguration,
     /// How many interactions the means are of; their weight in the fit.
     pub interactions: u64,
     /// CPU time in user mode.

@@ -6,7 +6,7 @@ use super::figure::Figure;
 
 /// The steady state of a system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Prediction {
+pub struct SteadyState {
     /// How it was found.
     pub method: Method,
     /// Interactions per second.
@@ -101,17 +101,17 @@ pub struct Bounds {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PredictionInterval {
     /// The estimate.
-    pub value: Prediction,
+    pub value: SteadyState,
     /// The lower end of each figure's 95 % interval.
-    pub low: Prediction,
+    pub low: SteadyState,
     /// The upper end of each figure's 95 % interval.
-    pub high: Prediction,
+    pub high: SteadyState,
 }
 
 impl PredictionInterval {
     /// Every figure with its interval. `of` is given how to read a figure, and says value, low and high.
-    pub(super) fn of(method: Method, of: impl Fn(fn(&Prediction) -> f64) -> [f64; 3]) -> PredictionInterval {
-        let mut parts = [0, 1, 2].map(|_| Prediction { method, ..Prediction::default() });
+    pub(super) fn of(method: Method, of: impl Fn(fn(&SteadyState) -> f64) -> [f64; 3]) -> PredictionInterval {
+        let mut parts = [0, 1, 2].map(|_| SteadyState { method, ..SteadyState::default() });
         for (read, write) in FIGURES {
             for (part, value) in parts.iter_mut().zip(of(read)) {
                 *write(part) = value;
@@ -122,8 +122,8 @@ impl PredictionInterval {
     }
 }
 
-type Read = fn(&Prediction) -> f64;
-type Write = fn(&mut Prediction) -> &mut f64;
+type Read = fn(&SteadyState) -> f64;
+type Write = fn(&mut SteadyState) -> &mut f64;
 
 /// Every figure that a solution gives.
 const FIGURES: [(Read, Write); 16] = [

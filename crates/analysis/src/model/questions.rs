@@ -2,7 +2,7 @@
 
 use super::bounds::bounds;
 use super::error::ModelError;
-use super::prediction::{Bounds, Prediction};
+use super::prediction::{Bounds, SteadyState};
 use super::simulate::{SimulationSettings, simulate};
 use super::solve::predict;
 use super::system::System;
@@ -120,7 +120,7 @@ fn between(
 
 /// A change of the system.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Change {
+pub enum SystemChange {
     /// This many bytes more.
     Memory(u64),
     /// One CPU more.
@@ -133,21 +133,25 @@ pub enum Change {
     Eligible,
 }
 
-impl Change {
+impl SystemChange {
     /// The changed system; `None` if there is nothing to change.
     pub fn of(self, system: &System) -> Option<System> {
         let mut changed = system.clone();
         let device = &mut changed.page_device;
         match self {
-            Change::Memory(more) if system.faults.is_over_memory() => {
+            SystemChange::Memory(more) if system.faults.is_over_memory() => {
                 changed.memory_bytes = Some(system.memory_bytes?.saturating_add(more));
             }
-            Change::Cpu => changed.cpus += 1,
-            Change::Handling if system.handling_s.value > 0.0 => changed.handling_s = system.handling_s.times(0.5),
-            Change::PageDevice if device.service_s.value + device.cpu_s.value > 0.0 => {
+            SystemChange::Cpu => changed.cpus += 1,
+            SystemChange::Handling if system.handling_s.value > 0.0 => {
+                changed.handling_s = system.handling_s.times(0.5)
+            }
+            SystemChange::PageDevice if device.service_s.value + device.cpu_s.value > 0.0 => {
                 (device.service_s, device.cpu_s) = (device.service_s.times(0.5), device.cpu_s.times(0.5));
             }
-            Change::Eligible => changed.eligible = Some(system.eligible.filter(|&limit| limit < system.users)? + 1),
+            SystemChange::Eligible => {
+                changed.eligible = Some(system.eligible.filter(|&limit| limit < system.users)? + 1)
+            }
             _ => return None,
         }
         Some(changed)
@@ -158,9 +162,9 @@ impl Change {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worth {
     /// The change.
-    pub change: Change,
+    pub change: SystemChange,
     /// The steady state after it.
-    pub after: Prediction,
+    pub after: SteadyState,
     /// Throughput after over before.
     pub throughput: Interval,
     /// Mean response after over before.
@@ -173,7 +177,7 @@ pub struct Worth {
 ///
 /// # Errors
 /// Those of [`predict`].
-pub fn worth(system: &System, change: Change, bound_s: Option<f64>) -> Result<Option<Worth>, ModelError> {
+pub fn worth(system: &System, change: SystemChange, bound_s: Option<f64>) -> Result<Option<Worth>, ModelError> {
     let Some(changed) = change.of(system) else { return Ok(None) };
     let (before, after) = (predict(system)?, predict(&changed)?);
     let mut ratios = Vec::new();
@@ -230,7 +234,7 @@ pub fn bottleneck(system: &System) -> Result<Bottleneck, ModelError> {
         let after = predict(&with_more(system, resource))?.response_s;
         gains.push((resource, (1.0 - after / before) * 100.0));
     }
-    if let Some(more) = Change::Eligible.of(system) {
+    if let Some(more) = SystemChange::Eligible.of(system) {
         // The limit is a whole number: the gain of one more, for each percent that one more is.
         let percent = 100.0 / f64::from(system.eligible.unwrap_or(1));
         gains.push((Resource::Eligible, (1.0 - predict(&more)?.response_s / before) * 100.0 / percent));

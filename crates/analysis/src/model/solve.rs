@@ -1,7 +1,7 @@
 //! Chooses the solution of a system: the exact chain where it is small enough, else the hierarchy.
 
 use super::error::ModelError;
-use super::prediction::Prediction;
+use super::prediction::SteadyState;
 use super::rates::Rates;
 use super::system::System;
 use super::{chain, hierarchy};
@@ -15,7 +15,7 @@ const HIERARCHY: f64 = 1e8;
 ///
 /// # Errors
 /// If a parameter is outside its range, or the system is larger than the model takes.
-pub fn predict(system: &System) -> Result<Prediction, ModelError> {
+pub fn predict(system: &System) -> Result<SteadyState, ModelError> {
     let rates = Rates::new(system)?;
     if chain::effort(&rates) <= CHAIN || !rates.is_product_form_inside() && rates.other_s > 0.0 {
         return predict_exactly(system);
@@ -32,7 +32,7 @@ pub fn predict(system: &System) -> Result<Prediction, ModelError> {
 ///
 /// # Errors
 /// Those of [`predict`].
-pub fn predict_exactly(system: &System) -> Result<Prediction, ModelError> {
+pub fn predict_exactly(system: &System) -> Result<SteadyState, ModelError> {
     let rates = Rates::new(system)?;
     if chain::effort(&rates) > 1e9 {
         let what = format!("{} users, of whom {} are eligible", rates.users, rates.most_eligible());
@@ -45,6 +45,6 @@ pub fn predict_exactly(system: &System) -> Result<Prediction, ModelError> {
 ///
 /// # Errors
 /// Those of [`predict`].
-pub fn predict_by_hierarchy(system: &System) -> Result<Prediction, ModelError> {
+pub fn predict_by_hierarchy(system: &System) -> Result<SteadyState, ModelError> {
     Ok(hierarchy::solve(&Rates::new(system)?))
 }

@@ -1,6 +1,6 @@
 //! From the probabilities of states to the figures of a prediction.
 
-use super::prediction::{CpuShares, Method, Prediction};
+use super::prediction::{CpuShares, Method, SteadyState};
 use super::rates::Rates;
 
 /// Sums over states, each weighted by its probability.
@@ -60,9 +60,9 @@ impl<'a> Steady<'a> {
     }
 
     /// The figures. The weights must sum to 1.
-    pub fn prediction(&self, method: Method) -> Prediction {
+    pub fn prediction(&self, method: Method) -> SteadyState {
         let per_interaction = |sum: f64| sum / self.throughput;
-        Prediction {
+        SteadyState {
             method,
             throughput: self.throughput,
             response_s: per_interaction(self.present),
@@ -80,7 +80,7 @@ impl<'a> Steady<'a> {
     }
 
     /// The figures over a time, if the weights were times spent in states.
-    pub fn mean(&self, time: f64) -> Prediction {
+    pub fn mean(&self, time: f64) -> SteadyState {
         let each = |sum: f64| sum / time;
         let sums = Steady {
             rates: self.rates,

@@ -46,7 +46,7 @@ pub struct System {
     /// How much more CPU time it takes for each further eligible interaction, as a share: they contend for the memory's lists.
     pub handling_crowding: Figure,
     /// Where pages come from.
-    pub page_device: PageDevice,
+    pub page_device: PageSource,
 }
 
 impl Default for System {
@@ -69,7 +69,7 @@ impl Default for System {
             faults: FaultCurve::None,
             handling_s: Figure::default(),
             handling_crowding: Figure::default(),
-            page_device: PageDevice::default(),
+            page_device: PageSource::default(),
         }
     }
 }
@@ -77,7 +77,7 @@ impl Default for System {
 /// Where pages come from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct PageDevice {
+pub struct PageSource {
     /// Its name, for texts: `swap file`, `zram`.
     pub name: String,
     /// Time for which a fault keeps the device busy and the interaction waits, without queueing: the page in, and the pages out that it

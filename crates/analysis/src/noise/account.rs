@@ -26,7 +26,7 @@ pub enum Source {
 
 /// What time is charged to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cause {
+pub struct NoiseCause {
     /// Its name.
     pub name: String,
     /// How often it came in a second; `None` where only time is known.
@@ -41,7 +41,7 @@ pub struct Cause {
 
 /// Interrupts or softirqs of one line, as the kernel counts them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Counted {
+pub struct CountedInterrupts {
     /// The line.
     pub name: String,
     /// How many in a second.
@@ -50,7 +50,7 @@ pub struct Counted {
 
 /// A series, with what is behind it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Repeated {
+pub struct RepeatedSeries {
     /// The series.
     pub series: Series,
     /// What it is: the tick, or what its gaps are charged to; `None` if nothing tells.
@@ -82,7 +82,7 @@ pub struct Clock {
 
 /// The account of one CPU.
 #[derive(Clone, Debug)]
-pub struct Account {
+pub struct CpuAccount {
     /// The CPU.
     pub cpu: u32,
     /// For how long it was watched, in seconds.
@@ -100,15 +100,15 @@ pub struct Account {
     /// The share of time lost in gaps, without tracepoints.
     pub lost: f64,
     /// The largest first.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<NoiseCause>,
     /// Where the causes come from.
     pub source: Source,
     /// What tracepoints add to a gap, in ns, by the medians with and without them.
     pub tracing_adds: Option<f64>,
     /// The interrupts and softirqs that came, the most frequent first.
-    pub counted: Vec<Counted>,
+    pub counted: Vec<CountedInterrupts>,
     /// The shortest period first.
-    pub repeated: Vec<Repeated>,
+    pub repeated: Vec<RepeatedSeries>,
     /// The longest first.
     pub longest: Vec<Longest>,
     /// The core's frequency.
@@ -128,7 +128,7 @@ pub struct Account {
 }
 
 /// Makes the account.
-pub fn account(recording: &Recording) -> Account {
+pub fn account(recording: &Recording) -> CpuAccount {
     let seen = Seen::of(recording);
     let plain = |place: &usize| !seen.traced[*place] || seen.untraced_time == 0.0;
     let mut tail = Tail::new();
@@ -139,7 +139,7 @@ pub fn account(recording: &Recording) -> Account {
     let repeated = repeated(recording, &seen);
     let total =
         |of: &dyn Fn(&Gap) -> bool| recording.gaps.iter().filter(|gap| of(gap)).map(|gap| gap.length).sum::<f64>();
-    Account {
+    CpuAccount {
         cpu: recording.cpu,
         watched: seen.time / 1e9,
         watching: seen.time / seen.span,
@@ -207,7 +207,7 @@ impl Seen {
     }
 }
 
-fn causes(recording: &Recording, seen: &Seen) -> Vec<Cause> {
+fn causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
     let mut causes =
         if recording.untraced.is_none() { traced_causes(recording, seen) } else { counted_causes(recording, seen) };
     causes.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -215,14 +215,14 @@ fn causes(recording: &Recording, seen: &Seen) -> Vec<Cause> {
 }
 
 /// From what each gap of the traced windows is charged to.
-fn traced_causes(recording: &Recording, seen: &Seen) -> Vec<Cause> {
+fn traced_causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
     let mut by_cause: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for (cause, time) in seen.charges.iter().flatten() {
         by_cause.entry(*cause).or_default().push(*time);
     }
     let time = seen.traced_time.max(1.0);
     let unexplained = by_cause.remove(&UNEXPLAINED).unwrap_or_default();
-    let mut causes: Vec<Cause> = by_cause
+    let mut causes: Vec<NoiseCause> = by_cause
         .into_iter()
         .map(|(cause, times)| single(recording.names.get(cause).map_or("", String::as_str), &times, time))
         .collect();
@@ -231,8 +231,8 @@ fn traced_causes(recording: &Recording, seen: &Seen) -> Vec<Cause> {
     causes
 }
 
-fn single(name: &str, times: &[f64], of: f64) -> Cause {
-    Cause {
+fn single(name: &str, times: &[f64], of: f64) -> NoiseCause {
+    NoiseCause {
         name: name.into(),
         per_second: Some(times.len() as f64 / of * 1e9),
         share: times.iter().sum::<f64>() / of,
@@ -242,20 +242,20 @@ fn single(name: &str, times: &[f64], of: f64) -> Cause {
 }
 
 /// What nothing explains, and the part of it that the hypervisor reports as stolen.
-fn with_steal(rest: Cause, steal: Option<f64>) -> Vec<Cause> {
+fn with_steal(rest: NoiseCause, steal: Option<f64>) -> Vec<NoiseCause> {
     let stolen = steal.unwrap_or(0.0).min(rest.share);
     let mut causes = Vec::new();
     if stolen > 0.0 {
-        causes.push(Cause { name: STEAL.into(), per_second: None, share: stolen, each: None, longest: None });
+        causes.push(NoiseCause { name: STEAL.into(), per_second: None, share: stolen, each: None, longest: None });
     }
     if rest.share > stolen {
-        causes.push(Cause { share: rest.share - stolen, ..rest });
+        causes.push(NoiseCause { share: rest.share - stolen, ..rest });
     }
     causes
 }
 
 /// From the switches of each gap, and the interrupts of each window.
-fn counted_causes(recording: &Recording, seen: &Seen) -> Vec<Cause> {
+fn counted_causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
     let switched: Vec<f64> = recording.gaps.iter().filter(|gap| gap.switched).map(|gap| gap.length).collect();
     let mut lost = vec![0.0; recording.windows.len()];
     for (gap, &window) in recording.gaps.iter().zip(&seen.window).filter(|(gap, _)| !gap.switched) {
@@ -272,7 +272,7 @@ fn counted_causes(recording: &Recording, seen: &Seen) -> Vec<Cause> {
     let scale = (left / shares.iter().sum::<f64>().max(1e-300)).min(1.0);
     for (line, share) in lines.iter().zip(&shares).filter(|(line, _)| line.each > 0.0) {
         left -= share * scale;
-        causes.push(Cause {
+        causes.push(NoiseCause {
             name: recording.lines.get(line.line).cloned().unwrap_or_default(),
             per_second: Some(line.count as f64 / seen.time * 1e9),
             share: share * scale,
@@ -280,19 +280,20 @@ fn counted_causes(recording: &Recording, seen: &Seen) -> Vec<Cause> {
             longest: None,
         });
     }
-    let rest = Cause { name: NOTHING_KNOWN.into(), per_second: None, share: left.max(0.0), each: None, longest: None };
+    let rest =
+        NoiseCause { name: NOTHING_KNOWN.into(), per_second: None, share: left.max(0.0), each: None, longest: None };
     causes.extend(with_steal(rest, recording.steal.map(|steal| steal / seen.time)));
     causes
 }
 
-fn counted(recording: &Recording, seen: &Seen) -> Vec<Counted> {
+fn counted(recording: &Recording, seen: &Seen) -> Vec<CountedInterrupts> {
     let rate = |line: usize| {
         let counts = recording.windows.iter().filter_map(|window| window.counts.get(line));
         counts.sum::<u64>() as f64 / seen.time * 1e9
     };
     let lines = recording.lines.iter().enumerate();
-    let mut counted: Vec<Counted> =
-        lines.map(|(line, name)| Counted { name: name.clone(), per_second: rate(line) }).collect();
+    let mut counted: Vec<CountedInterrupts> =
+        lines.map(|(line, name)| CountedInterrupts { name: name.clone(), per_second: rate(line) }).collect();
     counted.retain(|line| line.per_second > 0.0);
     counted.sort_by(|a, b| b.per_second.total_cmp(&a.per_second));
     counted
@@ -309,10 +310,10 @@ fn main_cause(recording: &Recording, charges: &Charges, gap: &Gap) -> Option<Str
     }
 }
 
-fn repeated(recording: &Recording, seen: &Seen) -> Vec<Repeated> {
+fn repeated(recording: &Recording, seen: &Seen) -> Vec<RepeatedSeries> {
     let found = periods(&recording.gaps, &recording.windows);
     let plain = |place: usize| !seen.traced[place] || seen.untraced_time == 0.0;
-    let told = |series: Series| Repeated {
+    let told = |series: Series| RepeatedSeries {
         name: name(recording, seen, &series),
         worked: recording.worked(&series, plain),
         series,
@@ -362,7 +363,7 @@ fn line_at(recording: &Recording, seen: &Seen, series: &Series) -> Option<String
 }
 
 /// How much longer the gaps of the best known series are with tracepoints.
-fn tracing_adds(recording: &Recording, seen: &Seen, repeated: &[Repeated]) -> Option<f64> {
+fn tracing_adds(recording: &Recording, seen: &Seen, repeated: &[RepeatedSeries]) -> Option<f64> {
     let series = &repeated.iter().max_by_key(|it| it.series.members.len())?.series;
     let typical = |traced: bool| {
         let members = series.members.iter().filter(|&&member| seen.traced[member] == traced);

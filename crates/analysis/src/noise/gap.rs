@@ -20,7 +20,7 @@ impl Gap {
 
 /// One stretch of spinning without a pause, with what the kernel counted on this CPU meanwhile.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Window {
+pub struct SpinWindow {
     /// Its begin, in ns of the recording's clock.
     pub start: f64,
     /// Its end, in ns.

@@ -6,7 +6,7 @@
 //! candidates. Each is followed through the recording from slot to slot. The period that finds the most gaps, and finds
 //! one in most of its slots, is a series; its gaps leave the pool, and the search goes on.
 
-use super::gap::{Gap, Window};
+use super::gap::{Gap, SpinWindow};
 use crate::statistics::{median, quantile, sorted};
 
 /// Gaps that come back with a period.
@@ -41,7 +41,7 @@ const MOST: usize = 4_000;
 const SHORTEST: f64 = 20_000.0;
 
 /// The series among gaps in order of time, the shortest period first.
-pub fn periods(gaps: &[Gap], windows: &[Window]) -> Vec<Series> {
+pub fn periods(gaps: &[Gap], windows: &[SpinWindow]) -> Vec<Series> {
     let mut free = vec![true; gaps.len()];
     let mut found: Vec<Series> = Vec::new();
     let Some(longest) = gaps.iter().map(|gap| gap.length).max_by(f64::total_cmp) else { return found };
@@ -103,7 +103,7 @@ fn lengths(members: &[usize], gaps: &[Gap]) -> (f64, f64, f64) {
 }
 
 /// The series that explains the most of the free gaps of at least this length.
-fn next_series(gaps: &[Gap], windows: &[Window], free: &[bool], least: f64) -> Option<Series> {
+fn next_series(gaps: &[Gap], windows: &[SpinWindow], free: &[bool], least: f64) -> Option<Series> {
     let pool: Vec<usize> = (0..gaps.len()).filter(|&place| free[place] && gaps[place].length >= least).collect();
     if pool.len() < FEWEST {
         return None;
@@ -220,7 +220,7 @@ fn peaks(distances: &[f64], width: f64, least: usize) -> Vec<(f64, f64)> {
 /// What the task could see: nothing outside of its windows, and nothing else during a gap.
 struct Watch<'a> {
     gaps: &'a [Gap],
-    windows: &'a [Window],
+    windows: &'a [SpinWindow],
 }
 
 impl Watch<'_> {

@@ -1,7 +1,7 @@
 //! All that was recorded on one CPU.
 
 use super::charge::Event;
-use super::gap::{Gap, Window};
+use super::gap::{Gap, SpinWindow};
 use super::periods::Series;
 use crate::statistics::median;
 
@@ -15,7 +15,7 @@ pub struct Recording {
     /// A gap is a step that is longer than the usual one by more than this, in ns.
     pub threshold: f64,
     /// The stretches, in order.
-    pub windows: Vec<Window>,
+    pub windows: Vec<SpinWindow>,
     /// The gaps, in order of time.
     pub gaps: Vec<Gap>,
     /// The names of the interrupts and softirqs that the windows count.

@@ -1,7 +1,7 @@
 //! What interrupts cost where nothing traces them: from how much time was lost in each window, and how often each line
 //! interrupted in it.
 
-use super::gap::Window;
+use super::gap::SpinWindow;
 use crate::statistics::median;
 
 /// One line of interrupts or softirqs.
@@ -19,7 +19,7 @@ pub struct Line {
 /// a switch excluded: the costs, none below zero, that explain the lost time best, beside a loss in proportion to time that
 /// no line explains. Windows that fit badly, because something rare happened in them, count less (Huber's weights). Lines
 /// that always come together with an earlier one cannot be told apart from it and get nothing.
-pub fn attribute(windows: &[Window], lost: &[f64]) -> Vec<Line> {
+pub fn attribute(windows: &[SpinWindow], lost: &[f64]) -> Vec<Line> {
     let lines = windows.iter().map(|window| window.counts.len()).min().unwrap_or(0);
     let mut columns: Vec<Vec<f64>> = vec![windows.iter().map(|window| (window.end - window.start) / 1e9).collect()];
     let mut told = Vec::new();
@@ -117,14 +117,19 @@ mod tests {
     use super::*;
 
     /// Windows of 50 ms with a steady tick, an interrupt by chance and a softirq that always follows it.
-    fn made(seed: u64, stalls: bool) -> (Vec<Window>, Vec<f64>) {
+    fn made(seed: u64, stalls: bool) -> (Vec<SpinWindow>, Vec<f64>) {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut windows = Vec::new();
         let mut lost = Vec::new();
         for number in 0..300 {
             let start = f64::from(number) * 5e7;
             let (ticks, disk) = (random.u64(11..=14), random.u64(0..200));
-            windows.push(Window { start, end: start + 5e7, counts: vec![ticks, disk, disk, 0], ..Window::default() });
+            windows.push(SpinWindow {
+                start,
+                end: start + 5e7,
+                counts: vec![ticks, disk, disk, 0],
+                ..SpinWindow::default()
+            });
             let noise = 2_000.0 * random.f64();
             let stall = if stalls && random.f64() < 0.05 { 3e6 } else { 0.0 };
             lost.push(ticks as f64 * 1_500.0 + disk as f64 * 4_000.0 + noise + stall);
@@ -160,7 +165,7 @@ mod tests {
     #[test]
     fn nothing_recorded_is_nothing_told() {
         assert_eq!(attribute(&[], &[]), Vec::new());
-        let window = Window { end: 5e7, counts: vec![3], ..Window::default() };
+        let window = SpinWindow { end: 5e7, counts: vec![3], ..SpinWindow::default() };
         let lines = attribute(&[window], &[4_500.0]);
         assert_eq!((lines.len(), lines[0].count), (1, 3));
         assert!(lines[0].each.is_finite());

@@ -15,11 +15,11 @@ pub(super) struct Subject {
     /// The costs that belong here.
     pub(super) means: fn(&Cost) -> bool,
     /// The causes, the most telling first. They are asked before the common ones.
-    pub(super) causes: &'static [Cause],
+    pub(super) causes: &'static [KnownCause],
 }
 
 /// A cause: the fact of the machine that makes it likely, and what to try.
-pub(super) struct Cause {
+pub(super) struct KnownCause {
     /// The fact in words, if it holds.
     pub(super) holds: fn(&Facts<'_>) -> Option<String>,
     /// Costs above the references, or below them.
@@ -28,12 +28,12 @@ pub(super) struct Cause {
     pub(super) remedy: Remedy,
 }
 
-const fn slow(holds: fn(&Facts<'_>) -> Option<String>, remedy: Remedy) -> Cause {
-    Cause { holds, direction: Direction::Slower, remedy }
+const fn slow(holds: fn(&Facts<'_>) -> Option<String>, remedy: Remedy) -> KnownCause {
+    KnownCause { holds, direction: Direction::Slower, remedy }
 }
 
-const fn fast(holds: fn(&Facts<'_>) -> Option<String>, remedy: Remedy) -> Cause {
-    Cause { holds, direction: Direction::Faster, remedy }
+const fn fast(holds: fn(&Facts<'_>) -> Option<String>, remedy: Remedy) -> KnownCause {
+    KnownCause { holds, direction: Direction::Faster, remedy }
 }
 
 /// The fact in these words if it holds.
@@ -142,7 +142,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
     },
 ];
 
-const WAKING: &[Cause] = &[
+const WAKING: &[KnownCause] = &[
     slow(
         |facts| {
             facts.machine.limits.cpus.filter(|&cpus| cpus < 2.0).map(|cpus| format!("a cgroup allows {cpus:.2} CPUs"))
@@ -171,7 +171,7 @@ const WAKING: &[Cause] = &[
 ];
 
 /// Causes of anything, asked after those of a subject.
-const COMMON: &[Cause] = &[
+const COMMON: &[KnownCause] = &[
     slow(
         |facts| told(facts.hypervisor() == Some("QEMU TCG"), "instructions are emulated (QEMU TCG)"),
         Remedy::Here("KVM (qemu -accel kvm), or the hardware itself"),

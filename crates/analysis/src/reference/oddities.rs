@@ -42,7 +42,7 @@ pub struct OddCost<'a> {
 
 /// A run beside the references.
 #[derive(Clone, Debug, Default)]
-pub struct Verdict<'a> {
+pub struct BesideReferences<'a> {
     /// What is odd: first what can be acted on, then by how far it is off.
     pub odd: Vec<Oddity<'a>>,
     /// The references that have any of the run's costs.
@@ -55,7 +55,7 @@ pub struct Verdict<'a> {
     pub open: usize,
 }
 
-impl Verdict<'_> {
+impl BesideReferences<'_> {
     /// The number of odd costs.
     pub fn odd_costs(&self) -> usize {
         self.odd.iter().map(|oddity| oddity.costs.len()).sum()
@@ -63,18 +63,18 @@ impl Verdict<'_> {
 }
 
 /// Holds every cost of a run against the references of its architecture. A book, and a run beside other work, is not judged.
-pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Verdict<'a> {
-    let mut verdict = Verdict::default();
+pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> BesideReferences<'a> {
+    let mut verdict = BesideReferences::default();
     if run.is_book() || !run.settings.beside.is_empty() {
         return verdict;
     }
     let alike: Vec<&Run> = references.iter().filter(|it| it.machine.architecture == run.machine.architecture).collect();
     for cost in &run.costs {
         match place(cost, &alike) {
-            Spread::Unknown => continue,
-            Spread::Open => verdict.open += 1,
-            Spread::Within => verdict.within += 1,
-            Spread::Beyond(direction, odd) => add(&mut verdict.odd, direction, odd),
+            Standing::Unknown => continue,
+            Standing::Open => verdict.open += 1,
+            Standing::Within => verdict.within += 1,
+            Standing::Beyond(direction, odd) => add(&mut verdict.odd, direction, odd),
         }
         let has = |reference: &&&Run| !matches!(hold(cost, reference), Err(NotHeld::NoMatch | NotHeld::OtherVersion));
         for reference in alike.iter().filter(has) {
@@ -105,34 +105,34 @@ pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Verd
 }
 
 /// Where a cost lies beside the references that have it.
-enum Spread<'a> {
+enum Standing<'a> {
     Unknown,
     Open,
     Within,
     Beyond(Direction, OddCost<'a>),
 }
 
-fn place<'a>(cost: &'a Cost, references: &[&'a Run]) -> Spread<'a> {
+fn place<'a>(cost: &'a Cost, references: &[&'a Run]) -> Standing<'a> {
     let all: Vec<Result<Held<'a>, NotHeld>> = references.iter().map(|reference| hold(cost, reference)).collect();
     let held: Vec<Held<'a>> = all.iter().filter_map(|held| held.as_ref().ok().copied()).collect();
     let open = all.iter().any(|held| matches!(held, Err(NotHeld::Open)));
     let by = |one: &&Held<'a>, other: &&Held<'a>| one.times.value.total_cmp(&other.times.value);
     let (Some(nearest_above), Some(nearest_below)) = (held.iter().min_by(by), held.iter().max_by(by)) else {
-        return if open { Spread::Open } else { Spread::Unknown };
+        return if open { Standing::Open } else { Standing::Unknown };
     };
     let ends = |reach: fn(&Interval) -> f64| held.iter().map(move |held| reach(&held.times));
     let lowest = ends(|it| it.low).fold(f64::INFINITY, f64::min);
     let highest = ends(|it| it.high).fold(0.0, f64::max);
     let beyond = |nearest: &Held<'a>| OddCost { cost, nearest: *nearest, references: held.len() };
     if nearest_above.times.value >= CLEAR && lowest >= CARRIED {
-        return Spread::Beyond(Direction::Slower, beyond(nearest_above));
+        return Standing::Beyond(Direction::Slower, beyond(nearest_above));
     }
     if nearest_below.times.value <= 1.0 / CLEAR && highest <= 1.0 / CARRIED {
-        return Spread::Beyond(Direction::Faster, beyond(nearest_below));
+        return Standing::Beyond(Direction::Faster, beyond(nearest_below));
     }
     // Beyond by its figure, but not by the intervals: open.
     let within = nearest_above.times.value < CLEAR && nearest_below.times.value > 1.0 / CLEAR;
-    if within && is_sound(cost) { Spread::Within } else { Spread::Open }
+    if within && is_sound(cost) { Standing::Within } else { Standing::Open }
 }
 
 fn add<'a>(oddities: &mut Vec<Oddity<'a>>, direction: Direction, odd: OddCost<'a>) {

@@ -4,19 +4,19 @@ use record::Run;
 use record::units::counted;
 
 use super::held::{Direction, rounded};
-use super::oddities::{CLEAR, OddCost, Oddity, Verdict};
+use super::oddities::{BesideReferences, CLEAR, OddCost, Oddity};
 use super::remedy::Place;
 use crate::statistics::Interval;
 
 /// The verdict on a run of this place, as sentences: first what there is, then each oddity. Empty if no reference has any of
 /// its costs.
-pub fn told(verdict: &Verdict<'_>, place: Place) -> Vec<String> {
+pub fn told(verdict: &BesideReferences<'_>, place: Place) -> Vec<String> {
     let mut sentences: Vec<String> = summary(verdict).into_iter().collect();
     sentences.extend(verdict.odd.iter().map(|oddity| oddity.sentence(place)));
     sentences
 }
 
-fn summary(verdict: &Verdict<'_>) -> Option<String> {
+fn summary(verdict: &BesideReferences<'_>) -> Option<String> {
     if verdict.references.is_empty() {
         return None;
     }

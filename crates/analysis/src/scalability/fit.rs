@@ -21,7 +21,7 @@ const LEAST_ERROR: f64 = 1e-3;
 
 /// The law of one kind of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fit {
+pub struct FittedLaw {
     /// The share of the work for which CPUs wait for each other.
     pub contention: Interval,
     /// What each pair of CPUs costs to agree on data, as a share of the work.
@@ -62,7 +62,7 @@ impl Law {
 ///
 /// # Errors
 /// Why there is no fit: too few numbers of CPUs, or a cost without an interval.
-pub fn fit(times: &[(u32, Interval)]) -> Result<Fit, String> {
+pub fn fit(times: &[(u32, Interval)]) -> Result<FittedLaw, String> {
     let mut numbers: Vec<u32> = times.iter().map(|(cpus, _)| *cpus).collect();
     numbers.sort_unstable();
     numbers.dedup();
@@ -87,7 +87,7 @@ pub fn fit(times: &[(u32, Interval)]) -> Result<Fit, String> {
     };
     let contention = interval(best.contention, &|law| law.contention);
     let coherence = interval(best.coherence, &|law| law.coherence);
-    Ok(Fit {
+    Ok(FittedLaw {
         contention,
         coherence,
         peak: (coherence.low > 0.0).then(|| interval(best.peak(), &Law::peak)),

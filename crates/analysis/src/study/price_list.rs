@@ -9,17 +9,17 @@ use crate::statistics::Interval;
 use crate::sums::quotient;
 
 /// One of the paper's tables.
-pub(super) struct Table {
+pub(super) struct PriceTable {
     /// Its subject.
     pub title: &'static str,
     /// True if it also quotes the payload per second.
     pub payload: bool,
     /// Its rows.
-    pub rows: &'static [Row],
+    pub rows: &'static [PriceRow],
 }
 
 /// One printed cost and its equivalents here.
-pub(super) struct Row {
+pub(super) struct PriceRow {
     /// The cost's id in the book.
     pub paper: &'static str,
     /// The same here, the nearest first; empty if there is nothing like it.
@@ -27,8 +27,8 @@ pub(super) struct Row {
 }
 
 /// A price list with its columns filled from the book and the run. Costs are also quoted in `block`.
-pub(super) fn tables(list: &[Table], block: &Part, paper: &Paper, run: &Run) -> Vec<TableAnswer> {
-    let table = |table: &Table| TableAnswer {
+pub(super) fn tables(list: &[PriceTable], block: &Part, paper: &Paper, run: &Run) -> Vec<TableAnswer> {
+    let table = |table: &PriceTable| TableAnswer {
         title: table.title.into(),
         columns: columns(table.payload),
         rows: table.rows.iter().flat_map(|row| rows(row, block, paper, run)).collect(),
@@ -62,7 +62,7 @@ fn columns(payload: bool) -> Vec<Column> {
 }
 
 /// A row for every analogue. The first row has the printed figures.
-fn rows(row: &Row, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
+fn rows(row: &PriceRow, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
     let then = paper.run.costs.iter().find(|cost| cost.operation == row.paper).map(net);
     let block = block.find(run).map(net);
     let printed = paper.entry(row.paper).map_or_else(nothing_printed, |(book, entry)| printed(book, entry));

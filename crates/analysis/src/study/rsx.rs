@@ -7,7 +7,7 @@ use record::Value::{Number, Word};
 
 use super::claims::{Claim, Pair, Test};
 use super::definition::Study;
-use super::price_list::{self, Row, Table};
+use super::price_list::{self, PriceRow, PriceTable};
 use crate::derived::{DERIVATIONS, Part, Route, cost};
 
 /// The study.
@@ -28,7 +28,7 @@ pub(super) const RSX: Study = Study {
     claims: CLAIMS,
 };
 
-fn rows() -> impl Iterator<Item = &'static Row> {
+fn rows() -> impl Iterator<Item = &'static PriceRow> {
     TABLES.iter().flat_map(|table| table.rows)
 }
 
@@ -84,19 +84,19 @@ const LARGE_STARTED: Part = woken!("pipe.woken.block", "start");
 const LARGE_TO_OTHER: Part = cost("pipe.roundtrip").at(&[("size", Number(512)), ("distance", Word("same"))]);
 const RING: Part = cost("async.read.ring").at(&[("batch", Number(1))]);
 
-const fn row(paper: &'static str, here: &'static [Route]) -> Row {
-    Row { paper, here }
+const fn row(paper: &'static str, here: &'static [Route]) -> PriceRow {
+    PriceRow { paper, here }
 }
 
-const fn table(title: &'static str, rows: &'static [Row]) -> Table {
-    Table { title, payload: false, rows }
+const fn table(title: &'static str, rows: &'static [PriceRow]) -> PriceTable {
+    PriceTable { title, payload: false, rows }
 }
 
-const fn messages(title: &'static str, rows: &'static [Row]) -> Table {
-    Table { title, payload: true, rows }
+const fn messages(title: &'static str, rows: &'static [PriceRow]) -> PriceTable {
+    PriceTable { title, payload: true, rows }
 }
 
-const TABLES: &[Table] = &[
+const TABLES: &[PriceTable] = &[
     table(
         "baseline",
         &[

@@ -2,9 +2,9 @@
 
 use analysis::factors::{Factors, NoFactors, factors};
 use analysis::mix::Lack;
-use analysis::predict::{Prediction, predict};
+use analysis::predict::{MixPrediction, predict};
 use analysis::statistics::Interval;
-use analysis::whatif::{Change, Impossible, Supposed, difference, suppose};
+use analysis::whatif::{Assumption, Impossible, Supposed, difference, suppose};
 use proptest::prelude::*;
 use record::{Book, Cpu, Estimate, Mix, Nanoseconds, Origin, Point, Run, Skip, Value};
 
@@ -53,11 +53,11 @@ fn the_call_save_return_sequence_of_the_memo() {
 #[test]
 fn a_buffer_memory_of_70_ns_as_the_memo_reckons_it() {
     let [_, new] = multics();
-    let before = Prediction { measured: Some(exactly(110e3)), ..priced(&sequence(), &new, 0) };
+    let before = MixPrediction { measured: Some(exactly(110e3)), ..priced(&sequence(), &new, 0) };
     // Each inhibited overlap saves 590 ns, and each indirect address, of two memory cycles, twice as much.
     let saves = [("stpbp", -590.0), ("eapbp", -590.0), ("eapbp*", -3.0 * 590.0)];
     let supposed =
-        saves.map(|(name, by)| Supposed { text: name.into(), rows: places(&before, name), change: Change::By(by) });
+        saves.map(|(name, by)| Supposed { text: name.into(), rows: places(&before, name), change: Assumption::By(by) });
     let after = suppose(&before, &supposed).expect("possible");
     let saved = -difference(&after, &before).figure().value;
     assert!(close(saved, 65.0 * 590.0), "the memo's 38 us: {saved}");
@@ -163,21 +163,21 @@ fn zero_and_negative_costs_never_make_nonsense() {
 fn a_supposition_that_cannot_be_is_refused() {
     let [old, new] = multics();
     let before = priced(&sequence(), &new, 0);
-    let suppose_all = |change: Change| {
+    let suppose_all = |change: Assumption| {
         let rows = (0..before.rows.len()).collect();
         suppose(&before, &[Supposed { text: String::new(), rows, change }])
     };
-    assert_eq!(suppose_all(Change::By(-2000.0)), Err(Impossible::BelowNothing("eapbp".into())));
+    assert_eq!(suppose_all(Assumption::By(-2000.0)), Err(Impossible::BelowNothing("eapbp".into())));
     let other = priced(&sequence(), &old, 1);
-    let moved = suppose_all(Change::As(Box::new(other.clone()))).expect("both have everything");
+    let moved = suppose_all(Assumption::As(Box::new(other.clone()))).expect("both have everything");
     assert!(close(total(&moved), total(&other)));
     let short = Run { costs: new.costs[1..].to_vec(), ..new.clone() };
-    let other = Change::As(Box::new(priced(&sequence(), &short, 1)));
+    let other = Assumption::As(Box::new(priced(&sequence(), &short, 1)));
     assert_eq!(suppose_all(other), Err(Impossible::Lacking("ada".into())));
     // A missing cost may be supposed.
     let lacking = priced(&sequence(), &short, 0);
     let rows = places(&lacking, "ada");
-    let whole = suppose(&lacking, &[Supposed { text: String::new(), rows, change: Change::Time(832.0) }]);
+    let whole = suppose(&lacking, &[Supposed { text: String::new(), rows, change: Assumption::Time(832.0) }]);
     let whole = whole.expect("possible");
     assert!(whole.lacking.is_empty() && close(total(&whole), 96_294.0));
 }
@@ -255,16 +255,16 @@ proptest! {
         let run = machine("x", figures);
         let before = priced(&of(times), &run, 0);
         let all: Vec<usize> = (0..4).collect();
-        let change = |change: Change| {
+        let change = |change: Assumption| {
             let supposed = [Supposed { text: String::new(), rows: all.clone(), change }];
             suppose(&before, &supposed).expect("possible")
         };
-        for same in [Change::Times(1.0), Change::By(0.0), Change::As(Box::new(before.clone()))] {
+        for same in [Assumption::Times(1.0), Assumption::By(0.0), Assumption::As(Box::new(before.clone()))] {
             let after = change(same);
             let moved = difference(&after, &before).figure();
             prop_assert_eq!((moved.value, moved.low, moved.high), (0.0, 0.0, 0.0));
             prop_assert!(close(total(&after), total(&before)));
         }
-        prop_assert!(close(total(&change(Change::Times(by))), by * total(&before)));
+        prop_assert!(close(total(&change(Assumption::Times(by))), by * total(&before)));
     }
 }

@@ -1,6 +1,6 @@
 //! What the tests share: the example run, a mix of lines, its price.
 
-use analysis::predict::{Prediction, predict};
+use analysis::predict::{MixPrediction, predict};
 use record::{Mix, Run};
 
 pub fn example() -> Run {
@@ -13,15 +13,15 @@ pub fn mix(lines: &[(&str, f64)]) -> Mix {
     Mix::from_toml(&format!("name = \"m\"\nunit = \"u\"\n{lines}")).expect("a mix")
 }
 
-pub fn priced(mix: &Mix, run: &Run, place: usize) -> Prediction {
+pub fn priced(mix: &Mix, run: &Run, place: usize) -> MixPrediction {
     predict(mix, run, place, &|_| &[])
 }
 
-pub fn total(prediction: &Prediction) -> f64 {
+pub fn total(prediction: &MixPrediction) -> f64 {
     prediction.total().figure().value
 }
 
-pub fn places(prediction: &Prediction, name: &str) -> Vec<usize> {
+pub fn places(prediction: &MixPrediction, name: &str) -> Vec<usize> {
     (0..prediction.rows.len()).filter(|&place| prediction.rows[place].line.term.operation == name).collect()
 }
 

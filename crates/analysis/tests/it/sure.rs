@@ -3,9 +3,9 @@
 
 use analysis::factors::{CLOCK, Cause, factors};
 use analysis::mix::Lack;
-use analysis::predict::{MachineState, Prediction, predict_in};
+use analysis::predict::{MachineState, MixPrediction, predict_in};
 use analysis::statistics::Interval;
-use analysis::whatif::{Change, Supposed, difference, suppose};
+use analysis::whatif::{Assumption, Supposed, difference, suppose};
 use record::{Doubt, Ends, Estimate, Mix, Origin, Run};
 
 use crate::support::{close, example, mix, places, priced, total};
@@ -107,7 +107,7 @@ fn one_round_makes_a_prediction_without_an_interval_and_factors_without_one() {
     assert!(found.families.iter().all(|factor| !factor.factor.value.is_nan() && !factor.factor.low.is_nan()));
     // A supposed time needs no interval.
     let rows = places(&prediction, "syscall.read");
-    let supposed = [Supposed { text: String::new(), rows, change: Change::Time(150.0) }];
+    let supposed = [Supposed { text: String::new(), rows, change: Assumption::Time(150.0) }];
     let after = suppose(&prediction, &supposed).expect("possible");
     assert!(after.total().figure().is_told() && after.doubts().len() < prediction.doubts().len());
     assert!(!difference(&after, &prediction).figure().is_told());
@@ -150,13 +150,13 @@ fn what_a_mix_left_out_where_it_was_measured_widens_it() {
     let run = example();
     let before = priced(&work(), &run, 0);
     let all = total(&before);
-    let measured = Prediction { measured: Some(Interval::exactly(all * 1.25)), ..before.clone() };
+    let measured = MixPrediction { measured: Some(Interval::exactly(all * 1.25)), ..before.clone() };
     assert!((measured.left_out().expect("measured") - 0.25).abs() < 1e-12 && before.left_out().is_none());
-    let known = Prediction { validated: measured.left_out(), ..measured.clone() };
+    let known = MixPrediction { validated: measured.left_out(), ..measured.clone() };
     let (prices, figure) = (known.total().figure(), known.figure());
     assert!(close(figure.half(), prices.half().hypot(0.25 * all)) && close(figure.value, all));
     assert!((before.figure().half() - prices.half()).abs() < 1e-9, "not known, not said");
-    let lacking = Prediction { lacking: vec![(work().lines[0].clone(), Lack::Missing(None))], ..measured };
+    let lacking = MixPrediction { lacking: vec![(work().lines[0].clone(), Lack::Missing(None))], ..measured };
     assert_eq!(lacking.left_out(), None);
 }
 

@@ -28,14 +28,15 @@ impl Exporter for GithubAction {
 
     fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
         let costs = only(NAME, runs)?.into_iter().flat_map(|run| &run.costs);
-        let document: Vec<Entry> = costs.filter(|cost| cost.quoted().0.is_finite()).map(Entry::of).collect();
+        let document: Vec<ActionEntry> =
+            costs.filter(|cost| cost.quoted().0.is_finite()).map(ActionEntry::of).collect();
         json::document(&document, out)?;
         Ok(Vec::new())
     }
 }
 
 #[derive(Serialize)]
-struct Entry {
+struct ActionEntry {
     name: String,
     unit: &'static str,
     value: f64,
@@ -44,14 +45,14 @@ struct Entry {
     extra: String,
 }
 
-impl Entry {
-    fn of(cost: &Cost) -> Entry {
+impl ActionEntry {
+    fn of(cost: &Cost) -> ActionEntry {
         let half = (cost.net_ns.high.0 - cost.net_ns.low.0) / 2.0;
         let doubts = cost.doubts.iter().filter(|doubt| doubt.is_serious()).map(Doubt::short);
         let mut lines: Vec<String> =
             std::iter::once(format!("per {}", cost.per)).chain(doubts.map(String::from)).collect();
         lines.dedup();
-        Entry {
+        ActionEntry {
             name: cost.name(),
             unit: "ns",
             value: cost.quoted().0,

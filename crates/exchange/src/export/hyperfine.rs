@@ -13,12 +13,12 @@ use super::json;
 use crate::rounds::round_ns;
 
 /// The format.
-pub(super) struct Hyperfine;
+pub(super) struct HyperfineExport;
 
 /// The id of a timed command begins with this.
 const COMMAND: &str = "command: ";
 
-impl Exporter for Hyperfine {
+impl Exporter for HyperfineExport {
     fn name(&self) -> &'static str {
         "hyperfine"
     }
@@ -34,19 +34,19 @@ impl Exporter for Hyperfine {
     fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
         let several = runs.len() > 1;
         let results =
-            runs.iter().flat_map(|run| run.costs.iter().filter_map(move |cost| Timed::of(cost, run, several)));
-        json::document(&Document { results: results.collect() }, out)?;
+            runs.iter().flat_map(|run| run.costs.iter().filter_map(move |cost| ExportedTiming::of(cost, run, several)));
+        json::document(&ExportedResults { results: results.collect() }, out)?;
         Ok(Vec::new())
     }
 }
 
 #[derive(Serialize)]
-struct Document {
-    results: Vec<Timed>,
+struct ExportedResults {
+    results: Vec<ExportedTiming>,
 }
 
 #[derive(Serialize)]
-struct Timed {
+struct ExportedTiming {
     command: String,
     mean: f64,
     stddev: Option<f64>,
@@ -60,8 +60,8 @@ struct Timed {
     parameters: BTreeMap<String, String>,
 }
 
-impl Timed {
-    fn of(cost: &Cost, run: &Run, several: bool) -> Option<Timed> {
+impl ExportedTiming {
+    fn of(cost: &Cost, run: &Run, several: bool) -> Option<ExportedTiming> {
         let times: Vec<f64> = round_ns(cost).iter().map(|ns| ns / 1e9).collect();
         let count = times.len() as f64;
         let mean = times.iter().sum::<f64>() / count;
@@ -71,7 +71,7 @@ impl Timed {
         if several {
             parameters.insert("run".into(), run.id.clone());
         }
-        Some(Timed {
+        Some(ExportedTiming {
             command: cost.operation.strip_prefix(COMMAND).map_or_else(|| cost.name(), String::from),
             mean,
             stddev: (times.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),

@@ -11,9 +11,9 @@ use super::exporter::{ExportError, Exporter, only};
 const NAME: &str = "lmbench";
 
 /// The format.
-pub(super) struct Lmbench;
+pub(super) struct LmbenchExport;
 
-impl Exporter for Lmbench {
+impl Exporter for LmbenchExport {
     fn name(&self) -> &'static str {
         NAME
     }

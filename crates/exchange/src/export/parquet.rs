@@ -48,7 +48,7 @@ impl Exporter for Parquet {
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum ColumnKind {
     Text,
     Number,
     Count,
@@ -56,25 +56,25 @@ enum Kind {
 }
 
 /// The kind that fits all cells of a column. A column without cells is text.
-fn kind(table: &Table, column: usize) -> Kind {
+fn kind(table: &Table, column: usize) -> ColumnKind {
     let mut cells = table.rows.iter().filter_map(|row| match row.get(column)? {
         Cell::Missing => None,
-        Cell::Text(_) => Some(Kind::Text),
-        Cell::Number(_) => Some(Kind::Number),
-        Cell::Count(count) if i64::try_from(*count).is_err() => Some(Kind::Number),
-        Cell::Count(_) => Some(Kind::Count),
-        Cell::Flag(_) => Some(Kind::Flag),
+        Cell::Text(_) => Some(ColumnKind::Text),
+        Cell::Number(_) => Some(ColumnKind::Number),
+        Cell::Count(count) if i64::try_from(*count).is_err() => Some(ColumnKind::Number),
+        Cell::Count(_) => Some(ColumnKind::Count),
+        Cell::Flag(_) => Some(ColumnKind::Flag),
     });
-    let Some(first) = cells.next() else { return Kind::Text };
+    let Some(first) = cells.next() else { return ColumnKind::Text };
     cells.fold(first, |kind, other| match (kind, other) {
         (one, two) if one == two => one,
-        (Kind::Number | Kind::Count, Kind::Number | Kind::Count) => Kind::Number,
-        _ => Kind::Text,
+        (ColumnKind::Number | ColumnKind::Count, ColumnKind::Number | ColumnKind::Count) => ColumnKind::Number,
+        _ => ColumnKind::Text,
     })
 }
 
 fn file(table: &Table) -> Result<Vec<u8>, ParquetError> {
-    let kinds: Vec<Kind> = (0..table.columns.len()).map(|column| kind(table, column)).collect();
+    let kinds: Vec<ColumnKind> = (0..table.columns.len()).map(|column| kind(table, column)).collect();
     let fields = table.columns.iter().zip(&kinds).map(|(name, kind)| field(name, *kind));
     let schema = Type::group_type_builder("costs").with_fields(fields.collect::<Result<_, _>>()?).build()?;
     let mut file = Vec::new();
@@ -84,10 +84,10 @@ fn file(table: &Table) -> Result<Vec<u8>, ParquetError> {
         let Some(mut out) = group.next_column()? else { break };
         let cells = table.rows.iter().map(|row| row.get(column).unwrap_or(&Cell::Missing));
         match kind {
-            Kind::Text => put::<ByteArrayType>(&mut out, cells, text)?,
-            Kind::Number => put::<DoubleType>(&mut out, cells, number)?,
-            Kind::Count => put::<Int64Type>(&mut out, cells, count)?,
-            Kind::Flag => put::<BoolType>(&mut out, cells, flag)?,
+            ColumnKind::Text => put::<ByteArrayType>(&mut out, cells, text)?,
+            ColumnKind::Number => put::<DoubleType>(&mut out, cells, number)?,
+            ColumnKind::Count => put::<Int64Type>(&mut out, cells, count)?,
+            ColumnKind::Flag => put::<BoolType>(&mut out, cells, flag)?,
         }
         out.close()?;
     }
@@ -96,12 +96,12 @@ fn file(table: &Table) -> Result<Vec<u8>, ParquetError> {
     Ok(file)
 }
 
-fn field(name: &str, kind: Kind) -> Result<Arc<Type>, ParquetError> {
+fn field(name: &str, kind: ColumnKind) -> Result<Arc<Type>, ParquetError> {
     let (physical, logical) = match kind {
-        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Kind::Number => (Physical::DOUBLE, None),
-        Kind::Count => (Physical::INT64, None),
-        Kind::Flag => (Physical::BOOLEAN, None),
+        ColumnKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        ColumnKind::Number => (Physical::DOUBLE, None),
+        ColumnKind::Count => (Physical::INT64, None),
+        ColumnKind::Flag => (Physical::BOOLEAN, None),
     };
     let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
     field.with_logical_type(logical).build().map(Arc::new)

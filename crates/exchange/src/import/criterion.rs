@@ -35,11 +35,15 @@ impl Importer for Criterion {
         let mut found = Vec::new();
         for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
             let damaged = |why: serde_json::Error| ImportError::damaged(NAME, format!("line {number}: {why}"));
-            let line: Line = serde_json::from_str(line).map_err(damaged)?;
+            let line: CriterionLine = serde_json::from_str(line).map_err(damaged)?;
             match line {
-                Line::Folder { benchmark, estimates, sample } => found.push(of_folder(benchmark, &estimates, sample)),
-                Line::Message(message) if message.reason == "benchmark-complete" => found.extend(of_message(message)),
-                Line::Message(_) => {}
+                CriterionLine::Folder { benchmark, estimates, sample } => {
+                    found.push(of_folder(benchmark, &estimates, sample))
+                }
+                CriterionLine::Message(message) if message.reason == "benchmark-complete" => {
+                    found.extend(of_message(message))
+                }
+                CriterionLine::Message(_) => {}
             }
         }
         Ok(run(Source { name: NAME, tool: NAME.into(), ..Source::default() }, found))
@@ -48,7 +52,7 @@ impl Importer for Criterion {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Line {
+enum CriterionLine {
     /// What [`gather`] writes of one benchmark.
     Folder { benchmark: Benchmark, estimates: Estimates, sample: Option<Sample> },
     /// A message of cargo criterion.

@@ -27,14 +27,14 @@ impl Importer for GoogleBenchmark {
     fn read(&self, text: &str) -> Result<Run, ImportError> {
         // It writes a number that it does not have as no JSON.
         let numbers = text.replace(": NaN", ": null").replace(": -NaN", ": null").replace(": Infinity", ": null");
-        let document: Document = serde_json::from_str(&numbers).map_err(|why| ImportError::damaged(NAME, why))?;
+        let document: GoogleResults = serde_json::from_str(&numbers).map_err(|why| ImportError::damaged(NAME, why))?;
         let mut source = Source { name: NAME, machine: machine(&document.context), ..Source::default() };
         source.tool = match &document.context.library_version {
             Some(version) => format!("{NAME} {version}"),
             None => NAME.into(),
         };
         source.started = document.context.date.unwrap_or_default();
-        let mut found: Vec<(String, Vec<Entry>)> = Vec::new();
+        let mut found: Vec<(String, Vec<GoogleEntry>)> = Vec::new();
         let mut places = std::collections::HashMap::new();
         for entry in document.benchmarks {
             if entry.error_occurred {
@@ -57,9 +57,9 @@ impl Importer for GoogleBenchmark {
 }
 
 #[derive(Deserialize)]
-struct Document {
+struct GoogleResults {
     context: Context,
-    benchmarks: Vec<Entry>,
+    benchmarks: Vec<GoogleEntry>,
 }
 
 #[derive(Deserialize)]
@@ -71,7 +71,7 @@ struct Context {
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct GoogleEntry {
     name: String,
     run_name: Option<String>,
     run_type: Option<String>,
@@ -88,7 +88,7 @@ struct Entry {
     bytes_per_second: Option<f64>,
 }
 
-impl Entry {
+impl GoogleEntry {
     fn is_aggregate(&self) -> bool {
         self.run_type.as_deref() == Some("aggregate")
     }
@@ -114,15 +114,15 @@ fn machine(context: &Context) -> Machine {
 }
 
 /// All repetitions of a benchmark, or, if the file has no single ones, its aggregates.
-fn cost(name: String, entries: &[Entry]) -> Option<Found> {
-    let single: Vec<&Entry> = entries.iter().filter(|entry| !entry.is_aggregate()).collect();
+fn cost(name: String, entries: &[GoogleEntry]) -> Option<Found> {
+    let single: Vec<&GoogleEntry> = entries.iter().filter(|entry| !entry.is_aggregate()).collect();
     let aggregate = |wanted: &str| {
-        let is = |entry: &&Entry| entry.aggregate_name.as_deref() == Some(wanted);
+        let is = |entry: &&GoogleEntry| entry.aggregate_name.as_deref() == Some(wanted);
         entries.iter().filter(|entry| entry.aggregate_unit.as_deref() != Some("percentage")).find(is)
     };
     let (shown, told) = if single.is_empty() {
         let shown = aggregate("median").or_else(|| aggregate("mean"))?;
-        let ns = |entry: &Entry| entry.ns(entry.real_time);
+        let ns = |entry: &GoogleEntry| entry.ns(entry.real_time);
         let spread = aggregate("stddev").and_then(ns).zip(aggregate("mean").and_then(ns));
         let deviation = spread.map_or(f64::NAN, |(deviation, mean)| deviation / mean);
         let count = if deviation.is_finite() { shown.repetitions.unwrap_or(0) } else { 0 };

@@ -12,9 +12,9 @@ const NAME: &str = "hyperfine";
 const SECOND: f64 = 1e9;
 
 /// The format.
-pub(super) struct Hyperfine;
+pub(super) struct HyperfineImport;
 
-impl Importer for Hyperfine {
+impl Importer for HyperfineImport {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -28,14 +28,14 @@ impl Importer for Hyperfine {
     }
 
     fn read(&self, text: &str) -> Result<Run, ImportError> {
-        let document: Document = serde_json::from_str(text).map_err(|why| ImportError::damaged(NAME, why))?;
+        let document: HyperfineResults = serde_json::from_str(text).map_err(|why| ImportError::damaged(NAME, why))?;
         let source = Source { name: NAME, tool: NAME.into(), ..Source::default() };
         Ok(run(source, document.results.into_iter().map(Timed::found).collect()))
     }
 }
 
 #[derive(Deserialize)]
-struct Document {
+struct HyperfineResults {
     results: Vec<Timed>,
 }
 

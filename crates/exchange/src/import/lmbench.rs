@@ -11,9 +11,9 @@ const NAME: &str = "lmbench";
 const MB: f64 = 1e6;
 
 /// The format.
-pub(super) struct Lmbench;
+pub(super) struct LmbenchImport;
 
-impl Importer for Lmbench {
+impl Importer for LmbenchImport {
     fn name(&self) -> &'static str {
         NAME
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use analysis::noise::{Account, Repeated, account};
+use analysis::noise::{CpuAccount, RepeatedSeries, account};
 use analysis::statistics::median;
 use anyhow::anyhow;
 use noise::{Options, Tracing, record};
@@ -32,9 +32,10 @@ pub(crate) fn disturbance(extent: &Extent) -> anyhow::Result<()> {
         for ((period, asked), length) in [OFTEN, SELDOM].into_iter().zip(&both.1) {
             // As the disturbing task itself saw it: the last look at its clock may come late.
             let length = *length;
-            let Some(Repeated { series, worked, .. }) = nearest(&both.0, period) else {
-                let told =
-                    |it: &Repeated| format!("{:.3} ms of {:.1} us", it.series.period / 1e6, it.series.length / 1e3);
+            let Some(RepeatedSeries { series, worked, .. }) = nearest(&both.0, period) else {
+                let told = |it: &RepeatedSeries| {
+                    format!("{:.3} ms of {:.1} us", it.series.period / 1e6, it.series.length / 1e3)
+                };
                 let found: Vec<String> = both.0.repeated.iter().map(told).collect();
                 println!("  {period:?} {asked:?}: not found, but {}", found.join(", "));
                 continue;
@@ -56,8 +57,8 @@ pub(crate) fn disturbance(extent: &Extent) -> anyhow::Result<()> {
 }
 
 /// The series that is nearest to a period, within 5 %.
-fn nearest(account: &Account, period: Duration) -> Option<&Repeated> {
-    let off = |it: &Repeated| (it.series.period / period.as_nanos() as f64 - 1.0).abs();
+fn nearest(account: &CpuAccount, period: Duration) -> Option<&RepeatedSeries> {
+    let off = |it: &RepeatedSeries| (it.series.period / period.as_nanos() as f64 - 1.0).abs();
     let series = account.repeated.iter().filter(|it| off(it) < 0.05);
     series.max_by(|one, other| one.series.length.total_cmp(&other.series.length))
 }
@@ -67,7 +68,7 @@ fn disturbed(
     cpu: u32,
     time: Duration,
     by: &[(Duration, Duration)],
-) -> anyhow::Result<Option<(Account, Vec<Duration>)>> {
+) -> anyhow::Result<Option<(CpuAccount, Vec<Duration>)>> {
     let end = Arc::new(AtomicBool::new(false));
     let tasks: Vec<_> = by
         .iter()

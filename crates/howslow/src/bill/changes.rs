@@ -11,7 +11,7 @@ use crate::output::{self, Misuse, Outcome};
 
 /// What is read of a bill's document.
 #[derive(Deserialize)]
-struct Written {
+struct WrittenBill {
     seen: Observation,
     rows: Vec<WrittenRow>,
 }
@@ -23,7 +23,7 @@ struct WrittenRow {
     cpu_ns: Option<f64>,
 }
 
-impl Written {
+impl WrittenBill {
     fn rows(&self) -> Vec<(String, u64, Option<f64>)> {
         self.rows.iter().map(|row| (printable(&row.what), row.count, row.cpu_ns)).collect()
     }
@@ -43,7 +43,7 @@ pub(super) fn changes(before: &Path, after: &Path, json: bool) -> anyhow::Result
     Ok(Outcome::Done)
 }
 
-fn read(path: &Path) -> Result<Written, Misuse> {
+fn read(path: &Path) -> Result<WrittenBill, Misuse> {
     let shown = printable(&path.display().to_string());
     let text = std::fs::read(path).map_err(|error| Misuse(format!("cannot read the bill {shown}: {error}")))?;
     serde_json::from_slice(&text).map_err(|error| {

@@ -14,19 +14,19 @@ use crate::output::{self, Misuse};
 
 /// What a file is written as, told by the end of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Written {
+enum OutputForm {
     Mix,
     Document,
     Folded,
     Metrics,
 }
 
-fn written(path: &Path) -> Option<Written> {
+fn written(path: &Path) -> Option<OutputForm> {
     match path.extension()?.to_str()? {
-        "toml" => Some(Written::Mix),
-        "json" => Some(Written::Document),
-        "folded" => Some(Written::Folded),
-        "prom" => Some(Written::Metrics),
+        "toml" => Some(OutputForm::Mix),
+        "json" => Some(OutputForm::Document),
+        "folded" => Some(OutputForm::Folded),
+        "prom" => Some(OutputForm::Metrics),
         _ => None,
     }
 }
@@ -58,10 +58,10 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<()> {
     for path in &args.output {
         let Some(kind) = written(path) else { continue };
         let text = match kind {
-            Written::Mix => mix::text(told.view.seen, told.lines),
-            Written::Document => output::document_text(&BillDocument::of(told.view))?,
-            Written::Folded => folded(told.view, args),
-            Written::Metrics => (told.metrics)(BillMetrics::Prometheus),
+            OutputForm::Mix => mix::text(told.view.seen, told.lines),
+            OutputForm::Document => output::document_text(&BillDocument::of(told.view))?,
+            OutputForm::Folded => folded(told.view, args),
+            OutputForm::Metrics => (told.metrics)(BillMetrics::Prometheus),
         };
         write(path, &text)?;
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use analysis::fleet::Part;
+use analysis::fleet::MachinePart;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Subcommand};
 
@@ -257,7 +257,7 @@ pub(crate) struct FleetShowArgs {
     pub class: Option<String>,
     /// The parts that make a class, instead of the rule of docs/FLEET-REPORT.md
     #[arg(long, value_name = "PART,...", value_delimiter = ',', value_parser = parts())]
-    pub by: Vec<Part>,
+    pub by: Vec<MachinePart>,
     /// Call a node slow only by this much or more
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share)]
     pub at_least: f64,
@@ -279,7 +279,7 @@ pub(crate) struct FleetShowArgs {
 }
 
 /// The parts of a machine, by their names.
-fn parts() -> impl TypedValueParser<Value = Part> {
-    let named = |name: String| Part::ALL.into_iter().find(|part| part.word() == name).ok_or("no such part");
-    PossibleValuesParser::new(Part::ALL.map(Part::word)).try_map(named)
+fn parts() -> impl TypedValueParser<Value = MachinePart> {
+    let named = |name: String| MachinePart::ALL.into_iter().find(|part| part.word() == name).ok_or("no such part");
+    PossibleValuesParser::new(MachinePart::ALL.map(MachinePart::word)).try_map(named)
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use ::fleet::{FleetError, Folder};
-use analysis::fleet::{CostKey, Figure, Parts, RunFacts, RunKey, Table, weakening, weakening_kind};
+use analysis::fleet::{CostKey, Parts, RunFacts, RunFigure, RunKey, Table, weakening, weakening_kind};
 use record::{Machine, Origin, Run};
 use store::{Document, DocumentCost, Filter, Head, Series, Store};
 
@@ -117,7 +117,7 @@ impl Reading {
         for DocumentCost { series, value, low, high, doubts } in &document.costs {
             let cost = self.table.cost(&series.operation, &at(&series.point), series.version);
             let doubt = weakening_kind(doubts).map(words);
-            let figure = Figure { value: *value, low: *low, high: *high, doubt: doubt.as_deref() };
+            let figure = RunFigure { value: *value, low: *low, high: *high, doubt: doubt.as_deref() };
             add_figure(&mut self.table, run, cost, figure);
         }
     }
@@ -130,7 +130,7 @@ impl Reading {
             let (value, figures) = (cost.quoted().0, &cost.net_ns);
             let doubt = cost.doubts.iter().find(|doubt| weakening(doubt)).map(|doubt| doubt.short());
             let at = self.table.cost(&cost.operation, &cost.at.to_string(), cost.version);
-            let figure = Figure { value, low: figures.low.0, high: figures.high.0, doubt };
+            let figure = RunFigure { value, low: figures.low.0, high: figures.high.0, doubt };
             add_figure(&mut self.table, key, at, figure);
         }
     }
@@ -162,7 +162,7 @@ impl Reading {
             let place = |place: u32| place as usize;
             if let (Some(Some(run)), Some(cost)) = (runs.get(place(row.run)), costs.get(place(row.series))) {
                 let doubt = doubts.get(place(row.doubts)).and_then(Option::as_deref);
-                add_figure(table, *run, *cost, Figure { value: row.value, low: row.low, high: row.high, doubt });
+                add_figure(table, *run, *cost, RunFigure { value: row.value, low: row.low, high: row.high, doubt });
             }
             ControlFlow::Continue(())
         })?;
@@ -190,7 +190,7 @@ impl Reading {
 }
 
 /// Adds a figure, unless it cannot be told from zero: then it has no logarithm worth comparing.
-fn add_figure(table: &mut Table, run: RunKey, cost: CostKey, figure: Figure<'_>) {
+fn add_figure(table: &mut Table, run: RunKey, cost: CostKey, figure: RunFigure<'_>) {
     if figure.low > 0.0 && figure.high.is_finite() {
         table.figure(run, cost, figure);
     }

@@ -1,6 +1,6 @@
 //! `howslow fleet show`: classes of nodes, slow nodes with reasons, a heat map, a list of nodes to drain.
 
-use analysis::fleet::{Found, Options, found};
+use analysis::fleet::{FleetOptions, Found, found};
 use report::FleetView;
 use report::document::FleetReportDocument;
 
@@ -12,7 +12,7 @@ use crate::pictures::{self, Picture};
 pub(super) fn show(args: &FleetShowArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.svg.as_deref())?;
     let table = rows::table(args)?;
-    let options = Options { false_share: args.false_share, at_least: args.at_least, by: args.by.clone() };
+    let options = FleetOptions { false_share: args.false_share, at_least: args.at_least, by: args.by.clone() };
     let found = found(&table, &options);
     let class = class(args, &found)?;
     let view = FleetView { class: class.as_deref(), all: args.all };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ::load::{LoadError, Plan, Session, Step};
+use ::load::{Ending, LoadError, Plan, Session};
 use analysis::load::{Configuration, Experiment};
 use measure::Progress;
 
@@ -32,8 +32,8 @@ pub(super) fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: 
             });
         };
         match session.measure(configuration, &mut progress) {
-            Ok(Step::Done(measured)) => it.measured.push(*measured),
-            Ok(Step::Interrupted(signal)) => {
+            Ok(Ending::Done(measured)) => it.measured.push(*measured),
+            Ok(Ending::Interrupted(signal)) => {
                 it.interrupted = Some(signal);
                 break;
             }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ::load::{Arrivals, Draw, FLUSH, LoadError, Plan, Session, Step, Time};
+use ::load::{Arrivals, Draw, Ending, FLUSH, LoadError, Plan, Session, Time};
 use analysis::load::{
     Configuration, Crowding, Demands, Forecasts, Measured, Usual, alone, by_half, crowds, flushed, forecast,
 };
@@ -89,8 +89,8 @@ fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> Result
             bar.show(&Progress { item, done: number as u32, total: runs.len() as u32, left });
         };
         match session.measure(configuration, &mut progress)? {
-            Step::Done(it) => measured.push(*it),
-            Step::Interrupted(signal) => return Ok(Err(signal)),
+            Ending::Done(it) => measured.push(*it),
+            Ending::Interrupted(signal) => return Ok(Err(signal)),
         }
     }
     bar.clear();

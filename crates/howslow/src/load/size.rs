@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::load::{Arrivals, Axes, Interaction, Memory, Plan, Session, Size, Step, Think, Time};
+use ::load::{Arrivals, Axes, Ending, Interaction, Memory, Plan, Session, Size, Think, Time};
 use analysis::load::{Configuration, PageDevice, Response, SHARES, response};
 use record::units::counted;
 use record::{Bytes, Nanoseconds};
@@ -174,8 +174,8 @@ impl Search<'_, '_> {
             bar.show(&measure::Progress { item: configuration.told(), done: tried, total: STEPS, left });
         };
         let measured = match self.session.measure(&configuration, &mut progress) {
-            Ok(Step::Done(measured)) => measured,
-            Ok(Step::Interrupted(signal)) => return Ok(Err(Interrupted(signal))),
+            Ok(Ending::Done(measured)) => measured,
+            Ok(Ending::Interrupted(signal)) => return Ok(Err(Interrupted(signal))),
             // Users that the limit does not even let begin keep no bound.
             Err(::load::LoadError::Users(_)) if memory.is_some() => {
                 self.tried.push(Trial { configuration, response: Response::default(), figure: None });

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use analysis::mix::Lack;
-use analysis::predict::{MachineState, Prediction, predict_in};
+use analysis::predict::{MachineState, MixPrediction, predict_in};
 use operation::Item;
 use record::{Mix, MixLine, Point, Run, printable};
 
@@ -18,7 +18,7 @@ use crate::resolve::Named;
 ///
 /// # Errors
 /// The first such line.
-pub(super) fn check(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Result<(), Misuse> {
+pub(super) fn check(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Result<(), Misuse> {
     for (named, prediction) in runs.iter().zip(predictions) {
         for (line, lack) in &prediction.lacking {
             let (run, name) = (printable(named.name), line.name());
@@ -134,7 +134,7 @@ fn measurable(mixes: &[Mix], run: &Run) -> Result<Vec<Item>, Misuse> {
 ///
 /// # Errors
 /// Any missing cost.
-pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Result<(), Misuse> {
+pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Result<(), Misuse> {
     let mut text = String::new();
     for (named, prediction) in runs.iter().zip(predictions).filter(|(_, prediction)| !prediction.lacking.is_empty()) {
         let (count, of) = (prediction.lacking.len(), mix.lines.len());
@@ -161,7 +161,7 @@ pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> R
 }
 
 /// The commands that measure the missing costs.
-fn to_measure(prediction: &Prediction) -> String {
+fn to_measure(prediction: &MixPrediction) -> String {
     let mut ids: Vec<String> = Vec::new();
     let mut text = String::new();
     for (line, _) in &prediction.lacking {
@@ -185,7 +185,7 @@ fn registered(line: &MixLine) -> bool {
 }
 
 /// Like [`check`] and [`refuse`], for factors, which need every price.
-pub(crate) fn needs_all(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Result<(), Misuse> {
+pub(crate) fn needs_all(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Result<(), Misuse> {
     check(mix, runs, predictions)?;
     refuse(mix, runs, predictions)
 }

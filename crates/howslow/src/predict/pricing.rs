@@ -1,6 +1,6 @@
 //! A mix with the prices of runs, beside what was measured there.
 
-use analysis::predict::{MachineState, Prediction, predict_in};
+use analysis::predict::{MachineState, MixPrediction, predict_in};
 use record::Mix;
 
 use super::whole::{self, Whole};
@@ -13,7 +13,7 @@ pub(crate) fn priced(
     mix: &Mix,
     runs: &[Named],
     measured: &[Whole],
-) -> Result<Vec<Prediction>, Misuse> {
+) -> Result<Vec<MixPrediction>, Misuse> {
     let told =
         measured.iter().map(|whole| Ok((whole.place, whole.of(state, mix)?))).collect::<Result<Vec<_>, Misuse>>()?;
     let mut predictions = Vec::new();
@@ -32,8 +32,8 @@ pub(crate) fn priced(
 /// Sets how well the mix has predicted on this machine: measured with the run itself, otherwise with another of these runs on the
 /// same processor. Of several, the worst counts.
 /// same processor; of several the worst.
-fn validate(runs: &[Named], predictions: &mut [Prediction]) {
-    let left_out: Vec<Option<f64>> = predictions.iter().map(Prediction::left_out).collect();
+fn validate(runs: &[Named], predictions: &mut [MixPrediction]) {
+    let left_out: Vec<Option<f64>> = predictions.iter().map(MixPrediction::left_out).collect();
     let processor = |place: usize| runs[place].run.machine.cpu.signature.as_str();
     for place in 0..predictions.len() {
         let same = |other: &usize| !processor(place).is_empty() && processor(place) == processor(*other);

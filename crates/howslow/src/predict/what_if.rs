@@ -1,7 +1,7 @@
 //! `--what-if`: which operations of the mix are changed, and to which cost.
 
-use analysis::predict::{MachineState, Prediction, PricedLine, predict_in};
-use analysis::whatif::{Change, Supposed};
+use analysis::predict::{MachineState, MixPrediction, PricedLine, predict_in};
+use analysis::whatif::{Assumption, Supposed};
 use record::units::time_of;
 use record::{Mix, Nanoseconds, Run, printable};
 
@@ -16,7 +16,7 @@ pub(super) struct About<'a> {
     pub state: MachineState,
     pub mix: &'a Mix,
     pub runs: &'a [Named<'a>],
-    pub prediction: &'a Prediction,
+    pub prediction: &'a MixPrediction,
 }
 
 /// One `--what-if`, every name resolved.
@@ -28,7 +28,7 @@ pub(super) struct WhatIf {
 
 /// The new cost.
 enum Becomes {
-    Number(Change),
+    Number(Assumption),
     /// The cost in the run with this index among the given runs.
     AtHand(usize),
     /// The cost in another run.
@@ -78,7 +78,7 @@ impl WhatIf {
                 "--what-if: '{pattern}' matches nothing in the mix '{name}', which has {some}{more}"
             )));
         }
-        let by = |run: &Run, place: usize| Change::As(Box::new(predict_in(state, mix, run, place, &names)));
+        let by = |run: &Run, place: usize| Assumption::As(Box::new(predict_in(state, mix, run, place, &names)));
         let change = match &self.becomes {
             Becomes::Number(change) => change.clone(),
             Becomes::AtHand(place) => by(runs[*place].run, *place),
@@ -90,23 +90,23 @@ impl WhatIf {
 }
 
 /// A time, a difference or a factor; `None` if it is none of them.
-fn number(text: &str) -> Option<Change> {
+fn number(text: &str) -> Option<Assumption> {
     let time = |text: &str| time_of(text).map(|(Nanoseconds(time), _)| time);
     if let Some(factor) = text.strip_prefix('x') {
         let plain = factor.chars().all(|c| c.is_ascii_digit() || c == '.');
         let factor = factor.parse::<f64>().ok().filter(|factor| plain && *factor <= 1e9)?;
-        return Some(Change::Times(factor));
+        return Some(Assumption::Times(factor));
     }
     match (text.strip_prefix('+'), text.strip_prefix('-')) {
-        (Some(more), _) => time(more).map(Change::By),
-        (_, Some(less)) => time(less).map(|less| Change::By(-less)),
-        _ => time(text).map(Change::Time),
+        (Some(more), _) => time(more).map(Assumption::By),
+        (_, Some(less)) => time(less).map(|less| Assumption::By(-less)),
+        _ => time(text).map(Assumption::Time),
     }
 }
 
 /// The indexes of the rows that a pattern selects. A pattern that is a row's exact name selects only that row, whatever it would
 /// match as a glob.
-fn rows(pattern: &str, of: &Prediction) -> Result<Vec<usize>, Misuse> {
+fn rows(pattern: &str, of: &MixPrediction) -> Result<Vec<usize>, Misuse> {
     let places = |means: &dyn Fn(&PricedLine) -> bool| -> Vec<usize> {
         of.rows.iter().enumerate().filter(|(_, row)| means(row)).map(|(place, _)| place).collect()
     };
@@ -131,11 +131,11 @@ mod tests {
 
     #[test]
     fn changes_are_times_steps_and_factors() {
-        assert_eq!(number("70ns"), Some(Change::Time(70.0)));
-        assert_eq!(number("+5us"), Some(Change::By(5000.0)));
-        assert_eq!(number("-590ns"), Some(Change::By(-590.0)));
-        assert_eq!(number("x0.5"), Some(Change::Times(0.5)));
-        assert_eq!(number("x0"), Some(Change::Times(0.0)));
+        assert_eq!(number("70ns"), Some(Assumption::Time(70.0)));
+        assert_eq!(number("+5us"), Some(Assumption::By(5000.0)));
+        assert_eq!(number("-590ns"), Some(Assumption::By(-590.0)));
+        assert_eq!(number("x0.5"), Some(Assumption::Times(0.5)));
+        assert_eq!(number("x0"), Some(Assumption::Times(0.0)));
         for other in
             ["", "70", "x", "x-1", "xinf", "xnan", "x1e3", "x2000000000", "--5ns", "+-5ns", "0.5", "@1", "half"]
         {

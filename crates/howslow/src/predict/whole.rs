@@ -13,10 +13,10 @@ pub(crate) struct Whole {
     text: String,
     /// The index of the run among the runs.
     pub place: usize,
-    measured: Measured,
+    measured: MeasuredWhole,
 }
 
-enum Measured {
+enum MeasuredWhole {
     Time(Interval),
     /// The run whose cost, named by the mix as its whole, is this time.
     Run(Box<Run>),
@@ -45,10 +45,10 @@ impl Whole {
         };
         let place = place.ok_or_else(|| bad("it names none of the runs".into()))?;
         let measured = match figure(time) {
-            Some(whole) => Measured::Time(whole),
+            Some(whole) => MeasuredWhole::Time(whole),
             None => {
                 let form = "give a time above 0 with its unit, such as 1.2ms, or a run that measured it";
-                Measured::Run(Box::new(resolve::run(time).map_err(|error| bad(format!("{form}; {error:#}")))?))
+                MeasuredWhole::Run(Box::new(resolve::run(time).map_err(|error| bad(format!("{form}; {error:#}")))?))
             }
         };
         Ok(Whole { text: printable(text), place, measured })
@@ -61,8 +61,8 @@ impl Whole {
     pub(super) fn of(&self, state: MachineState, mix: &Mix) -> Result<Interval, Misuse> {
         let bad = |why: String| bad(&self.text, &why);
         match &self.measured {
-            Measured::Time(time) => Ok(*time),
-            Measured::Run(run) => {
+            MeasuredWhole::Time(time) => Ok(*time),
+            MeasuredWhole::Run(run) => {
                 let of = mix
                     .whole
                     .as_ref()

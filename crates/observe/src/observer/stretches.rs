@@ -98,7 +98,7 @@ impl Stretches {
 
     /// The tasks that ran, with what they used, and the ids of those that did not. What did not run asked for nothing, so it
     /// is not read.
-    fn running(&mut self, ended: &mut [(Task, Option<Usage>)]) -> Result<(Vec<Running>, HashSet<u64>), ObserveError> {
+    fn running(&mut self, ended: &mut [(Task, Option<Usage>)]) -> Result<(Vec<UsingTask>, HashSet<u64>), ObserveError> {
         let (ran, mut active) = self.times();
         let observer = &mut self.observer;
         let idle = |thread: u32| ran.contains_key(&thread) && !active.contains_key(&thread);
@@ -159,7 +159,7 @@ impl Stretches {
         (ran, active)
     }
 
-    fn told(&mut self, running: &[Running], elapsed: Duration) -> (Observation, BTreeSet<u32>) {
+    fn told(&mut self, running: &[UsingTask], elapsed: Duration) -> (Observation, BTreeSet<u32>) {
         let (observer, recent) = (&self.observer, &mut self.recent);
         let told = recent.fold.told(running, &observer.names, &mut recent.cgroups);
         let usage = told.processes.iter().fold(Usage::default(), |sum, process| sum.plus(&process.usage));
@@ -175,7 +175,7 @@ impl Stretches {
 }
 
 /// A task, with what it used in the stretch.
-type Running = (Task, Option<Usage>);
+type UsingTask = (Task, Option<Usage>);
 
 /// What is known of the tasks that exist: what they had asked for by the end of the last stretch.
 #[derive(Debug, Default)]

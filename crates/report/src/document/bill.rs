@@ -1,6 +1,6 @@
 //! `howslow bill --json`: what was counted, what it costs, and what of the charge it explains.
 
-use analysis::bill::{Bill, BillRow, ChangedRow, Finding};
+use analysis::bill::{Bill, BillRow, ChangedRow, Habit};
 use record::Observation;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -138,7 +138,7 @@ fn line(row: &BillRow) -> BillLine<'_> {
     }
 }
 
-fn finding(found: &Finding, elapsed_ns: f64) -> BillFinding<'_> {
+fn finding(found: &Habit, elapsed_ns: f64) -> BillFinding<'_> {
     let rate = found.saves_ns.filter(|_| elapsed_ns > 0.0).map(|saves| saves / elapsed_ns * 1e3);
     BillFinding { text: &found.text, saves_ns: found.saves_ns, saves_ms_per_second: rate, share: found.share }
 }

@@ -1,6 +1,6 @@
 //! `howslow crossover --json`: whether and where one operation overtakes another.
 
-use analysis::crossover::{Answer, Crossing, Side};
+use analysis::crossover::{Crossing, CrossoverAnswer, Side};
 use analysis::statistics::Interval;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -84,10 +84,14 @@ impl CrossoverDocument {
             above: name(crossing.below.other()),
         };
         let (answer, crossings, cheaper, trend) = match it.answer {
-            Answer::Once(crossing) => ("once", vec![figure(crossing)], None, None),
-            Answer::Several(all) => ("several", all.iter().map(figure).collect(), None, None),
-            Answer::Never { cheaper, trend } => ("never", Vec::new(), Some(name(*cheaper)), trend.map(|it| it.near)),
-            Answer::Undecided { cheaper } => ("undecided", Vec::new(), cheaper.map(|(side, _)| name(side)), None),
+            CrossoverAnswer::Once(crossing) => ("once", vec![figure(crossing)], None, None),
+            CrossoverAnswer::Several(all) => ("several", all.iter().map(figure).collect(), None, None),
+            CrossoverAnswer::Never { cheaper, trend } => {
+                ("never", Vec::new(), Some(name(*cheaper)), trend.map(|it| it.near))
+            }
+            CrossoverAnswer::Undecided { cheaper } => {
+                ("undecided", Vec::new(), cheaper.map(|(side, _)| name(side)), None)
+            }
         };
         let cost = |cost: Interval| {
             let end = |end: f64| Some(end).filter(|end| end.is_finite());

@@ -232,8 +232,8 @@ impl<'a> From<&'a told::SlowCost> for FleetSlowCost<'a> {
     }
 }
 
-impl<'a> From<&'a told::Cause> for FleetCause<'a> {
-    fn from(it: &'a told::Cause) -> FleetCause<'a> {
+impl<'a> From<&'a told::SlowCause> for FleetCause<'a> {
+    fn from(it: &'a told::SlowCause) -> FleetCause<'a> {
         FleetCause { kind: it.kind.word(), because: &it.because, recorded: it.recorded }
     }
 }
@@ -274,7 +274,7 @@ impl<'a> From<&'a told::ClassFound> for FleetClass<'a> {
     }
 }
 
-fn spread<'a>(name: &'a str, it: &told::Spread, single: bool) -> FleetSpread<'a> {
+fn spread<'a>(name: &'a str, it: &told::Scatter, single: bool) -> FleetSpread<'a> {
     FleetSpread {
         name,
         median_ns: single.then(|| it.middle.exp()).and_then(finite),

@@ -130,8 +130,8 @@ impl<'a> InterferenceDocument<'a> {
     }
 }
 
-impl<'a> From<&'a measured::Cell> for InterferenceCell<'a> {
-    fn from(cell: &'a measured::Cell) -> InterferenceCell<'a> {
+impl<'a> From<&'a measured::PairSlowdown> for InterferenceCell<'a> {
+    fn from(cell: &'a measured::PairSlowdown) -> InterferenceCell<'a> {
         let slowdown = cell.slowdown.as_ref();
         let load = |(number, load): (usize, &'a measured::Load)| InterferenceLoad {
             kind: &load.kind,
@@ -153,8 +153,8 @@ impl<'a> From<&'a measured::Cell> for InterferenceCell<'a> {
 }
 
 fn together<'a>(it: &measured::Together<'a>) -> InterferenceTogether<'a> {
-    let measured::Prediction { product, sum } = it.prediction;
-    let error = |predicted: f64| measured::Prediction::error(predicted, it.measured.value);
+    let measured::LoadsPrediction { product, sum } = it.prediction;
+    let error = |predicted: f64| measured::LoadsPrediction::error(predicted, it.measured.value);
     InterferenceTogether {
         victim: &it.cell.victim,
         beside: it.cell.beside.iter().map(|load| load.kind.as_str()).collect(),

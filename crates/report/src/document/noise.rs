@@ -1,6 +1,6 @@
 //! `howslow noise --json`.
 
-use analysis::noise::{Account, Source};
+use analysis::noise::{CpuAccount, Source};
 use analysis::tails::{Percentile, SHARES};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -157,13 +157,13 @@ pub(crate) fn figures(percentile: impl Fn(f64) -> Option<Percentile>) -> Vec<Tai
 
 impl<'a> NoiseDocument<'a> {
     /// The document.
-    pub fn of(machine: &'a Machine, accounts: &[Account], together: bool) -> NoiseDocument<'a> {
+    pub fn of(machine: &'a Machine, accounts: &[CpuAccount], together: bool) -> NoiseDocument<'a> {
         NoiseDocument { machine, together, cpus: accounts.iter().map(CpuNoise::from).collect() }
     }
 }
 
-impl From<&Account> for CpuNoise {
-    fn from(it: &Account) -> CpuNoise {
+impl From<&CpuAccount> for CpuNoise {
+    fn from(it: &CpuAccount) -> CpuNoise {
         let (source, untraced) = match &it.source {
             Source::Tracepoints => ("tracepoints", None),
             Source::Counters(why) => ("counters", Some(why.clone())),

@@ -1,7 +1,7 @@
 //! `howslow predict --json`: everything the page tells, and what it leaves out for width.
 
 use analysis::mix::{Lack, Sum};
-use analysis::predict::{Prediction, PricedLine};
+use analysis::predict::{MixPrediction, PricedLine};
 use analysis::sums::sum;
 use analysis::whatif::{Supposed, difference};
 use record::{Doubt, Mix, MixLine, Point};
@@ -224,13 +224,13 @@ impl<'a> PredictDocument<'a> {
     }
 }
 
-fn rows(of: &Prediction) -> Vec<PredictedRow<'_>> {
+fn rows(of: &MixPrediction) -> Vec<PredictedRow<'_>> {
     let mut rows: Vec<&PricedLine> = of.rows.iter().collect();
     rows.sort_by(|one, other| other.total().figure().value.total_cmp(&one.total().figure().value));
     rows.into_iter().map(|row| PredictedRow::of(of, row)).collect()
 }
 
-fn families(of: &Prediction) -> Vec<PredictedFamily> {
+fn families(of: &MixPrediction) -> Vec<PredictedFamily> {
     let mut families = of.families();
     families.sort_by(|one, other| other.total.figure().value.total_cmp(&one.total.figure().value));
     let each = families.into_iter();
@@ -238,7 +238,7 @@ fn families(of: &Prediction) -> Vec<PredictedFamily> {
 }
 
 impl Together {
-    fn of(of: &Prediction, total: &Sum) -> Together {
+    fn of(of: &MixPrediction, total: &Sum) -> Together {
         let figure = total.figure();
         Together {
             ns: finite(figure.value),
@@ -251,7 +251,7 @@ impl Together {
 
 impl<'a> PredictedRow<'a> {
     /// Nothing is said of the price of what is lacking.
-    fn of(of: &'a Prediction, row: &'a PricedLine) -> PredictedRow<'a> {
+    fn of(of: &'a MixPrediction, row: &'a PricedLine) -> PredictedRow<'a> {
         let lacking = of.lacking.iter().any(|(line, _)| *line == row.line);
         PredictedRow {
             operation: &row.line.term.operation,
@@ -278,7 +278,7 @@ impl<'a> LackingLine<'a> {
 }
 
 impl<'a> SupposedDocument<'a> {
-    fn of(before: &'a Prediction, after: &'a Prediction, supposed: &'a [Supposed]) -> SupposedDocument<'a> {
+    fn of(before: &'a MixPrediction, after: &'a MixPrediction, supposed: &'a [Supposed]) -> SupposedDocument<'a> {
         let (from, to) = (before.total().figure(), after.total().figure());
         let change = difference(after, before).figure();
         let faster = |from: f64, to: f64| (from > 0.0 && to > 0.0).then(|| from / to);

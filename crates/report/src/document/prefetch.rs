@@ -1,7 +1,7 @@
 //! `howslow file advise --json`, `howslow file tune --json` and `howslow study mpe --prefetch --json`.
 
 use analysis::prefetch::{
-    Advice, Candidate, FormulaVerdict, Inputs, Latency, MeasuredRates, Recommended, RelativeRate, THERE, Tuning,
+    Advice, Candidate, FormulaVerdict, Inputs, MeasuredRates, PageLatency, Recommended, RelativeRate, THERE, Tuning,
     Window, distance,
 };
 #[cfg(feature = "schema")]
@@ -270,8 +270,8 @@ impl From<Window> for PrefetchWindow {
     }
 }
 
-impl From<&Latency> for ReadLatency {
-    fn from(it: &Latency) -> ReadLatency {
+impl From<&PageLatency> for ReadLatency {
+    fn from(it: &PageLatency) -> ReadLatency {
         let quartiles_ns = it.quartiles_ns.into();
         ReadLatency { median_ns: it.median_ns, quartiles_ns, mean_ns: it.mean_ns, reads: it.reads, direct: it.direct }
     }

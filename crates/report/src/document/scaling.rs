@@ -1,6 +1,6 @@
 //! `howslow scaling --json`: how work scales with the number of CPUs.
 
-use analysis::scalability::{Fit, Level, Scaling};
+use analysis::scalability::{CostAtCpus, FittedLaw, Scaling};
 use record::{Doubt, Point, Run, Skip};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -100,8 +100,8 @@ impl<'a> From<&'a Scaling> for ScalingWork<'a> {
     }
 }
 
-impl From<&Level> for ScalingLevel {
-    fn from(it: &Level) -> ScalingLevel {
+impl From<&CostAtCpus> for ScalingLevel {
+    fn from(it: &CostAtCpus) -> ScalingLevel {
         ScalingLevel {
             cpus: it.cpus,
             time: TimeFigure::from(&it.time),
@@ -112,8 +112,8 @@ impl From<&Level> for ScalingLevel {
     }
 }
 
-impl From<&Fit> for ScalingLaw {
-    fn from(it: &Fit) -> ScalingLaw {
+impl From<&FittedLaw> for ScalingLaw {
+    fn from(it: &FittedLaw) -> ScalingLaw {
         ScalingLaw {
             contention: RatioFigure::from(&it.contention),
             coherence: RatioFigure::from(&it.coherence),

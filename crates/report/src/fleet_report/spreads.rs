@@ -1,6 +1,6 @@
 //! How the scatter of each family, and with `all` of each cost, splits.
 
-use analysis::fleet::{ClassFound, Spread};
+use analysis::fleet::{ClassFound, Scatter};
 use record::units::percent;
 
 use super::view::{FleetView, shown};
@@ -31,7 +31,7 @@ pub(super) fn spreads(class: &ClassFound, view: &FleetView<'_>, style: Style) ->
     format!("\n{}", grid.render(style))
 }
 
-fn row(name: &str, spread: &Spread) -> Vec<String> {
+fn row(name: &str, spread: &Scatter) -> Vec<String> {
     // A negative variance is nothing visible.
     let deviation = |variance: f64| if variance > 0.0 { percent(variance.sqrt()) } else { "0 %".into() };
     let told = |variance: Option<f64>| variance.map_or("-".into(), deviation);

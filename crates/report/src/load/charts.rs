@@ -1,16 +1,18 @@
 //! Curves of an experiment: response and throughput by users, idle by users, and the memory cliff.
 
-use analysis::load::{CliffPoint, Configuration, Experiment, Forecast, Forecasts, Judged, Predicted, Row, cliffs, row};
+use analysis::load::{
+    CliffPoint, Configuration, Experiment, Forecast, Forecasts, Judged, PaperRow, Predicted, cliffs, row,
+};
 
 use super::cliff::name;
 use crate::chart::{Axis, Chart, Series, Unit};
 
 /// Reads a figure of a row, with the ends of its interval.
-type Read<'a> = &'a dyn Fn(&Row) -> Option<(f64, f64, f64)>;
+type Read<'a> = &'a dyn Fn(&PaperRow) -> Option<(f64, f64, f64)>;
 
 /// The charts of an experiment, each with its name. A curve that would have one point only is left out.
 pub fn load_charts(it: &Experiment, forecasts: Option<&Forecasts>) -> Vec<(String, Chart)> {
-    let rows: Vec<Row> = it.measured.iter().map(row).collect();
+    let rows: Vec<PaperRow> = it.measured.iter().map(row).collect();
     let by_users = |title: &str, label: &str, unit: Unit, of: Read| Chart {
         title: title.into(),
         x: Axis::linear("users", Unit::Count),
@@ -101,7 +103,7 @@ fn lines(forecasts: &[Forecast], by: By, of: fn(&Judged) -> f64) -> Vec<Series> 
 }
 
 /// One curve for each set of configurations that differ in their users alone.
-fn curves(rows: &[Row], of: Read) -> Vec<Series> {
+fn curves(rows: &[PaperRow], of: Read) -> Vec<Series> {
     let by = By::Users;
     let mut kinds: Vec<Configuration> = Vec::new();
     for row in rows {

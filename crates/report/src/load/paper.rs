@@ -1,6 +1,6 @@
 //! The paper's figures beside those of the plan that repeats its experiment: what half as much memory again changes.
 
-use analysis::load::{Configuration, Relief, Row};
+use analysis::load::{Configuration, PaperRow, Relief};
 use record::units::significant;
 
 use super::tables::{share, time};
@@ -62,7 +62,7 @@ const PRINTED: [[Printed; 2]; 2] = [
 ];
 
 /// The table, if the experiment has both amounts of memory with the paper's limit and one processor; else nothing.
-pub(super) fn paper(plan: &str, rows: &[Row], style: Style) -> String {
+pub(super) fn paper(plan: &str, rows: &[PaperRow], style: Style) -> String {
     let Some([small, large]) = pair(plan, rows) else { return String::new() };
     let mut grid = Grid::new("<>>>>>>", [vec![3, 4]]);
     let mut head = vec!["the paper beside".to_string()];
@@ -71,13 +71,13 @@ pub(super) fn paper(plan: &str, rows: &[Row], style: Style) -> String {
     }
     head.extend(["16 MiB".into(), "24 MiB".into()]);
     grid.add(RowKind::Heading, head);
-    let mut add = |name: &str, printed: &dyn Fn(&Printed) -> String, here: &dyn Fn(&Row) -> String| {
+    let mut add = |name: &str, printed: &dyn Fn(&Printed) -> String, here: &dyn Fn(&PaperRow) -> String| {
         let printed = PRINTED.iter().flatten().map(printed);
         let cells = [name.to_string()].into_iter().chain(printed).chain([here(small), here(large)]);
         grid.add(RowKind::Row, cells.collect());
     };
     for depth in 1..=3 {
-        let here = |row: &Row| {
+        let here = |row: &PaperRow| {
             let between = row.depths.get(depth).and_then(|it| it.between_faults_s);
             between.map_or_else(|| "-".into(), time)
         };
@@ -85,10 +85,11 @@ pub(super) fn paper(plan: &str, rows: &[Row], style: Style) -> String {
     }
     add("faults each", &|it| significant(it.faults), &|row| significant(row.response.major_faults));
     add("CPU each", &|it| time(it.cpu), &|row| time(row.response.user_s + row.response.system_s));
-    let response = |row: &Row| row.response.mean.map_or_else(|| "-".into(), |mean| time(mean.value));
+    let response = |row: &PaperRow| row.response.mean.map_or_else(|| "-".into(), |mean| time(mean.value));
     add("response", &|it| time(it.response), &response);
     for kind in 0..3 {
-        let here = |row: &Row| share([row.idle.multiprogramming, row.idle.non_multiprogramming, row.idle.zero][kind]);
+        let here =
+            |row: &PaperRow| share([row.idle.multiprogramming, row.idle.non_multiprogramming, row.idle.zero][kind]);
         add(&format!("idle {}", kind + 1), &|it| share(it.idle[kind]), &here);
     }
     let users = small.configuration.users;
@@ -100,7 +101,7 @@ pub(super) fn paper(plan: &str, rows: &[Row], style: Style) -> String {
 }
 
 /// The configurations with the most users that stand for the paper's two.
-fn pair<'a>(plan: &str, rows: &'a [Row]) -> Option<[&'a Row; 2]> {
+fn pair<'a>(plan: &str, rows: &'a [PaperRow]) -> Option<[&'a PaperRow; 2]> {
     let alike =
         |it: &Configuration| it.cpus == 1 && it.eligible == Some(3) && it.relief == Relief::None && it.repetition == 1;
     if plan != PLAN {

@@ -1,6 +1,6 @@
 //! The tables: what the paper calls I, II and III, and response times by interaction.
 
-use analysis::load::{Measured, Response, Row, per_interaction, response};
+use analysis::load::{Measured, PaperRow, Response, per_interaction, response};
 use analysis::statistics::Interval;
 use record::Nanoseconds;
 use record::units::{Amount, grouped, percent, significant};
@@ -9,7 +9,7 @@ use crate::grid::{Grid, RowKind};
 use crate::text::Style;
 
 /// The paper's Table I: totals, and means per interaction.
-pub(super) fn interactions(rows: &[Row], style: Style) -> String {
+pub(super) fn interactions(rows: &[PaperRow], style: Style) -> String {
     let mut grid = Grid::new("><>>>>>>>>>>", [vec![6], vec![4, 5], vec![11], vec![9], vec![2], vec![8], vec![7]]);
     let head = [
         "",
@@ -52,7 +52,7 @@ pub(super) fn interactions(rows: &[Row], style: Style) -> String {
 }
 
 /// The paper's Tables II and III, left part: time between page faults by depth, and the page device.
-pub(super) fn paging(rows: &[Row], style: Style) -> String {
+pub(super) fn paging(rows: &[PaperRow], style: Style) -> String {
     /// Deeper ones would not fit on the page.
     const MOST: usize = 6;
     let deepest = rows.iter().map(|row| row.depths.len().saturating_sub(1)).max().unwrap_or(0).clamp(1, MOST);
@@ -79,7 +79,7 @@ pub(super) fn paging(rows: &[Row], style: Style) -> String {
 }
 
 /// The paper's Tables II and III, right part: where the processors' time went, and the three kinds of idle.
-pub(super) fn processors(rows: &[Row], style: Style) -> String {
+pub(super) fn processors(rows: &[PaperRow], style: Style) -> String {
     let mut grid = Grid::new(">>>>>>>>>", [vec![8], vec![4], vec![3]]);
     let head = ["", "CPU user", "system", "faults", "other", "idle 1", "2", "3", "total"];
     grid.add(RowKind::Heading, head.map(String::from).into());

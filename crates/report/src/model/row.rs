@@ -1,14 +1,14 @@
 //! The lines of the table: which figure of a prediction and of a measurement they show, and how.
 
-use analysis::model::{Measured, Prediction, PredictionInterval};
+use analysis::model::{MeasuredMeans, PredictionInterval, SteadyState};
 use analysis::statistics::Interval;
 use record::Nanoseconds;
 use record::units::{percent, significant};
 
 use crate::chart::Unit;
 
-pub(crate) type Of = fn(&Prediction) -> f64;
-type OfMeasured = fn(&Measured) -> Option<f64>;
+pub(crate) type Of = fn(&SteadyState) -> f64;
+type OfMeasured = fn(&MeasuredMeans) -> Option<f64>;
 
 /// A line of the table.
 pub(crate) struct ModelRow {
@@ -61,11 +61,11 @@ pub(crate) const ROWS: [ModelRow; 16] = [
 ];
 
 /// The share of all CPUs that CPU seconds of an interaction are.
-fn busy(it: &Measured, seconds: f64) -> Option<f64> {
+fn busy(it: &MeasuredMeans, seconds: f64) -> Option<f64> {
     Some(it.throughput?.value * seconds / f64::from(it.configuration.cpus.max(1)))
 }
 
-fn between_faults(it: &Measured) -> Option<f64> {
+fn between_faults(it: &MeasuredMeans) -> Option<f64> {
     let cpu = it.user_s.value + it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
     (it.faults.value > 0.0).then(|| cpu / it.faults.value)
 }

@@ -1,10 +1,10 @@
 //! Comparisons as people read them: snapshots of fixed runs and of a book.
 
-use analysis::compare::{FailOn, Gate, Options, Versions, compare, differences, gate};
+use analysis::compare::{CompareOptions, FailOn, Gate, Versions, compare, differences, gate};
 use record::{Book, Cost, CountedIn, Doubt, Estimate, Figures, Nanoseconds, Run};
 use report::{ComparisonView, Shown, Sort, Style};
 
-const HOW: Options = Options { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
+const HOW: CompareOptions = CompareOptions { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
 
 /// The example, with enough rounds for a verdict.
 fn example() -> Run {
@@ -54,7 +54,7 @@ fn changed() -> Run {
     run
 }
 
-fn page(runs: &[Run], names: &[&str], how: &Options, sort: Sort, shown: Shown, style: Style) -> String {
+fn page(runs: &[Run], names: &[&str], how: &CompareOptions, sort: Sort, shown: Shown, style: Style) -> String {
     let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
     let view = ComparisonView { names: &names, sort, shown };
     report::comparison(&compare(runs, how), &differences(runs), &view, style).join("\n")

@@ -1,6 +1,6 @@
 //! The page of a fleet, from made-up runs.
 
-use analysis::fleet::{Figure, Found, Options, Parts, RunFacts, Table, found};
+use analysis::fleet::{FleetOptions, Found, Parts, RunFacts, RunFigure, Table, found};
 use record::{Bytes, Machine};
 use report::document::FleetReportDocument;
 use report::{FleetView, Style};
@@ -58,11 +58,11 @@ fn fleet() -> Found {
                 let cost = table.cost(operation, "", 1);
                 let value = ns * times(node, operation) * (1.0 + scatter(10_000 + (node * 8 + place) * 3 + run));
                 let doubt = (node == 9).then_some("few quiet batches");
-                table.figure(key, cost, Figure { value, low: value * 0.99, high: value * 1.01, doubt });
+                table.figure(key, cost, RunFigure { value, low: value * 0.99, high: value * 1.01, doubt });
             }
         }
     }
-    found(&table, &Options::default())
+    found(&table, &FleetOptions::default())
 }
 
 fn view(all: bool) -> FleetView<'static> {

@@ -1,6 +1,6 @@
 //! The page of the interference matrix, from made-up cells.
 
-use analysis::interference::{Cell, Interference, Load, Pair, Slowdown};
+use analysis::interference::{ComparedStretch, Interference, Load, PairSlowdown, Slowdown};
 use record::{Machine, Place};
 use report::Style;
 use report::document::InterferenceDocument;
@@ -10,15 +10,15 @@ fn load(kind: &str, dose: f64, place: Place) -> Load {
 }
 
 /// A cell with six pairs around these ratios.
-fn cell(victim: &str, beside: Vec<Load>, elapsed: f64, cpu: f64) -> Cell {
-    let pair = |number: u32| Pair {
+fn cell(victim: &str, beside: Vec<Load>, elapsed: f64, cpu: f64) -> PairSlowdown {
+    let pair = |number: u32| ComparedStretch {
         elapsed: elapsed * (1.0 + 0.004 * f64::from(number % 3)),
         cpu: Some(cpu * (1.0 + 0.002 * f64::from(number % 3))),
         alone_ns: 100.0,
         achieved: beside.iter().map(|_| 1e6).collect(),
     };
-    let pairs: Vec<Pair> = (0..6).map(pair).collect();
-    Cell { victim: victim.into(), slowdown: Slowdown::of(&pairs), beside }
+    let pairs: Vec<ComparedStretch> = (0..6).map(pair).collect();
+    PairSlowdown { victim: victim.into(), slowdown: Slowdown::of(&pairs), beside }
 }
 
 fn found() -> Interference {
@@ -36,7 +36,7 @@ fn found() -> Interference {
             one("compute", "memory", other, 1.01, 1.0),
             one("compute", "disk-reads", other, 1.02, 1.0),
             one("memory", "memory", other, 1.62, 1.6),
-            Cell { victim: "memory".into(), beside: vec![load("disk-reads", 1.0, other)], slowdown: None },
+            PairSlowdown { victim: "memory".into(), beside: vec![load("disk-reads", 1.0, other)], slowdown: None },
             one("compute", "memory", same, 2.0, 1.0),
             one("compute", "disk-reads", same, 1.07, 1.01),
             one("memory", "memory", same, 2.1, 1.05),

@@ -1,9 +1,9 @@
 //! Predictions, what-ifs and factors as people read them: snapshots of a fixed run and of the memo's figures.
 
 use analysis::factors::factors;
-use analysis::predict::{MachineState, Prediction, predict};
+use analysis::predict::{MachineState, MixPrediction, predict};
 use analysis::statistics::Interval;
-use analysis::whatif::{Change, Supposed, suppose};
+use analysis::whatif::{Assumption, Supposed, suppose};
 use record::{Book, Mix, Run};
 use report::{FactorsOf, Priced, Style};
 
@@ -54,9 +54,9 @@ fn sequence() -> Mix {
     mix(include_str!("../../../../mixes/call-save-return.toml"))
 }
 
-fn priced(mix: &Mix, run: &Run, place: usize, measured: Option<f64>) -> Prediction {
+fn priced(mix: &Mix, run: &Run, place: usize, measured: Option<f64>) -> MixPrediction {
     let whole = |value: f64| Interval { value, low: value * 0.99, high: value * 1.01 };
-    Prediction { measured: measured.map(whole), ..predict(mix, run, place, &|_| &[]) }
+    MixPrediction { measured: measured.map(whole), ..predict(mix, run, place, &|_| &[]) }
 }
 
 fn narrow(page: &str) {
@@ -80,14 +80,15 @@ fn a_prediction_beside_what_was_measured() {
 fn two_runs_and_what_if() {
     let (mix, runs) = (sequence(), both());
     let wholes = [170e3, 110e3];
-    let predictions: Vec<Prediction> = runs
+    let predictions: Vec<MixPrediction> = runs
         .iter()
         .zip(wholes)
         .enumerate()
         .map(|(place, (run, whole))| priced(&mix, run, place, Some(whole)))
         .collect();
     let steps = [("stpbp=-590ns", 0, -590.0), ("eapbp*=-1770ns", 1, -1770.0), ("eapbp=-590ns", 2, -590.0)];
-    let supposed = steps.map(|(text, row, by)| Supposed { text: text.into(), rows: vec![row], change: Change::By(by) });
+    let supposed =
+        steps.map(|(text, row, by)| Supposed { text: text.into(), rows: vec![row], change: Assumption::By(by) });
     let shown: Vec<Priced> = runs
         .iter()
         .zip(&predictions)
@@ -123,7 +124,7 @@ fn what_is_lacking_makes_the_sum_a_least() {
 fn a_change_in_proportion_is_as_open_as_its_cost() {
     let (mix, run) = (mix(SERVICE), example());
     let prediction = priced(&mix, &run, 0, None);
-    let supposed = [Supposed { text: "syscall=x0.5".into(), rows: vec![1, 2], change: Change::Times(0.5) }];
+    let supposed = [Supposed { text: "syscall=x0.5".into(), rows: vec![1, 2], change: Assumption::Times(0.5) }];
     let after = suppose(&prediction, &supposed).ok();
     let shown =
         [Priced { run: &run, prediction: &prediction, supposed: after, state: MachineState::Quiet, otherwise: None }];

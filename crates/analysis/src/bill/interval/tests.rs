@@ -42,7 +42,7 @@ fn process(pid: u32, name: &str, calls: Vec<CallCount>) -> ProcessCounts {
     }
 }
 
-fn made(processes: Vec<ProcessCounts>, started: &[u32]) -> Interval {
+fn made(processes: Vec<ProcessCounts>, started: &[u32]) -> Stretch {
     let seen = Observation { elapsed_ns: 1e9, processes, ..Observation::default() };
     interval(&seen, &started.iter().copied().collect(), &mut Round)
 }

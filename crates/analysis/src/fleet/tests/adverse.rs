@@ -99,7 +99,7 @@ fn a_node_that_is_slow_in_one_cost_of_a_family_is_found_by_it() {
         entry.log += 0.2;
     }
     let name = cost.name.clone();
-    let found = crate::fleet::found(&table, &crate::fleet::Options::default());
+    let found = crate::fleet::found(&table, &crate::fleet::FleetOptions::default());
     assert_eq!(found.slow.len(), 1, "{:?}", found.slow);
     let family = &found.slow[0].families[0];
     assert_eq!((found.slow[0].node.as_str(), family.family.as_str()), ("node0042", "process"));
@@ -116,6 +116,6 @@ fn a_run_that_is_given_twice_counts_once() {
 
 #[test]
 fn an_empty_table_is_nothing() {
-    let found = crate::fleet::found(&crate::fleet::Table::default(), &crate::fleet::Options::default());
+    let found = crate::fleet::found(&crate::fleet::Table::default(), &crate::fleet::FleetOptions::default());
     assert!(found.classes.is_empty() && found.slow.is_empty() && found.tests == 0);
 }

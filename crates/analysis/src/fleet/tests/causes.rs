@@ -4,7 +4,7 @@ use record::{Bytes, Machine};
 use testing::fleet::Fleet;
 
 use super::support::{How, told};
-use crate::fleet::{Cause, CauseKind};
+use crate::fleet::{CauseKind, SlowCause};
 
 /// The slow node.
 const ODD: usize = 7;
@@ -13,7 +13,7 @@ const PAGES: [&str; 2] = ["memory", "page"];
 const CALLS: [&str; 9] = ["syscall", "signal", "switch", "page", "poll", "pipe", "futex", "unix", "process"];
 
 /// The causes of a node that is slow by this factor in these families (in all, if there are none) and is this machine.
-fn causes(factor: f64, families: &[&str], change: &dyn Fn(&mut Machine, &mut f64)) -> Vec<Cause> {
+fn causes(factor: f64, families: &[&str], change: &dyn Fn(&mut Machine, &mut f64)) -> Vec<SlowCause> {
     let mut fleet = Fleet::new(24, 160, 3, 5);
     fleet.node_scatter = 0.005;
     let times = |node: usize, family: &str| {

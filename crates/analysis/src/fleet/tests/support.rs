@@ -4,7 +4,7 @@ use testing::fleet::{Fleet, Score};
 
 use record::Machine;
 
-use crate::fleet::{CLOCK, Figure, Found, Options, Parts, RunFacts, Table, found};
+use crate::fleet::{CLOCK, FleetOptions, Found, Parts, RunFacts, RunFigure, Table, found};
 
 /// A factor by node and family.
 pub(super) type Factor<'a> = dyn Fn(usize, &str) -> f64 + 'a;
@@ -48,7 +48,8 @@ pub(super) fn table(fleet: &Fleet, how: How<'_>) -> Table {
                 let family = operation.split('.').next().expect("a family");
                 let times = how.times.map_or(1.0, |times| times(node, family));
                 let doubt = how.doubt.and_then(|doubt| doubt(node, number));
-                let figure = Figure { value: row.value * times, low: row.low * times, high: row.high * times, doubt };
+                let figure =
+                    RunFigure { value: row.value * times, low: row.low * times, high: row.high * times, doubt };
                 assert!(table.figure(run, key, figure));
             }
         }
@@ -57,7 +58,7 @@ pub(super) fn table(fleet: &Fleet, how: How<'_>) -> Table {
 }
 
 pub(super) fn told(fleet: &Fleet, how: How<'_>) -> Found {
-    found(&table(fleet, how), &Options::default())
+    found(&table(fleet, how), &FleetOptions::default())
 }
 
 pub(super) fn score(fleet: &Fleet, found: &Found) -> Score {

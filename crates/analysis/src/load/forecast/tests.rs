@@ -216,7 +216,7 @@ fn the_model_is_given_the_demands_and_what_was_measured() {
     assert!((beside.handling_s.expect("faults").value - 0.005).abs() < 1e-9 && beside.system_s.value < 1e-9);
     assert!(beside.throughput.is_some_and(|it| (it.value - 1.0 / 0.545).abs() < 1e-9));
     // A megabyte more is worth faults.
-    let more = crate::model::questions::Change::Memory(MIB).of(system).expect("faults over memory");
+    let more = crate::model::questions::SystemChange::Memory(MIB).of(system).expect("faults over memory");
     let faults = |of: &System| crate::model::predict(of).expect("a system").faults;
     assert!(faults(&more) < faults(system));
 }

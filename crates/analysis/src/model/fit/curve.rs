@@ -6,7 +6,7 @@ use crate::model::error::ModelError;
 use crate::model::faults::{CurvePoint, FaultCurve};
 use crate::model::figure::Figure;
 use crate::model::hierarchy::work_by_eligible;
-use crate::model::measured::Measured;
+use crate::model::measured::MeasuredMeans;
 use crate::model::rates::Rates;
 use crate::statistics::sorted;
 
@@ -20,7 +20,7 @@ const MOST_ELIGIBLE: u32 = 64;
 
 /// A measured configuration: over its shares of memory its faults spread.
 struct Limited<'a> {
-    it: &'a Measured,
+    it: &'a MeasuredMeans,
     bytes: f64,
     /// Faults for each second of execution.
     per_s: f64,
@@ -30,7 +30,7 @@ struct Limited<'a> {
 }
 
 /// Fits the curve of a fit that has its other demands.
-pub(super) fn fit(measured: &[&Measured], fit: &mut Fit) -> Result<(), ModelError> {
+pub(super) fn fit(measured: &[&MeasuredMeans], fit: &mut Fit) -> Result<(), ModelError> {
     let work_s = fit.user_s.value + fit.system_s.value;
     let limited = measured.iter().copied().filter_map(|it| {
         let bytes = it.configuration.memory_bytes.filter(|&bytes| bytes > 0)? as f64;
@@ -59,7 +59,7 @@ pub(super) fn fit(measured: &[&Measured], fit: &mut Fit) -> Result<(), ModelErro
 }
 
 /// Over how many the memory of a configuration is divided, at the most and at the least.
-fn among(it: &Measured) -> (u32, u32) {
+fn among(it: &MeasuredMeans) -> (u32, u32) {
     let of = &it.configuration;
     if of.pages_stay {
         return (of.users, of.users);

@@ -4,16 +4,16 @@ use super::found::Fit;
 use super::squares::{least_squares, mean};
 use crate::model::error::ModelError;
 use crate::model::figure::Figure;
-use crate::model::measured::Measured;
+use crate::model::measured::MeasuredMeans;
 use crate::model::solve::predict;
-use crate::model::system::PageDevice;
+use crate::model::system::PageSource;
 
-fn weight(it: &Measured) -> f64 {
+fn weight(it: &MeasuredMeans) -> f64 {
     it.interactions as f64
 }
 
 /// The names of the page devices with faults, in the order of the configurations.
-fn names(measured: &[&Measured]) -> Vec<String> {
+fn names(measured: &[&MeasuredMeans]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for it in measured.iter().filter(|it| it.faults.value > 0.0) {
         if !names.contains(&it.configuration.page_device) {
@@ -24,7 +24,7 @@ fn names(measured: &[&Measured]) -> Vec<String> {
 }
 
 /// CPU time in user mode and in the system, and what a fault takes on each device.
-pub(super) fn cpu(measured: &[&Measured]) -> Result<Fit, ModelError> {
+pub(super) fn cpu(measured: &[&MeasuredMeans]) -> Result<Fit, ModelError> {
     let user_s = mean(&measured.iter().map(|it| (it.user_s, weight(it))).collect::<Vec<_>>());
     let mut fit = Fit { user_s, ..Fit::default() };
     let names = names(measured);
@@ -37,10 +37,10 @@ pub(super) fn cpu(measured: &[&Measured]) -> Result<Fit, ModelError> {
     fit.devices = names
         .into_iter()
         .zip(&each)
-        .map(|(name, cost)| PageDevice {
+        .map(|(name, cost)| PageSource {
             name,
             cpu_s: Figure::from((cost.value - least.value).max(0.0)),
-            ..PageDevice::default()
+            ..PageSource::default()
         })
         .collect();
     if fit.user_s.value + fit.system_s.value > 0.0 {
@@ -53,7 +53,7 @@ pub(super) fn cpu(measured: &[&Measured]) -> Result<Fit, ModelError> {
 }
 
 /// Where the handling was measured.
-fn told_handling(measured: &[&Measured], names: &[String]) -> (Figure, Vec<Figure>) {
+fn told_handling(measured: &[&MeasuredMeans], names: &[String]) -> (Figure, Vec<Figure>) {
     let system = mean(&measured.iter().map(|it| (it.system_s, weight(it))).collect::<Vec<_>>());
     let each = names.iter().map(|name| {
         let costs = measured.iter().filter(|it| it.configuration.page_device == *name && it.faults.value > 0.0);
@@ -65,9 +65,9 @@ fn told_handling(measured: &[&Measured], names: &[String]) -> (Figure, Vec<Figur
 }
 
 /// Where it was not: the slope of the system time over the faults of each device.
-fn inferred_handling(measured: &[&Measured], names: &[String], fit: &mut Fit) -> (Figure, Vec<Figure>) {
-    let all = |it: &Measured| it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
-    let row = |it: &&Measured| {
+fn inferred_handling(measured: &[&MeasuredMeans], names: &[String], fit: &mut Fit) -> (Figure, Vec<Figure>) {
+    let all = |it: &MeasuredMeans| it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
+    let row = |it: &&MeasuredMeans| {
         let of = |name: &String| if it.configuration.page_device == *name { it.faults.value } else { 0.0 };
         ([1.0].into_iter().chain(names.iter().map(of)).collect(), all(it), weight(it))
     };
@@ -100,12 +100,12 @@ fn with_scatter(value: f64, rows: &[(Vec<f64>, f64, f64)], found: &[f64]) -> Fig
 }
 
 /// Time for a page on each device, and other waiting: from users alone.
-pub(super) fn devices(measured: &[&Measured], fit: &mut Fit) {
-    let alone: Vec<&&Measured> = measured.iter().filter(|it| it.configuration.users == 1).collect();
+pub(super) fn devices(measured: &[&MeasuredMeans], fit: &mut Fit) {
+    let alone: Vec<&&MeasuredMeans> = measured.iter().filter(|it| it.configuration.users == 1).collect();
     // With more eligible than one, pages queue: the least wait is nearest to that of the device alone.
     for index in 0..fit.devices.len() {
         let name = fit.devices[index].name.clone();
-        let of_it = |it: &&&Measured| it.configuration.page_device == name && it.faults.value > 0.0;
+        let of_it = |it: &&&MeasuredMeans| it.configuration.page_device == name && it.faults.value > 0.0;
         let waits =
             alone.iter().filter(|it| of_it(it)).filter_map(|it| Some((it.page_wait_s?, weight(it) * it.faults.value)));
         let waits: Vec<(Figure, f64)> = waits.collect();
@@ -119,8 +119,8 @@ pub(super) fn devices(measured: &[&Measured], fit: &mut Fit) {
         }
     }
     let cpu =
-        |it: &Measured| it.user_s.value + it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
-    let known = |it: &&&Measured| it.page_wait_s.is_some() || it.faults.value == 0.0;
+        |it: &MeasuredMeans| it.user_s.value + it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
+    let known = |it: &&&MeasuredMeans| it.page_wait_s.is_some() || it.faults.value == 0.0;
     if alone.iter().any(&known) {
         let waits = alone.iter().filter(|it| known(it)).filter_map(|it| {
             let pages = it.page_wait_s.map_or(0.0, |wait| wait.value) * it.faults.value;
@@ -135,7 +135,7 @@ pub(super) fn devices(measured: &[&Measured], fit: &mut Fit) {
 }
 
 /// Where the wait for a page was not measured: the slope over faults of what a user alone waits.
-fn waits_from_response(alone: &[&&Measured], fit: &mut Fit) {
+fn waits_from_response(alone: &[&&MeasuredMeans], fit: &mut Fit) {
     if fit.devices.iter().any(|device| device.service_s.value > 0.0) {
         return;
     }
@@ -163,10 +163,10 @@ fn waits_from_response(alone: &[&&Measured], fit: &mut Fit) {
 }
 
 /// How many faults each device serves at once: the number with which the model's page waits are nearest to the measured ones.
-pub(super) fn channels(measured: &[&Measured], fit: &mut Fit) {
+pub(super) fn channels(measured: &[&MeasuredMeans], fit: &mut Fit) {
     for index in 0..fit.devices.len() {
         let name = fit.devices[index].name.clone();
-        let several: Vec<&&Measured> = measured
+        let several: Vec<&&MeasuredMeans> = measured
             .iter()
             .filter(|it| it.configuration.page_device == name && it.faults.value > 0.0)
             .filter(|it| it.page_wait_s.is_some() && it.configuration.users > 1 && it.configuration.eligible != Some(1))

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::error::ModelError;
 use crate::model::faults::FaultCurve;
 use crate::model::figure::Figure;
-use crate::model::measured::Configuration;
-use crate::model::system::{PageDevice, Spread, System};
+use crate::model::measured::MeasuredConfiguration;
+use crate::model::system::{PageSource, Spread, System};
 
 /// What the measurements say of the interactions and devices, apart from the configuration that they ran in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct Fit {
     /// The part of memory that all interactions use in common, in bytes.
     pub shared_bytes: u64,
     /// The page devices of the measurements, by name.
-    pub devices: Vec<PageDevice>,
+    pub devices: Vec<PageSource>,
     /// How think times are spread, for the simulation. The caller knows; exponential unless it says so.
     pub think_spread: Spread,
     /// How the work of an interaction is spread, for the simulation. The caller knows; exponential unless it says so.
@@ -49,7 +49,7 @@ pub struct CurveFit {
 
 impl Fit {
     /// The page device of this name.
-    pub fn device(&self, name: &str) -> Option<&PageDevice> {
+    pub fn device(&self, name: &str) -> Option<&PageSource> {
         self.devices.iter().find(|device| device.name == name)
     }
 
@@ -57,7 +57,7 @@ impl Fit {
     ///
     /// # Errors
     /// If the page device was not measured and the configuration faults, or memory is unlimited while the fault curve needs it.
-    pub fn system(&self, configuration: &Configuration) -> Result<System, ModelError> {
+    pub fn system(&self, configuration: &MeasuredConfiguration) -> Result<System, ModelError> {
         let known = self.device(&configuration.page_device).cloned();
         let faults = match (&self.faults, configuration.memory_bytes) {
             // Unlimited memory is as good as the most that was measured.
@@ -66,7 +66,7 @@ impl Fit {
             ),
             (curve, _) => curve.clone(),
         };
-        let none = PageDevice { name: configuration.page_device.clone(), ..PageDevice::default() };
+        let none = PageSource { name: configuration.page_device.clone(), ..PageSource::default() };
         if known.is_none() && !self.devices.is_empty() && configuration.memory_bytes.is_some() {
             let names: Vec<&str> = self.devices.iter().map(|device| device.name.as_str()).collect();
             return Err(ModelError::Undetermined {

@@ -1,12 +1,12 @@
 //! Figures and intervals from the batches of a simulation.
 
 use crate::model::figure::Figure;
-use crate::model::prediction::{Method, Percentiles, Prediction, PredictionInterval, Simulated};
+use crate::model::prediction::{Method, Percentiles, PredictionInterval, Simulated, SteadyState};
 use crate::statistics::{quantile, sorted};
 
 /// What one batch counted.
 pub(super) struct Batch {
-    pub prediction: Prediction,
+    pub prediction: SteadyState,
     pub finished: u64,
     pub time: f64,
     pub responses: Vec<f64>,
@@ -14,7 +14,7 @@ pub(super) struct Batch {
 
 /// All batches.
 pub(super) struct Batches {
-    predictions: Vec<Prediction>,
+    predictions: Vec<SteadyState>,
     percentiles: Vec<[f64; 4]>,
     responses: Vec<f64>,
     fewest: u64,
@@ -34,7 +34,7 @@ impl Batches {
         let responses = sorted(batch.responses);
         let mean = responses.iter().sum::<f64>() / responses.len().max(1) as f64;
         self.percentiles.push(SHARES.map(|share| quantile(&responses, share).unwrap_or(0.0)));
-        self.predictions.push(Prediction {
+        self.predictions.push(SteadyState {
             throughput: batch.finished as f64 / batch.time,
             response_s: mean,
             ..batch.prediction
@@ -66,7 +66,7 @@ impl Batches {
 }
 
 /// Mean and interval of every figure.
-fn figures(batches: &[Prediction]) -> PredictionInterval {
+fn figures(batches: &[SteadyState]) -> PredictionInterval {
     PredictionInterval::of(Method::Simulation, |figure| {
         let values: Vec<f64> = batches.iter().map(figure).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;

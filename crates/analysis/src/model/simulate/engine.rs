@@ -44,24 +44,24 @@ enum What {
 
 /// An entry of the calendar, ordered by time, the earliest first.
 #[derive(Clone, Copy, Debug)]
-struct Event {
+struct CalendarEntry {
     time: f64,
     what: What,
 }
 
-impl PartialEq for Event {
-    fn eq(&self, other: &Event) -> bool {
+impl PartialEq for CalendarEntry {
+    fn eq(&self, other: &CalendarEntry) -> bool {
         self.time.total_cmp(&other.time).is_eq()
     }
 }
-impl Eq for Event {}
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Event) -> Option<std::cmp::Ordering> {
+impl Eq for CalendarEntry {}
+impl PartialOrd for CalendarEntry {
+    fn partial_cmp(&self, other: &CalendarEntry) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Event {
-    fn cmp(&self, other: &Event) -> std::cmp::Ordering {
+impl Ord for CalendarEntry {
+    fn cmp(&self, other: &CalendarEntry) -> std::cmp::Ordering {
         other.time.total_cmp(&self.time)
     }
 }
@@ -88,12 +88,12 @@ pub(super) struct Engine<'a> {
     time: f64,
     clocks: Speed,
     paged: f64,
-    calendar: BinaryHeap<Event>,
+    calendar: BinaryHeap<CalendarEntry>,
     running: Vec<Interaction>,
     /// Asked, not eligible: user and time.
     queue: VecDeque<(u32, f64)>,
     /// Served by the page device.
-    served: BinaryHeap<Event>,
+    served: BinaryHeap<CalendarEntry>,
     /// Waiting for the page device.
     device_queue: VecDeque<Interaction>,
     pages: u32,
@@ -142,7 +142,7 @@ impl<'a> Engine<'a> {
         for user in 0..rates.users {
             // Constant think times would keep users in step if all began at once.
             let time = if script.is_some() { engine.think(user) } else { engine.random.f64() * rates.think_s };
-            engine.calendar.push(Event { time, what: What::Asks(user) });
+            engine.calendar.push(CalendarEntry { time, what: What::Asks(user) });
         }
         engine
     }
@@ -186,7 +186,7 @@ impl<'a> Engine<'a> {
 
     /// Plays for so many seconds.
     pub fn play_for(&mut self, seconds: f64) {
-        self.calendar.push(Event { time: self.time + seconds, what: What::Cut });
+        self.calendar.push(CalendarEntry { time: self.time + seconds, what: What::Cut });
         while !self.step() {
             self.events += 1;
         }
@@ -353,7 +353,7 @@ impl<'a> Engine<'a> {
             it.visit = self.until_visit();
             self.elsewhere += 1;
             let time = self.time + self.exponential() * self.rates.other_s / VISITS;
-            self.calendar.push(Event { time, what: What::Back(it) });
+            self.calendar.push(CalendarEntry { time, what: What::Back(it) });
         } else {
             self.finish(&it);
         }
@@ -369,7 +369,7 @@ impl<'a> Engine<'a> {
             self.paged = 0.0;
         }
         let time = self.paged + self.exponential();
-        self.served.push(Event { time, what: What::Page(it) });
+        self.served.push(CalendarEntry { time, what: What::Page(it) });
     }
 
     /// An interaction ends; its user thinks.
@@ -388,7 +388,7 @@ impl<'a> Engine<'a> {
             });
         }
         let think = self.think(it.user);
-        self.calendar.push(Event { time: self.time + think, what: What::Asks(it.user) });
+        self.calendar.push(CalendarEntry { time: self.time + think, what: What::Asks(it.user) });
         self.admit();
     }
 

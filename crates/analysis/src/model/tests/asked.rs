@@ -1,7 +1,7 @@
 //! Questions to the model.
 
-use crate::model::questions::{Change, Resource, bottleneck, users_within, users_within_p95, worth};
-use crate::model::{FaultCurve, Figure, PageDevice, SimulationSettings, System, predict, simulate};
+use crate::model::questions::{Resource, SystemChange, bottleneck, users_within, users_within_p95, worth};
+use crate::model::{FaultCurve, Figure, PageSource, SimulationSettings, System, predict, simulate};
 
 fn system() -> System {
     System {
@@ -13,7 +13,7 @@ fn system() -> System {
         system_s: 0.1.into(),
         faults: FaultCurve::Saltzer { s_per_byte: (0.020 / f64::from(64 << 20)).into() },
         handling_s: 0.001.into(),
-        page_device: PageDevice { service_s: 0.010.into(), channels: Some(1), ..PageDevice::default() },
+        page_device: PageSource { service_s: 0.010.into(), channels: Some(1), ..PageSource::default() },
         ..System::default()
     }
 }
@@ -50,14 +50,14 @@ fn what_is_short_is_worth_most() {
     let ratio =
         |system: &System, change| worth(system, change, None).expect("a prediction").map(|it| it.response.value);
     let paging = System { memory_bytes: Some(64 << 20), ..system() };
-    let memory = ratio(&paging, Change::Memory(64 << 20)).expect("memory");
-    let cpu = ratio(&paging, Change::Cpu).expect("a CPU");
+    let memory = ratio(&paging, SystemChange::Memory(64 << 20)).expect("memory");
+    let cpu = ratio(&paging, SystemChange::Cpu).expect("a CPU");
     assert!(memory < 0.8 && cpu > memory, "memory {memory}, CPU {cpu}");
     assert_eq!(bottleneck(&paging).expect("a bottleneck").resource, Some(Resource::Memory));
     let computing = System { faults: FaultCurve::None, users: 60, ..system() };
-    assert!(ratio(&computing, Change::Cpu).expect("a CPU") < 0.6);
-    assert_eq!(ratio(&computing, Change::Memory(64 << 20)), None, "no faults, nothing to gain");
+    assert!(ratio(&computing, SystemChange::Cpu).expect("a CPU") < 0.6);
+    assert_eq!(ratio(&computing, SystemChange::Memory(64 << 20)), None, "no faults, nothing to gain");
     assert_eq!(bottleneck(&computing).expect("a bottleneck").resource, Some(Resource::Cpu));
-    let after = worth(&paging, Change::PageDevice, Some(3.0)).expect("a prediction").expect("a device");
+    let after = worth(&paging, SystemChange::PageDevice, Some(3.0)).expect("a prediction").expect("a device");
     assert!(after.response.value < 1.0 && after.users.expect("users").users.value >= 1.0);
 }

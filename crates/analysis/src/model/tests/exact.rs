@@ -2,7 +2,7 @@
 
 use crate::model::closed::{ClosedNetwork, Serves, Station, convolution, mean_value, schweitzer};
 use crate::model::{
-    FaultCurve, PageDevice, Prediction, System, bounds, predict, predict_by_hierarchy, predict_exactly,
+    FaultCurve, PageSource, SteadyState, System, bounds, predict, predict_by_hierarchy, predict_exactly,
 };
 
 fn queue(demand_s: f64) -> Station {
@@ -54,13 +54,13 @@ fn system() -> System {
         other_wait_s: 0.3.into(),
         faults: FaultCurve::PerInteraction(20.0.into()),
         handling_s: 0.002.into(),
-        page_device: PageDevice { service_s: 0.012.into(), channels: Some(2), ..PageDevice::default() },
+        page_device: PageSource { service_s: 0.012.into(), channels: Some(2), ..PageSource::default() },
         ..System::default()
     }
 }
 
-fn alike(one: &Prediction, other: &Prediction) {
-    let figures = |it: &Prediction| {
+fn alike(one: &SteadyState, other: &SteadyState) {
+    let figures = |it: &SteadyState| {
         let cpu = [it.cpu.user, it.cpu.system, it.cpu.faults, it.cpu.zero_idle, it.cpu.multiprogramming_idle];
         [it.throughput, it.response_s, it.faults, it.page_wait_s, it.page_device, it.eligible, it.queued]
             .into_iter()
@@ -105,10 +105,10 @@ fn the_laws_hold_in_every_system() {
                 faults: FaultCurve::Saltzer { s_per_byte: (between(0.001, 0.1) / f64::from(1 << 26)).into() },
                 ..System::default()
             };
-            let device = PageDevice {
+            let device = PageSource {
                 service_s: between(1e-4, 0.05).into(),
                 channels: Some(between(1.0, 5.0) as u32),
-                ..PageDevice::default()
+                ..PageSource::default()
             };
             System { eligible: Some(between(1.0, 8.0) as u32), page_device: device, ..base }
         })
@@ -140,14 +140,14 @@ fn the_laws_hold_in_every_system() {
 
 #[test]
 fn a_page_on_zram_costs_cpu_and_no_idle() {
-    let on = |device: PageDevice| {
+    let on = |device: PageSource| {
         let faults = FaultCurve::PerInteraction(60.0.into());
         let system =
             System { other_wait_s: 0.0.into(), cpus: 1, eligible: Some(3), page_device: device, faults, ..system() };
         predict(&system).expect("a system")
     };
-    let disk = on(PageDevice { service_s: 0.010.into(), ..PageDevice::default() });
-    let zram = on(PageDevice { cpu_s: 0.010.into(), ..PageDevice::default() });
+    let disk = on(PageSource { service_s: 0.010.into(), ..PageSource::default() });
+    let zram = on(PageSource { cpu_s: 0.010.into(), ..PageSource::default() });
     assert!(disk.cpu.multiprogramming_idle > 0.01 && disk.page_wait_s > 0.0);
     assert_eq!((zram.cpu.multiprogramming_idle, zram.page_wait_s, zram.page_device), (0.0, 0.0, 0.0));
     assert!((disk.faults - zram.faults).abs() < 1e-9, "as many faults");

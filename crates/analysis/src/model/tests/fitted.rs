@@ -1,13 +1,15 @@
 //! The fit on configurations that the model itself made: it must find their parameters again, and predict others.
 
-use crate::model::{Configuration, CurvePoint, FaultCurve, Figure, Measured, PageDevice, System, fit, predict};
+use crate::model::{
+    CurvePoint, FaultCurve, Figure, MeasuredConfiguration, MeasuredMeans, PageSource, System, fit, predict,
+};
 
 /// The system that is to be found.
-fn hidden(configuration: &Configuration) -> System {
+fn hidden(configuration: &MeasuredConfiguration) -> System {
     let point = |mib: u64, per_s: f64| CurvePoint { share_bytes: mib << 20, per_s: per_s.into() };
     let device = match configuration.page_device.as_str() {
-        "zram" => PageDevice { name: "zram".into(), cpu_s: 12e-6.into(), ..PageDevice::default() },
-        name => PageDevice { name: name.into(), service_s: 80e-6.into(), channels: Some(1), ..PageDevice::default() },
+        "zram" => PageSource { name: "zram".into(), cpu_s: 12e-6.into(), ..PageSource::default() },
+        name => PageSource { name: name.into(), service_s: 80e-6.into(), channels: Some(1), ..PageSource::default() },
     };
     System {
         users: configuration.users,
@@ -26,10 +28,10 @@ fn hidden(configuration: &Configuration) -> System {
 }
 
 /// What an experiment on it would measure.
-fn measure(configuration: &Configuration) -> Measured {
+fn measure(configuration: &MeasuredConfiguration) -> MeasuredMeans {
     let found = predict(&hidden(configuration)).expect("a system");
     let handling = hidden(configuration).handling_s.value + hidden(configuration).page_device.cpu_s.value;
-    Measured {
+    MeasuredMeans {
         configuration: configuration.clone(),
         interactions: 200,
         user_s: 0.150.into(),
@@ -39,12 +41,12 @@ fn measure(configuration: &Configuration) -> Measured {
         eligibility_wait_s: Some(found.eligibility_wait_s.into()),
         throughput: Some(found.throughput.into()),
         response_s: Some(found.response_s.into()),
-        ..Measured::default()
+        ..MeasuredMeans::default()
     }
 }
 
-fn configuration(users: u32, mib: u64, eligible: u32, device: &str) -> Configuration {
-    Configuration {
+fn configuration(users: u32, mib: u64, eligible: u32, device: &str) -> MeasuredConfiguration {
+    MeasuredConfiguration {
         users,
         eligible: Some(eligible),
         cpus: 2,
@@ -81,7 +83,7 @@ fn one_user_alone_tells_the_demands_and_the_curve() {
 
 #[test]
 fn half_of_the_configurations_predicts_the_other_half() {
-    let fitted: Vec<Measured> = [(4, 32, 2), (8, 64, 3), (16, 96, 4), (24, 48, 2), (1, 32, 1), (1, 64, 1)]
+    let fitted: Vec<MeasuredMeans> = [(4, 32, 2), (8, 64, 3), (16, 96, 4), (24, 48, 2), (1, 32, 1), (1, 64, 1)]
         .iter()
         .flat_map(|&(users, mib, eligible)| {
             ["swap file", "zram"].map(|device| measure(&configuration(users, mib, eligible, device)))
@@ -108,23 +110,23 @@ fn half_of_the_configurations_predicts_the_other_half() {
 
 #[test]
 fn where_pages_stay_users_share_the_memory() {
-    let stay = |users, mib| Configuration { pages_stay: true, ..configuration(users, mib, 2, "swap file") };
-    let with = |it: &Configuration, reload: Option<f64>| System {
+    let stay = |users, mib| MeasuredConfiguration { pages_stay: true, ..configuration(users, mib, 2, "swap file") };
+    let with = |it: &MeasuredConfiguration, reload: Option<f64>| System {
         pages_stay: true,
         reload_faults: reload.map(Figure::from),
         ..hidden(it)
     };
     // Four users in 64 MiB have 16 MiB each, though two are eligible at most: 5000 faults a second of execution.
-    let faults = |it: &Configuration, reload| predict(&with(it, reload)).expect("a system").faults;
+    let faults = |it: &MeasuredConfiguration, reload| predict(&with(it, reload)).expect("a system").faults;
     near("all users", faults(&stay(4, 64), None), 5000.0 * 0.2, 1e-6);
     near("reloaded", faults(&stay(4, 64), Some(300.0)), 300.0, 1e-6);
     // Two eligible have 8 MiB each or one 16: more than pages that left.
     assert!(faults(&stay(16, 16), Some(300.0)) > 1000.0);
-    let measured: Vec<Measured> = [(1, 16), (1, 32), (2, 32), (4, 96)]
+    let measured: Vec<MeasuredMeans> = [(1, 16), (1, 32), (2, 32), (4, 96)]
         .iter()
         .map(|&(users, mib)| {
             let it = stay(users, mib);
-            Measured { faults: faults(&it, None).into(), configuration: it.clone(), ..measure(&it) }
+            MeasuredMeans { faults: faults(&it, None).into(), configuration: it.clone(), ..measure(&it) }
         })
         .collect();
     let found = fit(&measured).expect("a fit");
@@ -141,6 +143,6 @@ fn what_configurations_leave_open_is_said() {
     let several = measure(&configuration(5, 64, 2, "swap file"));
     let found = fit(&[several]).expect("a fit");
     assert!(found.notes.iter().any(|note| note.contains("no user alone")), "{:?}", found.notes);
-    let nothing = Measured { user_s: 0.0.into(), system_s: 0.0.into(), ..alone };
+    let nothing = MeasuredMeans { user_s: 0.0.into(), system_s: 0.0.into(), ..alone };
     assert!(fit(&[nothing]).is_err());
 }

@@ -1,6 +1,8 @@
 //! The simulation against the exact solution.
 
-use crate::model::{FaultCurve, PageDevice, Prediction, SimulationSettings, Spread, System, predict_exactly, simulate};
+use crate::model::{
+    FaultCurve, PageSource, SimulationSettings, Spread, SteadyState, System, predict_exactly, simulate,
+};
 
 /// Systems with each part: fixed faults, faults over memory, by depth, zram, several CPUs, other waits, no limit, no thinking.
 fn systems() -> Vec<System> {
@@ -13,23 +15,23 @@ fn systems() -> Vec<System> {
         memory_bytes: Some(1 << 26),
         faults: FaultCurve::PerInteraction(15.0.into()),
         handling_s: 0.002.into(),
-        page_device: PageDevice { service_s: 0.020.into(), ..PageDevice::default() },
+        page_device: PageSource { service_s: 0.020.into(), ..PageSource::default() },
         ..System::default()
     };
-    let one = PageDevice { channels: Some(1), ..base.page_device.clone() };
+    let one = PageSource { channels: Some(1), ..base.page_device.clone() };
     vec![
         base.clone(),
         System { page_device: one.clone(), ..base.clone() },
         System { cpus: 2, eligible: Some(5), other_wait_s: 0.2.into(), page_device: one, ..base.clone() },
         System { faults: FaultCurve::Saltzer { s_per_byte: (0.06 / f64::from(1 << 26)).into() }, ..base.clone() },
         System { faults: FaultCurve::ByDepth(vec![0.022.into(), 0.021.into(), 0.016.into()]), ..base.clone() },
-        System { page_device: PageDevice { cpu_s: 0.005.into(), ..PageDevice::default() }, ..base.clone() },
+        System { page_device: PageSource { cpu_s: 0.005.into(), ..PageSource::default() }, ..base.clone() },
         System { eligible: None, cpus: 3, users: 30, ..base.clone() },
         System { think_s: 0.0.into(), users: 6, ..base },
     ]
 }
 
-fn figures(it: &Prediction) -> [f64; 13] {
+fn figures(it: &SteadyState) -> [f64; 13] {
     [
         it.throughput,
         it.response_s,

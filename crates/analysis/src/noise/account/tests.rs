@@ -1,7 +1,7 @@
 //! Accounts of made-up recordings.
 
 use super::*;
-use crate::noise::{Event, Mark, Window};
+use crate::noise::{Event, Mark, SpinWindow};
 
 /// Ten windows of 50 ms, every other one traced; a tick of 2 us every 4 ms, 3 us where traced, and one stall of 1 ms
 /// that no event explains; a disk interrupt of 5 us twice in each window.
@@ -23,7 +23,7 @@ fn made(traced: bool) -> Recording {
         let is_traced = traced && number % 2 == 1;
         let counts = vec![12, 2 + u64::from(number % 3 == 0) * 2, 0];
         let chain = if number == 3 { 110.0 } else { 100.0 };
-        recording.windows.push(Window { start, end: start + 4.99e7, traced: is_traced, counts, chain });
+        recording.windows.push(SpinWindow { start, end: start + 4.99e7, traced: is_traced, counts, chain });
     }
     let traced_at = |at: f64| traced && (at / 5e7) as u64 % 2 == 1;
     let mut gaps: Vec<(f64, f64, usize)> = Vec::new();
@@ -50,7 +50,7 @@ fn made(traced: bool) -> Recording {
     recording
 }
 
-fn cause<'a>(account: &'a Account, name: &str) -> &'a Cause {
+fn cause<'a>(account: &'a CpuAccount, name: &str) -> &'a NoiseCause {
     account
         .causes
         .iter()
@@ -117,7 +117,7 @@ fn switches_and_the_clock_are_told() {
 #[test]
 fn a_recording_without_gaps_is_an_account_of_nothing() {
     let recording = Recording {
-        windows: vec![Window { end: 5e7, chain: 100.0, ..Window::default() }],
+        windows: vec![SpinWindow { end: 5e7, chain: 100.0, ..SpinWindow::default() }],
         untraced: Some("not allowed".into()),
         ..Recording::default()
     };
@@ -138,7 +138,7 @@ fn what_a_task_worked_is_told_without_the_switches_and_of_tasks_alone() {
     recording.gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
     let of = |recording: &Recording, period: f64| {
         let repeated = account(recording).repeated;
-        let near = |it: &&Repeated| (it.series.period / period - 1.0).abs() < 0.01;
+        let near = |it: &&RepeatedSeries| (it.series.period / period - 1.0).abs() < 0.01;
         repeated.iter().find(near).unwrap_or_else(|| panic!("{repeated:?}")).worked
     };
     assert_eq!(of(&recording, 3e7), Some(10_000.0));

@@ -51,11 +51,11 @@ impl Made {
     }
 
     /// In windows of 50 ms with holes of 0.4 ms, gaps that overlap being one.
-    fn recorded(mut self) -> (Vec<Gap>, Vec<Window>) {
+    fn recorded(mut self) -> (Vec<Gap>, Vec<SpinWindow>) {
         let count = (self.seconds * 20.0) as u32;
-        let windows: Vec<Window> = (0..count)
+        let windows: Vec<SpinWindow> = (0..count)
             .map(|number| f64::from(number) * 5e7)
-            .map(|start| Window { start, end: start + 4.96e7, ..Window::default() })
+            .map(|start| SpinWindow { start, end: start + 4.96e7, ..SpinWindow::default() })
             .collect();
         self.gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
         let mut seen: Vec<Gap> = Vec::new();

@@ -5,7 +5,7 @@ use record::Run;
 use super::computed::{FITTED, decrease, full, page_wait, predicted};
 use super::here;
 use super::runs::{DEPTHS, DETAILED, PAIRS, PaperRun, RUNS, between, cost, fact, interactions};
-use crate::model::{FaultCurve, PageDevice, System, predict};
+use crate::model::{FaultCurve, PageSource, System, predict};
 use crate::study::definition::Paper;
 use crate::study::table::{Cell, TableAnswer, figures, words};
 
@@ -230,7 +230,7 @@ fn whole(paper: &Paper) -> TableAnswer {
 }
 
 /// The steady state of so many users of the script.
-fn scripted(paper: &Paper, run: &str) -> Option<crate::model::Prediction> {
+fn scripted(paper: &Paper, run: &str) -> Option<crate::model::SteadyState> {
     let system = PAIRS.iter().find(|(less, more, ..)| *less == run || *more == run)?.2;
     let handling_s = paper.cost(&format!("core.handling.{system}"))?.value / SECOND;
     let each = interactions(paper);
@@ -244,7 +244,7 @@ fn scripted(paper: &Paper, run: &str) -> Option<crate::model::Prediction> {
         user_s: work_s.into(),
         handling_s: handling_s.into(),
         faults: FaultCurve::ByDepth(between.to_vec()),
-        page_device: PageDevice { service_s: (page_wait(paper)?.value / 1e3).into(), ..PageDevice::default() },
+        page_device: PageSource { service_s: (page_wait(paper)?.value / 1e3).into(), ..PageSource::default() },
         ..System::default()
     };
     predict(&system).ok()

@@ -52,7 +52,7 @@ const PROMISED: f64 = 2.5;
 const ADJUSTMENT: f64 = 1.1;
 
 /// A sum of the paper.
-struct Sum {
+struct PaperSum {
     what: &'static str,
     formula: &'static str,
     printed: &'static str,
@@ -69,11 +69,11 @@ type Printed<'a> = dyn Fn(&str) -> f64 + 'a;
 /// One row from its five texts, the step and the sum.
 macro_rules! sum {
     ($what:literal, $formula:literal, $printed:literal $unit:literal, $step:literal, $value:expr) => {
-        Sum { what: $what, formula: $formula, printed: $printed, unit: $unit, step: $step, value: $value }
+        PaperSum { what: $what, formula: $formula, printed: $printed, unit: $unit, step: $step, value: $value }
     };
 }
 
-const SUMS: &[Sum] = &[
+const SUMS: &[PaperSum] = &[
     sum!("memory, nominal", "1000 / 500", "2" "x", 1.0, |ns| ns(OLD_CYCLE) / ns(CYCLE)),
     sum!("memory, as seen by the processor", "1100 / 660", "1.7" "x", 0.1, |ns| ns(OLD_ACCESS) / ns(ACCESS)),
     sum!("call-save-return", "170 / 110", "1.54" "x", 0.01, |ns| ns(OLD_CALL) / ns(CALL)),
@@ -105,7 +105,7 @@ const SUMS: &[Sum] = &[
     }),
 ];
 
-impl Sum {
+impl PaperSum {
     fn row(&self, paper: &Paper) -> Vec<Cell> {
         // If the books lack a cost, the value is not a number, and the cell says so.
         let value = (self.value)(&|id| paper.cost(id).map_or(f64::NAN, |cost| cost.value));

@@ -12,14 +12,14 @@ use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, followed, 
 use crate::sums::quotient;
 
 /// A row of the paper and its analogues here, the nearest first.
-struct Row {
+struct InstructionRow {
     /// Its id in each of the books.
     paper: &'static str,
     here: &'static [Route],
 }
 
-const fn row(paper: &'static str, here: &'static [Route]) -> Row {
-    Row { paper, here }
+const fn row(paper: &'static str, here: &'static [Route]) -> InstructionRow {
+    InstructionRow { paper, here }
 }
 
 /// An analogue under the short name that leaves room for the paper's columns.
@@ -27,7 +27,7 @@ const fn called(name: &'static str, plus: &'static [Part]) -> Route {
     Route { name, plus, minus: &[], divide_by: 1.0 }
 }
 
-const INSTRUCTIONS: &[Row] = &[
+const INSTRUCTIONS: &[InstructionRow] = &[
     row("ge600.ada", &[called("load, then add", &[LOAD, ADD]), called("8 B loads", &[LOADS])]),
     row("ge600.sta", &[called("8 B stores", &[STORES])]),
     row("ge600.eapbp", &[called("load", &[LOAD])]),
@@ -40,7 +40,7 @@ const INSTRUCTIONS: &[Row] = &[
     row("ge600.larl", &[called("16 B loads", &[LOADS_OF_TWO])]),
 ];
 
-const PROGRAMS: &[Row] = &[
+const PROGRAMS: &[InstructionRow] = &[
     row("multics.call", &[called("call, save, return", &[SEQUENCE]), called("bare call", &[PROCEDURE])]),
     row("multics.wall.crossing", &[called("system call", &[KERNEL]), called("call of a process", &[PROCESS])]),
     row("multics.nothing", &[called("shell", &[NOTHING]), called("fork and exec", &[cost("process.exec")])]),
@@ -62,7 +62,7 @@ pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
 
 /// The costs of the paper in both tables.
 pub(super) fn printed() -> impl Iterator<Item = String> {
-    let of = |row: &Row, book: &str| format!("{book}/{}", row.paper);
+    let of = |row: &InstructionRow, book: &str| format!("{book}/{}", row.paper);
     let old = INSTRUCTIONS[..5].iter().map(move |row| of(row, OLD));
     let newer = INSTRUCTIONS.iter().flat_map(move |row| [NEW, ADJUSTED].map(|book| of(row, book)));
     let other = INSTRUCTIONS[..2].iter().chain(&INSTRUCTIONS[5..]).map(move |row| of(row, OTHER));
@@ -84,7 +84,7 @@ pub(super) fn instructions(paper: &Paper, run: &Run) -> TableAnswer {
         told("ratio_6080_recomputed"),
     ];
     columns.extend(measured());
-    let there = |row: &Row| {
+    let there = |row: &InstructionRow| {
         let mut cells = vec![Cell::Text(name(paper, row.paper))];
         cells.extend([OLD, NEW, ADJUSTED, OTHER].map(|book| time(paper, book, row.paper).0));
         cells.extend(checked(paper, row.paper, ADJUSTED, "645/6180"));
@@ -114,7 +114,7 @@ pub(super) fn programs(paper: &Paper, run: &Run) -> TableAnswer {
         told("ratio_645_recomputed"),
     ];
     columns.extend(measured());
-    let there = |row: &Row| {
+    let there = |row: &InstructionRow| {
         let ((old, _), (new, unit)) = (time(paper, OLD, row.paper), time(paper, NEW, row.paper));
         let mut cells = vec![Cell::Text(name(paper, row.paper)), old, new, Cell::Text(unit.into())];
         cells.extend(checked(paper, row.paper, NEW, "645/6180"));
@@ -145,7 +145,7 @@ fn measured() -> [Column; 8] {
 }
 
 /// A row for every analogue. The first row has the paper's cells.
-fn rows(row: &Row, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
+fn rows(row: &InstructionRow, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
     let then = paper.cost(&format!("{NEW}/{}", row.paper));
     let cells = |(index, route): (usize, &Route)| {
         let figure = followed(route, run);

@@ -11,12 +11,12 @@ use crate::sums::quotient;
 /// A table of one subject.
 pub(super) struct Beside {
     title: &'static str,
-    rows: &'static [Row],
+    rows: &'static [SubjectRow],
     notes: &'static [&'static str],
 }
 
 /// One subject, there and here.
-struct Row {
+struct SubjectRow {
     what: &'static str,
     there: There,
     here: &'static [Part],
@@ -33,8 +33,8 @@ enum There {
     Fact(&'static str),
 }
 
-const fn row(what: &'static str, there: There, here: &'static [Part], unit: Part) -> Row {
-    Row { what, there, here, unit }
+const fn row(what: &'static str, there: There, here: &'static [Part], unit: Part) -> SubjectRow {
+    SubjectRow { what, there, here, unit }
 }
 
 /// A cost of the book, divided by its number of records.
@@ -209,7 +209,7 @@ impl Beside {
     }
 }
 
-impl Row {
+impl SubjectRow {
     /// A row for each way here. The first row has the paper's figures.
     fn rows(&self, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
         let unit = self.unit.find(run).map(|cost| self.unit.figure(cost));

@@ -12,14 +12,14 @@ use crate::sums::quotient;
 pub(super) struct Modes {
     title: &'static str,
     /// Its rows, in the paper's order.
-    rows: &'static [Row],
+    rows: &'static [ModeRow],
     /// The mode that only this machine has: native code emulated, and the native code itself.
     emulated: (Route, Route),
     notes: &'static [&'static str],
 }
 
 /// One row: a cost of the paper, its mode, its native row, and the same here.
-struct Row {
+struct ModeRow {
     paper: &'static str,
     mode: &'static str,
     native: &'static str,
@@ -45,8 +45,8 @@ macro_rules! convert {
 }
 pub(super) use {convert, keyed, read};
 
-const fn row(paper: &'static str, mode: &'static str, native: &'static str, here: Option<(Route, Route)>) -> Row {
-    Row { paper, mode, native, here }
+const fn row(paper: &'static str, mode: &'static str, native: &'static str, here: Option<(Route, Route)>) -> ModeRow {
+    ModeRow { paper, mode, native, here }
 }
 
 const MAPPED: &str = "mpe.catalog.nm.mapped";
@@ -152,7 +152,7 @@ impl Modes {
     }
 }
 
-impl Row {
+impl ModeRow {
     fn cells(&self, paper: &Paper, run: &Run) -> Vec<Cell> {
         let entry = paper.entry(self.paper).map(|(_, entry)| entry);
         let native = paper.cost(self.paper).zip(paper.cost(self.native));

@@ -14,18 +14,18 @@ pub(super) struct ReadingTable {
     title: &'static str,
     /// The heading of its reads; empty if the file is in memory and the device is not used.
     reads: Option<&'static str>,
-    methods: &'static [Method],
+    methods: &'static [ReaderMethod],
     notes: &'static [&'static str],
 }
 
 /// A method of the paper (none if it had no such method) and those of today.
-struct Method {
+struct ReaderMethod {
     paper: &'static str,
     here: &'static [Part],
 }
 
-const fn method(paper: &'static str, here: &'static [Part]) -> Method {
-    Method { paper, here }
+const fn method(paper: &'static str, here: &'static [Part]) -> ReaderMethod {
+    ReaderMethod { paper, here }
 }
 
 /// Every method that reads a file both cold and warm.
@@ -211,7 +211,7 @@ impl ReadingTable {
 
     /// A row for each method here. The first row of a method has the paper's figures.
     fn rows(&self, row: impl Fn(Option<&str>, &Part) -> Vec<Cell>) -> Vec<Vec<Cell>> {
-        let of = |method: &Method| {
+        let of = |method: &ReaderMethod| {
             let parts = method.here.iter().enumerate();
             parts.map(|(place, part)| row((place == 0).then_some(method.paper), part)).collect::<Vec<_>>()
         };

@@ -30,7 +30,7 @@ pub(super) const LEGEND: &[(&str, &str)] = &[
 const SIZES: [u64; 2] = [26, 512];
 
 /// A curve here and the one there: the costs of both sizes.
-struct Pair {
+struct CurvePair {
     there: (&'static str, [&'static str; 2]),
     here: (&'static str, [Part; 2]),
 }
@@ -40,12 +40,12 @@ const ITSELF_LARGE: Part = cost("pipe.self").at(&[("size", Number(512))]);
 const WOKEN_POLL: Part = cost("pipe.woken").at(&[("distance", Word("same")), ("woken", Word("poll"))]);
 const LARGE_POLL: Part = cost("pipe.woken.block").at(&[("distance", Word("same")), ("woken", Word("poll"))]);
 
-const MESSAGES: &[Pair] = &[
-    Pair {
+const MESSAGES: &[CurvePair] = &[
+    CurvePair {
         there: ("then, to oneself", ["rsx.self.13", "rsx.self.256"]),
         here: ("now, to oneself (pipe)", [ITSELF, ITSELF_LARGE]),
     },
-    Pair {
+    CurvePair {
         there: ("then, to a waiting task", ["rsx.send.13.flag", "rsx.send.256.flag"]),
         here: ("now, to a task in poll", [WOKEN_POLL, LARGE_POLL]),
     },

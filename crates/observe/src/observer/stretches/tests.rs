@@ -23,7 +23,7 @@ fn stretch(recent: &mut Recent, ended: &[Task], running: &[Task]) -> Vec<(Option
     for task in ended {
         recent.ended(&mut task.clone(), None);
     }
-    let mut running: Vec<Running> = running.iter().map(|task| (task.clone(), None)).collect();
+    let mut running: Vec<UsingTask> = running.iter().map(|task| (task.clone(), None)).collect();
     running.retain_mut(|(task, used)| recent.ran(task, *used));
     recent.keep(&HashSet::new());
     let names = NAMES.get_or_init(CallNames::default);
