@@ -181,6 +181,38 @@ fn files_do_not_import_each_other_in_circles() {
     }
 }
 
+/// The name of the type that a line defines. One inside of another item is indented.
+fn defined(line: &str) -> Option<&str> {
+    let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let mut words = words.skip_while(|word| matches!(*word, "pub" | "crate" | "super" | "self" | "in" | "unsafe" | ""));
+    let is_type = matches!(words.next(), Some("struct" | "enum" | "trait" | "type" | "union"));
+    words.next().filter(|_| is_type && !line.starts_with(' '))
+}
+
+#[test]
+fn no_two_types_of_a_crate_have_one_name() {
+    /// Modules that are compiled where others with the same types are not.
+    const INSTEAD: [&str; 2] = ["aarch64", "not_held"];
+    assert_eq!(defined("pub(in super::super) type A = u8;"), Some("A"));
+    assert_eq!(defined("struct B<T>(T);"), Some("B"));
+    assert_eq!(["    type C = u8;", "use D;", "}"].map(defined), [None; 3]);
+    let mut count = 0;
+    for name in LAYERS {
+        let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let modules = modules(&root().join("crates").join(name).join("src"));
+        for (module, text) in &modules {
+            if !module.iter().any(|part| INSTEAD.contains(&part.as_str())) {
+                text.lines().filter_map(defined).for_each(|it| places.entry(it).or_default().push(module.join("::")));
+            }
+        }
+        let twice = places.iter().filter(|(_, modules)| modules.len() > 1);
+        let twice: Vec<String> = twice.map(|(it, modules)| format!("{it}: {}", modules.join(", "))).collect();
+        assert!(twice.is_empty(), "types of {name} share a name, so give one a plainer name:\n{}", twice.join("\n"));
+        count += places.len();
+    }
+    assert!(count > 1000, "only {count} types were found");
+}
+
 #[test]
 fn unsafe_code_stays_where_it_is_allowed() {
     for name in LAYERS {
