@@ -115,3 +115,82 @@ fn other_calls_are_priced_by_what_times_them_alone() {
     assert_eq!(chosen(&[call("getppid", 3, 0, None)], &[], Met::Many)[0].1, 3.0);
     assert_eq!(chosen(&[call("mkdirat", 2, 0, None)], &[], Met::Many), lines(&[("call.mkdirat", 2.0)]));
 }
+
+/// What prices the first of these calls, if this many names were looked up and this many files created.
+fn guessed(calls: &[CallCount], distinct_names: Option<u64>, creates: u64) -> Vec<(String, f64)> {
+    let together = Requests { calls: calls.to_vec(), distinct_names, creates, ..Requests::default() };
+    let seen = Observation { together, ..Observation::default() };
+    let lines = Choice { kept: &Kept::nothing(), seen: &seen, met: Met::AsCounted }.call(&calls[0]);
+    lines.iter().map(|line| (line.name(), line.term.times)).collect()
+}
+
+/// A page of a file that stays in the caches, and one of a file among many.
+const WARM: &str = "called.read@files=1,size=4096";
+const COLD: &str = "called.read@files=4096,size=4096";
+
+/// Pages that are read, of which these many opens came before.
+fn pages(count: u64, opens: u64) -> [CallCount; 2] {
+    [call("read", count, 0, Some(count * 4096)), call("openat", opens, 0, None)]
+}
+
+#[test]
+fn the_first_read_of_a_file_that_is_new_to_the_program_misses_the_caches() {
+    // 10 names, looked up 40 times: a quarter of the 40 opens is the first of its file, and each has one cold read.
+    assert_eq!(guessed(&pages(100, 40), Some(10), 0), lines(&[(COLD, 10.0), (WARM, 90.0)]));
+    // Each file was opened once, so what was read of them was new.
+    assert_eq!(guessed(&pages(100, 40), Some(40), 0), lines(&[(COLD, 100.0)]));
+    // So many files do not stay in the caches until they are read again.
+    assert_eq!(guessed(&pages(100, 4000), Some(MANY + 1), 0), lines(&[(COLD, 100.0)]));
+    assert_eq!(guessed(&pages(100, 4000), Some(1000), 0), lines(&[(COLD, 100.0)]), "more opens than reads");
+    assert_eq!(guessed(&pages(100, 0), Some(10), 0), lines(&[(COLD, 100.0)]), "each look-up was of a new name");
+}
+
+#[test]
+fn reads_are_cold_or_warm_by_the_opens_where_names_are_not_counted() {
+    assert_eq!(guessed(&pages(100, MANY), None, 0), lines(&[(WARM, 100.0)]));
+    assert_eq!(guessed(&pages(100, MANY + 1), None, 0), lines(&[(COLD, 100.0)]));
+}
+
+#[test]
+fn what_is_read_on_and_on_comes_from_memory() {
+    let stream = STREAM / 4096;
+    let read = |count: u64, seeks: u64, name: &str| {
+        let mut calls = pages(count, 2).to_vec();
+        calls[0].call = name.into();
+        calls.push(call("lseek", seeks, 0, None));
+        // One of 200 opens was of a new name, so that nearly all would be warm.
+        calls[1].count = 200;
+        guessed(&calls, Some(1), 0)
+    };
+    assert_eq!(read(stream + 1, 0, "read"), lines(&[(COLD, (stream + 1) as f64)]));
+    let first = lines(&[(COLD, 1.0), (WARM, stream as f64 - 1.0)]);
+    assert_eq!(read(stream, 0, "read"), first, "what fits the caches may have stayed there");
+    // With a seek before every other read, or with an offset in the call, the same bytes may be read again.
+    let again = lines(&[(COLD, 1.0), (WARM, stream as f64)]);
+    assert_eq!(read(stream + 1, stream / 2 + 1, "read"), again);
+    assert_eq!(read(stream + 1, 0, "pread64"), again);
+}
+
+/// What prices 10 removals of a program that wrote this to this many created files.
+fn removed(written: u64, creates: u64) -> Vec<(String, f64)> {
+    guessed(&[call("unlink", 10, 0, None), call("write", 5, 0, Some(written))], None, creates)
+}
+
+#[test]
+fn a_removed_file_holds_what_the_program_wrote_to_each_file_that_it_created() {
+    let new = |size: &str, times: f64| lines(&[(format!("called.unlink@content=new,size={size}").as_str(), times)]);
+    assert_eq!(removed(0, 10), new("0", 10.0), "nothing was written");
+    assert_eq!(removed(100, 10), new("4096", 10.0), "a file that holds anything holds a page");
+    assert_eq!(removed(10 * 65_536, 10), new("65536", 10.0));
+    assert_eq!(removed(20 * 65_536, 10), new("65536", 20.0), "beyond, giving back costs by the size");
+    let between = removed(10 * (4096 + 65_536) / 2, 10);
+    assert_eq!(between, [new("4096", 5.0), new("65536", 5.0)].concat(), "a straight line between the two sizes");
+}
+
+#[test]
+fn files_that_the_program_did_not_create_are_on_the_device_and_hold_a_page() {
+    let old = lines(&[("called.unlink@content=written,size=4096", 10.0)]);
+    assert_eq!(removed(0, 0), old);
+    assert_eq!(removed(10 * 65_536, 4), old, "4 created files are not the 10 removed ones");
+    assert_eq!(removed(5 * 4096, 5)[0].0, "called.unlink@content=new,size=4096", "5 of 10 may be");
+}
