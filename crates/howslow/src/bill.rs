@@ -157,7 +157,10 @@ fn tell(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &mu
         args,
     )?;
     if outputs::is_page(args) && outputs::counted_nothing(stretch) {
-        say("no call was counted; run howslow as root to count them");
+        say(match args.source {
+            Some(_) => "no call was counted: the accounts tell none; omit --source accounts",
+            None => "no call was counted; run howslow as root to count them",
+        });
     }
     Ok(())
 }

@@ -16,12 +16,12 @@ use std::ffi::CStr;
 use std::io;
 
 use crate::counts::Counts;
+use crate::naming;
 use crate::target::Detail;
 use crate::task::Task;
 
 pub(crate) use builder::Whom;
 use maps::Maps;
-pub(crate) use names::takes_name;
 use sys::{Attachment, Program};
 pub(crate) use sys::{keep_statistics, run_here};
 
@@ -56,7 +56,7 @@ impl Counting {
     pub(crate) fn new(whom: Whom, records: usize, detail: Detail) -> io::Result<(Counting, Programs)> {
         let cpus = possible_cpus();
         let maps = Maps::new(records, cpus)?;
-        maps.classes.set(&0_u32.to_ne_bytes(), &names::classes())?;
+        maps.classes.set(&0_u32.to_ne_bytes(), &naming::classes())?;
         let announce = Program::load("announce", &programs::announce(&maps))?;
         let programs = Programs {
             called: match detail {
@@ -84,24 +84,30 @@ impl Counting {
     /// If the kernel lacks a tracepoint that is needed.
     pub(crate) fn attach(&mut self, programs: &Programs) -> io::Result<()> {
         // A task's end comes first, so that no record is held by a task that is gone.
-        let needed: [(&Program, &CStr); 5] = [
-            (&programs.ended, c"sched_process_exit"),
+        self.attach_end(programs)?;
+        let needed: [(&Program, &CStr); 4] = [
             (&programs.created, c"sched_process_fork"),
             (&programs.executed, c"sched_process_exec"),
             (&programs.signalled, c"signal_deliver"),
             (&programs.called, programs.at_call),
         ];
         for (program, tracepoint) in needed {
-            let attached = program.attach(tracepoint).map_err(|error| {
-                io::Error::new(error.kind(), format!("the tracepoint {}: {error}", tracepoint.to_string_lossy()))
-            })?;
-            self.attached.push(attached);
+            self.attached.push(at(program, tracepoint)?);
         }
         // Since Linux 6.4; before, under the second name.
         let requested = [c"io_uring_submit_req", c"io_uring_submit_sqe"];
         let attached = requested.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
         self.requests = attached.is_some();
         self.attached.extend(attached);
+        Ok(())
+    }
+
+    /// Notes the ends of tasks alone, and gives their records back.
+    ///
+    /// # Errors
+    /// If the kernel lacks the tracepoint.
+    pub(crate) fn attach_end(&mut self, programs: &Programs) -> io::Result<()> {
+        self.attached.push(at(&programs.ended, c"sched_process_exit")?);
         Ok(())
     }
 
@@ -237,6 +243,14 @@ impl Programs {
         Ok(Ran { times, together_ns })
     }
 
+    /// Counts calls alone, until the result is dropped.
+    ///
+    /// # Errors
+    /// If the kernel lacks the tracepoint.
+    pub(crate) fn attach_calls(&self) -> io::Result<Attachment> {
+        at(&self.called, self.at_call)
+    }
+
     /// Watches the calling task from now on.
     ///
     /// # Errors
@@ -244,6 +258,14 @@ impl Programs {
     pub(crate) fn enrol(&self) -> io::Result<()> {
         run_here(self.enrol.descriptor())
     }
+}
+
+/// Attaches a program to a tracepoint.
+fn at(program: &Program, tracepoint: &CStr) -> io::Result<Attachment> {
+    let refused = |error: io::Error| {
+        io::Error::new(error.kind(), format!("the tracepoint {}: {error}", tracepoint.to_string_lossy()))
+    };
+    program.attach(tracepoint).map_err(refused)
 }
 
 /// CPUs of a machine that does not tell them.

@@ -20,6 +20,7 @@ mod counts;
 mod exits;
 mod fold;
 mod names;
+mod naming;
 mod observer;
 mod sketch;
 mod target;

@@ -14,13 +14,15 @@ use machine::TaskStat;
 use record::{CountingCost, Loss, Observation, PassedOver, Usage};
 use rustix::event::{Timespec, poll};
 
-use crate::bpf::{Losses, takes_name};
+use crate::bpf::Losses;
+use crate::calibrate::Added;
 use crate::cgroup::{self, Cgroup};
 use crate::command::{self, Running};
 use crate::counter::Counter;
 use crate::counts::{Call, CallNames, Counts};
 use crate::exits::Exits;
 use crate::fold::{Fold, requests};
+use crate::naming::takes_name;
 use crate::target::{Detail, ObserveError, Source, Target};
 use crate::task::Task;
 use crate::traced::Tracer;
@@ -52,10 +54,8 @@ pub struct Observer {
     before: HashMap<u32, Usage>,
     begun: Instant,
     detail: Detail,
-    per_call_ns: Option<f64>,
-    /// What a call that takes a name costs more than one that takes none.
-    per_name_ns: f64,
-    in_program_ns: Option<f64>,
+    /// What counting adds to a call, if that was determined.
+    added: Option<Added>,
 }
 
 impl Observer {
@@ -189,7 +189,9 @@ impl Observer {
         let elapsed_ns = self.begun.elapsed().as_nanos() as f64;
         let running = self.running()?;
         let told = self.fold.told(&running, &self.names, &mut cgroup::Names::default());
-        let parts = told.processes.iter().fold(Usage::default(), |sum, process| sum.plus(&process.usage));
+        // Where everything slept, what is charged is nothing, not unknown.
+        let nothing = self.before.values().next().map(|usage| usage.since(usage)).unwrap_or_default();
+        let parts = told.processes.iter().fold(nothing, |sum, process| sum.plus(&process.usage));
         // What the kernel charged the command holds the end of each process, which comes after its own account.
         let stops = self.counter.as_ref().and_then(Counter::tracer).map_or(0, Tracer::stops);
         let whole = self.command.as_ref().and_then(Running::usage).map(|usage| without_stops(usage, stops));
@@ -219,22 +221,11 @@ impl Observer {
 
     /// What counting this number of calls cost the program; `None` if that is not known.
     pub(crate) fn counting_cost(&self, counts: &Counts) -> Option<CountingCost> {
-        let method = match self.source {
-            Source::Ptrace => "the processor time of a call of its own, before and while it was followed",
-            _ => "calls of its own, with and without a name, timed before and while they were counted",
-        };
         let calls = counts.total() as f64;
         let is_named = |call: &Call| matches!(call, Call::Native(number) if takes_name(*number));
         let named: u64 = counts.calls.iter().filter(|(call, _)| is_named(call)).map(|(_, times)| times.count).sum();
         let share = if calls > 0.0 { named as f64 / calls } else { 0.0 };
-        let mean = self.per_call_ns.map(|plain| plain + share * self.per_name_ns);
-        mean.map(|per_call_ns| CountingCost {
-            per_call_ns,
-            in_program_ns: self.in_program_ns,
-            together_ns: per_call_ns * calls,
-            method: method.into(),
-            alternated: None,
-        })
+        self.added.as_ref().and_then(|added| added.cost(calls, share))
     }
 
     /// The tasks that run now, with what they have used since they are watched.
@@ -308,9 +299,10 @@ fn without_stops(usage: Usage, stops: u64) -> Usage {
     Usage { voluntary_switches: usage.voluntary_switches.map(|switches| switches.saturating_sub(stops)), ..usage }
 }
 
-/// True if a process is gone, or is kept only for its creator to see.
-fn ended(process: u32) -> bool {
-    TaskStat::of_process(process).is_none_or(|stat| stat.has_ended())
+/// True if a process is gone, or is kept only for its creator to see. Its first thread may end before the others.
+pub(crate) fn ended(process: u32) -> bool {
+    let first = TaskStat::of_process(process);
+    first.is_none_or(|stat| stat.has_ended() && cgroup::numbers_in(&format!("/proc/{process}/task")).len() <= 1)
 }
 
 /// False for the kernel's own threads, which have no command line.

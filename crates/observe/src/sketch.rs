@@ -17,6 +17,17 @@ impl Sketch {
         Sketch(if used { registers.to_vec() } else { Vec::new() })
     }
 
+    /// Notes one thing by its hash: the register chosen by the high bits gets the place of the first set bit of the others.
+    pub(crate) fn insert(&mut self, hash: u64) {
+        if self.0.is_empty() {
+            self.0 = vec![0; REGISTERS];
+        }
+        let place = (hash >> (64 - REGISTER_BITS)) as usize;
+        // The program in the kernel shifts by 31 bits at most.
+        let rank = (hash << REGISTER_BITS).leading_zeros().min(31) as u8 + 1;
+        self.0[place] = self.0[place].max(rank);
+    }
+
     /// Adds what another has seen.
     pub(crate) fn add(&mut self, other: &Sketch) {
         if self.0.is_empty() {
@@ -59,17 +70,15 @@ mod tests {
 
     /// The sketch of these numbers, by the hash and the places that the program in the kernel uses.
     fn sketch(of: std::ops::Range<u64>) -> Sketch {
-        let mut registers = vec![0; REGISTERS];
+        let mut sketch = Sketch::default();
         for number in of {
             let mut hash = (number ^ number >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             hash ^= hash >> 32;
             hash = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             hash ^= hash >> 29;
-            let place = (hash >> (64 - REGISTER_BITS)) as usize;
-            let rank = (hash << REGISTER_BITS).leading_zeros() as u8 + 1;
-            registers[place] = rank.max(registers[place]);
+            sketch.insert(hash);
         }
-        Sketch::of(&registers)
+        sketch
     }
 
     #[test]

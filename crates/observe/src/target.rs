@@ -76,6 +76,9 @@ pub enum ObserveError {
     /// There is no such process.
     #[error("there is no process {0}; `ps -e` lists them")]
     NoProcess(u32),
+    /// The process is kept only for its creator to see.
+    #[error("process {0} has ended, and only waits for the one that created it; there is nothing to watch")]
+    Ended(u32),
     /// There is no such cgroup.
     #[error("{path} is no cgroup: {why}; give a folder below /sys/fs/cgroup")]
     NoCgroup {

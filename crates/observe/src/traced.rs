@@ -5,6 +5,7 @@
 //! it would save nothing; without privilege it takes no_new_privs, which changes what the program may do; and it
 //! stays with the program, whose calls would fail once howslow is gone.
 
+mod names;
 mod refusal;
 mod status;
 mod sys;

@@ -42,8 +42,8 @@ pub use doubt::Doubt;
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use observed::{
-    Alternated, CallCount, CountingCost, Loss, NamedCount, Observation, PairCount, PassedOver, ProcessCounts, Requests,
-    ThreadCounts, Usage,
+    Alternated, CallCount, CountingCost, CountingProbe, Loss, NamedCount, Observation, PairCount, PassedOver,
+    ProcessCounts, Requests, ThreadCounts, Usage,
 };
 pub use point::{Point, Unit, Value};
 pub use present::{Counters, Present};

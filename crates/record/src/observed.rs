@@ -102,9 +102,26 @@ pub struct CountingCost {
     pub together_ns: f64,
     /// How it was determined.
     pub method: String,
+    /// What alternated calls of howslow's own say; null if too few were made, as on a machine without a free CPU.
+    #[serde(default)]
+    pub probe: Option<CountingProbe>,
     /// What the command took without and with counting, if that was tried.
     #[serde(default)]
     pub alternated: Option<Alternated>,
+}
+
+/// What calls of howslow's own took longer while they were counted, in alternated stretches before the watching.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CountingProbe {
+    /// How many pairs of a stretch that was counted and one that was not.
+    pub pairs: u32,
+    /// The median of the pairs, in ns a call, for calls with and without a name in the proportion of the bill.
+    pub per_call_ns: f64,
+    /// The lower end of its 95 % interval, by order statistics over the pairs, in ns.
+    pub low_ns: f64,
+    /// The upper end of it, in ns.
+    pub high_ns: f64,
 }
 
 /// A command that was run without and with counting, alternately: medians of both.

@@ -5,7 +5,7 @@ mod why;
 use analysis::bill::{Bill, BillRow, ChangedRow};
 use analysis::predict::MachineState;
 use record::units::{Amount, grouped, percent};
-use record::{Alternated, Nanoseconds, Observation, ProcessCounts, Run, Usage};
+use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, Run, Usage};
 
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
@@ -145,17 +145,7 @@ fn closing(view: &BillView, style: Style) -> String {
     let bill = view.bill;
     let mut text = String::new();
     if let Some(counting) = &view.seen.counting {
-        let share = view.seen.usage.cpu_ns.filter(|cpu| *cpu > 0.0).map(|cpu| counting.together_ns / cpu);
-        let share = share.map_or_else(String::new, |share| format!(", {} of its processor time", percent(share)));
-        let inside = counting.in_program_ns.map_or_else(String::new, |inside| {
-            format!("; by the kernel's statistics, {} of it in howslow's program", Nanoseconds(inside))
-        });
-        let (each, all) = (Nanoseconds(counting.per_call_ns), Nanoseconds(counting.together_ns));
-        let told = format!(
-            "{all} to count ({each} a call: {}{inside}){share}; it is part of what was charged{}",
-            counting.method,
-            counting.alternated.map_or_else(String::new, alternated)
-        );
+        let told = counting_cost(counting, view.seen.usage.cpu_ns);
         text += &(style.paragraph("counting ", &told) + "\n");
     }
     let (Some(charged), Some(share), Some(residual)) = (bill.charged, bill.explained_share(), bill.residual_ns())
@@ -179,6 +169,29 @@ fn closing(view: &BillView, style: Style) -> String {
     );
     let why = why::why(view.seen, bill, view.lacking);
     text + &style.paragraph("closes   ", &(closes + &why.unwrap_or_default())) + "\n"
+}
+
+/// What counting cost, by each way in which that is known.
+fn counting_cost(it: &CountingCost, cpu_ns: Option<f64>) -> String {
+    let share = cpu_ns.filter(|cpu| *cpu > 0.0).map(|cpu| it.together_ns / cpu);
+    let share = share.map_or_else(String::new, |share| format!(", {} of its processor time", percent(share)));
+    let probe = it.probe.map(|probe| {
+        let [each, low, high] = [probe.per_call_ns, probe.low_ns, probe.high_ns].map(Nanoseconds);
+        (each, format!("{low} to {high}, 95 %, {} times each", probe.pairs))
+    });
+    let by = match (&probe, &it.alternated) {
+        (Some((_, interval)), None) => format!("{}: {interval}", it.method),
+        (Some((each, interval)), Some(_)) => {
+            format!("{}; calls of its own, alternated, took {each} longer: {interval}", it.method)
+        }
+        (None, _) => it.method.clone(),
+    };
+    let inside = it.in_program_ns.map_or_else(String::new, |inside| {
+        format!("; by the kernel's statistics, {} of it in howslow's program", Nanoseconds(inside))
+    });
+    let (each, all) = (Nanoseconds(it.per_call_ns), Nanoseconds(it.together_ns));
+    let command = it.alternated.map_or_else(String::new, alternated);
+    format!("{all} to count{share}, {each} a call ({by}{inside}); it is part of what was charged{command}")
 }
 
 /// What the command took without and with counting.

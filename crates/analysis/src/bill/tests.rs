@@ -34,6 +34,7 @@ fn counting_is_part_of_what_was_charged() {
         in_program_ns: None,
         together_ns: 3e8,
         method: String::new(),
+        probe: None,
         alternated: None,
     });
     let bill = bill(&seen, None);

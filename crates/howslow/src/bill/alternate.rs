@@ -70,6 +70,7 @@ mod tests {
             in_program_ns: Some(30.0),
             together_ns: 700.0,
             method: "a loop".into(),
+            probe: None,
             alternated: None,
         };
         let calls = vec![CallCount { call: "read".into(), count: 10, ..CallCount::default() }];

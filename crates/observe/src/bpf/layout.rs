@@ -1,7 +1,7 @@
 //! What the programs write and the reader reads: the record of a task, byte by byte; and what differs between architectures.
 
 /// Calls with a number below this are counted by number; what is above, in the table.
-pub(crate) const CALLS: usize = 512;
+pub(crate) const CALLS: usize = crate::naming::CALLS;
 /// Places of the table, a power of two.
 pub(crate) const PLACES: usize = 1 << PLACE_BITS;
 /// The bits of a place.
@@ -43,7 +43,7 @@ pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
 /// folder. Eight bytes each.
 pub(crate) const FOLDERS: i16 = TABLE + ((PLACES + TRIES - 1) * 16) as i16;
 /// Descriptors whose names are kept, a power of two.
-pub(crate) const DESCRIPTORS: i32 = 64;
+pub(crate) const DESCRIPTORS: i32 = crate::naming::DESCRIPTORS as i32;
 /// How many different names were looked up: a sketch, one byte for each of its registers.
 pub(crate) const SKETCH: i16 = FOLDERS + (DESCRIPTORS as i16 + 1) * 8;
 /// The size of a record in bytes.

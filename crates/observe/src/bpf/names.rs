@@ -2,108 +2,16 @@
 //! relative to, and the hash goes into the sketch of the record. A descriptor keeps the hash of the name that it was opened by.
 //! Calls that take no name are not slowed down.
 
-use std::sync::OnceLock;
-
-use operations::every_call;
-
 use super::builder::{Builder, frame, helper};
 use super::instruction::{Compute, FRAME, Label, Operand, Register, When, Width};
 use super::layout::{self, HERE, Kind};
+use crate::naming::{COPIES, ENTERS, GOLDEN, MAY_COPY, MAY_CREATE, OPENS, SECOND};
 use crate::sketch::REGISTER_BITS;
 use Operand::{Constant, Register as Other};
-
-/// The first argument is a name.
-const FIRST: u8 = 1;
-/// The second argument is a name, relative to the descriptor that is the first.
-const SECOND: u8 = 2;
-/// The result is a descriptor of what was named.
-const OPENS: u8 = 4;
-/// What was named becomes the working folder.
-const ENTERS: u8 = 8;
-/// The result is a copy of the descriptor that is the first argument.
-const COPIES: u8 = 16;
-/// The same if the second argument says so.
-const MAY_COPY: u8 = 32;
-/// The argument after the name may say that a file is to be created.
-const MAY_CREATE: u8 = 64;
 
 /// `AT_FDCWD`, with its sign turned.
 const WORKING_FOLDER: i32 = 100;
 const SLASH: i32 = b'/' as i32;
-/// 2^64 over the golden ratio, as for [`super::builder::GOLDEN`].
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-
-const CLASSES: &[(u8, &[&str])] = &[
-    (
-        FIRST,
-        &[
-            "stat",
-            "lstat",
-            "access",
-            "readlink",
-            "unlink",
-            "mkdir",
-            "rmdir",
-            "chmod",
-            "chown",
-            "lchown",
-            "truncate",
-            "getxattr",
-            "lgetxattr",
-            "listxattr",
-            "llistxattr",
-            "utime",
-            "utimes",
-            "statfs",
-        ],
-    ),
-    (FIRST | OPENS | MAY_CREATE, &["open"]),
-    (FIRST | OPENS, &["creat"]),
-    (FIRST | ENTERS, &["chdir"]),
-    (
-        SECOND,
-        &[
-            "newfstatat",
-            "statx",
-            "faccessat",
-            "faccessat2",
-            "readlinkat",
-            "unlinkat",
-            "mkdirat",
-            "fchmodat",
-            "fchmodat2",
-            "fchownat",
-            "utimensat",
-            "mknodat",
-        ],
-    ),
-    (SECOND | OPENS | MAY_CREATE, &["openat"]),
-    (SECOND | OPENS, &["openat2"]),
-    (COPIES, &["dup", "dup2", "dup3"]),
-    (COPIES | MAY_COPY, &["fcntl"]),
-    (COPIES | ENTERS, &["fchdir"]),
-];
-
-/// What the arguments of each call name, by its number.
-pub(super) fn classes() -> Vec<u8> {
-    let mut classes = vec![0; layout::CALLS];
-    for call in every_call() {
-        let class = CLASSES.iter().find(|(_, names)| names.contains(&call.name)).map(|(class, _)| *class);
-        let place = usize::try_from(call.number).ok().and_then(|number| classes.get_mut(number));
-        if let (Some(class), Some(place)) = (class, place) {
-            *place = class;
-        }
-    }
-    classes
-}
-
-/// True if a call takes the name of a file.
-pub(crate) fn takes_name(number: u16) -> bool {
-    static CLASSES: OnceLock<Vec<u8>> = OnceLock::new();
-    let class = CLASSES.get_or_init(classes).get(usize::from(number));
-    class.is_some_and(|class| class & (FIRST | SECOND) != 0)
-}
-
 /// Counts the name of a call that returned. In register 1 the class of the call, in 7 the record, in 9 the result; registers 6
 /// to 9 are kept.
 pub(super) fn count(b: &mut Builder, done: Label) {
@@ -303,18 +211,4 @@ fn copy_name(b: &mut Builder, done: Label) {
     b.code.place(enters);
     enter(b);
     b.code.jump(done);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calls_that_take_names_are_known_by_their_numbers() {
-        let classes = classes();
-        let of = |number: i64| classes[number as usize];
-        assert_eq!(of(libc::SYS_openat), SECOND | OPENS | MAY_CREATE);
-        assert_eq!(of(libc::SYS_fchdir), COPIES | ENTERS);
-        assert_eq!(of(libc::SYS_read), 0);
-    }
 }

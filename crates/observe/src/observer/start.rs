@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use record::PassedOver;
 
-use super::Observer;
-use crate::bpf::{Counting, Programs, Whom, keep_statistics, run_here};
-use crate::calibrate::{Timed, followed_call, per_call};
+use super::{Observer, ended};
+use crate::bpf::{Counting, Whom, run_here};
+use crate::calibrate::{can_follow, counted_calls, followed_calls};
 use crate::cgroup::Cgroup;
 use crate::command::{self, Running};
 use crate::counter::Counter;
@@ -42,10 +42,12 @@ impl Observer {
             Target::Cgroup(path) => Some(Cgroup::open(path)?),
             _ => None,
         };
-        if let Target::Process(process) = &target
-            && !fs::exists(format!("/proc/{process}")).unwrap_or(false)
-        {
-            return Err(ObserveError::NoProcess(*process));
+        if let Target::Process(process) = &target {
+            match fs::exists(format!("/proc/{process}")) {
+                Ok(true) if ended(*process) => return Err(ObserveError::Ended(*process)),
+                Ok(true) => {}
+                _ => return Err(ObserveError::NoProcess(*process)),
+            }
         }
         let mut observer = Observer {
             what: what(&target),
@@ -61,9 +63,7 @@ impl Observer {
             detail: options.detail,
             before: HashMap::new(),
             begun: Instant::now(),
-            per_call_ns: None,
-            per_name_ns: 0.0,
-            in_program_ns: None,
+            added: None,
         };
         for source in Source::ALL.into_iter().filter(|source| options.source.is_none_or(|only| only == *source)) {
             match observer.begin(source, options) {
@@ -101,23 +101,16 @@ impl Observer {
             (Target::Cgroup(_), _) => (Whom::Wanted { joined_later: true }, FEW),
             (Target::Process(_), _) => (Whom::Wanted { joined_later: false }, FEW),
         };
+        // It also shows that a task can be announced, before the command is one.
+        let added = options.calibrate.then(|| counted_calls(whom, options.detail)).transpose()?;
         let (counting, programs) = Counting::new(whom, records, options.detail)?;
         let mut counter = Counter::Bpf(Box::new(counting));
         // Before anything is attached: a task that is not wanted then is never looked at again.
         self.want(&counter)?;
-        let kinds = [Timed::Plain, Timed::Named];
-        let timed = |kind: Timed| options.calibrate.then(|| per_call(kind, || Ok(()))).transpose();
-        let bare = [timed(kinds[0])?, timed(kinds[1])?];
         if let Counter::Bpf(counting) = &mut counter {
             counting.attach(&programs)?;
         }
-        if let [Some(plain), Some(named)] = bare {
-            // It also shows that a task can be announced, before the command is one.
-            let plain = per_call(kinds[0], || programs.enrol())? - plain;
-            self.per_call_ns = Some(plain);
-            self.per_name_ns = (per_call(kinds[1], || programs.enrol())? - named - plain).max(0.0);
-            self.in_program_ns = in_program_ns(&programs).ok();
-        }
+        self.added = added;
         self.counter = Some(counter);
         Ok(())
     }
@@ -127,11 +120,14 @@ impl Observer {
         if matches!(self.target, Target::Cgroup(_) | Target::System) {
             return Err("it follows a command or a process, not a cgroup or the system".into());
         }
-        let cost = followed_call(options.detail)?;
-        self.per_call_ns = options.calibrate.then_some(cost);
+        let added = match options.calibrate {
+            true => Some(followed_calls(options.detail)?),
+            false => can_follow(options.detail).map(|()| None)?,
+        };
         if let Target::Process(process) = self.target {
             self.counter = Some(Counter::Traced(Tracer::attach(process, options.detail)?));
         }
+        self.added = added;
         Ok(())
     }
 
@@ -157,16 +153,6 @@ impl Observer {
         self.command = Some(running);
         Ok(())
     }
-}
-
-/// What the kernel's statistics say of a run of the program at each call, in ns. They are kept for a moment only: they take
-/// time themselves.
-fn in_program_ns(programs: &Programs) -> io::Result<f64> {
-    let _kept = keep_statistics()?;
-    let before = programs.ran()?;
-    per_call(Timed::Plain, || programs.enrol())?;
-    let after = programs.ran()?;
-    Ok((after.together_ns - before.together_ns) as f64 / (after.times - before.times).max(1) as f64)
 }
 
 /// The target in words.

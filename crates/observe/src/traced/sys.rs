@@ -40,16 +40,16 @@ struct CallInfo {
     places: [u64; 2],
     /// At entry the number, at exit the result.
     value: i64,
-    /// At exit, the first byte: 1 if it is an error.
-    failed: u64,
-    rest: [u64; 6],
+    /// At entry the arguments. At exit, the first byte of the first: 1 if it is an error.
+    arguments: [u64; 6],
+    rest: u64,
 }
 
 /// A stop at a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AtCall {
-    /// Before it: its number, and the calls of which architecture it belongs to.
-    Entry { number: u64, architecture: u32 },
+    /// Before it: its number, its first arguments, and the calls of which architecture it belongs to.
+    Entry { number: u64, arguments: [u64; 3], architecture: u32 },
     /// After it: its result, or the error.
     Exit(Result<u64, u16>),
     /// Neither.
@@ -136,11 +136,35 @@ pub(super) fn call(thread: u32) -> io::Result<AtCall> {
     let address = (&raw mut info).expose_provenance();
     request(ask::CALL_INFO, thread, size_of::<CallInfo>(), address)?;
     Ok(match info.kind {
-        ENTRY => AtCall::Entry { number: info.value as u64, architecture: info.architecture },
-        EXIT if info.failed.to_ne_bytes()[0] == 0 => AtCall::Exit(Ok(info.value as u64)),
+        ENTRY => {
+            let [first, second, third, ..] = info.arguments;
+            let arguments = [first, second, third];
+            AtCall::Entry { number: info.value as u64, arguments, architecture: info.architecture }
+        }
+        EXIT if info.arguments[0].to_ne_bytes()[0] == 0 => AtCall::Exit(Ok(info.value as u64)),
         EXIT => AtCall::Exit(Err(info.value.unsigned_abs() as u16)),
         _ => AtCall::Other,
     })
+}
+
+/// Reads from the memory of a watched thread, as much as there is. Returns the number of bytes.
+///
+/// # Errors
+/// If there is nothing at this address, or the thread was killed meanwhile.
+pub(super) fn read(thread: u32, address: u64, into: &mut [u8]) -> io::Result<usize> {
+    // No page is smaller on the two architectures. A part is read as a whole or not at all.
+    const PAGE: usize = 4096;
+    let first = (PAGE - address as usize % PAGE).min(into.len());
+    let part = |at: u64, length: usize| libc::iovec {
+        iov_base: std::ptr::without_provenance_mut(at as usize),
+        iov_len: length,
+    };
+    let from = [part(address, first), part(address.wrapping_add(first as u64), into.len() - first)];
+    let to = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    // SAFETY: the memory written to is that of `into`, and no more than its length; the other addresses belong to the other
+    // process, whose memory is only read.
+    let read = unsafe { libc::process_vm_readv(thread as libc::pid_t, &raw const to, 1, from.as_ptr(), 2, 0) };
+    usize::try_from(read).map_err(|_| io::Error::last_os_error())
 }
 
 /// The number that belongs to an event: the thread that was created, or the one that executed a program before it got the

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use record::Usage;
 
+use super::names::{Folders, Returned};
 use super::status;
 use super::sys::{self, AtCall, Event, Resume};
 use crate::counts::Call;
@@ -20,7 +21,7 @@ const NATIVE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
 const NATIVE: u32 = 0xc000_00b7;
 /// Numbers beyond are no call's.
-const CALLS: u64 = 512;
+const CALLS: u64 = crate::naming::CALLS as u64;
 /// Calls of 32-bit programs that never return: `exit` and `exit_group`.
 #[cfg(target_arch = "x86_64")]
 const NARROW_EXITS: [u16; 2] = [1, 252];
@@ -35,8 +36,11 @@ struct Tracee {
     counted: bool,
     /// The call that it is in.
     inside: Option<Call>,
+    /// The arguments of that call.
+    arguments: [u64; 3],
     /// The call before.
     last: Option<Call>,
+    folders: Folders,
     /// What it had used when it was about to end.
     usage: Option<Usage>,
 }
@@ -213,7 +217,10 @@ impl Tracee {
             return;
         }
         match sys::call(thread) {
-            Ok(AtCall::Entry { number, architecture }) => self.enter(number, architecture, detail),
+            Ok(AtCall::Entry { number, arguments, architecture }) => {
+                self.arguments = arguments;
+                self.enter(number, architecture, detail);
+            }
             Ok(AtCall::Exit(result)) => self.leave(result),
             // It was killed meanwhile.
             Ok(AtCall::Other) | Err(_) => {}
@@ -242,6 +249,9 @@ impl Tracee {
     fn leave(&mut self, result: Result<u64, u16>) {
         let Some(call) = self.inside.take() else { return };
         let counts = &mut self.task.counts;
+        if let Call::Native(number) = call {
+            self.folders.note(self.task.thread, &Returned { number, arguments: self.arguments, result }, counts);
+        }
         let times = counts.calls.entry(call).or_default();
         times.count += 1;
         // What a handler's return leaves in the register is what was there before.

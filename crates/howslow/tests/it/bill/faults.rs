@@ -295,15 +295,38 @@ fn a_process_that_vanishes_ends_the_bill() {
     for source in possible(&data) {
         let mut target =
             Command::new("sh").args(["-c", "read line; /bin/true"]).stdin(Stdio::piped()).spawn().expect("sh");
-        let child = started(&data, &["--source", source, "--json", "-p", &target.id().to_string()]);
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        let file = data.path().join(format!("{source}.json"));
+        let options = ["--source", source, "--every", "50ms", "-o", path(&file), "-p", &target.id().to_string()];
+        let child = started(&data, &options);
+        wait_for("the first bill", || file.exists());
         drop(target.stdin.take());
         assert!(target.wait().expect("it ends").success());
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(0), "{source}");
-        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let document: Value = serde_json::from_slice(&fs::read(&file).expect("the last bill")).expect("JSON");
         assert!(document["seen"]["elapsed_ns"].as_f64().is_some_and(|time| time > 0.0));
     }
+}
+
+#[test]
+fn a_process_that_sleeps_is_charged_nothing_and_one_that_ended_is_told() {
+    let data = folder();
+    let mut asleep = Command::new("sleep").arg("100").spawn().expect("sleep");
+    let mut over = Command::new("true").spawn().expect("true");
+    let (there, gone) = (asleep.id().to_string(), over.id().to_string());
+    wait_for("its end", || status_of(over.id(), "State:").is_some_and(|state| state.starts_with('Z')));
+    wait_for("its sleep", || status_of(asleep.id(), "State:").is_some_and(|state| state.starts_with('S')));
+    for source in possible(&data).into_iter().chain(["accounts"]) {
+        let watch = |pid: &str| {
+            let words = ["bill", "--source", source, "-p", pid, "--for", "50ms"];
+            howslow(&data).args(words).assert()
+        };
+        // A tracer stops it once, for which it is charged.
+        watch(&there).success().stdout(contains(" of processor time").and(contains("0 major")));
+        watch(&gone).code(2).stderr(contains(format!("process {gone} has ended")));
+    }
+    asleep.kill().expect("it is ours");
+    let _ = (asleep.wait(), over.wait());
 }
 
 #[test]

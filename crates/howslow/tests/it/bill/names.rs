@@ -51,6 +51,47 @@ fn created_files_are_counted_and_the_mix_says_how_many_names_there_were() {
 }
 
 #[test]
+fn a_tracer_counts_the_same_names_and_creations_as_the_kernel() {
+    let data = folder();
+    if !can_count(&data) || !can_count_by(&data, "ptrace") {
+        return;
+    }
+    let place = files();
+    let script = "cd d; find . -size +9; for i in 1 2 3; do cat f1 f2 >> new; test -f s1/$i; done; rm new";
+    let counted = |source: &str| {
+        let document = billed_by(&data, place.path(), &["--source", source], &["sh", "-c", script]);
+        let together = &document["seen"]["together"];
+        (together["distinct_names"].as_u64(), together["creates"].as_u64())
+    };
+    let kernel = counted("ebpf");
+    assert!(kernel.0.is_some_and(|names| names > 80) && kernel.1 == Some(3), "{kernel:?}");
+    assert_eq!(counted("ptrace"), kernel);
+}
+
+#[test]
+fn every_bill_tells_what_calls_took_longer_while_they_were_counted() {
+    let data = folder();
+    for source in ["ebpf", "ptrace"] {
+        if !can_count_by(&data, source) {
+            continue;
+        }
+        let options = ["bill", "--source", source, "-o"];
+        let file = data.path().join("bill.json");
+        let output = howslow(&data).args(options).arg(&file).args(["--", "true"]).assert().success();
+        output.stderr(contains("alternately").and(contains("12 times each")));
+        let document: Value = serde_json::from_slice(&fs::read(&file).expect("the document")).expect("JSON");
+        let counting = &document["seen"]["counting"];
+        let figure = |name: &str| counting["probe"][name].as_f64().expect("a figure");
+        assert_eq!(figure("pairs"), 12.0);
+        assert!(figure("per_call_ns") > 0.0, "{counting}");
+        assert!(figure("low_ns") <= figure("per_call_ns") && figure("per_call_ns") <= figure("high_ns"), "{counting}");
+        assert_eq!(counting["per_call_ns"], counting["probe"]["per_call_ns"]);
+        assert_eq!(counting["in_program_ns"].is_null(), source == "ptrace", "{counting}");
+        assert!(!calls(&document).contains_key("getppid"), "what howslow calls itself is not in the bill");
+    }
+}
+
+#[test]
 fn an_alternated_run_tells_what_counting_costs() {
     let data = folder();
     if !can_count(&data) {

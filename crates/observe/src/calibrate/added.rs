@@ -1,0 +1,79 @@
+//! What alternated stretches of calls say: by how much longer a call takes while it is counted.
+
+use std::time::Duration;
+
+use record::{CountingCost, CountingProbe};
+
+/// Pairs of a stretch that is not counted and one that is.
+pub(crate) const PAIRS: usize = 12;
+/// The third smallest and the third largest of 12 values hold the median of their distribution with 96 % probability: no more
+/// than 2 of 12 lie on one side of it with a probability of 79 / 4096.
+const OUTSIDE: usize = 2;
+/// A machine without a free CPU does not keep the bill waiting for longer. The pairs take some 40 ms elsewhere.
+pub(crate) const ENOUGH: Duration = Duration::from_secs(1);
+
+/// What counting adds to a call, in ns: a figure of each pair.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Added {
+    /// Of calls without a name.
+    pub plain: Vec<f64>,
+    /// Of calls with a name.
+    pub named: Vec<f64>,
+    /// What the program at each call takes by the kernel's statistics, in ns.
+    pub in_program_ns: Option<f64>,
+    /// What was timed.
+    pub method: &'static str,
+}
+
+impl Added {
+    /// What this many calls cost, of which this share takes a name. `None` if no pair was finished.
+    pub(crate) fn cost(&self, calls: f64, named: f64) -> Option<CountingCost> {
+        let pairs = self.plain.iter().zip(&self.named);
+        let mut mixed: Vec<f64> = pairs.map(|(plain, name)| plain + named * (name - plain)).collect();
+        mixed.sort_by(f64::total_cmp);
+        let middle = mixed.len() / 2;
+        let median = match mixed.len() {
+            0 => return None,
+            length if length % 2 == 1 => mixed[middle],
+            _ => f64::midpoint(mixed[middle - 1], mixed[middle]),
+        };
+        let probe = (mixed.len() == PAIRS).then(|| CountingProbe {
+            pairs: PAIRS as u32,
+            per_call_ns: median,
+            low_ns: mixed[OUTSIDE],
+            high_ns: mixed[PAIRS - 1 - OUTSIDE],
+        });
+        Some(CountingCost {
+            per_call_ns: median,
+            in_program_ns: self.in_program_ns,
+            together_ns: median * calls,
+            method: self.method.into(),
+            probe,
+            alternated: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_leaves_out_two_pairs_on_each_side() {
+        let plain: Vec<f64> = (1..=12).rev().map(f64::from).collect();
+        let named: Vec<f64> = plain.iter().map(|plain| plain + 100.0).collect();
+        let added = Added { plain, named, in_program_ns: Some(2.0), method: "calls" };
+        let cost = added.cost(1000.0, 0.25).expect("a cost");
+        let probe = cost.probe.expect("all pairs");
+        assert_eq!((probe.low_ns, probe.per_call_ns, probe.high_ns), (28.0, 31.5, 35.0));
+        assert_eq!((cost.per_call_ns, cost.together_ns), (31.5, 31_500.0));
+    }
+
+    #[test]
+    fn too_few_pairs_give_no_interval_and_none_give_no_figure() {
+        let added = Added { plain: vec![4.0; 3], named: vec![4.0; 3], ..Added::default() };
+        let cost = added.cost(2.0, 0.0).expect("a cost");
+        assert_eq!((cost.together_ns, cost.probe), (8.0, None));
+        assert_eq!(Added::default().cost(2.0, 0.0), None);
+    }
+}

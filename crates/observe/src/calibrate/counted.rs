@@ -1,0 +1,124 @@
+//! What counting by programs costs a call: a thread makes calls while the programs are attached and while they are not. They
+//! have tables of their own, so that nothing of it is in the bill.
+
+use std::io;
+use std::thread;
+use std::time::Instant;
+
+use rustix::fs::{Access, access};
+use rustix::process::getppid;
+
+use super::added::{Added, ENOUGH, PAIRS};
+use crate::bpf::{Counting, Programs, Whom, keep_statistics};
+use crate::target::Detail;
+
+/// Calls of a batch, which takes about 0.1 ms.
+const CALLS: u32 = 100;
+/// The memory in bytes that is written between two calls: what the first cache of a core holds.
+const OWN: usize = 32 << 10;
+/// The quickest of this many batches is taken, so that other programs matter less.
+const BATCHES: u32 = 3;
+/// Records for the thread that makes the calls.
+const RECORDS: usize = 16;
+
+/// What being counted by these programs adds to a call. Pairs are left out when the time is over.
+///
+/// # Errors
+/// If the programs cannot be loaded, attached, or run on demand.
+pub(crate) fn counted_calls(whom: Whom, detail: Detail) -> io::Result<Added> {
+    let (mut counting, programs) = Counting::new(whom, RECORDS, detail)?;
+    counting.attach_end(&programs)?;
+    let timed = || alternate(&programs);
+    thread::scope(|scope| scope.spawn(timed).join()).unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
+}
+
+/// The pairs, of which every other one begins with what is counted, so that a drift of the machine adds to neither.
+fn alternate(programs: &Programs) -> io::Result<Added> {
+    programs.enrol()?;
+    let begun = Instant::now();
+    let mut added = Added { method: "calls of its own, alternately counted and not", ..Added::default() };
+    let mut attached = None;
+    batch(plain);
+    batch(named);
+    for pair in 0..PAIRS {
+        let mut times = [[0.0; 2]; 2];
+        for turn in 0..2 {
+            let is_counted = (pair + turn) % 2 == 1;
+            match is_counted {
+                true if attached.is_none() => attached = Some(programs.attach_calls()?),
+                true => {}
+                false => attached = None,
+            }
+            times[usize::from(is_counted)] = [quickest(plain), quickest(named)];
+        }
+        if begun.elapsed() > ENOUGH {
+            break;
+        }
+        let [bare, counted] = times;
+        added.plain.push(counted[0] - bare[0]);
+        added.named.push(counted[1] - bare[1]);
+    }
+    drop(attached);
+    added.in_program_ns = in_program_ns(programs).ok();
+    Ok(added)
+}
+
+/// What the kernel's statistics say of a run of the program at each call, in ns. They are kept for a moment only: they take
+/// time themselves.
+fn in_program_ns(programs: &Programs) -> io::Result<f64> {
+    let _counted = programs.attach_calls()?;
+    let _kept = keep_statistics()?;
+    let before = programs.ran()?;
+    quickest(plain);
+    let after = programs.ran()?;
+    Ok((after.together_ns - before.together_ns) as f64 / (after.times - before.times).max(1) as f64)
+}
+
+/// The time of one call in ns.
+fn quickest(call: fn()) -> f64 {
+    (0..BATCHES).map(|_| batch(call)).fold(f64::INFINITY, f64::min)
+}
+
+/// What a program does between its calls takes the place of what counting touches.
+fn batch(call: fn()) -> f64 {
+    let mut own = vec![0_u8; OWN];
+    let begin = Instant::now();
+    for turn in 0..CALLS {
+        call();
+        own.fill(turn as u8);
+        std::hint::black_box(&mut own);
+    }
+    begin.elapsed().as_nanos() as f64 / f64::from(CALLS)
+}
+
+/// A call as programs make it: by a function that returns, which on some processors makes it and its counting dearer.
+#[inline(never)]
+fn plain() {
+    let _ = std::hint::black_box(getppid());
+}
+
+/// The same for one that takes a name.
+#[inline(never)]
+fn named() {
+    let _ = std::hint::black_box(access(c"/proc/self", Access::EXISTS));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn being_counted_costs_time_and_is_told_with_an_interval() {
+        for detail in [Detail::All, Detail::Numbers] {
+            let added = match counted_calls(Whom::Announced, detail) {
+                Ok(added) => added,
+                Err(why) => return testing::not_tested!("programs cannot be loaded ({why}); run the tests as root"),
+            };
+            let cost = added.cost(1.0, 0.0).expect("a pair within a second");
+            let probe = cost.probe.expect("all pairs within a second");
+            assert!(probe.low_ns <= probe.per_call_ns && probe.per_call_ns <= probe.high_ns, "{probe:?}");
+            assert!(probe.per_call_ns > 0.0, "{probe:?}");
+            assert!(cost.in_program_ns.is_none_or(|inside| inside > 0.0), "{cost:?}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Which calls take the name of a file, and what becomes of what was named: the same for each way of counting.
+
+use std::sync::OnceLock;
+
+use operations::every_call;
+
+/// Numbers of calls are below this.
+pub(crate) const CALLS: usize = 512;
+/// The longest name that is looked at, with its end.
+pub(crate) const NAME_SIZE: usize = 128;
+/// Descriptors whose names are kept, a power of two.
+pub(crate) const DESCRIPTORS: usize = 64;
+/// 2^64 over the golden ratio, which hashes are multiplied by.
+pub(crate) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+/// The first argument is a name.
+pub(crate) const FIRST: u8 = 1;
+/// The second argument is a name, relative to the descriptor that is the first.
+pub(crate) const SECOND: u8 = 2;
+/// The result is a descriptor of what was named.
+pub(crate) const OPENS: u8 = 4;
+/// What was named becomes the working folder.
+pub(crate) const ENTERS: u8 = 8;
+/// The result is a copy of the descriptor that is the first argument.
+pub(crate) const COPIES: u8 = 16;
+/// The same if the second argument says so.
+pub(crate) const MAY_COPY: u8 = 32;
+/// The argument after the name may say that a file is to be created.
+pub(crate) const MAY_CREATE: u8 = 64;
+
+const CLASSES: &[(u8, &[&str])] = &[
+    (
+        FIRST,
+        &[
+            "stat",
+            "lstat",
+            "access",
+            "readlink",
+            "unlink",
+            "mkdir",
+            "rmdir",
+            "chmod",
+            "chown",
+            "lchown",
+            "truncate",
+            "getxattr",
+            "lgetxattr",
+            "listxattr",
+            "llistxattr",
+            "utime",
+            "utimes",
+            "statfs",
+        ],
+    ),
+    (FIRST | OPENS | MAY_CREATE, &["open"]),
+    (FIRST | OPENS, &["creat"]),
+    (FIRST | ENTERS, &["chdir"]),
+    (
+        SECOND,
+        &[
+            "newfstatat",
+            "statx",
+            "faccessat",
+            "faccessat2",
+            "readlinkat",
+            "unlinkat",
+            "mkdirat",
+            "fchmodat",
+            "fchmodat2",
+            "fchownat",
+            "utimensat",
+            "mknodat",
+        ],
+    ),
+    (SECOND | OPENS | MAY_CREATE, &["openat"]),
+    (SECOND | OPENS, &["openat2"]),
+    (COPIES, &["dup", "dup2", "dup3"]),
+    (COPIES | MAY_COPY, &["fcntl"]),
+    (COPIES | ENTERS, &["fchdir"]),
+];
+
+/// What the arguments of each call name, by its number.
+pub(crate) fn classes() -> Vec<u8> {
+    let mut classes = vec![0; CALLS];
+    for call in every_call() {
+        let class = CLASSES.iter().find(|(_, names)| names.contains(&call.name)).map(|(class, _)| *class);
+        let place = usize::try_from(call.number).ok().and_then(|number| classes.get_mut(number));
+        if let (Some(class), Some(place)) = (class, place) {
+            *place = class;
+        }
+    }
+    classes
+}
+
+/// What the arguments of a call name; 0 for nothing.
+pub(crate) fn class(number: u16) -> u8 {
+    static CLASSES: OnceLock<Vec<u8>> = OnceLock::new();
+    CLASSES.get_or_init(classes).get(usize::from(number)).copied().unwrap_or(0)
+}
+
+/// True if a call takes the name of a file.
+pub(crate) fn takes_name(number: u16) -> bool {
+    class(number) & (FIRST | SECOND) != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_take_names_are_known_by_their_numbers() {
+        let classes = classes();
+        let of = |number: i64| classes[number as usize];
+        assert_eq!(of(libc::SYS_openat), SECOND | OPENS | MAY_CREATE);
+        assert_eq!(of(libc::SYS_fchdir), COPIES | ENTERS);
+        assert_eq!(of(libc::SYS_read), 0);
+    }
+}

@@ -1,0 +1,153 @@
+//! How many different names a followed thread looks up: the rules and the hashes are those of the programs in the kernel
+//! (`bpf/names.rs`), so that both ways of counting tell the same.
+
+use super::sys;
+use crate::counts::Counts;
+use crate::naming::{
+    COPIES, DESCRIPTORS, ENTERS, FIRST, GOLDEN, MAY_COPY, MAY_CREATE, NAME_SIZE, OPENS, SECOND, class,
+};
+
+/// The place of the working folder, after those of the descriptors.
+const WORKING: usize = DESCRIPTORS;
+
+/// A call that returned.
+pub(super) struct Returned {
+    pub number: u16,
+    pub arguments: [u64; 3],
+    pub result: Result<u64, u16>,
+}
+
+/// Hashes of the names by which descriptors were opened, and of that of the working folder.
+#[derive(Debug, Default)]
+pub(super) struct Folders(Vec<u64>);
+
+impl Folders {
+    /// Counts what a call named, and keeps it for names that are relative to it.
+    pub(super) fn note(&mut self, thread: u32, call: &Returned, counts: &mut Counts) {
+        match class(call.number) {
+            0 => {}
+            class if class & COPIES != 0 => self.copy(class, call),
+            class => self.look_up(class, thread, call, counts),
+        }
+    }
+
+    fn look_up(&mut self, class: u8, thread: u32, call: &Returned, counts: &mut Counts) {
+        let (folder, address) = match class & FIRST {
+            0 => (place(call.arguments[0]), call.arguments[1]),
+            _ => (WORKING, call.arguments[0]),
+        };
+        let mut name = [0; NAME_SIZE];
+        if sys::read(thread, address, &mut name).is_err() {
+            return;
+        }
+        let Some(hash) = hash(&mut name, self.at(folder)) else { return };
+        counts.names.insert(hash);
+        let Ok(result) = call.result else { return };
+        if class & OPENS != 0 {
+            self.set(place(result), hash);
+        } else if class & ENTERS != 0 {
+            self.set(WORKING, hash);
+        }
+        let flags = if class & SECOND == 0 { call.arguments[1] } else { call.arguments[2] };
+        if class & MAY_CREATE != 0 && flags as i32 & libc::O_CREAT != 0 {
+            counts.creates += 1;
+        }
+    }
+
+    /// A copied descriptor, or one that becomes the working folder, passes its hash on.
+    fn copy(&mut self, class: u8, call: &Returned) {
+        let Ok(result) = call.result else { return };
+        let copies = [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC].contains(&(call.arguments[1] as i32));
+        if class & MAY_COPY == 0 || copies {
+            let hash = self.at(place(call.arguments[0]));
+            self.set(if class & ENTERS == 0 { place(result) } else { WORKING }, hash);
+        }
+    }
+
+    fn at(&self, place: usize) -> u64 {
+        self.0.get(place).copied().unwrap_or(0)
+    }
+
+    fn set(&mut self, place: usize, hash: u64) {
+        self.0.resize(DESCRIPTORS + 1, 0);
+        self.0[place] = hash;
+    }
+}
+
+/// The place of a descriptor, which may stand for the working folder.
+fn place(descriptor: u64) -> usize {
+    if descriptor as i32 == libc::AT_FDCWD { WORKING } else { descriptor as usize % DESCRIPTORS }
+}
+
+/// The hash of a name that ends by a zero, and of its folder. `None` for an empty name: such a call is about a descriptor.
+fn hash(name: &mut [u8; NAME_SIZE], folder: u64) -> Option<u64> {
+    // A longer name is cut.
+    let end = name.iter().position(|byte| *byte == 0).unwrap_or(NAME_SIZE - 1);
+    name[end..].fill(0);
+    let start = match name[0] {
+        0 => return None,
+        b'/' => 0,
+        _ => folder,
+    };
+    let words = name.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));
+    let mixed = words.take_while(|word| *word != 0).fold(start, |hash, word| {
+        let hash = (hash ^ word).wrapping_mul(GOLDEN);
+        hash ^ hash >> 32
+    });
+    let hash = mixed.wrapping_mul(GOLDEN);
+    Some(hash ^ hash >> 29)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call of this process, whose memory it may read.
+    fn called(folders: &mut Folders, counts: &mut Counts, call: (i64, [u64; 3], Result<u64, u16>)) {
+        let (number, arguments, result) = call;
+        folders.note(std::process::id(), &Returned { number: number as u16, arguments, result }, counts);
+    }
+
+    fn address(name: &std::ffi::CStr) -> u64 {
+        name.as_ptr().expose_provenance() as u64
+    }
+
+    #[test]
+    fn a_name_counts_once_in_each_folder() {
+        let (mut folders, mut counts) = (Folders::default(), Counts::default());
+        let (working, create) = (libc::AT_FDCWD as u64, libc::O_CREAT as u64);
+        let [one, two, file] = [c"one", c"two", c"file"].map(address);
+        for _ in 0..3 {
+            called(&mut folders, &mut counts, (libc::SYS_openat, [working, one, 0], Ok(4)));
+            called(&mut folders, &mut counts, (libc::SYS_openat, [4, file, create], Ok(5)));
+            called(&mut folders, &mut counts, (libc::SYS_openat, [working, two, 0], Ok(6)));
+            called(&mut folders, &mut counts, (libc::SYS_dup3, [6, 7, 0], Ok(7)));
+            called(&mut folders, &mut counts, (libc::SYS_faccessat, [7, file, 0], Err(2)));
+        }
+        assert_eq!(counts.names.distinct(), Some(4), "one, two, and a file in each");
+        assert_eq!(counts.creates, 3);
+        called(&mut folders, &mut counts, (libc::SYS_fchdir, [4, 0, 0], Ok(0)));
+        called(&mut folders, &mut counts, (libc::SYS_faccessat, [working, file, 0], Ok(0)));
+        assert_eq!(counts.names.distinct(), Some(4), "the same file in the folder that was entered");
+    }
+
+    #[test]
+    fn a_call_about_a_descriptor_and_one_with_a_wrong_address_name_nothing() {
+        let (mut folders, mut counts) = (Folders::default(), Counts::default());
+        called(&mut folders, &mut counts, (libc::SYS_newfstatat, [3, address(c""), 0], Ok(0)));
+        called(&mut folders, &mut counts, (libc::SYS_openat, [3, 8, 0], Err(14)));
+        called(&mut folders, &mut counts, (libc::SYS_read, [3, address(c"x"), 0], Ok(0)));
+        assert_eq!(counts.names.distinct(), None);
+    }
+
+    #[test]
+    fn a_name_that_crosses_a_page_is_read() {
+        let page = rustix::param::page_size();
+        let memory = vec![0_u8; 3 * page];
+        let start = memory.as_ptr().addr().next_multiple_of(page) - memory.as_ptr().addr();
+        let mut read = [1; NAME_SIZE];
+        let end = memory[start + page - 5..].as_ptr().expose_provenance() as u64;
+        assert_eq!(sys::read(std::process::id(), end, &mut read).ok(), Some(NAME_SIZE), "across a page");
+        assert!(sys::read(std::process::id(), 8, &mut read).is_err());
+    }
+}
