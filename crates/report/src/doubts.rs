@@ -48,12 +48,7 @@ fn worst(doubt: &Doubt) -> Option<(f64, String)> {
             Some(((ghz / run_ghz).ln().abs(), format!("farthest {ghz:.2} GHz beside {run_ghz:.2} GHz")))
         }
         Doubt::OneProcess { samples } => Some((-f64::from(*samples), format!("fewest samples {samples}"))),
-        Doubt::NoScatter
-        | Doubt::NeverQuiet
-        | Doubt::NegativeNet
-        | Doubt::RoundLost { .. }
-        | Doubt::Implausible { .. }
-        | Doubt::Inherited { .. } => None,
+        _ => None,
     }
 }
 

@@ -135,7 +135,7 @@ fn books_of_cores_are_in_cycles_and_each_figure_has_its_source() {
             assert!(cost.cycles > 0.16 && cost.cycles < 161.0, "{name} {}: {}", cost.name(), cost.cycles);
         }
     }
-    assert_eq!(cores, 6);
+    assert!(cores >= 6, "{cores} books of cores");
 }
 
 #[test]
