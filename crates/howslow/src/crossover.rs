@@ -65,6 +65,11 @@ fn print(shown: &CrossoverShown<'_>, args: &CrossoverArgs) -> anyhow::Result<()>
 /// What is asked, or why it cannot be meant.
 fn request(args: &CrossoverArgs) -> Result<CrossoverRequest, Misuse> {
     let items = [one(&args.first, &args.axis)?, one(&args.second, &args.axis)?];
+    let [first, second] = &items;
+    if first.operation.id == second.operation.id && first.point == second.point {
+        let name = name(first, &args.axis);
+        return Err(Misuse(format!("both are {name}; name two operations, or two points of one (see `howslow list`)")));
+    }
     let ranges = items.clone().map(|item| item.operation.axis(&args.axis).and_then(ends));
     let all = match ranges {
         [Some(one), Some(other)] => (one.0.max(other.0), one.1.min(other.1)),

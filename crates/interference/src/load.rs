@@ -143,10 +143,11 @@ mod tests {
         assert_eq!(read("compute@same"), Some(("compute", 1.0, Place::Same)));
         assert_eq!(read("l2@25%@sibling"), Some(("l2", 0.25, Place::Sibling)));
         assert_eq!(read("l2@sibling@25%"), read("l2@25%@sibling"));
-        for nonsense in ["", "disk", "memory@", "memory@0%", "memory@101%", "memory@nan%", "memory@50", "l2@1%@2%"] {
+        assert_eq!(read("disk@50%"), read("disk-reads@50%"), "the paper's word");
+        for nonsense in ["", "disks", "memory@", "memory@0%", "memory@101%", "memory@nan%", "memory@50", "l2@1%@2%"] {
             assert!(Load::parse(nonsense).is_err(), "{nonsense}");
         }
-        let error = Load::parse("disk").map(|_| ()).expect_err("unknown").to_string();
+        let error = Load::parse("disks").map(|_| ()).expect_err("unknown").to_string();
         assert!(error.contains("disk-reads") && error.contains("processes"), "{error}");
     }
 

@@ -43,7 +43,7 @@ pub(crate) struct InterferenceArgs {
     /// Also three kinds together, predicted from pairs and measured [default: two such]
     #[arg(long, value_name = "KIND+KIND+KIND,...", value_delimiter = ',', value_parser = three)]
     pub together: Vec<[&'static Kind; 3]>,
-    /// Time it may take
+    /// Time it may take; every cell is measured once in any case
     #[arg(long, value_name = "TIME", default_value = "50s", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: f64,
     /// The CPU of the work that is slowed

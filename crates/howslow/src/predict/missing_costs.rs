@@ -1,6 +1,7 @@
 //! Costs that a mix needs and the runs do not have: misuse if nothing could measure them, otherwise reported with how to measure
 //! them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use analysis::mix::Lack;
@@ -137,11 +138,14 @@ fn measurable(mixes: &[Mix], run: &Run) -> Result<Vec<Item>, Misuse> {
 pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Result<(), Misuse> {
     let mut text = String::new();
     for (named, prediction) in runs.iter().zip(predictions).filter(|(_, prediction)| !prediction.lacking.is_empty()) {
-        let (count, of) = (prediction.lacking.len(), mix.lines.len());
+        // A mix may have one operation in several lines, as for several calls.
+        let count = prediction.lacking.iter().map(|(line, _)| line.name()).collect::<BTreeSet<_>>().len();
+        let of = mix.lines.iter().map(MixLine::name).collect::<BTreeSet<_>>().len();
+        let mut listed = BTreeSet::new();
         let gap = if text.is_empty() { "" } else { "\n" };
         let _ =
             write!(text, "{gap}{} lacks {count} of the {of} costs of the mix '{}':", printable(named.name), mix.name);
-        for (line, lack) in &prediction.lacking {
+        for (line, lack) in prediction.lacking.iter().filter(|(line, _)| listed.insert(line.name())) {
             let why = match lack {
                 Lack::Missing(Some(reason)) => format!(" ({reason})"),
                 _ => String::new(),

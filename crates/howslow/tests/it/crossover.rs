@@ -45,6 +45,7 @@ fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
     };
     refused(&["pipe.self", "shared.self", "--axis", "distance"], "no axis distance; it has size");
     refused(&["pipe.self", "pipe", "--axis", "size"], "name one");
+    refused(&["pipe.self", "pipe.self", "--axis", "size"], "both are pipe.self; name two operations");
     refused(&["pipe.self", "nothing.at.all", "--axis", "size"], "no operation is called");
     refused(&["pipe.self", "shared.self", "--axis", "size", "--range", "1..4MiB"], "from 1 to 65536");
     refused(&["pipe.roundtrip", "futex.roundtrip", "--axis", "distance"], "has no numbers");

@@ -88,6 +88,14 @@ fn refused(errno: Errno) -> Failure {
         Errno::NOENT | Errno::NODEV | Errno::NXIO => {
             Failure::skip("there is no /dev/ptmx here", "mount devpts (mount -t devpts devpts /dev/pts)")
         }
+        Errno::NOTTY | Errno::INVAL => Failure::skip(
+            "/dev/ptmx is another device here",
+            "mount devpts (mount -t devpts devpts /dev/pts), and make /dev/ptmx a link to pts/ptmx",
+        ),
+        Errno::PERM | Errno::ACCESS => Failure::skip(
+            "/dev/ptmx may not be opened here",
+            "let this user open it (chmod 666 /dev/ptmx, or a mount of devpts with ptmxmode=666)",
+        ),
         Errno::AGAIN | Errno::NOSPC => Failure::skip(
             "all pseudo-terminals are in use",
             "close some, or raise /proc/sys/kernel/pty/max or the limit of the mount",
@@ -144,6 +152,19 @@ mod tests {
 
     use super::*;
     use crate::kit::channel::read_whole;
+
+    #[test]
+    fn each_refusal_of_a_terminal_is_a_skip_that_says_what_to_do() {
+        for (errno, says) in [
+            (Errno::NOENT, "there is no /dev/ptmx"),
+            (Errno::NOTTY, "another device"),
+            (Errno::ACCESS, "may not be opened"),
+            (Errno::NOSPC, "all pseudo-terminals are in use"),
+        ] {
+            let Failure::Skip { reason, remedy } = refused(errno) else { panic!("{errno}: no skip") };
+            assert!(reason.contains(says) && !remedy.is_empty(), "{errno}: {reason}; {remedy}");
+        }
+    }
 
     #[test]
     fn the_kernel_shows_what_is_expected_with_every_feature_and_without() {
