@@ -190,6 +190,26 @@ mod tests {
         }
     }
 
+    /// What `sacct` of Slurm 22.05 printed with a database behind it: `true`, `exit 71`, a cancelled job, one that killed itself,
+    /// one that waits, one that runs, one whose node was set down, and two of an array.
+    const RECORDED: &str = "1|COMPLETED|0:0|node1\n2|FAILED|71:0|node1\n3|CANCELLED by 0|0:0|node2\n4|FAILED|0:9|node2\n\
+        5|PENDING|0:0|None assigned\n6|RUNNING|0:0|node2\n7|NODE_FAIL|0:0|node1\n9|FAILED|1:0|node2\n8|FAILED|1:0|node2\n";
+
+    #[test]
+    fn rows_of_a_real_accounting_are_read() {
+        let known = accounting(RECORDED);
+        let told = |job: &str| known.get(job).map(|(end, text)| (*end, text.as_str()));
+        assert_eq!(told("1"), Some((End::Finished, "COMPLETED")));
+        assert_eq!(told("2"), Some((End::Failed, "FAILED, exit 71:0")));
+        assert_eq!(told("3"), Some((End::Cancelled, "CANCELLED by 0")));
+        assert_eq!(told("4"), Some((End::Failed, "FAILED, exit 0:9")));
+        assert_eq!((told("5"), told("6")), (None, None), "they have not ended");
+        assert_eq!(told("7"), Some((End::Killed, "NODE_FAIL")));
+        assert_eq!((told("8"), told("9")), (Some((End::Failed, "FAILED, exit 1:0")), told("8")));
+        // Without accounting, and without its database, stdout is empty: the complaint is on stderr, with status 1.
+        assert!(accounting("").is_empty());
+    }
+
     #[test]
     fn ended_jobs_are_explained_by_accounting_or_by_the_controller() {
         let known = accounting("7|CANCELLED by 1000|0:15|n1\n8|RUNNING|0:0|n2\n9|FAILED|71:0|n3\nnonsense\n");
