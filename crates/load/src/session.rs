@@ -290,6 +290,21 @@ mod tests {
     use analysis::load::Relief;
 
     #[test]
+    fn a_plan_that_needs_limits_is_refused_where_there_are_none() {
+        let text = "name = 'x'\nneeds_limits = true\n[[interaction]]\nname = 'a'\njob = { working_set = '8MiB' }\n";
+        let needs = Plan::from_toml(text).expect("a plan");
+        let free = Plan { needs_limits: false, ..needs.clone() };
+        let none = Controllers::default();
+        let one = |memory| Configuration { memory, ..Configuration::default() };
+        let limited = [one(None), one(Some(16 << 20))];
+        let refused = allowed(&needs, &limited, &none).expect_err("there are no limits");
+        assert!(refused.is_misuse() && refused.to_string().contains("the plan x needs limits of memory"), "{refused}");
+        let told = allowed(&free, &limited, &none).expect("it runs without");
+        assert!(told[0].starts_with("Memory is not limited") && told.len() == 1, "{told:?}");
+        assert_eq!(allowed(&needs, &[one(None)], &none).expect("nothing is limited"), Vec::<String>::new());
+    }
+
+    #[test]
     fn users_whose_pages_have_no_room_are_told_of() {
         let text = "name = 'x'\ndevice_size = '64MiB'\n[[interaction]]\nname = 'a'\njob = { working_set = '8MiB' }\n";
         let plan = Plan::from_toml(text).expect("a plan");
