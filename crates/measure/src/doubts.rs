@@ -181,6 +181,8 @@ fn trend(figures: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entry::{Purpose, RoundTaken};
+    use crate::speed::Speed;
 
     #[test]
     fn what_rises_with_the_order_of_the_rounds_is_a_trend_and_what_scatters_is_none() {
@@ -195,5 +197,47 @@ mod tests {
         });
         assert!(found.count() <= 6);
         assert_eq!(trend(&[1.0; 12]), 0.0);
+    }
+
+    /// Rounds of one operation, whose batches ran at a cycle of so many ns.
+    fn entry(orders: impl Iterator<Item = u32>, cycle: f64) -> ItemProgress {
+        static WORK: operation::Operation = operation::Operation { id: "test.work", ..operation::Operation::DEFAULT };
+        let speed = Speed { chain: cycle, width: cycle / 4.0 };
+        let sample =
+            Sample { ns: 100.0 * cycle, around: (speed, speed), cycle, switched_out: 0.0, away: 0.0, elapsed: 1e5 };
+        let mut entry = ItemProgress::new(&WORK, record::Point::default(), Purpose::Asked);
+        entry.rounds.extend(orders.map(|order| RoundTaken {
+            order,
+            cpu: 0,
+            launcher: order,
+            survey: false,
+            end: Ok(RoundSamples { samples: vec![sample.clone(); 5], ..RoundSamples::empty(1) }),
+        }));
+        entry
+    }
+
+    #[test]
+    fn work_that_lowers_the_clock_is_told_with_its_clock_and_costs_what_it_did() {
+        let quietness = Quietness::with_width(0.25);
+        // Every third round is of work that runs at 3.7 GHz where all else runs at 4.1.
+        let others = || entry((0..60).filter(|order| order % 3 != 0), 1.0 / 4.1);
+        let wide = |ghz: f64| entry((0..60).filter(|order| order % 3 == 0), 1.0 / ghz);
+        let clock = |ghz: f64| RunClock::of(&[others(), wide(ghz)], &quietness);
+        let run = clock(3.7);
+        assert!((1.0 / run.cycle - 4.1).abs() < 1e-9, "the clock that prevailed is that of the others");
+        let Some(Doubt::OwnClock { ghz, run_ghz }) = run.own_clock(&wide(3.7)) else { panic!("no doubt") };
+        assert!((ghz - 3.7).abs() < 0.01 && (run_ghz - 4.1).abs() < 0.01, "{ghz} beside {run_ghz}");
+        assert_eq!(run.own_clock(&others()), None, "the others run at the run's clock");
+        assert_eq!(clock(4.09).own_clock(&wide(4.09)), None, "less than a step of a clock");
+        // A clock that moved for all meanwhile is nobody's own.
+        let moved = |offset: u32| {
+            let slow = entry((0..30).filter(|order| order % 3 == offset), 1.0 / 4.1);
+            let fast = entry((30..60).filter(|order| order % 3 == offset), 1.0 / 3.7);
+            let mut both = slow;
+            both.rounds.extend(fast.rounds);
+            both
+        };
+        let all = [moved(0), moved(1), moved(2)];
+        assert_eq!(RunClock::of(&all, &quietness).own_clock(&all[0]), None);
     }
 }
