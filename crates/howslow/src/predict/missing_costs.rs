@@ -136,6 +136,16 @@ fn measurable(mixes: &[Mix], run: &Run) -> Result<Vec<Item>, Misuse> {
 /// # Errors
 /// Any missing cost.
 pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Result<(), Misuse> {
+    match lacking(mix, runs, predictions) {
+        Some(text) => {
+            Err(Misuse(text + "\n--measure measures what can be measured here; --partial predicts without them"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What each run lacks, with what would measure it; `None` if that is nothing.
+fn lacking(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Option<String> {
     let mut text = String::new();
     for (named, prediction) in runs.iter().zip(predictions).filter(|(_, prediction)| !prediction.lacking.is_empty()) {
         // A mix may have one operation in several lines, as for several calls.
@@ -158,10 +168,7 @@ pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -
             text += &to_measure(prediction);
         }
     }
-    if text.is_empty() {
-        return Ok(());
-    }
-    Err(Misuse(text + "\n--measure measures what can be measured here; --partial predicts without them"))
+    (!text.is_empty()).then_some(text)
 }
 
 /// The commands that measure the missing costs.
@@ -191,5 +198,8 @@ fn registered(line: &MixLine) -> bool {
 /// Like [`check`] and [`refuse`], for factors, which need every price.
 pub(crate) fn needs_all(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Result<(), Misuse> {
     check(mix, runs, predictions)?;
-    refuse(mix, runs, predictions)
+    match lacking(mix, runs, predictions) {
+        Some(text) => Err(Misuse(text + "\n`howslow predict MIX --on RUN --partial` predicts one run without them")),
+        None => Ok(()),
+    }
 }

@@ -199,6 +199,7 @@ fn a_mix_splits_the_ratios_into_factors() {
     refused(&["--mix", mix, "--measured", "@7=1ms"], "names none of the runs");
     refused(&["--mix", mix, "--measured", "1ms"], "give RUN=TIME");
     refused(&["--mix", "true"], "costs of the mix 'true'");
+    refused(&["--mix", "true"], "`howslow predict MIX --on RUN --partial`");
 }
 
 #[test]
