@@ -21,6 +21,7 @@
 mod beside;
 mod book;
 mod cost;
+mod counting;
 mod doubt;
 mod machine;
 mod mix;
@@ -38,12 +39,12 @@ pub use book::{
     Book, BookError, Check, Departure, Entry, Fact, Measured, NominalClock, PublishedDifference, Reference,
 };
 pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Hidden, Neighbours, Reads, Round, Switches};
+pub use counting::{Alternated, CountingCost, CountingProbe};
 pub use doubt::Doubt;
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use observed::{
-    Alternated, CallCount, CountingCost, CountingProbe, Loss, NamedCount, Observation, PairCount, PassedOver,
-    ProcessCounts, Requests, ThreadCounts, Usage,
+    CallCount, Loss, NamedCount, Observation, PairCount, PassedOver, ProcessCounts, Requests, ThreadCounts, Usage,
 };
 pub use point::{Point, Unit, Value};
 pub use present::{Counters, Present};
