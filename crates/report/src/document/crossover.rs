@@ -25,7 +25,7 @@ pub struct CrossoverDocument {
     /// The crossings; empty if there are none.
     pub crossings: Vec<CrossingFigure>,
     /// The operation that takes less where the order is known, if they never cross or that is undecided.
-    pub cheaper: Option<String>,
+    pub takes_less: Option<String>,
     /// Where they would cross outside the range if the trend at its end went on.
     pub trend: Option<f64>,
     /// Both costs at each number.
@@ -83,7 +83,7 @@ impl CrossoverDocument {
             below: name(crossing.below),
             above: name(crossing.below.other()),
         };
-        let (answer, crossings, cheaper, trend) = match it.answer {
+        let (answer, crossings, takes_less, trend) = match it.answer {
             CrossoverAnswer::Once(crossing) => ("once", vec![figure(crossing)], None, None),
             CrossoverAnswer::Several(all) => ("several", all.iter().map(figure).collect(), None, None),
             CrossoverAnswer::Never { cheaper, trend } => {
@@ -104,7 +104,7 @@ impl CrossoverDocument {
             answer,
             told: it.answer(),
             crossings,
-            cheaper,
+            takes_less,
             trend,
             points: it
                 .points
