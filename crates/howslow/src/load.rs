@@ -36,23 +36,26 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     }
     let name = args.plan.as_deref().unwrap_or(Path::new("fortran"));
     let plan = adjusted(read(name)?, args)?;
-    check_time(&plan, args.yes)?;
+    check_time(&plan, args)?;
     let configurations = plan.axes.configurations();
+    let before = if args.predict { predict::takes(&plan, &configurations) } else { 0.0 };
+    let takes = told(plan.takes(configurations.len()) + before);
     if args.dry_run {
         let mut lines = dry_run(&plan, &configurations, &root).map_err(refused)?;
         if args.predict {
-            lines.push(
-                "one user alone first, with several limits of memory, and a few who never think; predictions are written down before the rest"
-                    .into(),
-            );
+            lines.push(format!(
+                "one user alone first, with several limits of memory, and a few who never think, for about {}; predictions are \
+                 written down before the rest",
+                told(before)
+            ));
         }
-        let takes = told(plan.takes(configurations.len()));
         lines.push(format!("{} configurations, about {takes}", configurations.len()));
         output::print_page(&(lines.join("\n") + "\n"))?;
         return Ok(Outcome::Done);
     }
     let mut predicted = None;
     if args.predict {
+        say(&format!("about {takes}, of which {} are for the predictions", told(before)));
         match predict::before(&plan, &configurations, &root, seed).map_err(refused)? {
             Ok(before) => predicted = Some(before),
             Err(signal) => return Ok(Outcome::Interrupted(signal)),
@@ -123,15 +126,16 @@ fn adjusted(mut plan: Plan, args: &LoadArgs) -> Result<Plan, Misuse> {
 }
 
 /// Refuses what takes very long, unless that is wanted.
-fn check_time(plan: &Plan, yes: bool) -> Result<(), Misuse> {
+fn check_time(plan: &Plan, args: &LoadArgs) -> Result<(), Misuse> {
     /// More are a mistake, whatever was said.
     const MOST: f64 = 100_000.0;
     let count = plan.axes.count();
-    let seconds = plan.takes(1) * count;
     if count > MOST {
         return Err(Misuse(format!("the axes make {count:.0} configurations; at most {MOST:.0} are possible")));
     }
-    if seconds > LONG && !yes {
+    let before = if args.predict { predict::takes(plan, &plan.axes.configurations()) } else { 0.0 };
+    let seconds = plan.takes(1) * count + before;
+    if seconds > LONG && !args.yes {
         let takes = told(seconds);
         return Err(Misuse(format!(
             "{count:.0} configurations take about {takes}; give --yes to begin, or fewer values"

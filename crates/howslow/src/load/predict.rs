@@ -24,6 +24,24 @@ pub(super) struct Predicted {
     draw: Option<Draw>,
 }
 
+/// The plan of the users who never think, measured for a short while.
+fn quick(plan: &Plan) -> Plan {
+    let mut quick = plan.without_thinking();
+    quick.time = Time(plan.time.0.min(LONGEST));
+    quick
+}
+
+/// True if users keep pages from one interaction to the next.
+fn stays(plan: &Plan) -> bool {
+    plan.interactions.iter().any(|it| it.job.is_some())
+}
+
+/// The seconds that [`before`] takes for these configurations.
+pub(super) fn takes(plan: &Plan, all: &[Configuration]) -> f64 {
+    let runs = alone(all, stays(plan));
+    quick(plan).takes(runs.len() + flushed(all, stays(plan)).len() + crowds(all, &runs).len())
+}
+
 /// Measures one user alone, and predicts these configurations. The predictions are kept as a file before this returns. An error
 /// value is the signal that ended it early.
 pub(super) fn before(
@@ -38,9 +56,7 @@ pub(super) fn before(
             remedy: "set arrivals = \"closed\", or omit --predict".into(),
         });
     }
-    let mut quick = plan.without_thinking();
-    quick.time = Time(plan.time.0.min(LONGEST));
-    let stays = plan.interactions.iter().any(|it| it.job.is_some());
+    let (quick, stays) = (quick(plan), stays(plan));
     let runs = alone(all, stays);
     let (measured, mut usual, names) = match series(&quick, &runs, root, seed)? {
         Ok(found) => found,
@@ -215,6 +231,16 @@ mod tests {
         assert!(matches!(&system.faults, FaultCurve::Points(points) if points.len() > 2), "{:?}", system.faults);
         assert_eq!((read.measured.len(), read.measured[0].interactions), (2, 20));
         assert!(demands_file(&Forecasts::default(), &[]).is_none());
+    }
+
+    #[test]
+    fn the_time_for_the_predictions_is_told() {
+        let plan = ::load::shipped("fortran").expect("a plan").expect("a good plan");
+        let all = plan.axes.configurations();
+        let short = Plan { time: Time(3.0), ..plan.clone() };
+        let (whole, short, one) = (takes(&plan, &all), takes(&short, &all), takes(&plan, &all[..1]));
+        assert!(plan.time.0 > LONGEST && whole >= quick(&plan).takes(2), "{whole}");
+        assert!(short < whole && one < whole && one > 0.0, "{short} {one} {whole}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{folder, howslow};
+use crate::support::{folder, howslow, without_rights};
 
 /// A plan of two seconds, whose axes are added.
 const SMALL: &str = "name = 'small'\ntime = '1.2s'\nsettle = '300ms'\nlimit = '20s'\ndevice_size = '64MiB'\n\
@@ -92,6 +92,24 @@ fn without_limits_a_plan_runs_as_any_user() {
     let open = plan(&data, &format!("arrivals = '20/s'\n{SMALL}"));
     let told = json(&data, &open, &["--users", "2", "--time", "1s"]);
     assert!(number(&told["configurations"][0]["all"], "count") >= 5.0, "{told}");
+}
+
+#[test]
+fn without_rights_a_plan_is_refused_where_it_needs_them_and_runs_without_limits_where_not() {
+    let data = folder();
+    let path = plan(&data, SMALL);
+    let path = path.display().to_string();
+    let short = ["--users", "1", "--time", "200ms"];
+    let Some(refused) = without_rights(&data, &[&["load", "cliff"], &short[..]].concat()) else { return };
+    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(why.contains("needs limits of memory") && why.contains("run as root"), "{why}");
+    assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0), "{why}");
+    let ran = without_rights(&data, &[&["load", &path, "--memory", "16MiB"], &short[..]].concat()).expect("as before");
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success() && told.contains("Memory is not limited"), "{told}");
+    let swap = without_rights(&data, &[&["load", &path, "--device", "swap"], &short[..]].concat()).expect("as before");
+    let why = String::from_utf8_lossy(&swap.stderr).into_owned();
+    assert!(swap.status.code() == Some(1) && why.contains("choose the device none"), "{why}");
 }
 
 #[test]

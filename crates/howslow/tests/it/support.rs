@@ -37,3 +37,25 @@ pub fn run_of(output: &Output) -> Run {
     assert_eq!(output.status.code(), Some(if run.skipped.is_empty() { 0 } else { 3 }), "{:?}", run.skipped);
     run
 }
+
+/// Runs howslow as a user without rights, in a folder that this user may write to; `None` if that is not possible here.
+pub fn without_rights(data: &TempDir, words: &[&str]) -> Option<Output> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(data.path(), std::fs::Permissions::from_mode(0o777)).expect("our folder");
+    let program = assert_cmd::cargo::cargo_bin!("howslow");
+    let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    let run = |program: &std::path::Path, words: &[&str]| {
+        let mut command = std::process::Command::new("setpriv");
+        command.args(user).arg(program).args(words).current_dir("/").env("HOWSLOW_DATA", data.path());
+        command.stdin(std::process::Stdio::null()).output()
+    };
+    match run(program, &["--version"]) {
+        Ok(output) if output.status.success() => Some(run(program, words).expect("it runs")),
+        other => {
+            testing::not_tested!(
+                "howslow cannot run as another user: {other:?}; run as root, in a folder that others can read"
+            );
+            None
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Ways of counting beside eBPF: what they count, what they leave unchanged, and why they are not possible.
 
 use super::*;
+use crate::support::without_rights;
 
 #[test]
 fn both_ways_of_counting_find_the_same() {
@@ -31,28 +32,6 @@ fn both_ways_of_counting_find_the_same() {
             // What was moved is part of the key.
             assert_eq!(counts(&kernel, "calls", ["call", "bytes"]), counts(&tracer, "calls", ["call", "bytes"]));
             assert_eq!(counts(&kernel, "pairs", ["first", "then"]), counts(&tracer, "pairs", ["first", "then"]));
-        }
-    }
-}
-
-/// Runs howslow as a user without rights, in a folder that this user may write to; `None` if that is not possible here.
-fn without_rights(data: &TempDir, words: &[&str]) -> Option<std::process::Output> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(data.path(), fs::Permissions::from_mode(0o777)).expect("our folder");
-    let howslow = assert_cmd::cargo::cargo_bin!("howslow");
-    let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
-    let run = |program: &Path, words: &[&str]| {
-        let mut command = Command::new("setpriv");
-        command.args(user).arg(program).args(words).current_dir("/").env("HOWSLOW_DATA", data.path());
-        command.stdin(Stdio::null()).output()
-    };
-    match run(howslow, &["--version"]) {
-        Ok(output) if output.status.success() => Some(run(howslow, words).expect("it runs")),
-        other => {
-            testing::not_tested!(
-                "howslow cannot run as another user: {other:?}; run as root, in a folder that others can read"
-            );
-            None
         }
     }
 }
