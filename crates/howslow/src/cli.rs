@@ -245,7 +245,7 @@ fn joined(text: &str) -> String {
 /// Parses the command line. Help, version and misuse end the program here, with status 0 or 2.
 pub(crate) fn parse() -> Command {
     let words = after_verb(std::env::args_os().collect());
-    let matches = command().try_get_matches_from(words).unwrap_or_else(|error| instead::exit(&error));
+    let matches = command().try_get_matches_from(words).unwrap_or_else(|error| instead::exit(error));
     let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match command.color {
         clap::ColorChoice::Auto if is_plain_terminal() => anstream::ColorChoice::Never,

@@ -10,6 +10,11 @@ const EMPTY: [&str; 22] = [
 
 /// The operations that these words mean, best first. If none has all words, those that have most of them.
 pub(crate) fn find(text: &str) -> Vec<&'static Operation> {
+    found(text).1
+}
+
+/// True if they have all words, and the operations.
+fn found(text: &str) -> (bool, Vec<&'static Operation>) {
     let text = text.to_lowercase();
     let all: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || "-./,:+()".contains(c)).filter(|it| !it.is_empty()).collect();
@@ -27,12 +32,12 @@ pub(crate) fn find(text: &str) -> Vec<&'static Operation> {
     found.retain(|(count, ..)| *count == most);
     // Among equals the order is that of the registry.
     found.sort_by_key(|(_, score, _)| std::cmp::Reverse(*score));
-    found.into_iter().map(|(.., operation)| operation).collect()
+    (most == words.len(), found.into_iter().map(|(.., operation)| operation).collect())
 }
 
-/// `howslow list huge` finds page.fault.huge and 5 more; ` or nothing.
+/// `howslow list huge` finds page.fault.huge and 5 more; `, or nothing if no operation has all words.
 pub(crate) fn hint(text: &str) -> String {
-    let found = find(text);
+    let (true, found) = found(text) else { return String::new() };
     let Some(first) = found.first() else { return String::new() };
     let more = match found.len() - 1 {
         0 => String::new(),

@@ -35,7 +35,7 @@ impl WantedAxis {
 
 impl Pattern {
     /// Reads `memory.copy`, `pipe`, `syscall.*`, `pipe.*@size=4 KiB,distance=other`, `system calls`, `address-space`,
-    /// `openat2`, `call.openat2`, `syscall:openat2`, `syscall:437`.
+    /// `openat2`, `call.openat2`, `syscall:openat2`, `syscall:437`, `437`.
     ///
     /// # Errors
     /// A glob or a point that cannot be read.
@@ -222,9 +222,9 @@ fn timing(id: &str) -> Vec<&'static str> {
     operations::timing(called(id)).map(|operation| operation.id).collect()
 }
 
-/// The system call that `openat2`, `call.openat2`, `syscall:openat2` and `syscall:437` name.
+/// The system call that `openat2`, `call.openat2`, `syscall:openat2`, `syscall:437` and `437` name.
 fn called(id: &str) -> &str {
-    let Some(named) = id.strip_prefix("syscall:") else { return id.strip_prefix("call.").unwrap_or(id) };
+    let named = id.strip_prefix("syscall:").or_else(|| id.strip_prefix("call.")).unwrap_or(id);
     let numbered = |number: i32| operations::every_call().into_iter().find(|call| call.number == number);
     named.parse().ok().and_then(numbered).map_or(named, |call| call.name)
 }
@@ -243,18 +243,21 @@ fn nearest(wanted: &str) -> String {
     nearest_of(wanted, operations::all().flat_map(named).collect())
 }
 
+/// How many slips of the keyboard turn one word into the other, if they are near in spelling.
+pub(crate) fn slips(wanted: &str, name: &str) -> Option<usize> {
+    /// A slip changes one letter of this many, and seldom the first.
+    const LETTERS: usize = 5;
+    let slips = strsim::osa_distance(wanted, name);
+    let near = slips <= (wanted.chars().count() / LETTERS).max(1) && name.chars().next() == wanted.chars().next();
+    near.then_some(slips)
+}
+
 /// `did you mean pipe.self or pipe.roundtrip? `, or nothing if no name is near in spelling.
 pub(crate) fn nearest_of(wanted: &str, mut names: Vec<&str>) -> String {
-    /// A slip of the keyboard changes one letter of this many, and seldom the first.
-    const LETTERS: usize = 5;
     names.sort_unstable();
     names.dedup();
-    let slips = (wanted.chars().count() / LETTERS).max(1);
-    let mut near: Vec<(usize, &str)> = names
-        .into_iter()
-        .map(|name| (strsim::osa_distance(wanted, name), name))
-        .filter(|(distance, name)| *distance <= slips && name.chars().next() == wanted.chars().next())
-        .collect();
+    let mut near: Vec<(usize, &str)> =
+        names.into_iter().filter_map(|name| slips(wanted, name).map(|slips| (slips, name))).collect();
     near.sort_unstable();
     let near: Vec<&str> = near.iter().take(3).map(|(_, name)| *name).collect();
     if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) }
@@ -379,7 +382,7 @@ mod tests {
         assert_eq!(chosen("call.openat"), ["call.openat"]);
         assert_eq!(chosen("syscall:openat"), ids);
         let number = operations::every_call().into_iter().find(|call| call.name == "openat").expect("a call").number;
-        assert_eq!(chosen(&format!("syscall:{number}")), ids);
+        assert_eq!((chosen(&format!("syscall:{number}")), chosen(&number.to_string())), (ids.clone(), ids));
         // A family or an id takes precedence over calls with similar names.
         assert!(chosen("pipe").iter().all(|id| id.starts_with("pipe.")));
         for text in ["opena*", "openat@size=1"] {

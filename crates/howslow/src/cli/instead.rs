@@ -2,15 +2,47 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, slips};
 
 /// Prints the error of a command line and ends the program: with status 0 for help and version, else with 2.
-pub(super) fn exit(error: &clap::Error) -> ! {
-    if let Some(told) = operation(error) {
+pub(super) fn exit(mut error: clap::Error) -> ! {
+    if let Some(told) = operation(&error) {
         crate::output::say(&told);
         std::process::exit(2);
     }
+    keep_near(&mut error);
     error.exit()
+}
+
+/// Leaves out suggestions that are not near in spelling, nor what was begun.
+fn keep_near(error: &mut clap::Error) {
+    /// Shorter beginnings begin too much.
+    const BEGUN: usize = 3;
+    let kinds = [
+        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        (ContextKind::InvalidValue, ContextKind::SuggestedValue),
+    ];
+    for (invalid, suggested) in kinds {
+        let Some(ContextValue::String(wanted)) = error.get(invalid) else { continue };
+        let wanted = wanted.trim_start_matches('-').to_string();
+        let is_near = |name: &String| {
+            let name = name.trim_start_matches('-');
+            slips(&wanted, name).is_some() || (wanted.len() >= BEGUN && name.starts_with(&wanted))
+        };
+        let near = match error.get(suggested) {
+            Some(ContextValue::String(name)) => is_near(name).then(|| ContextValue::String(name.clone())),
+            Some(ContextValue::Strings(names)) => {
+                let near: Vec<String> = names.iter().filter(|name| is_near(name)).cloned().collect();
+                (!near.is_empty()).then_some(ContextValue::Strings(near))
+            }
+            _ => continue,
+        };
+        error.remove(suggested);
+        if let Some(near) = near {
+            error.insert(suggested, near);
+        }
+    }
 }
 
 /// The command that measures an operation, a family or a system call that was given as a verb.
@@ -22,4 +54,33 @@ fn operation(error: &clap::Error) -> Option<String> {
     let pattern = Pattern::parse(word).ok()?;
     let shown = record::printable(word);
     pattern.selects_any().then(|| format!("'{shown}' is no verb; it names what can be measured: howslow run {shown}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::Command;
+
+    #[test]
+    fn only_what_is_near_in_spelling_is_suggested() {
+        let told = |words: &[&str]| {
+            let words = std::iter::once("howslow").chain(words.iter().copied());
+            let mut error = Command::try_parse_from(words).err().expect("misused");
+            keep_near(&mut error);
+            error.to_string()
+        };
+        for (words, near) in [
+            (["comprae", "a", "b"].as_slice(), "'compare'"),
+            (&["show", "a", "--sumary"], "'--summary'"),
+            (&["history", "--mach", "x"], "'--machine'"),
+            (&["show", "a", "--color", "nevr"], "'never'"),
+        ] {
+            assert!(told(words).contains(near), "{words:?}: {}", told(words));
+        }
+        for words in [["bogusverb"].as_slice(), &["study", "rsx", "--on", "x"]] {
+            assert!(!told(words).contains("similar"), "{words:?}: {}", told(words));
+        }
+    }
 }
