@@ -32,6 +32,19 @@ pub(crate) fn check(costs: usize, budget_s: f64) -> Result<(), Misuse> {
     )))
 }
 
+/// Tells that measuring took much longer than its budget: every cost is measured at least once, and some need long to prepare.
+pub(crate) fn exceeded(took_s: f64, budget_s: f64) -> Option<String> {
+    /// Less is no surprise.
+    const TIMES: f64 = 1.5;
+    let long = took_s > budget_s * TIMES + SHORT;
+    long.then(|| {
+        format!(
+            "--budget: it took {took_s:.0} s, not {}, because every cost is measured at least once; name fewer operations",
+            seconds(budget_s)
+        )
+    })
+}
+
 fn seconds(budget_s: f64) -> String {
     if budget_s < 1.0 { format!("{:.0} ms", budget_s * 1e3) } else { format!("{budget_s} s") }
 }
@@ -49,6 +62,13 @@ mod tests {
         let why = check(1300, 2.0).expect_err("too many").0;
         assert!(why.contains("1300 costs needs about 18 s; the budget is 2 s"), "{why}");
         assert!(check(1300, 0.5).is_err_and(|why| why.0.contains("the budget is 500 ms")));
+    }
+
+    #[test]
+    fn a_budget_that_was_not_kept_is_told() {
+        assert_eq!((exceeded(2.9, 1.0), exceeded(16.0, HEADLINE), exceeded(1.0, 60.0)), (None, None, None));
+        let told = exceeded(21.6, 1.0).expect("told");
+        assert!(told.contains("it took 22 s, not 1 s"), "{told}");
     }
 
     #[test]

@@ -83,6 +83,9 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     let taken = measure::measure(plan, &mut |progress| bar.show(&progress));
     bar.clear();
     let mut taken = taken?;
+    let took = Timestamp::now().duration_since(started).as_secs_f64();
+    let exceeded = budget::exceeded(took, args.budget.unwrap_or(wanted.budget_s));
+    exceeded.filter(|_| taken.interrupted.is_none()).into_iter().for_each(|told| say(&told));
     taken.noise.beside = beside::finish(loads, &mut taken.noise, machine.cpu.online)?;
     for cost in &mut taken.costs {
         cost.group = operations::heading(&cost.operation).into();
