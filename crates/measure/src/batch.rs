@@ -86,6 +86,26 @@ pub(crate) struct RoundSamples {
     pub tails: Option<Box<TailSamples>>,
 }
 
+impl RoundSamples {
+    /// Those of a round that has taken no batch yet.
+    pub fn empty(times: u64) -> RoundSamples {
+        RoundSamples {
+            times,
+            samples: Vec::with_capacity(64),
+            halves: Vec::new(),
+            usage: Usage::default(),
+            reads: None,
+            tallies: BTreeMap::new(),
+            doubts: Vec::new(),
+            operations: 0.0,
+            elapsed: 0.0,
+            batch: 0.0,
+            others: 0.0,
+            tails: None,
+        }
+    }
+}
+
 /// One batch in this many has half the length, to test whether the cost depends on the length.
 const HALF_EVERY: u32 = 8;
 
@@ -101,20 +121,7 @@ pub(crate) fn sample(
 ) -> Result<RoundSamples, Failure> {
     let times = find_times(work, watch, plan)?;
     let each = work.operations_per_iteration() as f64;
-    let mut harvest = RoundSamples {
-        times,
-        samples: Vec::with_capacity(64),
-        halves: Vec::new(),
-        usage: Usage::default(),
-        reads: None,
-        tallies: BTreeMap::new(),
-        doubts: Vec::new(),
-        operations: 0.0,
-        elapsed: 0.0,
-        batch: 0.0,
-        others: 0.0,
-        tails: None,
-    };
+    let mut harvest = RoundSamples::empty(times);
     let start = watch.now();
     let mut taken = 0;
     while taken < plan.most.min(work.most_batches()) {
