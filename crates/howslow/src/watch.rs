@@ -31,7 +31,8 @@ pub(crate) fn watch(args: &WatchArgs) -> anyhow::Result<Outcome> {
     let (runs, among) = beside(&store, &newest)?;
     let histories = histories(&store, &runs, &newest, &patterns)?;
     if histories.is_empty() {
-        return Err(Misuse("no cost of that run is watched; `howslow show` lists what a run has".into()).into());
+        let why = "only one with an interval, without a serious doubt, is; `howslow show` lists what a run has";
+        return Err(Misuse(format!("no cost of that run can be watched: {why}")).into());
     }
     let strict = Strictness { costs: histories.len(), least: args.least };
     // By the run that a change begins with.

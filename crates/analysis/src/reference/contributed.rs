@@ -41,7 +41,9 @@ pub enum ContributionError {
     Apart(String, String),
     /// Too few of its costs can be trusted.
     #[error(
-        "only {sound} of {all} costs are certain enough for a reference; run again when the machine is quieter, with a larger --budget"
+        "a reference takes {least} costs that are certain enough, and {sound} of {all} are; run the headline operations (howslow), \
+         when the machine is quiet, with a larger --budget",
+        least = FEWEST
     )]
     Doubtful {
         /// Costs that are.

@@ -130,7 +130,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         causes: &[slow(second_tables, HUGE_PAGES_BEHIND), slow(kernel_entry, MITIGATIONS_OFF)],
     },
     Subject {
-        title: "Instructions and the core's own caches",
+        title: "Computing within a core (instructions, its own caches)",
         means: |cost| ["instruction", "loop", "memory"].contains(&cost.family()),
         causes: &[],
     },

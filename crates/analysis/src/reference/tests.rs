@@ -294,7 +294,10 @@ fn what_makes_no_reference_is_refused_in_one_sentence() {
     assert!(refused(&[run("mine", usual()), other], true).contains("different machines"));
     let mut doubtful = run("mine", usual());
     doubtful.costs[4..].iter_mut().for_each(|cost| cost.doubts.push(Doubt::NeverQuiet));
-    assert!(refused(&[doubtful], true).contains("only 4 of 12 costs"));
-    assert!(refused(&[run("few", usual()[..5].to_vec())], true).contains("only 5 of 5 costs"));
+    assert!(refused(&[doubtful], true).contains("and 4 of 12 are"));
+    assert!(
+        refused(&[run("few", usual()[..5].to_vec())], true)
+            .contains("takes 10 costs that are certain enough, and 5 of 5 are")
+    );
     assert!(refused(&[], true).contains("no run"));
 }

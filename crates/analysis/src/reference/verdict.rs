@@ -23,15 +23,19 @@ fn summary(verdict: &BesideReferences<'_>) -> Option<String> {
     let (odd, told) = (verdict.odd_costs(), verdict.odd_costs() + verdict.cheaper + verdict.within);
     let all = told + verdict.open;
     let references = listed(&verdict.references);
-    let rest =
-        [(verdict.cheaper, format!("below 1/{CLEAR} of them")), (verdict.open, "too uncertain to tell".to_string())];
+    let within = if odd > 0 { verdict.within } else { 0 };
+    let rest = [
+        (within, "within it".to_string()),
+        (verdict.cheaper, format!("below 1/{CLEAR} of them")),
+        (verdict.open, "too uncertain to tell".to_string()),
+    ];
     let rest: String =
         rest.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect();
     let (within, of) = (verdict.within, counted(all as u64, "cost"));
     Some(match (odd, told) {
         (_, 0) => format!("None of {of} is certain enough to be held against {references}."),
         (0, _) => format!("Nothing odd: of {of}, {within} within a factor of {CLEAR} of {references}{rest}."),
-        _ => format!("Odd here: of {of}, {odd} beyond a factor of {CLEAR} of {references}, {within} within it{rest}."),
+        _ => format!("Odd here: of {of}, {odd} beyond a factor of {CLEAR} of {references}{rest}."),
     })
 }
 

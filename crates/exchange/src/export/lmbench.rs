@@ -31,9 +31,13 @@ impl Exporter for LmbenchExport {
         let (text, told) = text(run);
         out.write_all(text.as_bytes())?;
         let left = run.costs.len() - told;
-        Ok(vec![format!(
-            "{told} costs have a line in lmbench; {left} have none and are left out (docs/EXPORT.md lists the lines)"
-        )])
+        let lines = if told == 1 { "1 cost has a line".into() } else { format!("{told} costs have a line") };
+        let left = match left {
+            0 => String::new(),
+            1 => "; 1 has none and is left out".into(),
+            left => format!("; {left} have none and are left out"),
+        };
+        Ok(vec![format!("{lines} in lmbench{left} (docs/EXPORT.md lists the lines)")])
     }
 }
 

@@ -175,5 +175,5 @@ fn what_makes_no_reference_is_refused_and_nothing_is_written() {
     let mut doubtful = sleepy();
     doubtful.costs.iter_mut().for_each(|cost| cost.doubts.push(record::Doubt::NeverQuiet));
     let doubtful = write(&data, "doubtful.json", &doubtful);
-    refused(doubtful.to_str().expect("text"), "mine.toml", "run again when the machine is quieter");
+    refused(doubtful.to_str().expect("text"), "mine.toml", "when the machine is quiet");
 }
