@@ -275,7 +275,7 @@ pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a 
     let mut others =
         Figures { best: Nanoseconds(0.0), quiet: Nanoseconds(0.0), typical: Nanoseconds(0.0), ..cost.gross_ns };
     for term in &cost.terms {
-        let of = find(term).ok_or_else(|| format!("{}{}", term.operation, term.at))?;
+        let of = find(term).ok_or_else(|| term.typed())?;
         parts.push((-term.times, interval(&of.net_ns, of.headline)));
         if (term.times * of.quoted().0).abs() >= MATTERS * cost.gross_ns.get(cost.headline).0.abs() {
             inherited.extend(doubts_of(of));

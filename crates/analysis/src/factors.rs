@@ -100,7 +100,7 @@ struct Logs {
 pub fn factors(before: &MixPrediction, after: &MixPrediction) -> Result<Factors, NoFactors> {
     for (side, prediction) in [before, after].iter().enumerate() {
         if let Some((line, _)) = prediction.lacking.first() {
-            return Err(NoFactors::Lacking(side, line.name()));
+            return Err(NoFactors::Lacking(side, line.typed()));
         }
         let told = |figure: &Interval| figure.value > 0.0 && !figure.is_at_most();
         if !told(&prediction.total().figure()) || prediction.measured.is_some_and(|whole| !told(&whole)) {

@@ -183,7 +183,7 @@ pub fn cost_of<'a>(run: &'a Run, line: &MixLine, names: Names) -> Result<&'a Cos
             let sane = value.abs() <= LONGEST && possible(low) && possible(high) && low <= high;
             if sane { Ok(cost) } else { Err(Lack::Absurd) }
         }
-        several => Err(Lack::Several(several.iter().map(|cost| cost.name()).collect())),
+        several => Err(Lack::Several(several.iter().map(|cost| cost.typed()).collect())),
     }
 }
 

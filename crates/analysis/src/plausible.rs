@@ -19,14 +19,14 @@ pub fn check(costs: &mut [Cost], rules: &[Rule<'_>], rising: &[(&str, &str)]) {
                 costs.iter().find(|other| other.operation == rule.cheaper && within(&other.at, &cost.at))
                 && certainly_below(cost, other)
             {
-                found.push((index, format!("{} at {} should not cost more", other.name(), other.quoted())));
+                found.push((index, format!("{} at {} should not cost more", other.typed(), other.quoted())));
             }
         }
         for (_, axis) in rising.iter().filter(|(operation, _)| *operation == cost.operation) {
             if let Some(other) = next_lower(costs, cost, axis)
                 && certainly_below(cost, other)
             {
-                found.push((index, format!("{} at {} should not cost more", other.name(), other.quoted())));
+                found.push((index, format!("{} at {} should not cost more", other.typed(), other.quoted())));
             }
         }
     }

@@ -51,7 +51,7 @@ pub fn suppose(prediction: &MixPrediction, supposed: &[Supposed]) -> Result<MixP
                 Assumption::Times(factor) => Sum::default().plus(*factor, &row.each),
                 Assumption::As(other) => match &other.rows[place] {
                     found if found.by.is_some() => found.each.clone(),
-                    _ => return Err(Impossible::Lacking(row.line.name())),
+                    _ => return Err(Impossible::Lacking(row.line.typed())),
                 },
             };
             // A supposed time has no doubts. Another run's price has that run's doubts.
@@ -62,7 +62,7 @@ pub fn suppose(prediction: &MixPrediction, supposed: &[Supposed]) -> Result<MixP
             }
             let steps_below = matches!(change, Assumption::By(step) if *step < 0.0);
             if steps_below && row.each.figure().value < 0.0 {
-                return Err(Impossible::BelowNothing(row.line.name()));
+                return Err(Impossible::BelowNothing(row.line.typed()));
             }
         }
     }

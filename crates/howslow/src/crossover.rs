@@ -162,7 +162,7 @@ fn join(all: &mut Measured, step: Measured) {
 fn name(item: &Item, axis: &str) -> String {
     let mut point = item.point.clone();
     point.0.remove(axis);
-    format!("{}{point}", item.operation.id)
+    format!("{}{}", item.operation.id, point.typed())
 }
 
 /// What could not be measured, what the operations counted themselves, and payloads that differ.

@@ -67,7 +67,7 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     }
     let style = output::style();
     let page = if explanations.is_empty() {
-        let names: Vec<String> = meant.iter().map(|cost| cost.name()).collect();
+        let names: Vec<String> = meant.iter().map(|cost| cost.typed()).collect();
         format!("no parts are known of {}\n", names.join(", "))
     } else {
         report::explanations(run, &explanations, style)

@@ -89,9 +89,9 @@ impl ItemProgress {
         !matches!(self.role, Purpose::Twin(_)) && self.item.operation.id == term.operation && self.item.point == term.at
     }
 
-    /// Operation and point.
-    pub fn name(&self) -> String {
-        format!("{}{}", self.item.operation.id, self.item.point)
+    /// Operation and point for people, with sizes as a page shows them.
+    pub fn typed(&self) -> String {
+        format!("{}{}", self.item.operation.id, self.item.point.typed())
     }
 
     /// The figure that it is quoted by: the operation's own, or the typical one if work runs beside it on purpose, because

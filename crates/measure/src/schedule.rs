@@ -260,7 +260,7 @@ impl Schedule<'_> {
         };
         let total = done + to_come.ceil() as u32;
         (self.on_progress)(Progress {
-            item: self.entries[entry].name(),
+            item: self.entries[entry].typed(),
             done,
             total,
             left: Duration::from_secs_f64(left),

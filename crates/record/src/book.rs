@@ -129,7 +129,8 @@ impl Book {
             if entry.operation.is_empty() || self.costs[..index].iter().any(same) {
                 return Err(contradicts(&entry.operation, "its id is empty or stands twice".into()));
             }
-            self.check_entry(entry).map_err(|why| contradicts(&format!("{}{}", entry.operation, entry.at), why))?;
+            self.check_entry(entry)
+                .map_err(|why| contradicts(&format!("{}{}", entry.operation, entry.at.typed()), why))?;
         }
         for fact in &self.facts {
             fact.check().map_err(|why| contradicts(&fact.name, why))?;
@@ -165,7 +166,7 @@ impl Book {
             return wrong("reference", why);
         }
         for (index, cost) in self.measured_costs.iter().enumerate() {
-            let name = || format!("{}{}", cost.operation, cost.at);
+            let name = || format!("{}{}", cost.operation, cost.at.typed());
             if let Some(why) = cost.wrong() {
                 return wrong(&name(), why);
             }

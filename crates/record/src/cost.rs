@@ -368,8 +368,13 @@ impl Cost {
         if self.group.is_empty() { self.family() } else { &self.group }
     }
 
-    /// Id and point as typed on the command line.
+    /// Id and point with plain numbers, as documents and other programs hold them: `pipe.self@size=4096`.
     pub fn name(&self) -> String {
         format!("{}{}", self.operation, self.at)
+    }
+
+    /// Id and point for people, who can type it so: `pipe.self@size=4KiB`.
+    pub fn typed(&self) -> String {
+        format!("{}{}", self.operation, self.at.typed())
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::point::typed_name;
 use crate::units::{Nanoseconds, percent};
 
 /// A reason not to trust a cost.
@@ -203,7 +204,7 @@ impl fmt::Display for Doubt {
             }
             Doubt::NoScatter => out.write_str(NO_SCATTER),
             Doubt::OneProcess { .. } => out.write_str(ONE_PROCESS),
-            Doubt::Inherited { from, doubt } => write!(out, "inherited from {from}: {doubt}"),
+            Doubt::Inherited { from, doubt } => write!(out, "inherited from {}: {doubt}", typed_name(from)),
         }
     }
 }

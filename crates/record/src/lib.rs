@@ -46,7 +46,7 @@ pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use observed::{
     CallCount, Loss, NamedCount, Observation, PairCount, PassedOver, ProcessCounts, Requests, ThreadCounts, Usage,
 };
-pub use point::{Point, Unit, Value};
+pub use point::{Point, Unit, Value, typed_name};
 pub use present::{Counters, Present};
 pub use read::{ReadError, is_plain_name, printable, read_run, run_from_bytes};
 #[cfg(feature = "schema")]

@@ -92,6 +92,11 @@ impl MixLine {
     pub fn name(&self) -> String {
         self.term.name()
     }
+
+    /// The same for people, with sizes as a page shows them.
+    pub fn typed(&self) -> String {
+        self.term.typed()
+    }
 }
 
 /// A mix as written in TOML.

@@ -1,5 +1,6 @@
 //! A point: one choice of all of an operation's axes.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -193,6 +194,17 @@ impl Point {
     }
 }
 
+/// The name of a cost for people, where only its name is known: `pipe.self@size=4KiB` for `pipe.self@size=4096`.
+pub fn typed_name(name: &str) -> Cow<'_, str> {
+    let Some((operation, point)) = name.rsplit_once('@') else { return name.into() };
+    let typed = |part: &str| match part.split_once('=').map(|(axis, value)| (axis, value.parse())) {
+        Some((axis, Ok(number))) if BYTE_AXES.contains(&axis) => format!("{axis}={}", typed_size(number)),
+        _ => part.to_string(),
+    };
+    let each: Vec<String> = point.split(',').map(typed).collect();
+    format!("{operation}@{}", each.join(",")).into()
+}
+
 /// Axes of words that are understood without the axis's name, and those of bytes if the point has no other number.
 const SELF_EVIDENT: [&str; 9] = ["distance", "state", "order", "path", "precision", "class", "clock", "mode", "set"];
 const PLAIN_SIZES: [&str; 3] = ["size", "set", "resident"];
@@ -221,6 +233,20 @@ mod tests {
         assert_eq!(serde_json::to_string(&bytes).expect("JSON"), r#"{"block":4096}"#);
         let [less, more, word] = [Value::Bytes(2), Value::Number(3), Value::Word("2")];
         assert!(less < more && more < word);
+    }
+
+    #[test]
+    fn a_name_s_sizes_have_their_unit() {
+        let names = [
+            ("pipe.self@size=4096", "pipe.self@size=4KiB"),
+            ("pipe.roundtrip@distance=other,size=26", "pipe.roundtrip@distance=other,size=26"),
+            ("read.ahead@ahead=2097152,file=1536,tasks=4096", "read.ahead@ahead=2MiB,file=1536,tasks=4096"),
+            ("syscall.getppid", "syscall.getppid"),
+            ("command: tool a@b 4096", "command: tool a@b 4096"),
+        ];
+        for (name, typed) in names {
+            assert_eq!(typed_name(name), typed);
+        }
     }
 
     #[test]

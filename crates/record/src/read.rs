@@ -106,13 +106,13 @@ fn check(run: &Run) -> Result<(), ReadError> {
         }
         for figures in [&cost.net_ns, &cost.gross_ns] {
             if figures.low > figures.high {
-                return malformed(format!("{}: the interval's low end is above its high end", cost.name()));
+                return malformed(format!("{}: the interval's low end is above its high end", cost.typed()));
             }
         }
         for round in &cost.rounds {
             let lengths = [round.cycle_ns.len(), round.width.len(), round.quiet.len()];
             if lengths.iter().any(|&length| length != round.ns.len()) {
-                return malformed(format!("{}: a round's lists differ in length", cost.name()));
+                return malformed(format!("{}: a round's lists differ in length", cost.typed()));
             }
         }
     }

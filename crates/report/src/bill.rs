@@ -5,7 +5,7 @@ mod why;
 use analysis::bill::{Bill, BillRow, ChangedRow};
 use analysis::predict::MachineState;
 use record::units::{Amount, grouped, percent};
-use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, Run, Usage};
+use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, Run, Usage, typed_name};
 
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
@@ -130,7 +130,7 @@ fn cells(row: &BillRow, bill: &Bill) -> Vec<String> {
     let share = row.cpu_ns.zip(bill.charged).map(|(cpu, charged)| percent(cpu / charged.ns.max(1.0)));
     let none = || "-".to_string();
     vec![
-        format!("  {}", in_table(&row.what)),
+        format!("  {}", in_table(&typed_name(&row.what))),
         times(row.count),
         failed.unwrap_or_default(),
         moved.unwrap_or_default(),
@@ -290,7 +290,7 @@ fn footnotes(view: &BillView, style: Style) -> String {
         notes.push(format!("lost: {count}{}", loss.what));
     }
     if !view.lacking.is_empty() {
-        let some = view.lacking.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
+        let some = view.lacking.iter().take(6).map(|name| typed_name(name)).collect::<Vec<_>>().join(", ");
         let more = if view.lacking.len() > 6 { ", ..." } else { "" };
         notes.push(format!("without a price: {some}{more}"));
     }

@@ -4,8 +4,8 @@ use analysis::derived::{AGREE, Derived, EntryShare};
 use analysis::explain::Explanation;
 use analysis::memory::memory;
 use analysis::statistics::{Interval, median, quantile, sorted};
-use record::Run;
 use record::units::{percent, significant};
+use record::{Run, typed_name};
 
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, NOTHING, RowKind};
@@ -40,7 +40,7 @@ pub fn explained(
         let lacks = if it.parts.iter().any(|part| part.total.is_none()) { " (a part is missing)" } else { "" };
         let share = it.residual_share().map_or_else(|| "-".into(), percent);
         let figures = [value_or_bound(&it.whole), value_or_bound(&it.sum), value_or_bound(&it.residual), share];
-        let name = vec![format!("  {}{lacks}", it.name)];
+        let name = vec![format!("  {}{lacks}", typed_name(&it.name))];
         grid.add(RowKind::Row, [name, figures.to_vec(), vec![notes.doubts(&it.residual_doubts)]].concat());
     }
     page + &grid.render(style) + &notes.render(style)
@@ -52,7 +52,8 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
     let mut notes = Footnotes::of(style);
     for it in explanations {
         let mut grid = Grid::new("<>>>><", [vec![3], vec![1]]);
-        let titles = [it.name.as_str(), "each", "together", "+-", "share"];
+        let name = typed_name(&it.name);
+        let titles = [name.as_ref(), "each", "together", "+-", "share"];
         grid.add(RowKind::Heading, titles.map(String::from).to_vec());
         for part in &it.parts {
             let name =
@@ -125,7 +126,12 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
     let mut row = |share: &EntryShare| {
         let times = if share.entries == 1.0 { String::new() } else { format!(" ({} entries)", share.entries) };
         let half = share.share.told_half().map_or_else(|| "-".into(), percent);
-        vec![format!("  {}{times}", share.name), percent(share.share.value), half, notes.doubts(&share.doubts)]
+        vec![
+            format!("  {}{times}", typed_name(&share.name)),
+            percent(share.share.value),
+            half,
+            notes.doubts(&share.doubts),
+        ]
     };
     let hidden = shares.len().saturating_sub(2 * ENDS);
     for (index, share) in shares.iter().enumerate() {

@@ -110,7 +110,7 @@ fn family_told(family: &SlowFamily) -> String {
         .costs
         .iter()
         .take(FEW)
-        .map(|cost| format!("{} {:+.1} %", cost.name, (cost.ratio.value - 1.0) * 100.0))
+        .map(|cost| format!("{} {:+.1} %", shown(&cost.name), (cost.ratio.value - 1.0) * 100.0))
         .collect();
     let more = family.costs.len().saturating_sub(FEW);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -1,7 +1,7 @@
 //! Texts below a table, shown once each, and the numbers that refer to them.
 
-use record::Doubt;
 use record::units::counted;
+use record::{Doubt, typed_name};
 
 use crate::doubts::{same_kind, together};
 use crate::text::{Detail, Style};
@@ -124,6 +124,7 @@ impl Footnotes {
         // The names of the costs say how many they are.
         let costs = format!("{}: ", counted(doubts.len() as u64, "cost"));
         let text = if from.is_empty() { text } else { text.strip_prefix(&costs).map(String::from).unwrap_or(text) };
+        let from: Vec<_> = from.iter().map(|name| typed_name(name)).collect();
         let text = match from.as_slice() {
             [] => text,
             [one] => format!("inherited from {one}: {text}"),

@@ -5,7 +5,7 @@ use analysis::predict::{MachineState, MixPrediction, PricedLine};
 use analysis::statistics::Interval;
 use analysis::whatif::{Supposed, difference};
 use record::units::{percent, rate, significant};
-use record::{Doubt, Mix, MixLine, Nanoseconds, Run};
+use record::{Doubt, Mix, MixLine, Nanoseconds, Run, typed_name};
 
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
@@ -228,7 +228,7 @@ fn notes(priced: &[Priced], style: Style) -> String {
         let label = label(place, priced.len());
         let renamed = |row: &PricedLine| {
             let by = row.by.as_ref().filter(|by| by.operation != row.line.term.operation)?;
-            Some(format!("{} by {}", row.line.name(), by.source.1))
+            Some(format!("{} by {}", row.line.typed(), typed_name(&by.source.1)))
         };
         let renamed: Vec<String> = it.prediction.rows.iter().filter_map(renamed).collect();
         if !renamed.is_empty() {
@@ -243,7 +243,7 @@ fn notes(priced: &[Priced], style: Style) -> String {
                 Lack::Missing(Some(reason)) => reason.as_str(),
                 _ => "not in this run",
             };
-            page += &(style.dim(&style.paragraph("  ", &format!("{label}lacking: {}: {why}", line.name()))) + "\n");
+            page += &(style.dim(&style.paragraph("  ", &format!("{label}lacking: {}: {why}", line.typed()))) + "\n");
         }
     }
     page
@@ -252,7 +252,7 @@ fn notes(priced: &[Priced], style: Style) -> String {
 /// Why a prediction has no interval, and what widens it.
 fn how_sure(prediction: &MixPrediction) -> Vec<String> {
     let total = prediction.total();
-    let untold: Vec<&str> = total.untold().map(|(_, name)| name.as_str()).collect();
+    let untold: Vec<_> = total.untold().map(|(_, name)| typed_name(name)).collect();
     let mut texts = Vec::new();
     if !untold.is_empty() {
         texts.push(format!("the sum has no interval, because these costs have none: {}", untold.join(", ")));

@@ -76,10 +76,10 @@ fn notes(run: &Run, with_tails: &[(&Cost, &Tails)]) -> Vec<String> {
     }
     for (cost, tails) in with_tails {
         if let Some(why) = &tails.left_out {
-            notes.push(format!("{}: no single iterations: {}", printable(&cost.name()), printable(why)));
+            notes.push(format!("{}: no single iterations: {}", printable(&cost.typed()), printable(why)));
         }
         if tails.unserved > 0 {
-            let (unserved, name) = (grouped(tails.unserved as f64), printable(&cost.name()));
+            let (unserved, name) = (grouped(tails.unserved as f64), printable(&cost.typed()));
             notes.push(format!(
                 "{name}: {unserved} iterations that were asked for were not served: they come faster than it can be done, so \
                  that waiting grows without end; lower --arrivals"
@@ -96,7 +96,7 @@ pub fn tail_charts(run: &Run) -> Vec<(String, Chart)> {
         let curves = [("service", Some(&tails.service)), ("response", tails.response.as_ref())];
         let series = curves.into_iter().filter_map(|(name, tail)| Some(Series::new(name, curve(tail?))));
         let chart = Chart {
-            title: format!("Share of the iterations that take longer: {}", printable(&cost.name())),
+            title: format!("Share of the iterations that take longer: {}", printable(&cost.typed())),
             x: Axis::log("time", Unit::Nanoseconds),
             y: Axis::log("share", Unit::Share),
             series: series.collect(),

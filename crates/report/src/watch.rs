@@ -1,7 +1,7 @@
 //! A watch as a page: what changed, when, and what else changed then.
 
-use record::printable;
 use record::units::{counted, percent};
+use record::{printable, typed_name};
 use serde_json::Value;
 
 use crate::document::{WatchChange, WatchDocument, WatchFact};
@@ -27,7 +27,8 @@ pub fn watch(told: &WatchDocument, style: Style) -> String {
         page += &format!("\n{}\n", style.bold(&title(change)));
         let mut grid = Grid::new("<>>>", [vec![2]]);
         for cost in &change.costs {
-            let (id, point) = cost.cost.split_once('@').unwrap_or((&cost.cost, ""));
+            let name = typed_name(&cost.cost);
+            let (id, point) = name.split_once('@').unwrap_or((&name, ""));
             let kind = if cost.ratio > 1.0 { RowKind::Slower } else { RowKind::Faster };
             let lasts = if cost.lasts { "" } else { "not any more" };
             let cells = [

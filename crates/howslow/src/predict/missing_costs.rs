@@ -22,7 +22,7 @@ use crate::resolve::Named;
 pub(super) fn check(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Result<(), Misuse> {
     for (named, prediction) in runs.iter().zip(predictions) {
         for (line, lack) in &prediction.lacking {
-            let (run, name) = (printable(named.name), line.name());
+            let (run, name) = (printable(named.name), line.typed());
             match lack {
                 Lack::Several(names) => {
                     let several = names.iter().take(8).cloned().collect::<Vec<_>>().join(" ");
@@ -65,11 +65,11 @@ fn could_be_measured(mix: &Mix, line: &MixLine, runs: &[Named]) -> Result<(), Mi
     if points.iter().any(|point| spoken(&point)) {
         return Ok(());
     }
-    let shown: Vec<String> = points.iter().take(8).map(Point::to_string).collect();
+    let shown: Vec<String> = points.iter().take(8).map(Point::typed).collect();
     let shown = shown.join(" ");
     let shown = if shown.trim().is_empty() { "without a point".into() } else { format!("at {shown}") };
     let more = if points.len() > 8 { " ..." } else { "" };
-    let text = format!("the mix '{}' names the point {}", mix.name, line.term.at);
+    let text = format!("the mix '{}' names the point {}", mix.name, line.term.at.typed());
     Err(Misuse(format!("{text}, at which {id} is not measured; it is measured {shown}{more}")))
 }
 
@@ -88,7 +88,7 @@ fn own_work(id: &str) -> Option<String> {
 /// What measures a line; `None` if howslow cannot, because only a book has it.
 pub(super) fn command(line: &MixLine) -> Option<String> {
     own_work(&line.term.operation)
-        .or_else(|| registered(line).then(|| format!("howslow run {}", shell_words::quote(&line.name()))))
+        .or_else(|| registered(line).then(|| format!("howslow run {}", shell_words::quote(&line.typed()))))
 }
 
 /// Measures what the mixes need and the runs lack, as `howslow bill --measure` does, and adds it to the runs in memory. Returns
@@ -160,7 +160,7 @@ fn lacking(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Option<S
                 Lack::Missing(Some(reason)) => format!(" ({reason})"),
                 _ => String::new(),
             };
-            let _ = write!(text, "\n  {}{why}", line.name());
+            let _ = write!(text, "\n  {}{why}", line.typed());
         }
         if named.run.is_published() {
             text += "\nit is a book or imported, so nothing more can be measured there";
@@ -176,7 +176,7 @@ fn to_measure(prediction: &MixPrediction) -> String {
     let mut ids: Vec<String> = Vec::new();
     let mut text = String::new();
     for (line, _) in &prediction.lacking {
-        let quoted = shell_words::quote(&line.name()).into_owned();
+        let quoted = shell_words::quote(&line.typed()).into_owned();
         if registered(line) && !ids.contains(&quoted) {
             ids.push(quoted);
         }

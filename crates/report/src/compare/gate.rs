@@ -1,8 +1,8 @@
 //! What a gate found, as one sentence.
 
 use analysis::compare::{FailOn, Failed, Gated, RatioToBase, Unjudged};
-use record::printable;
 use record::units::{counted, percent};
+use record::{printable, typed_name};
 
 use super::rows::times;
 use super::view::ComparisonView;
@@ -66,11 +66,11 @@ fn named(failed: &Failed<'_>, view: &ComparisonView<'_>) -> String {
         RatioToBase::Unknown(_) => String::new(),
     };
     let place = if view.names.len() > 2 { format!(" in {}", view.label(failed.run)) } else { String::new() };
-    format!("{}{place} {ratio}", printable(&failed.base.name()))
+    format!("{}{place} {ratio}", printable(&failed.base.typed()))
 }
 
 fn unjudged(one: &Unjudged, view: &ComparisonView<'_>) -> String {
-    format!("{} in {} ({})", printable(&one.name), view.label(one.run), printable(&one.why))
+    format!("{} in {} ({})", printable(&typed_name(&one.name)), view.label(one.run), printable(&one.why))
 }
 
 fn listed(names: impl Iterator<Item = String>, count: usize) -> String {

@@ -84,7 +84,7 @@ fn line(it: &Comparison<'_>, row: &ComparisonRow<'_>, cost: &Cost, against: &Aga
     };
     let [base, other] =
         [shown(&it.runs[0], row.base, row.unit), shown(&it.runs[column + 1], cost, row.unit)].map(|it| escaped(&it));
-    format!("| {verdict} | {} | {base} | {other} | {ratio} | {interval} |\n", code(&row.base.name()))
+    format!("| {verdict} | {} | {base} | {other} | {ratio} | {interval} |\n", code(&row.base.typed()))
 }
 
 fn shown(run: &Run, cost: &Cost, unit: CountedIn) -> String {

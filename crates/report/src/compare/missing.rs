@@ -19,7 +19,7 @@ pub(super) fn versions(it: &Comparison<'_>, view: &ComparisonView<'_>, style: St
         let (base, other) = (one.base, one.other);
         let line = format!(
             "{}: version {} in {}, {} in {}",
-            base.name(),
+            base.typed(),
             base.version,
             view.label(0),
             other.version,

@@ -20,7 +20,7 @@ impl FleetView<'_> {
     }
 }
 
-/// A name, without what a terminal would take for a command.
+/// The name of a node or of a cost, sizes with their unit, without what a terminal would take for a command.
 pub(super) fn shown(name: &str) -> String {
-    record::printable(name)
+    record::printable(&record::typed_name(name))
 }
