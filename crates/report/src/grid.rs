@@ -37,9 +37,11 @@ const GAP: usize = 2;
 const WRAPPED: usize = 24;
 /// On a narrow page a point that makes the first column wider than this is on a line of its own, below its operation.
 const STACKED: usize = 42;
-/// The first column keeps this many columns before figures are dropped for it, and this many after that.
+/// The first column, and a text inside, keeps this many columns before figures are dropped for it, and this many after that.
 const NAME: usize = 20;
 const SHORTEST: usize = 6;
+/// A text inside that is longer than this is cut before columns are left out.
+const LONG: usize = 40;
 
 /// Nothing gives way by name: names are shortened and texts wrapped first. What is still too wide goes from the right.
 pub(crate) const NOTHING: [Vec<usize>; 0] = [];
@@ -164,6 +166,14 @@ impl Grid {
     fn layout(&self, titles: usize, width: usize) -> Layout {
         let last = self.columns.len().saturating_sub(1);
         let mut layout = Layout { shown: (0..=last).collect(), widths: self.widths(titles) };
+        // Long texts inside lose their middle before a column is left out for them, and shorter ones before figures are.
+        let inside = |layout: &Layout| -> Vec<usize> {
+            let shown = layout.shown.iter().copied();
+            shown.filter(|&at| at > 0 && at < last && self.columns[at] == Side::Left).collect()
+        };
+        for at in inside(&layout) {
+            layout.narrow(at, LONG, width);
+        }
         for group in &self.dropped {
             if layout.over(width) > 0 {
                 layout.shown.retain(|at| !group.contains(at));
@@ -176,6 +186,9 @@ impl Grid {
         let named = self.columns.first() == Some(&Side::Left);
         if named {
             layout.narrow(0, NAME, width);
+        }
+        for at in inside(&layout) {
+            layout.narrow(at, NAME, width);
         }
         // Notes in the last column matter more than figures beyond the first.
         let kept_last = usize::from(self.columns.get(last) == Some(&Side::Left));
@@ -318,6 +331,15 @@ mod tests {
         assert_eq!(inner(1, 5), [vec![2, 4], vec![3]]);
         assert!(inner(2, 2).concat().is_empty());
         assert!(inner(1, 0).concat().is_empty());
+    }
+
+    #[test]
+    fn a_text_inside_is_shortened_before_a_figure_is_left_out() {
+        let mut grid = Grid::new("<<><", NOTHING);
+        let cells = ["  SDRC/RCVX", "pipe.woken.block same, woken start", "6.62 µs", "[1]"];
+        grid.add(RowKind::Row, cells.map(String::from).to_vec());
+        let narrow = at(&grid, 48);
+        assert!(narrow.contains("6.62 µs  [1]") && narrow.contains('…') && narrow.contains(" start"), "{narrow}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A paper's tables beside this machine's figures, and the test of its sentences here.
 
+use std::collections::BTreeMap;
+
 use analysis::answer::Answer;
 use analysis::study::{Cell, ClaimFigure, Compared, Curve, Curves, StudyAnswer, TableAnswer, Test, TestedClaim};
 use record::units::{counted, grouped, payload_rate, percent, significant};
@@ -122,7 +124,7 @@ fn machines(machines: &[Machine]) -> String {
 fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| table.columns[at].heading.is_some()).collect();
     let side = |at: &usize| if table.columns[*at].right { '>' } else { '<' };
-    let mut grid = Grid::new(&shown.iter().map(side).collect::<String>(), NOTHING);
+    let mut grid = Grid::new(&shown.iter().map(side).collect::<String>(), turns(table, &shown));
     let heading = |(place, at): (usize, &usize)| {
         if place == 0 { table.title.clone() } else { table.columns[*at].heading.unwrap_or_default().into() }
     };
@@ -147,6 +149,18 @@ fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
         text += &(style.dim(&style.paragraph("  ", note)) + "\n");
     }
     text
+}
+
+/// The shown columns that are left out together where the page is too narrow, in their order.
+fn turns(table: &TableAnswer, shown: &[usize]) -> Vec<Vec<usize>> {
+    let mut turns: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
+    for (place, at) in shown.iter().enumerate() {
+        let turn = table.columns[*at].gives_way;
+        if turn > 0 && place > 0 {
+            turns.entry(turn).or_default().push(place);
+        }
+    }
+    turns.into_values().collect()
 }
 
 fn cell(cell: &Cell, notes: &mut Footnotes) -> String {

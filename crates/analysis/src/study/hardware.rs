@@ -175,7 +175,7 @@ mod tests {
         let table = buffer::table(&Paper::new(&books).expect("books"), &run);
         let Cell::Ratio(ratio) = table.rows[1][5] else { panic!("{table:?}") };
         assert!((ratio.value - 110.0 / (110.0 - 65.0 * 0.59)).abs() < 1e-9, "{ratio:?}");
-        assert!(matches!(&table.rows[2][2], Cell::Missing(why) if why.contains("memory.load@set=16384")));
+        assert!(matches!(&table.rows[2][2], Cell::Missing(why) if why.contains("memory.load@set=16KiB")));
     }
 
     #[test]

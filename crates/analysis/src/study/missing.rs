@@ -1,6 +1,6 @@
 //! Why costs are missing from a run.
 
-use record::Run;
+use record::{Run, typed_name};
 
 /// Why costs are missing: the reason they were skipped for and the remedy, where the run knows it.
 pub(crate) fn why_missing(run: &Run, missing: &[String]) -> String {
@@ -10,9 +10,9 @@ pub(crate) fn why_missing(run: &Run, missing: &[String]) -> String {
                 || (skip.at.0.is_empty() && name.split('@').next() == Some(&skip.operation))
         };
         match run.skipped.iter().find(meant) {
-            Some(skip) if skip.remedy.is_empty() => format!("{name}: {}", skip.reason),
-            Some(skip) => format!("{name}: {} ({})", skip.reason, skip.remedy),
-            None => format!("{name} is not in this run"),
+            Some(skip) if skip.remedy.is_empty() => format!("{}: {}", typed_name(name), skip.reason),
+            Some(skip) => format!("{}: {} ({})", typed_name(name), skip.reason, skip.remedy),
+            None => format!("{} is not in this run", typed_name(name)),
         }
     };
     missing.iter().map(reason).collect::<Vec<_>>().join("; ")

@@ -30,6 +30,15 @@ pub struct Column {
     pub heading: Option<&'static str>,
     /// True if it is aligned to the right.
     pub right: bool,
+    /// Its turn to be left out of a narrow page: those of turn 1 first, together. 0 if it stays.
+    pub gives_way: u8,
+}
+
+impl Column {
+    /// The same column, which is left out in this turn where a page is too narrow: what others imply, or fewest ask for, first.
+    pub(super) const fn gives_way(self, turn: u8) -> Column {
+        Column { gives_way: turn, ..self }
+    }
 }
 
 /// A figure of a paper, drawn from a run: rates by size, both on logarithmic scales.
@@ -86,26 +95,26 @@ pub enum Cell {
 }
 
 /// The last column of a table with measured costs.
-pub(super) const DOUBTS: Column = Column { key: "doubts", heading: Some(""), right: false };
+pub(super) const DOUBTS: Column = Column { key: "doubts", heading: Some(""), right: false, gives_way: 0 };
 
 /// A text column for pages and documents.
 pub(super) const fn words(key: &'static str, heading: &'static str) -> Column {
-    Column { key, heading: Some(heading), right: false }
+    Column { key, heading: Some(heading), right: false, gives_way: 0 }
 }
 
 /// A column of figures for pages and documents.
 pub(super) const fn figures(key: &'static str, heading: &'static str) -> Column {
-    Column { key, heading: Some(heading), right: true }
+    Column { key, heading: Some(heading), right: true, gives_way: 0 }
 }
 
 /// A column for pages only.
 pub(super) const fn shown(heading: &'static str, right: bool) -> Column {
-    Column { key: "", heading: Some(heading), right }
+    Column { key: "", heading: Some(heading), right, gives_way: 0 }
 }
 
 /// A column for documents only.
 pub(super) const fn told(key: &'static str) -> Column {
-    Column { key, heading: None, right: true }
+    Column { key, heading: None, right: true, gives_way: 0 }
 }
 
 impl Cell {

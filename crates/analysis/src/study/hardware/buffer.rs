@@ -43,8 +43,8 @@ pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
         columns: vec![
             words("served_by", ""),
             WHERE,
-            figures("reference_ns", "one"),
-            figures("references_ns", "all 65"),
+            figures("reference_ns", "one").gives_way(1),
+            figures("references_ns", "all 65").gives_way(2),
             figures("sequence_ns", "the sequence"),
             figures("slower", "times as long"),
             DOUBTS,

@@ -54,10 +54,10 @@ pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
         title: "handicaps removed".into(),
         columns: vec![
             words("cost", ""),
-            words("handicap", "handicap"),
+            words("handicap", "handicap").gives_way(2),
             figures("with_ns", "as it ran"),
             figures("without_ns", "without"),
-            figures("handicap_ns", "the handicap"),
+            figures("handicap_ns", "the handicap").gives_way(1),
             figures("ratio", "speeds up"),
             told("why_not"),
             DOUBTS,
