@@ -133,3 +133,44 @@ fn what_writes_out_the_work_of_strangers_is_asked_for_by_name() {
         assert!(operations::find(id).expect(id).opt_in, "{id}");
     }
 }
+
+/// A namespace for each pair would be most of the cost: one process makes many pairs.
+#[test]
+fn accounting_begins_many_times_in_each_process() {
+    const TIMES: u64 = 4;
+    apart(|scratch| {
+        let setting = setting(points("call.acct")[0].clone(), scratch);
+        let Some(mut work) = looped("call.acct", &setting) else { return };
+        let records = CString::new(scratch.join("records").as_os_str().as_encoded_bytes()).expect("a path");
+        // SAFETY: asks for a descriptor.
+        let watch = unsafe { libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC) };
+        // SAFETY: the path ends in zero.
+        let added = unsafe { libc::inotify_add_watch(watch, records.as_ptr(), libc::IN_OPEN | libc::IN_CLOSE) };
+        assert!(watch >= 0 && added >= 0, "{}", std::io::Error::last_os_error());
+        let mut opened = 0;
+        for _ in 0..TIMES {
+            work.perform(1).expect("pairs");
+            opened += opens(watch);
+        }
+        // SAFETY: our own descriptor.
+        unsafe { libc::close(watch) };
+        // Two openings that nothing separates are told as one.
+        assert!(opened >= TIMES * 32, "the kernel opened the records {opened} times for {TIMES} processes");
+    });
+}
+
+/// The openings that this watch has seen since it was asked.
+fn opens(watch: i32) -> u64 {
+    const HEADER: usize = size_of::<libc::inotify_event>();
+    let (mut events, mut opens) = (vec![0_u8; 1 << 16], 0);
+    loop {
+        // SAFETY: the buffer has this length.
+        let length = unsafe { libc::read(watch, events.as_mut_ptr().cast(), events.len()) };
+        let Ok(length @ 1..) = usize::try_from(length) else { return opens };
+        // The watch is of a file, so no event has a name. The mask is the second word.
+        for event in events[..length].chunks_exact(HEADER) {
+            let mask = u32::from_ne_bytes(event[4..8].try_into().expect("a word"));
+            opens += u64::from(mask & libc::IN_OPEN != 0);
+        }
+    }
+}
