@@ -310,3 +310,37 @@ fn map(ring: &OwnedFd, offset: u64) -> Result<*mut u8, Failure> {
     // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
     Ok(unsafe { mmap(std::ptr::null_mut(), 4096, access, flags, ring, offset) }?.cast())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_answers_every_request_of_a_ring() {
+        const TIMES: u32 = 23;
+        let Ok(ring) = Ring::new() else {
+            testing::left_out!("io_uring is refused here");
+            return;
+        };
+        // The kernel alone writes the tail of the results.
+        let answered = || ring.words[2].load(Ordering::Acquire);
+        assert_eq!(answered(), 0);
+        for taken in 1..=TIMES {
+            ring.ask();
+            assert_eq!(call::io_uring_enter(&ring.descriptor, 1, 1, GET_EVENTS, Null, 0).expect("entered"), 1);
+            assert_eq!((answered(), ring.take(), ring.take()), (taken, 1, 0));
+        }
+    }
+
+    /// Loads and release stores are plain moves on x86-64. All else that changes shared memory at once is a locked instruction.
+    #[test]
+    fn a_ring_is_driven_by_loads_and_stores_alone() {
+        let text = include_str!("asynchronous.rs").split("#[cfg(test)]").next().unwrap_or_default();
+        let ring = text.split("impl Ring {").nth(1).and_then(|rest| rest.split("\n}").next()).expect("the ring");
+        let code: String = ring.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        assert!(code.contains("fn ask(") && code.contains("fn take(") && code.contains("Release"), "{code}");
+        for locked in ["fetch_", "swap", "compare_", "SeqCst", "AcqRel", "fence("] {
+            assert!(!code.contains(locked), "{locked} in the loop of call.io_uring_enter");
+        }
+    }
+}
