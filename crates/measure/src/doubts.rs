@@ -211,7 +211,7 @@ mod tests {
             cpu: 0,
             launcher: order,
             survey: false,
-            end: Ok(RoundSamples { samples: vec![sample.clone(); 5], ..RoundSamples::empty(1) }),
+            end: Ok(RoundSamples { samples: vec![sample; 5], ..RoundSamples::empty(1) }),
         }));
         entry
     }
