@@ -67,7 +67,7 @@ mod tests {
     fn only_what_is_near_in_spelling_is_suggested() {
         let told = |words: &[&str]| {
             let words = std::iter::once("howslow").chain(words.iter().copied());
-            let mut error = Command::try_parse_from(words).err().expect("misused");
+            let mut error = Command::try_parse_from(words).expect_err("misused");
             keep_near(&mut error);
             error.to_string()
         };
