@@ -7,7 +7,7 @@
 //! How to use it
 //! 1. Describe a [`System`] (TOML or in code) and call [`predict`]: throughput, response, how the CPUs are used, three kinds of idle time.
 //! 2. Or measure configurations, put each into a [`MeasuredMeans`], and [`fit`] them: first of all one user alone over several memory
-//!    limits. [`Fit::system`] then gives the [`System`] of any other [`Configuration`], measured or not.
+//!    limits. [`Fit::system`] then gives the [`System`] of any other [`MeasuredConfiguration`], measured or not.
 //! 3. [`predict_interval`] carries the intervals of the parameters to the prediction. [`bounds`] says what no system of these demands
 //!    exceeds, and [`simulate()`] plays the same system event by event, with percentiles of the response time.
 //! 4. [`questions`] asks how many users a system carries, what a change is worth, and what limits it.

@@ -18,7 +18,7 @@ pub struct Fit {
     /// Waiting that is neither for a CPU nor for a page nor for eligibility, in seconds.
     pub other_wait_s: Figure,
     /// CPU time for handling one fault on the device where that takes least, in seconds. What another device takes beyond it is its
-    /// [`PageDevice::cpu_s`].
+    /// [`PageSource::cpu_s`].
     pub handling_s: Figure,
     /// Faults by the memory of an interaction.
     pub faults: FaultCurve,
