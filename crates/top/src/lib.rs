@@ -5,7 +5,7 @@
 //! use top::{About, Command, Key, Settings, State};
 //!
 //! let mut state = State::new(About::default(), Settings::default());
-//! state.update(analysis::bill::Interval::default());
+//! state.update(analysis::bill::Stretch::default());
 //! assert_eq!(state.press(Key::Char('q')), Some(Command::Quit));
 //! ```
 #![forbid(unsafe_code)]
