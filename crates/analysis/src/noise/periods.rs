@@ -6,6 +6,10 @@
 //! candidates. Each is followed through the recording from slot to slot. The period that finds the most gaps, and finds
 //! one in most of its slots, is a series; its gaps leave the pool, and the search goes on.
 
+mod path;
+
+use path::{Pace, Path, Watch, follow};
+
 use super::gap::{Gap, SpinWindow};
 use crate::statistics::{median, quantile, sorted};
 
@@ -122,26 +126,24 @@ fn next_series(gaps: &[Gap], windows: &[SpinWindow], free: &[bool], least: f64) 
         if (first.hits.len() as f64) < FILLED * first.slots as f64 || first.hits.len() < FEWEST {
             continue;
         }
-        let tolerance = (6.0 * first.jitter(&starts)).clamp((0.001 * first.period).max(1e3), LOOSE * first.period);
-        let Some(path) = follow(&starts, &watch, Pace { period: first.period, tolerance }) else { continue };
-        // Two series together fill many slots of a shorter period; its empty slots tell it from a real one.
-        let empty = path.slots.saturating_sub(path.hits.len() as u64);
-        let score = path.hits.len() as f64 - empty as f64;
-        if path.is_series(rate, tolerance) && best.as_ref().is_none_or(|(most, ..)| score > *most) {
+        let pace = Pace::of(first.period, first.jitter(&starts));
+        let Some(path) = follow(&starts, &watch, pace) else { continue };
+        let score = path.score();
+        if path.is_series(rate, pace.tolerance) && best.as_ref().is_none_or(|(most, ..)| score > *most) {
             best = Some((score, path.period, path.hits));
         }
     }
     let (_, period, hits) = best?;
-    // The shorter gaps of the same series are found in its slots.
+    // The shorter gaps of the same series are found in its slots, and between them.
     let around: Vec<usize> =
         (0..gaps.len()).filter(|&place| free[place] && gaps[place].length >= least / 4.0).collect();
     let all: Vec<f64> = around.iter().map(|&place| gaps[place].start).collect();
-    let narrow = Path { period, ..Path::of(&hits) };
-    let tolerance = (6.0 * narrow.jitter(&starts)).clamp((0.001 * period).max(1e3), LOOSE * period);
-    let path = follow(&all, &watch, Pace { period, tolerance }).filter(|path| path.hits.len() >= hits.len());
-    let (path, places, starts) = match path {
+    let jitter = Path { period, ..Path::of(&hits) }.jitter(&starts);
+    let whole = follow(&all, &watch, Pace::of(period, jitter)).filter(|path| path.hits.len() >= hits.len());
+    let rate = rate * all.len() as f64 / starts.len() as f64;
+    let (path, places, starts) = match finest(whole, &all, &watch, (period, jitter, rate)) {
         Some(path) => (path, around, all),
-        None => (follow(&starts, &watch, Pace { period, tolerance })?, pool, starts),
+        None => (follow(&starts, &watch, Pace::of(period, jitter))?, pool, starts),
     };
     let members: Vec<usize> = path.hits.iter().map(|&hit| places[hit]).collect();
     let (shorter, length, longer) = lengths(&members, gaps);
@@ -153,6 +155,28 @@ fn next_series(gaps: &[Gap], windows: &[SpinWindow], free: &[bool], least: f64) 
         length,
         shorter,
         longer,
+    })
+}
+
+/// Of a series with gaps of different lengths, only some may be long enough to be looked at. These may come back with a multiple
+/// of its period, and the others lie in the slots between. The period, or the part of it, that explains the most gaps.
+fn finest(
+    whole: Option<Path>,
+    starts: &[f64],
+    watch: &Watch<'_>,
+    (period, jitter, rate): (f64, f64, f64),
+) -> Option<Path> {
+    const PARTS: u32 = 64;
+    // A finer series has a gap in most of its slots.
+    let slots = whole.as_ref().map_or(0, |whole| whole.slots) as f64;
+    let is_possible = |parts: &f64| period / parts > SHORTEST && starts.len() as f64 >= FILLED * parts * slots;
+    (2..=PARTS).map(f64::from).take_while(is_possible).fold(whole, |best, parts| {
+        let pace = Pace::of(period / parts, jitter);
+        let finer = follow(starts, watch, pace).filter(|path| path.is_series(rate, pace.tolerance));
+        match (finer, &best) {
+            (Some(finer), Some(whole)) if finer.score() > whole.score() => Some(finer),
+            _ => best,
+        }
     })
 }
 
@@ -215,176 +239,6 @@ fn peaks(distances: &[f64], width: f64, least: usize) -> Vec<(f64, f64)> {
         bin *= 1.0 + width / 2.0;
     }
     found
-}
-
-/// What the task could see: nothing outside of its windows, and nothing else during a gap.
-struct Watch<'a> {
-    gaps: &'a [Gap],
-    windows: &'a [SpinWindow],
-}
-
-impl Watch<'_> {
-    fn sees(&self, moment: f64) -> bool {
-        let after = self.windows.partition_point(|window| window.start <= moment);
-        if after == 0 || self.windows[after - 1].end < moment {
-            return false;
-        }
-        let after = self.gaps.partition_point(|gap| gap.start <= moment);
-        after == 0 || self.gaps[after - 1].end() < moment
-    }
-}
-
-/// What a series is followed with.
-#[derive(Clone, Copy)]
-struct Pace {
-    period: f64,
-    tolerance: f64,
-}
-
-/// The gaps that lie in the slots of a period.
-struct Path {
-    period: f64,
-    /// Their places in the list of starts.
-    hits: Vec<usize>,
-    /// The number of each one's slot; after a break it goes on with the next one, and the break is not measured.
-    slot_of: Vec<u64>,
-    /// The stretches between breaks, as numbers of hits.
-    breaks: Vec<usize>,
-    /// Slots that were seen.
-    slots: u64,
-    misses: u64,
-}
-
-impl Path {
-    fn of(hits: &[usize]) -> Path {
-        Path {
-            period: 0.0,
-            hits: hits.to_vec(),
-            slot_of: (0..hits.len() as u64).collect(),
-            breaks: vec![0],
-            slots: hits.len() as u64,
-            misses: 0,
-        }
-    }
-
-    /// The median distance of neighbours from the period, neighbours being one period apart or nearly so.
-    fn jitter(&self, starts: &[f64]) -> f64 {
-        let off = self.hits.windows(2).filter_map(|pair| {
-            let distance = starts[pair[1]] - starts[pair[0]];
-            let slots = (distance / self.period).round().max(1.0);
-            (slots <= 3.0).then(|| (distance - slots * self.period).abs())
-        });
-        median(off).unwrap_or(0.0)
-    }
-
-    /// True if there are enough gaps, in most slots, and far more than gaps at random moments would fill: by the relative
-    /// entropy of the two shares (Chernoff's bound of the binomial tail). The first three are where they are because they
-    /// were looked for there, and many periods are tried.
-    fn is_series(&self, rate: f64, tolerance: f64) -> bool {
-        const CHOSEN: f64 = 3.0;
-        const UNLIKELY: f64 = 13.0;
-        let slots = self.slots as f64;
-        let by_chance = 1.0 - (-rate * 2.0 * tolerance).exp();
-        let filled = (self.hits.len() as f64 / slots).min(1.0);
-        let part = |share: f64, chance: f64| if share > 0.0 { share * (share / chance).ln() } else { 0.0 };
-        let entropy = part(filled, by_chance) + part(1.0 - filled, 1.0 - by_chance);
-        self.hits.len() >= FEWEST && filled >= FILLED && filled > by_chance && (slots - CHOSEN) * entropy > UNLIKELY
-    }
-
-    /// The period that fits the moments best, each stretch between breaks with a phase of its own (least squares).
-    fn fitted(&self, starts: &[f64]) -> Option<f64> {
-        let (mut above, mut below) = (0.0, 0.0);
-        let ends = self.breaks.iter().skip(1).copied().chain([self.hits.len()]);
-        for (begin, end) in self.breaks.iter().copied().zip(ends) {
-            let count = (end - begin) as f64;
-            if count < 2.0 {
-                continue;
-            }
-            let slot = |hit: usize| self.slot_of[hit] as f64;
-            let moment = |hit: usize| starts[self.hits[hit]] - starts[self.hits[begin]];
-            let (slots, moments) =
-                (begin..end).fold((0.0, 0.0), |sums, hit| (sums.0 + slot(hit), sums.1 + moment(hit)));
-            for hit in begin..end {
-                let off = slot(hit) - slots / count;
-                above += off * (moment(hit) - moments / count);
-                below += off * off;
-            }
-        }
-        (below > 0.0).then(|| above / below)
-    }
-}
-
-/// Follows a period through the recording.
-fn follow(starts: &[f64], watch: &Watch<'_>, pace: Pace) -> Option<Path> {
-    /// After this many empty slots in a row the phase is lost.
-    const LOST_AFTER: u32 = 6;
-    let Pace { mut period, tolerance } = pace;
-    let mut path = Path::of(&[]);
-    path.breaks.clear();
-    let mut from = 0;
-    while let Some(first) = begin(starts, from, Pace { period, tolerance }) {
-        // The slots that passed without a phase were missed.
-        if let Some(&last) = path.hits.last() {
-            path.slots += ((starts[first] - starts[last]) / period).round().max(1.0) as u64 - 1;
-        }
-        path.breaks.push(path.hits.len());
-        let (mut at, mut slot, mut empty) = (starts[first], path.slot_of.last().map_or(0, |slot| slot + 1), 0);
-        path.hits.push(first);
-        path.slot_of.push(slot);
-        path.slots += 1;
-        let (begun, begun_slot) = (at, slot);
-        from = first + 1;
-        while empty < LOST_AFTER && from < starts.len() {
-            slot += 1;
-            let expected = at + period;
-            match nearest(starts, from, expected).filter(|&it| (starts[it] - expected).abs() <= tolerance) {
-                Some(hit) => {
-                    path.slots += 1;
-                    path.hits.push(hit);
-                    path.slot_of.push(slot);
-                    (at, empty, from) = (starts[hit], 0, hit + 1);
-                    // The longer it is known, the better: an error grows with every slot that is not seen.
-                    if slot - begun_slot >= 8 {
-                        period = (at - begun) / (slot - begun_slot) as f64;
-                    }
-                }
-                None => {
-                    let seen = watch.sees(expected);
-                    path.slots += u64::from(seen);
-                    path.misses += u64::from(seen);
-                    empty += u32::from(seen);
-                    at = expected;
-                    from = from.max(starts.partition_point(|&start| start < expected - tolerance));
-                }
-            }
-        }
-        // The empty slots at a break were counted, and are counted again to the next begin.
-        path.slots -= u64::from(empty).min(path.slots);
-        from = from.max(path.hits.last().map_or(0, |hit| hit + 1));
-    }
-    path.period = path.fitted(starts)?;
-    Some(path)
-}
-
-/// The first gap from here that at least two of the next three slots confirm.
-fn begin(starts: &[f64], from: usize, pace: Pace) -> Option<usize> {
-    let confirmed = |first: &usize| {
-        let at = |slots: f64| {
-            let expected = starts[*first] + slots * pace.period;
-            nearest(starts, first + 1, expected).is_some_and(|it| (starts[it] - expected).abs() <= pace.tolerance)
-        };
-        [1.0, 2.0, 3.0].into_iter().filter(|&slots| at(slots)).count() >= 2
-    };
-    (from..starts.len()).find(confirmed)
-}
-
-/// The start nearest to a moment, from a place on.
-fn nearest(starts: &[f64], from: usize, moment: f64) -> Option<usize> {
-    let rest = starts.get(from..)?;
-    let after = rest.partition_point(|&start| start < moment);
-    let near = |place: usize| rest.get(place).map(|start| ((start - moment).abs(), from + place));
-    let both = [after.checked_sub(1).and_then(near), near(after)];
-    both.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, place)| place)
 }
 
 #[cfg(test)]

@@ -121,6 +121,22 @@ fn series_of_like_length_are_told_apart() {
 }
 
 #[test]
+fn gaps_of_one_series_may_differ_in_length() {
+    // What else happens at the same moments makes some of them longer: every second, third, eighth or sixteenth one.
+    for (seed, longer) in [(1, 2_usize), (2, 3), (3, 8), (4, 16)] {
+        let mut made = Made::new(10.0, seed).every(3e6, 18_000.0, 2_000.0, 0.0);
+        made.gaps.iter_mut().step_by(longer).for_each(|gap| gap.length *= 1.8);
+        let rest =
+            made.every(4e6, 3_000.0, 500.0, 0.0).every(SECOND, 500_000.0, 60_000.0, 0.0).at_random(300.0, 1_000.0);
+        let (gaps, windows) = rest.recorded();
+        let found = periods(&gaps, &windows);
+        let series = at(&found, 3e6);
+        assert!(series.members.len() as f64 > 0.9 * series.slots as f64, "{longer}: {series:?}");
+        assert_eq!(found.len(), 3, "{:?}", found.iter().map(|it| (it.period, it.members.len())).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn missing_gaps_and_many_others_do_not_hide_a_period() {
     for seed in 20..24 {
         let (gaps, windows) =
