@@ -8,6 +8,8 @@ use record::units::percent;
 const EXPLAINED: [f64; 2] = [0.8, 1.2];
 /// The least share of the charge that is worth a reason.
 const WORTH: f64 = 0.05;
+/// What prices calls that create, fill, copy and remove files.
+const OF_FILES: [&str; 4] = ["called.create", "called.fill", "called.copy", "called.unlink"];
 /// A program whose tasks sleep more often than once in this many calls waits for something.
 const SLEEPS: u64 = 50;
 
@@ -21,6 +23,7 @@ pub(super) fn why(seen: &Observation, bill: &Bill, lacking: &[String]) -> Option
     let charged = bill.charged?;
     if share > 1.0 {
         reasons.push("calls that find less to do than those that were measured cost less".into());
+        reasons.extend(elsewhere(bill, charged.ns));
     } else {
         if let Some(user) = seen.usage.user_ns.filter(|user| !charged.kernel_alone && *user > 0.0) {
             let user = percent(user / charged.ns);
@@ -61,6 +64,16 @@ fn looped(bill: &Bill, charged: f64) -> Option<String> {
     ))
 }
 
+/// Files that are made or removed cost what their file system does, and the run was taken on one.
+fn elsewhere(bill: &Bill, charged: f64) -> Option<String> {
+    let on_files =
+        |row: &&analysis::bill::BillRow| row.priced_by.iter().any(|by| OF_FILES.iter().any(|id| by.starts_with(id)));
+    let cost: f64 = bill.rows.iter().filter(on_files).filter_map(|row| row.cpu_ns).sum();
+    (cost > WORTH * charged).then(|| {
+        "files are created and removed at the prices of the run's file system; in memory (tmpfs) both cost much less".into()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use analysis::bill::{BillRow, Charged, bill};
@@ -96,6 +109,9 @@ mod tests {
         assert!(text.contains("what a fork copies"), "{text}");
         let (seen, over) = billed("read", "called.read", 2e6);
         let text = why(&seen, &over, &[]).expect("a reason");
-        assert!(text.contains("less to do"), "{text}");
+        assert!(text.contains("less to do") && !text.contains("tmpfs"), "{text}");
+        let (seen, removed) = billed("unlinkat", "called.unlink@content=written,size=4096", 2e6);
+        let text = why(&seen, &removed, &[]).expect("a reason");
+        assert!(text.contains("tmpfs"), "{text}");
     }
 }
