@@ -8,7 +8,7 @@
 
 mod path;
 
-use path::{Pace, Path, Watch, follow};
+use path::{FEWEST, FILLED, LOOSE, Pace, Path, Watch, follow};
 
 use super::gap::{Gap, SpinWindow};
 use crate::statistics::{median, quantile, sorted};
@@ -32,11 +32,6 @@ pub struct Series {
     pub longer: f64,
 }
 
-/// A series has at least this many gaps, and at least this share of its slots has one.
-const FEWEST: usize = 5;
-const FILLED: f64 = 0.6;
-/// How late or early a gap may be, as a part of the period, before anything is known of its jitter.
-const LOOSE: f64 = 0.08;
 /// So many following gaps are looked at for distances: that many may come between two of a series.
 const FOLLOWING: usize = 24;
 /// The most gaps that are searched for candidates.

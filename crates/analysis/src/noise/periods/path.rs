@@ -3,7 +3,11 @@
 use crate::noise::gap::{Gap, SpinWindow};
 use crate::statistics::median;
 
-use super::{FEWEST, FILLED, LOOSE};
+/// A series has at least this many gaps, and at least this share of its slots has one.
+pub(super) const FEWEST: usize = 5;
+pub(super) const FILLED: f64 = 0.6;
+/// How late or early a gap may be, as a part of the period, before anything is known of its jitter.
+pub(super) const LOOSE: f64 = 0.08;
 
 /// What the task could see: nothing outside of its windows, and nothing else during a gap.
 pub(super) struct Watch<'a> {
