@@ -33,6 +33,7 @@ use record::Machine;
 use host::Host;
 pub use kernel_threads::KernelThreads;
 pub use present::present;
+pub use processor::processor_name;
 pub use task::TaskStat;
 pub use topology::{Distance, Topology, kind_of_core};
 

@@ -32,6 +32,18 @@ impl Processor {
     }
 }
 
+/// The processor's name, where programs can read it. Under an emulator it is another than that of the machine below.
+#[cfg(target_arch = "x86_64")]
+pub fn processor_name() -> Option<String> {
+    raw_cpuid::CpuId::new().get_processor_brand_string().map(|brand| brand.as_str().trim().to_owned())
+}
+
+/// The processor's name, where programs can read it: not on this architecture.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn processor_name() -> Option<String> {
+    None
+}
+
 #[cfg(target_arch = "x86_64")]
 fn read() -> Processor {
     use raw_cpuid::CpuId;
@@ -43,7 +55,7 @@ fn read() -> Processor {
     let mhz = |value: Option<u16>| value.filter(|&mhz| mhz > 0).map(f64::from);
     Processor {
         vendor: cpuid.get_vendor_info().map(|vendor| vendor.as_str().to_owned()),
-        model: cpuid.get_processor_brand_string().map(|brand| brand.as_str().trim().to_owned()),
+        model: processor_name(),
         signature: features.as_ref().map(|id| (id.family_id().into(), id.model_id().into(), id.stepping_id().into())),
         midr: None,
         features: x86_features(),

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use guard::children::{self, Reaped};
 use guard::{Lost, guarded};
+use machine::processor_name;
 use operation::{Item, Operation};
 use record::{Launchers, Point};
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,8 @@ struct Brief {
     scratch: PathBuf,
     /// The launcher's number. It is part of the names of its rounds' folders.
     number: u32,
+    /// The processor's name as the run reads it. A program that an emulator executes for us may run without the emulator.
+    processor: Option<String>,
 }
 
 /// A request to a launcher.
@@ -170,7 +173,8 @@ impl Launcher {
             .spawn()?;
         let items = items.iter().map(|item| (item.operation.id.to_string(), item.point.clone())).collect();
         let mut launcher = Launcher::reached(child.id() as libc::pid_t, ours)?;
-        launcher.greet(&Brief { items, checker, scratch: scratch.into(), number }).inspect_err(|_| {
+        let brief = Brief { items, checker, scratch: scratch.into(), number, processor: processor_name() };
+        launcher.greet(&brief).inspect_err(|_| {
             // Whatever it is, it is no launcher, and must not be waited for.
             children::kill(launcher.pid);
         })?;
@@ -250,6 +254,9 @@ pub fn serve_rounds(find: fn(&str) -> Option<&'static Operation>) -> Result<(), 
     // afterwards. The brief of the whole catalogue has more than 100 KB, too many to read byte by byte.
     BufReader::new(&stream).read_line(&mut line).map_err(|_| not_ours())?;
     let brief: Brief = serde_json::from_str(&line).map_err(|_| not_ours())?;
+    if brief.processor != processor_name() {
+        return Err("the run is on another processor than this program: one of the two is emulated".into());
+    }
     let known = brief.items.into_iter().map(|(id, point)| find(&id).map(|operation| Item { operation, point }));
     let items: Vec<Item> = known.collect::<Option<_>>().ok_or("an operation of the run is not in this program")?;
     (&stream).write_all(format!("{LAUNCH}\n").as_bytes()).map_err(|error| error.to_string())?;

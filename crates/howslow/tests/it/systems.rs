@@ -126,6 +126,9 @@ fn is_sound(run: &Run, system: System) {
     assert_eq!(run.machine.kernel.name, "Linux");
     let emulated = run.machine.virtualization.hypervisor.as_deref() == Some("QEMU TCG");
     assert!(emulated || system.emulator.is_none(), "{:?}", run.machine.virtualization);
+    // What an emulator executes anew runs without it, if it is of this machine's architecture.
+    let executed = run.noise.launchers.as_ref().is_some_and(|launchers| launchers.executed);
+    assert_eq!(executed, system.emulator.is_none(), "under {:?}", system.emulator);
     for pattern in MEASURED {
         let cost = cost(run, pattern);
         assert!(cost.quoted().0 > 0.0, "{} costs {}", cost.name(), cost.quoted());
