@@ -67,8 +67,11 @@ fn sweep(root: &Path) {
             continue;
         }
         // A link of that name is not ours. Another user's folder cannot be opened or removed anyway.
-        let ours = folder.file_type().is_ok_and(|kind| kind.is_dir());
-        if ours && File::open(folder.path()).is_ok_and(|lock| lock_now(&lock)) {
+        if !folder.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        // The lock is held until the folder is gone, so that its maker cannot lock it in the meantime.
+        if let Some(_lock) = File::open(folder.path()).ok().filter(lock_now) {
             let _ = fs::remove_dir_all(folder.path());
         }
     }
