@@ -12,6 +12,7 @@ use Operand::{Constant, Register as Other};
 /// `AT_FDCWD`, with its sign turned.
 const WORKING_FOLDER: i32 = 100;
 const SLASH: i32 = b'/' as i32;
+
 /// Counts the name of a call that returned. In register 1 the class of the call, in 7 the record, in 9 the result; registers 6
 /// to 9 are kept.
 pub(super) fn count(b: &mut Builder, done: Label) {

@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
+use analysis::statistics::{median, median_ranks, sorted};
 use record::{CountingCost, CountingProbe};
 
 /// Pairs of a stretch that is not counted and one that is.
 pub(crate) const PAIRS: usize = 12;
-/// The third smallest and the third largest of 12 values hold the median of their distribution with 96 % probability: no more
-/// than 2 of 12 lie on one side of it with a probability of 79 / 4096.
-const OUTSIDE: usize = 2;
 /// A machine without a free CPU does not keep the bill waiting for longer. The pairs take some 40 ms elsewhere.
 pub(crate) const ENOUGH: Duration = Duration::from_secs(1);
 
@@ -29,24 +27,19 @@ impl Added {
     /// What this many calls cost, of which this share takes a name. `None` if no pair was finished.
     pub(crate) fn cost(&self, calls: f64, named: f64) -> Option<CountingCost> {
         let pairs = self.plain.iter().zip(&self.named);
-        let mut mixed: Vec<f64> = pairs.map(|(plain, name)| plain + named * (name - plain)).collect();
-        mixed.sort_by(f64::total_cmp);
-        let middle = mixed.len() / 2;
-        let median = match mixed.len() {
-            0 => return None,
-            length if length % 2 == 1 => mixed[middle],
-            _ => f64::midpoint(mixed[middle - 1], mixed[middle]),
-        };
+        let mixed = sorted(pairs.map(|(plain, name)| plain + named * (name - plain)));
+        let per_call_ns = median(mixed.iter().copied())?;
+        let (low, high) = median_ranks(mixed.len());
         let probe = (mixed.len() == PAIRS).then(|| CountingProbe {
             pairs: PAIRS as u32,
-            per_call_ns: median,
-            low_ns: mixed[OUTSIDE],
-            high_ns: mixed[PAIRS - 1 - OUTSIDE],
+            per_call_ns,
+            low_ns: mixed[low],
+            high_ns: mixed[high],
         });
         Some(CountingCost {
-            per_call_ns: median,
+            per_call_ns,
             in_program_ns: self.in_program_ns,
-            together_ns: median * calls,
+            together_ns: per_call_ns * calls,
             method: self.method.into(),
             probe,
             alternated: None,
