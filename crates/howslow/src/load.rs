@@ -36,10 +36,12 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     }
     let name = args.plan.as_deref().unwrap_or(Path::new("fortran"));
     let plan = adjusted(read(name)?, args)?;
-    check_time(&plan, args)?;
+    check_count(&plan)?;
     let configurations = plan.axes.configurations();
     let before = if args.predict { predict::takes(&plan, &configurations) } else { 0.0 };
-    let takes = told(plan.takes(configurations.len()) + before);
+    let seconds = plan.takes(configurations.len()) + before;
+    check_time(configurations.len(), seconds, args.yes)?;
+    let takes = told(seconds);
     if args.dry_run {
         let mut lines = dry_run(&plan, &configurations, &root).map_err(refused)?;
         if args.predict {
@@ -125,21 +127,22 @@ fn adjusted(mut plan: Plan, args: &LoadArgs) -> Result<Plan, Misuse> {
     Ok(plan)
 }
 
-/// Refuses what takes very long, unless that is wanted.
-fn check_time(plan: &Plan, args: &LoadArgs) -> Result<(), Misuse> {
+/// Refuses more configurations than anybody wants. They are counted before they are made.
+fn check_count(plan: &Plan) -> Result<(), Misuse> {
     /// More are a mistake, whatever was said.
     const MOST: f64 = 100_000.0;
     let count = plan.axes.count();
     if count > MOST {
         return Err(Misuse(format!("the axes make {count:.0} configurations; at most {MOST:.0} are possible")));
     }
-    let before = if args.predict { predict::takes(plan, &plan.axes.configurations()) } else { 0.0 };
-    let seconds = plan.takes(1) * count + before;
-    if seconds > LONG && !args.yes {
+    Ok(())
+}
+
+/// Refuses what takes very long, unless that is wanted.
+fn check_time(count: usize, seconds: f64, yes: bool) -> Result<(), Misuse> {
+    if seconds > LONG && !yes {
         let takes = told(seconds);
-        return Err(Misuse(format!(
-            "{count:.0} configurations take about {takes}; give --yes to begin, or fewer values"
-        )));
+        return Err(Misuse(format!("{count} configurations take about {takes}; give --yes to begin, or fewer values")));
     }
     Ok(())
 }
