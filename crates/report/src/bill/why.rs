@@ -1,6 +1,6 @@
 //! Why a bill does not close: what its prices leave out, as far as the counts tell.
 
-use analysis::bill::Bill;
+use analysis::bill::{Bill, BillRow};
 use record::Observation;
 use record::units::percent;
 
@@ -53,9 +53,7 @@ fn sleeping(seen: &Observation) -> Option<String> {
 
 /// Calls that were timed on one object, by loops that make the call themselves.
 fn looped(bill: &Bill, charged: f64) -> Option<String> {
-    let in_loop = |row: &&analysis::bill::BillRow| row.priced_by.iter().any(|by| by.starts_with("call."));
-    let rows: Vec<_> = bill.rows.iter().filter(in_loop).collect();
-    let cost: f64 = rows.iter().filter_map(|row| row.cpu_ns).sum();
+    let (rows, cost) = priced(bill, &["call."]);
     let most = rows.first().filter(|_| cost > WORTH * charged)?;
     Some(format!(
         "calls such as {} ({} of the charge) are priced by loops on one object, where they cost least",
@@ -66,17 +64,23 @@ fn looped(bill: &Bill, charged: f64) -> Option<String> {
 
 /// Files that are made or removed cost what their file system does, and the run was taken on one.
 fn elsewhere(bill: &Bill, charged: f64) -> Option<String> {
-    let on_files =
-        |row: &&analysis::bill::BillRow| row.priced_by.iter().any(|by| OF_FILES.iter().any(|id| by.starts_with(id)));
-    let cost: f64 = bill.rows.iter().filter(on_files).filter_map(|row| row.cpu_ns).sum();
+    let (_, cost) = priced(bill, &OF_FILES);
     (cost > WORTH * charged).then(|| {
         "files are created and removed at the prices of the run's file system; in memory (tmpfs) both cost much less".into()
     })
 }
 
+/// The rows that operations with ids of these beginnings price, and their prices together, in ns.
+fn priced<'a>(bill: &'a Bill, begins: &[&str]) -> (Vec<&'a BillRow>, f64) {
+    let begins_so = |by: &String| begins.iter().any(|begin| by.starts_with(begin));
+    let rows: Vec<_> = bill.rows.iter().filter(|row| row.priced_by.iter().any(begins_so)).collect();
+    let cost = rows.iter().filter_map(|row| row.cpu_ns).sum();
+    (rows, cost)
+}
+
 #[cfg(test)]
 mod tests {
-    use analysis::bill::{BillRow, Charged, bill};
+    use analysis::bill::{Charged, bill};
     use record::{CallCount, Requests, Usage};
 
     use super::*;
