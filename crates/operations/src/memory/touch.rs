@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn arrays_are_touched_for_the_first_time_and_again() {
-        crate::kit::trial::perform_all(OPERATIONS);
+        OPERATIONS.iter().for_each(crate::kit::trial::perform_again_if_wrong);
     }
 
     #[test]
