@@ -84,8 +84,11 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     bar.clear();
     let mut taken = taken?;
     let took = Timestamp::now().duration_since(started).as_secs_f64();
-    let exceeded = budget::exceeded(took, args.budget.unwrap_or(wanted.budget_s));
-    exceeded.filter(|_| taken.interrupted.is_none()).into_iter().for_each(|told| say(&told));
+    if taken.interrupted.is_none()
+        && let Some(told) = budget::exceeded(took, args.budget.unwrap_or(wanted.budget_s))
+    {
+        say(&told);
+    }
     taken.noise.beside = beside::finish(loads, &mut taken.noise, machine.cpu.online)?;
     for cost in &mut taken.costs {
         cost.group = operations::heading(&cost.operation).into();
