@@ -39,9 +39,12 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
         Some(times) => alternate::alternate(&target, &options, times).map_err(misuse)?,
         None => None,
     };
-    let observer = Observer::start(target, &options).map_err(misuse)?;
-    // After the start: a signal that this process was told to ignore (nohup) stays ignored in the command, a handler does not.
     let signals = Signals::watch();
+    let observer = Observer::start(target, &options).map_err(misuse)?;
+    // Before it executed its program, the command had the handlers of this process, and may have lost a signal to them.
+    if let Some(come) = signals.come() {
+        observer.signal(come);
+    }
     let mut watched = watch(observer, args, &mut prices, &signals)?;
     alternate::note(&mut watched.seen, alternated);
     if args.measure && watched.signal.is_none() {

@@ -17,14 +17,17 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Notes SIGINT, SIGTERM and SIGHUP from now on instead of ending this process.
+    /// Notes SIGINT, SIGTERM and SIGHUP from now on instead of ending this process. One that this process was started to ignore, as by
+    /// nohup(1), stays ignored, here and in what this process starts: a handler would end with the next program, and the signal would
+    /// end that one.
     pub fn watch() -> Signals {
-        let flags = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].map(|signal| {
+        let ending = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+        let flags = ending.map(|signal| {
             let flag = Arc::new(AtomicBool::new(false));
             let id = signal_hook::flag::register(signal, Arc::clone(&flag)).ok();
             (signal, flag, id)
         });
-        Signals { flags: flags.into() }
+        Signals { flags: flags.collect() }
     }
 
     /// The signal that has arrived, if any.
@@ -39,4 +42,12 @@ impl Drop for Signals {
             id.map(signal_hook::low_level::unregister);
         }
     }
+}
+
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: the structure consists of numbers, and of an optional function that zero leaves out.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: without a new action nothing is changed; the old one is written to a place of its type.
+    let status = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
+    status == 0 && action.sa_sigaction == libc::SIG_IGN
 }

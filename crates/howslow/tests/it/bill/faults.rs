@@ -233,6 +233,22 @@ fn ctrl_c_prints_the_bill_so_far() {
 }
 
 #[test]
+fn a_signal_that_is_ignored_stays_ignored() {
+    let data = folder();
+    for source in possible(&data) {
+        let script = "trap '' HUP; exec \"$0\" bill --source \"$1\" -- sh -c 'kill -HUP $PPID; grep SigIgn /proc/self/status'";
+        let howslow = assert_cmd::cargo::cargo_bin!("howslow");
+        let mut command = Command::new("sh");
+        command.args(["-c", script, path(howslow), source]).env("HOWSLOW_DATA", data.path());
+        let output = command.output().expect("sh runs");
+        let (page, written) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+        assert!(output.status.success() && page.contains("bill of sh"), "{source}: {output:?}");
+        let ignored = written.split_whitespace().nth(1).and_then(|mask| u64::from_str_radix(mask, 16).ok());
+        assert!(ignored.is_some_and(|mask| mask & 1 == 1), "{source}: {written}");
+    }
+}
+
+#[test]
 fn what_a_command_leaves_behind_goes_on() {
     let data = folder();
     for source in possible(&data) {
