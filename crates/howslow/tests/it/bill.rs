@@ -7,6 +7,7 @@ mod programs;
 mod sources;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -57,12 +58,28 @@ fn billed(data: &TempDir, place: &Path, words: &[&str]) -> Value {
 fn billed_by(data: &TempDir, place: &Path, options: &[&str], words: &[&str]) -> Value {
     let file = data.path().join("bill.json");
     // Commands ask what their input and output are, so they get the same as under strace.
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
-    command.env("HOWSLOW_DATA", data.path()).arg("bill").args(options).arg("-o").arg(&file).arg("--").args(words);
-    command.current_dir(place).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut command = unvaried(data, place, assert_cmd::cargo::cargo_bin!("howslow"));
+    command.arg("bill").args(options).arg("-o").arg(&file).arg("--").args(words);
     assert!(command.status().expect("howslow runs").success(), "{words:?}");
     let text = fs::read(&file).expect("the document");
     serde_json::from_slice(&text).expect("JSON")
+}
+
+/// A program without what makes two runs of a command differ: hashes and, where a sandbox allows it, addresses drawn at random, another
+/// environment.
+fn unvaried(data: &TempDir, place: &Path, program: impl AsRef<OsStr>) -> Command {
+    let same_addresses = ["setarch", "--addr-no-randomize"];
+    let is_possible = Command::new(same_addresses[0]).args([same_addresses[1], "true"]).output();
+    let mut command = if is_possible.is_ok_and(|output| output.status.success()) {
+        let mut command = Command::new(same_addresses[0]);
+        command.arg(same_addresses[1]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
+    command.env("PYTHONHASHSEED", "0").env("HOWSLOW_DATA", data.path());
+    command.current_dir(place).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
 }
 
 fn calls(document: &Value) -> Calls {
@@ -80,12 +97,11 @@ fn calls(document: &Value) -> Calls {
 }
 
 /// What strace counts. It does not count the calls that never return.
-fn straced(place: &Path, words: &[&str]) -> Calls {
+fn straced(data: &TempDir, place: &Path, words: &[&str]) -> Calls {
     let table = place.join("table");
-    let mut command = Command::new("strace");
-    command.args(["-f", "-c", "-o"]).arg(&table).args(words).current_dir(place);
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    assert!(status.expect("strace runs").success(), "{words:?}");
+    let mut command = unvaried(data, place, "strace");
+    command.args(["-f", "-c", "-o"]).arg(&table).args(words);
+    assert!(command.status().expect("strace runs").success(), "{words:?}");
     let text = fs::read_to_string(&table).expect("its table");
     fs::remove_file(&table).expect("its table can be removed");
     let mut found = Calls::new();
@@ -150,7 +166,7 @@ fn agree(data: &TempDir, source: &str, words: &[&str]) {
     const TRIES: u32 = 5;
     for left in (0..TRIES).rev() {
         let (theirs, ours) = (files(), files());
-        let expected = straced(theirs.path(), words);
+        let expected = straced(data, theirs.path(), words);
         let document = billed_by(data, ours.path(), &["--source", source], words);
         assert_eq!(document["seen"]["losses"], Value::Array(Vec::new()), "{words:?}");
         let mut found = calls(&document);

@@ -236,7 +236,8 @@ fn ctrl_c_prints_the_bill_so_far() {
 fn a_signal_that_is_ignored_stays_ignored() {
     let data = folder();
     for source in possible(&data) {
-        let script = "trap '' HUP; exec \"$0\" bill --source \"$1\" -- sh -c 'kill -HUP $PPID; grep SigIgn /proc/self/status'";
+        let script =
+            "trap '' HUP; exec \"$0\" bill --source \"$1\" -- sh -c 'kill -HUP $PPID; grep SigIgn /proc/self/status'";
         let howslow = assert_cmd::cargo::cargo_bin!("howslow");
         let mut command = Command::new("sh");
         command.args(["-c", script, path(howslow), source]).env("HOWSLOW_DATA", data.path());
