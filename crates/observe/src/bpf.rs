@@ -72,6 +72,10 @@ impl Counting {
             ended: Program::load("ended", &programs::ended(&maps, detail))?,
             signalled: Program::load("signalled", &programs::signalled(&maps))?,
             requested: Program::load("requested", &programs::requested(&maps))?,
+            waking: match detail {
+                Detail::All => Some(Program::load("waking", &programs::waking(&maps))?),
+                Detail::Numbers => None,
+            },
             enrol: Program::load("enrol", &programs::enrol(&maps))?,
         };
         let (attached, read) = (Vec::new(), HashMap::new());
@@ -93,6 +97,9 @@ impl Counting {
         ];
         for (program, tracepoint) in needed {
             self.attached.push(at(program, tracepoint)?);
+        }
+        if let Some(waking) = &programs.waking {
+            self.attached.push(at(waking, c"sched_waking")?);
         }
         // Since Linux 6.4; before, under the second name.
         let requested = [c"io_uring_submit_req", c"io_uring_submit_sqe"];
@@ -230,6 +237,7 @@ pub(crate) struct Programs {
     ended: Program,
     signalled: Program,
     requested: Program,
+    waking: Option<Program>,
     enrol: Program,
 }
 

@@ -49,6 +49,8 @@ pub struct Counts {
     pub errors: BTreeMap<(Call, u16), u64>,
     /// A call and the one that the same task made right after it.
     pub pairs: BTreeMap<(Call, Call), u64>,
+    /// Sleeping tasks that were woken, by the call that was being made.
+    pub wakes: BTreeMap<Call, u64>,
     /// Delivered signals by number.
     pub signals: BTreeMap<u16, u64>,
     /// Requests to an io_uring by operation code.
@@ -73,6 +75,7 @@ impl Counts {
         }
         add(&mut self.errors, &other.errors);
         add(&mut self.pairs, &other.pairs);
+        add(&mut self.wakes, &other.wakes);
         add(&mut self.signals, &other.signals);
         add(&mut self.requests, &other.requests);
         self.forks += other.forks;
@@ -91,6 +94,7 @@ impl Counts {
         });
         subtract(&mut self.errors, &earlier.errors);
         subtract(&mut self.pairs, &earlier.pairs);
+        subtract(&mut self.wakes, &earlier.wakes);
         subtract(&mut self.signals, &earlier.signals);
         subtract(&mut self.requests, &earlier.requests);
         self.forks = self.forks.saturating_sub(earlier.forks);

@@ -27,6 +27,7 @@ struct Process {
     ended: bool,
     cgroup: u64,
     threads: Vec<Thread>,
+    thread_count: u64,
     usage: Usage,
     counts: Counts,
 }
@@ -106,6 +107,7 @@ impl Fold {
         sum.ended = true;
         sum.cgroup = process.cgroup;
         sum.processes += process.processes;
+        sum.thread_count += process.thread_count;
         sum.usage = sum.usage.plus(&process.usage);
         sum.counts.add(&process.counts);
     }
@@ -170,8 +172,12 @@ impl Process {
         let told = self.threads.len();
         match self.threads.iter_mut().find(|thread| thread.tid == task.thread) {
             Some(known) => known.counts.add(&thread.counts),
-            None if told < THREADS => self.threads.push(thread),
-            None => {}
+            None => {
+                self.thread_count += 1;
+                if told < THREADS {
+                    self.threads.push(thread);
+                }
+            }
         }
     }
 
@@ -192,6 +198,7 @@ impl Process {
             running: !self.ended,
             cgroup: None,
             threads: threads.collect(),
+            thread_count: self.thread_count,
             usage: self.usage,
             requests: requests(&self.counts, names),
         }
@@ -208,6 +215,7 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
             call: names.of(*call),
             count: times.count,
             bytes: names.moves_bytes(*call).then_some(times.results),
+            wakes: counts.wakes.get(call).copied().unwrap_or(0),
             errors: errors.collect(),
         });
     }

@@ -188,7 +188,7 @@ impl Observer {
         self.collect()?;
         let elapsed_ns = self.begun.elapsed().as_nanos() as f64;
         let running = self.running()?;
-        let told = self.fold.told(&running, &self.names, &mut cgroup::Names::default());
+        let mut told = self.fold.told(&running, &self.names, &mut cgroup::Names::default());
         // Where everything slept, what is charged is nothing, not unknown.
         let nothing = self.before.values().next().map(|usage| usage.since(usage)).unwrap_or_default();
         let parts = told.processes.iter().fold(nothing, |sum, process| sum.plus(&process.usage));
@@ -196,6 +196,9 @@ impl Observer {
         let stops = self.counter.as_ref().and_then(Counter::tracer).map_or(0, Tracer::stops);
         let whole = self.command.as_ref().and_then(Running::usage).map(|usage| without_stops(usage, stops));
         let usage = whole.unwrap_or(parts);
+        if let ([process], Some(whole)) = (told.processes.as_mut_slice(), whole) {
+            process.usage = whole;
+        }
         Ok(Observation {
             numbers_alone: self.detail == Detail::Numbers && self.counter.is_some(),
             usage,

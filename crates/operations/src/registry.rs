@@ -89,6 +89,7 @@ pub static FAMILIES: &[Family] = &[
             syscall::called::created::OPERATIONS,
             syscall::called::listing::OPERATIONS,
             syscall::called::connection::OPERATIONS,
+            syscall::called::peer::OPERATIONS,
         ],
     ),
     Family::of(

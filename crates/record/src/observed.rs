@@ -188,7 +188,8 @@ impl Requests {
             let count = now.count.saturating_sub(then.count);
             let bytes = now.bytes.map(|bytes| bytes.wrapping_sub(then.bytes.unwrap_or(0)));
             let errors = beyond(&now.errors, &then.errors, NamedCount::key, NamedCount::since);
-            (count > 0).then(|| CallCount { count, bytes, errors, ..now.clone() })
+            let wakes = now.wakes.saturating_sub(then.wakes);
+            (count > 0).then(|| CallCount { count, bytes, wakes, errors, ..now.clone() })
         };
         let pair = |now: &PairCount, then: Option<&PairCount>| {
             let count = now.count - then.map_or(0, |then| then.count).min(now.count);
@@ -224,6 +225,9 @@ pub struct CallCount {
     pub count: u64,
     /// The bytes that it moved; `None` if it moves none.
     pub bytes: Option<u64>,
+    /// Sleeping tasks that were woken while the caller made it, as far as that was counted (by eBPF).
+    #[serde(default)]
+    pub wakes: u64,
     /// How often it failed, by error.
     pub errors: Vec<NamedCount>,
 }
@@ -286,6 +290,9 @@ pub struct ProcessCounts {
     pub cgroup: Option<String>,
     /// Its threads.
     pub threads: Vec<ThreadCounts>,
+    /// How many threads it had, told one by one or not.
+    #[serde(default)]
+    pub thread_count: u64,
     /// What it used.
     pub usage: Usage,
     /// What it asked for.

@@ -14,6 +14,8 @@ use crate::text::{Style, in_table};
 /// Rows, pairs and processes beyond these are only counted.
 const MOST_ROWS: usize = 20;
 const MOST_PAIRS: usize = 6;
+/// Processor time that no process was told to have used is told if it is more than this share of all.
+const ENDS: f64 = 0.02;
 const MOST_PROCESSES: usize = 12;
 /// The kernel's samples of where a task runs come at best this often, in ns (a thousand a second).
 const SAMPLED_NS: f64 = 1e6;
@@ -221,6 +223,10 @@ fn others(seen: &Observation, style: Style) -> String {
     if asked.creates > 0 {
         parts.push(format!("{} files opened to be created", times(asked.creates)));
     }
+    let woken: u64 = asked.calls.iter().map(|call| call.wakes).sum();
+    if woken > 0 {
+        parts.push(format!("{} sleeping tasks woken", times(woken)));
+    }
     parts.extend(asked.distinct_names.map(|names| format!("some {} different names looked up", times(names))));
     parts.extend(asked.signals.iter().map(|signal| format!("{} {}", times(signal.count), signal.name)));
     let ring = asked.io_uring.iter().map(|it| format!("{} io_uring {}", times(it.count), it.name));
@@ -243,7 +249,19 @@ fn processes(seen: &Observation, style: Style) -> String {
         let none = String::new;
         grid.add(RowKind::Aside, vec![name, none(), none(), times(calls), none(), none(), none()]);
     }
+    let ends = seen.usage.cpu_ns.zip(sum_of_processes(seen)).map_or(0.0, |(whole, told)| whole - told);
+    if ends > ENDS * seen.usage.cpu_ns.unwrap_or(0.0) {
+        let none = String::new;
+        let cells =
+            vec!["  ends of tasks".into(), none(), none(), none(), Nanoseconds(ends).to_string(), none(), none()];
+        grid.add(RowKind::Aside, cells);
+    }
     grid.render(style)
+}
+
+/// The processor time that processes were told to have used, in ns, if all were.
+fn sum_of_processes(seen: &Observation) -> Option<f64> {
+    seen.processes.iter().map(|process| process.usage.cpu_ns).sum()
 }
 
 fn process_cells(process: &ProcessCounts) -> Vec<String> {
@@ -255,7 +273,7 @@ fn process_cells(process: &ProcessCounts) -> Vec<String> {
     vec![
         format!("  {}{several}{running}", in_table(&process.name)),
         process.pid.map_or_else(|| "-".into(), |pid| pid.to_string()),
-        process.threads.len().max(1).to_string(),
+        times(process.thread_count.max(process.threads.len() as u64).max(1)),
         grouped(process.requests.total() as f64),
         usage.cpu_ns.map_or_else(|| "-".into(), |cpu| Nanoseconds(cpu).to_string()),
         number(sum(usage.minor_faults, usage.major_faults)),

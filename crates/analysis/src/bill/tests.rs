@@ -5,7 +5,7 @@ use record::{CallCount, CountingCost, NamedCount, Observation, PairCount, Proces
 use super::*;
 
 fn call(name: &str, count: u64, bytes: Option<u64>) -> CallCount {
-    CallCount { call: name.into(), count, bytes, errors: Vec::new() }
+    CallCount { call: name.into(), count, bytes, ..CallCount::default() }
 }
 
 fn seen(calls: Vec<CallCount>) -> Observation {

@@ -65,6 +65,10 @@ fn calls(text: &mut Exposition, together: &Requests) {
             moved.sample([("call", &call.call)], bytes as f64);
         }
     }
+    let mut woken = Family::new(text, "howslow_woken_tasks", "Sleeping tasks that system calls woke.");
+    for call in together.calls.iter().filter(|call| call.wakes > 0) {
+        woken.sample([("call", &call.call)], call.wakes as f64);
+    }
     let mut signals = Family::new(text, "howslow_signals", "Signals that were delivered.");
     for signal in &together.signals {
         signals.sample([("signal", &signal.name)], signal.count as f64);
@@ -139,7 +143,7 @@ mod tests {
     #[test]
     fn an_exposition_has_families_with_types_and_ends() {
         let errors = vec![NamedCount { name: "ENOENT".into(), count: 2 }];
-        let call = CallCount { call: "read".into(), count: 23, bytes: Some(4096), errors };
+        let call = CallCount { call: "read".into(), count: 23, bytes: Some(4096), wakes: 5, errors };
         let seen = Observation {
             what: "sh -c \"a\\b\"".into(),
             source: "eBPF".into(),
@@ -156,6 +160,7 @@ mod tests {
             "howslow_calls_total{call=\"read\"} 23",
             "howslow_call_errors_total{call=\"read\",error=\"ENOENT\"} 2",
             "howslow_moved_bytes_total{call=\"read\"} 4096",
+            "howslow_woken_tasks_total{call=\"read\"} 5",
             "howslow_cpu_seconds_total{mode=\"user\"} 2",
             "howslow_page_faults_total{kind=\"minor\"} 7",
         ] {

@@ -12,7 +12,7 @@ use crate::support::{example, hostile, readers, text, written};
 
 /// The bill of a program that made one call.
 fn bill(form: BillMetrics) -> String {
-    let call = CallCount { call: "read".into(), count: 23, bytes: Some(4096), errors: Vec::new() };
+    let call = CallCount { call: "read".into(), count: 23, bytes: Some(4096), ..CallCount::default() };
     let together = Requests { calls: vec![call], ..Requests::default() };
     let what = "sh -c \"a\\b\"".into();
     let seen = Observation { what, source: "eBPF".into(), elapsed_ns: 1.5e9, together, ..Observation::default() };

@@ -1,11 +1,22 @@
 //! Which operations price a call. Programs make their calls through a library, and go through many names and files, so the
 //! calls they make most are priced by the family `called`; all others by the operation that times them alone.
 
+pub(crate) mod connections;
+
 use analysis::bill::CALLS;
 use operation::Operation;
 use record::{CallCount, MixLine, Observation, Point, Term, Value};
 
 use super::kept::Kept;
+
+/// At which points of an operation a call is priced.
+#[derive(Clone, Copy)]
+enum Among<'a> {
+    /// Those with the most files, or with the fewest, where an operation has several.
+    Files { many: bool },
+    /// Those with this word of this axis.
+    Word(&'a str, &'a str),
+}
 
 /// How many files the calls of a program are taken to meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,21 +51,17 @@ const SINGLE: &[(&str, &str)] = &[
     ("fstat", "called.fstat"),
     ("fcntl", "called.fcntl"),
     ("lseek", "called.lseek"),
-    // Threads that wait and are woken have their own line: switches.
-    ("futex", "called.futex"),
     ("mmap", "called.mmap"),
     ("munmap", "called.munmap"),
     ("accept", "called.accept"),
     ("accept4", "called.accept"),
 ];
 /// Calls whose price grows with the bytes that they move, with the operations whose points tell how.
-const SIZED: &[(&str, &[&str])] = &[
-    ("read", &["called.read"]),
-    ("pread64", &["called.read"]),
-    ("sendto", &["called.send"]),
-    ("recvfrom", &["called.receive"]),
-];
+const SIZED: &[(&str, &[&str])] =
+    &[("read", &["called.read"]), ("pread64", &["called.read"]), ("recvfrom", &["called.receive"])];
 const MISSING: &str = "ENOENT";
+/// Operations without files, and those that meet one.
+const ONE: Among = Among::Files { many: false };
 
 /// The calls of an observation, and what prices them.
 pub(super) struct Choice<'a> {
@@ -68,6 +75,12 @@ impl Choice<'_> {
     pub(super) fn call(&self, call: &CallCount) -> Vec<MixLine> {
         let name = call.call.as_str();
         let lines = match name {
+            "futex" => self.futexes(call),
+            _ if self.is_send(call) => self.sends(call),
+            "read" if self.is_receive(call) => self.receives(call),
+            "shutdown" if self.answered(ACCEPTS) > 0 => {
+                [self.at("called.shutdown", &[], call.count as f64), self.wakes(call)].concat()
+            }
             _ if LOOKS.contains(&name) => self.look(call),
             _ if OPENS.contains(&name) => self.open(call),
             _ if LISTS.contains(&name) => self.listing(call),
@@ -78,9 +91,9 @@ impl Choice<'_> {
             _ => match (SINGLE.iter().find(|it| it.0 == name), SIZED.iter().find(|it| it.0 == name), call.bytes) {
                 (Some((_, id)), ..) => self.at(id, &[], call.count as f64),
                 (_, Some((_, ids)), Some(bytes)) => self.by_share(self.read_share(call), |many, share| {
-                    self.sized(ids, (call.count as f64 * share, bytes as f64 * share), many)
+                    self.sized(ids, (call.count as f64 * share, bytes as f64 * share), Among::Files { many })
                 }),
-                _ => self.alone(call),
+                _ => [self.alone(call), self.wakes(call)].concat(),
             },
         };
         lines.into_iter().map(|term| MixLine { term, family: CALLS.into(), note: Some(name.into()) }).collect()
@@ -138,15 +151,16 @@ impl Choice<'_> {
         let all: u64 = self.calls(&["write", "pwrite64"]);
         let first = call.count.min(self.seen.together.creates * call.count / all.max(1)) as f64;
         let rest = call.count as f64 - first;
-        let mut terms = self.sized(&["called.fill"], (first, first * mean), false);
-        terms.extend(self.sized(&["syscall.write.null", "called.append"], (rest, rest * mean), false));
+        let mut terms = self.sized(&["called.fill"], (first, first * mean), ONE);
+        terms.extend(self.sized(&["syscall.write.null", "called.append"], (rest, rest * mean), ONE));
+        terms.extend(self.wakes(call));
         terms
     }
 
     /// The last call for each file finds its end.
     fn copies(&self, call: &CallCount) -> Vec<Term> {
         let first = call.count.min(self.seen.together.creates.max(1));
-        let mut terms = self.sized(&["called.copy"], (first as f64, call.bytes.unwrap_or(0) as f64), false);
+        let mut terms = self.sized(&["called.copy"], (first as f64, call.bytes.unwrap_or(0) as f64), ONE);
         terms.extend(self.alone(&CallCount { count: call.count - first, ..call.clone() }));
         terms
     }
@@ -187,6 +201,7 @@ impl Choice<'_> {
         let mut terms = self.at("called.close.connection", &[], connections as f64);
         terms.extend(self.at("called.close", &[], files as f64));
         terms.extend(self.at("called.close.copy", &[], (call.count - connections - files) as f64));
+        terms.extend(self.wakes(call));
         terms
     }
 
@@ -196,7 +211,7 @@ impl Choice<'_> {
         let again: u64 = pairs.filter(|it| it.first == call.call && it.then == call.call).map(|it| it.count).sum();
         let lists = again.clamp(call.count.div_ceil(2), call.count);
         let mut terms = self.at("called.list", &[("entries", Value::Number(0))], (call.count - lists) as f64);
-        terms.extend(self.sized(&["called.list"], (lists as f64, call.bytes.unwrap_or(0) as f64), false));
+        terms.extend(self.sized(&["called.list"], (lists as f64, call.bytes.unwrap_or(0) as f64), ONE));
         terms
     }
 
@@ -263,9 +278,9 @@ impl Choice<'_> {
     /// A straight line through the two nearest measured sizes, at the mean of the bytes: so many times the one, so many times
     /// the other. The price is linear between them, so the mean is all that matters. Beyond the largest it is proportional to
     /// the bytes.
-    fn sized(&self, ids: &[&str], (times, bytes): (f64, f64), many: bool) -> Vec<Term> {
+    fn sized(&self, ids: &[&str], (times, bytes): (f64, f64), among: Among) -> Vec<Term> {
         let mean = if times > 0.0 { bytes / times } else { 0.0 };
-        let points = self.sizes(ids, mean, many);
+        let points = self.sizes(ids, mean, among);
         let term = |(_, id, at): &(f64, &'static str, Point), times: f64| Term {
             times,
             operation: (*id).into(),
@@ -288,11 +303,11 @@ impl Choice<'_> {
 
     /// The measured sizes, the smallest first. A line may leave out sizes that the run does not have, but nothing is told of
     /// sizes below its first one, nor beyond its last one where larger ones can be measured: so many times one byte is no price.
-    fn sizes(&self, ids: &[&str], mean: f64, many: bool) -> Vec<(f64, &'static str, Point)> {
+    fn sizes(&self, ids: &[&str], mean: f64, among: Among) -> Vec<(f64, &'static str, Point)> {
         let mut points: Vec<(f64, &'static str, Point)> = Vec::new();
         for operation in ids.iter().filter_map(|id| operations::find(id)) {
             let all = operation.points(false);
-            let mine = all.iter().filter(|point| is_met(operation, point, &all, many));
+            let mine = all.iter().filter(|point| is_met(operation, point, &all, among));
             points.extend(mine.map(|point| ((operation.moves)(point) as f64, operation.id, point.clone())));
         }
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -304,8 +319,13 @@ impl Choice<'_> {
     }
 }
 
-/// True for points without an axis `files`, and for the one at their size that fits best: with the most files or the fewest.
-fn is_met(operation: &Operation, point: &Point, all: &[Point], many: bool) -> bool {
+/// True for the points with the word of an axis that is asked for. Else for points without an axis `files`, and for the one at their
+/// size that fits best: with the most files or the fewest.
+fn is_met(operation: &Operation, point: &Point, all: &[Point], among: Among) -> bool {
+    let many = match among {
+        Among::Word(axis, word) => return point.word(axis) == Some(word),
+        Among::Files { many } => many,
+    };
     let Some(files) = point.number("files") else { return true };
     let same = all.iter().filter(|other| (operation.moves)(other) == (operation.moves)(point));
     let of_size = same.filter_map(|other| other.number("files"));

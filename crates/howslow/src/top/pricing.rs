@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use analysis::bill::{Unit, UnitPrices};
 use record::{CallCount, NamedCount, Observation, PairCount, ProcessCounts, Requests, Usage};
 
+use crate::bill::choice::connections::{RECEIVES, SENDS};
 use crate::bill::choice::{ACCEPTS, LISTS, OPENS, REMOVES, WRITES};
 use crate::bill::prices::Prices;
 
@@ -26,8 +27,9 @@ const CONTEXTS: &[(&[&str], Lists, Lists)] = &[
     (&["close"], &[OPENS, ACCEPTS], &[]),
     (&["newfstatat"], &[OPENS, ACCEPTS], &[OPENS, ACCEPTS]),
     (LISTS, &[], &[LISTS]),
-    (&["read", "lseek"], &[&["open", "openat", "lseek"]], &[]),
-    (&["write", "pwrite64"], &[&["write", "pwrite64"]], &[]),
+    (&["read", "lseek"], &[&["open", "openat", "lseek"], ACCEPTS, RECEIVES], &[]),
+    (&["write", "pwrite64"], &[&["write", "pwrite64", "writev"], ACCEPTS, SENDS], &[]),
+    (&["writev", "sendfile", "shutdown"], &[ACCEPTS], &[]),
     (REMOVES, &[WRITES], &[]),
     (&["open", "openat", "copy_file_range"], &[], &[]),
 ];
@@ -111,6 +113,7 @@ fn shape(call: &CallCount, asked: &Requests) -> Requests {
         call: it.call.clone(),
         count: if it.call == call.call { MANY } else { part(it.count) },
         bytes: it.bytes.map(part),
+        wakes: part(it.wakes),
         errors: it
             .errors
             .iter()
@@ -144,7 +147,7 @@ fn key(shape: &Requests) -> Vec<u64> {
     };
     let mut key = vec![shape.creates, shape.distinct_names.map_or(0, |names| names.min(MANY + 1) + 1)];
     for call in &shape.calls {
-        key.extend([name(&call.call), call.count, call.bytes.unwrap_or(u64::MAX)]);
+        key.extend([name(&call.call), call.count, call.bytes.unwrap_or(u64::MAX), call.wakes]);
         key.extend(call.errors.iter().flat_map(|error| [name(&error.name), error.count]));
     }
     key.extend(shape.pairs.iter().flat_map(|pair| [name(&pair.first), pair.count]));

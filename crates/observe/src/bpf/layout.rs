@@ -94,6 +94,9 @@ pub(crate) enum Kind {
     Create = 7,
     /// A call of a program with short pointers (x32): its number.
     Short = 8,
+    /// A task that was woken within a call: its number. Always in the map that all records share: it may happen in an interrupt,
+    /// while the table is being changed.
+    Wake = 9,
 }
 
 /// Where the programs count what was lost, eight bytes each.

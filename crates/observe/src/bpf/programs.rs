@@ -126,6 +126,27 @@ pub(crate) fn signalled(maps: &Maps) -> Vec<Instruction> {
     b.end(end)
 }
 
+/// A sleeping task is about to be woken: `sched_waking(task)`, in the task that wakes it.
+pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
+    let mut b = Builder::new(maps);
+    let end = b.code.label();
+    b.this_task();
+    b.find(end, end);
+    b.code.load(Width::Word, 1, 7, layout::FLAGS);
+    b.code.compute(Compute::And, 1, Constant(layout::NARROW));
+    b.code.jump_if(1, When::NotEqual, Constant(0), end);
+    b.code.load(Width::Double, 3, 7, layout::REGISTERS);
+    b.code.jump_if(3, When::Equal, Constant(0), end);
+    b.code.add(3, HERE.number);
+    b.read_word();
+    // In user mode there is no call: an interrupt woke the task.
+    b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), end);
+    b.code.copy(3, 0);
+    b.key(Kind::Wake);
+    b.spill(end);
+    b.end(end)
+}
+
 /// A request is given to an io_uring: `io_uring_submit_req(request)`. The operation code follows the request's command, which
 /// has 64 bytes (include/linux/io_uring_types.h, `struct io_kiocb`).
 pub(crate) fn requested(maps: &Maps) -> Vec<Instruction> {

@@ -60,6 +60,8 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
         *counts.errors.entry((Call::Native(first), second)).or_default() += count;
     } else if kind == Kind::Signal as u8 {
         *counts.signals.entry(second).or_default() += count;
+    } else if kind == Kind::Wake as u8 {
+        *counts.wakes.entry(Call::Native(second)).or_default() += count;
     } else if kind == Kind::Create as u8 {
         counts.creates += count;
     } else if kind == Kind::Ring as u8 {

@@ -5,6 +5,7 @@
 pub(crate) mod connection;
 pub(crate) mod created;
 pub(crate) mod listing;
+pub(crate) mod peer;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

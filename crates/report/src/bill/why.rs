@@ -46,8 +46,10 @@ pub(super) fn why(seen: &Observation, bill: &Bill, lacking: &[String]) -> Option
 /// Tasks that sleep wait for devices and other tasks.
 fn sleeping(seen: &Observation) -> Option<String> {
     let slept = seen.usage.voluntary_switches.filter(|slept| slept * SLEEPS > seen.together.total())?;
+    let woke = seen.together.calls.iter().any(|call| call.wakes > 0);
+    let not_priced = if woke { "to let a CPU halt and go on" } else { "to wake another task" };
     Some(format!(
-        "its tasks slept {slept} times, and what the kernel does to start a transfer or to wake another task is not priced"
+        "its tasks slept {slept} times, and what the kernel does to start a transfer or {not_priced} is not priced"
     ))
 }
 
@@ -108,6 +110,10 @@ mod tests {
         seen.usage.voluntary_switches = Some(500);
         let text = why(&seen, &open, &["call.x".into()]).expect("a reason");
         assert!(text.contains("slept 500 times") && text.contains("1 prices are lacking"), "{text}");
+        assert!(text.contains("or to wake another task"), "{text}");
+        seen.together.calls[0].wakes = 3;
+        let text = why(&seen, &open, &[]).expect("a reason");
+        assert!(text.contains("or to let a CPU halt and go on"), "{text}");
         let (seen, forks) = billed("processes", "process.vfork", 4e5);
         let text = why(&seen, &forks, &[]).expect("a reason");
         assert!(text.contains("what a fork copies"), "{text}");

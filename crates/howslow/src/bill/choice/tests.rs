@@ -7,7 +7,7 @@ use super::*;
 fn call(name: &str, count: u64, missing: u64, bytes: Option<u64>) -> CallCount {
     let errors = vec![NamedCount { name: MISSING.into(), count: missing }];
     let errors = errors.into_iter().filter(|error| error.count > 0).collect();
-    CallCount { call: name.into(), count, bytes, errors }
+    CallCount { call: name.into(), count, bytes, errors, ..CallCount::default() }
 }
 
 /// The lines of the first call, as names and times.
@@ -193,4 +193,67 @@ fn files_that_the_program_did_not_create_are_on_the_device_and_hold_a_page() {
     assert_eq!(removed(0, 0), old);
     assert_eq!(removed(10 * 65_536, 4), old, "4 created files are not the 10 removed ones");
     assert_eq!(removed(5 * 4096, 5)[0].0, "called.unlink@content=new,size=4096", "5 of 10 may be");
+}
+
+fn waking(call: CallCount, wakes: u64) -> CallCount {
+    CallCount { wakes, ..call }
+}
+
+#[test]
+fn messages_that_wake_their_receiver_cost_more_than_those_that_do_not() {
+    let send = waking(call("sendto", 10, 0, Some(640)), 4);
+    let expected = [
+        ("called.send.other@distance=other,receiver=awake,size=64", 6.0),
+        ("called.send.other@distance=other,receiver=asleep,size=64", 4.0),
+    ];
+    assert_eq!(chosen(std::slice::from_ref(&send), &[], Met::One), lines(&expected));
+    let book = crate::resolve::run("pdp-11-24").expect("a book");
+    let machine =
+        record::Machine { cpu: record::CpuModel { online: 1, ..book.machine.cpu.clone() }, ..book.machine.clone() };
+    let kept = Kept::of(record::Run { machine, ..book });
+    let seen = Observation::default();
+    let alone = Choice { kept: &kept, seen: &seen, met: Met::One }.call(&send);
+    assert!(alone.iter().all(|line| line.term.operation == "called.send"), "{alone:?}: there is no other CPU");
+}
+
+#[test]
+fn calls_that_wake_somebody_cost_more() {
+    let futex = [waking(call("futex", 10, 0, None), 3)];
+    let expected = [("called.futex", 7.0), ("called.futex.waiting@distance=other", 3.0)];
+    assert_eq!(chosen(&futex, &[], Met::One), lines(&expected));
+    let write = [waking(call("write", 5, 0, Some(5)), 2)];
+    let expected = [("syscall.write.null", 5.0), ("called.futex.waiting@distance=other", 2.0)];
+    assert_eq!(chosen(&write, &[], Met::One), lines(&expected));
+}
+
+#[test]
+fn a_server_sends_by_what_it_writes_with() {
+    let is_send = |name: &str, others: &[CallCount], creates: u64| {
+        let calls: Vec<CallCount> = std::iter::once(call(name, 9, 0, Some(576))).chain(others.to_vec()).collect();
+        guessed(&calls, None, creates)[0].0.starts_with("called.send.other")
+    };
+    let accepts = call("accept4", 3, 0, None);
+    let only = std::slice::from_ref(&accepts);
+    assert!(is_send("writev", only, 7) && is_send("sendfile", only, 0));
+    assert!(is_send("write", &[accepts.clone(), call("sendfile", 3, 0, None)], 0), "httpd of busybox");
+    assert!(!is_send("write", &[accepts.clone(), call("writev", 3, 0, None)], 0), "nginx writes its log");
+    assert!(!is_send("write", only, 1) && !is_send("write", &[accepts.clone(), call("sendto", 3, 0, None)], 0));
+    assert!(!is_send("writev", &[], 0) && !is_send("write", &[], 0) && is_send("sendto", &[], 0));
+}
+
+#[test]
+fn a_server_receives_by_what_it_reads_with() {
+    let reads = |others: &[CallCount]| {
+        let errors = vec![NamedCount { name: "EAGAIN".into(), count: 4 }];
+        let read = CallCount { call: "read".into(), count: 12, bytes: Some(8 * 64), errors, ..CallCount::default() };
+        let calls: Vec<CallCount> = std::iter::once(read).chain(others.to_vec()).collect();
+        guessed(&calls, None, 0)
+    };
+    let accepts = call("accept4", 3, 0, None);
+    let expected = lines(&[("called.receive@size=64", 8.0), ("called.read@files=1,size=0", 4.0)]);
+    assert_eq!(reads(std::slice::from_ref(&accepts)), expected);
+    for other in [call("recvfrom", 4, 0, None), call("openat", 4, 0, None)] {
+        assert_ne!(reads(&[accepts.clone(), other]), expected);
+    }
+    assert_ne!(reads(&[]), expected);
 }

@@ -128,3 +128,30 @@ pub fn narrow(place: &Path) -> PathBuf {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it can be executed");
     program
 }
+
+/// Writes 23 lines to a program that sleeps until each comes.
+pub const WAKER: &str = r#"
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    fn main() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut line = child.stdin.take().unwrap();
+        let state = format!("/proc/{}/stat", child.id());
+        for _ in 0..23 {
+            // Its name is in brackets; its state follows. Before it executed cat, it has another name.
+            while !std::fs::read_to_string(&state).unwrap().contains("(cat) S") {}
+            line.write_all(b"x\n").unwrap();
+        }
+        drop(line);
+        child.wait().unwrap();
+    }
+"#;
+
+/// 230 threads, one after the other, each of a fraction of a millisecond.
+pub const SHORT_THREADS: &str = r#"
+    fn main() {
+        for turn in 0..230_u64 {
+            std::thread::spawn(move || std::hint::black_box((0..10_000).fold(turn, |a, b| a.rotate_left(1) ^ b))).join().unwrap();
+        }
+    }
+"#;

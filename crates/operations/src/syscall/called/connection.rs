@@ -75,6 +75,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..MOVE
     },
     Operation {
+        id: "called.shutdown",
+        summary: "end the sending direction of a TCP connection, which the kernel tells the other end before the call returns",
+        calls: &["shutdown"],
+        prepare: |_| {
+            let server = Server::new()?;
+            tried(
+                consuming(
+                    move || server.pair(),
+                    |[client, ours]| {
+                        function(|| exactly(0, call::shutdown(&ours, libc::SHUT_WR)?))?;
+                        Ok((client, ours))
+                    },
+                )
+                .at_most(HELD),
+            )
+        },
+        ..CALLED
+    },
+    Operation {
         id: "called.close.connection",
         summary: "close a TCP connection whose other end is open",
         calls: &["close"],
@@ -96,13 +115,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 /// A listening socket.
-struct Server {
+pub(super) struct Server {
     listener: OwnedFd,
     name: SocketAddr,
 }
 
 impl Server {
-    fn new() -> Result<Server, Failure> {
+    pub(super) fn new() -> Result<Server, Failure> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let name = listener.local_addr()?;
         Ok(Server { listener: listener.into(), name })
@@ -122,7 +141,7 @@ impl Server {
     }
 
     /// A client and the accepted connection to it.
-    fn pair(&self) -> Result<[OwnedFd; 2], Failure> {
+    pub(super) fn pair(&self) -> Result<[OwnedFd; 2], Failure> {
         Ok([self.call()?, self.accept()?])
     }
 }

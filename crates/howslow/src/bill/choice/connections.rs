@@ -1,0 +1,79 @@
+//! Calls that reach other tasks: those that send over connections, and those that wake whoever waits.
+
+use record::{CallCount, Term};
+
+use super::{ACCEPTS, Among, Choice, ONE, OPENS};
+
+/// Calls that send over a socket, and nothing else.
+pub(crate) const SENDS: &[&str] = &["sendto", "sendmsg"];
+/// Calls that receive over a socket, and nothing else.
+pub(crate) const RECEIVES: &[&str] = &["recvfrom", "recvmsg"];
+/// Calls that a server sends by over the connections that it accepted, if it makes them.
+const SERVED: &[&str] = &["writev", "sendfile"];
+
+impl Choice<'_> {
+    /// True for calls that most likely send over a connection. The counts do not tell what a descriptor is of. So `writev` and
+    /// `sendfile` send in a program that accepted connections; and so does `write`, if that program created no file and has no other way
+    /// to send, but for files as a whole.
+    pub(super) fn is_send(&self, call: &CallCount) -> bool {
+        let (name, seen) = (call.call.as_str(), &self.seen.together);
+        let serves = self.answered(ACCEPTS) > 0;
+        SENDS.contains(&name)
+            || serves && SERVED.contains(&name)
+            || serves && name == "write" && seen.creates == 0 && self.calls(SENDS) + self.calls(&["writev"]) == 0
+    }
+
+    /// Messages to tasks that look for them, and as many as woke somebody to tasks that sleep. On a machine with one CPU no task is on
+    /// another one.
+    pub(super) fn sends(&self, call: &CallCount) -> Vec<Term> {
+        let (count, bytes) = (call.count as f64, call.bytes.unwrap_or(0) as f64);
+        if !self.has_other_cpus() {
+            return self.sized(&["called.send"], (count, bytes), ONE);
+        }
+        let asleep = self.woken(call) as f64 / call.count.max(1) as f64;
+        let by_receiver = |receiver, share: f64| {
+            let part = (count * share, bytes * share);
+            self.sized(&["called.send.other"], part, Among::Word("receiver", receiver))
+        };
+        [by_receiver("awake", 1.0 - asleep), by_receiver("asleep", asleep)].concat()
+    }
+
+    /// True for a `read` that most likely receives: in a program that accepted connections, has hardly another way to receive, and opened
+    /// few files.
+    pub(super) fn is_receive(&self, call: &CallCount) -> bool {
+        let answered = call.count.saturating_sub(call.failed());
+        self.answered(ACCEPTS) > 0 && 2 * self.answered(RECEIVES) < answered && 2 * self.answered(OPENS) < answered
+    }
+
+    /// Messages that wait, and looks that find none.
+    pub(super) fn receives(&self, call: &CallCount) -> Vec<Term> {
+        let failed = call.failed().min(call.count);
+        let (count, bytes) = ((call.count - failed) as f64, call.bytes.unwrap_or(0) as f64);
+        let mut terms = self.sized(&["called.receive"], (count, bytes), ONE);
+        terms.extend(self.sized(&["called.read"], (failed as f64, 0.0), ONE));
+        terms
+    }
+
+    /// Those that woke somebody, and those that found nobody or waited; waiting has a line of its own: switches.
+    pub(super) fn futexes(&self, call: &CallCount) -> Vec<Term> {
+        let waking = if self.has_other_cpus() { self.woken(call) } else { 0 };
+        let mut terms = self.at("called.futex", &[], (call.count - waking) as f64);
+        terms.extend(self.at("called.futex.waiting", &[], waking as f64));
+        terms
+    }
+
+    /// What waking others adds to calls whose price has nobody to wake.
+    pub(super) fn wakes(&self, call: &CallCount) -> Vec<Term> {
+        let waking = if self.has_other_cpus() { self.woken(call) } else { 0 };
+        self.at("called.futex.waiting", &[], waking as f64)
+    }
+
+    /// How many of these calls woke somebody.
+    fn woken(&self, call: &CallCount) -> u64 {
+        call.wakes.min(call.count)
+    }
+
+    fn has_other_cpus(&self) -> bool {
+        self.kept.run.as_ref().is_none_or(|run| run.machine.cpu.online != 1)
+    }
+}

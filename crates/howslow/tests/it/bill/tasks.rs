@@ -1,0 +1,36 @@
+//! What tasks do for each other, and what they use while they end.
+
+use super::programs::{self, compiled};
+use super::{billed, can_count};
+use crate::support::folder;
+
+#[test]
+fn calls_that_wake_somebody_are_counted() {
+    let data = folder();
+    if !can_count(&data) {
+        return;
+    }
+    let waker = compiled(data.path(), "waker", programs::WAKER);
+    let document = billed(&data, data.path(), &[waker.to_str().expect("a path")]);
+    let processes = document["seen"]["processes"].as_array().expect("processes");
+    let waker = processes.iter().find(|process| process["name"] == "waker").expect("it");
+    let calls = waker["requests"]["calls"].as_array().expect("calls");
+    let write = calls.iter().find(|call| call["call"] == "write").expect("its writes");
+    assert_eq!((write["count"].as_u64(), write["wakes"].as_u64()), (Some(23), Some(23)), "{write}");
+    let reads = calls.iter().filter(|call| call["call"] == "read");
+    assert!(reads.clone().count() > 0 && reads.clone().all(|call| call["wakes"] == 0), "{calls:?}");
+}
+
+/// The kernel tells what a thread used up to its last switch, so the ends of many short threads are missing in their sum.
+#[test]
+fn a_process_of_short_threads_is_told_all_that_it_used() {
+    let data = folder();
+    if !can_count(&data) {
+        return;
+    }
+    let program = compiled(data.path(), "threads", programs::SHORT_THREADS);
+    let document = billed(&data, data.path(), &[program.to_str().expect("a path")]);
+    let processes = document["seen"]["processes"].as_array().expect("processes");
+    assert_eq!((processes.len(), processes[0]["thread_count"].as_u64()), (1, Some(231)), "{processes:?}");
+    assert_eq!(processes[0]["usage"], document["seen"]["usage"]);
+}
