@@ -123,7 +123,7 @@ impl Pattern {
             return Vec::new();
         }
         let own: Vec<(&WantedAxis, u64)> = self.own(operation).collect();
-        let headline = operation.points(true);
+        let headline = if full { Vec::new() } else { operation.points(true) };
         let usual = |point: &Point| {
             let free = point.0.iter().filter(|(axis, _)| !self.at.iter().any(|spoken| spoken.axis == **axis));
             free.into_iter().all(|(axis, value)| headline.iter().any(|usual| usual.0.get(axis) == Some(value)))
@@ -135,8 +135,10 @@ impl Pattern {
             })
         });
         let mut points: Vec<Point> = taken.filter(|point| self.means_point(point)).collect();
-        let mut known = BTreeSet::new();
-        points.retain(|point| known.insert(point.clone()));
+        if !own.is_empty() {
+            let mut known = BTreeSet::new();
+            points.retain(|point| known.insert(point.clone()));
+        }
         points
     }
 
@@ -191,6 +193,12 @@ impl Pattern {
 /// # Errors
 /// A pattern that selects nothing, with the nearest names.
 pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misuse> {
+    if patterns.is_empty() && full {
+        let every = |operation: &'static Operation| {
+            operation.points(false).into_iter().map(move |point| Item { operation, point })
+        };
+        return Ok(operations::all().flat_map(every).collect());
+    }
     let everything = patterns.is_empty().then(|| Pattern::parse("*")).transpose()?;
     let patterns: Vec<&Pattern> = patterns.iter().chain(&everything).collect();
     for pattern in &patterns {

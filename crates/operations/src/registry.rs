@@ -1,6 +1,9 @@
 //! The list of all operations: the families, and the files that each family takes its operations from. Everything that
 //! iterates over operations iterates over this list.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use operation::Operation;
 
 use crate::compute::{convert, sort};
@@ -194,8 +197,11 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
 
 /// The heading of the family of the operation with this id; empty if it is in none.
 pub fn heading(id: &str) -> &'static str {
-    let family = FAMILIES.iter().find(|family| family.operations().any(|operation| operation.id == id));
-    family.map_or("", |family| family.title)
+    static HEADINGS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+        let of = |family: &'static Family| family.operations().map(|operation| (operation.id, family.title));
+        FAMILIES.iter().flat_map(of).collect()
+    });
+    HEADINGS.get(id).copied().unwrap_or_default()
 }
 
 /// The operation with this id. Includes the baseline of commands, which is in no family.

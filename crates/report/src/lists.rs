@@ -158,22 +158,24 @@ pub fn syscalls(calls: &[ListedCall], style: Style) -> String {
 
 /// Each axis with its values, in the order of appearance: `size 1 B, 64 B`.
 fn axes(points: &[Point]) -> Vec<String> {
-    let mut axes: Vec<(&String, Vec<String>)> = Vec::new();
+    let mut axes: Vec<(&String, Vec<&Value>)> = Vec::new();
     for (axis, value) in points.iter().flat_map(|point| &point.0) {
-        let text = match value {
-            Value::Number(_) | Value::Bytes(_) => {
-                let alone = Point::default().with(axis, value.clone()).values();
-                alone.strip_suffix(axis.as_str()).unwrap_or(&alone).trim_end().to_string()
-            }
-            Value::Word(word) => word.clone(),
-        };
         match axes.iter_mut().find(|(name, _)| *name == axis) {
-            Some((_, values)) if values.contains(&text) => {}
-            Some((_, values)) => values.push(text),
-            None => axes.push((axis, vec![text])),
+            Some((_, values)) if values.contains(&value) => {}
+            Some((_, values)) => values.push(value),
+            None => axes.push((axis, vec![value])),
         }
     }
-    axes.iter().map(|(axis, values)| format!("{axis} {}", values.join(", "))).collect()
+    let text = |axis: &String, value: &Value| match value {
+        Value::Number(_) | Value::Bytes(_) => {
+            let alone = Point::default().with(axis, value.clone()).values();
+            alone.strip_suffix(axis.as_str()).unwrap_or(&alone).trim_end().to_string()
+        }
+        Value::Word(word) => word.clone(),
+    };
+    let texts =
+        |axis: &String, values: &[&Value]| values.iter().map(|value| text(axis, value)).collect::<Vec<_>>().join(", ");
+    axes.iter().map(|(axis, values)| format!("{axis} {}", texts(axis, values))).collect()
 }
 
 /// The table of kept runs, newest first.
