@@ -229,7 +229,9 @@ impl MixPrediction {
     pub fn figure(&self) -> Interval {
         let total = self.total().figure();
         let left_out = self.validated.unwrap_or(0.0) * total.value.abs();
-        sum(&[(1.0, total), (1.0, Interval { value: 0.0, low: -left_out, high: left_out })])
+        let known = sum(&[(1.0, total), (1.0, Interval { value: 0.0, low: -left_out, high: left_out })]);
+        // Work does not take less than no time.
+        Interval { low: known.low.max(total.low.min(0.0)), ..known }
     }
 
     /// The doubts of the costs that matter to the total.

@@ -16,6 +16,9 @@ const MOST_LINES: usize = 2000;
 /// More often than a CPU does anything in a year.
 const MOST_TIMES: f64 = 1e18;
 
+/// A mix that leaves out more than this many times its sum says nothing.
+const MOST_LEFT_OUT: f64 = 1000.0;
+
 /// The reasons why a text is not a mix.
 #[derive(Debug, thiserror::Error)]
 pub enum MixError {
@@ -60,6 +63,8 @@ pub struct Mix {
     pub measured: BTreeMap<String, String>,
     /// How many different names of files one unit of work looks up, if that was counted.
     pub distinct_names: Option<u64>,
+    /// What the sum of the lines left out, or had too much, where the work was counted, as a share of the sum; if it was measured there.
+    pub left_out: Option<f64>,
     /// The operations.
     pub lines: Vec<MixLine>,
 }
@@ -111,6 +116,7 @@ struct Written {
     whole_as: WholeAs,
     whole_units: Option<f64>,
     distinct_names: Option<u64>,
+    left_out: Option<f64>,
     #[serde(default)]
     measured: BTreeMap<String, String>,
     #[serde(default)]
@@ -154,6 +160,9 @@ impl Mix {
         if !(whole_units.is_finite() && (1e-9..=MOST_TIMES).contains(&whole_units)) {
             return Err(MixError::Malformed(format!("whole_units = {whole_units}; say how many units the whole is")));
         }
+        if let Some(left_out) = written.left_out.filter(|share| !(0.0..=MOST_LEFT_OUT).contains(share)) {
+            return Err(MixError::Malformed(format!("left_out = {left_out}; say a share of the sum, such as 0.1")));
+        }
         let measured = written.measured.iter().map(|(run, time)| {
             time_of(time).map(|_| (shown(run), time.clone())).ok_or_else(|| MixError::Line {
                 line: format!("measured on {}", shown(run)),
@@ -168,6 +177,7 @@ impl Mix {
             whole_as: written.whole_as,
             whole_units,
             distinct_names: written.distinct_names,
+            left_out: written.left_out,
             measured: measured.collect::<Result<_, _>>()?,
             lines,
         })

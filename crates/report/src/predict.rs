@@ -259,8 +259,8 @@ fn how_sure(prediction: &MixPrediction) -> Vec<String> {
     }
     if let Some(left_out) = prediction.validated {
         texts.push(format!(
-            "where it was measured on this machine, the mix left out, or had too much, {} of the sum: as far as the mix goes, the \
-             interval holds that too",
+            "where it was measured, the mix left out, or had too much, {} of the sum: as far as the mix goes, the interval holds that \
+             too",
             percent(left_out)
         ));
     }

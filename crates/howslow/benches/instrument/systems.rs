@@ -1,4 +1,4 @@
-//! Four real commands, counted on this machine and predicted on it and under an emulator of its processor.
+//! Real commands, counted on this machine and predicted on it and under an emulator of its processor.
 
 use record::Nanoseconds;
 use record::units::percent;
@@ -13,11 +13,11 @@ const SIZE: usize = 20_000;
 
 pub(crate) fn systems(extent: &Extent) -> anyhow::Result<()> {
     if let Some(missing) = missing() {
-        tool::skip("four commands on two systems", &missing);
+        tool::skip("commands on two systems", &missing);
         return Ok(());
     }
     let extent = two_systems::Extent {
-        names: vec!["true", "sort", "gzip", "find"],
+        names: vec!["true", "sort", "gzip", "find", "tar", "git"],
         size: SIZE,
         times: extent.times(TIMES).max(4) as usize,
         options: vec!["--budget".into(), format!("{}s", extent.budget(BUDGET).as_secs())],
@@ -35,7 +35,7 @@ pub(crate) fn systems(extent: &Extent) -> anyhow::Result<()> {
         Nanoseconds(code[1])
     );
     println!(
-        "processor time       native: measured       sum  residual   emulated: measured predicted   error  without new code"
+        "processor time       native: measured       sum  residual   emulated: measured predicted   error  without new code  interval"
     );
     commands.iter().for_each(line);
     commands.iter().for_each(factors);
@@ -46,7 +46,7 @@ fn line(command: &CommandOnBoth) {
     let [here, there] = command.measured.map(|spent| spent.ns);
     let show = |ns: f64| Nanoseconds(ns).to_string();
     println!(
-        "  {:<26} {:>9} {:>9} {:>9} {:>20} {:>9} {:>+6.0} % {:>+15.0} %",
+        "  {:<26} {:>9} {:>9} {:>9} {:>20} {:>9} {:>+6.0} % {:>+15.0} %   {} to {}{}",
         command.name,
         show(here),
         show(command.sums[0]),
@@ -54,7 +54,10 @@ fn line(command: &CommandOnBoth) {
         show(there),
         show(command.sums[1]),
         100.0 * (command.sums[1] / there - 1.0),
-        100.0 * ((command.sums[1] - command.new_code[1]) / there - 1.0)
+        100.0 * ((command.sums[1] - command.new_code[1]) / there - 1.0),
+        show(command.interval[0]),
+        show(command.interval[1]),
+        if (command.interval[0]..=command.interval[1]).contains(&there) { "" } else { ", which does not hold it" }
     );
 }
 

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
+use analysis::bill::Bill;
 use record::{MixLine, Observation};
 
 use super::prices;
 
-/// The text of the mix.
-pub(super) fn text(seen: &Observation, lines: &[MixLine]) -> String {
+/// The text of the mix, with what the bill left unexplained.
+pub(super) fn text(seen: &Observation, bill: &Bill, lines: &[MixLine]) -> String {
     let mix = prices::mix(seen, lines.to_vec());
     let mut text = String::new();
     let _ = writeln!(text, "name = {}", quoted(&mix.name));
@@ -17,6 +18,12 @@ pub(super) fn text(seen: &Observation, lines: &[MixLine]) -> String {
     }
     if let Some(names) = mix.distinct_names {
         let _ = writeln!(text, "distinct_names = {names}");
+    }
+    let left_out = bill.charged.map(|charged| (charged.ns / bill.explained.value - 1.0).abs());
+    if let Some(left_out) =
+        left_out.filter(|share| share.is_finite() && bill.rows.iter().any(|row| row.total.is_some()))
+    {
+        let _ = writeln!(text, "left_out = {left_out:.3}");
     }
     for line in &mix.lines {
         let _ = writeln!(text, "\n[[operation]]\noperation = {}", quoted(&line.name()));
@@ -35,9 +42,24 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use analysis::bill::{BillRow, Charged};
+    use analysis::statistics::Interval;
     use record::{Mix, Point, Term};
 
     use super::*;
+
+    fn priced_row(total: Interval) -> BillRow {
+        BillRow {
+            what: "read".into(),
+            family: "system calls".into(),
+            count: 1,
+            bytes: None,
+            failed: 0,
+            total: Some(total),
+            cpu_ns: None,
+            priced_by: Vec::new(),
+        }
+    }
 
     #[test]
     fn a_written_mix_can_be_read() {
@@ -46,8 +68,15 @@ mod tests {
         let at = Point::default().with("size", record::Value::Number(4096));
         let term = Term { times: 2.5, operation: "file.read".into(), at };
         let line = MixLine { term, family: "system calls".into(), note: Some("read".into()) };
-        let mix = Mix::from_toml(&text(&seen, std::slice::from_ref(&line))).expect("a mix");
-        assert_eq!(mix.lines, [line]);
+        let mut bill = analysis::bill::bill(&seen, None);
+        let mix = Mix::from_toml(&text(&seen, &bill, std::slice::from_ref(&line))).expect("a mix");
+        assert_eq!((mix.lines, mix.left_out), (vec![line.clone()], None));
         assert_eq!(mix.unit, "command");
+        // A bill that explains 80 of 100 ns leaves out a quarter of what it explains.
+        bill.charged = Some(Charged { ns: 100.0, kernel_alone: true });
+        bill.explained = Interval { value: 80.0, low: 80.0, high: 80.0 };
+        bill.rows = vec![priced_row(bill.explained)];
+        let mix = Mix::from_toml(&text(&seen, &bill, std::slice::from_ref(&line))).expect("a mix");
+        assert_eq!(mix.left_out, Some(0.25));
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<()> {
     for path in &args.output {
         let Some(kind) = written(path) else { continue };
         let text = match kind {
-            OutputForm::Mix => mix::text(told.view.seen, told.lines),
+            OutputForm::Mix => mix::text(told.view.seen, told.view.bill, told.lines),
             OutputForm::Document => output::document_text(&BillDocument::of(told.view))?,
             OutputForm::Folded => folded(told.view, args),
             OutputForm::Metrics => (told.metrics)(BillMetrics::Prometheus),

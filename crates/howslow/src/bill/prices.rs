@@ -230,6 +230,7 @@ pub(super) fn mix(seen: &Observation, lines: Vec<MixLine>) -> Mix {
         whole_units: 1.0,
         measured: std::collections::BTreeMap::new(),
         distinct_names: seen.together.distinct_names,
+        left_out: None,
         lines,
     }
 }

@@ -25,20 +25,19 @@ pub(crate) fn priced(
         prediction.measured = typed.or(written).or(prediction.measured);
         predictions.push(prediction);
     }
-    validate(runs, &mut predictions);
+    validate(runs, mix.left_out, &mut predictions);
     Ok(predictions)
 }
 
-/// Sets how well the mix has predicted on this machine: measured with the run itself, otherwise with another of these runs on the
-/// same processor. Of several, the worst counts.
-/// same processor; of several the worst.
-fn validate(runs: &[Named], predictions: &mut [MixPrediction]) {
+/// Sets how well the mix has predicted: measured with the run itself, otherwise with another of these runs on the same processor, of
+/// which the worst counts; otherwise where the work was counted, if the mix tells that.
+fn validate(runs: &[Named], where_counted: Option<f64>, predictions: &mut [MixPrediction]) {
     let left_out: Vec<Option<f64>> = predictions.iter().map(MixPrediction::left_out).collect();
     let processor = |place: usize| runs[place].run.machine.cpu.signature.as_str();
     for place in 0..predictions.len() {
         let same = |other: &usize| !processor(place).is_empty() && processor(place) == processor(*other);
         let others = (0..runs.len()).filter(same).filter_map(|other| left_out[other]);
-        predictions[place].validated = left_out[place].or_else(|| others.reduce(f64::max));
+        predictions[place].validated = left_out[place].or_else(|| others.reduce(f64::max)).or(where_counted);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The work of a command, counted on the native system: its system calls by strace, its instructions by valgrind.
+//! The work of a command, counted on the native system: its system calls by `howslow bill`, its instructions by valgrind.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
-use operations::timing;
+use record::{Mix, MixLine};
 
 /// One kind of work, and how often a command does it.
 #[derive(Clone, Debug)]
@@ -34,13 +34,9 @@ const START_UP: [&str; 2] = ["execve", "exit_group"];
 /// Counts both; the command runs once under each of the two.
 pub(crate) fn counted(words: &[String], folder: &Path) -> anyhow::Result<Counts> {
     let mut counts = Counts { lines: Vec::new(), code: 0.0, unpriced: Vec::new() };
-    for (call, times) in calls(words, folder)? {
-        match priced_by(&call) {
-            _ if START_UP.contains(&call.as_str()) => {}
-            Some(name) => counts.add(&name, "system calls", times),
-            None => counts.unpriced.push((call, times)),
-        }
-    }
+    let calls = calls(words, folder)?;
+    calls.lines.iter().for_each(|line| counts.add(&line.name(), "system calls", line.term.times));
+    counts.unpriced = calls.unpriced;
     instructions(words, folder, &mut counts)?;
     Ok(counts)
 }
@@ -62,34 +58,32 @@ fn run(tool: &str, options: &[String], words: &[String], folder: &Path) -> anyho
     Ok(())
 }
 
-/// The table of `strace -c`: share, seconds, each, calls, optionally errors, name.
-fn calls(words: &[String], folder: &Path) -> anyhow::Result<BTreeMap<String, f64>> {
-    let table = folder.join("calls");
-    run("strace", &["-c", "-f", "-o", &table.display().to_string()].map(String::from), words, folder)?;
-    let text = fs::read_to_string(&table)?;
-    let mut found = BTreeMap::new();
-    for line in text.lines() {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        if let [share, _, _, calls, .., name] = fields.as_slice()
-            && share.parse::<f64>().is_ok()
-            && *name != "total"
-        {
-            found.insert((*name).to_string(), calls.parse().with_context(|| format!("strace says '{line}'"))?);
-        }
-    }
-    ensure!(found.contains_key("execve"), "strace's table cannot be read: {text}");
-    Ok(found)
+/// System calls: what prices them, and those that nothing prices, with their number.
+struct Calls {
+    lines: Vec<MixLine>,
+    unpriced: Vec<(String, f64)>,
 }
 
-/// The operation that times a call alone, at its first point.
-fn priced_by(call: &str) -> Option<String> {
-    // Of the operations that read, one that returns data.
-    if call == "read" {
-        return Some("syscall.read.zero".into());
-    }
-    let operation = timing(call).min_by_key(|operation| (operation.refused, operation.calls.len()))?;
-    let point = operation.points(false).into_iter().next().unwrap_or_default();
-    Some(format!("{}{point}", operation.id))
+/// The system calls as `howslow bill` counts them, each by what prices it, and those that nothing prices. What begins and ends a
+/// process is a line of its own in the mix, and page faults are counted apart; switches have no place in a command that never waits.
+fn calls(words: &[String], folder: &Path) -> anyhow::Result<Calls> {
+    let [mix, document] = ["calls.toml", "calls.json"].map(|name| folder.join(name));
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
+    command.arg("bill").arg("-o").arg(&mix).arg("-o").arg(&document).arg("--").args(words);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
+    // Without a run there are no prices, but the mix names what would price each call.
+    let data = tempfile::tempdir()?;
+    let output = command.env("HOWSLOW_DATA", data.path()).output()?;
+    ensure!(output.status.success(), "bill {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));
+    let mut lines = Mix::from_toml(&fs::read_to_string(&mix)?)?.lines;
+    lines.retain(|line| line.family == "system calls");
+    let document: serde_json::Value = serde_json::from_slice(&fs::read(&document)?)?;
+    let made = document["seen"]["together"]["calls"].as_array().context("a bill without calls")?;
+    let is_priced =
+        |call: &str| START_UP.contains(&call) || lines.iter().any(|line| line.note.as_deref() == Some(call));
+    let unpriced = made.iter().filter_map(|call| Some((call["call"].as_str()?.to_string(), call["count"].as_f64()?)));
+    let unpriced = unpriced.filter(|(call, _)| !is_priced(call)).collect();
+    Ok(Calls { lines, unpriced })
 }
 
 /// Instructions by kind, as valgrind's callgrind reports them. Its counts of cache misses and mispredictions come from a model.

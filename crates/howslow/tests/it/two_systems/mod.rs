@@ -1,4 +1,4 @@
-//! Four real commands on two systems, the machine and the same machine under an emulator. The work of each is counted on the first
+//! Real commands on two systems, the machine and the same machine under an emulator. The work of each is counted on the first
 //! system, priced by howslow's runs on both, and compared with the processor time that the kernel's scheduler reports on both.
 
 mod counts;
@@ -27,7 +27,7 @@ const CODE: &str = "command: code";
 
 /// The size of the experiment.
 pub(crate) struct Extent {
-    /// The commands, out of the four.
+    /// The commands, out of `true`, `sort`, `gzip`, `find`, `tar` of busybox, and `git`.
     pub names: Vec<&'static str>,
     /// Lines of the file and files of the tree.
     pub size: usize,
@@ -41,6 +41,8 @@ pub(crate) struct Extent {
 pub(crate) struct CommandOnBoth {
     pub name: &'static str,
     pub sums: [f64; 2],
+    /// The interval that the prediction for the second states, in ns; without a bound where it states none.
+    pub interval: [f64; 2],
     pub measured: [Spent; 2],
     /// The result of `howslow compare --mix`.
     pub compared: Value,
@@ -63,7 +65,7 @@ pub(crate) struct Laboratory {
 /// What is missing, and what installs it.
 pub(crate) fn missing() -> Option<String> {
     let lacks = |program: &&(&str, &str)| Command::new(program.0).arg("--help").output().is_err();
-    let tools = [(EMULATOR, "qemu-user"), (BUSYBOX, "busybox-static"), ("strace", "strace"), ("valgrind", "valgrind")];
+    let tools = [(EMULATOR, "qemu-user"), (BUSYBOX, "busybox-static"), ("valgrind", "valgrind")];
     if std::env::consts::ARCH != "x86_64" {
         return Some("this is no x86-64 machine".into());
     }
@@ -112,17 +114,39 @@ fn commands(folder: &TempDir, extent: &Extent) -> anyhow::Result<Vec<(&'static s
     let busybox = busybox()?;
     let mut all = vec![("nothing", vec![nothing.display().to_string()])];
     for name in &extent.names {
+        if *name == "git" {
+            all.push((name, git(&at("tree"))?));
+            continue;
+        }
         let mut words = vec![busybox.clone(), (*name).to_string()];
         words.extend(match *name {
             "sort" => vec!["lines".into()],
             "gzip" => vec!["-c".into(), "lines".into()],
             "find" => vec!["tree".into()],
+            "tar" => vec!["-c".into(), "tree".into()],
             _ => vec![],
         });
         all.push((name, words));
     }
     ensure!(all.get(1).is_some_and(|(name, _)| *name == "true"), "the first command is `true`");
     Ok(all)
+}
+
+/// `git status` of a tree that is under its control.
+fn git(tree: &Path) -> anyhow::Result<Vec<String>> {
+    let program = ["/usr/bin/git", "/bin/git"].into_iter().find(|path| Path::new(path).exists()).context("no git")?;
+    let words = |words: &[&str]| {
+        let path = tree.display().to_string();
+        let all = [program, "-C", &path, "-c", "user.name=x", "-c", "user.email=x@x", "-c", "gc.auto=0"];
+        all.iter().chain(words).map(|word| (*word).to_string()).collect::<Vec<String>>()
+    };
+    for wanted in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "x"]] {
+        let command = words(wanted);
+        let output = Command::new(&command[0]).args(&command[1..]).output()?;
+        ensure!(output.status.success(), "git {wanted:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    // Without a thread for each CPU, so that its calls are those of one task.
+    Ok(words(&["-c", "core.preloadIndex=false", "status", "--short"]))
 }
 
 /// Its path, because the emulator does not search PATH.
@@ -200,9 +224,16 @@ fn measure_command(
     let predicted = howslow(systems, &["predict", &file, "--on"], &wholes)?;
     let compared = howslow(systems, &["compare", "--mix", &file], &wholes)?;
     let sum = |place: usize| predicted["predictions"][place]["total_ns"].as_f64().context("a prediction without a sum");
+    // Had it been measured on the first alone, the interval on the second would hold what the mix left out there.
+    let left_out = format!("left_out = {}\n{mix}", (measured[0].ns / sum(0)? - 1.0).abs());
+    let counted = systems[0].path.with_file_name(format!("{name}-counted.toml"));
+    fs::write(&counted, left_out)?;
+    let unmeasured = howslow(systems, &["predict", &counted.display().to_string(), "--on"], &[])?;
+    let bound = |end: &str| unmeasured["predictions"][1][end].as_f64();
     Ok(CommandOnBoth {
         name,
         sums: [sum(0)?, sum(1)?],
+        interval: [bound("low_ns").unwrap_or(0.0), bound("high_ns").unwrap_or(f64::INFINITY)],
         measured,
         compared,
         mix: mix.into(),
@@ -257,7 +288,7 @@ fn conclude(
 /// The mix in the form of its file.
 fn mix(name: &str, lines: &[Line], code: Option<&Line>) -> String {
     let start = Line { name: NOTHING.into(), family: "start", times: 1.0 };
-    let mut text = format!("name = \"{name}\"\nunit = \"command\"\nsource = \"strace, valgrind, /proc\"\n");
+    let mut text = format!("name = \"{name}\"\nunit = \"command\"\nsource = \"howslow bill, valgrind, /proc\"\n");
     for Line { name, family, times } in [&start].into_iter().chain(lines).chain(code) {
         text += &format!("\n[[operation]]\noperation = \"{name}\"\nfamily = \"{family}\"\ntimes = {times:?}\n");
     }
