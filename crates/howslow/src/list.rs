@@ -36,11 +36,7 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Outcome> {
 
 /// The operations that words mean, best first.
 fn print_found(found: &[&'static Operation], args: &ListArgs) -> anyhow::Result<Outcome> {
-    let points = |operation: &&'static Operation| {
-        let operation: &'static Operation = operation;
-        operation.points(false).into_iter().map(move |point| Item { operation, point })
-    };
-    let listed = listed(found.iter().flat_map(points).collect());
+    let listed = listed(found.iter().copied().flat_map(Item::all_of).collect());
     if args.json {
         output::print_json(&listed)?;
     } else {

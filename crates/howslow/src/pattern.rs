@@ -194,10 +194,7 @@ impl Pattern {
 /// A pattern that selects nothing, with the nearest names.
 pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misuse> {
     if patterns.is_empty() && full {
-        let every = |operation: &'static Operation| {
-            operation.points(false).into_iter().map(move |point| Item { operation, point })
-        };
-        return Ok(operations::all().flat_map(every).collect());
+        return Ok(operations::all().flat_map(Item::all_of).collect());
     }
     let everything = patterns.is_empty().then(|| Pattern::parse("*")).transpose()?;
     let patterns: Vec<&Pattern> = patterns.iter().chain(&everything).collect();

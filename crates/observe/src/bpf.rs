@@ -98,9 +98,8 @@ impl Counting {
         for (program, tracepoint) in needed {
             self.attached.push(at(program, tracepoint)?);
         }
-        if let Some(waking) = &programs.waking {
-            self.attached.push(at(waking, c"sched_waking")?);
-        }
+        // Without it, no wake-ups are told, and the rest is counted.
+        self.attached.extend(programs.waking.as_ref().and_then(|waking| waking.attach(c"sched_waking").ok()));
         // Since Linux 6.4; before, under the second name.
         let requested = [c"io_uring_submit_req", c"io_uring_submit_sqe"];
         let attached = requested.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());

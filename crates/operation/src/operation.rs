@@ -232,6 +232,13 @@ pub struct Item {
     pub point: Point,
 }
 
+impl Item {
+    /// An operation at each of its points.
+    pub fn all_of(operation: &'static Operation) -> impl Iterator<Item = Item> {
+        operation.points(false).into_iter().map(move |point| Item { operation, point })
+    }
+}
+
 /// A requirement of an operation. Other missing things show when the set-up fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {

@@ -172,16 +172,7 @@ impl Board {
     /// The thread executed a program, so it is its process's only one, under the number of the process.
     fn executed(&mut self, thread: u32, detail: Detail) {
         let former = sys::message(thread).unwrap_or(thread);
-        if former != thread
-            && let Some(mut tracee) = self.running.remove(&former)
-        {
-            tracee.task.thread = thread;
-            if let Some(first) = self.running.remove(&thread) {
-                tracee.task.counts.add(&first.task.counts);
-                tracee.task.stops += first.task.stops;
-            }
-            self.running.insert(thread, tracee);
-        }
+        self.take_over(thread, former);
         if let Some(tracee) = self.running.get_mut(&thread) {
             tracee.task.counts.execs += 1;
             if !tracee.counted {
@@ -193,6 +184,22 @@ impl Board {
                 }
             }
         }
+    }
+
+    /// The thread with the former number is the first of its process now. The others were killed; who created it may have been, before
+    /// that was told.
+    fn take_over(&mut self, thread: u32, former: u32) {
+        if former == thread {
+            return;
+        }
+        let Some(mut tracee) = self.running.remove(&former) else { return };
+        tracee.task.thread = thread;
+        if let Some(first) = self.running.remove(&thread) {
+            tracee.task.counts.add(&first.task.counts);
+            tracee.task.stops += first.task.stops;
+        }
+        tracee.task.counts.forks += u64::from(self.untold.remove(&former));
+        self.running.insert(thread, tracee);
     }
 
     fn end(&mut self, thread: u32, status: ExitStatus, used: Usage) {
@@ -328,5 +335,22 @@ mod tests {
         board.tell(1, 3);
         assert_eq!(board.running[&3].task.parent, Some(creator), "one that has yet to run");
         assert_eq!(board.running[&1].task.counts.forks, 2);
+    }
+
+    /// The creator of a thread is killed by it before the kernel told of the creation.
+    #[test]
+    fn a_thread_that_takes_its_process_over_before_its_creator_told_of_it_was_created() {
+        for told in [true, false] {
+            let mut board = Board::default();
+            board.admit(1, 1, false);
+            board.untold.insert(2);
+            board.admit(1, 2, false);
+            if told {
+                board.tell(1, 2);
+            }
+            board.take_over(1, 2);
+            assert_eq!((board.running.len(), board.running[&1].task.counts.forks), (1, 1), "told: {told}");
+            assert!(board.untold.is_empty());
+        }
     }
 }
