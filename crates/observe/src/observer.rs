@@ -37,6 +37,9 @@ pub enum State {
     Ended(Option<ExitStatus>),
 }
 
+/// Accounts of the same work differ by less than this, as a share: the kernel rounds some of them to microseconds.
+const ROUNDED: f64 = 0.01;
+
 /// Something that is being watched. Dropping it ends the watching, not what is watched.
 #[derive(Debug)]
 pub struct Observer {
@@ -195,6 +198,8 @@ impl Observer {
         // What the kernel charged the command holds the end of each process, which comes after its own account.
         let stops = self.counter.as_ref().and_then(Counter::tracer).map_or(0, Tracer::stops);
         let whole = self.command.as_ref().and_then(Running::usage).map(|usage| without_stops(usage, stops));
+        // It lacks processes that nobody waited for, as of a server that ignores SIGCHLD; then their own accounts hold more.
+        let whole = whole.filter(|whole| parts.cpu_ns <= whole.cpu_ns.map(|cpu| cpu * (1.0 + ROUNDED)));
         let usage = whole.unwrap_or(parts);
         if let ([process], Some(whole)) = (told.processes.as_mut_slice(), whole) {
             process.usage = whole;

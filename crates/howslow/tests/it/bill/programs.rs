@@ -147,6 +147,18 @@ pub const WAKER: &str = r#"
     }
 "#;
 
+/// A child that works while its end is told to nobody, because the signal is ignored.
+pub const UNAWAITED: &str = r#"
+    unsafe extern "C" { fn signal(number: i32, action: usize) -> usize; }
+    fn main() {
+        // SIGCHLD, SIG_IGN.
+        unsafe { signal(17, 1) };
+        let work = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+        let mut child = std::process::Command::new("sh").args(["-c", work]).spawn().unwrap();
+        assert!(child.wait().is_err());
+    }
+"#;
+
 /// 230 threads, one after the other, each of a fraction of a millisecond.
 pub const SHORT_THREADS: &str = r#"
     fn main() {

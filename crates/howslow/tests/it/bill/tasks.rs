@@ -37,3 +37,18 @@ fn a_process_of_short_threads_is_told_all_that_it_used() {
     assert_eq!((processes.len(), processes[0]["thread_count"].as_u64()), (1, Some(231)), "{processes:?}");
     assert_eq!(processes[0]["usage"], document["seen"]["usage"]);
 }
+
+/// Who waits for a command is not told what processes used that were never waited for.
+#[test]
+fn what_unawaited_processes_use_is_charged() {
+    let data = folder();
+    if !can_count(&data) {
+        return;
+    }
+    let program = compiled(data.path(), "unawaited", programs::UNAWAITED);
+    let document = billed(&data, data.path(), &[program.to_str().expect("a path")]);
+    let processes = document["seen"]["processes"].as_array().expect("processes");
+    let shell = processes.iter().find(|process| process["name"] == "sh").expect("the shell");
+    let used = |of: &serde_json::Value| of["usage"]["cpu_ns"].as_f64().expect("processor time");
+    assert!(used(shell) > 1e6 && used(&document["seen"]) > used(shell), "{shell}");
+}
