@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use operation::Value::Number;
-use operation::{Axis, Failure, Operation, size};
+use operation::{Axis, Failure, Loop, Operation, size};
 use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
@@ -79,17 +79,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "end the sending direction of a TCP connection, which the kernel tells the other end before the call returns",
         calls: &["shutdown"],
         prepare: |_| {
-            let server = Server::new()?;
-            tried(
-                consuming(
-                    move || server.pair(),
-                    |[client, ours]| {
-                        function(|| exactly(0, call::shutdown(&ours, libc::SHUT_WR)?))?;
-                        Ok((client, ours))
-                    },
-                )
-                .at_most(HELD),
-            )
+            ending(|[client, ours]| {
+                function(|| exactly(0, call::shutdown(&ours, libc::SHUT_WR)?))?;
+                Ok((client, ours))
+            })
         },
         ..CALLED
     },
@@ -98,21 +91,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "close a TCP connection whose other end is open",
         calls: &["close"],
         prepare: |_| {
-            let server = Server::new()?;
-            tried(
-                consuming(
-                    move || server.pair(),
-                    |[client, ours]| {
-                        function(|| exactly(0, call::close(ours)?))?;
-                        Ok(client)
-                    },
-                )
-                .at_most(HELD),
-            )
+            ending(|[client, ours]| {
+                function(|| exactly(0, call::close(ours)?))?;
+                Ok(client)
+            })
         },
         ..CALLED
     },
 ];
+
+/// Ends a connection of its own in each iteration. What is left of it goes after the batch.
+fn ending<T: 'static>(end: impl FnMut([OwnedFd; 2]) -> Result<T, Failure> + 'static) -> Result<Loop, Failure> {
+    let server = Server::new()?;
+    tried(consuming(move || server.pair(), end).at_most(HELD))
+}
 
 /// A listening socket.
 pub(super) struct Server {
