@@ -56,21 +56,18 @@ impl Choice<'_> {
 
     /// Those that woke somebody, and those that found nobody or waited; waiting has a line of its own: switches.
     pub(super) fn futexes(&self, call: &CallCount) -> Vec<Term> {
-        let waking = if self.has_other_cpus() { self.woken(call) } else { 0 };
-        let mut terms = self.at("called.futex", &[], (call.count - waking) as f64);
-        terms.extend(self.at("called.futex.waiting", &[], waking as f64));
-        terms
+        let others = (call.count - self.woken(call)) as f64;
+        [self.at("called.futex", &[], others), self.wakes(call)].concat()
     }
 
     /// What waking others adds to calls whose price has nobody to wake.
     pub(super) fn wakes(&self, call: &CallCount) -> Vec<Term> {
-        let waking = if self.has_other_cpus() { self.woken(call) } else { 0 };
-        self.at("called.futex.waiting", &[], waking as f64)
+        self.at("called.futex.waiting", &[], self.woken(call) as f64)
     }
 
-    /// How many of these calls woke somebody.
+    /// How many of these calls woke somebody, as far as there is a price of it: not on a machine with one CPU.
     fn woken(&self, call: &CallCount) -> u64 {
-        call.wakes.min(call.count)
+        if self.has_other_cpus() { call.wakes.min(call.count) } else { 0 }
     }
 
     fn has_other_cpus(&self) -> bool {
