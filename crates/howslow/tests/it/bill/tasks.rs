@@ -1,17 +1,23 @@
 //! What tasks do for each other, and what they use while they end.
 
+use serde_json::Value;
+
 use super::programs::{self, compiled};
 use super::{billed, can_count};
 use crate::support::folder;
 
+/// The bill of a program with this text, if programs can count here.
+fn billed_program(name: &str, text: &str) -> Option<Value> {
+    let data = folder();
+    can_count(&data).then(|| {
+        let program = compiled(data.path(), name, text);
+        billed(&data, data.path(), &[program.to_str().expect("a path")])
+    })
+}
+
 #[test]
 fn calls_that_wake_somebody_are_counted() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
-    let waker = compiled(data.path(), "waker", programs::WAKER);
-    let document = billed(&data, data.path(), &[waker.to_str().expect("a path")]);
+    let Some(document) = billed_program("waker", programs::WAKER) else { return };
     let processes = document["seen"]["processes"].as_array().expect("processes");
     let waker = processes.iter().find(|process| process["name"] == "waker").expect("it");
     let calls = waker["requests"]["calls"].as_array().expect("calls");
@@ -27,12 +33,7 @@ fn calls_that_wake_somebody_are_counted() {
 /// The kernel tells what a thread used up to its last switch, so the ends of many short threads are missing in their sum.
 #[test]
 fn a_process_of_short_threads_is_told_all_that_it_used() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
-    let program = compiled(data.path(), "threads", programs::SHORT_THREADS);
-    let document = billed(&data, data.path(), &[program.to_str().expect("a path")]);
+    let Some(document) = billed_program("threads", programs::SHORT_THREADS) else { return };
     let processes = document["seen"]["processes"].as_array().expect("processes");
     assert_eq!((processes.len(), processes[0]["thread_count"].as_u64()), (1, Some(231)), "{processes:?}");
     assert_eq!(processes[0]["usage"], document["seen"]["usage"]);
@@ -41,14 +42,9 @@ fn a_process_of_short_threads_is_told_all_that_it_used() {
 /// Who waits for a command is not told what processes used that were never waited for.
 #[test]
 fn what_unawaited_processes_use_is_charged() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
-    let program = compiled(data.path(), "unawaited", programs::UNAWAITED);
-    let document = billed(&data, data.path(), &[program.to_str().expect("a path")]);
+    let Some(document) = billed_program("unawaited", programs::UNAWAITED) else { return };
     let processes = document["seen"]["processes"].as_array().expect("processes");
     let shell = processes.iter().find(|process| process["name"] == "sh").expect("the shell");
-    let used = |of: &serde_json::Value| of["usage"]["cpu_ns"].as_f64().expect("processor time");
+    let used = |of: &Value| of["usage"]["cpu_ns"].as_f64().expect("processor time");
     assert!(used(shell) > 1e6 && used(&document["seen"]) > used(shell), "{shell}");
 }
