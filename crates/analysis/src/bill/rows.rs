@@ -86,6 +86,12 @@ impl Bill {
         self.charged.map(|charged| charged.ns - self.explained.value)
     }
 
+    /// What the prices leave out or add, as a share of their sum; `None` if nothing has a price.
+    pub fn left_out(&self) -> Option<f64> {
+        let priced = self.explained.value - self.counting_ns;
+        self.residual_ns().filter(|_| priced > 0.0).map(|residual| (residual / priced).abs())
+    }
+
     /// The row of a call.
     pub fn row(&self, what: &str) -> Option<&BillRow> {
         self.rows.iter().find(|row| row.what == what)

@@ -19,10 +19,7 @@ pub(super) fn text(seen: &Observation, bill: &Bill, lines: &[MixLine]) -> String
     if let Some(names) = mix.distinct_names {
         let _ = writeln!(text, "distinct_names = {names}");
     }
-    let left_out = bill.charged.map(|charged| (charged.ns / bill.explained.value - 1.0).abs());
-    if let Some(left_out) =
-        left_out.filter(|share| share.is_finite() && bill.rows.iter().any(|row| row.total.is_some()))
-    {
+    if let Some(left_out) = bill.left_out() {
         let _ = writeln!(text, "left_out = {left_out:.3}");
     }
     for line in &mix.lines {
@@ -42,24 +39,11 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analysis::bill::{BillRow, Charged};
+    use analysis::bill::Charged;
     use analysis::statistics::Interval;
     use record::{Mix, Point, Term};
 
     use super::*;
-
-    fn priced_row(total: Interval) -> BillRow {
-        BillRow {
-            what: "read".into(),
-            family: "system calls".into(),
-            count: 1,
-            bytes: None,
-            failed: 0,
-            total: Some(total),
-            cpu_ns: None,
-            priced_by: Vec::new(),
-        }
-    }
 
     #[test]
     fn a_written_mix_can_be_read() {
@@ -75,7 +59,6 @@ mod tests {
         // A bill that explains 80 of 100 ns leaves out a quarter of what it explains.
         bill.charged = Some(Charged { ns: 100.0, kernel_alone: true });
         bill.explained = Interval { value: 80.0, low: 80.0, high: 80.0 };
-        bill.rows = vec![priced_row(bill.explained)];
         let mix = Mix::from_toml(&text(&seen, &bill, std::slice::from_ref(&line))).expect("a mix");
         assert_eq!(mix.left_out, Some(0.25));
     }
