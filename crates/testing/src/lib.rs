@@ -11,6 +11,9 @@
 pub mod fleet;
 
 use std::fmt::Arguments;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 /// If this variable is set, every test must run: a test that cannot run fails.
 pub const EVERY_TEST: &str = "HOWSLOW_EVERY_TEST";
@@ -39,4 +42,19 @@ macro_rules! left_out {
 pub fn tell(why: Arguments<'_>) {
     assert!(std::env::var_os(EVERY_TEST).is_none(), "{EVERY_TEST} is set, and this could not be tested: {why}");
     eprintln!("not tested: {why}");
+}
+
+/// Writes an executable file of these bytes.
+///
+/// Another process writes it. A test that wrote it itself would now and then fail to execute it ("Text file busy"): a child
+/// that another thread of the tests starts meanwhile holds the file open for writing until it executes its own program.
+///
+/// # Panics
+/// If it cannot be written.
+pub fn executable(path: &Path, mut bytes: impl Read) {
+    let mut command = Command::new("install");
+    let installing = command.args(["-m", "755", "/dev/stdin"]).arg(path).stdin(Stdio::piped()).spawn();
+    let mut installing = installing.expect("install starts");
+    std::io::copy(&mut bytes, &mut installing.stdin.take().expect("a pipe")).expect("it reads");
+    assert!(installing.wait().expect("our child").success(), "{} was not written", path.display());
 }

@@ -25,7 +25,7 @@ fn small_program() -> PathBuf {
         let copied = folder.path().join("howslow");
         let stripped = Command::new("strip").arg("-o").arg(&copied).arg(cargo_bin!("howslow")).status();
         if !stripped.is_ok_and(|status| status.success()) {
-            std::fs::copy(cargo_bin!("howslow"), &copied).expect("a copy");
+            testing::executable(&copied, std::fs::File::open(cargo_bin!("howslow")).expect("it is built"));
         }
         folder
     });

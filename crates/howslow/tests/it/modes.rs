@@ -74,11 +74,9 @@ fn without_an_emulator_the_mode_is_skipped_with_what_installs_it() {
 
 #[test]
 fn an_emulator_that_cannot_run_howslow_is_a_skip_too() {
-    use std::os::unix::fs::PermissionsExt;
     let data = folder();
     let pretended = data.path().join(format!("qemu-{}", std::env::consts::ARCH));
-    std::fs::write(&pretended, "#!/bin/sh\nexit 1\n").expect("written");
-    std::fs::set_permissions(&pretended, std::fs::Permissions::from_mode(0o700)).expect("executable");
+    testing::executable(&pretended, &b"#!/bin/sh\nexit 1\n"[..]);
     let run = run(howslow(&data).args(EMULATED).env("PATH", data.path()));
     assert_eq!(run.skipped.len(), 6, "{:?}", run.skipped);
     for skip in &run.skipped {

@@ -1,7 +1,6 @@
 //! `howslow time`: well-behaved and misbehaving routines, commands, and misuse that is reported before anything runs.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
@@ -256,13 +255,8 @@ fn a_command_that_fails_is_an_error_unless_told_otherwise() {
 #[test]
 fn what_is_no_program_is_refused() {
     let place = place();
-    let file = |name: &str, mode: u32| {
-        let path = place.folder.path().join(name);
-        fs::write(&path, "echo\n").expect("written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("set");
-    };
-    file("plain", 0o600);
-    file("nameless", 0o700);
+    fs::write(place.folder.path().join("plain"), "echo\n").expect("written");
+    testing::executable(&place.folder.path().join("nameless"), &b"echo\n"[..]);
     for (command, why) in [
         ("./none", "./none: no such program"),
         ("no-such-program-anywhere", "no such program in any folder of PATH"),

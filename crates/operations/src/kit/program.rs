@@ -1,10 +1,11 @@
 //! The smallest program that does nothing, as an executable file.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
+use std::time::Duration;
 
 use operation::{Failure, Setting};
 use rustix::fs::{Access, access};
@@ -28,13 +29,26 @@ pub(crate) fn do_nothing(setting: &Setting) -> Result<CString, Failure> {
     }
     let program = CString::new(path.as_os_str().as_bytes())
         .map_err(|_| Failure::wrong("the scratch folder's name holds a zero"))?;
-    match spawn(&[&program]).and_then(wait_for) {
+    match run_once_closed(&program) {
         Err(Failure::Errno { errno: libc::ENOEXEC }) => Err(Failure::skip(
             "the system under the emulator does not execute programs of the emulated processor",
             "register the emulator with that system (binfmt_misc; Debian: apt install qemu-user-binfmt)",
         )),
         // Other reasons why it cannot be started are reported by the loop.
         _ => Ok(program),
+    }
+}
+
+/// Runs a program that was just written. A child that another thread created meanwhile holds the file open for writing until
+/// it executes a program of its own: until then this one is "busy".
+fn run_once_closed(program: &CStr) -> Result<(), Failure> {
+    const PAUSE: Duration = Duration::from_millis(1);
+    let mut pauses = 0..1000;
+    loop {
+        match spawn(&[program]).and_then(wait_for) {
+            Err(Failure::Errno { errno: libc::ETXTBSY }) if pauses.next().is_some() => std::thread::sleep(PAUSE),
+            ended => return ended,
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Programs that make known calls: written in Rust and compiled by the test, and 32-bit ones written byte by byte.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -124,8 +123,7 @@ pub fn narrow(place: &Path) -> PathBuf {
     file.extend([1, 0, START, START, size, size, 5, 0x1000].iter().flat_map(|it: &u32| it.to_le_bytes()));
     file.extend(code);
     let program = place.join("narrow");
-    fs::write(&program, file).expect("a program");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it can be executed");
+    testing::executable(&program, &file[..]);
     program
 }
 

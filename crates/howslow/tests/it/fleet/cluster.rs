@@ -64,9 +64,7 @@ impl Cluster {
         drop(free);
         // What an administrator has run before each job.
         let prolog = format!("#!/bin/sh\n[ ! -e {}/$SLURMD_NODENAME.fails ]\n", at.display());
-        std::fs::write(at.join("prolog"), prolog).expect("a prolog");
-        std::fs::set_permissions(at.join("prolog"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
-            .expect("a prolog");
+        testing::executable(&at.join("prolog"), prolog.as_bytes());
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         let host = read("/proc/sys/kernel/hostname");
         let user = std::env::var("USER").ok().filter(|user| !user.is_empty() && !rustix::process::getuid().is_root());

@@ -103,8 +103,7 @@ impl Fake {
         let text = text.replace('@', &self.path().display().to_string()).replace("$NAME", folder);
         // Of `all*` and `"$@"`, only the second is a word of the shell.
         let text = text.replace(&format!("\"${}\"", self.path().display()), "\"$@\"");
-        std::fs::write(at.join(name), format!("#!/bin/sh\n{text}")).expect("a script");
-        std::fs::set_permissions(at.join(name), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a script");
+        testing::executable(&at.join(name), format!("#!/bin/sh\n{text}").as_bytes());
     }
 
     /// A node that has a howslow of its own, which gives the example with these changes.

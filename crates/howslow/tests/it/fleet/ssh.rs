@@ -59,9 +59,7 @@ impl Server {
             at = at.display()
         );
         std::fs::create_dir(at.join("bin")).expect("a folder");
-        std::fs::write(at.join("bin/ssh"), client).expect("a client");
-        std::fs::set_permissions(at.join("bin/ssh"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
-            .expect("a client");
+        testing::executable(&at.join("bin/ssh"), client.as_bytes());
         wait("sshd to listen", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
         Some(Server { home, child, port })
     }

@@ -6,7 +6,6 @@ pub(crate) mod program;
 mod spent;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -102,8 +101,7 @@ pub(crate) fn laboratory(extent: &Extent) -> anyhow::Result<Laboratory> {
 fn commands(folder: &TempDir, extent: &Extent) -> anyhow::Result<Vec<(&'static str, Vec<String>)>> {
     let at = |name: &str| folder.path().join(name);
     let nothing = at("nothing");
-    fs::write(&nothing, operations::program_that_does_nothing())?;
-    fs::set_permissions(&nothing, fs::Permissions::from_mode(0o700))?;
+    testing::executable(&nothing, &operations::program_that_does_nothing()[..]);
     let lines: String = (1..=extent.size).map(|line| format!("{}\n", line * 7919 % 20_011)).collect();
     fs::write(at("lines"), lines)?;
     for place in 0..extent.size / 5 {
