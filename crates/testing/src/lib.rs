@@ -14,6 +14,9 @@ use std::fmt::Arguments;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use signal_hook::consts::SIGINT;
 
 /// If this variable is set, every test must run: a test that cannot run fails.
 pub const EVERY_TEST: &str = "HOWSLOW_EVERY_TEST";
@@ -42,6 +45,19 @@ macro_rules! left_out {
 pub fn tell(why: Arguments<'_>) {
     assert!(std::env::var_os(EVERY_TEST).is_none(), "{EVERY_TEST} is set, and this could not be tested: {why}");
     eprintln!("not tested: {why}");
+}
+
+/// Makes Ctrl-C reach what a test starts, also where the tests run in the background of a script: a shell that has no terminal
+/// starts such a command with SIGINT ignored, and its children inherit that. A handler of this process ends with `exec`.
+///
+/// # Panics
+/// If this process may not handle the signal.
+pub fn interruptible() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    if ignored.is_some_and(|signals| signals >> (SIGINT - 1) & 1 == 1) {
+        signal_hook::flag::register(SIGINT, Arc::default()).expect("a handler");
+    }
 }
 
 /// Writes an executable file of these bytes.

@@ -248,6 +248,7 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
 
 #[test]
 fn an_interrupted_experiment_prints_what_it_has() {
+    testing::interruptible();
     let data = folder();
     let path = plan(&data, SMALL);
     let mut child = start(&data, &path, &["--users", "1,2", "--time", "60s"]);

@@ -68,6 +68,7 @@ fn the_best_checks_are_remembered_for_the_next_run() {
 
 #[test]
 fn an_interrupted_run_prints_what_there_is_and_keeps_nothing() {
+    testing::interruptible();
     for (signal, number) in [("INT", 2), ("TERM", 15)] {
         let data = folder();
         let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("howslow"))

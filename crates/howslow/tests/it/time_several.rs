@@ -32,25 +32,26 @@ const SHORT: [&str; 4] = ["--budget", "2s", "--rounds", "3"];
 #[test]
 fn the_page_ends_in_which_takes_longer() {
     let data = folder();
-    let both = ["-c", "sleep 0.2", "-c", "sleep 0.01"];
-    // One takes twenty times as long: however busy the host is, the rounds in turn tell it.
+    let both = ["-c", "sleep 0.4", "-c", "sleep 0.08"];
+    // Both take much longer than starting a program does on a busy host, and one five times as long as the other: the rounds in
+    // turn tell it.
     let page = time(&data, &[&both[..], &SHORT].concat()).code(0);
-    page.stdout(contains("'sleep 0.2' takes ").and(contains(" times as long as 'sleep 0.01'\n")));
+    page.stdout(contains("'sleep 0.4' takes ").and(contains(" times as long as 'sleep 0.08'\n")));
     let document = time(&data, &[&both[..], &SHORT, &["--json", "--summary"]].concat()).code(0);
     let run = record::run_from_bytes(&document.get_output().stdout).expect("a run");
     let [ratio] = run.ratios.as_slice() else { panic!("{:?}", run.ratios) };
-    assert_eq!((ratio.operation.as_str(), ratio.base.as_str()), ("command: sleep 0.2", "command: sleep 0.01"));
+    assert_eq!((ratio.operation.as_str(), ratio.base.as_str()), ("command: sleep 0.4", "command: sleep 0.08"));
     assert!(
-        ratio.ratio.is_some_and(|times| times > 5.0) && ratio.low < ratio.ratio && ratio.ratio < ratio.high,
+        ratio.ratio.is_some_and(|times| times > 3.0) && ratio.low < ratio.ratio && ratio.ratio < ratio.high,
         "{ratio:?}"
     );
     assert!(ratio.pairs >= 2, "{ratio:?}");
-    let page = time(&data, &[&both[..], &SHORT, &["--reference", "sleep 0.2"]].concat()).code(0);
-    page.stdout(contains("'sleep 0.01' takes 0.").and(contains(" times as long as 'sleep 0.2'\n")));
+    let page = time(&data, &[&both[..], &SHORT, &["--reference", "sleep 0.4"]].concat()).code(0);
+    page.stdout(contains("'sleep 0.08' takes 0.").and(contains(" times as long as 'sleep 0.4'\n")));
     // One that is not among them is timed as well.
-    let page = time(&data, &[&["--reference", "sleep 0.02", "-c", "sleep 0.01"][..], &SHORT].concat()).code(0);
-    page.stdout(contains("command: sleep 0.02").and(contains("'sleep 0.02'\n").or(contains("'sleep 0.02', within"))));
-    let alone = time(&data, &[&["-c", "sleep 0.01"][..], &SHORT].concat()).code(0);
+    let page = time(&data, &[&["--reference", "sleep 0.09", "-c", "sleep 0.08"][..], &SHORT].concat()).code(0);
+    page.stdout(contains("command: sleep 0.09").and(contains("'sleep 0.09'\n").or(contains("'sleep 0.09', within"))));
+    let alone = time(&data, &[&["-c", "sleep 0.08"][..], &SHORT].concat()).code(0);
     alone.stdout(contains("as long as").not());
 }
 

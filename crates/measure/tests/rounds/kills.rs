@@ -11,7 +11,10 @@ use crate::support::{HARMLESS, equal, never, nothing_left, order, processes_of_o
 
 pub fn tests() -> Vec<Trial> {
     vec![
-        trial("SIGINT ends the work early and cleanly", || ended_by(libc::SIGINT)),
+        trial("SIGINT ends the work early and cleanly", || {
+            testing::interruptible();
+            ended_by(libc::SIGINT)
+        }),
         trial("SIGTERM ends the work early and cleanly", || ended_by(libc::SIGTERM)),
         trial("SIGKILL of the parent leaves nothing", || ended_by(libc::SIGKILL)),
         trial("SIGKILL of the launcher is noticed", launcher_killed),

@@ -213,6 +213,7 @@ fn in_a_namespace_ids_are_those_inside() {
 
 #[test]
 fn ctrl_c_prints_the_bill_so_far() {
+    testing::interruptible();
     let data = folder();
     for source in possible(&data) {
         let mut child = started(&data, &["--source", source, "--", "sh", "-c", "echo $$; exec sleep 100"]);

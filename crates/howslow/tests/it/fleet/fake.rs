@@ -197,6 +197,7 @@ fn nodes_with_other_clocks_and_programs_are_told() {
 
 #[test]
 fn jobs_that_wait_go_on_without_us_and_are_cancelled_when_told() {
+    testing::interruptible();
     let fake = Fake::new("waits\n");
     let begun = fake.run("long-waits", &["--installed", "--detach"]);
     assert!(said(&begun).contains("1 jobs submitted"), "{}", said(&begun));
