@@ -16,7 +16,8 @@ pub fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// The command, with its data in this folder. It is killed after a time that only a hanging command takes.
+/// The command, with its data in this folder. It is killed after a time that only a hanging command takes. Its pages are so wide
+/// that every sentence stands on one line, whatever the figures in it are.
 pub fn howslow(data: &TempDir) -> Command {
     let mut command = Command::cargo_bin("howslow").expect("the binary is built");
     command
@@ -25,7 +26,7 @@ pub fn howslow(data: &TempDir) -> Command {
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .env_remove("CI")
-        .env("COLUMNS", "118")
+        .env("COLUMNS", "1000")
         .timeout(Duration::from_secs(120));
     command
 }
