@@ -7,7 +7,7 @@ use record::{Cost, Estimate, MixLine, Run};
 use crate::derived::net;
 use crate::landing::FLOOR;
 use crate::statistics::Interval;
-use crate::sums::sum;
+use crate::sums::{SMALL, sum};
 
 /// Longer than the age of the universe, in ns. A larger figure is an error in the file, and its square would still be a
 /// number.
@@ -106,6 +106,21 @@ impl Sum {
         self.constant += times * other.constant;
         for (source, part) in &other.parts {
             self.parts.entry(source.clone()).or_insert(Addend { times: 0.0, ..*part }).times += times * part.times;
+        }
+        self
+    }
+
+    /// The same sum, in which costs without an interval are uncertain by as much as themselves if all of them together are at
+    /// most a hundredth of the whole: nobody needs to know more of them.
+    #[must_use]
+    pub fn without_untold_trifles(mut self) -> Sum {
+        let whole = self.figure().value.abs();
+        let untold = || self.parts.values().filter(|part| !part.price.is_told());
+        if untold().map(|part| (part.times * part.price.value).abs()).sum::<f64>() <= SMALL * whole {
+            for part in self.parts.values_mut().filter(|part| !part.price.is_told()) {
+                let Interval { value, .. } = part.price;
+                part.price = Interval { value, low: value - value.abs(), high: value + value.abs() };
+            }
         }
         self
     }
@@ -264,6 +279,18 @@ mod tests {
         let sum = once(0, "b", part(3.0, 0.5)).plus(2.0, &open);
         assert_eq!(sum.figure(), Interval::untold(15.0));
         assert_eq!(sum.untold().collect::<Vec<_>>(), [&(0, "a".to_string())]);
+        assert_eq!(sum.clone().without_untold_trifles(), sum, "it is no trifle");
         assert_eq!(sum.plus(-2.0, &open).figure(), part(3.0, 0.5), "what cancels leaves nothing open");
+    }
+
+    #[test]
+    fn a_trifle_of_one_round_does_not_take_the_interval_away() {
+        let open = Sum::once((0, "a".into()), Interval::untold(3.0), SharedErrors::default());
+        let sum = once(0, "b", part(400.0, 4.0)).plus(1.0, &open).without_untold_trifles();
+        assert_eq!(sum.figure(), part(403.0, 5.0));
+        assert_eq!(sum.untold().count(), 0);
+        let many = (0..2).map(|n| Sum::once((0, n.to_string()), Interval::untold(3.0), SharedErrors::default()));
+        let sum = many.fold(once(0, "b", part(400.0, 4.0)), |sum, open| sum.plus(1.0, &open));
+        assert!(!sum.without_untold_trifles().figure().is_told(), "together they are no trifle");
     }
 }

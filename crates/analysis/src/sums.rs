@@ -6,7 +6,7 @@ use record::{Cost, Doubt};
 use crate::statistics::{Interval, ratio, weighted_sum};
 
 /// A part smaller than this share of a figure does not matter.
-const SMALL: f64 = 0.01;
+pub(crate) const SMALL: f64 = 0.01;
 
 impl Interval {
     /// A value without an interval: its error is unknown.

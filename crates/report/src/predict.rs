@@ -1,7 +1,7 @@
 //! A mix priced by one run or several side by side: families, operations, the sum beside the measured time, what-ifs.
 
 use analysis::mix::Lack;
-use analysis::predict::{MachineState, MixPrediction, PricedLine};
+use analysis::predict::{Accuracy, MachineState, MixPrediction, PricedLine};
 use analysis::statistics::Interval;
 use analysis::whatif::{Supposed, difference};
 use record::units::{percent, rate, significant};
@@ -185,8 +185,8 @@ fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
         });
         grid.add(kind, row);
     }
-    if priced.iter().any(|it| it.prediction.validated.is_some()) {
-        let known = |it: &Priced| it.prediction.validated.map_or_else(none, |_| cells(&it.prediction.figure(), None));
+    if priced.iter().any(|it| it.prediction.accuracy.is_some()) {
+        let known = |it: &Priced| it.prediction.accuracy.map_or_else(none, |_| cells(&it.prediction.figure(), None));
         let (kind, row) = whole("sum, as far as the mix goes", &known);
         grid.add(kind, row);
     }
@@ -257,11 +257,17 @@ fn how_sure(prediction: &MixPrediction) -> Vec<String> {
     if !untold.is_empty() {
         texts.push(format!("the sum has no interval, because these costs have none: {}", untold.join(", ")));
     }
-    if let Some(left_out) = prediction.validated {
+    if let Some(accuracy) = prediction.accuracy {
+        let where_else = match accuracy {
+            Accuracy::Here(_) => String::new(),
+            Accuracy::Elsewhere(_) => {
+                format!(", and what may differ on another machine: {} of the sum together", percent(accuracy.share()))
+            }
+        };
         texts.push(format!(
             "where it was measured, the mix left out, or had too much, {} of the sum: as far as the mix goes, the interval holds that \
-             too",
-            percent(left_out)
+             too{where_else}",
+            percent(accuracy.left_out())
         ));
     }
     texts

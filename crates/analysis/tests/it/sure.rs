@@ -3,7 +3,7 @@
 
 use analysis::factors::{CLOCK, Cause, factors};
 use analysis::mix::Lack;
-use analysis::predict::{MachineState, MixPrediction, predict_in};
+use analysis::predict::{Accuracy, MachineState, MixPrediction, predict_in};
 use analysis::statistics::Interval;
 use analysis::whatif::{Assumption, Supposed, difference, suppose};
 use record::{Doubt, Ends, Estimate, Mix, Origin, Run};
@@ -152,9 +152,12 @@ fn what_a_mix_left_out_where_it_was_measured_widens_it() {
     let all = total(&before);
     let measured = MixPrediction { measured: Some(Interval::exactly(all * 1.25)), ..before.clone() };
     assert!((measured.left_out().expect("measured") - 0.25).abs() < 1e-12 && before.left_out().is_none());
-    let known = MixPrediction { validated: measured.left_out(), ..measured.clone() };
+    let known = MixPrediction { accuracy: measured.left_out().map(Accuracy::Here), ..measured.clone() };
     let (prices, figure) = (known.total().figure(), known.figure());
     assert!(close(figure.half(), prices.half().hypot(0.25 * all)) && close(figure.value, all));
+    let counted_elsewhere = MixPrediction { accuracy: Some(Accuracy::Elsewhere(0.15)), ..measured.clone() };
+    // By squares: 0.15 and 0.2 are 0.25.
+    assert!(close(counted_elsewhere.figure().half(), prices.half().hypot(0.25 * all)));
     assert!((before.figure().half() - prices.half()).abs() < 1e-9, "not known, not said");
     let lacking = MixPrediction { lacking: vec![(work().lines[0].clone(), Lack::Missing(None))], ..measured };
     assert_eq!(lacking.left_out(), None);

@@ -1,6 +1,6 @@
 //! A mix with the prices of runs, beside what was measured there.
 
-use analysis::predict::{MachineState, MixPrediction, predict_in};
+use analysis::predict::{Accuracy, MachineState, MixPrediction, predict_in};
 use record::Mix;
 
 use super::whole::{self, Whole};
@@ -37,7 +37,8 @@ fn validate(runs: &[Named], where_counted: Option<f64>, predictions: &mut [MixPr
     for place in 0..predictions.len() {
         let same = |other: &usize| !processor(place).is_empty() && processor(place) == processor(*other);
         let others = (0..runs.len()).filter(same).filter_map(|other| left_out[other]);
-        predictions[place].validated = left_out[place].or_else(|| others.reduce(f64::max)).or(where_counted);
+        let here = left_out[place].or_else(|| others.reduce(f64::max)).map(Accuracy::Here);
+        predictions[place].accuracy = here.or(where_counted.map(Accuracy::Elsewhere));
     }
 }
 

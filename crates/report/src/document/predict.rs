@@ -1,7 +1,7 @@
 //! `howslow predict --json`: everything the page tells, and what it leaves out for width.
 
 use analysis::mix::{Lack, Sum};
-use analysis::predict::{MixPrediction, PricedLine};
+use analysis::predict::{Accuracy, MixPrediction, PricedLine};
 use analysis::sums::sum;
 use analysis::whatif::{Supposed, difference};
 use record::{Doubt, Mix, MixLine, Point};
@@ -36,9 +36,9 @@ pub struct PredictDocument<'a> {
     pub by: &'static str,
     /// The prediction in ns.
     pub total_ns: Option<f64>,
-    /// Its lower end, with what the mix is known to leave out.
+    /// Its lower end, with what the mix is known to leave out, and, if that was measured on another machine, what may differ here.
     pub low_ns: Option<f64>,
-    /// Its upper end, with what the mix is known to leave out.
+    /// Its upper end, likewise.
     pub high_ns: Option<f64>,
     /// The prediction with the interval of its prices alone.
     pub prices: TimeFigure,
@@ -204,7 +204,7 @@ impl<'a> PredictDocument<'a> {
             low_ns: finite(known.low),
             high_ns: finite(known.high),
             prices: TimeFigure::from(&total),
-            left_out: of.validated,
+            left_out: of.accuracy.map(Accuracy::left_out),
             otherwise: time(it.otherwise.as_ref()),
             doubts: of.doubts(),
             at_least: !of.lacking.is_empty(),
