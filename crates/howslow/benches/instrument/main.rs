@@ -53,7 +53,7 @@ struct Asked {
     /// Coverage: the folder that its runs are written to
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
-    /// Independent, hidden, terminals: only operations whose id or point contains this
+    /// Independent, hidden, terminals: only operations whose id or point contains this. Systems: only commands whose name does
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// Independent: also what howslow quotes, against loops timed before and after its runs

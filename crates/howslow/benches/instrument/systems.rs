@@ -16,8 +16,9 @@ pub(crate) fn systems(extent: &Extent) -> anyhow::Result<()> {
         tool::skip("commands on two systems", &missing);
         return Ok(());
     }
+    let asked = |name: &&str| extent.only.as_ref().is_none_or(|only| name.contains(only));
     let extent = two_systems::Extent {
-        names: vec!["true", "sort", "gzip", "find", "tar", "git"],
+        names: ["sort", "gzip", "find", "tar", "git", "lighttpd"].into_iter().filter(asked).collect(),
         size: SIZE,
         times: extent.times(TIMES).max(4) as usize,
         options: vec!["--budget".into(), format!("{}s", extent.budget(BUDGET).as_secs())],
@@ -30,7 +31,7 @@ pub(crate) fn systems(extent: &Extent) -> anyhow::Result<()> {
         }
     }
     println!(
-        "a line of code executed for the first time, measured with `true`: {}, {}",
+        "a line of code executed for the first time, measured with two programs that do nothing: {}, {}",
         Nanoseconds(code[0]),
         Nanoseconds(code[1])
     );
@@ -77,5 +78,6 @@ fn factors(command: &CommandOnBoth) {
         "  what the costs do not explain    {:6.2}",
         command.compared["unexplained"]["value"].as_f64().unwrap_or(f64::NAN)
     );
+    command.untold.iter().for_each(|operation| println!("  without an interval under the emulator: {operation}"));
     command.unpriced.iter().for_each(|line| println!("  not priced: {line}"));
 }

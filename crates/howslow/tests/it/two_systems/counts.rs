@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::iter::repeat;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use record::{Mix, MixLine};
+
+use super::subject::Subject;
 
 /// One kind of work, and how often a command does it.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub(crate) struct Line {
 #[derive(Debug)]
 pub(crate) struct Counts {
     pub lines: Vec<Line>,
-    /// Lines of code that were executed at least once: those that an instruction cache had to fetch.
+    /// Lines of code that were executed at least once.
     pub code: f64,
     /// Calls that no operation times, with their number.
     pub unpriced: Vec<(String, f64)>,
@@ -30,14 +31,16 @@ pub(crate) struct Counts {
 
 /// The work of starting and ending a process, which is one line in the mix.
 const START_UP: [&str; 2] = ["execve", "exit_group"];
+/// What they are counted with.
+const SYSTEM: &str = "system calls";
 
 /// Counts both; the command runs once under each of the two.
-pub(crate) fn counted(words: &[String], folder: &Path) -> anyhow::Result<Counts> {
+pub(crate) fn counted(subject: &Subject, folder: &Path) -> anyhow::Result<Counts> {
     let mut counts = Counts { lines: Vec::new(), code: 0.0, unpriced: Vec::new() };
-    let calls = calls(words, folder)?;
-    calls.lines.iter().for_each(|line| counts.add(&line.name(), "system calls", line.term.times));
+    let calls = calls(subject, folder)?;
+    calls.lines.iter().for_each(|line| counts.add(&line.name(), SYSTEM, line.term.times));
     counts.unpriced = calls.unpriced;
-    instructions(words, folder, &mut counts)?;
+    instructions(subject, folder, &mut counts)?;
     Ok(counts)
 }
 
@@ -50,33 +53,23 @@ impl Counts {
     }
 }
 
-fn run(tool: &str, options: &[String], words: &[String], folder: &Path) -> anyhow::Result<()> {
-    let mut command = Command::new(tool);
-    command.args(options).args(words).current_dir(folder).stdin(Stdio::null());
-    let output = command.output().context(tool.to_string())?;
-    ensure!(output.status.success(), "{tool} {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));
-    Ok(())
-}
-
 /// System calls: what prices them, and those that nothing prices, with their number.
 struct Calls {
     lines: Vec<MixLine>,
     unpriced: Vec<(String, f64)>,
 }
 
-/// The system calls as `howslow bill` counts them, each by what prices it, and those that nothing prices. What begins and ends a
-/// process is a line of its own in the mix, and page faults are counted apart; switches have no place in a command that never waits.
-fn calls(words: &[String], folder: &Path) -> anyhow::Result<Calls> {
+/// The system calls as `howslow bill` counts them, each by what prices it, and those that nothing prices; and switches, of which
+/// only a server makes many. What begins and ends a process is a line of its own in the mix, and page faults are counted apart.
+fn calls(subject: &Subject, folder: &Path) -> anyhow::Result<Calls> {
     let [mix, document] = ["calls.toml", "calls.json"].map(|name| folder.join(name));
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
-    command.arg("bill").arg("-o").arg(&mix).arg("-o").arg(&document).arg("--").args(words);
-    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
     // Without a run there are no prices, but the mix names what would price each call.
-    let data = tempfile::tempdir()?;
-    let output = command.env("HOWSLOW_DATA", data.path()).output()?;
-    ensure!(output.status.success(), "bill {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));
+    let data = format!("HOWSLOW_DATA={}", folder.join("no data").display());
+    let howslow = assert_cmd::cargo::cargo_bin!("howslow").display().to_string();
+    let [mix_path, document_path] = [&mix, &document].map(|path| path.display().to_string());
+    subject.run(&["env", &data, &howslow, "bill", "-o", &mix_path, "-o", &document_path, "--"], folder)?;
     let mut lines = Mix::from_toml(&fs::read_to_string(&mix)?)?.lines;
-    lines.retain(|line| line.family == "system calls");
+    lines.retain(|line| [SYSTEM, "switches"].contains(&line.family.as_str()));
     let document: serde_json::Value = serde_json::from_slice(&fs::read(&document)?)?;
     let made = document["seen"]["together"]["calls"].as_array().context("a bill without calls")?;
     let is_priced =
@@ -86,16 +79,15 @@ fn calls(words: &[String], folder: &Path) -> anyhow::Result<Calls> {
     Ok(Calls { lines, unpriced })
 }
 
+/// A last cache from which nothing is ever displaced: what it misses is met for the first time. Its bytes, ways and bytes of a line.
+const LAST_CACHE: &str = "--LL=268435456,16,64";
+
 /// Instructions by kind, as valgrind's callgrind reports them. Its counts of cache misses and mispredictions come from a model.
-fn instructions(words: &[String], folder: &Path, counts: &mut Counts) -> anyhow::Result<()> {
+fn instructions(subject: &Subject, folder: &Path, counts: &mut Counts) -> anyhow::Result<()> {
     let file = folder.join("instructions");
     let out = format!("--callgrind-out-file={}", file.display());
-    run(
-        "valgrind",
-        &["--tool=callgrind".into(), "--cache-sim=yes".into(), "--branch-sim=yes".into(), out],
-        words,
-        folder,
-    )?;
+    let options = ["--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes", LAST_CACHE, &out];
+    subject.run(&[&["valgrind"], &options[..]].concat(), folder)?;
     let text = fs::read_to_string(&file)?;
     let after = |key: &'static str| text.lines().filter_map(move |line| line.strip_prefix(key));
     let totals = after("events:").zip(after("totals:")).next().context("callgrind tells no totals")?;
@@ -111,7 +103,7 @@ fn instructions(words: &[String], folder: &Path, counts: &mut Counts) -> anyhow:
     let (loads, stores, branches, indirect) = (of("Dr")?, of("Dw")?, of("Bc")?, of("Bi")?);
     let missed = of("Bcm")? + of("Bim")?;
     let others = of("Ir")? - loads - stores - branches - 2.0 * called;
-    counts.code = of("I1mr")?;
+    counts.code = of("ILmr")?;
     let mut add = |name: &str, times: f64| counts.add(name, "instructions", times);
     add("instruction.load.throughput@width=8", loads);
     add("instruction.store.throughput@width=8", stores);

@@ -4,6 +4,7 @@
 mod counts;
 pub(crate) mod program;
 mod spent;
+mod subject;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,19 +17,20 @@ use tempfile::TempDir;
 
 use counts::{Counts, Line, counted};
 use spent::{Spent, spent};
+use subject::{IDLE, Subject, subjects};
 
 const EMULATOR: &str = "qemu-x86_64";
 const BUSYBOX: &str = "busybox";
 /// Starting a program that does nothing, as measured on either system.
 const NOTHING: &str = "command: nothing";
-/// The cost of `true` beyond all that is priced, per line of code that it executes.
+/// What programs that do nothing cost beyond all that is priced, per line of code that they execute.
 const CODE: &str = "command: code";
 
 /// The size of the experiment.
 pub(crate) struct Extent {
-    /// The commands, out of `true`, `sort`, `gzip`, `find`, `tar` of busybox, and `git`.
+    /// The commands beside those that do nothing, out of `sort`, `gzip`, `find`, `tar` of busybox, `git` and `lighttpd`.
     pub names: Vec<&'static str>,
-    /// Lines of the file and files of the tree.
+    /// Lines of the file. There are a fifth as many files in the tree, and a tenth as many requests to the server.
     pub size: usize,
     /// How often each command runs.
     pub times: usize,
@@ -50,6 +52,8 @@ pub(crate) struct CommandOnBoth {
     pub new_code: [f64; 2],
     /// Counted, but without a price on either system.
     pub unpriced: Vec<String>,
+    /// Operations whose cost on the second system has no interval: nor has the prediction.
+    pub untold: Vec<String>,
 }
 
 /// The whole experiment.
@@ -81,77 +85,18 @@ pub(crate) fn missing() -> Option<String> {
 pub(crate) fn laboratory(extent: &Extent) -> anyhow::Result<Laboratory> {
     let folder = tempfile::tempdir()?;
     let program = program::program("x86_64").context("no static program")?;
-    let words = commands(&folder, extent)?;
-    let native: Vec<Vec<String>> = words.iter().map(|(_, words)| words.clone()).collect();
-    let emulated: Vec<Vec<String>> =
-        native.iter().map(|words| [&[EMULATOR.to_string()], &words[..]].concat()).collect();
-    let all = spent(&[native.clone(), emulated].concat(), folder.path(), extent.times)?;
-    let (native_spent, emulated_spent) = all.split_at(native.len());
-    let mut counts = native.iter().map(|words| counted(words, folder.path())).collect::<anyhow::Result<Vec<_>>>()?;
+    let subjects = subjects(folder.path(), extent)?;
+    let all = spent(&subjects, &[&[], &[EMULATOR]], folder.path(), extent.times)?;
+    let (native_spent, emulated_spent) = all.split_at(subjects.len());
+    let counted = subjects.iter().map(|subject| counted(subject, folder.path()));
+    let mut counts = counted.collect::<anyhow::Result<Vec<_>>>()?;
     for (counts, spent) in counts.iter_mut().zip(native_spent) {
         // The only kind of fault that can be counted one by one under the emulator. Those of the start belong to the start.
         counts.add("page.fault.file", "page faults", (spent.faults - native_spent[0].faults).max(0.0));
     }
     let systems = System::both(program, &folder, &counts, &extent.options)?;
     let wholes = [native_spent, emulated_spent];
-    conclude(systems, &words, counts, wholes)
-}
-
-/// The names and words of the commands. The first does nothing; the second is `true`, which shows the cost of new code.
-fn commands(folder: &TempDir, extent: &Extent) -> anyhow::Result<Vec<(&'static str, Vec<String>)>> {
-    let at = |name: &str| folder.path().join(name);
-    let nothing = at("nothing");
-    testing::executable(&nothing, &operations::program_that_does_nothing()[..]);
-    let lines: String = (1..=extent.size).map(|line| format!("{}\n", line * 7919 % 20_011)).collect();
-    fs::write(at("lines"), lines)?;
-    for place in 0..extent.size / 5 {
-        let folder = at("tree").join(format!("folder{}", place / 40));
-        fs::create_dir_all(&folder)?;
-        fs::write(folder.join(format!("file{place}")), "")?;
-    }
-    let busybox = busybox()?;
-    let mut all = vec![("nothing", vec![nothing.display().to_string()])];
-    for name in &extent.names {
-        if *name == "git" {
-            all.push((name, git(&at("tree"))?));
-            continue;
-        }
-        let mut words = vec![busybox.clone(), (*name).to_string()];
-        words.extend(match *name {
-            "sort" => vec!["lines".into()],
-            "gzip" => vec!["-c".into(), "lines".into()],
-            "find" => vec!["tree".into()],
-            "tar" => vec!["-c".into(), "tree".into()],
-            _ => vec![],
-        });
-        all.push((name, words));
-    }
-    ensure!(all.get(1).is_some_and(|(name, _)| *name == "true"), "the first command is `true`");
-    Ok(all)
-}
-
-/// `git status` of a tree that is under its control.
-fn git(tree: &Path) -> anyhow::Result<Vec<String>> {
-    let program = ["/usr/bin/git", "/bin/git"].into_iter().find(|path| Path::new(path).exists()).context("no git")?;
-    let words = |words: &[&str]| {
-        let path = tree.display().to_string();
-        let all = [program, "-C", &path, "-c", "user.name=x", "-c", "user.email=x@x", "-c", "gc.auto=0"];
-        all.iter().chain(words).map(|word| (*word).to_string()).collect::<Vec<String>>()
-    };
-    for wanted in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "x"]] {
-        let command = words(wanted);
-        let output = Command::new(&command[0]).args(&command[1..]).output()?;
-        ensure!(output.status.success(), "git {wanted:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    // Without a thread for each CPU, so that its calls are those of one task.
-    Ok(words(&["-c", "core.preloadIndex=false", "status", "--short"]))
-}
-
-/// Its path, because the emulator does not search PATH.
-fn busybox() -> anyhow::Result<String> {
-    let path = std::env::var_os("PATH").context("no PATH")?;
-    let found = std::env::split_paths(&path).map(|folder| folder.join(BUSYBOX)).find(|file| file.exists());
-    Ok(found.context("busybox is not in PATH")?.display().to_string())
+    conclude(systems, &subjects, counts, wholes)
 }
 
 /// A system's run, which grows, and the path of its document.
@@ -227,7 +172,9 @@ fn measure_command(
     let counted = systems[0].path.with_file_name(format!("{name}-counted.toml"));
     fs::write(&counted, left_out)?;
     let unmeasured = howslow(systems, &["predict", &counted.display().to_string(), "--on"], &[])?;
-    let bound = |end: &str| unmeasured["predictions"][1][end].as_f64();
+    let there = &unmeasured["predictions"][1];
+    let bound = |end: &str| there[end].as_f64();
+    let rows = there["rows"].as_array().into_iter().flatten().filter(|row| row["each"]["high_ns"].is_null());
     Ok(CommandOnBoth {
         name,
         sums: [sum(0)?, sum(1)?],
@@ -237,6 +184,7 @@ fn measure_command(
         mix: mix.into(),
         new_code: [0.0; 2],
         unpriced: Vec::new(),
+        untold: rows.filter_map(|row| Some(row["operation"].as_str()?.to_string())).collect(),
     })
 }
 
@@ -252,7 +200,7 @@ fn howslow(systems: &[System; 2], arguments: &[&str], more: &[String]) -> anyhow
 
 fn conclude(
     mut systems: [System; 2],
-    words: &[(&'static str, Vec<String>)],
+    subjects: &[Subject],
     counts: Vec<Counts>,
     wholes: [&[Spent]; 2],
 ) -> anyhow::Result<Laboratory> {
@@ -261,21 +209,25 @@ fn conclude(
     }
     let mut laboratory = Laboratory { commands: Vec::new(), compared: Value::Null, code: [0.0; 2] };
     laboratory.compared = howslow(&systems, &["compare"], &[])?;
-    for (place, ((name, _), mut counts)) in words.iter().zip(counts).enumerate().skip(1) {
+    let (mut rests, mut lines) = ([0.0; 2], 0.0);
+    for (place, (&Subject { name, .. }, mut counts)) in subjects.iter().zip(counts).enumerate().skip(1) {
         let (priced, lacking): (Vec<Line>, Vec<Line>) =
             counts.lines.drain(..).partition(|line| systems.iter().all(|system| system.has(line)));
         let of_code = Line { name: CODE.into(), family: "new code", times: counts.code };
-        let mix = mix(name, &priced, (place > 1).then_some(&of_code));
+        let mix = mix(name, &priced, (place > IDLE.len()).then_some(&of_code));
         let mut command = measure_command(&systems, name, &mix, [wholes[0][place], wholes[1][place]])?;
         let lacking = lacking.into_iter().map(|line| (line.name, line.times));
         command.unpriced = lacking.chain(counts.unpriced).map(|(name, times)| format!("{times} x {name}")).collect();
-        if place > 1 {
+        if place > IDLE.len() {
             command.new_code = laboratory.code.map(|each| each * counts.code);
         } else {
+            lines += counts.code;
             for (side, system) in systems.iter_mut().enumerate() {
-                let rest = (command.measured[side].ns - command.sums[side]).max(0.0);
-                laboratory.code[side] = rest / counts.code;
-                system.add(CODE, laboratory.code[side])?;
+                rests[side] += (command.measured[side].ns - command.sums[side]).max(0.0);
+                laboratory.code[side] = rests[side] / lines;
+                if place == IDLE.len() {
+                    system.add(CODE, laboratory.code[side])?;
+                }
             }
         }
         laboratory.commands.push(command);

@@ -3,10 +3,11 @@
 
 use std::fs::read_to_string;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+use super::subject::Subject;
 
 /// The measurements of one command over its runs.
 #[derive(Clone, Copy, Debug)]
@@ -23,15 +24,22 @@ pub(crate) struct Spent {
 /// The number of turns that the commands take, so that a busy minute does not hit only one of them.
 const TURNS: usize = 4;
 
-/// Runs every command this number of times in this folder. Like howslow's measurement of operations, the runs of one command follow
-/// each other, after one run that only loads the caches.
-pub(crate) fn spent(commands: &[Vec<String>], folder: &Path, times: usize) -> anyhow::Result<Vec<Spent>> {
-    let mut runs = vec![Vec::new(); commands.len()];
+/// Runs every command this number of times in this folder on each system, which is the words that start a command there. Like
+/// howslow's measurement of operations, the runs of one command follow each other, after one run that only loads the caches.
+/// Returns the first system's before the second's.
+pub(crate) fn spent(
+    subjects: &[Subject],
+    systems: &[&[&str]],
+    folder: &Path,
+    times: usize,
+) -> anyhow::Result<Vec<Spent>> {
+    let all: Vec<_> = systems.iter().flat_map(|system| subjects.iter().map(move |subject| (system, subject))).collect();
+    let mut runs = vec![Vec::new(); all.len()];
     for _ in 0..TURNS {
-        for (words, runs) in commands.iter().zip(&mut runs) {
-            once(words, folder).with_context(|| words.join(" "))?;
+        for ((system, subject), runs) in all.iter().zip(&mut runs) {
+            once(subject, system, folder)?;
             for _ in 0..times.div_ceil(TURNS) {
-                runs.push(once(words, folder)?);
+                runs.push(once(subject, system, folder)?);
             }
         }
     }
@@ -46,16 +54,13 @@ fn told(mut runs: Vec<(f64, f64)>) -> Spent {
 }
 
 /// Processor time in ns and page faults of one run, read after it has ended and before it is reaped.
-fn once(words: &[String], folder: &Path) -> anyhow::Result<(f64, f64)> {
-    let (program, arguments) = words.split_first().context("no command")?;
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn()?;
+fn once(subject: &Subject, system: &[&str], folder: &Path) -> anyhow::Result<(f64, f64)> {
+    let mut child = subject.start(system, folder)?;
     waitid(WaitId::Pid(Pid::from_child(&child)), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
     let folder = format!("/proc/{}", child.id());
     let (scheduled, stat) = (read_to_string(format!("{folder}/schedstat")), read_to_string(format!("{folder}/stat")));
     let status = child.wait()?;
-    ensure!(status.success(), "{status}");
+    ensure!(subject.may_end(status), "{status}");
     let (scheduled, stat) = (scheduled.context("the kernel tells no processor time (schedstat)")?, stat?);
     let ns: f64 = scheduled.split_whitespace().next().context("an empty schedstat")?.parse()?;
     // After the name, which may contain anything: state, parent, group, session, terminal, its group, flags, minor faults.
