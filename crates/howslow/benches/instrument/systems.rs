@@ -58,7 +58,13 @@ fn line(command: &CommandOnBoth) {
         100.0 * ((command.sums[1] - command.new_code[1]) / there - 1.0),
         show(command.interval[0]),
         show(command.interval[1]),
-        if (command.interval[0]..=command.interval[1]).contains(&there) { "" } else { ", which does not hold it" }
+        if command.new_code == [0.0; 2] {
+            "; it does nothing, and prices new code"
+        } else if (command.interval[0]..=command.interval[1]).contains(&there) {
+            ""
+        } else {
+            ", which does not hold it"
+        }
     );
 }
 
