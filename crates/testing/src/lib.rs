@@ -1,4 +1,5 @@
-//! What the tests of all crates share: a test that cannot run here says what is missing.
+//! What the tests of all crates share: a test that cannot run here says what is missing; programs that tests write and execute;
+//! fleets of machines.
 //!
 //! ```should_panic
 //! // Where HOWSLOW_EVERY_TEST is set, as in CI, a test that cannot run fails.
