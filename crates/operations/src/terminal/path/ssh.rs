@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use operation::{Failure, Setting};
 use rustix::process::{WaitOptions, getuid, waitpid};
 
-use super::login::{TELL, started, within};
+use super::login::{PATIENCE, TELL, started, within};
 use super::{Helper, Path, Program, pid_of};
 
 const REMEDY: &str = "install it (Debian: apt install openssh-server openssh-client)";
@@ -61,7 +61,6 @@ fn free_port() -> Result<u16, Failure> {
 
 /// Starts the server, and waits until it listens.
 fn listen(server: &FilePath, folder: &FilePath, host: &FilePath, port: u16) -> Result<Program, Failure> {
-    const PATIENCE: Duration = Duration::from_secs(10);
     let configuration = folder.join("sshd_config");
     let keys = folder.join("user.pub");
     let text = format!(
