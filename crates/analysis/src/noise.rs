@@ -2,13 +2,15 @@
 //! gaps are recorded.
 
 mod account;
+mod cause;
 mod charge;
 mod gap;
 mod periods;
 mod recording;
 mod windows;
 
-pub use account::{Clock, CountedInterrupts, CpuAccount, Longest, NoiseCause, RepeatedSeries, Source, account};
+pub use account::{Clock, CountedInterrupts, CpuAccount, Longest, RepeatedSeries, Source, account};
+pub use cause::NoiseCause;
 pub use charge::{Charges, Event, Mark, UNEXPLAINED, charge};
 pub use gap::{Gap, SpinWindow};
 pub use periods::{Series, periods};

@@ -4,27 +4,37 @@ use std::time::Duration;
 
 use ::noise::{NoiseError, Options, Order, Tracing};
 use analysis::noise::{CpuAccount, account};
+use measure::Signals;
 use report::document::NoiseDocument;
 
 use crate::cli::NoiseArgs;
-use crate::output::{self, Misuse, Outcome};
+use crate::output::{self, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
+use crate::session::check_cpu;
 
 /// A recording is kept in memory until its end.
 const LONGEST: f64 = 600.0;
+/// The counters are read as often as every few milliseconds.
+const SHORTEST: f64 = 1e-3;
 
 pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
     let machine = machine::describe();
-    let cpus = cpus(&machine.cpu.usable, args)?;
+    check_cpu(args.cpu, &machine.cpu.usable)?;
+    let cpus = args.cpu.map_or_else(|| machine.cpu.usable.clone(), |cpu| vec![cpu]);
     pictures::check(args.svg.as_deref())?;
     if args.time > LONGEST {
         return Err(Misuse("--time: a CPU is watched for 10 minutes at most; say a shorter time".into()).into());
     }
+    if args.time < SHORTEST {
+        return Err(Misuse("--time: in less than 1 ms nothing can be seen; say a longer time".into()).into());
+    }
+    let signals = Signals::watch();
     let options = Options {
         time: Duration::from_secs_f64(args.time),
         threshold: args.threshold,
         order: if args.together { Order::AtOnce } else { Order::OneByOne },
         tracing: if args.no_trace { Tracing::Never } else { Tracing::IfAllowed },
+        stop: signals.any(),
     };
     let mut recordings = ::noise::record(&cpus, &options).map_err(|error| match error {
         NoiseError::Cpu(cpu, why) => anyhow::anyhow!("CPU {cpu} cannot be watched: {why}"),
@@ -40,18 +50,11 @@ pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
     }
     let picture = || Picture { name: "noise".into(), svg: report::noise_chart(&accounts).svg() };
     pictures::write(args.svg.as_deref(), &args.svg.iter().map(|_| picture()).collect::<Vec<_>>())?;
-    Ok(Outcome::Done)
-}
-
-/// The CPUs to watch.
-fn cpus(usable: &[u32], args: &NoiseArgs) -> Result<Vec<u32>, Misuse> {
-    match args.cpu {
-        None => Ok(usable.to_vec()),
-        Some(cpu) if usable.contains(&cpu) => Ok(vec![cpu]),
-        Some(cpu) => {
-            let may: Vec<String> = usable.iter().map(u32::to_string).collect();
-            let may = may.join(", ");
-            Err(Misuse(format!("--cpu {cpu}: this process may use the CPUs {may}; choose one of them")))
+    match signals.come() {
+        Some(signal) => {
+            say("interrupted: this is what was measured until then");
+            Ok(Outcome::Interrupted(signal))
         }
+        None => Ok(Outcome::Done),
     }
 }

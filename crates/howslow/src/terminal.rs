@@ -10,6 +10,7 @@ use crate::cli::TerminalArgs;
 use crate::output::{self, Bar, Misuse, Outcome};
 use crate::pictures::{self, Picture};
 use crate::scratch;
+use crate::session::check_cpu;
 
 /// The signal that tells of a terminal that was closed: `SIGHUP`.
 const HANGUP: i32 = 1;
@@ -56,14 +57,8 @@ fn pseudo_terminals(args: &TerminalArgs) -> anyhow::Result<Outcome> {
 fn measured(args: &TerminalArgs) -> anyhow::Result<PseudoTerminals> {
     const SECONDS: f64 = 45.0;
     let allowed = machine::describe().cpu.usable;
-    let cpu = match args.cpu {
-        Some(cpu) if !allowed.contains(&cpu) => {
-            let text = format!("--cpu {cpu}: this process may use the CPUs {allowed:?}; choose one of them");
-            return Err(Misuse(text).into());
-        }
-        Some(cpu) => cpu,
-        None => *allowed.last().ok_or_else(|| anyhow::anyhow!("no CPU may be used"))?,
-    };
+    check_cpu(args.cpu, &allowed)?;
+    let cpu = args.cpu.or(allowed.last().copied()).ok_or_else(|| anyhow::anyhow!("no CPU may be used"))?;
     let request = pseudo::Request {
         budget: Duration::from_secs_f64(args.budget.unwrap_or(SECONDS)),
         cpu,

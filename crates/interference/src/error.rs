@@ -27,8 +27,8 @@ pub enum InterferenceError {
         /// Its id.
         id: &'static str,
     },
-    /// There is no such CPU.
-    #[error("{reason}; {remedy}")]
+    /// There is no CPU at such a place.
+    #[error("{reason}; to measure it: {remedy}")]
     Place {
         /// Why there is none.
         reason: String,

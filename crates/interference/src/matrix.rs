@@ -65,8 +65,9 @@ pub fn matrix(
     }
     let asked = cells(request, &cpus, &result.places);
     if asked.is_empty() {
-        let (reason, remedy) = ("there is no CPU for the work beside".into(), "choose other places (--on)".into());
-        return Err(InterferenceError::Place { reason, remedy });
+        let why: Vec<&str> = result.skipped.iter().map(|(_, why)| why.as_str()).collect();
+        let reason = format!("there is no CPU for the work beside ({})", why.join("; "));
+        return Err(InterferenceError::Place { reason, remedy: "choose other places (--on)".into() });
     }
     result.kinds = kinds_of(&asked).into_iter().map(|kind| (kind.name.into(), described(kind, cpus.victim))).collect();
     let signals = Signals::watch();

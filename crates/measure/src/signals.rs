@@ -13,7 +13,9 @@ pub(crate) enum Ended {
 
 /// Signals that end the work early.
 pub struct Signals {
-    flags: Vec<(i32, Arc<AtomicBool>, Option<signal_hook::SigId>)>,
+    flags: Vec<(i32, Arc<AtomicBool>)>,
+    any: Arc<AtomicBool>,
+    handlers: Vec<signal_hook::SigId>,
 }
 
 impl Signals {
@@ -21,26 +23,32 @@ impl Signals {
     /// nohup(1), stays ignored, here and in what this process starts: a handler would end with the next program, and the signal would
     /// end that one.
     pub fn watch() -> Signals {
-        let ending = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
-        let flags = ending.map(|signal| {
+        let mut signals = Signals { flags: Vec::new(), any: Arc::default(), handlers: Vec::new() };
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().filter(|signal| !is_ignored(*signal)) {
             let flag = Arc::new(AtomicBool::new(false));
-            let id = signal_hook::flag::register(signal, Arc::clone(&flag)).ok();
-            (signal, flag, id)
-        });
-        Signals { flags: flags.collect() }
+            let both = [&flag, &signals.any].map(|flag| signal_hook::flag::register(signal, Arc::clone(flag)));
+            signals.handlers.extend(both.into_iter().flatten());
+            signals.flags.push((signal, flag));
+        }
+        signals
     }
 
     /// The signal that has arrived, if any.
     pub fn come(&self) -> Option<i32> {
-        self.flags.iter().find(|(_, flag, _)| flag.load(Ordering::Relaxed)).map(|(signal, ..)| *signal)
+        self.flags.iter().find(|(_, flag)| flag.load(Ordering::Relaxed)).map(|(signal, _)| *signal)
+    }
+
+    /// Becomes true when one of them arrives, for work in other threads.
+    pub fn any(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.any)
     }
 }
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        for (_, _, id) in &self.flags {
-            id.map(signal_hook::low_level::unregister);
-        }
+        self.handlers.drain(..).for_each(|id| {
+            signal_hook::low_level::unregister(id);
+        });
     }
 }
 

@@ -17,23 +17,29 @@ mod switching;
 mod trace;
 mod tracefs;
 
+use std::sync::atomic::Ordering;
+
 use analysis::noise::Recording;
 use operation::Clock;
 
 pub use options::{NoiseError, Options, Order, Tracing};
 
-/// Records each of these CPUs.
+/// Records each of these CPUs, or those whose turn came before it was stopped.
 ///
 /// # Errors
 /// If a CPU may not be used.
 pub fn record(cpus: &[u32], options: &Options) -> Result<Vec<Recording>, NoiseError> {
     let clock = Clock::calibrate();
     match options.order {
-        Order::OneByOne => cpus.iter().map(|&cpu| finish(cpu, spin::start(cpu, clock, *options)?)).collect(),
+        Order::OneByOne => {
+            let go_on = |_: &&u32| !options.stop.load(Ordering::Relaxed);
+            let recorded = cpus.iter().take_while(go_on);
+            recorded.map(|&cpu| finish(cpu, spin::start(cpu, clock, options.clone())?)).collect()
+        }
         Order::AtOnce => {
             let started: Vec<_> = cpus
                 .iter()
-                .map(|&cpu| Ok((cpu, spin::start(cpu, clock, *options)?)))
+                .map(|&cpu| Ok((cpu, spin::start(cpu, clock, options.clone())?)))
                 .collect::<Result<_, NoiseError>>()?;
             started.into_iter().map(|(cpu, spinner)| finish(cpu, spinner)).collect()
         }

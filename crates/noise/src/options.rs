@@ -1,12 +1,14 @@
 //! How to record, and why nothing could be.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// The name of the spinning tasks, by which tracepoints tell them from others. The kernel keeps 15 letters.
 pub(crate) const TASK: &str = "howslow-noise";
 
 /// How to record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// How long each CPU is watched.
     pub time: Duration,
@@ -16,12 +18,15 @@ pub struct Options {
     pub order: Order,
     /// Whether to use the kernel's tracepoints where that is allowed.
     pub tracing: Tracing,
+    /// Set it to end the recording early, within some 60 ms: what was recorded until then is returned.
+    pub stop: Arc<AtomicBool>,
 }
 
 impl Default for Options {
     fn default() -> Options {
         let time = Duration::from_secs(10);
-        Options { time, threshold: 100.0, order: Order::OneByOne, tracing: Tracing::IfAllowed }
+        let stop = Arc::new(AtomicBool::new(false));
+        Options { time, threshold: 100.0, order: Order::OneByOne, tracing: Tracing::IfAllowed, stop }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The spinning task: it reads the clock in a loop and notes every step that is longer than the usual one. Between
 //! stretches of spinning it reads the kernel's counters, whose reading takes longer than most gaps.
 
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 use analysis::noise::{Event, Gap, Mark, Recording, SpinWindow};
@@ -48,8 +49,9 @@ struct Spin {
     /// Room for the gaps of a stretch, touched before: a page fault would be a gap of our own.
     buffer: Vec<Gap>,
     recording: Recording,
-    /// The counts of the lines when the stretch began.
+    /// The counts of the lines when they were last read, and when that was.
     before: Vec<(String, u64)>,
+    read_at: f64,
 }
 
 impl Spin {
@@ -68,16 +70,19 @@ impl Spin {
             Recording { cpu, step, threshold: options.threshold, lines, untraced, switching, ..Recording::default() };
         let nothing = Gap { start: 1.0, length: 1.0, switched: true };
         let buffer = vec![nothing; ROOM];
-        Spin { clock, options, counters, tracer: tracer.ok(), names: Names::default(), buffer, recording, before }
+        let (tracer, names, read_at) = (tracer.ok(), Names::default(), clock.now());
+        Spin { clock, options, counters, tracer, names, buffer, recording, before, read_at }
     }
 
     fn record(mut self) -> Recording {
         let whole = self.options.time.as_nanos() as f64;
+        // Opening the tracepoints is no part of it.
+        let _ = self.counts();
         let (steal, waited) = (self.counters.steal(), self.counters.waited());
         let begin = self.clock.now();
         let mut events = Vec::new();
         let mut random = fastrand::Rng::new();
-        while self.clock.now() - begin < whole {
+        while self.clock.now() - begin < whole && !self.stopped() {
             let left = whole - (self.clock.now() - begin);
             // Every other stretch is traced: gaps are counted and measured in the others.
             let wants = self.recording.windows.len() % 2 == 1;
@@ -90,6 +95,10 @@ impl Spin {
         self.recording.names = self.names.into_list();
         self.recording.lost_events = self.tracer.as_ref().map_or(0, |tracer| tracer.lost);
         self.recording
+    }
+
+    fn stopped(&self) -> bool {
+        self.options.stop.load(Ordering::Relaxed)
     }
 
     /// Spins for this long, and reads the counters.
@@ -132,13 +141,15 @@ impl Spin {
         let kept = count.min(self.buffer.len());
         self.recording.lost_gaps += (count - kept) as u64;
         self.recording.gaps.extend_from_slice(&self.buffer[..kept]);
-        let counts = self.counts();
-        self.recording.windows.push(SpinWindow { start, end, traced, counts, chain });
+        let (counts, counting) = self.counts();
+        self.recording.windows.push(SpinWindow { start, end, traced, counts, counting, chain });
     }
 
-    /// What each line counted since the last call.
-    fn counts(&mut self) -> Vec<u64> {
+    /// What each line counted since the last call, and how long that is in ns.
+    fn counts(&mut self) -> (Vec<u64>, f64) {
         let now = self.counters.lines();
+        let read_at = self.clock.now();
+        let time = read_at - std::mem::replace(&mut self.read_at, read_at);
         let same = now.len() == self.before.len();
         let since = |((name, count), (before_name, before)): (&(String, u64), &(String, u64))| {
             // A line came or went: its counts cannot be told.
@@ -147,7 +158,7 @@ impl Spin {
         let mut counts: Vec<u64> = now.iter().zip(&self.before).map(since).collect();
         counts.resize(self.recording.lines.len(), 0);
         self.before = now;
-        counts
+        (counts, time)
     }
 }
 

@@ -8,7 +8,7 @@ use perf_event::{Builder, SampleFlag, Sampler};
 use crate::format::Field;
 use crate::names::Names;
 use crate::options::TASK;
-use crate::tracefs::Tracefs;
+use crate::tracefs::{Tracefs, refused};
 
 /// Bytes that hold the samples of one tracepoint during one window.
 const BUFFER: usize = 256 << 10;
@@ -89,8 +89,9 @@ impl Tracer {
         (cpu, clock): (u32, i32),
         tells: impl FnOnce(&str) -> Option<Tells>,
     ) -> Result<(), String> {
-        let id = folder.read(event, "id").and_then(|id| id.trim().parse().ok());
-        let id = id.ok_or_else(|| format!("the kernel has no readable tracepoint {event}"))?;
+        let id = folder.read(event, "id");
+        let id = id.map_err(|error| refused(&format!("the tracepoint {event} cannot be read"), &error))?;
+        let id = id.trim().parse().map_err(|_| format!("the tracepoint {event} has no number"))?;
         let format = folder.read(event, "format").unwrap_or_default();
         let tells = tells(&format).ok_or_else(|| format!("the tracepoint {event} has other fields than expected"))?;
         let mut builder = Builder::new(Tracepoint::with_id(id));
@@ -99,7 +100,7 @@ impl Tracer {
         builder.attrs_mut().set_use_clockid(1);
         builder.attrs_mut().clockid = clock;
         let sampler = builder.build().and_then(|counter| counter.sampled(BUFFER));
-        let sampler = sampler.map_err(|error| format!("tracepoints are refused ({error})"))?;
+        let sampler = sampler.map_err(|error| refused("tracepoints are refused", &error))?;
         self.points.push((tells, sampler));
         Ok(())
     }

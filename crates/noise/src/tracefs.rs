@@ -6,6 +6,7 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
 /// The folder of the events.
@@ -29,15 +30,40 @@ impl Tracefs {
             let root = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::MOUNT_ATTR_RDONLY)?;
             openat(root, "events", flags, Mode::empty())
         };
-        mounted().map(Tracefs).map_err(|error: rustix::io::Errno| format!("tracefs cannot be opened ({error})"))
+        mounted().map(Tracefs).map_err(|error: Errno| refused("tracefs cannot be opened", &error.into()))
     }
 
     /// A file of an event such as `sched/sched_switch`.
-    pub(crate) fn read(&self, event: &str, file: &str) -> Option<String> {
-        let opened =
-            openat(&self.0, format!("{event}/{file}"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub(crate) fn read(&self, event: &str, file: &str) -> std::io::Result<String> {
+        let opened = openat(&self.0, format!("{event}/{file}"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         let mut text = String::new();
-        File::from(opened).read_to_string(&mut text).ok()?;
-        Some(text)
+        File::from(opened).read_to_string(&mut text)?;
+        Ok(text)
+    }
+}
+
+/// What is refused, why, and what would help.
+pub(crate) fn refused(what: &str, error: &std::io::Error) -> String {
+    let remedy = match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::PERM | Errno::ACCESS) => "; that takes root, or CAP_PERFMON",
+        Some(Errno::MFILE | Errno::NFILE) => "; more open files would do (ulimit -n)",
+        _ => "",
+    };
+    format!("{what} ({error}){remedy}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remedy_fits_the_reason() {
+        let of = |errno: Errno| refused("tracepoints are refused", &errno.into());
+        assert!(of(Errno::ACCESS).ends_with("takes root, or CAP_PERFMON"), "{}", of(Errno::ACCESS));
+        assert!(of(Errno::MFILE).ends_with("(ulimit -n)"), "{}", of(Errno::MFILE));
+        assert!(of(Errno::NODEV).ends_with(')'), "{}", of(Errno::NODEV));
     }
 }

@@ -153,7 +153,8 @@ pub fn time_of(text: &str) -> Option<(Nanoseconds, Nanoseconds)> {
 
 /// A share or relative width: `0.31 %`, `4.2 %`, `29 %`.
 pub fn percent(share: f64) -> String {
-    let value = share * 100.0;
+    // Less than is shown has no sign.
+    let value = if share.abs() < 5e-5 { share.abs() * 100.0 } else { share * 100.0 };
     match value.abs() {
         v if v < 0.995 => format!("{value:.2} %"),
         v if v < 9.95 => format!("{value:.1} %"),

@@ -100,6 +100,7 @@ fn matrix(
         rows: found.victims.clone(),
         columns: found.aggressors.clone(),
         cells: found.victims.iter().map(row).collect(),
+        absent: "inconclusive or not measured",
         unit: Unit::Count,
     };
     let cells = found.victims.iter().flat_map(|victim| found.aggressors.iter().map(move |it| (victim, it)));

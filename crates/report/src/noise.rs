@@ -162,7 +162,7 @@ fn counted(account: &CpuAccount) -> String {
     let told = account.counted.iter().take(MOST_LINES).map(|line| format!("{} {}", line.name, amount(line.per_second)));
     let mut told: Vec<String> = told.collect();
     if account.counted.len() > MOST_LINES {
-        told.push(format!("{} others", account.counted.len() - MOST_LINES));
+        told.push(record::units::counted((account.counted.len() - MOST_LINES) as u64, "other"));
     }
     told.join("; ")
 }
@@ -182,7 +182,7 @@ fn source(sources: &[&Source]) -> String {
         Some(Source::Counters(why)) => format!(
             "Causes: by the switches of each gap, and by how much time each window of about 50 ms lost and how often each line \
              interrupted in it (/proc/interrupts, /proc/softirqs). Lines that always come together cannot be distinguished. \
-             Tracepoints would tell each gap's cause; they were not used: {why}. They need root (CAP_PERFMON)."
+             Tracepoints would tell each gap's cause; they were not used: {why}."
         ),
     }
 }
@@ -232,6 +232,7 @@ mod tests {
             end: start + 4.99e7,
             traced: untraced.is_none() && start > 1e9,
             counts: vec![12],
+            counting: 5e7,
             chain: 100.0,
         });
         let gaps = (0..500).map(|tick| f64::from(tick) * 4e6 + 1e5).map(|start| Gap {

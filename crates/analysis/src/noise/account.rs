@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::cause::{NOTHING_KNOWN, NoiseCause, single, with_steal};
 use super::charge::{Charges, UNEXPLAINED, charge};
 use super::gap::Gap;
 use super::periods::{Series, periods};
@@ -10,9 +11,6 @@ use super::windows::attribute;
 use crate::statistics::{median, quantile, sorted};
 use crate::tails::Tail;
 
-/// The name of what nothing explains.
-const NOTHING_KNOWN: &str = "unexplained (hypervisor, SMI)";
-const STEAL: &str = "steal (the hypervisor ran something else)";
 const OTHER_TASKS: &str = "other tasks (involuntary switches)";
 
 /// What the causes were taken from.
@@ -22,21 +20,6 @@ pub enum Source {
     Tracepoints,
     /// Switch counts of each gap, and counts of interrupts in each window; and why there are no tracepoints.
     Counters(String),
-}
-
-/// What time is charged to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NoiseCause {
-    /// Its name.
-    pub name: String,
-    /// How often it came in a second; `None` where only time is known.
-    pub per_second: Option<f64>,
-    /// The share of the watched time that it took.
-    pub share: f64,
-    /// What it takes each time, in ns: the median, or what the counts say.
-    pub each: Option<f64>,
-    /// The most that it took in one gap, in ns, if gaps are known one by one.
-    pub longest: Option<f64>,
 }
 
 /// Interrupts or softirqs of one line, as the kernel counts them.
@@ -135,10 +118,10 @@ pub fn account(recording: &Recording) -> CpuAccount {
     let places: Vec<usize> = (0..recording.gaps.len()).filter(plain).collect();
     places.iter().for_each(|&place| tail.record(recording.gaps[place].length));
     let plain_time = if seen.untraced_time == 0.0 { seen.time } else { seen.untraced_time };
-    let lost: f64 = places.iter().map(|&place| recording.gaps[place].length).sum();
+    let lost = places.iter().fold(0.0, |sum, &place| sum + recording.gaps[place].length);
     let repeated = repeated(recording, &seen);
     let total =
-        |of: &dyn Fn(&Gap) -> bool| recording.gaps.iter().filter(|gap| of(gap)).map(|gap| gap.length).sum::<f64>();
+        |of: &dyn Fn(&Gap) -> bool| recording.gaps.iter().filter(|gap| of(gap)).fold(0.0, |sum, gap| sum + gap.length);
     CpuAccount {
         cpu: recording.cpu,
         watched: seen.time / 1e9,
@@ -154,7 +137,7 @@ pub fn account(recording: &Recording) -> CpuAccount {
             Some(why) => Source::Counters(why.clone()),
         },
         tracing_adds: tracing_adds(recording, &seen, &repeated),
-        counted: counted(recording, &seen),
+        counted: counted(recording),
         longest: longest(recording, &seen),
         repeated,
         clock: clock(recording),
@@ -231,29 +214,6 @@ fn traced_causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
     causes
 }
 
-fn single(name: &str, times: &[f64], of: f64) -> NoiseCause {
-    NoiseCause {
-        name: name.into(),
-        per_second: Some(times.len() as f64 / of * 1e9),
-        share: times.iter().sum::<f64>() / of,
-        each: median(times.iter().copied()),
-        longest: times.iter().copied().max_by(f64::total_cmp),
-    }
-}
-
-/// What nothing explains, and the part of it that the hypervisor reports as stolen.
-fn with_steal(rest: NoiseCause, steal: Option<f64>) -> Vec<NoiseCause> {
-    let stolen = steal.unwrap_or(0.0).min(rest.share);
-    let mut causes = Vec::new();
-    if stolen > 0.0 {
-        causes.push(NoiseCause { name: STEAL.into(), per_second: None, share: stolen, each: None, longest: None });
-    }
-    if rest.share > stolen {
-        causes.push(NoiseCause { share: rest.share - stolen, ..rest });
-    }
-    causes
-}
-
 /// From the switches of each gap, and the interrupts of each window.
 fn counted_causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
     let switched: Vec<f64> = recording.gaps.iter().filter(|gap| gap.switched).map(|gap| gap.length).collect();
@@ -274,7 +234,7 @@ fn counted_causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
         left -= share * scale;
         causes.push(NoiseCause {
             name: recording.lines.get(line.line).cloned().unwrap_or_default(),
-            per_second: Some(line.count as f64 / seen.time * 1e9),
+            per_second: Some(line.count as f64 / counting(recording) * 1e9),
             share: share * scale,
             each: Some(line.each * scale),
             longest: None,
@@ -286,10 +246,16 @@ fn counted_causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
     causes
 }
 
-fn counted(recording: &Recording, seen: &Seen) -> Vec<CountedInterrupts> {
+/// How long lines were counted, in ns: also between the windows.
+fn counting(recording: &Recording) -> f64 {
+    recording.windows.iter().map(|window| window.counting).sum::<f64>().max(1.0)
+}
+
+fn counted(recording: &Recording) -> Vec<CountedInterrupts> {
+    let time = counting(recording);
     let rate = |line: usize| {
         let counts = recording.windows.iter().filter_map(|window| window.counts.get(line));
-        counts.sum::<u64>() as f64 / seen.time * 1e9
+        counts.sum::<u64>() as f64 / time * 1e9
     };
     let lines = recording.lines.iter().enumerate();
     let mut counted: Vec<CountedInterrupts> =
@@ -326,16 +292,7 @@ fn name(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
     const USUAL: [u32; 4] = [100, 250, 300, 1000];
     const NEAR: f64 = 0.002;
     let is = |hz: u32, ticks: u32| (series.period * f64::from(hz) / f64::from(ticks) / 1e9 - 1.0).abs() < NEAR;
-    let mut main: BTreeMap<String, usize> = BTreeMap::new();
-    for &member in &series.members {
-        let cause = main_cause(recording, &seen.charges[member], &recording.gaps[member]);
-        if let Some(cause) = cause {
-            *main.entry(cause).or_default() += 1;
-        }
-    }
-    let told: usize = main.values().sum();
-    let most = main.into_iter().max_by_key(|(_, count)| *count);
-    let most = most.map(|(name, count)| if 2 * count > told { name } else { format!("several; most often {name}") });
+    let most = most_often(recording, seen, series);
     // A task that runs every 4 ms is no tick, where that can be told.
     let is_timer = most.as_ref().is_none_or(|most| most.contains("timer") || most == NOTHING_KNOWN);
     let usual = USUAL.into_iter().find(|&hz| is(hz, 1));
@@ -347,17 +304,33 @@ fn name(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
         (_, Some(hz)) if unseen => Some(format!("{NOTHING_KNOWN}; {hz} a second, as the tick of a host")),
         (Some(hz), _) if is_timer && !unseen => {
             let every = (2..=10).find(|&ticks| is(hz, ticks)).map(|ticks| format!("every {ticks} ticks"));
-            every.or(most).or_else(|| line_at(recording, seen, series))
+            every.or(most).or_else(|| line_at(recording, series))
         }
-        _ => most.or_else(|| line_at(recording, seen, series)),
+        _ => most.or_else(|| line_at(recording, series)),
     }
 }
 
+/// What most gaps of a series are charged to. Tracepoints tell it of the windows in which they were on. The counters tell of
+/// every gap whether it was a switch, and nothing else of it.
+fn most_often(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
+    let cause = |member: usize| main_cause(recording, &seen.charges[member], &recording.gaps[member]);
+    let members = series.members.iter().copied();
+    let told: Vec<Option<String>> = match recording.untraced {
+        None => members.filter(|&member| seen.traced[member]).map(cause).filter(Option::is_some).collect(),
+        Some(_) => members.map(cause).collect(),
+    };
+    let mut counts: BTreeMap<&Option<String>, usize> = BTreeMap::new();
+    told.iter().for_each(|cause| *counts.entry(cause).or_default() += 1);
+    let (cause, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    let name = cause.clone()?;
+    Some(if 2 * count > told.len() { name } else { format!("several; most often {name}") })
+}
+
 /// The only line that interrupts as often as the series comes.
-fn line_at(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
+fn line_at(recording: &Recording, series: &Series) -> Option<String> {
     const NEAR: f64 = 0.02;
     let rate = 1e9 / series.period;
-    let mut fitting = counted(recording, seen).into_iter().filter(|line| (line.per_second / rate - 1.0).abs() < NEAR);
+    let mut fitting = counted(recording).into_iter().filter(|line| (line.per_second / rate - 1.0).abs() < NEAR);
     let line = fitting.next()?;
     fitting.next().is_none().then(|| format!("perhaps {}", line.name))
 }

@@ -29,6 +29,8 @@ pub struct SpinWindow {
     pub traced: bool,
     /// Interrupts and softirqs, in the order of the recording's lines.
     pub counts: Vec<u64>,
+    /// The time in which they were counted, in ns: from one reading of the counters to the next, so longer than the window.
+    pub counting: f64,
     /// Time of a chain of dependent operations before it, in ns: inversely proportional to the core's frequency.
     pub chain: f64,
 }

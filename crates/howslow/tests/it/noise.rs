@@ -40,8 +40,9 @@ fn noise_prints_a_page_and_a_picture() {
 #[test]
 fn noise_refuses_nonsense_before_it_watches() {
     let data = folder();
-    let bad: [(&[&str], &str); 8] = [
+    let bad: [(&[&str], &str); 9] = [
         (&["--time", "0s"], "a time"),
+        (&["--time", "1us"], "nothing can be seen"),
         (&["--time", "10"], "a time"),
         (&["--time", "1h"], "10 minutes"),
         (&["--threshold", "0ns"], "a time"),
@@ -53,6 +54,27 @@ fn noise_refuses_nonsense_before_it_watches() {
     for (words, told) in bad {
         howslow(&data).arg("noise").args(words).assert().code(2).stdout("").stderr(contains(told));
     }
+}
+
+#[test]
+fn an_interrupted_watch_tells_what_it_has_seen() {
+    testing::interruptible();
+    let data = folder();
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
+    command.args(["noise", "--time", "60s", "--json"]).env("HOWSLOW_DATA", data.path());
+    let piped = std::process::Stdio::piped;
+    let watching = command.stdout(piped()).stderr(piped()).spawn().expect("it starts");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let pid = rustix::process::Pid::from_child(&watching);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("sent");
+    let output = watching.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let cpus = document["cpus"].as_array().expect("CPUs");
+    // The others wait for their turn.
+    assert_eq!(cpus.len(), 1, "{document}");
+    assert!(cpus[0]["watched_s"].as_f64().is_some_and(|watched| watched > 0.1 && watched < 30.0), "{document}");
 }
 
 #[test]

@@ -73,6 +73,8 @@ pub struct Heat {
     pub columns: Vec<String>,
     /// The numbers, row by row. `None`, a missing cell and a number that is not finite are shown as `-`.
     pub cells: Vec<Vec<Option<f64>>>,
+    /// What `-` means.
+    pub absent: &'static str,
     /// The unit of the numbers.
     pub unit: Unit,
 }

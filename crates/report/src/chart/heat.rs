@@ -41,7 +41,8 @@ impl Heat {
             lines.extend(textwrap::wrap(&said, width).iter().map(|line| line.replace('\u{a0}', " ")));
         }
         if let Some((low, high)) = self.range() {
-            let said = format!("shades: · {} to █ {}; - not measured", self.unit.told(low), self.unit.told(high));
+            let (low, high) = (self.unit.told(low), self.unit.told(high));
+            let said = format!("shades: · {low} to █ {high}; - {}", self.absent);
             lines.extend(textwrap::wrap(&said, width).iter().map(|line| line.to_string()));
         }
         lines.iter().filter(|line| !line.trim().is_empty()).map(|line| whole(line, width)).collect()

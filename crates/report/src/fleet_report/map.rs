@@ -48,6 +48,7 @@ fn heat(found: &Found, class: &ClassFound, most: usize) -> Heat {
         rows: order.iter().map(|node| shown(&class.nodes[*node])).collect(),
         columns: class.families.iter().map(|family| family.family.clone()).collect(),
         cells: order.iter().map(|node| class.ratios[*node].iter().map(added).collect()).collect(),
+        absent: "not measured",
         unit: Unit::Count,
     }
 }

@@ -26,6 +26,7 @@ fn slow_downs() -> Heat {
             vec![Some(0.35), Some(0.98), None],
             vec![Some(f64::NAN), Some(-0.01)],
         ],
+        absent: "not measured",
         unit: Unit::Share,
     }
 }

@@ -23,7 +23,14 @@ fn made(traced: bool) -> Recording {
         let is_traced = traced && number % 2 == 1;
         let counts = vec![12, 2 + u64::from(number % 3 == 0) * 2, 0];
         let chain = if number == 3 { 110.0 } else { 100.0 };
-        recording.windows.push(SpinWindow { start, end: start + 4.99e7, traced: is_traced, counts, chain });
+        recording.windows.push(SpinWindow {
+            start,
+            end: start + 4.99e7,
+            traced: is_traced,
+            counts,
+            counting: 4.99e7,
+            chain,
+        });
     }
     let traced_at = |at: f64| traced && (at / 5e7) as u64 % 2 == 1;
     let mut gaps: Vec<(f64, f64, usize)> = Vec::new();
@@ -102,6 +109,27 @@ fn without_tracepoints_interrupts_are_charged_by_their_counts() {
 }
 
 #[test]
+fn a_tick_in_which_other_tasks_now_and_then_get_the_cpu_is_the_tick() {
+    for traced in [false, true] {
+        let mut recording = made(traced);
+        let ticks = recording.gaps.iter_mut().filter(|gap| gap.length <= 3_000.0);
+        ticks.step_by(30).for_each(|gap| gap.switched = true);
+        assert_eq!(account(&recording).repeated[0].name.as_deref(), Some("the tick (CONFIG_HZ=250)"), "{traced}");
+    }
+    let mut recording = made(false);
+    recording.gaps.iter_mut().for_each(|gap| gap.switched = gap.length <= 3_000.0);
+    assert_eq!(account(&recording).repeated[0].name.as_deref(), Some("another task"));
+}
+
+#[test]
+fn lines_are_counted_between_windows_too() {
+    let mut recording = made(false);
+    recording.windows.iter_mut().for_each(|window| window.counting *= 2.0);
+    let timer = &account(&recording).counted[0];
+    assert!((timer.per_second - 12.0 / 2.0 / 4.99e-2).abs() < 1e-6, "{timer:?}");
+}
+
+#[test]
 fn switches_and_the_clock_are_told() {
     let mut recording = made(false);
     recording.gaps[5].switched = true;
@@ -123,6 +151,7 @@ fn a_recording_without_gaps_is_an_account_of_nothing() {
     };
     let account = account(&recording);
     assert_eq!((account.per_second, account.lost, account.tail.samples()), (0.0, 0.0, 0));
+    assert!(account.switched.is_sign_positive() && account.lost.is_sign_positive());
     assert!(account.repeated.is_empty() && account.longest.is_empty() && account.causes.is_empty());
 }
 
