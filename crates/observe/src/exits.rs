@@ -35,12 +35,21 @@ const ROOM: usize = 16 << 20;
 /// Ends of tasks that are nobody's yet: the source of counts tells of them a little later.
 const MOST_KEPT: usize = 1 << 16;
 
+/// How a thread ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct End {
+    /// What it had used.
+    pub usage: Usage,
+    /// The signal that ended it; 0 if none did.
+    pub signal: u16,
+}
+
 /// Listens for the ends of tasks.
 #[derive(Debug)]
 pub(crate) struct Exits {
     socket: OwnedFd,
     family: u16,
-    known: HashMap<u32, Usage>,
+    known: HashMap<u32, End>,
     /// True if ends were lost because they came too fast.
     pub lost: bool,
 }
@@ -112,8 +121,8 @@ impl Exits {
         }
     }
 
-    /// What an ended thread had used, once.
-    pub(crate) fn take(&mut self, thread: u32) -> Option<Usage> {
+    /// How a thread ended, once.
+    pub(crate) fn take(&mut self, thread: u32) -> Option<End> {
         self.known.remove(&thread)
     }
 }
@@ -163,8 +172,8 @@ fn find(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     }
 }
 
-/// The end of one task: its id and what it had used.
-fn end(message: &Message) -> Option<(u32, Usage)> {
+/// The end of one task, with its id.
+fn end(message: &Message) -> Option<(u32, End)> {
     if message.body.first() != Some(&NEW) {
         return None;
     }
@@ -173,7 +182,8 @@ fn end(message: &Message) -> Option<(u32, Usage)> {
 }
 
 /// From `struct taskstats`, whose fields keep their places: later versions append.
-fn statistics(bytes: &[u8]) -> Option<(u32, Usage)> {
+fn statistics(bytes: &[u8]) -> Option<(u32, End)> {
+    const STATUS: usize = 4;
     const RUN: usize = 72;
     const THREAD: usize = 128;
     const USER: usize = 152;
@@ -194,7 +204,11 @@ fn statistics(bytes: &[u8]) -> Option<(u32, Usage)> {
     };
     // A kernel without delay accounting leaves the run time 0.
     let run = number(RUN).filter(|run| *run > 0).map(|run| run as f64);
-    Some((thread, split(run, microseconds(USER).zip(microseconds(SYSTEM)), rest)))
+    let usage = split(run, microseconds(USER).zip(microseconds(SYSTEM)), rest);
+    // The highest of these bits says that memory was dumped.
+    let status = bytes.get(STATUS..STATUS + 4)?.try_into().map(u32::from_ne_bytes).ok()?;
+    let signal = (status & 0x7f) as u16;
+    Some((thread, End { usage, signal }))
 }
 
 #[cfg(test)]
@@ -214,7 +228,8 @@ mod tests {
         let id = child.id();
         assert!(child.wait().expect("it ends").success());
         exits.drain();
-        let usage = exits.take(id).expect("its end");
+        let End { usage, signal } = exits.take(id).expect("its end");
+        assert_eq!(signal, 0);
         assert!(usage.minor_faults.is_some_and(|faults| faults > 10), "{usage:?}");
         assert!(usage.cpu_ns.is_some_and(|time| time > 1e6 && time < 1e11), "{usage:?}");
         assert_eq!(exits.take(id), None);

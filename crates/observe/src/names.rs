@@ -2,6 +2,8 @@
 
 use syscalls::Errno;
 
+use crate::task::ENDS;
+
 /// `EAGAIN` for 11. Beyond the published ones there are those that the kernel keeps to itself (include/linux/errno.h): it
 /// makes such a call again.
 pub(crate) fn error(number: u16) -> String {
@@ -52,6 +54,9 @@ const SIGNALS: [&str; 31] = [
 
 /// `SIGTERM` for 15.
 pub(crate) fn signal(number: u16) -> String {
+    if number == ENDS {
+        return "the end of the process".into();
+    }
     let standard = usize::from(number).checked_sub(1).and_then(|place| SIGNALS.get(place));
     standard.map_or_else(|| format!("signal {number}"), |name| (*name).into())
 }
@@ -114,7 +119,7 @@ mod tests {
     fn numbers_have_their_names() {
         assert_eq!(signal(libc::SIGCHLD as u16), "SIGCHLD");
         assert_eq!(signal(libc::SIGSYS as u16), "SIGSYS");
-        assert_eq!((signal(0), signal(40)), ("signal 0".into(), "signal 40".into()));
+        assert_eq!((signal(0), signal(40)), ("the end of the process".into(), "signal 40".into()));
         assert_eq!(error(libc::ENOENT as u16), "ENOENT");
         assert_eq!(error(514), "ERESTARTNOHAND");
         assert_eq!((request(0), request(22), request(27)), ("nop".into(), "read".into(), "recv".into()));

@@ -138,6 +138,7 @@ impl Observer {
         if let Some(counter) = &mut self.counter {
             counter.add_spilled(ended.iter_mut().map(|(task, _)| task));
         }
+        ended.iter_mut().for_each(|(task, _)| task.name_its_end());
         for (task, usage) in ended {
             self.fold.add(&task, usage);
         }
@@ -155,8 +156,10 @@ impl Observer {
         tasks.retain(|(task, _)| task.process != std::process::id());
         // With its first thread, a process ends; others that ended with it belong to it.
         tasks.sort_by_key(|(task, _)| task.thread == task.process);
-        let used = |(task, used): (Task, Option<Usage>)| {
-            let total = used.or(self.exits.as_mut().and_then(|exits| exits.take(task.thread)));
+        let used = |(mut task, used): (Task, Option<Usage>)| {
+            let end = self.exits.as_mut().and_then(|exits| exits.take(task.thread));
+            task.ended_by = end.map(|end| end.signal);
+            let total = used.or(end.map(|end| end.usage));
             let before = self.before.remove(&task.thread).unwrap_or_default();
             let usage = total.map(|total| without_stops(total.since(&before), task.stops));
             (task, usage)

@@ -6,6 +6,7 @@ use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Widt
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
 use crate::target::Detail;
+use crate::task::ENDS;
 use Operand::{Constant, Register as Other};
 
 /// A task was created: `sched_process_fork(parent, child)`.
@@ -113,7 +114,8 @@ fn count_last(b: &mut Builder, over: Label) {
     b.count_key(over);
 }
 
-/// A signal is delivered: `signal_deliver(number, ...)`, in the task that receives it.
+/// A signal is delivered: `signal_deliver(number, information, ...)`, in the task that receives it. When a process ends, by whatever
+/// signal or by a call, the kernel tells each thread of SIGKILL without information (`get_signal` in kernel/signal.c).
 pub(crate) fn signalled(maps: &Maps) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
     let end = b.code.label();
@@ -121,6 +123,12 @@ pub(crate) fn signalled(maps: &Maps) -> Vec<Instruction> {
     b.find(end, end);
     b.code.load(Width::Double, 3, 6, 0);
     b.code.compute(Compute::And, 3, Constant(0xff));
+    let told = b.code.label();
+    b.code.jump_if(3, When::NotEqual, Constant(libc::SIGKILL), told);
+    b.code.load(Width::Double, 1, 6, 8);
+    b.code.jump_if(1, When::NotEqual, Constant(0), told);
+    b.code.compute(Compute::And, 3, Constant(i32::from(ENDS)));
+    b.code.place(told);
     b.key(Kind::Signal);
     b.count_key(end);
     b.end(end)

@@ -25,6 +25,7 @@ pub(crate) fn task(record: &[u8]) -> Task {
         cgroup: number(record, layout::CGROUP),
         stops: 0,
         counts: Counts::default(),
+        ended_by: None,
     };
     task.counts.forks = number(record, layout::FORKS);
     task.counts.execs = number(record, layout::EXECS);

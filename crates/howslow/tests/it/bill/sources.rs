@@ -15,7 +15,8 @@ fn both_ways_of_counting_find_the_same() {
         let entry = |it: &Value| (format!("{} {}", it[key[0]], it[key[1]]), it["count"].as_u64().expect("a count"));
         list.iter().map(entry).collect()
     };
-    let signals = "i=0; while [ $i -lt 23 ]; do /bin/true; i=$((i+1)); done; trap : USR1; kill -USR1 $$; :";
+    let signals = "i=0; while [ $i -lt 23 ]; do /bin/true; i=$((i+1)); done; trap : USR1; kill -USR1 $$; ulimit -c 0; \
+                   for end in TERM KILL HUP ABRT; do sh -c \"kill -$end \\$\\$\"; done; :";
     for words in [
         &["find", "d"][..],
         &["dd", "if=/dev/zero", "of=/dev/null", "bs=7", "count=23", "status=none"],
@@ -26,6 +27,12 @@ fn both_ways_of_counting_find_the_same() {
         let (kernel, tracer) = (of("ebpf"), of("ptrace"));
         for what in ["forks", "execs", "signals"] {
             assert_eq!(kernel[what], tracer[what], "{what} of {words:?}");
+        }
+        if words[0] == "sh" {
+            let told = counts(&kernel, "signals", ["name", "name"]);
+            let of = |name: &str| told.get(&format!("\"{name}\" \"{name}\"")).copied();
+            let ends = ["SIGTERM", "SIGKILL", "SIGHUP", "SIGABRT", "SIGUSR1", "SIGCHLD"].map(of);
+            assert_eq!(ends, [1, 1, 1, 1, 1, 27].map(Some), "{told:?}");
         }
         // After which call a signal comes is chance, and so is how often a shell waits.
         if words[0] != "sh" {
