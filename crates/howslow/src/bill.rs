@@ -23,7 +23,7 @@ use prices::Prices;
 /// How often what ended is collected.
 const STEP: Duration = Duration::from_millis(20);
 /// After a signal, the command gets this long to end by itself.
-const LAST_STEPS: u32 = 100;
+const LAST: Duration = Duration::from_secs(2);
 
 pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     if let [before, after] = args.bills.as_slice() {
@@ -110,7 +110,7 @@ fn watch(mut observer: Observer, args: &BillArgs, prices: &mut Prices, signals: 
     let limit = args.time.map(Duration::from_secs_f64);
     let every = args.every.map(Duration::from_secs_f64);
     let (mut told, mut before) = (Duration::ZERO, None);
-    let (mut status, mut signal, mut left) = (None, None, LAST_STEPS);
+    let (mut status, mut signal, mut asked_to_end) = (None, None, Duration::MAX);
     loop {
         let time = every.map_or(STEP, |every| every.min(STEP));
         if let State::Ended(with) = observer.step(time)? {
@@ -120,17 +120,14 @@ fn watch(mut observer: Observer, args: &BillArgs, prices: &mut Prices, signals: 
         if signal.is_none()
             && let Some(come) = signals.come()
         {
-            signal = Some(come);
+            (signal, asked_to_end) = (Some(come), observer.elapsed());
             // The terminal sends Ctrl-C to the command as well; other signals come to this process alone.
             if come != SIGINT {
                 observer.signal(come);
             }
         }
-        if signal.is_some() {
-            left -= 1;
-            if args.words.is_empty() || left == 0 {
-                break;
-            }
+        if signal.is_some() && (args.words.is_empty() || observer.elapsed() >= asked_to_end + LAST) {
+            break;
         }
         if limit.is_some_and(|limit| observer.elapsed() >= limit) {
             break;

@@ -80,6 +80,7 @@ impl Meter {
 
     /// Takes a stretch in.
     fn show(&mut self, stretch: &Stretch, state: &mut State) {
+        self.pricing.complete(&stretch.seen);
         state.inform(self.about(&stretch.seen));
         state.update(interval(&stretch.seen, &stretch.started, &mut self.pricing));
     }

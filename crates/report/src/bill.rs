@@ -129,15 +129,16 @@ fn rows(view: &BillView, style: Style) -> String {
 fn cells(row: &BillRow, bill: &Bill) -> Vec<String> {
     let moved = row.bytes.filter(|bytes| *bytes > 0).map(|bytes| Amount(bytes as f64).of("B"));
     let failed = (row.failed > 0).then(|| times(row.failed));
-    let share = row.cpu_ns.zip(bill.charged).map(|(cpu, charged)| percent(cpu / charged.ns.max(1.0)));
+    let share = row.whole_cpu_ns().zip(bill.charged).map(|(cpu, charged)| percent(cpu / charged.ns.max(1.0)));
     let none = || "-".to_string();
+    let at_least = if row.lacking > 0.0 { "at least " } else { "" };
     vec![
         format!("  {}", in_table(&typed_name(&row.what))),
         times(row.count),
         failed.unwrap_or_default(),
         moved.unwrap_or_default(),
         row.each().map_or_else(none, |each| Nanoseconds(each).to_string()),
-        row.cpu_ns.map_or_else(none, |cpu| Nanoseconds(cpu).to_string()),
+        row.cpu_ns.map_or_else(none, |cpu| format!("{at_least}{}", Nanoseconds(cpu))),
         share.unwrap_or_default(),
     ]
 }
@@ -215,17 +216,16 @@ fn alternated(it: Alternated) -> String {
 fn others(seen: &Observation, style: Style) -> String {
     let asked = &seen.together;
     let mut parts = Vec::new();
-    for (count, what) in [(asked.forks, "processes and threads created"), (asked.execs, "programs executed")] {
-        if count > 0 {
-            parts.push(format!("{} {what}", times(count)));
-        }
-    }
-    if asked.creates > 0 {
-        parts.push(format!("{} files opened to be created", times(asked.creates)));
-    }
     let woken: u64 = asked.calls.iter().map(|call| call.wakes).sum();
-    if woken > 0 {
-        parts.push(format!("{} sleeping tasks woken", times(woken)));
+    for (count, one, several) in [
+        (asked.forks, "process or thread created", "processes and threads created"),
+        (asked.execs, "program executed", "programs executed"),
+        (asked.creates, "file opened to be created", "files opened to be created"),
+        (woken, "sleeping task woken", "sleeping tasks woken"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{} {}", times(count), if count == 1 { one } else { several }));
+        }
     }
     parts.extend(asked.distinct_names.map(|names| format!("some {} different names looked up", times(names))));
     parts.extend(asked.signals.iter().map(|signal| format!("{} {}", times(signal.count), signal.name)));

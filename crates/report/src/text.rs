@@ -145,9 +145,10 @@ fn whole_parts(line: &str, width: usize) -> String {
     if line.contains("   ") { line.split("   ").map(part).collect::<Vec<_>>().join("   ") } else { line.into() }
 }
 
-/// An id in a table. It may be a whole command line, whose middle part matters least.
+/// An id in a table. It may be a whole command line, whose middle part matters least, or the name that a process gave itself,
+/// which must not control the terminal.
 pub(crate) fn in_table(id: &str) -> String {
-    shortened(id, 48)
+    shortened(&record::printable(id), 48)
 }
 
 /// A text of at most this many columns, without its middle if it is longer.

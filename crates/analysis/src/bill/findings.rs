@@ -71,7 +71,7 @@ type Saving = (String, f64, Option<f64>);
 
 fn each(bill: &Bill, call: &str) -> Option<f64> {
     let row = bill.row(call)?;
-    Some(row.cpu_ns? / row.count.max(1) as f64)
+    Some(row.whole_cpu_ns()? / row.count.max(1) as f64)
 }
 
 fn without(text: String, calls: f64, bill: &Bill, call: &str) -> Saving {
@@ -200,7 +200,7 @@ fn short_lived(seen: &Observation, bill: &Bill) -> Option<Saving> {
         return None;
     }
     let row = bill.row("processes");
-    let saves = row.and_then(|row| Some(row.cpu_ns? / row.count.max(1) as f64 * count as f64));
+    let saves = row.and_then(|row| Some(row.whole_cpu_ns()? / row.count.max(1) as f64 * count as f64));
     let most = short.iter().max_by_key(|process| process.processes)?;
     let text = format!(
         "{count} processes lived for less than {} ms of processor time each, such as {}: starting and ending them is most of \

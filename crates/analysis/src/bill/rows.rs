@@ -26,14 +26,21 @@ pub struct BillRow {
     pub total: Option<Interval>,
     /// The part of it that a CPU works, in ns: waiting is not charged.
     pub cpu_ns: Option<f64>,
+    /// How many of them the run has no price for: the times are those of the others.
+    pub lacking: f64,
     /// The operations that price it.
     pub priced_by: Vec<String>,
 }
 
 impl BillRow {
-    /// The time of one, in ns.
+    /// The time of one, in ns; `None` if some have no price.
     pub fn each(&self) -> Option<f64> {
-        self.total.filter(|_| self.count > 0).map(|total| total.value / self.count as f64)
+        self.total.filter(|_| self.count > 0 && self.lacking == 0.0).map(|total| total.value / self.count as f64)
+    }
+
+    /// The processor time of all of them, in ns; `None` if some have no price.
+    pub fn whole_cpu_ns(&self) -> Option<f64> {
+        self.cpu_ns.filter(|_| self.lacking == 0.0)
     }
 }
 
@@ -115,6 +122,7 @@ pub(super) fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bi
         }
         row.family.clone_from(&priced.line.family);
         if priced.by.is_none() {
+            row.lacking += priced.line.term.times;
             continue;
         }
         let total = priced.total().figure();
@@ -137,7 +145,7 @@ pub(super) fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bi
 impl BillRow {
     fn of(what: String, family: String, count: u64) -> BillRow {
         let (bytes, failed, total, cpu_ns, priced_by) = (None, 0, None, None, Vec::new());
-        BillRow { what, family, count, bytes, failed, total, cpu_ns, priced_by }
+        BillRow { what, family, count, bytes, failed, total, cpu_ns, lacking: 0.0, priced_by }
     }
 }
 

@@ -79,3 +79,25 @@ fn what_changed_is_told_by_time() {
     assert_eq!(changed[0].cpu_ns, Some([1e6, 1e5]));
     assert_eq!(changed[2].cpu_ns, None, "nothing is said without a price");
 }
+
+#[test]
+fn a_row_that_has_no_price_for_some_of_its_calls_has_none_for_one() {
+    const EXAMPLE: &str = include_str!("../../../record/tests/data/example-run.json");
+    let run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("the example");
+    let mix = |second: &str| {
+        let text = format!(
+            "name = \"a\"\nunit = \"command\"\n[[operation]]\noperation = \"syscall.read\"\ntimes = 3\nnote = \"write\"\n\
+             [[operation]]\noperation = \"{second}\"\ntimes = 4999\nnote = \"write\"\n"
+        );
+        record::Mix::from_toml(&text).expect("a mix")
+    };
+    let row = |second: &str| {
+        let prediction = crate::predict::predict(&mix(second), &run, 0, &|_| &[]);
+        bill(&seen(vec![call("write", 5002, None)]), Some(&prediction)).row("write").expect("the row").clone()
+    };
+    let whole = row("syscall.getppid");
+    assert!(whole.lacking == 0.0 && whole.each().is_some() && whole.whole_cpu_ns() == whole.cpu_ns);
+    let part = row("called.append");
+    assert_eq!((part.lacking, part.each(), part.whole_cpu_ns()), (4999.0, None, None));
+    assert!(part.cpu_ns.is_some_and(|cpu| cpu > 0.0), "at least that: {part:?}");
+}

@@ -119,7 +119,7 @@ fn charged(text: &mut Exposition, seen: &Observation) {
 fn priced(text: &mut Exposition, seen: &Observation, bill: &Bill) {
     let mut priced = Family::new(text, "howslow_priced_cpu_seconds", "Processor time by the prices of a run.");
     for row in &bill.rows {
-        if let Some(cpu) = row.cpu_ns {
+        if let Some(cpu) = row.whole_cpu_ns() {
             priced.sample([("row", &row.what)], cpu / 1e9);
         }
     }

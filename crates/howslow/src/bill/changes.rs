@@ -21,11 +21,16 @@ struct WrittenRow {
     what: String,
     count: u64,
     cpu_ns: Option<f64>,
+    #[serde(default)]
+    lacking: f64,
 }
 
 impl WrittenBill {
     fn rows(&self) -> Vec<(String, u64, Option<f64>)> {
-        self.rows.iter().map(|row| (printable(&row.what), row.count, row.cpu_ns)).collect()
+        self.rows
+            .iter()
+            .map(|row| (printable(&row.what), row.count, row.cpu_ns.filter(|_| row.lacking == 0.0)))
+            .collect()
     }
 }
 

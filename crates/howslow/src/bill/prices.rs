@@ -70,9 +70,13 @@ impl Prices {
         self.kept.run.as_ref()
     }
 
-    /// Reads older runs until no price is lacking.
-    pub(super) fn complete(&mut self, seen: &Observation) {
-        while !self.lacks(seen).is_empty() && self.kept.read_older() {}
+    /// Reads older runs until no price is lacking. Returns whether there was one to read.
+    pub(crate) fn complete(&mut self, seen: &Observation) -> bool {
+        let mut any = false;
+        while !self.lacks(seen).is_empty() && self.kept.read_older() {
+            any = true;
+        }
+        any
     }
 
     /// Measures what is lacking. Returns the signal that cut it short.
@@ -184,8 +188,9 @@ impl Prices {
 
     /// Where prices came from beside the run, and what measures those that lack.
     fn remedy(&self, lacks: &[Item]) -> Option<String> {
-        let taken: Vec<String> = self.kept.taken.iter().map(|(run, count)| format!("{count} of run {run}")).collect();
-        let taken = (!taken.is_empty()).then(|| format!("prices that the run lacks: {}", taken.join(", ")));
+        let taken: Vec<String> = self.kept.taken.iter().map(|(run, count)| format!("{count} of {run}")).collect();
+        let taken = (!taken.is_empty())
+            .then(|| format!("costs that the run lacks, taken from older runs: {}", taken.join(", ")));
         let remedy = (!lacks.is_empty()).then(|| command(lacks));
         let told: Vec<String> = taken.into_iter().chain(remedy).collect();
         (!told.is_empty()).then(|| told.join("; "))
@@ -242,7 +247,10 @@ fn command(items: &[Item]) -> String {
     let mut names: Vec<String> = names.collect();
     names.sort_unstable();
     match names.len() > MOST_NAMED {
-        true => format!("their {} prices: howslow bill --measure", names.len()),
-        false => format!("their prices: howslow bill --measure, or howslow run --precision 5% {}", names.join(" ")),
+        true => format!("to measure the {} lacking prices: howslow bill --measure", names.len()),
+        false => format!(
+            "to measure lacking prices: howslow bill --measure, or howslow run --precision 5% {}",
+            names.join(" ")
+        ),
     }
 }

@@ -41,9 +41,17 @@ impl Pricing {
         Pricing { prices, calls: HashMap::new(), units: HashMap::new() }
     }
 
+    /// Takes prices that the newest run lacks from older ones.
+    pub(super) fn complete(&mut self, seen: &Observation) {
+        if self.prices.complete(seen) {
+            self.calls.clear();
+            self.units.clear();
+        }
+    }
+
     /// The processor time of a line of the bill of this, in ns.
     fn line(&self, seen: &Observation, what: &str) -> Option<f64> {
-        self.prices.priced(seen).bill.row(what)?.cpu_ns
+        self.prices.priced(seen).bill.row(what)?.whole_cpu_ns()
     }
 
     /// A unit as it would be seen alone.

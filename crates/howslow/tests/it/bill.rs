@@ -301,14 +301,14 @@ fn what_is_lacking_is_measured_on_the_spot_and_kept() {
     let data = folder();
     let words = ["bill", "--source", "accounts", "--measure", "--", "sh", "-c", "exit 3"];
     let first = howslow(&data).args(words).assert().code(3);
-    first.stderr(contains("measuring").and(contains("their prices:").not()).and(contains("explained")));
+    first.stderr(contains("measuring").and(contains("lacking prices").not()).and(contains("explained")));
     // The second time, all is known from the run that was kept.
     let second = howslow(&data).args(words).assert().code(3);
     second.stderr(contains("measuring").not().and(contains("explained")));
     // A newer run of something else does not hide it.
     howslow(&data).args(["run", "loop.empty", "--budget", "1s", "--rounds", "2"]).assert().success();
     let third = howslow(&data).args(words).assert().code(3);
-    third.stderr(contains("measuring").not().and(contains("prices that the run lacks").and(contains("explained"))));
+    third.stderr(contains("measuring").not().and(contains("costs that the run lacks").and(contains("explained"))));
     howslow(&data)
         .args(["bill", "--measure", "--on", "pdp-11-24", "--", "true"])
         .assert()

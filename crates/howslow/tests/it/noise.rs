@@ -70,7 +70,7 @@ fn an_interrupted_watch_tells_what_it_has_seen() {
     let output = watching.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130));
     assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"));
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let cpus = document["cpus"].as_array().expect("CPUs");
     // The others wait for their turn.
     assert_eq!(cpus.len(), 1, "{document}");

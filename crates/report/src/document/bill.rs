@@ -59,6 +59,8 @@ pub struct BillLine<'a> {
     pub total: Option<TimeFigure>,
     /// The part of it that a CPU works, in ns.
     pub cpu_ns: Option<f64>,
+    /// How many of them the run has no price for: the times are those of the others.
+    pub lacking: f64,
     /// The operations that price it.
     pub priced_by: &'a [String],
 }
@@ -134,6 +136,7 @@ fn line(row: &BillRow) -> BillLine<'_> {
         failed: row.failed,
         total: time(row.total.as_ref()),
         cpu_ns: row.cpu_ns,
+        lacking: row.lacking,
         priced_by: &row.priced_by,
     }
 }
