@@ -5,10 +5,10 @@ use record::Place;
 use report::document::InterferenceDocument;
 
 use crate::cli::InterferenceArgs;
+use crate::cpu;
 use crate::output::{self, Bar, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
 use crate::scratch;
-use crate::session::check_cpu;
 
 /// Dose curves that are measured unless others are asked for: victim and aggressor. The first is the paper's own.
 const CURVES: [(&str, &str); 4] =
@@ -21,7 +21,7 @@ pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
     let folder = scratch::folder()?;
     let request = request(args)?;
     let machine = machine::describe();
-    check_cpu(args.cpu, &machine.cpu.usable)?;
+    cpu::check(args.cpu, &machine.cpu.usable)?;
     let bar = Bar::new();
     let found = interference::matrix(&request, &folder, &mut |progress| bar.show(progress));
     bar.clear();

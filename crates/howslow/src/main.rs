@@ -18,6 +18,7 @@ mod cli;
 mod compare;
 mod complete;
 mod contribute;
+mod cpu;
 mod crossover;
 mod doctor;
 mod explain;

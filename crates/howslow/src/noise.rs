@@ -8,9 +8,9 @@ use measure::Signals;
 use report::document::NoiseDocument;
 
 use crate::cli::NoiseArgs;
+use crate::cpu;
 use crate::output::{self, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
-use crate::session::check_cpu;
 
 /// A recording is kept in memory until its end.
 const LONGEST: f64 = 600.0;
@@ -19,7 +19,7 @@ const SHORTEST: f64 = 1e-3;
 
 pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
     let machine = machine::describe();
-    check_cpu(args.cpu, &machine.cpu.usable)?;
+    cpu::check(args.cpu, &machine.cpu.usable)?;
     let cpus = args.cpu.map_or_else(|| machine.cpu.usable.clone(), |cpu| vec![cpu]);
     pictures::check(args.svg.as_deref())?;
     if args.time > LONGEST {

@@ -15,6 +15,7 @@ use crate::against::{Against, Beside};
 use crate::beside;
 use crate::budget;
 use crate::cli::MeasureArgs;
+use crate::cpu;
 use crate::output::{self, Bar, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
 use crate::scratch;
@@ -315,23 +316,10 @@ fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
     if args.repeat.is_some() {
         return Err(Misuse("--repeat: only `howslow` and `howslow run` repeat whole runs; omit it here".into()));
     }
-    check_cpu(args.cpu, &machine.cpu.usable)?;
+    cpu::check(args.cpu, &machine.cpu.usable)?;
     output::check_writable(&args.output)?;
     pictures::check(args.svg.as_deref())?;
     scratch::folder().map(|_| ())
-}
-
-/// Refuses a CPU that this process may not use.
-pub(crate) fn check_cpu(cpu: Option<u32>, usable: &[u32]) -> Result<(), Misuse> {
-    let Some(cpu) = cpu.filter(|cpu| !usable.contains(cpu)) else { return Ok(()) };
-    let may = match usable {
-        [only] => format!("CPU {only} alone; choose it"),
-        several => {
-            let names: Vec<String> = several.iter().map(u32::to_string).collect();
-            format!("the CPUs {}; choose one of them", names.join(", "))
-        }
-    };
-    Err(Misuse(format!("--cpu {cpu}: this process may use {may}")))
 }
 
 /// Start time and four random letters.

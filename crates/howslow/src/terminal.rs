@@ -7,10 +7,10 @@ use analysis::terminal::pseudo::PseudoTerminals;
 use report::document::{PseudoTerminalDocument, TerminalDocument};
 
 use crate::cli::TerminalArgs;
+use crate::cpu;
 use crate::output::{self, Bar, Misuse, Outcome};
 use crate::pictures::{self, Picture};
 use crate::scratch;
-use crate::session::check_cpu;
 
 /// The signal that tells of a terminal that was closed: `SIGHUP`.
 const HANGUP: i32 = 1;
@@ -57,7 +57,7 @@ fn pseudo_terminals(args: &TerminalArgs) -> anyhow::Result<Outcome> {
 fn measured(args: &TerminalArgs) -> anyhow::Result<PseudoTerminals> {
     const SECONDS: f64 = 45.0;
     let allowed = machine::describe().cpu.usable;
-    check_cpu(args.cpu, &allowed)?;
+    cpu::check(args.cpu, &allowed)?;
     let cpu = args.cpu.or(allowed.last().copied()).ok_or_else(|| anyhow::anyhow!("no CPU may be used"))?;
     let request = pseudo::Request {
         budget: Duration::from_secs_f64(args.budget.unwrap_or(SECONDS)),

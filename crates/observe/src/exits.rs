@@ -37,7 +37,7 @@ const MOST_KEPT: usize = 1 << 16;
 
 /// How a thread ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct End {
+pub(crate) struct TaskEnd {
     /// What it had used.
     pub usage: Usage,
     /// The signal that ended it; 0 if none did.
@@ -49,7 +49,7 @@ pub(crate) struct End {
 pub(crate) struct Exits {
     socket: OwnedFd,
     family: u16,
-    known: HashMap<u32, End>,
+    known: HashMap<u32, TaskEnd>,
     /// True if ends were lost because they came too fast.
     pub lost: bool,
 }
@@ -122,7 +122,7 @@ impl Exits {
     }
 
     /// How a thread ended, once.
-    pub(crate) fn take(&mut self, thread: u32) -> Option<End> {
+    pub(crate) fn take(&mut self, thread: u32) -> Option<TaskEnd> {
         self.known.remove(&thread)
     }
 }
@@ -173,7 +173,7 @@ fn find(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
 }
 
 /// The end of one task, with its id.
-fn end(message: &Message) -> Option<(u32, End)> {
+fn end(message: &Message) -> Option<(u32, TaskEnd)> {
     if message.body.first() != Some(&NEW) {
         return None;
     }
@@ -182,7 +182,7 @@ fn end(message: &Message) -> Option<(u32, End)> {
 }
 
 /// From `struct taskstats`, whose fields keep their places: later versions append.
-fn statistics(bytes: &[u8]) -> Option<(u32, End)> {
+fn statistics(bytes: &[u8]) -> Option<(u32, TaskEnd)> {
     const STATUS: usize = 4;
     const RUN: usize = 72;
     const THREAD: usize = 128;
@@ -208,7 +208,7 @@ fn statistics(bytes: &[u8]) -> Option<(u32, End)> {
     // The highest of these bits says that memory was dumped.
     let status = bytes.get(STATUS..STATUS + 4)?.try_into().map(u32::from_ne_bytes).ok()?;
     let signal = (status & 0x7f) as u16;
-    Some((thread, End { usage, signal }))
+    Some((thread, TaskEnd { usage, signal }))
 }
 
 #[cfg(test)]
@@ -228,7 +228,7 @@ mod tests {
         let id = child.id();
         assert!(child.wait().expect("it ends").success());
         exits.drain();
-        let End { usage, signal } = exits.take(id).expect("its end");
+        let TaskEnd { usage, signal } = exits.take(id).expect("its end");
         assert_eq!(signal, 0);
         assert!(usage.minor_faults.is_some_and(|faults| faults > 10), "{usage:?}");
         assert!(usage.cpu_ns.is_some_and(|time| time > 1e6 && time < 1e11), "{usage:?}");
