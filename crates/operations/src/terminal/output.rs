@@ -59,8 +59,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "write lines of text to a terminal behind another program, a login over TCP or over SSH on this machine; it counts once it has come out of the emulator's terminal, all on one CPU",
         per: "write",
         calls: &["write"],
-        // A server and a login: two waits of at most 40 s.
-        patience: 90.0,
         axes: &[THROUGH, size(&[Value::Number(1), Value::Number(64), Value::Number(4096), Value::Number(64 << 10)])],
         moves: |point| point.number("size").unwrap_or(0),
         prepare: |setting| {

@@ -17,8 +17,8 @@ use crate::terminal::pair::{Features, Pty};
 
 /// What the shell in the new terminal does: longer than any round.
 pub(super) const TELL: &str = "tty; exec sleep 100000";
-/// For a server to listen, and for a login to be ready: half a second of processor time, of which a busy machine gives little.
-pub(super) const PATIENCE: Duration = Duration::from_secs(40);
+/// For a server to listen, and for a login to be ready.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A terminal that `script` records (to nowhere), as util-linux and BSD have it.
 pub(in crate::terminal) fn script() -> Result<Path, Failure> {

@@ -61,16 +61,15 @@ fn free_port() -> Result<u16, Failure> {
 
 /// Starts the server, and waits until it listens.
 fn listen(server: &FilePath, folder: &FilePath, host: &FilePath, port: u16) -> Result<Program, Failure> {
-    // A bash that a server starts reads ~/.bashrc unless it is inside of another shell. That may start anything, which is killed
-    // with the terminal and may leave a lock behind (pyenv).
-    let level = 1;
     let configuration = folder.join("sshd_config");
     let keys = folder.join("user.pub");
+    // A bash that a server starts reads ~/.bashrc unless it is inside of another shell (SHLVL). That may start anything, which is
+    // killed with the terminal and may leave a lock behind (pyenv).
     let text = format!(
         "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nUsePAM no\nStrictModes no\n\
          PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\nPrintMotd no\n\
          PrintLastLog no\nPermitUserRC no\nPermitUserEnvironment no\nDisableForwarding yes\nUseDNS no\n\
-         SetEnv SHLVL={level}\n",
+         SetEnv SHLVL=1\n",
         host.display(),
         keys.display()
     );
