@@ -110,23 +110,24 @@ fn watch(mut observer: Observer, args: &BillArgs, prices: &mut Prices, signals: 
     let limit = args.time.map(Duration::from_secs_f64);
     let every = args.every.map(Duration::from_secs_f64);
     let (mut told, mut before) = (Duration::ZERO, None);
-    let (mut status, mut signal, mut asked_to_end) = (None, None, Duration::MAX);
+    // The signal that asks for the end, and when it came.
+    let (mut status, mut asked): (_, Option<(i32, Duration)>) = (None, None);
     loop {
         let time = every.map_or(STEP, |every| every.min(STEP));
         if let State::Ended(with) = observer.step(time)? {
             status = with;
             break;
         }
-        if signal.is_none()
+        if asked.is_none()
             && let Some(come) = signals.come()
         {
-            (signal, asked_to_end) = (Some(come), observer.elapsed());
+            asked = Some((come, observer.elapsed()));
             // The terminal sends Ctrl-C to the command as well; other signals come to this process alone.
             if come != SIGINT {
                 observer.signal(come);
             }
         }
-        if signal.is_some() && (args.words.is_empty() || observer.elapsed() >= asked_to_end + LAST) {
+        if asked.is_some_and(|(_, at)| args.words.is_empty() || observer.elapsed() >= at + LAST) {
             break;
         }
         if limit.is_some_and(|limit| observer.elapsed() >= limit) {
@@ -141,7 +142,7 @@ fn watch(mut observer: Observer, args: &BillArgs, prices: &mut Prices, signals: 
         }
     }
     let seen = observer.finish()?;
-    Ok(Watched { seen, status, signal })
+    Ok(Watched { seen, status, signal: asked.map(|(signal, _)| signal) })
 }
 
 /// SIGINT, which has this number everywhere (signal(7)).

@@ -79,16 +79,20 @@ impl Kept {
         Kept { run: Some(run), older: VecDeque::new(), taken: Vec::new() }
     }
 
-    /// Reads the next older run, if there is one, and takes from it what is not known. Returns whether there was one.
-    pub(super) fn read_older(&mut self) -> bool {
-        let Some(id) = self.older.pop_front() else { return false };
+    /// True if there are older runs to read.
+    pub(super) fn has_older(&self) -> bool {
+        !self.older.is_empty()
+    }
+
+    /// Reads the next older run, if there is one, and takes from it what is not known.
+    pub(super) fn read_older(&mut self) {
+        let Some(id) = self.older.pop_front() else { return };
         if let (Ok(run), Some(known)) = (resolve::run(&id), &self.run)
             && run.machine.cpu.signature == known.machine.cpu.signature
             && run.settings.beside.is_empty()
         {
             self.take(run);
         }
-        true
     }
 
     /// Measures these items, and keeps the run like any other. Returns the signal that cut it short.

@@ -70,13 +70,13 @@ impl Prices {
         self.kept.run.as_ref()
     }
 
-    /// Reads older runs until no price is lacking. Returns whether there was one to read.
+    /// Reads older runs until no price is lacking. Returns whether one of them had any.
     pub(crate) fn complete(&mut self, seen: &Observation) -> bool {
-        let mut any = false;
-        while !self.lacks(seen).is_empty() && self.kept.read_older() {
-            any = true;
+        let before = self.kept.taken.len();
+        while self.kept.has_older() && !self.lacks(seen).is_empty() {
+            self.kept.read_older();
         }
-        any
+        self.kept.taken.len() > before
     }
 
     /// Measures what is lacking. Returns the signal that cut it short.
