@@ -199,8 +199,7 @@ fn short_lived(seen: &Observation, bill: &Bill) -> Option<Saving> {
     if count < 10 {
         return None;
     }
-    let row = bill.row("processes");
-    let saves = row.and_then(|row| Some(row.whole_cpu_ns()? / row.count.max(1) as f64 * count as f64));
+    let saves = each(bill, "processes").map(|each| each * count as f64);
     let most = short.iter().max_by_key(|process| process.processes)?;
     let text = format!(
         "{count} processes lived for less than {} ms of processor time each, such as {}: starting and ending them is most of \

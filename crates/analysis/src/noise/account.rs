@@ -222,6 +222,7 @@ fn counted_causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
         lost[window] += gap.length;
     }
     let mut left = lost.iter().sum::<f64>() / seen.time;
+    let counting = counting(recording);
     let mut causes = Vec::new();
     if !switched.is_empty() {
         causes.push(single(OTHER_TASKS, &switched, seen.time));
@@ -234,7 +235,7 @@ fn counted_causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
         left -= share * scale;
         causes.push(NoiseCause {
             name: recording.lines.get(line.line).cloned().unwrap_or_default(),
-            per_second: Some(line.count as f64 / counting(recording) * 1e9),
+            per_second: Some(line.count as f64 / counting * 1e9),
             share: share * scale,
             each: Some(line.each * scale),
             longest: None,
