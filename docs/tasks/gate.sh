@@ -1,6 +1,6 @@
 #!/bin/sh
 # Gate a pull request on what a system call costs: three commands. Run the first on the old kernel and the others on the new one,
-# with the same howslow, and carry before.json over. docs/COMPARE.md explains the verdicts.
+# with the same howslow, and carry before.json over. docs/GUIDE.md explains the verdicts.
 #
 #   CALLS    what to measure: system calls, operations or families   (default: those below)
 #   BUDGET   time of each run                                        (default: 20s)

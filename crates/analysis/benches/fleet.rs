@@ -1,10 +1,10 @@
-//! How well and how fast slow nodes are found among many, by seeds: the table of docs/FLEET-REPORT.md.
+//! How well and how fast slow nodes are found among many, by seeds: the table of docs/FLEET.md.
 //!
-//! `cargo bench -p analysis --bench fleet -- [NODES [COSTS [RUNS [SEEDS]]]]`
+//! `cargo bench -p howslow-analysis --bench fleet -- [NODES [COSTS [RUNS [SEEDS]]]]`
 
 use std::time::Instant;
 
-use analysis::fleet::{CLOCK, FleetOptions, RunFacts, RunFigure, Table, found};
+use howslow_analysis::fleet::{CLOCK, FleetOptions, RunFacts, RunFigure, Table, found};
 use testing::fleet::{Fleet, Noise};
 
 fn table(fleet: &Fleet) -> Table {

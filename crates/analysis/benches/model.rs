@@ -1,9 +1,9 @@
-//! How long the model takes: `cargo bench -p analysis --bench model`. Prints; a slow machine is no failure.
+//! How long the model takes: `cargo bench -p howslow-analysis --bench model`. Prints; a slow machine is no failure.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use analysis::model::{
+use howslow_analysis::model::{
     FaultCurve, PageSource, SimulationSettings, System, predict, predict_by_hierarchy, predict_exactly, simulate,
 };
 

@@ -5,6 +5,7 @@ mod findings;
 mod interval;
 mod processes;
 mod rows;
+mod waiting;
 
 use record::Observation;
 
@@ -13,7 +14,8 @@ use crate::predict::MixPrediction;
 pub use changes::{ChangedRow, changes};
 pub use interval::{Account, AccountLine, Stretch, Unit, UnitPrices, Who, interval};
 pub use processes::{executed, is_priced_together};
-pub use rows::{Bill, BillRow, CALLS, Charged, Habit};
+pub use rows::{Bill, BillRow, CALLS, Charged, Habit, MeasuredCalls};
+pub use waiting::{WaitSum, WaitedFor, waits_by_cause};
 
 /// The bill of what was observed. The lines of the prediction belong to the row that their note names.
 pub fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bill {

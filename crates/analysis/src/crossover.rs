@@ -2,8 +2,8 @@
 //! crossing with an interval, as output. Measures nothing.
 //!
 //! ```
-//! use analysis::crossover::{CrossoverAnswer, CostsAt, found};
-//! use analysis::statistics::Interval;
+//! use howslow_analysis::crossover::{CrossoverAnswer, CostsAt, found};
+//! use howslow_analysis::statistics::Interval;
 //!
 //! let one = |value: f64| Interval { value, low: value * 0.99, high: value * 1.01 };
 //! // 100 + x / 10 against 200.

@@ -2,7 +2,7 @@
 //!
 //! Input is a [`Table`]: rows of node, run, cost and figure, however they were read. [`found`] does the rest: it sorts nodes
 //! into [`Class`]es, splits the scatter of every cost ([`Scatter`]), tests every node in every family of costs, and names
-//! likely causes. docs/FLEET-REPORT.md gives the method and what was measured of it.
+//! likely causes. docs/FLEET.md gives the method and what was measured of it.
 
 mod cause;
 mod class;

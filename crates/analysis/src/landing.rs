@@ -18,6 +18,12 @@ pub struct RoundFigure {
 }
 
 impl RoundFigure {
+    /// How many quiet batches a round counts as: up to ten of them, times their share of its batches.
+    pub fn trust(quiet: usize, share: f64) -> f64 {
+        const MOST: usize = 10;
+        quiet.min(MOST) as f64 * share
+    }
+
     /// Rounds that are trusted alike.
     pub fn alike(figures: impl IntoIterator<Item = f64>) -> Vec<RoundFigure> {
         figures.into_iter().map(|figure| RoundFigure { figure, weight: 1.0 }).collect()
@@ -81,7 +87,7 @@ fn reach_by_scatter(rounds: &[RoundFigure], count: f64) -> f64 {
 /// The same without a word on how rounds scatter: a few of them that lie far off do not move a median. The share of a
 /// distribution below the median of n rounds has the variance 1 / 4n, so the medians of two runs differ by a share with
 /// the variance 1 / 2n. The farther of both sides holds 95 in 100 where 1.8 standard deviations are taken to either: tried
-/// on normal, heavy-tailed and two-peaked scatter (docs/METHOD.md).
+/// on normal, heavy-tailed and two-peaked scatter (lab/RULES.md).
 fn reach_by_ranks(rounds: &[RoundFigure], count: f64) -> f64 {
     const DEVIATIONS: f64 = 1.8;
     let apart = DEVIATIONS * (0.5 / count).sqrt();

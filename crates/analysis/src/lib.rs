@@ -5,7 +5,7 @@
 //! [`study`] does a paper's experiment again.
 //!
 //! ```
-//! use analysis::landing::{RoundFigure, around, reach};
+//! use howslow_analysis::landing::{RoundFigure, around, reach};
 //!
 //! let rounds = RoundFigure::alike([100.0, 101.0, 99.0, 100.5, 99.5]);
 //! let interval = around(100.0, reach(&rounds));
@@ -13,6 +13,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod again;
 pub mod answer;
 pub mod bill;
 pub mod compare;
@@ -33,10 +34,14 @@ pub mod memory;
 pub mod mix;
 pub mod model;
 pub mod modes;
+pub mod net;
 pub mod noise;
 pub mod plausible;
+pub mod posterior;
 pub mod predict;
 pub mod prefetch;
+pub mod prior;
+mod reading;
 pub mod reference;
 pub mod relative;
 pub mod repeated;
@@ -47,6 +52,7 @@ pub mod sums;
 pub mod tails;
 pub mod terminal;
 pub mod typical;
+mod undisturbed;
 pub mod watch;
 pub mod whatif;
 

@@ -13,7 +13,7 @@
 //! 4. [`questions`] asks how many users a system carries, what a change is worth, and what limits it.
 //!
 //! ```
-//! use analysis::model::{FaultCurve, System, predict};
+//! use howslow_analysis::model::{FaultCurve, System, predict};
 //!
 //! let system = System {
 //!     users: 20,
@@ -27,7 +27,7 @@
 //! let prediction = predict(&system)?;
 //! let busy = prediction.cpu.user + prediction.cpu.system + prediction.cpu.faults;
 //! assert!((busy + prediction.cpu.idle() - 1.0).abs() < 1e-9);
-//! # Ok::<(), analysis::model::ModelError>(())
+//! # Ok::<(), howslow_analysis::model::ModelError>(())
 //! ```
 
 pub mod answer;

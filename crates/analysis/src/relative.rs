@@ -5,7 +5,7 @@ use record::{Cost, Estimate, Round};
 
 use crate::estimate::{Clocking, RoundsFigures, reach_of_quiet};
 use crate::landing::{RoundFigure, around, reach};
-use crate::statistics::{Interval, weighted_median};
+use crate::statistics::{Interval, quantile, sorted, weighted_median};
 
 /// One thing beside another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,19 +29,18 @@ pub fn relative(base: &Cost, other: &Cost) -> Relative {
     if [base, other].into_iter().any(|cost| cost.quoted().0 <= 0.0 || cost.holds_zero()) {
         return Relative::HoldsZero;
     }
-    let (below, above) = (nets(base), nets(other));
-    let paired = below.iter().zip(&above).filter_map(|(below, above)| {
-        let (below, above) = ((*below)?, (*above)?);
-        Some(RoundFigure { figure: above.figure / below.figure, weight: above.weight.min(below.weight) })
-    });
-    let paired: Vec<RoundFigure> = paired.collect();
+    let quiet = [base, other].into_iter().all(|cost| cost.headline == Estimate::Quiet);
+    let mut paired = paired(nets(base, figures(base)), nets(other, figures(other)));
+    if quiet && paired.len() < 2 {
+        // What disturbs both rounds of a pair cancels.
+        paired = self::paired(nets(base, lowest(base)), nets(other, lowest(other)));
+    }
     if paired.len() < 2 {
         return Relative::FewPairs;
     }
     if paired.iter().any(|pair| pair.figure <= 0.0 || !pair.figure.is_finite()) {
         return Relative::HoldsZero;
     }
-    let quiet = [base, other].into_iter().all(|cost| cost.headline == Estimate::Quiet);
     let far = if quiet { reach_of_quiet(&paired) } else { reach(&paired) };
     let values: Vec<(f64, f64)> = paired.iter().map(|pair| (pair.figure, pair.weight)).collect();
     match weighted_median(&values) {
@@ -50,14 +49,42 @@ pub fn relative(base: &Cost, other: &Cost) -> Relative {
     }
 }
 
-/// The net time of each round in the order taken, in ns; `None` for a round that was lost or tells nothing. The n-th rounds of
-/// two items belong to the same pass over all items.
-fn nets(cost: &Cost) -> Vec<Option<RoundFigure>> {
-    let clocking = if cost.follows_clock { Clocking::At(1.0) } else { Clocking::AsRead };
+/// The ratios of the rounds of two items. Their n-th rounds belong to the same pass over all items.
+fn paired(below: Vec<Option<RoundFigure>>, above: Vec<Option<RoundFigure>>) -> Vec<RoundFigure> {
+    let ratio = |(below, above): (Option<RoundFigure>, Option<RoundFigure>)| {
+        let (below, above) = (below?, above?);
+        Some(RoundFigure { figure: above.figure / below.figure, weight: above.weight.min(below.weight) })
+    };
+    below.into_iter().zip(above).filter_map(ratio).collect()
+}
+
+fn clocking(cost: &Cost) -> Clocking {
+    if cost.follows_clock { Clocking::At(1.0) } else { Clocking::AsRead }
+}
+
+/// What each round in the order taken says of the figure; `None` for one that was lost or tells nothing.
+fn figures(cost: &Cost) -> Vec<Option<RoundFigure>> {
+    let figures = RoundsFigures::of(&cost.rounds, cost.headline, clocking(cost));
+    in_order(cost).map(|round| figures.figure(round)).collect()
+}
+
+/// The 10 % quantile of each round's batches, undisturbed or not.
+fn lowest(cost: &Cost) -> Vec<Option<RoundFigure>> {
+    let lowest = |round: &Round| {
+        let batches = round.ns.iter().zip(&round.cycle_ns).map(|(ns, cycle)| clocking(cost).read(*ns, *cycle));
+        Some(RoundFigure { figure: quantile(&sorted(batches), 0.1)?, weight: 1.0 })
+    };
+    in_order(cost).map(lowest).collect()
+}
+
+fn in_order(cost: &Cost) -> impl Iterator<Item = &Round> {
     let mut rounds: Vec<&Round> = cost.rounds.iter().collect();
     rounds.sort_by_key(|round| round.order);
-    let figures = RoundsFigures::of(&cost.rounds, cost.headline, clocking);
-    let told: Vec<Option<RoundFigure>> = rounds.into_iter().map(|round| figures.figure(round)).collect();
+    rounds.into_iter()
+}
+
+/// The same net of the terms, in ns.
+fn nets(cost: &Cost, told: Vec<Option<RoundFigure>>) -> Vec<Option<RoundFigure>> {
     let values: Vec<(f64, f64)> = told.iter().flatten().map(|it| (it.figure, it.weight)).collect();
     let gross = cost.gross_ns.get(cost.headline).0;
     // In ns at the clock that the cost is quoted at.
@@ -129,6 +156,18 @@ mod tests {
         assert!((ratio.value - 2.0).abs() < 1e-9, "{ratio:?}");
         let none = cost(&[100.0; 6], 100.0, Estimate::Typical);
         assert_eq!(relative(&base, &none), Relative::HoldsZero);
+    }
+
+    #[test]
+    fn rounds_that_were_never_undisturbed_together_are_compared_as_they_are() {
+        let noise = [1.3, 1.2, 1.4, 1.25, 1.3, 1.5, 1.2, 1.3];
+        let mut base = cost(&noise.map(|it| 100.0 * it), 0.0, Estimate::Quiet);
+        let mut other = cost(&noise.map(|it| 300.0 * it), 0.0, Estimate::Quiet);
+        for (place, (one, two)) in base.rounds.iter_mut().zip(&mut other.rounds).enumerate() {
+            (if place % 2 == 0 { one } else { two }).quiet.fill(false);
+        }
+        let Relative::Times { ratio, pairs } = relative(&base, &other) else { panic!("a ratio") };
+        assert_eq!((pairs, (ratio.value * 1e6).round()), (8, 3e6));
     }
 
     #[test]

@@ -13,9 +13,9 @@ use crate::statistics::{Interval, student_quantile};
 pub const ENOUGH_RUNS: usize = 4;
 /// The share of watches that may tell of a change where there was none, over all costs together.
 const ALARMS: f64 = 0.05;
-/// An interval holds the figure of another run 95 times in 100, so that its reach is 1.96 times the deviation of a
-/// difference of two runs.
-const REACH: f64 = 1.96 * std::f64::consts::SQRT_2;
+/// An interval holds the cost 95 times in 100, so that its reach is 1.96 times the deviation of a run's figure. That of an older run
+/// holds the figure of another run, which is wider.
+const REACH: f64 = 1.96;
 /// What the intervals know of the variance is worth as much as this number of runs (the prior of Smyth, Statistical
 /// Applications in Genetics and Molecular Biology 3:3, 2004).
 const PRIOR: f64 = 10.0;
@@ -29,7 +29,7 @@ const PASSES: usize = 2;
 pub struct Observed {
     /// The figure, positive, in cycles or ns.
     pub figure: f64,
-    /// How far another run may land, on the log scale.
+    /// How far the cost may lie, on the log scale.
     pub reach: f64,
 }
 

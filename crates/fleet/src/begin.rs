@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::error::FleetError;
-use crate::folder::{Folder, is_id, new_id};
+use crate::folder::{Folder, is_id, make_shared, new_id};
 use crate::gather::program_file;
 use crate::plan::Plan;
 use crate::program::Program;
@@ -82,9 +82,10 @@ pub fn begin(folder: &Folder, request: &Request) -> Result<(Fleet, Vec<String>),
         documents,
         nodes: nodes.iter().map(|name| Node::new(name)).collect(),
     };
-    for folder in [&own, &fleet.shared, &fleet.documents] {
+    for folder in [&own, &fleet.documents] {
         std::fs::create_dir_all(folder).map_err(|source| FleetError::io("create the folder", folder, source))?;
     }
+    make_shared(&fleet)?;
     send(&fleet, &request.programs)?;
     folder.write(&fleet)?;
     Ok((fleet, notes))

@@ -34,7 +34,7 @@ impl Answer {
 /// Output goes through files: what a tool leaves running in the background may hold a pipe open for ever.
 ///
 /// # Errors
-/// If it cannot be started, or takes longer than `patience`; then it is killed.
+/// If it cannot be started, takes longer than `patience` or answers without end; then it is killed.
 pub(crate) fn ask(command: &mut Command, input: &[u8], patience: Duration) -> Result<Answer, String> {
     const PAUSE: Duration = Duration::from_millis(5);
     let name = command.get_program().to_string_lossy().into_owned();
@@ -54,12 +54,21 @@ pub(crate) fn ask(command: &mut Command, input: &[u8], patience: Duration) -> Re
         if let Some(status) = child.try_wait().map_err(io)? {
             break status;
         }
-        if begin.elapsed() > patience {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(format!("{name} did not answer within {:.0} s", patience.as_secs_f64()));
-        }
-        std::thread::sleep(PAUSE);
+        let written = [&out, &err].map(|file| file.metadata().map_or(0, |it| it.len()));
+        let why = match begin.elapsed() > patience {
+            true => format!("{name} did not answer within {:.0} s", patience.as_secs_f64()),
+            // A host that writes without end must not fill this one's disk.
+            false if written.iter().any(|length| *length > MOST_BYTES) => {
+                format!("{name} answered with more than {}, and was stopped", record::Bytes(MOST_BYTES))
+            }
+            false => {
+                std::thread::sleep(PAUSE);
+                continue;
+            }
+        };
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(why);
     };
     let complaint = String::from_utf8_lossy(&read(&mut err).map_err(io)?).into_owned();
     let lines: Vec<&str> = complaint.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -94,6 +103,12 @@ mod tests {
         assert!(shell("exec sleep 100", 50).is_err_and(|why| why.contains("did not answer")));
         let missing = ask(&mut Command::new("howslow-no-such-tool"), b"", Duration::from_secs(9));
         assert!(missing.is_err_and(|why| why == "there is no command howslow-no-such-tool here"));
+    }
+
+    #[test]
+    fn a_tool_that_writes_without_end_is_stopped() {
+        let endless = shell("exec yes", 60_000);
+        assert!(endless.is_err_and(|why| why.contains("more than 64 MiB")));
     }
 
     #[test]

@@ -107,11 +107,7 @@ impl Folder {
     pub fn read(&self, id: &str) -> Result<Fleet, FleetError> {
         let path = self.of(id).join(STATE);
         let wrong = |why: String| FleetError::State { path: path.clone(), why };
-        let size = std::fs::metadata(&path).map_err(|source| FleetError::io("read", &path, source))?.len();
-        if size > MOST_BYTES {
-            return Err(wrong(format!("{size} bytes are too many for the state of a fleet")));
-        }
-        let text = std::fs::read(&path).map_err(|source| FleetError::io("read", &path, source))?;
+        let text = record::read_input(&path, MOST_BYTES).map_err(|source| FleetError::io("read", &path, source))?;
         let fleet: Fleet = serde_json::from_slice(&text).map_err(|error| wrong(format!("not a fleet: {error}")))?;
         if fleet.schema != SCHEMA || fleet.id != id {
             let (schema, named) = (record::printable(&fleet.schema), record::printable(&fleet.id));
@@ -145,6 +141,51 @@ impl Folder {
             Err(TryLockError::WouldBlock) => Err(FleetError::Followed(id.into())),
             Err(TryLockError::Error(source)) => Err(FleetError::io("lock", &path, source)),
         }
+    }
+}
+
+/// The file by which a fleet knows the folder that it has made for its nodes. It holds the fleet's id.
+const MARK: &str = ".howslow-fleet";
+
+/// Makes the folder of a fleet's nodes, with its mark.
+///
+/// # Errors
+/// If it cannot be made, or is somebody else's already.
+pub(crate) fn make_shared(fleet: &Fleet) -> Result<(), FleetError> {
+    let folder = &fleet.shared;
+    let failed = |source| FleetError::io("create the folder", folder, source);
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let is_empty = std::fs::read_dir(folder).map_err(failed)?.next().is_none();
+    if !is_empty && !is_marked(fleet) {
+        let shown = record::printable(&folder.display().to_string());
+        return Err(FleetError::Misuse(format!(
+            "{shown} holds files of somebody else; choose another --id or --shared"
+        )));
+    }
+    Ok(store::write_whole(&folder.join(MARK), fleet.id.as_bytes())?)
+}
+
+/// True if this fleet has made the folder of its nodes: the file `fleet.json`, which names it, may come from anywhere.
+fn is_marked(fleet: &Fleet) -> bool {
+    let is = |path: &Path, kind: fn(&std::fs::FileType) -> bool| {
+        path.symlink_metadata().is_ok_and(|found| kind(&found.file_type()))
+    };
+    let mark = fleet.shared.join(MARK);
+    is(&fleet.shared, std::fs::FileType::is_dir)
+        && is(&mark, std::fs::FileType::is_file)
+        && std::fs::read(mark).is_ok_and(|id| id == fleet.id.as_bytes())
+}
+
+/// Removes the folder of a fleet's nodes. Returns what the user should know.
+pub(crate) fn remove_shared(fleet: &Fleet) -> Option<String> {
+    let shown = record::printable(&fleet.shared.display().to_string());
+    match is_marked(fleet) {
+        _ if fleet.shared.symlink_metadata().is_err() => None,
+        true => {
+            let _ = std::fs::remove_dir_all(&fleet.shared);
+            None
+        }
+        false => Some(format!("{shown} stays: this fleet did not make it (it holds no {MARK} of {})", fleet.id)),
     }
 }
 

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use store::Store;
 
 use crate::error::FleetError;
-use crate::folder::Folder;
+use crate::folder::{Folder, remove_shared};
 use crate::gather::{collect, left};
 use crate::scheduler::{Scheduler, Task};
 use crate::state::{Attempt, Fleet, Means, Stage};
@@ -248,12 +248,14 @@ impl<'a> Follower<'a> {
         Ok(cancelled)
     }
 
-    /// Removes what nodes no longer need, if every node is complete: the programs, and what attempts left.
-    pub fn clean(&self, fleet: &Fleet) {
-        if fleet.complete() == fleet.nodes.len() {
-            self.scheduler.clean(fleet);
-            let _ = std::fs::remove_dir_all(&fleet.shared);
+    /// Removes what nodes no longer need, if every node is complete: the programs, and what attempts left. Returns what the user
+    /// should know.
+    pub fn clean(&self, fleet: &Fleet) -> Option<String> {
+        if fleet.complete() < fleet.nodes.len() {
+            return None;
         }
+        self.scheduler.clean(fleet);
+        remove_shared(fleet)
     }
 }
 

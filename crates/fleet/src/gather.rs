@@ -1,6 +1,5 @@
 //! Takes in what nodes have left in the shared folder: documents, exit statuses, complaints. All of it may be damaged.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +41,7 @@ pub(crate) fn left(shared: &Path, name: &str) -> Left {
 /// The last 4 KiB of a file.
 fn tail(path: &Path) -> Option<String> {
     const MOST: u64 = 4096;
-    let mut file = File::open(path).ok()?;
+    let mut file = record::open_unlinked(path).ok()?;
     let size = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(MOST))).ok()?;
     let mut bytes = Vec::new();
@@ -61,7 +60,8 @@ pub(crate) fn collect(fleet: &mut Fleet, place: usize) -> Result<(Vec<Run>, Vec<
             let number = fleet.nodes[place].attempts[attempt].number;
             let file = format!("{}.r{repetition}.json", fleet.prefix(place, number));
             let path = fleet.shared.join(&file);
-            if !path.is_file() {
+            // A link that a node made could lead to any file of ours.
+            if !std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
                 continue;
             }
             match record::read_run(&path) {

@@ -1,19 +1,7 @@
 //! Manifests for Kubernetes: a ConfigMap of the plan, an indexed Job that measures on a number of nodes, and a DaemonSet
 //! that measures on all. They ask for what a container would otherwise hide.
 
-use std::collections::BTreeMap;
-
-use k8s_openapi::api::apps::v1::{DaemonSet, DaemonSetSpec};
-use k8s_openapi::api::batch::v1::{Job, JobSpec};
-use k8s_openapi::api::core::v1::{
-    Affinity, Capabilities, ConfigMap, ConfigMapVolumeSource, Container, EmptyDirVolumeSource, EnvVar, EnvVarSource,
-    NodeAffinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, ObjectFieldSelector,
-    PersistentVolumeClaimVolumeSource, PodAffinityTerm, PodAntiAffinity, PodSpec, PodTemplateSpec,
-    ResourceRequirements, SeccompProfile, SecretKeySelector, SecurityContext, Toleration, Volume, VolumeMount,
-};
-use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::error::FleetError;
 use crate::plan::Plan;
@@ -76,15 +64,15 @@ pub struct Manifests {
     pub namespace: Option<String>,
 }
 
-/// The documents that are to be applied, in YAML.
+/// The documents to be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The ConfigMap.
-    pub config_map: String,
+    pub config_map: Value,
     /// The Job.
-    pub job: String,
+    pub job: Value,
     /// The DaemonSet.
-    pub daemon_set: String,
+    pub daemon_set: Value,
 }
 
 /// The label that all pods of a fleet carry.
@@ -101,11 +89,7 @@ impl Manifests {
     /// If a name is none of Kubernetes, or nothing says how many nodes there are.
     pub fn write(&self) -> Result<Written, FleetError> {
         self.check()?;
-        Ok(Written {
-            config_map: yaml(&self.config_map()?)?,
-            job: yaml(&self.job())?,
-            daemon_set: yaml(&self.daemon_set())?,
-        })
+        Ok(Written { config_map: self.config_map()?, job: self.job(), daemon_set: self.daemon_set() })
     }
 
     fn check(&self) -> Result<(), FleetError> {
@@ -135,71 +119,65 @@ impl Manifests {
         format!("howslow-{}", self.id)
     }
 
-    fn metadata(&self) -> ObjectMeta {
-        ObjectMeta {
-            name: Some(self.name()),
-            namespace: self.namespace.clone(),
-            labels: Some(self.labels()),
-            ..ObjectMeta::default()
+    /// A document of this kind, with the fields of `body`.
+    fn document(&self, version: &str, kind: &str, body: Value) -> Value {
+        let mut document = json!({
+            "apiVersion": version,
+            "kind": kind,
+            "metadata": { "name": self.name(), "labels": self.labels() },
+        });
+        if let Some(namespace) = &self.namespace {
+            document["metadata"]["namespace"] = json!(namespace);
         }
+        merge(&mut document, body);
+        document
     }
 
-    fn labels(&self) -> BTreeMap<String, String> {
-        BTreeMap::from([("app.kubernetes.io/name".into(), "howslow".into()), (LABEL.into(), self.id.clone())])
+    fn labels(&self) -> Value {
+        json!({ "app.kubernetes.io/name": "howslow", LABEL: self.id })
     }
 
-    fn selector(&self) -> LabelSelector {
-        LabelSelector { match_labels: Some(self.labels()), ..LabelSelector::default() }
-    }
-
-    fn config_map(&self) -> Result<ConfigMap, FleetError> {
+    fn config_map(&self) -> Result<Value, FleetError> {
         let plan = serde_json::to_string_pretty(&self.plan).map_err(|error| FleetError::Trouble(error.to_string()))?;
-        let data = BTreeMap::from([("plan.json".into(), plan + "\n"), ("node.sh".into(), NODE_SCRIPT.into())]);
-        Ok(ConfigMap { metadata: self.metadata(), data: Some(data), ..ConfigMap::default() })
+        let data = json!({ "plan.json": plan + "\n", "node.sh": NODE_SCRIPT });
+        Ok(self.document("v1", "ConfigMap", json!({ "data": data })))
     }
 
     /// One pod per node. A node on which it fails is tried twice, and takes no other with it.
-    fn job(&self) -> Job {
-        let count = i32::try_from(self.count).unwrap_or(i32::MAX);
-        let mut pod = self.pod(vec!["/bin/sh".into(), "/plan/node.sh".into()], self.arguments());
-        pod.restart_policy = Some("Never".into());
-        pod.active_deadline_seconds = Some(self.plan.job_limit_s(self.plan.repeat as usize) as i64 + 120);
-        let apart = PodAffinityTerm {
-            label_selector: Some(self.selector()),
-            topology_key: HOST.into(),
-            ..PodAffinityTerm::default()
-        };
-        let affinity = pod.affinity.get_or_insert_default();
-        affinity.pod_anti_affinity = Some(PodAntiAffinity {
-            required_during_scheduling_ignored_during_execution: Some(vec![apart]),
-            ..PodAntiAffinity::default()
+    fn job(&self) -> Value {
+        let mut pod = self.pod(json!(["/bin/sh", "/plan/node.sh"]));
+        merge(
+            &mut pod,
+            json!({
+                "restartPolicy": "Never",
+                "activeDeadlineSeconds": self.plan.job_limit_s(self.plan.repeat as usize) as i64 + 120,
+            }),
+        );
+        let apart = json!({ "labelSelector": { "matchLabels": self.labels() }, "topologyKey": HOST });
+        pod["affinity"]["podAntiAffinity"] = json!({ "requiredDuringSchedulingIgnoredDuringExecution": [apart] });
+        let count = self.count.min(i32::MAX as u32);
+        let spec = json!({
+            "completionMode": "Indexed",
+            "completions": count,
+            "parallelism": count,
+            "backoffLimitPerIndex": 1,
+            "maxFailedIndexes": count,
+            "template": self.template(pod),
         });
-        let spec = JobSpec {
-            completion_mode: Some("Indexed".into()),
-            completions: Some(count),
-            parallelism: Some(count),
-            backoff_limit_per_index: Some(1),
-            max_failed_indexes: Some(count),
-            template: self.template(pod),
-            ..JobSpec::default()
-        };
-        Job { metadata: self.metadata(), spec: Some(spec), status: None }
+        self.document("batch/v1", "Job", json!({ "spec": spec }))
     }
 
     /// One pod on every node that may have it, also on those that join later. It sleeps when it has measured, because a
     /// DaemonSet begins again whatever ends.
-    fn daemon_set(&self) -> DaemonSet {
+    fn daemon_set(&self) -> Value {
         const MEASURE_AND_SLEEP: &str = "/bin/sh /plan/node.sh \"$@\"; while :; do sleep 3600; done";
-        let command = vec!["/bin/sh".into(), "-c".into(), MEASURE_AND_SLEEP.into(), "howslow".into()];
-        let pod = self.pod(command, self.arguments());
-        let spec =
-            DaemonSetSpec { selector: self.selector(), template: self.template(pod), ..DaemonSetSpec::default() };
-        DaemonSet { metadata: self.metadata(), spec: Some(spec), status: None }
+        let pod = self.pod(json!(["/bin/sh", "-c", MEASURE_AND_SLEEP, "howslow"]));
+        let spec = json!({ "selector": { "matchLabels": self.labels() }, "template": self.template(pod) });
+        self.document("apps/v1", "DaemonSet", json!({ "spec": spec }))
     }
 
-    fn template(&self, pod: PodSpec) -> PodTemplateSpec {
-        let metadata = ObjectMeta { labels: Some(self.labels()), ..ObjectMeta::default() };
-        PodTemplateSpec { metadata: Some(metadata), spec: Some(pod) }
+    fn template(&self, pod: Value) -> Value {
+        json!({ "metadata": { "labels": self.labels() }, "spec": pod })
     }
 
     /// The arguments of the node's script. Files are named by the node.
@@ -212,112 +190,67 @@ impl Manifests {
         words.iter().map(|word| (*word).to_owned()).chain(own).collect()
     }
 
-    fn pod(&self, command: Vec<String>, arguments: Vec<String>) -> PodSpec {
-        let mount = |name: &str, path: &str, read_only: bool| VolumeMount {
-            name: name.into(),
-            mount_path: path.into(),
-            read_only: read_only.then_some(true),
-            ..VolumeMount::default()
-        };
+    fn pod(&self, command: Value) -> Value {
         // Requests that equal the limits, in whole CPUs: the quality of service is Guaranteed, for which the static CPU
         // manager gives CPUs that no other container uses.
-        let amounts = BTreeMap::from([
-            ("cpu".into(), Quantity(self.cpus.to_string())),
-            ("memory".into(), Quantity(MEMORY.into())),
-        ]);
-        let container = Container {
-            name: "howslow".into(),
-            image: Some(self.image.clone()),
-            command: Some(command),
-            args: Some(arguments),
-            env: Some(self.environment()),
-            resources: Some(ResourceRequirements {
-                requests: Some(amounts.clone()),
-                limits: Some(amounts),
-                ..ResourceRequirements::default()
-            }),
-            security_context: Some(SecurityContext {
-                allow_privilege_escalation: Some(false),
-                capabilities: Some(Capabilities { drop: Some(vec!["ALL".into()]), ..Capabilities::default() }),
-                seccomp_profile: Some(SeccompProfile { type_: "RuntimeDefault".into(), ..SeccompProfile::default() }),
-                ..SecurityContext::default()
-            }),
-            volume_mounts: Some(vec![
-                mount("plan", "/plan", true),
-                mount("results", "/results", false),
-                mount("scratch", "/tmp", false),
-            ]),
-            ..Container::default()
-        };
-        PodSpec {
-            affinity: self.affinity(),
-            automount_service_account_token: Some(false),
-            containers: vec![container],
-            // Also nodes that are cordoned, or reserved by a taint, are to be measured.
-            tolerations: Some(vec![Toleration {
-                operator: Some("Exists".into()),
-                effect: Some("NoSchedule".into()),
-                ..Toleration::default()
-            }]),
-            volumes: Some(self.volumes()),
-            ..PodSpec::default()
-        }
-    }
-
-    fn environment(&self) -> Vec<EnvVar> {
-        let from = |name: &str, source: EnvVarSource| EnvVar {
-            name: name.into(),
-            value_from: Some(source),
-            ..EnvVar::default()
-        };
-        let node = ObjectFieldSelector { field_path: "spec.nodeName".into(), ..ObjectFieldSelector::default() };
-        let mut variables = vec![from("NODE_NAME", EnvVarSource { field_ref: Some(node), ..EnvVarSource::default() })];
-        if let Collector::Store { secret, key } = &self.collector {
-            let key = SecretKeySelector { name: secret.clone(), key: key.clone(), optional: Some(false) };
-            let source = EnvVarSource { secret_key_ref: Some(key), ..EnvVarSource::default() };
-            variables.push(from("HOWSLOW_STORE", source));
-        }
-        variables
-    }
-
-    fn affinity(&self) -> Option<Affinity> {
-        if self.nodes.is_empty() {
-            return None;
-        }
-        let named =
-            NodeSelectorRequirement { key: HOST.into(), operator: "In".into(), values: Some(self.nodes.clone()) };
-        let term = NodeSelectorTerm { match_expressions: Some(vec![named]), ..NodeSelectorTerm::default() };
-        let nodes = NodeAffinity {
-            required_during_scheduling_ignored_during_execution: Some(NodeSelector { node_selector_terms: vec![term] }),
-            ..NodeAffinity::default()
-        };
-        Some(Affinity { node_affinity: Some(nodes), ..Affinity::default() })
-    }
-
-    fn volumes(&self) -> Vec<Volume> {
-        let empty = || Some(EmptyDirVolumeSource::default());
-        let named = |name: &str| Volume { name: name.into(), ..Volume::default() };
-        let results = match &self.collector {
-            Collector::Claim(claim) => Volume {
-                persistent_volume_claim: Some(PersistentVolumeClaimVolumeSource {
-                    claim_name: claim.clone(),
-                    read_only: None,
-                }),
-                ..named("results")
+        let amounts = json!({ "cpu": self.cpus.to_string(), "memory": MEMORY });
+        let container = json!({
+            "name": "howslow",
+            "image": self.image,
+            "command": command,
+            "args": self.arguments(),
+            "env": self.environment(),
+            "resources": { "requests": amounts, "limits": amounts },
+            "securityContext": {
+                "allowPrivilegeEscalation": false,
+                "capabilities": { "drop": ["ALL"] },
+                "seccompProfile": { "type": "RuntimeDefault" },
             },
-            Collector::Store { .. } => Volume { empty_dir: empty(), ..named("results") },
-        };
-        let plan = ConfigMapVolumeSource { name: self.name(), ..ConfigMapVolumeSource::default() };
-        vec![
-            Volume { config_map: Some(plan), ..named("plan") },
-            results,
-            Volume { empty_dir: empty(), ..named("scratch") },
-        ]
+            "volumeMounts": [
+                { "name": "plan", "mountPath": "/plan", "readOnly": true },
+                { "name": "results", "mountPath": "/results" },
+                { "name": "scratch", "mountPath": "/tmp" },
+            ],
+        });
+        let mut pod = json!({
+            "automountServiceAccountToken": false,
+            "containers": [container],
+            // Also nodes that are cordoned, or reserved by a taint, are to be measured.
+            "tolerations": [{ "operator": "Exists", "effect": "NoSchedule" }],
+            "volumes": [
+                { "name": "plan", "configMap": { "name": self.name() } },
+                self.results(),
+                { "name": "scratch", "emptyDir": {} },
+            ],
+        });
+        if !self.nodes.is_empty() {
+            let named = json!({ "key": HOST, "operator": "In", "values": self.nodes });
+            let terms = json!({ "nodeSelectorTerms": [{ "matchExpressions": [named] }] });
+            pod["affinity"]["nodeAffinity"] = json!({ "requiredDuringSchedulingIgnoredDuringExecution": terms });
+        }
+        pod
+    }
+
+    fn environment(&self) -> Value {
+        let node = json!({ "name": "NODE_NAME", "valueFrom": { "fieldRef": { "fieldPath": "spec.nodeName" } } });
+        let Collector::Store { secret, key } = &self.collector else { return json!([node]) };
+        let reference = json!({ "secretKeyRef": { "name": secret, "key": key, "optional": false } });
+        json!([node, { "name": "HOWSLOW_STORE", "valueFrom": reference }])
+    }
+
+    fn results(&self) -> Value {
+        match &self.collector {
+            Collector::Claim(claim) => json!({ "name": "results", "persistentVolumeClaim": { "claimName": claim } }),
+            Collector::Store { .. } => json!({ "name": "results", "emptyDir": {} }),
+        }
     }
 }
 
-fn yaml(value: &impl Serialize) -> Result<String, FleetError> {
-    serde_saphyr::to_string(value).map_err(|error| FleetError::Trouble(error.to_string()))
+/// Adds the fields of `more`.
+fn merge(document: &mut Value, more: Value) {
+    if let (Value::Object(fields), Value::Object(more)) = (document, more) {
+        fields.extend(more);
+    }
 }
 
 /// A label of RFC 1123: small letters, digits and `-`.
@@ -359,13 +292,12 @@ mod tests {
 
     #[test]
     fn a_pod_asks_for_what_a_container_hides() {
-        let job = manifests().job().spec.expect("a spec");
-        assert_eq!((job.completions, job.completion_mode.as_deref()), (Some(2), Some("Indexed")));
-        let pod = job.template.spec.expect("a pod");
-        let resources = pod.containers[0].resources.clone().expect("resources");
-        assert_eq!(resources.requests, resources.limits);
-        assert_eq!(resources.limits.expect("limits")["cpu"], Quantity("4".into()));
-        let arguments = pod.containers[0].args.clone().expect("arguments");
+        let job = &manifests().job()["spec"];
+        assert_eq!((&job["completions"], &job["completionMode"]), (&json!(2), &json!("Indexed")));
+        let container = &job["template"]["spec"]["containers"][0];
+        assert_eq!(container["resources"]["requests"], container["resources"]["limits"]);
+        assert_eq!(container["resources"]["limits"]["cpu"], "4");
+        let arguments = container["args"].as_array().expect("arguments");
         assert_eq!(arguments[..6], ["/results", "howslow-f1", "$(NODE_NAME)", "87", "1,2,3", "howslow"]);
     }
 

@@ -3,9 +3,9 @@
 //! nothing.
 //!
 //! ```
-//! let plan = fleet::Plan { suite: fleet::Suite::of(&["loop.empty".into()])?, budget_s: Some(2.0), ..fleet::Plan::default() };
+//! let plan = howslow_fleet::Plan { suite: howslow_fleet::Suite::of(&["loop.empty".into()])?, budget_s: Some(2.0), ..howslow_fleet::Plan::default() };
 //! assert_eq!(plan.arguments(), ["run", "--budget", "2000ms", "loop.empty"]);
-//! # Ok::<(), fleet::FleetError>(())
+//! # Ok::<(), howslow_fleet::FleetError>(())
 //! ```
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,5 @@
 //! The program that nodes run: which architecture it is for, and whether it needs a dynamic linker.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -58,7 +57,7 @@ impl Program {
     pub fn read(file: &Path) -> Result<Program, FleetError> {
         const MOST: u64 = 64 << 10;
         let mut head = Vec::new();
-        let opened = File::open(file).and_then(|opened| opened.take(MOST).read_to_end(&mut head));
+        let opened = record::open_input(file).and_then(|opened| opened.take(MOST).read_to_end(&mut head));
         opened.map_err(|source| FleetError::io("read", file, source))?;
         let (architecture, is_static) = parse(&head).ok_or_else(|| {
             let text = format!("{} is no program for Linux on x86-64 or aarch64", file.display());

@@ -19,6 +19,8 @@ use crate::state::Fleet;
 /// The patience with one command on a host, and with one that carries a program there.
 const PATIENCE: Duration = Duration::from_secs(60);
 const CARRY: Duration = Duration::from_secs(600);
+/// A larger file is no howslow.
+const LARGEST_PROGRAM: u64 = 1 << 30;
 /// Hosts that are asked at the same time.
 const AT_ONCE: usize = 16;
 
@@ -107,7 +109,8 @@ impl Ssh {
                 ));
             }
             if !lines.any(|present| present == name) {
-                let program = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+                let program = record::read_input(&file, LARGEST_PROGRAM)
+                    .map_err(|error| format!("{}: {error}", file.display()))?;
                 self.on(&task.node, RECEIVE, &[&folder, &name], &program)?;
             }
         }
@@ -125,7 +128,7 @@ impl Ssh {
         let answer = self.on(&task.node, LOOK, &[&folder, &task.name], b"")?.text();
         let mut lines = answer.lines();
         let state = lines.next().unwrap_or_default();
-        let mut files: Vec<&str> = lines.filter(|file| is_file_of(file, &task.name)).collect();
+        let mut files: Vec<&str> = lines.filter(|file| is_file_of(file, task)).collect();
         // The exit status is the last word, so it is taken last.
         files.sort_by_key(|file| file.ends_with(".exit"));
         for file in files {
@@ -242,12 +245,12 @@ fn remote(fleet: &Fleet, task: &Task) -> String {
     format!(".howslow-fleet-{}-n{}", fleet.id, task.place)
 }
 
-/// True for a name that the node's script gives to the files of this attempt.
-fn is_file_of(file: &str, name: &str) -> bool {
-    let kind = file.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
+/// True for a name that the node's script gives to a file of this attempt. A host that offers others fills no disk here.
+fn is_file_of(file: &str, task: &Task) -> bool {
+    let kind = file.strip_prefix(&task.name).and_then(|rest| rest.strip_prefix('.'));
     kind.is_some_and(|kind| {
-        let document = kind.strip_prefix('r').and_then(|rest| rest.strip_suffix(".json"));
-        matches!(kind, "started" | "exit" | "log") || document.is_some_and(|number| number.parse::<u32>().is_ok())
+        let document = |number: &u32| kind == format!("r{number}.json");
+        matches!(kind, "started" | "exit" | "log") || task.repetitions.iter().any(document)
     })
 }
 
@@ -315,12 +318,21 @@ mod tests {
 
     #[test]
     fn only_the_files_of_an_attempt_are_fetched() {
+        let task = Task { place: 0, node: "n1".into(), name: "n1.a1".into(), repetitions: vec![3, 12], job: None };
         for fine in ["n1.a1.started", "n1.a1.exit", "n1.a1.log", "n1.a1.r12.json"] {
-            assert!(is_file_of(fine, "n1.a1"), "{fine}");
+            assert!(is_file_of(fine, &task), "{fine}");
         }
-        for odd in ["n1.a10.exit", "n1.a1./../x", "n1.a1.r1.json/../x", "n1.a1.rx.json", "n1.a1.pid", "howslow-x86_64"]
-        {
-            assert!(!is_file_of(odd, "n1.a1"), "{odd}");
+        for odd in [
+            "n1.a10.exit",
+            "n1.a1./../x",
+            "n1.a1.r1.json",
+            "n1.a1.r012.json",
+            "n1.a1.r3.json/../x",
+            "n1.a1.rx.json",
+            "n1.a1.pid",
+            "howslow-x86_64",
+        ] {
+            assert!(!is_file_of(odd, &task), "{odd}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ::advise::{AdviceRequest, AdviseError, TuningRequest};
+use ::instruments::advise::{AdviceRequest, AdviseError, TuningRequest};
 use analysis::prefetch::{self, THERE, Tuning};
 use measure::Progress;
 use record::Nanoseconds;
@@ -18,13 +18,13 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Outcome> {
         path: &args.path,
         record: args.record,
         order: match args.order {
-            RecordOrder::Sequential => ::advise::ReadOrder::Sequential,
-            RecordOrder::Random => ::advise::ReadOrder::Random,
+            RecordOrder::Sequential => ::instruments::advise::ReadOrder::Sequential,
+            RecordOrder::Random => ::instruments::advise::ReadOrder::Random,
         },
         rate: args.rate,
         budget: Duration::from_secs_f64(args.budget),
     };
-    let advice = watched(|progress| ::advise::advice(&request, progress))?;
+    let advice = watched(|progress| ::instruments::advise::advice(&request, progress))?;
     match args.json {
         true => output::print_document(&AdviceDocument::from(&advice))?,
         false => output::print_page(&report::advice(&advice, output::style()))?,
@@ -42,7 +42,7 @@ pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Outcome> {
 }
 
 fn tuned(path: &Path, rate: Option<f64>, budget: Duration) -> anyhow::Result<Tuning> {
-    watched(|progress| ::advise::tuning(&TuningRequest { path, name: None, rate, budget }, progress))
+    watched(|progress| ::instruments::advise::tuning(&TuningRequest { path, name: None, rate, budget }, progress))
 }
 
 /// Shows the progress of a measurement of a file. A file that cannot be measured is misuse.
@@ -65,7 +65,7 @@ pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> any
         Some(path) => tuned(path, None, budget)?,
         None => {
             let folder = scratch::folder()?;
-            watched(|progress| ::advise::tuning_on_scratch(&folder, budget, progress))?
+            watched(|progress| ::instruments::advise::tuning_on_scratch(&folder, budget, progress))?
         }
     };
     if json {

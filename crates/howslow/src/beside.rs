@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use interference::{Cpus, Loads};
+use instruments::interference::{Cpus, Loads};
 use record::{Achieved, Noise, Place, Settings};
 
 use crate::cli::MeasureArgs;

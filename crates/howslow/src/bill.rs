@@ -17,7 +17,7 @@ use observe::{Detail, ObserveError, Observer, Options, Source, State, Target};
 use record::{Observation, printable};
 
 use crate::cli::{BillArgs, CountingSource};
-use crate::output::{Misuse, Outcome, say};
+use crate::output::{Misuse, Outcome, Outgoing, say};
 use prices::Prices;
 
 /// How often what ended is collected.
@@ -45,14 +45,24 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     if let Some(come) = signals.come() {
         observer.signal(come);
     }
-    let mut watched = watch(observer, args, &mut prices, &signals)?;
+    let mut outgoing = Outgoing::default();
+    let mut watched = watch(observer, args, &mut prices, &signals, &mut outgoing)?;
+    // Nothing is attached any more, and a reader that takes nothing must not keep this process from being ended.
+    watched.signal = watched.signal.or(signals.end());
     alternate::note(&mut watched.seen, alternated);
     if args.measure && watched.signal.is_none() {
         prices.complete(&watched.seen);
         watched.signal = prices.measure(&watched.seen)?;
     }
-    tell(&watched.seen, &watched.seen, args, &mut prices)?;
-    Ok(watched.outcome())
+    outgoing.add(&tell(&watched.seen, &watched.seen, args, &mut prices)?);
+    // Once a signal has asked for the end, a reader that takes nothing is not waited for.
+    let patience = if watched.signal.is_some() { LAST } else { Duration::MAX };
+    let finished = match outputs::is_beside_a_command(args) {
+        // The command's status is passed on, whoever reads the bill.
+        true => outgoing.finish(std::io::stderr(), patience).or(Ok(())),
+        false => outgoing.finish(std::io::stdout(), patience),
+    };
+    finished.map(|()| watched.outcome())
 }
 
 /// A way of counting by its word.
@@ -106,7 +116,13 @@ fn passed(status: ExitStatus) -> u8 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1) as u8
 }
 
-fn watch(mut observer: Observer, args: &BillArgs, prices: &mut Prices, signals: &Signals) -> anyhow::Result<Watched> {
+fn watch(
+    mut observer: Observer,
+    args: &BillArgs,
+    prices: &mut Prices,
+    signals: &Signals,
+    outgoing: &mut Outgoing,
+) -> anyhow::Result<Watched> {
     let limit = args.time.map(Duration::from_secs_f64);
     let every = args.every.map(Duration::from_secs_f64);
     let (mut told, mut before) = (Duration::ZERO, None);
@@ -137,8 +153,12 @@ fn watch(mut observer: Observer, args: &BillArgs, prices: &mut Prices, signals: 
             told += every;
             let now = observer.look()?;
             let stretch = before.as_ref().map_or_else(|| now.clone(), |before| now.since(before));
-            tell(&stretch, &now, args, prices)?;
+            outgoing.add(&tell(&stretch, &now, args, prices)?);
             before = Some(now);
+        }
+        match outputs::is_beside_a_command(args) {
+            true => drop(outgoing.offer(&mut std::io::stderr())),
+            false => outgoing.offer(&mut std::io::stdout())?,
         }
     }
     let seen = observer.finish()?;
@@ -148,20 +168,18 @@ fn watch(mut observer: Observer, args: &BillArgs, prices: &mut Prices, signals: 
 /// SIGINT, which has this number everywhere (signal(7)).
 const SIGINT: i32 = 2;
 
-/// Writes and prints the bill of a stretch of time, which is a part of the whole.
-fn tell(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &mut Prices) -> anyhow::Result<()> {
+/// Writes the bill of a stretch of time, which is a part of the whole. Returns the text to be printed.
+fn tell(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &mut Prices) -> anyhow::Result<String> {
     prices.complete(whole);
     let priced = prices.priced(stretch);
-    let metrics = |form| exchange::bill_metrics(whole, &prices.priced(whole).bill, form);
-    outputs::tell(
-        &outputs::Told { view: &priced.view(stretch, prices), lines: &priced.lines, metrics: &metrics },
-        args,
-    )?;
+    let metrics = |form| store::exchange::bill_metrics(whole, &prices.priced(whole).bill, form);
+    let told = outputs::Told { view: &priced.view(stretch, prices), lines: &priced.lines, metrics: &metrics };
+    let text = outputs::tell(&told, args)?;
     if outputs::is_page(args) && outputs::counted_nothing(stretch) {
-        say(match args.source {
-            Some(_) => "no call was counted: the accounts tell none; omit --source accounts",
-            None => "no call was counted; run howslow as root to count them",
+        say(&match args.source {
+            Some(_) => "no call was counted: the accounts tell none; omit --source accounts".to_string(),
+            None => format!("no call was counted; {}, to count them", system::machine::remedy_of_refusal()),
         });
     }
-    Ok(())
+    Ok(text)
 }

@@ -36,7 +36,7 @@ pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, Tu
 pub(crate) use fleet::{
     EveryArgs, FleetArg, FleetArgs, FleetRunArgs, FleetShowArgs, FleetVerb, FollowArgs, PlanArgs, StatusArgs,
 };
-pub(crate) use history::{HistoryArgs, WatchArgs};
+pub(crate) use history::{HistoryArgs, HistoryVerb, WatchArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use load::{Bound, LoadArgs};
 pub(crate) use measure::{ALL, AgainstArgs, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
@@ -53,7 +53,8 @@ Examples:
   howslow
   howslow --against zen-4-kvm --budget 30s
   howslow --label before && howslow compare before @1
-Exit status: 0 done; 1 failed; 2 misused; 3 done, but an operation asked for by name was skipped;
+Exit status: 0 done; 1 failed, with --keep also if the run could not be kept; 2 misused;
+3 done, but an operation asked for by name was skipped;
 130 interrupted (what was measured is printed, and written only to the file of -o).
 Environment: HOWSLOW_DATA folder for kept runs (default: XDG_DATA_HOME), HOWSLOW_STORE or --store their database \
 (postgres://USER@HOST/DATABASE, FILE.sqlite or files; default: SQLite in that folder), TMPDIR scratch files, \
@@ -74,7 +75,7 @@ Exit status: 0 done; 1 failed; 2 misused: there is no such document.";
 
 const COMPLETED: &str = "\
 What this prints completes verbs and options, and needs no howslow while one types. The form with COMPLETE asks howslow at each
-TAB, so that operations, their axes and values, runs, books, studies and plans are completed as well (docs/COMPLETIONS.md).
+TAB, so that operations, their axes and values, runs, books, studies and plans are completed as well (docs/GUIDE.md).
 Examples:
   howslow completions bash > ~/.local/share/bash-completion/completions/howslow
   howslow completions zsh > ~/.zfunc/_howslow
@@ -246,7 +247,7 @@ fn joined(text: &str) -> String {
 pub(crate) fn parse() -> Command {
     let words = after_verb(std::env::args_os().collect());
     let matches = command().try_get_matches_from(words).unwrap_or_else(|error| instead::exit(error));
-    let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| instead::exit(error));
     match command.color {
         clap::ColorChoice::Auto if is_plain_terminal() => anstream::ColorChoice::Never,
         clap::ColorChoice::Auto => anstream::ColorChoice::Auto,

@@ -25,10 +25,10 @@ pub(crate) fn operations(typed: &OsStr) -> Vec<CompletionCandidate> {
     if let Some((id, point)) = typed.split_once('@') {
         return points(id, point);
     }
-    let ids = operations::all().map(|operation| (operation.id.to_string(), operation.summary.to_string()));
-    let families: BTreeSet<String> = operations::all().map(|operation| operation.family().to_string()).collect();
+    let ids = catalogue::all().map(|operation| (operation.id.to_string(), operation.summary.to_string()));
+    let families: BTreeSet<String> = catalogue::all().map(|operation| operation.family().to_string()).collect();
     let families = families.into_iter().map(|family| (family, "a family".to_string()));
-    let headings = operations::FAMILIES
+    let headings = catalogue::FAMILIES
         .iter()
         .map(|family| (family.title.replace(", ", "-").replace(' ', "-"), format!("all {}", family.title)));
     let mut known = BTreeSet::new();
@@ -39,7 +39,7 @@ pub(crate) fn operations(typed: &OsStr) -> Vec<CompletionCandidate> {
 /// The axes of the operations that `id` names, each with `=`, and the values of one whose name is complete.
 fn points(id: &str, point: &str) -> Vec<CompletionCandidate> {
     let Ok(pattern) = Pattern::parse(id) else { return Vec::new() };
-    let meant: Vec<&Operation> = operations::all().filter(|operation| pattern.selects(operation)).collect();
+    let meant: Vec<&Operation> = catalogue::all().filter(|operation| pattern.selects(operation)).collect();
     let axes = || meant.iter().flat_map(|operation| operation.axes);
     let (before, last) = point.rsplit_once(',').map_or((String::new(), point), |(it, last)| (format!("{it},"), last));
     let mut known = BTreeSet::new();

@@ -11,7 +11,7 @@ pub(crate) fn contribute(args: &ContributeArgs) -> anyhow::Result<Outcome> {
     let name = name_of(args)?;
     output::check_writable([&args.output])?;
     let runs = resolve::runs(&args.runs)?;
-    let known = |id: &str| operations::find(id).is_some();
+    let known = |id: &str| catalogue::find(id).is_some();
     let made =
         reference::contribute(&runs, &name, &known).map_err(|error: ContributionError| Misuse(error.to_string()))?;
     let text = made.book.reference_toml().map_err(|why| anyhow::anyhow!("the book cannot be written: {why}"))?;
@@ -56,7 +56,7 @@ fn report(made: &Contribution) {
 fn identifying(text: &str, runs: &[record::Run]) -> Option<&'static str> {
     /// Shorter names are words of their own: a host called `x86`.
     const SHORTEST: usize = 5;
-    let host = machine::describe().host.unwrap_or_default();
+    let host = system::machine::describe().host.unwrap_or_default();
     let host = host.split('.').next().unwrap_or_default().to_string();
     let home = std::env::var("HOME").unwrap_or_default();
     let user = std::env::var("USER").unwrap_or_default();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use advise::{By, CrossoverError, CrossoverRequest};
 use anyhow::anyhow;
+use instruments::advise::{By, CrossoverError, CrossoverRequest};
 use operation::{Axis, Item, Value};
 use record::{Cost, Run, Skip};
 use report::document::CrossoverDocument;
@@ -24,7 +24,8 @@ pub(crate) fn crossover(args: &CrossoverArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.measure.svg.as_deref())?;
     let asked = request(args)?;
     let mut all: Option<Measured> = None;
-    let found = advise::crossover(&asked, &mut |items, time| measured(items, time, &args.measure, &mut all));
+    let found =
+        instruments::advise::crossover(&asked, &mut |items, time| measured(items, time, &args.measure, &mut all));
     let found = match found {
         Ok(found) => found,
         Err(CrossoverError::Measuring(error)) => return Err(error),
@@ -135,7 +136,8 @@ fn measured(
     }
     let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
     let args = MeasureArgs { budget: Some(time.as_secs_f64()), ..args.clone() };
-    let step = session::measure(Wanted { items, patterns, full: false, budget_s: time.as_secs_f64() }, &args)?;
+    let step =
+        session::measure(Wanted { items, patterns, full: false, paired: 0, budget_s: time.as_secs_f64() }, &args)?;
     let costs = step.run.costs.clone();
     match all {
         None => *all = Some(step),

@@ -10,8 +10,8 @@ use crate::output::{self, Outcome};
 use crate::resolve;
 
 pub(crate) fn doctor(args: &JsonArgs) -> anyhow::Result<Outcome> {
-    let machine = machine::describe();
-    let present = machine::present(&crate::scratch::root());
+    let machine = system::machine::describe();
+    let present = system::machine::present(&crate::scratch::root());
     // Only a run shows how noisy this machine is and what it costs, so its newest kept run is examined.
     let newest = newest_of(&machine);
     let mut findings = examine(&machine, newest.as_ref().map(|run| &run.noise), &present);

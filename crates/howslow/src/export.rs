@@ -3,8 +3,8 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use exchange::{Exporter, Table};
 use record::{Run, printable};
+use store::exchange::{Exporter, Table};
 
 use crate::cli::ExportArgs;
 use crate::output::{self, Misuse, Outcome, say};
@@ -19,7 +19,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Outcome> {
     let runs = resolve::runs(&args.runs)?;
     let mut bytes = Vec::new();
     let notes = format.write(&runs, &mut bytes).map_err(|error| match error {
-        exchange::ExportError::OneRun { .. } => Misuse(error.to_string()).into(),
+        store::exchange::ExportError::OneRun { .. } => Misuse(error.to_string()).into(),
         other => anyhow::Error::from(other),
     })?;
     for note in empty(&runs, &args.runs).into_iter().chain(notes) {
@@ -27,6 +27,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Outcome> {
     }
     match &args.output {
         Some(path) => store::write_whole(path, &bytes)?,
+        None if format.is_text() => output::print(&String::from_utf8_lossy(&bytes))?,
         None => output::print_bytes(&bytes)?,
     }
     Ok(Outcome::Done)
@@ -36,20 +37,21 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Outcome> {
 fn format(args: &ExportArgs) -> Result<&'static dyn Exporter, Misuse> {
     let unknown = |what: String| Misuse(format!("{what}; say --format, one of {}", names().join(", ")));
     if let Some(name) = &args.format {
-        return exchange::exporter(name).ok_or_else(|| unknown(format!("there is no format '{}'", printable(name))));
+        return store::exchange::exporter(name)
+            .ok_or_else(|| unknown(format!("there is no format '{}'", printable(name))));
     }
     let name = args.output.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     match name {
         Some(name) => {
             let why = || unknown(format!("the name {} says no format", printable(&name)));
-            exchange::exporter_for(&name).ok_or_else(why)
+            store::exchange::exporter_for(&name).ok_or_else(why)
         }
-        None => exchange::exporter("csv").ok_or_else(|| unknown("there is no CSV".into())),
+        None => store::exchange::exporter("csv").ok_or_else(|| unknown("there is no CSV".into())),
     }
 }
 
 fn names() -> Vec<&'static str> {
-    exchange::EXPORTERS.iter().map(|format| format.name()).collect()
+    store::exchange::EXPORTERS.iter().map(|format| format.name()).collect()
 }
 
 /// What to say of runs without a cost.
@@ -63,7 +65,7 @@ fn empty(runs: &[Run], names: &[String]) -> Vec<String> {
 /// # Errors
 /// If stdout cannot be written.
 pub(crate) fn print_costs(runs: &[Run]) -> anyhow::Result<()> {
-    print_table(&exchange::cost_table(runs))
+    print_table(&store::exchange::cost_table(runs))
 }
 
 /// Prints a table as CSV.
@@ -72,6 +74,6 @@ pub(crate) fn print_costs(runs: &[Run]) -> anyhow::Result<()> {
 /// If stdout cannot be written.
 pub(crate) fn print_table(table: &Table) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
-    exchange::csv(table, &mut bytes)?;
-    output::print_bytes(&bytes)
+    store::exchange::csv(table, &mut bytes)?;
+    output::print(&String::from_utf8_lossy(&bytes))
 }

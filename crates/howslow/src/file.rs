@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use operations::residence::{self, Cached, FileError};
+use catalogue::residence::{self, Cached, FileError};
 use record::units::counted;
 use report::ResidentFile;
 use report::document::{FileEvicted, FileResident, FileSynced};

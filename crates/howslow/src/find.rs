@@ -20,7 +20,7 @@ fn found(text: &str) -> (bool, Vec<&'static Operation>) {
         text.split(|c: char| c.is_whitespace() || "-./,:+()".contains(c)).filter(|it| !it.is_empty()).collect();
     let telling: Vec<&str> = all.iter().copied().filter(|word| !EMPTY.contains(word)).collect();
     let words = if telling.is_empty() { all } else { telling };
-    let mut found: Vec<(usize, u32, &'static Operation)> = operations::all()
+    let mut found: Vec<(usize, u32, &'static Operation)> = catalogue::all()
         .map(|operation| {
             let scores: Vec<u32> = words.iter().map(|word| score(operation, word)).filter(|score| *score > 0).collect();
             let usual = if operation.headline { 8 } else { 0 };
@@ -50,11 +50,11 @@ pub(crate) fn hint(text: &str) -> String {
 fn score(operation: &Operation, word: &str) -> u32 {
     let fields = [
         (10, operation.id.to_string()),
-        (9, operations::other_names(operation.id).to_string()),
+        (9, catalogue::other_names(operation.id).to_string()),
         (9, operation.aliases.join(" ")),
-        (6, operation.calls.join(" ")),
+        (6, operation.system_calls().collect::<Vec<_>>().join(" ")),
         (5, operation.summary.to_string()),
-        (4, operations::heading(operation.id).to_string()),
+        (4, catalogue::heading(operation.id).to_string()),
     ];
     fields.into_iter().map(|(weight, text)| fit(&text.to_lowercase(), word) * weight).max().unwrap_or(0)
 }

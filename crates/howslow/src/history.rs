@@ -3,17 +3,20 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use exchange::{Cell, Table};
 use record::units::counted;
 use report::Kept;
+use store::exchange::{Cell, Table};
 use store::{Filter, Head, Series, Store};
 
-use crate::cli::HistoryArgs;
+use crate::cli::{HistoryArgs, HistoryVerb};
 use crate::output::{self, Misuse, Outcome, say};
 use crate::resolve;
 
 pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     let store = resolve::store()?;
+    if let Some(HistoryVerb::Remove { runs }) = &args.verb {
+        return remove(&store, runs);
+    }
     if !args.take_in.is_empty() {
         take_in(&store, args)?;
     }
@@ -46,6 +49,22 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
         // That no run fits is said already.
         output::print_page(&report::history(&kept, output::style()))?;
     }
+    Ok(Outcome::Done)
+}
+
+/// Prints what the runs of these names are, and removes them.
+fn remove(store: &Store, names: &[String]) -> anyhow::Result<Outcome> {
+    let mut heads: Vec<Head> = Vec::new();
+    for name in names {
+        let head = store.find(name).map_err(resolve::misuse)?;
+        if !heads.contains(&head) {
+            heads.push(head);
+        }
+    }
+    let shown: Vec<Kept> = heads.iter().zip(1..).map(|(head, place)| kept(head.clone(), place)).collect();
+    output::print_page(&report::history(&shown, output::style()))?;
+    heads.iter().try_for_each(|head| store.remove(head))?;
+    say(&format!("{} removed from {}", counted(heads.len() as u64, "run"), store.place()));
     Ok(Outcome::Done)
 }
 

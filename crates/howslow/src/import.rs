@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use anyhow::Context;
-use exchange::{ImportError, MOST_BYTES};
 use jiff::Timestamp;
 use record::units::counted;
 use record::{Run, printable};
 use store::Store;
+use store::exchange::{ImportError, MOST_BYTES};
 
 use crate::cli::ImportArgs;
 use crate::output::{self, Misuse, Outcome, say};
@@ -38,9 +38,9 @@ pub(crate) fn import(args: &ImportArgs) -> anyhow::Result<Outcome> {
 
 fn read(path: &Path, args: &ImportArgs) -> anyhow::Result<Run> {
     let shown = printable(&path.display().to_string());
-    let format = args.format.as_deref().and_then(exchange::importer);
+    let format = args.format.as_deref().and_then(store::exchange::importer);
     let (text, taken) = text(path).map_err(|error| of_missing(error, &shown))?;
-    let mut run = exchange::import(&text, format).with_context(|| shown.clone())?;
+    let mut run = store::exchange::import(&text, format).with_context(|| shown.clone())?;
     // A file that does not say when it was taken was written then.
     let started = run.started.parse::<Timestamp>().unwrap_or(taken);
     run.id = session::id(started);
@@ -55,27 +55,22 @@ fn read(path: &Path, args: &ImportArgs) -> anyhow::Result<Run> {
 fn text(path: &Path) -> Result<(String, Timestamp), ImportError> {
     let failed = |why| ImportError::Io { path: printable(&path.display().to_string()), why };
     if path == Path::new("-") {
-        return Ok((whole(std::io::stdin().lock()).map_err(failed)?, Timestamp::now()));
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+        return Ok((String::from_utf8_lossy(&bytes).into_owned(), Timestamp::now()));
     }
     let about = std::fs::metadata(path).map_err(failed)?;
     let taken = about.modified().unwrap_or_else(|_| SystemTime::now());
     let taken = Timestamp::try_from(taken).unwrap_or_else(|_| Timestamp::now());
     if about.is_dir() {
-        return Ok((exchange::gather(path)?, taken));
+        return Ok((store::exchange::gather(path)?, taken));
     }
-    if about.len() > MOST_BYTES {
-        return Err(ImportError::TooLarge);
-    }
-    let file = std::fs::File::open(path).map_err(failed)?;
-    Ok((whole(file).map_err(failed)?, taken))
-}
-
-/// All text, at most one byte more than is read as a result.
-fn whole(from: impl Read) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    from.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    let bytes = record::read_input(path, MOST_BYTES).map_err(|why| match why.kind() {
+        std::io::ErrorKind::FileTooLarge => ImportError::TooLarge,
+        _ => failed(why),
+    })?;
     // lmbench's files hold what other programs print, in any encoding.
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), taken))
 }
 
 /// A file that is not there is misuse.

@@ -1,6 +1,6 @@
 //! `howslow interference`: how much each kind of work slows each other kind.
 
-use interference::{InterferenceError, KINDS, Kind, Request};
+use instruments::interference::{InterferenceError, KINDS, Kind, Request};
 use record::Place;
 use report::document::InterferenceDocument;
 
@@ -20,10 +20,10 @@ pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.svg.as_deref())?;
     let folder = scratch::folder()?;
     let request = request(args)?;
-    let machine = machine::describe();
+    let machine = system::machine::describe();
     cpu::check(args.cpu, &machine.cpu.usable)?;
     let bar = Bar::new();
-    let found = interference::matrix(&request, &folder, &mut |progress| bar.show(progress));
+    let found = instruments::interference::matrix(&request, &folder, &mut |progress| bar.show(progress));
     bar.clear();
     let found = found.map_err(refused)?;
     if args.json {

@@ -53,7 +53,7 @@ fn listed(items: Vec<Item>) -> Vec<Listed> {
             Some(last) => last.points.push(point),
             None => all.push(Listed {
                 operation: operation.id.into(),
-                group: operations::heading(operation.id).into(),
+                group: catalogue::heading(operation.id).into(),
                 summary: operation.summary.into(),
                 per: operation.per.into(),
                 points: vec![point],

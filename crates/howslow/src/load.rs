@@ -8,7 +8,7 @@ mod study;
 
 use std::path::Path;
 
-use ::load::{Plan, Time, dry_run, shipped};
+use ::load::{Plan, Remains, Time, dry_run, shipped};
 use analysis::load::{Experiment, Forecasts};
 use jiff::{SignedDuration, SpanRound, Unit};
 use report::document::LoadDocument;
@@ -23,6 +23,22 @@ use crate::output::{self, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
 use crate::scratch;
 
+/// Removes what an earlier howslow has left that was killed together with its guards: groups, swap. What cannot be removed is named.
+pub(crate) fn remove_remains() {
+    let remains = Remains::sweep();
+    if !remains.removed.is_empty() {
+        say(&format!("removed what a killed howslow had left: {}", remains.removed.join(", ")));
+    }
+    if !remains.stays.is_empty() {
+        say(&format!(
+            "a killed howslow has left what cannot be removed ({}); run howslow once more to try again",
+            remains.stays.join(", ")
+        ));
+    }
+}
+
+/// Longer files are no plans.
+const MOST_BYTES: u64 = 1 << 20;
 /// Longer experiments must be asked for twice.
 const LONG: f64 = 3600.0;
 
@@ -82,7 +98,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
 fn print(it: &Experiment, forecasts: Option<&Forecasts>, args: &LoadArgs) -> anyhow::Result<()> {
     let charts = report::load_charts(it, forecasts);
     if args.json {
-        output::print_document(&LoadDocument::of(it, forecasts, &machine::describe()))?;
+        output::print_document(&LoadDocument::of(it, forecasts, &system::machine::describe()))?;
     } else {
         let curves: String = charts.iter().map(|(_, chart)| format!("\n{}", chart.text(output::width()))).collect();
         let predicted =
@@ -101,7 +117,7 @@ fn read(name: &Path) -> anyhow::Result<Plan> {
         return plan.map_err(|error| wrong(&error).into());
     }
     let names: Vec<&str> = ::load::SHIPPED.iter().map(|(name, _)| *name).collect();
-    let text = std::fs::read_to_string(name).map_err(|error| {
+    let text = record::read_text(name, MOST_BYTES).map_err(|error| {
         Misuse(format!("{shown}: {error}; name a file, or a plan that comes with howslow: {}", names.join(", ")))
     })?;
     Ok(Plan::from_toml(&text).map_err(|error| wrong(&error))?)

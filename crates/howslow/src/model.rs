@@ -1,7 +1,5 @@
 //! `howslow model`: answers about a system with users, from parameters or from measured configurations. Runs nothing.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use analysis::model::answer::{Asked, answer};
@@ -48,12 +46,7 @@ pub(crate) fn model(args: &ModelArgs) -> anyhow::Result<Outcome> {
 /// If it cannot be read, or is no model; with the line.
 fn read(path: &Path) -> Result<ModelFile, Misuse> {
     let name = printable(&path.display().to_string());
-    let mut text = String::new();
-    let opened = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
-    opened.map_err(|error| Misuse(format!("cannot read {name}: {error}")))?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(Misuse(format!("{name} is larger than 16 MiB, so it is no model")));
-    }
+    let text = record::read_text(path, MOST_BYTES).map_err(|error| Misuse(format!("cannot read {name}: {error}")))?;
     let file = if text.trim_start().starts_with('{') { from_document(&text) } else { from_toml(&text) };
     let file = file.map_err(|why| Misuse(format!("{name}{why}")))?;
     file.wrong().map_or(Ok(()), |why| Err(Misuse(format!("{name}: {why}")))).map(|()| file)
@@ -64,7 +57,7 @@ fn from_toml(text: &str) -> Result<ModelFile, String> {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let what = printable(&error.message().replace('\n', " "));
-        format!(", line {line}: {what}; docs/MODEL.md lists the keys")
+        format!(", line {line}: {what}; docs/LOAD.md lists the keys")
     })
 }
 

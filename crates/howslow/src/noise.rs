@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::noise::{NoiseError, Options, Order, Tracing};
+use ::instruments::noise::{NoiseError, Options, Order, Tracing};
 use analysis::noise::{CpuAccount, account};
 use measure::Signals;
 use report::document::NoiseDocument;
@@ -18,7 +18,7 @@ const LONGEST: f64 = 600.0;
 const SHORTEST: f64 = 1e-3;
 
 pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
-    let machine = machine::describe();
+    let machine = system::machine::describe();
     cpu::check(args.cpu, &machine.cpu.usable)?;
     let cpus = args.cpu.map_or_else(|| machine.cpu.usable.clone(), |cpu| vec![cpu]);
     pictures::check(args.svg.as_deref())?;
@@ -36,10 +36,11 @@ pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
         tracing: if args.no_trace { Tracing::Never } else { Tracing::IfAllowed },
         stop: signals.any(),
     };
-    let mut recordings = ::noise::record(&cpus, &options).map_err(|error| match error {
+    let mut recordings = ::instruments::noise::record(&cpus, &options).map_err(|error| match error {
         NoiseError::Cpu(cpu, why) => anyhow::anyhow!("CPU {cpu} cannot be watched: {why}"),
         other => other.into(),
     })?;
+    let come = signals.end();
     recordings.iter_mut().for_each(|recording| recording.tick_hz = machine.kernel.tick_hz);
     let accounts: Vec<CpuAccount> = recordings.iter().map(account).collect();
     if args.json {
@@ -50,7 +51,7 @@ pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
     }
     let picture = || Picture { name: "noise".into(), svg: report::noise_chart(&accounts).svg() };
     pictures::write(args.svg.as_deref(), &args.svg.iter().map(|_| picture()).collect::<Vec<_>>())?;
-    match signals.come() {
+    match come {
         Some(signal) => {
             say("interrupted: this is what was measured until then");
             Ok(Outcome::Interrupted(signal))

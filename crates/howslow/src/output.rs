@@ -4,12 +4,15 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
+use anyhow::Context;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::Progress;
 use report::{Colours, Detail, Style};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// How a verb ended, if it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,13 +65,41 @@ pub(crate) fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Interrupted(signal)) => ExitCode::from(128 + signal as u8),
         Err(error) => {
             say(&told(&error));
-            ExitCode::from(if error.is::<Misuse>() { 2 } else { 1 })
+            ExitCode::from(if is_misuse(&error) { 2 } else { 1 })
+        }
+    }
+}
+
+/// True if other arguments, or a program built with more, would mend it.
+fn is_misuse(error: &anyhow::Error) -> bool {
+    error.is::<Misuse>()
+        || matches!(error.downcast_ref(), Some(store::StoreError::Team(_)))
+        || matches!(error.downcast_ref(), Some(store::exchange::ExportError::Team(_)))
+}
+
+/// Prints the help, the version, or what is wrong with the command line. Returns the exit status.
+pub(crate) fn finish_usage(error: &clap::Error) -> i32 {
+    let text = |colours: Colours| match colours {
+        Colours::On => error.render().ansi().to_string(),
+        Colours::Off => error.render().to_string(),
+    };
+    if error.use_stderr() {
+        let stderr = std::io::stderr();
+        let colours = colours(&stderr);
+        let _ = (&stderr).write_all(report::shown(&text(colours), colours).as_bytes());
+        return error.exit_code();
+    }
+    match print(&text(colours(&std::io::stdout()))) {
+        Ok(()) => error.exit_code(),
+        Err(error) => {
+            say(&error.to_string());
+            1
         }
     }
 }
 
 /// An error with its causes, each said once: a text that contains its cause is not followed by it.
-fn told(error: &anyhow::Error) -> String {
+pub(crate) fn told(error: &anyhow::Error) -> String {
     let mut told = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if told.is_empty() {
@@ -77,36 +108,114 @@ fn told(error: &anyhow::Error) -> String {
             told += &format!(": {cause}");
         }
     }
-    told
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    match io.map(std::io::Error::kind) {
+        Some(ErrorKind::FileTooLarge) => {
+            told + "; files may not be longer here: raise the limit (ulimit -f), or write elsewhere"
+        }
+        Some(ErrorKind::StorageFull) => told + "; free some space, or write elsewhere",
+        _ => told,
+    }
 }
 
 /// Prints one sentence to stderr: in lines that fit on a terminal, in one line elsewhere, where programs read it.
 pub(crate) fn say(text: &str) {
     let stderr = std::io::stderr();
     let line = format!("howslow: {text}");
-    let shown = if stderr.is_terminal() { of(&stderr).fitted(&line) } else { line };
+    let line = report::shown(&line, Colours::Off);
+    let line = if stderr.is_terminal() { of(&stderr).fitted(&line) } else { line.into_owned() };
     // If stderr is closed, there is no place to report that.
-    let _ = writeln!(&stderr, "{shown}");
+    let _ = writeln!(&stderr, "{line}");
 }
 
-/// Prints a text to stdout as it is. It is no failure if the reader has closed it (`| head`).
+/// Prints a text to stdout. It is no failure if the reader has closed it (`| head`).
 ///
 /// # Errors
 /// If stdout cannot be written for another reason, such as a full disk.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    print_bytes(text.as_bytes())
+    print_bytes(report::shown(text, colours(&std::io::stdout())).as_bytes())
 }
 
-/// The same for what need not be text.
+/// Prints what is not text to stdout, as it is.
 ///
 /// # Errors
 /// Those of [`print()`].
 pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!("cannot write to stdout: {error}")),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            let why = format!("cannot write to stdout: {error}");
+            Err(anyhow::Error::from(error).context(why))
+        }
         _ => Ok(()),
     }
+}
+
+/// Texts on their way to a stream whose reader may take none now: what watches meanwhile must not wait for it.
+#[derive(Default)]
+pub(crate) struct Outgoing {
+    bytes: Vec<u8>,
+    /// Texts that were left out because the reader was too slow.
+    left_out: u32,
+}
+
+impl Outgoing {
+    /// Adds a text, unless more of the earlier ones waits than any pause of a reader explains.
+    pub(crate) fn add(&mut self, text: &str) {
+        const MOST: usize = 1 << 20;
+        if self.bytes.len() > MOST {
+            self.left_out += 1;
+        } else {
+            self.bytes.extend_from_slice(report::shown(text, Colours::On).as_bytes());
+        }
+    }
+
+    /// Writes what the stream takes at once.
+    ///
+    /// # Errors
+    /// If it cannot be written. A reader that has closed it is no failure.
+    pub(crate) fn offer(&mut self, stream: &mut (impl Write + AsFd)) -> anyhow::Result<()> {
+        /// PIPE_BUF: a pipe that is ready takes so much without a pause (pipe(7)).
+        const AT_ONCE: usize = 4096;
+        while !self.bytes.is_empty() && is_ready(stream) {
+            let length = self.bytes.len().min(AT_ONCE);
+            match stream.write_all(&self.bytes[..length]).and_then(|()| stream.flush()) {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => self.bytes.clear(),
+                written => {
+                    written.context("cannot write the output")?;
+                    self.bytes.drain(..length);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the stream has taken all of it, or takes nothing for as long as `patience`.
+    ///
+    /// # Errors
+    /// Those of [`Outgoing::offer`].
+    pub(crate) fn finish(mut self, mut stream: impl Write + AsFd, patience: Duration) -> anyhow::Result<()> {
+        const PAUSE: Duration = Duration::from_millis(5);
+        let (mut since, mut left) = (Instant::now(), self.bytes.len());
+        while !self.bytes.is_empty() && since.elapsed() < patience {
+            self.offer(&mut stream)?;
+            if self.bytes.len() < left {
+                (since, left) = (Instant::now(), self.bytes.len());
+            } else {
+                std::thread::sleep(PAUSE);
+            }
+        }
+        if self.left_out > 0 {
+            say(&format!("{} bills are missing in the output, because its reader was too slow", self.left_out));
+        }
+        Ok(())
+    }
+}
+
+/// True if a stream takes something now. One that cannot be asked is written to.
+fn is_ready(stream: &impl AsFd) -> bool {
+    let mut polled = [PollFd::new(stream, PollFlags::OUT)];
+    poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) != Ok(0)
 }
 
 /// Prints a page for people to stdout: no line is wider than the terminal.
@@ -122,7 +231,7 @@ pub(crate) fn print_page(page: &str) -> anyhow::Result<()> {
 /// # Errors
 /// Those of [`print()`].
 pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print(&(serde_json::to_string(value)? + "\n"))
+    print(&report::shown_json(&(serde_json::to_string(value)? + "\n")))
 }
 
 /// Prints a document of [`report::document`] to stdout.
@@ -130,7 +239,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 /// # Errors
 /// Those of [`print()`].
 pub(crate) fn print_document(document: &impl serde::Serialize) -> anyhow::Result<()> {
-    print(&document_text(document)?)
+    print(&report::shown_json(&document_text(document)?))
 }
 
 /// A document of [`report::document`] as one line, with its keys in alphabetical order.
@@ -158,11 +267,14 @@ pub(crate) fn error_style() -> Style {
 }
 
 fn of(stream: &(impl RawStream + AsFd)) -> Style {
-    let colours = match AutoStream::choice(stream) {
+    Style::new(colours(stream), columns(stream))
+}
+
+fn colours(stream: &impl RawStream) -> Colours {
+    match AutoStream::choice(stream) {
         ColorChoice::Never => Colours::Off,
         _ => Colours::On,
-    };
-    Style::new(colours, columns(stream))
+    }
 }
 
 /// The width of charts, in columns.
@@ -197,7 +309,7 @@ impl Bar {
     }
 
     pub(crate) fn show(&self, progress: &Progress) {
-        self.0.set_message(format!("{}, {} left", progress.item, HumanDuration(progress.left)));
+        self.0.set_message(record::printable(&format!("{}, {} left", progress.item, HumanDuration(progress.left))));
         self.0.set_length(u64::from(progress.total));
         self.0.set_position(u64::from(progress.done));
     }

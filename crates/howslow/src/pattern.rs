@@ -52,7 +52,7 @@ impl Pattern {
             at.push(WantedAxis { axis: axis.to_string(), value, number });
         }
         let mut pattern = Pattern { text: text.into(), id: glob(id)?, others: Vec::new(), at };
-        if !operations::all().any(|operation| pattern.names(operation.id)) {
+        if !catalogue::all().any(|operation| pattern.names(operation.id)) {
             pattern.others = below_heading(id).unwrap_or_else(|| timing(id));
         }
         Ok(pattern)
@@ -85,7 +85,7 @@ impl Pattern {
         let exact = id.starts_with("syscall:") || id.starts_with("call.") || !self.at.is_empty();
         // No word that people search for has a dot or a star in it.
         let exact = exact || id.contains(['.', '*']);
-        exact || operations::all().any(|operation| self.names(operation.id)) || below_heading(id).is_some()
+        exact || catalogue::all().any(|operation| self.names(operation.id)) || below_heading(id).is_some()
     }
 
     /// True if it selects this operation at this point. Axes that it does not name are free.
@@ -95,7 +95,7 @@ impl Pattern {
 
     /// True if it selects an operation at any point.
     pub(crate) fn selects_any(&self) -> bool {
-        operations::all().any(|operation| !self.points(operation, true).is_empty())
+        catalogue::all().any(|operation| !self.points(operation, true).is_empty())
     }
 
     /// True if it selects this operation at some point.
@@ -157,7 +157,7 @@ impl Pattern {
     }
 
     fn matches_nothing(&self) -> Misuse {
-        let named: Vec<&Operation> = operations::all().filter(|operation| self.means_id(operation.id)).collect();
+        let named: Vec<&Operation> = catalogue::all().filter(|operation| self.means_id(operation.id)).collect();
         let text = record::printable(&self.text);
         match named.as_slice() {
             [] => Misuse(match untimed(self.id.as_str()) {
@@ -194,7 +194,7 @@ impl Pattern {
 /// A pattern that selects nothing, with the nearest names.
 pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misuse> {
     if patterns.is_empty() && full {
-        return Ok(operations::all().flat_map(Item::all_of).collect());
+        return Ok(catalogue::all().flat_map(Item::all_of).collect());
     }
     let everything = patterns.is_empty().then(|| Pattern::parse("*")).transpose()?;
     let patterns: Vec<&Pattern> = patterns.iter().chain(&everything).collect();
@@ -204,7 +204,7 @@ pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misu
         }
     }
     let mut items = Vec::new();
-    for operation in operations::all() {
+    for operation in catalogue::all() {
         let meant: Vec<Point> = patterns.iter().flat_map(|pattern| pattern.points(operation, full)).collect();
         let listed = operation.points(false);
         let own: BTreeSet<Point> = meant.iter().filter(|point| !listed.contains(point)).cloned().collect();
@@ -218,34 +218,33 @@ pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misu
 fn below_heading(name: &str) -> Option<Vec<&'static str>> {
     let plain =
         |text: &str| text.to_lowercase().replace(['-', ','], " ").split_whitespace().collect::<Vec<_>>().join(" ");
-    let family = operations::FAMILIES.iter().find(|family| plain(family.title) == plain(name))?;
+    let family = catalogue::FAMILIES.iter().find(|family| plain(family.title) == plain(name))?;
     Some(family.operations().map(|operation| operation.id).collect())
 }
 
 /// The operations that time the system call with this name.
 fn timing(id: &str) -> Vec<&'static str> {
-    operations::timing(called(id)).map(|operation| operation.id).collect()
+    catalogue::timing(called(id)).map(|operation| operation.id).collect()
 }
 
 /// The system call that `openat2`, `call.openat2`, `syscall:openat2`, `syscall:437` and `437` name.
 fn called(id: &str) -> &str {
     let named = id.strip_prefix("syscall:").or_else(|| id.strip_prefix("call.")).unwrap_or(id);
-    let numbered = |number: i32| operations::every_call().into_iter().find(|call| call.number == number);
+    let numbered = |number: i32| catalogue::every_call().into_iter().find(|call| call.number == number);
     named.parse().ok().and_then(numbered).map_or(named, |call| call.name)
 }
 
 /// Why no operation times the system call with this name; `None` if there is no such call.
 fn untimed(id: &str) -> Option<&'static str> {
-    let call = operations::every_call().into_iter().find(|call| call.name == called(id))?;
+    let call = catalogue::every_call().into_iter().find(|call| call.name == called(id))?;
     call.operation.is_none().then_some(call.reason.unwrap_or("howslow has no operation for it"))
 }
 
 /// Like [`nearest_of`], among operations, families and timed system calls.
 fn nearest(wanted: &str) -> String {
-    let named = |operation: &'static Operation| {
-        [operation.id, operation.family()].into_iter().chain(operation.calls.iter().copied())
-    };
-    nearest_of(wanted, operations::all().flat_map(named).collect())
+    let named =
+        |operation: &'static Operation| [operation.id, operation.family()].into_iter().chain(operation.system_calls());
+    nearest_of(wanted, catalogue::all().flat_map(named).collect())
 }
 
 /// How many slips of the keyboard turn one word into the other, if they are near in spelling.
@@ -353,14 +352,14 @@ mod tests {
 
     #[test]
     fn a_heading_means_what_is_below_it() {
-        for family in operations::FAMILIES {
+        for family in catalogue::FAMILIES {
             let dashed = family.title.replace(", ", "-").replace(' ', "-");
             for text in [family.title, &dashed, &family.title.to_uppercase()] {
                 let items =
                     choose(&[Pattern::parse(text).expect("a pattern")], true).unwrap_or_else(|why| panic!("{why}"));
                 let means = |id: &str| items.iter().any(|item| item.operation.id == id);
                 // The name of a family of ids comes first.
-                let is_family = operations::all().any(|operation| operation.family() == text);
+                let is_family = catalogue::all().any(|operation| operation.family() == text);
                 assert!(is_family || family.operations().all(|operation| means(operation.id)), "{text}");
             }
         }
@@ -383,10 +382,13 @@ mod tests {
         };
         let ids = chosen("openat");
         assert!(ids.contains(&"syscall.open.close") && ids.contains(&"call.openat"), "{ids:?}");
-        assert!(ids.iter().all(|id| operations::find(id).is_some_and(|found| found.calls.contains(&"openat"))));
+        assert!(
+            ids.iter()
+                .all(|id| catalogue::find(id).is_some_and(|found| found.system_calls().any(|call| call == "openat")))
+        );
         assert_eq!(chosen("call.openat"), ["call.openat"]);
         assert_eq!(chosen("syscall:openat"), ids);
-        let number = operations::every_call().into_iter().find(|call| call.name == "openat").expect("a call").number;
+        let number = catalogue::every_call().into_iter().find(|call| call.name == "openat").expect("a call").number;
         assert_eq!((chosen(&format!("syscall:{number}")), chosen(&number.to_string())), (ids.clone(), ids));
         // A family or an id takes precedence over calls with similar names.
         assert!(chosen("pipe").iter().all(|id| id.starts_with("pipe.")));

@@ -13,7 +13,7 @@ use report::Priced;
 use report::document::{PredictDocument, PredictFactors, Predictions};
 
 use self::pricing::{names, priced};
-use self::what_if::{About, WhatIf};
+use self::what_if::{WhatIf, WhatIfContext};
 use self::whole::Whole;
 use crate::cli::{PredictArgs, PriceState};
 use crate::output::{self, Misuse, Outcome};
@@ -127,7 +127,7 @@ fn all_supposed(request: &PredictRequest, mix: &Mix, before: &[MixPrediction]) -
     }
     let mut after = After { supposed: Vec::new(), predictions: Vec::new() };
     for (named, prediction) in request.runs.iter().zip(before) {
-        let about = About { state: request.state, mix, runs: &request.runs, prediction };
+        let about = WhatIfContext { state: request.state, mix, runs: &request.runs, prediction };
         let all = request.what_if.iter().enumerate().map(|(index, what_if)| what_if.of(index, about));
         after.supposed = all.collect::<Result<Vec<_>, _>>()?;
         let changed = suppose(prediction, &after.supposed).map_err(|impossible| match impossible {

@@ -30,7 +30,7 @@ pub(crate) fn repeat(
         if run.costs.is_empty() {
             anyhow::bail!(session::NOTHING);
         }
-        session::keep(&run, width);
+        session::keep(&run, width, &args)?;
         runs.push(run);
         if number < count {
             say(&format!("run {number} of {count} is done"));

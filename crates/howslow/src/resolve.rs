@@ -39,7 +39,7 @@ pub(crate) fn store() -> anyhow::Result<Store> {
 /// A text that is no address.
 pub(crate) fn choose_store(address: Option<&str>) -> anyhow::Result<()> {
     if let Some(address) = address {
-        store::choose(store::Address::parse(address).map_err(misuse)?);
+        store::choose(store::Address::parse(address).map_err(misuse)?)?;
     }
     Ok(())
 }
@@ -84,9 +84,9 @@ pub(crate) fn run(name: &str) -> anyhow::Result<Run> {
 }
 
 /// What the user can mend by other arguments is misuse; anything else is a failure.
-fn misuse(error: StoreError) -> anyhow::Error {
+pub(crate) fn misuse(error: StoreError) -> anyhow::Error {
     match &error {
-        StoreError::Unknown { .. } | StoreError::Ambiguous { .. } | StoreError::Address => {
+        StoreError::Unknown { .. } | StoreError::Ambiguous { .. } | StoreError::Address | StoreError::Url => {
             Misuse(error.to_string()).into()
         }
         StoreError::Read { source: ReadError::Io(why), .. } | StoreError::Io { source: why, .. }

@@ -1,10 +1,12 @@
 //! `howslow run`: measures the operations that patterns select.
 
-use record::Skip;
+use operation::Item;
+use record::{Cost, Run, Skip};
 
 use crate::against::Against;
 use crate::cli::RunArgs;
-use crate::output::Outcome;
+use crate::output::{self, Misuse, Outcome};
+use crate::pattern::Pattern;
 use crate::session::{self, Wanted};
 use crate::{budget, pattern, resolve};
 
@@ -18,10 +20,12 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
     if patterns.is_empty() {
         items.retain(|item| !item.operation.opt_in);
     }
+    let paired = if args.ratio { compared(&items)? } else { 0 };
     let wanted = Wanted {
         items,
         patterns: args.patterns.clone(),
         full: args.full,
+        paired,
         budget_s: if args.full { budget::FULL } else { budget::PATTERNS },
     };
     let by_name =
@@ -30,7 +34,39 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
         Some(count) => crate::repeat::repeat(count, &wanted, &args.measure, &by_name),
         None => {
             let against = Against::check(args.beside.against.as_deref())?;
-            session::print_beside(session::measure(wanted, &args.measure)?, &args.measure, against, &by_name)
+            let mut measured = session::measure(wanted, &args.measure)?;
+            let sentences = if args.ratio { ratios(&mut measured.run, &patterns) } else { String::new() };
+            let outcome = session::print_beside(measured, &args.measure, against, &by_name)?;
+            if args.ratio && !args.measure.json && !args.measure.csv {
+                output::print_page(&sentences)?;
+            }
+            Ok(outcome)
         }
     }
+}
+
+/// The number of costs whose ratios are taken.
+///
+/// # Errors
+/// A number that cannot be measured in turn within one moment.
+fn compared(items: &[Item]) -> Result<usize, Misuse> {
+    const MOST: usize = 8;
+    match items.len() {
+        2..=MOST => Ok(items.len()),
+        count => Err(Misuse(format!(
+            "--ratio measures 2 to {MOST} costs in turn, and the patterns name {count}; name each at one point, as in \
+             'pipe.self@size=64' (`howslow list` shows them)"
+        ))),
+    }
+}
+
+/// Adds how many times as long each cost takes as that of the first pattern. Returns the same in sentences.
+fn ratios(run: &mut Run, patterns: &[Pattern]) -> String {
+    let named = |cost: &&Cost| patterns.iter().any(|pattern| pattern.means(&cost.operation, &cost.at));
+    let costs: Vec<&Cost> = run.costs.iter().filter(named).collect();
+    let base = costs.iter().copied().find(|cost| patterns[0].means(&cost.operation, &cost.at));
+    let sentences = report::relatives(&costs, base, output::style());
+    let ratios = report::ratios(&costs, base);
+    run.ratios = ratios;
+    sentences
 }

@@ -49,14 +49,14 @@ fn measured(args: &ScalingArgs) -> anyhow::Result<(Run, SessionEnd)> {
     let items: Vec<Item> = numbers(usable).into_iter().flat_map(items).collect();
     let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
     let budget_s = EACH * items.len() as f64;
-    let wanted = Wanted { items, patterns, full: false, budget_s };
+    let wanted = Wanted { items, patterns, full: false, paired: 0, budget_s };
     Ok(session::finish(session::measure(wanted, &args.measure)?, &args.measure))
 }
 
 /// Every kind of work on this number of CPUs.
 fn items(cpus: u32) -> Vec<Item> {
     let of = WORKS.iter().filter_map(|work| {
-        let operation = operations::find(work.operation)?;
+        let operation = catalogue::find(work.operation)?;
         let point = work.at.iter().fold(Point::default(), |point, (axis, value)| {
             let unit = operation.axes.iter().find(|own| own.name == *axis).map(|own| own.unit);
             point.with(axis, unit.map_or(value.value(), |unit| value.value().in_unit(unit)))

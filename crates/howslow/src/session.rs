@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use analysis::history;
+use analysis::{again, history};
 use jiff::Timestamp;
 use measure::{Plan, Width};
 use operation::Item;
-use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Tailing, Value};
-use store::{Calibration, FigureHistory, Store, StoreError};
+use record::{CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Tailing, Value};
+use store::{Calibration, FigureHistory, RunKind, Store, StoreError};
 
 use crate::against::{Against, Beside};
 use crate::beside;
@@ -44,6 +44,8 @@ pub(crate) struct Wanted {
     pub items: Vec<Item>,
     pub patterns: Vec<String>,
     pub full: bool,
+    /// The rounds of this many items, from the first, follow each other.
+    pub paired: usize,
     /// The budget in seconds, if the command line has none.
     pub budget_s: f64,
 }
@@ -58,7 +60,7 @@ pub(crate) struct Measured {
 
 /// Measures what is wanted. Reports bad arguments before it measures anything.
 pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measured> {
-    let machine = machine::describe();
+    let machine = system::machine::describe();
     check(&machine, args)?;
     budget::check(wanted.items.len(), args.budget.unwrap_or(wanted.budget_s))?;
     let mut settings = settings(&wanted, args);
@@ -72,9 +74,10 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     let bar = Bar::new();
     let plan = Plan {
         tailed: wanted.items.len(),
+        paired: wanted.paired,
         items: with_block_move(wanted.items),
-        find: operations::find,
-        crosses: operations::crosses,
+        find: catalogue::find,
+        crosses: catalogue::crosses,
         settings: settings.clone(),
         width: calibration.of(&machine_name).map(|best| best.width_cycles),
         program: Some(Path::new(OWN_PROGRAM)),
@@ -92,16 +95,11 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     }
     taken.noise.beside = beside::finish(loads, &mut taken.noise, machine.cpu.online)?;
     for cost in &mut taken.costs {
-        cost.group = operations::heading(&cost.operation).into();
+        cost.group = catalogue::heading(&cost.operation).into();
     }
     let build = fingerprint();
-    let figures = store.as_ref().map(FigureHistory::load).unwrap_or_default();
-    // What runs alone scatter says nothing of one beside other work.
-    if settings.beside.is_empty() {
-        taken.noise.earlier_runs = widen(&mut taken.costs, &figures, &machine_name, &build);
-    }
     // Baselines are measured after the wanted operations; the page shows everything in the order of the registry.
-    taken.costs.sort_by_cached_key(|cost| operations::all().position(|operation| operation.id == cost.operation));
+    taken.costs.sort_by_cached_key(|cost| catalogue::all().position(|operation| operation.id == cost.operation));
     let mut run = Run {
         schema: SCHEMA.into(),
         id: id(started),
@@ -120,6 +118,10 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
         ratios: Vec::new(),
         units: BTreeMap::new(),
     };
+    // What runs alone scatter says nothing of one beside other work.
+    if let Some(store) = store.filter(|_| run.settings.beside.is_empty()) {
+        learn(&mut run, &FigureHistory::load(&store), &machine_name);
+    }
     run.note_units();
     Ok(Measured { run, interrupted: taken.interrupted, width: taken.width })
 }
@@ -128,12 +130,13 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
 fn with_block_move(mut items: Vec<Item>) -> Vec<Item> {
     let point = Point::default().with("size", Value::Number(report::BLOCK));
     let known = items.iter().any(|item| item.operation.id == BLOCK_MOVE && item.point == point);
-    items.extend(operations::find(BLOCK_MOVE).filter(|_| !known).map(|operation| Item { operation, point }));
+    items.extend(catalogue::find(BLOCK_MOVE).filter(|_| !known).map(|operation| Item { operation, point }));
     items
 }
 
 /// How a session ends after its page is printed.
 pub(crate) struct SessionEnd {
+    kept: anyhow::Result<()>,
     written: Result<(), StoreError>,
     interrupted: Option<i32>,
 }
@@ -142,9 +145,10 @@ impl SessionEnd {
     /// Reports what interrupted the run.
     ///
     /// # Errors
-    /// The run could not be written to the file of `-o`.
+    /// The run could not be written to the file of `-o`, or was to be kept and could not.
     pub(crate) fn outcome(self) -> anyhow::Result<Outcome> {
         self.written?;
+        self.kept?;
         let Some(signal) = self.interrupted else { return Ok(Outcome::Done) };
         say("interrupted: the page shows what was measured until then; it is not kept (-o FILE writes it)");
         Ok(Outcome::Interrupted(signal))
@@ -179,12 +183,11 @@ pub(crate) fn has_no_csv(args: &MeasureArgs, verb: &str) -> Result<(), Misuse> {
 /// Keeps a complete run, and writes any run to the file of `-o`.
 pub(crate) fn finish(measured: Measured, args: &MeasureArgs) -> (Run, SessionEnd) {
     let Measured { run, interrupted, width } = measured;
-    if interrupted.is_none() && !run.costs.is_empty() {
-        keep(&run, width);
-    }
+    let is_whole = interrupted.is_none() && !run.costs.is_empty();
+    let kept = if is_whole { keep(&run, width, args) } else { Ok(()) };
     // Written before it is printed: a reader that closes the pipe must not cost the file.
     let written = args.output.as_ref().map_or(Ok(()), |path| store::write_run(&run, path));
-    (run, SessionEnd { written, interrupted })
+    (run, SessionEnd { kept, written, interrupted })
 }
 
 /// Finishes a run and prints it. `by_name` says whether the operations were named, so that a skip counts. A run that cannot be kept
@@ -211,7 +214,7 @@ pub(crate) fn print_beside(
         let samples = if args.summary { Samples::Omitted } else { Samples::Kept };
         crate::show::print_run(run.clone(), samples)?;
     } else {
-        let present = machine::present(&scratch::root());
+        let present = system::machine::present(&scratch::root());
         let beside = Beside::of(&run, against, Some(present))?;
         output::print_page(&report::page_beside(&run, &beside.view(), output::style_in(args.detail())))?;
     }
@@ -226,31 +229,42 @@ pub(crate) fn print_beside(
     }
 }
 
-/// Keeps a run, and what later runs learn from it: the best speed and the figures. A failure causes a warning and does not lose the
-/// run.
-pub(crate) fn keep(run: &Run, width: Width) {
-    let kept = Store::of_user().and_then(|store| {
-        keep_in(&store, run)?;
-        // Other runs learn nothing from one beside work on purpose.
-        if !run.settings.beside.is_empty() {
+/// Keeps a run, and what later runs learn from it. A failure is a warning, unless `--keep` asks for more.
+///
+/// # Errors
+/// If `--keep` is given and the run is kept nowhere.
+pub(crate) fn keep(run: &Run, width: Width, args: &MeasureArgs) -> anyhow::Result<()> {
+    let store = match Store::of_user().and_then(|store| keep_in(&store, run).map(|()| store)) {
+        Ok(store) => store,
+        Err(error) if args.keep => return Err(anyhow::anyhow!("the run {} is not kept (--keep): {error}", run.id)),
+        Err(error) => {
+            let why = output::told(&error.into());
+            say(&format!("warning: this run is not kept: {why}; with --keep that is a failure (status 1)"));
             return Ok(());
         }
-        let mut calibration = Calibration::load(&store);
-        let machine = machine_name(&run.machine, run.settings.cpu);
-        if width.seen {
-            calibration.learn(&machine, width.share)
-        } else {
-            calibration.miss(&machine)
-        }
-        calibration.save(&store)?;
-        let mut figures = FigureHistory::load(&store);
-        let told = run.costs.iter().filter_map(|cost| Some((cost.name(), history::figure(cost)?)));
-        figures.add(&machine, &run.build, told.collect());
-        figures.save(&store)
-    });
-    if let Err(error) = kept {
-        say(&format!("warning: this run is not kept: {error}"));
+    };
+    // Other runs learn nothing from one beside work on purpose.
+    if run.settings.beside.is_empty()
+        && let Err(error) = remember(&store, run, width)
+    {
+        say(&format!("warning: later runs learn nothing from this one: {error}"));
     }
+    Ok(())
+}
+
+/// Keeps the best speed and the figures of a run.
+fn remember(store: &Store, run: &Run, width: Width) -> Result<(), StoreError> {
+    let mut calibration = Calibration::load(store);
+    let machine = machine_name(&run.machine, run.settings.cpu);
+    if width.seen {
+        calibration.learn(&machine, width.share)
+    } else {
+        calibration.miss(&machine)
+    }
+    calibration.save(store)?;
+    let mut figures = FigureHistory::load(store);
+    figures.add(&machine, &kind(run), history::traces(run));
+    figures.save(store)
 }
 
 /// Keeps a run, with a warning if that went another way than usual.
@@ -264,18 +278,22 @@ pub(crate) fn keep_in(store: &Store, run: &Run) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Widens the intervals of costs that scatter more between runs than between their rounds. Returns the number of earlier runs used,
-/// or 0 if they were too few.
-fn widen(costs: &mut [Cost], figures: &FigureHistory, machine: &str, build: &str) -> u32 {
-    let mut most = 0;
-    for cost in costs {
-        let earlier = figures.of(machine, build, &cost.name());
-        if earlier.len() >= history::ENOUGH_RUNS {
-            most = most.max(earlier.len());
-            history::widen(cost, &earlier);
-        }
+/// Computes the intervals anew with what earlier runs of this build, kernel and machine showed of each cost's scatter.
+fn learn(run: &mut Run, figures: &FigureHistory, machine: &str) {
+    let earlier = figures.of(machine, &kind(run));
+    run.noise.earlier_runs = earlier.count() as u32;
+    run.noise.earlier_unused = earlier.unused.clone();
+    if earlier.count() > 0 {
+        again::recompute(run, &|cost| earlier.prior(&cost.name()));
     }
-    most as u32
+}
+
+/// What a run must share with others to learn from them.
+fn kind(run: &Run) -> RunKind {
+    let kernel = &run.machine.kernel;
+    let mitigations = kernel.mitigations.iter().map(|(name, state)| format!(" {name}={state}"));
+    let boot = kernel.command_line.iter().cloned().chain(mitigations).collect();
+    RunKind { build: run.build.clone(), kernel: format!("{} {}", kernel.release, kernel.version), boot }
 }
 
 /// A fingerprint of this program's file: its length and CRC-32; empty if the file cannot be read.
@@ -288,7 +306,7 @@ fn fingerprint() -> String {
 /// folder, and the kind of core if one that is not the strongest was selected.
 fn machine_name(machine: &Machine, cpu: Option<u32>) -> String {
     let name = format!("{} {}", machine.cpu.signature, machine.host.as_deref().unwrap_or_default());
-    match cpu.map_or(0, machine::kind_of_core) {
+    match cpu.map_or(0, system::machine::kind_of_core) {
         0 => name,
         weaker => format!("{name} kind {weaker}"),
     }

@@ -90,7 +90,7 @@ fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Resul
     let items = items(studies, full);
     let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
     let seconds = |study: &&Study| study.more.as_ref().filter(|_| full).map_or(study.seconds, |more| more.seconds);
-    let wanted = Wanted { items, patterns, full, budget_s: studies.iter().map(seconds).sum() };
+    let wanted = Wanted { items, patterns, full, paired: 0, budget_s: studies.iter().map(seconds).sum() };
     let rounds = args.rounds.or(studies.iter().filter_map(|study| study.rounds).max());
     let args = MeasureArgs { rounds, ..args.clone() };
     let mut measured = session::measure(wanted, &args)?;
@@ -110,7 +110,7 @@ fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Resul
 /// What this version can measure of what the studies need. Their pages report what is missing.
 fn items(studies: &[&Study], full: bool) -> Vec<Item> {
     let needs: Vec<_> = studies.iter().flat_map(|study| study.needs(full)).collect();
-    let all = operations::all().flat_map(|operation| {
+    let all = catalogue::all().flat_map(|operation| {
         let points = operation.points(false).into_iter();
         let wanted = points.filter(|point| needs.iter().any(|(id, at)| *id == operation.id && at == point));
         wanted.map(move |point| Item { operation, point }).collect::<Vec<_>>()

@@ -1,6 +1,6 @@
 //! `howslow list --syscalls`: every system call, with the operation that times it or the reason why none does.
 
-use operations::{Call, every_call};
+use catalogue::{Call, every_call};
 use report::ListedCall;
 
 use crate::cli::ListArgs;

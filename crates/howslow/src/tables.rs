@@ -2,10 +2,10 @@
 
 use analysis::compare::{Comparison, RatioToBase, figure};
 use analysis::study::{Study, StudyAnswer};
-use exchange::{Cell, Table, axis_columns};
 use record::{Cost, CountedIn, Run};
 use report::Shown;
 use report::document::{StudyCell, StudyDocument};
+use store::exchange::{Cell, Table, axis_columns};
 
 /// The columns of a comparison before and behind its axes.
 const COMPARED: [&str; 2] = ["id", "group"];

@@ -56,7 +56,7 @@ fn pseudo_terminals(args: &TerminalArgs) -> anyhow::Result<Outcome> {
 
 fn measured(args: &TerminalArgs) -> anyhow::Result<PseudoTerminals> {
     const SECONDS: f64 = 45.0;
-    let allowed = machine::describe().cpu.usable;
+    let allowed = system::machine::describe().cpu.usable;
     cpu::check(args.cpu, &allowed)?;
     let cpu = args.cpu.or(allowed.last().copied()).ok_or_else(|| anyhow::anyhow!("no CPU may be used"))?;
     let request = pseudo::Request {

@@ -6,9 +6,9 @@ mod works;
 
 use std::ffi::OsString;
 
+use catalogue::command::{self, CommandError, CommandOptions, Cpus, OnFailure};
+use catalogue::{HUNG_REMEDY, routine};
 use operation::{Item, Operation};
-use operations::command::{self, CommandError, CommandOptions, Cpus, OnFailure};
-use operations::{HUNG_REMEDY, routine};
 use record::{Cost, Estimate, Point, Run, Skip, TimedRatio, printable};
 use report::COMMANDS;
 
@@ -48,7 +48,8 @@ fn timed(works: &Works, args: &TimeArgs) -> anyhow::Result<Outcome> {
         reasons.dedup();
         anyhow::bail!("{}", reasons.join("\n"));
     }
-    let wanted = Wanted { items: items(&tried), patterns: names.clone(), full: false, budget_s: budget::TIME };
+    let paired = if tried.len() > 1 { tried.len() } else { 0 };
+    let wanted = Wanted { items: items(&tried), patterns: names.clone(), full: false, paired, budget_s: budget::TIME };
     let mut measured = session::measure(wanted, &args.measure)?;
     let run = &mut measured.run;
     for cost in run.costs.iter_mut().filter(|cost| cost.group.is_empty()) {
@@ -144,7 +145,7 @@ fn try_command(work: &Work, words: &[String], args: &TimeArgs) -> Result<Result<
 /// What was given, and the do-nothing command if there are commands.
 fn items(tried: &Tried<'_>) -> Vec<Item> {
     let has_command = tried.iter().any(|(work, _)| matches!(work.kind, Kind::Command(_)));
-    let baseline = has_command.then(|| operations::find(command::NOTHING.id)).flatten();
+    let baseline = has_command.then(|| catalogue::find(command::NOTHING.id)).flatten();
     let own = tried.iter().map(|(work, operation)| Item { operation, point: work.point.clone() });
     own.chain(baseline.map(|operation| Item { operation, point: Point::default() })).collect()
 }

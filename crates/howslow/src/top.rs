@@ -8,7 +8,7 @@ mod signals;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use ::top::{About, Column, Command, Settings, State, View};
+use crate::screen::{About, Action, Column, Settings, State, View};
 use analysis::bill::interval;
 use observe::{Observer, Options, Source, Stretch, Stretches, Target};
 use record::Observation;
@@ -112,13 +112,15 @@ fn settings(args: &TopArgs, about: &About) -> Settings {
 
 /// One interval as a page or document.
 fn once(args: &TopArgs, meter: &mut Meter) -> anyhow::Result<Outcome> {
-    let signals = Signals::watch(&signals::ENDING)?;
+    let signals = measure::Signals::watch();
     let every = Duration::from_secs_f64(args.every);
-    while meter.stretches.elapsed() < every && signals.ended().is_none() {
+    while meter.stretches.elapsed() < every && signals.come().is_none() {
         std::thread::sleep(STEP.min(every.saturating_sub(meter.stretches.elapsed())));
         meter.stretches.collect()?;
     }
     let stretch = meter.stretches.take()?;
+    // A reader that takes nothing must not keep this process from being ended.
+    let come = signals.end();
     let about = meter.about(&stretch.seen);
     let mut state = State::new(about.clone(), settings(args, &about));
     meter.show(&stretch, &mut state);
@@ -128,7 +130,7 @@ fn once(args: &TopArgs, meter: &mut Meter) -> anyhow::Result<Outcome> {
         let run = prices.run().map(|run| run.id.as_str());
         output::print_document(&TopDocument::of(seen, run, prices.state.word(), state.accounts()))?;
     } else {
-        output::print_page(&::top::page(&state, ROWS))?;
+        output::print_page(&crate::screen::page(&state, ROWS))?;
         for note in &about.notes {
             say(note);
         }
@@ -136,7 +138,7 @@ fn once(args: &TopArgs, meter: &mut Meter) -> anyhow::Result<Outcome> {
             say(&remedy);
         }
     }
-    Ok(signals.ended().map_or(Outcome::Done, Outcome::Interrupted))
+    Ok(come.map_or(Outcome::Done, Outcome::Interrupted))
 }
 
 /// Interval after interval on the screen.
@@ -174,10 +176,10 @@ fn watch(screen: &mut Screen, meter: &mut Meter, state: &mut State, signals: &Si
         for key in screen.keys(STEP.min(left))? {
             is_drawn = false;
             match state.press(key) {
-                Some(Command::Quit) => return Ok(Outcome::Done),
-                Some(Command::Suspend) => screen.stop_all()?,
-                Some(Command::Redraw) => screen.clear()?,
-                Some(Command::Every(length)) => every = length,
+                Some(Action::Quit) => return Ok(Outcome::Done),
+                Some(Action::Suspend) => screen.stop_all()?,
+                Some(Action::Redraw) => screen.clear()?,
+                Some(Action::Every(length)) => every = length,
                 None => {}
             }
         }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use analysis::compare::differences;
 use analysis::watch::{Change, ENOUGH_RUNS, Observed, Strictness, changes};
 use report::document::{WatchChange, WatchCost, WatchDocument, WatchFact};
-use store::{Filter, Head, Row, Series, Store, Table};
+use store::{CostTable, Filter, Head, Row, Series, Store};
 
 use crate::cli::WatchArgs;
 use crate::output::{self, Misuse, Outcome};
@@ -137,7 +137,7 @@ fn histories(
         since: runs.first().map(|run| run.ordered.clone()),
         ..Filter::default()
     };
-    let mut each = |table: &Table, row: Row| {
+    let mut each = |table: &CostTable, row: Row| {
         let run = &table.runs[row.run as usize];
         let place = place.get(&(run.ordered.as_str(), run.id.as_str()));
         if let (Some(place), Some(observed)) = (place, observed(table, row)) {
@@ -152,7 +152,7 @@ fn histories(
 }
 
 /// A row as the analysis wants it, if it is usable.
-fn observed(table: &Table, row: Row) -> Option<Observed> {
+fn observed(table: &CostTable, row: Row) -> Option<Observed> {
     let series = &table.series[row.series as usize];
     let doubts = &table.doubts[row.doubts as usize];
     let figure = if series.follows_clock { row.cycles } else { row.value };

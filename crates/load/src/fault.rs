@@ -41,7 +41,8 @@ pub(crate) fn cost(
         sched_setaffinity(None, &set).ok()?;
         measure(paged)
     };
-    let found = guard::apart(Duration::from_secs(30), work).map_err(|lost| LoadError::Users(lost.to_string()))?;
+    let found =
+        system::guard::apart(Duration::from_secs(30), work).map_err(|lost| LoadError::Users(lost.to_string()))?;
     let [minor_s, major_s, wait_s] = found.unwrap_or_default();
     Ok(FaultCost { minor_s, major_s, wait_s })
 }

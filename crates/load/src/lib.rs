@@ -2,9 +2,9 @@
 //! with so many interactions at once. Counts what they took and how long they waited. It knows no table and no model.
 //!
 //! ```
-//! let plan = load::Plan::from_toml("name = 'x'\n[[interaction]]\nname = 'a'\njob = { cpu = '1ms' }")?;
+//! let plan = howslow_load::Plan::from_toml("name = 'x'\n[[interaction]]\nname = 'a'\njob = { cpu = '1ms' }")?;
 //! assert_eq!(plan.axes.configurations().len(), 1);
-//! # Ok::<(), load::PlanError>(())
+//! # Ok::<(), howslow_load::PlanError>(())
 //! ```
 
 mod drive;
@@ -22,3 +22,4 @@ pub use plan::{
     relief, shipped,
 };
 pub use session::{Ending, Session, dry_run};
+pub use site::Remains;

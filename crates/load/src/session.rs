@@ -2,16 +2,18 @@
 //! and each configuration gets a group, a page device and users, which are gone after it.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use analysis::load::{Configuration, FaultCost, Measured, PageDevice, Usual};
 use measure::Signals;
+use system::guard::Cleaner;
+use system::machine::remedy_of_refusal;
 
 use crate::drive::{Ended, Script, Setting, cpus_of, drive, seed_of};
 use crate::error::LoadError;
 use crate::fault;
 use crate::plan::{Memory, Plan};
-use crate::site::{Controllers, Device, Group, Ledger, clear, ledger_folder, sweep};
+use crate::site::{Controllers, Device, Group, Ledger, Remains, ledger_folders};
 use crate::users::{Program, Spin, Users, Work, find, user_folder};
 
 /// How one configuration ended.
@@ -37,12 +39,14 @@ pub struct Session<'a> {
     prepared: u32,
     /// What could not be had here, in whole sentences.
     pub notes: Vec<String>,
-    // Dropped last: what else is dropped stands in it.
     ledger: Ledger,
+    /// Removes what is left, also if this process is killed. Dropped last: nothing else is left for it then.
+    _cleaner: Cleaner,
 }
 
 impl<'a> Session<'a> {
-    /// Prepares an experiment with scratch files below `root`. From now on SIGINT, SIGTERM and SIGHUP end it early.
+    /// Prepares an experiment with scratch files below `root`. From now on SIGINT, SIGTERM and SIGHUP end it early. Forks: call it
+    /// while the process has one thread.
     ///
     /// # Errors
     /// If the plan asks for what this machine does not have, or nothing can be written.
@@ -58,17 +62,12 @@ impl<'a> Session<'a> {
         let mut notes = allowed(plan, configurations, &controllers)?;
         notes.extend(script.notes.iter().cloned());
         notes.extend(overfull(plan, configurations, &script));
-        let ledgers = ledger_folder();
-        let left = sweep(&ledgers);
-        if !left.is_empty() {
-            notes.push(format!("Removed what an earlier howslow had left when it was killed: {}.", left.join(", ")));
-        }
+        let process = std::process::id();
+        let cleaner = Cleaner::start(|| tidy(process, root)).map_err(|lost| LoadError::Users(lost.to_string()))?;
+        let ledgers = ledger_folders();
         let ledger = Ledger::open(&ledgers).map_err(|error| {
-            LoadError::setup(
-                format!("write to {}", ledgers.display()),
-                &error,
-                "set XDG_RUNTIME_DIR to a folder of yours",
-            )
+            let last = ledgers.last().map_or(String::new(), |folder| folder.display().to_string());
+            LoadError::setup(format!("write to {last}"), &error, "set XDG_RUNTIME_DIR to a folder of yours")
         })?;
         Ok(Session {
             plan,
@@ -82,6 +81,7 @@ impl<'a> Session<'a> {
             prepared: 0,
             notes,
             ledger,
+            _cleaner: cleaner,
         })
     }
 
@@ -128,7 +128,7 @@ impl<'a> Session<'a> {
             cpus: &cpus,
             spin: self.spin,
         };
-        let (users, listener) = Users::start(configuration.users, &work, &folder, &group, &self.ledger)?;
+        let (users, listener) = Users::start(configuration.users, &work, &folder, &group)?;
         let setting = Setting {
             configuration,
             script: &self.script,
@@ -189,9 +189,25 @@ impl<'a> Session<'a> {
     }
 }
 
-impl Drop for Session<'_> {
-    fn drop(&mut self) {
-        clear(&self.ledger);
+/// Removes what a process has left: what stands in its ledger, and its scratch files. The kernel releases the locks of a killed process
+/// in no order that is promised, so it is tried again while something of its name is there.
+fn tidy(process: u32, root: &Path) {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    const PAUSE: Duration = Duration::from_millis(5);
+    let its_own = format!("-{process}-");
+    let is_its_own = |name: &str| name.starts_with("howslow-") && name.contains(&its_own);
+    let folders = [ledger_folders(), vec![root.to_path_buf()]].concat();
+    let start = Instant::now();
+    loop {
+        Remains::sweep();
+        measure::Scratch::sweep(root);
+        let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
+        if !entries.map(|entry| entry.file_name()).any(|name| name.to_str().is_some_and(is_its_own))
+            || start.elapsed() > PATIENCE
+        {
+            return;
+        }
+        std::thread::sleep(PAUSE);
     }
 }
 
@@ -226,7 +242,7 @@ fn allowed(plan: &Plan, all: &[Configuration], on: &Controllers) -> Result<Vec<S
         if plan.needs_limits {
             return Err(LoadError::Lacking {
                 what: format!("the plan {} needs limits of memory, and {why}", record::printable(&plan.name)),
-                remedy: "run as root, or with a control group of your own".into(),
+                remedy: format!("{}, or with a control group of your own", remedy_of_refusal()),
             });
         }
         return Ok(vec![format!("Memory is not limited: {why}. All configurations have all the memory there is.")]);

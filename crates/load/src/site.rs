@@ -7,11 +7,12 @@ mod entry;
 mod group;
 mod header;
 mod ledger;
+mod ours;
 mod sweep;
 mod text;
 
 pub use controllers::Controllers;
 pub use device::Device;
 pub use group::{Group, Use};
-pub use ledger::{Ledger, folder as ledger_folder};
-pub use sweep::{clear, sweep};
+pub use ledger::{Ledger, folders as ledger_folders};
+pub use sweep::Remains;

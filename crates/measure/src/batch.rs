@@ -6,7 +6,7 @@ use operation::{Failure, Loop, Usage, device};
 use record::{Doubt, Reads};
 use serde::{Deserialize, Serialize};
 
-use crate::speed::Speed;
+use crate::speed::{Speed, steady};
 use crate::tails::TailPlan;
 use crate::tails::TailSamples;
 use crate::watch::Watch;
@@ -53,6 +53,9 @@ pub(crate) struct Sample {
     pub away: f64,
     /// How long the batch was, in ns.
     pub elapsed: f64,
+    /// True if the core was undisturbed, as far as the checks of the run show until now. Judged by the run, not by the round.
+    #[serde(skip)]
+    pub quiet: bool,
 }
 
 /// The result of one round.
@@ -78,6 +81,9 @@ pub(crate) struct RoundSamples {
     pub elapsed: f64,
     /// The longest batch, in ns.
     pub batch: f64,
+    /// How long batches were taken, with the waiting between them, in ns.
+    #[serde(default)]
+    pub took: f64,
     /// Tasks in the whole system that were running or wanted to run before the round began, except this one.
     #[serde(default)]
     pub others: f64,
@@ -100,6 +106,7 @@ impl RoundSamples {
             operations: 0.0,
             elapsed: 0.0,
             batch: 0.0,
+            took: 0.0,
             others: 0.0,
             tails: None,
         }
@@ -108,6 +115,9 @@ impl RoundSamples {
 
 /// One batch in this many has half the length, to test whether the cost depends on the length.
 const HALF_EVERY: u32 = 8;
+
+/// A search ends at this many undisturbed batches: from here on another round says more than another batch.
+const ENOUGH_UNDISTURBED: u32 = 10;
 
 /// Finds the count and takes samples. `reading` is the cost of one clock reading, in ns.
 ///
@@ -123,13 +133,14 @@ pub(crate) fn sample(
     let each = work.operations_per_iteration() as f64;
     let mut harvest = RoundSamples::empty(times);
     let start = watch.now();
-    let mut taken = 0;
-    while taken < plan.most.min(work.most_batches()) {
+    let (mut taken, mut undisturbed) = (0, 0);
+    while undisturbed < ENOUGH_UNDISTURBED && taken < plan.most.min(work.most_batches()) {
         let Some(before) = begin(watch, plan, start) else { break };
         let half = taken % HALF_EVERY == HALF_EVERY - 1 && times >= 4 && plan.quiet_below.is_none();
         let count = if half { times / 2 } else { times };
         let Timed { elapsed, usage, reads } = timed(work, watch, count, reading)?;
         let after = watch.speed();
+        undisturbed += u32::from(plan.quiet_below.is_some_and(|limit| after.share() <= limit && steady(before, after)));
         let ns = elapsed / (count as f64 * each);
         if half {
             harvest.halves.push(ns);
@@ -141,6 +152,7 @@ pub(crate) fn sample(
                 switched_out: usage.involuntary,
                 away: elapsed - usage.user - usage.system,
                 elapsed,
+                quiet: false,
             });
             harvest.usage = harvest.usage.plus(usage);
             harvest.reads = device::together(harvest.reads, reads);
@@ -153,6 +165,7 @@ pub(crate) fn sample(
             break;
         }
     }
+    harvest.took = watch.now() - start;
     Ok(harvest)
 }
 

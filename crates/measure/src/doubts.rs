@@ -6,11 +6,11 @@ use record::{Doubt, Ends};
 
 use crate::batch::{RoundSamples, Sample};
 use crate::entry::ItemProgress;
-use crate::quiet::Quietness;
+use crate::speed::CLOCK_TOLERANCE;
 
 /// The core clock that prevailed in a run's quiet batches.
 pub(crate) struct RunClock {
-    /// One cycle in ns: the median over rounds.
+    /// One cycle in ns: the mean of the batches about the median over rounds.
     pub cycle: f64,
     /// The range that contains 90 in 100 of the batches.
     pub range: Option<Ends>,
@@ -20,13 +20,12 @@ pub(crate) struct RunClock {
 
 impl RunClock {
     /// Takes the clock from all batches of work that follows the clock; from the quiet ones if there are any.
-    pub fn of(entries: &[ItemProgress], quietness: &Quietness) -> RunClock {
+    pub fn of(entries: &[ItemProgress], usual_cycle: f64) -> RunClock {
         let clocks = |all: bool| {
             let (mut rounds, mut batches) = (Vec::new(), Vec::new());
             for entry in entries.iter().filter(|entry| entry.follows_clock()) {
-                let guard = entry.guard();
                 for (round, harvest) in entry.harvests() {
-                    let counts = |sample: &&Sample| all || quietness.is_quiet(sample, guard);
+                    let counts = |sample: &&Sample| all || sample.quiet;
                     let cycles: Vec<f64> = harvest.samples.iter().filter(counts).map(|sample| sample.cycle).collect();
                     rounds.extend(median(cycles.iter().copied()).map(|cycle| (round.order, cycle)));
                     batches.extend(cycles);
@@ -41,7 +40,8 @@ impl RunClock {
         rounds.sort_by_key(|(order, _)| *order);
         let batches = sorted(batches);
         let range = quantile(&batches, 0.05).zip(quantile(&batches, 0.95)).map(|(low, high)| Ends { low, high });
-        let cycle = median(rounds.iter().map(|(_, cycle)| *cycle)).unwrap_or_else(|| quietness.usual_cycle());
+        let cycle = median(rounds.iter().map(|(_, cycle)| *cycle)).map(|middle| mean_near(middle, &batches));
+        let cycle = cycle.unwrap_or(usual_cycle);
         RunClock { cycle, range, rounds }
     }
 
@@ -69,8 +69,15 @@ impl RunClock {
     }
 }
 
+/// The mean of the values that are no step of a core's clock away from the middle one: each is rounded to steps of the clock
+/// that read it, so that their median would be, too.
+fn mean_near(middle: f64, values: &[f64]) -> f64 {
+    let near = || values.iter().filter(|value| (*value / middle - 1.0).abs() <= CLOCK_TOLERANCE);
+    if near().next().is_none() { middle } else { near().sum::<f64>() / near().count() as f64 }
+}
+
 /// The doubts that rounds raise in addition to their samples.
-pub(crate) fn round_doubts(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunClock) -> Vec<Doubt> {
+pub(crate) fn round_doubts(entry: &ItemProgress, clock: Clock, run: &RunClock) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let mut lost: Vec<&String> = entry.rounds.iter().filter_map(|round| round.end.as_ref().err()).collect();
     lost.dedup();
@@ -78,8 +85,8 @@ pub(crate) fn round_doubts(entry: &ItemProgress, quietness: &Quietness, clock: C
     let harvests: Vec<&RoundSamples> = entry.harvests().map(|(_, harvest)| harvest).collect();
     doubts.extend(not_cold(&harvests));
     doubts.extend(interrupted(entry, &harvests));
-    doubts.extend(if entry.follows_clock() { run.own_clock(entry) } else { clock_moved(entry, quietness) });
-    doubts.extend(drift(entry, quietness));
+    doubts.extend(if entry.follows_clock() { run.own_clock(entry) } else { clock_moved(entry) });
+    doubts.extend(drift(entry));
     doubts.extend(non_linear(&harvests));
     let batch = median(harvests.iter().map(|harvest| harvest.batch)).unwrap_or(0.0);
     if batch > 0.0 && clock.step.max(clock.cost) / batch >= 0.01 {
@@ -136,24 +143,22 @@ fn interrupted(entry: &ItemProgress, harvests: &[&RoundSamples]) -> Option<Doubt
 }
 
 /// The doubt that the clock moved by more than its usual steps during a measurement that is quoted as read.
-fn clock_moved(entry: &ItemProgress, quietness: &Quietness) -> Option<Doubt> {
+fn clock_moved(entry: &ItemProgress) -> Option<Doubt> {
     const MOVED: f64 = 1.15;
-    let guard = entry.guard();
     let samples = entry.harvests().flat_map(|(_, harvest)| &harvest.samples);
-    let cycles = sorted(samples.filter(|sample| quietness.is_quiet(sample, guard)).map(|sample| sample.cycle));
+    let cycles = sorted(samples.filter(|sample| sample.quiet).map(|sample| sample.cycle));
     let (fast, slow) = (quantile(&cycles, 0.05)?, quantile(&cycles, 0.95)?);
     (slow > MOVED * fast).then(|| Doubt::FrequencyMoved { ratio: slow / fast })
 }
 
 /// The doubt that the figure moved steadily with the order of the rounds: the test of Mann and Kendall, at one in a
 /// thousand, and by more than the smallest drift that counts.
-fn drift(entry: &ItemProgress, quietness: &Quietness) -> Option<Doubt> {
+fn drift(entry: &ItemProgress) -> Option<Doubt> {
     /// One in a thousand lies beyond this number of standard deviations.
     const BEYOND_CHANCE: f64 = 3.29;
     const LEAST: f64 = 0.02;
     const ENOUGH: usize = 9;
-    let guard = entry.guard();
-    let rounds = entry.harvests().filter_map(|(_, harvest)| entry.round_figure(harvest, quietness, guard));
+    let rounds = entry.harvests().filter_map(|(_, harvest)| entry.round_figure(harvest));
     let figures: Vec<f64> = rounds.map(|round| round.figure).collect();
     let count = figures.len();
     if count < ENOUGH {
@@ -203,8 +208,15 @@ mod tests {
     fn entry(orders: impl Iterator<Item = u32>, cycle: f64) -> ItemProgress {
         static WORK: operation::Operation = operation::Operation { id: "test.work", ..operation::Operation::DEFAULT };
         let speed = Speed { chain: cycle, width: cycle / 4.0 };
-        let sample =
-            Sample { ns: 100.0 * cycle, around: (speed, speed), cycle, switched_out: 0.0, away: 0.0, elapsed: 1e5 };
+        let sample = Sample {
+            ns: 100.0 * cycle,
+            around: (speed, speed),
+            cycle,
+            switched_out: 0.0,
+            away: 0.0,
+            elapsed: 1e5,
+            quiet: true,
+        };
         let mut entry = ItemProgress::new(&WORK, record::Point::default(), Purpose::Asked);
         entry.rounds.extend(orders.map(|order| RoundTaken {
             order,
@@ -218,11 +230,10 @@ mod tests {
 
     #[test]
     fn work_that_lowers_the_clock_is_told_with_its_clock_and_costs_what_it_did() {
-        let quietness = Quietness::with_width(0.25);
         // Every third round is of work that runs at 3.7 GHz where all else runs at 4.1.
         let others = || entry((0..60).filter(|order| order % 3 != 0), 1.0 / 4.1);
         let wide = |ghz: f64| entry((0..60).filter(|order| order % 3 == 0), 1.0 / ghz);
-        let clock = |ghz: f64| RunClock::of(&[others(), wide(ghz)], &quietness);
+        let clock = |ghz: f64| RunClock::of(&[others(), wide(ghz)], 0.0);
         let run = clock(3.7);
         assert!((1.0 / run.cycle - 4.1).abs() < 1e-9, "the clock that prevailed is that of the others");
         let Some(Doubt::OwnClock { ghz, run_ghz }) = run.own_clock(&wide(3.7)) else { panic!("no doubt") };
@@ -238,6 +249,6 @@ mod tests {
             both
         };
         let all = [moved(0), moved(1), moved(2)];
-        assert_eq!(RunClock::of(&all, &quietness).own_clock(&all[0]), None);
+        assert_eq!(RunClock::of(&all, 0.0).own_clock(&all[0]), None);
     }
 }

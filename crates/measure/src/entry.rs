@@ -148,6 +148,13 @@ impl ItemProgress {
         !self.wants_quiet() || (self.rounds.len().is_multiple_of(2) && self.surveyed() < enough)
     }
 
+    /// The CPU of its next round that takes batches whatever the core is doing: the next one after that of its last such
+    /// round, so that the typical figure is that of all CPUs. Items begin on different ones; this item is `number`.
+    pub fn survey_cpu(&self, number: usize, cpus: &[u32]) -> u32 {
+        let surveys = self.rounds.iter().filter(|round| round.survey).count();
+        cpus[(number + surveys) % cpus.len()]
+    }
+
     /// The number of rounds that took batches whatever the core was doing.
     pub fn surveyed(&self) -> usize {
         self.harvests().filter(|(round, harvest)| round.survey && !harvest.samples.is_empty()).count()
@@ -182,6 +189,23 @@ impl ItemProgress {
         self.rounds.push(RoundTaken { order, cpu, launcher, survey, end });
     }
 
+    /// Multiplies the cycles of all batches.
+    pub fn correct_cycles(&mut self, factor: f64) {
+        self.samples().for_each(|sample| sample.cycle *= factor);
+    }
+
+    /// Judges which batches were undisturbed, by all that the run has shown until now.
+    pub fn judge(&mut self, quietness: &Quietness) {
+        let guard = self.guard();
+        self.samples().for_each(|sample| sample.quiet = quietness.is_quiet(sample, guard));
+    }
+
+    /// All batches.
+    fn samples(&mut self) -> impl Iterator<Item = &mut Sample> {
+        let harvests = self.rounds.iter_mut().filter_map(|round| round.end.as_mut().ok());
+        harvests.flat_map(|harvest| &mut harvest.samples)
+    }
+
     /// The rounds that have a result.
     pub fn harvests(&self) -> impl Iterator<Item = (&RoundTaken, &RoundSamples)> {
         self.rounds.iter().filter_map(|round| Some((round, round.end.as_ref().ok()?)))
@@ -189,10 +213,10 @@ impl ItemProgress {
 
     /// What the batches of a round say of the headline figure, in ns or in cycles: the median of the quiet ones, or of all
     /// where the figure is the typical one.
-    pub fn round_figure(&self, harvest: &RoundSamples, quietness: &Quietness, guard: Guard) -> Option<RoundFigure> {
+    pub fn round_figure(&self, harvest: &RoundSamples) -> Option<RoundFigure> {
         let quiet_only = self.wants_quiet();
         let in_cycles = quiet_only && self.follows_clock();
-        let counts = |sample: &&Sample| !quiet_only || quietness.is_quiet(sample, guard);
+        let counts = |sample: &&Sample| !quiet_only || sample.quiet;
         let read = |sample: &Sample| if in_cycles { sample.ns / sample.cycle } else { sample.ns };
         let figures: Vec<f64> = harvest.samples.iter().filter(counts).map(read).collect();
         if quiet_only {
@@ -239,5 +263,27 @@ impl ItemProgress {
             }
         };
         Some(Skip { operation: self.item.operation.id.into(), at: self.item.point.clone(), reason, remedy })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn surveys_take_the_cpus_in_turn() {
+        static WORK: Operation = Operation { id: "test.work", ..Operation::DEFAULT };
+        for (number, first) in [(0, 0), (1, 1)] {
+            let mut entry = ItemProgress::new(&WORK, Point::default(), Purpose::Asked);
+            let mut cpus = Vec::new();
+            for order in 0..10 {
+                let survey = entry.wants_survey(5);
+                let cpu = if survey { entry.survey_cpu(number, &[0, 1]) } else { 0 };
+                cpus.extend(survey.then_some(cpu));
+                let begun = RoundStart { order, cpu, launcher: 0, survey };
+                entry.take_in(begun, RoundEnd::Lost("a search or a survey".into()));
+            }
+            assert_eq!(cpus, [first, 1 - first, first, 1 - first, first]);
+        }
     }
 }

@@ -5,9 +5,9 @@ mod busy;
 
 use std::time::Duration;
 
-use machine::KernelThreads;
 use operation::{Clock, Failure, Loop, Setting, Usage, processor_time};
 use serde::{Deserialize, Serialize};
+use system::machine::KernelThreads;
 
 use crate::batch::{RoundPlan, find_times};
 use crate::watch::Watch;

@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use guard::children::{self, Reaped};
-use guard::{Lost, guarded};
-use machine::processor_name;
 use operation::{Item, Operation};
 use record::{Launchers, Point};
 use serde::{Deserialize, Serialize};
+use system::guard::children::{self, Reaped};
+use system::guard::{Lost, guarded};
+use system::machine::processor_name;
 
 use crate::error::MeasureError;
 use crate::round::{Folders, RoundEnd, RoundRequest, perform};

@@ -3,10 +3,10 @@
 //! The caller hands over the operations and the settings, and gets costs, skips and the noise of the machine.
 //!
 //! ```no_run
-//! use measure::{Plan, measure};
+//! use howslow_measure::{Plan, measure};
 //! use operation::{Item, Operation};
 //!
-//! fn costs(operation: &'static Operation) -> Result<Vec<record::Cost>, measure::MeasureError> {
+//! fn costs(operation: &'static Operation) -> Result<Vec<record::Cost>, howslow_measure::MeasureError> {
 //!     let items = operation.points(true).into_iter().map(|point| Item { operation, point }).collect();
 //!     let plan = Plan {
 //!         items,
@@ -14,6 +14,7 @@
 //!         crosses: |_| false,
 //!         settings: record::Settings { rounds: 6, precision: 0.01, budget_s: 10.0, ..Default::default() },
 //!         tailed: 0,
+//!         paired: 0,
 //!         width: None,
 //!         program: None,
 //!         scratch_root: std::path::Path::new("/tmp"),

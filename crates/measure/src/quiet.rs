@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use analysis::statistics::{quantile, sorted};
-use machine::{Distance, Topology};
 use operation::pin;
 use record::{CpuQuiet, Noise};
 use rustix::thread::CpuSet;
+use system::machine::{Distance, Topology};
 
 use crate::batch::{RoundSamples, Sample};
 use crate::error::MeasureError;
-use crate::speed::{Checker, Speed};
+use crate::speed::{Anchor, Checker, Speed, correction, steady};
 
 /// More CPUs than this are not needed to find a quiet one.
 const MOST_CPUS: usize = 8;
@@ -37,6 +37,7 @@ pub(crate) struct Quietness {
     /// The share that earlier runs have shown.
     remembered: Option<f64>,
     checks: Vec<Speed>,
+    anchors: Vec<Anchor>,
     width: Width,
 }
 
@@ -64,8 +65,6 @@ impl Guard {
     }
 }
 
-/// The clock may move by this much within a quiet batch. A step of any core's frequency is larger.
-const CLOCK_TOLERANCE: f64 = 0.015;
 /// Another hardware thread makes an add at least this much slower. So checks within this share of a remembered width
 /// come from an undisturbed core, whatever is remembered.
 const NEIGHBOUR: f64 = 0.12;
@@ -120,13 +119,15 @@ impl Quietness {
             }
         };
         let width = Width { share: f64::INFINITY, seen: false };
-        let mut quietness = Quietness { checker, allowed, usable, cpus, tolerance, remembered, checks: vec![], width };
+        let (checks, anchors) = (Vec::new(), Vec::new());
+        let mut quietness = Quietness { checker, allowed, usable, cpus, tolerance, remembered, checks, anchors, width };
         quietness.look_around();
         Ok(quietness)
     }
 
     fn look_around(&mut self) {
         const CHECKS: usize = 2000;
+        const ANCHORS: usize = 40;
         for cpu in self.cpus.clone() {
             if pin(cpu).is_ok() {
                 for _ in 0..CHECKS {
@@ -135,11 +136,22 @@ impl Quietness {
             }
         }
         self.update();
+        for cpu in self.cpus.clone() {
+            if pin(cpu).is_ok() {
+                let limit = self.limit();
+                self.anchors.extend((0..ANCHORS).filter_map(|_| self.checker.anchor(limit)));
+            }
+        }
     }
 
     /// Records the checks of a round.
     pub fn take_in(&mut self, harvest: &RoundSamples) {
         self.checks.extend(harvest.samples.iter().flat_map(|sample| [sample.around.0, sample.around.1]));
+    }
+
+    /// The factor that corrects the cycles of all batches of the run.
+    pub fn correction(&self) -> f64 {
+        correction(&self.anchors)
     }
 
     /// Computes the width of an undisturbed core again.
@@ -177,7 +189,7 @@ impl Quietness {
 
     /// One core cycle in ns, by the checks alone. For a run that has measured nothing.
     pub fn usual_cycle(&self) -> f64 {
-        quantile(&sorted(self.checks.iter().map(|speed| speed.chain)), 0.5).unwrap_or(0.0)
+        quantile(&sorted(self.checks.iter().map(|speed| speed.chain)), 0.5).unwrap_or(0.0) * self.correction()
     }
 
     /// The larger share around a batch, divided by that of an undisturbed core.
@@ -187,14 +199,20 @@ impl Quietness {
 
     /// True if the core was undisturbed during this batch, at one clock, and no other task of this system took it.
     pub fn is_quiet(&self, sample: &Sample, guard: Guard) -> bool {
-        let (before, after) = (sample.around.0.chain, sample.around.1.chain);
-        let steady = (before / after - 1.0).abs() <= CLOCK_TOLERANCE;
-        steady && !guard.interrupted(sample) && self.width(sample) <= 1.0 + self.tolerance
+        steady(sample.around.0, sample.around.1)
+            && !guard.interrupted(sample)
+            && self.width(sample) <= 1.0 + self.tolerance
     }
 
-    /// A CPU whose core is quiet now: the first one found in a random order, or the least busy. Leaves this process
-    /// pinned to the last CPU it checked. Rounds pin themselves.
-    pub fn quietest_now(&self, random: &mut fastrand::Rng) -> u32 {
+    /// A CPU whose core is quiet now: the first one found in a random order, or the least busy. Afterwards this process may use
+    /// all CPUs again: on a busy host, waiting for the CPU that it checked last took 4 ms after a round.
+    pub fn quietest_now(&mut self, random: &mut fastrand::Rng) -> u32 {
+        let quietest = self.look_for_quiet(random);
+        let _ = rustix::thread::sched_setaffinity(None, &self.allowed);
+        quietest
+    }
+
+    fn look_for_quiet(&mut self, random: &mut fastrand::Rng) -> u32 {
         let mut order = self.cpus.clone();
         random.shuffle(&mut order);
         let mut best = (f64::INFINITY, order[0]);
@@ -204,6 +222,7 @@ impl Quietness {
             }
             let width = (0..3).map(|_| self.checker.check().share()).fold(f64::INFINITY, f64::min);
             if width <= self.limit() {
+                self.anchors.extend(self.checker.anchor(self.limit()));
                 return cpu;
             }
             if width < best.0 {
@@ -230,12 +249,12 @@ impl Quietness {
     }
 
     /// The part of the run's noise that comes from the checks: shares of quiet among surveyed batches, per CPU.
-    pub fn noise<'a>(&self, surveyed: impl Iterator<Item = (u32, &'a RoundSamples, Guard)>) -> Noise {
+    pub fn noise<'a>(&self, surveyed: impl Iterator<Item = (u32, &'a RoundSamples)>) -> Noise {
         let mut seen: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-        for (cpu, harvest, guard) in surveyed {
+        for (cpu, harvest) in surveyed {
             let (all, quiet) = seen.entry(cpu).or_default();
             *all += harvest.samples.len() as u32;
-            *quiet += harvest.samples.iter().filter(|sample| self.is_quiet(sample, guard)).count() as u32;
+            *quiet += harvest.samples.iter().filter(|sample| sample.quiet).count() as u32;
         }
         let cpus = seen.into_iter().map(|(cpu, (all, quiet))| CpuQuiet {
             cpu,
@@ -265,9 +284,9 @@ impl Quietness {
     pub fn with_width(share: f64) -> Quietness {
         let checker = Checker::calibrate(operation::Clock::plain());
         let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
-        let (usable, cpus, checks) = (Vec::new(), Vec::new(), Vec::new());
+        let (usable, cpus, checks, anchors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let width = Width { share, seen: true };
-        Quietness { checker, allowed, usable, cpus, tolerance: 0.03, remembered: None, checks, width }
+        Quietness { checker, allowed, usable, cpus, tolerance: 0.03, remembered: None, checks, anchors, width }
     }
 }
 
@@ -307,7 +326,7 @@ mod tests {
 
     fn sample(away: f64, elapsed: f64, switched_out: f64) -> Sample {
         let speed = Speed { chain: 0.25, width: 0.0625 };
-        Sample { ns: 1.0, around: (speed, speed), cycle: 0.25, switched_out, away, elapsed }
+        Sample { ns: 1.0, around: (speed, speed), cycle: 0.25, switched_out, away, elapsed, quiet: false }
     }
 
     #[test]

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use analysis::estimate::{Clocking, gross, subtract};
+use analysis::estimate::{Clocking, Reading, gross};
 use analysis::landing::linear_reach;
+use analysis::net::{rounded, subtract_all};
 use analysis::plausible;
+use analysis::prior::Prior;
 use analysis::statistics::{Interval, median, quantile, ratio, sorted};
 use operation::{Clock, device};
 use record::{
     Band, Cost, Cpu, Doubt, Ends, Estimate, Faults, Hidden, Nanoseconds, Neighbours, Noise, Reads, Round, Switches,
-    Term,
 };
 
 use crate::accounts::Accounts;
@@ -17,25 +18,24 @@ use crate::doubts::{RunClock, round_doubts};
 use crate::entry::{ItemProgress, Purpose, RoundTaken};
 use crate::hidden::HiddenSample;
 use crate::plan::Measurement;
-use crate::quiet::{Guard, Quietness};
+use crate::quiet::Quietness;
 use crate::tails;
 
 /// Assembles the result. `precision` is what the user asked for.
 pub(crate) fn assemble(
-    entries: Vec<ItemProgress>,
+    mut entries: Vec<ItemProgress>,
     quietness: &Quietness,
     clock: Clock,
     precision: f64,
     accounts: Accounts,
 ) -> Measurement {
-    let run = RunClock::of(&entries, quietness);
+    entries.iter_mut().for_each(|entry| entry.correct_cycles(quietness.correction()));
+    let run = RunClock::of(&entries, quietness.usual_cycle());
     let mut costs: Vec<Option<Cost>> = entries.iter().map(|entry| cost(entry, quietness, clock, &run)).collect();
-    subtract_terms(&entries, &mut costs, precision);
-    let surveyed = entries.iter().flat_map(|entry| {
-        let guard = entry.guard();
-        let survey = entry.harvests().filter(|(round, _)| round.survey);
-        survey.map(move |(round, harvest)| (round.cpu, harvest, guard))
-    });
+    // Twins stand after what they repeat, so a term is found first.
+    subtract_all(&mut costs, precision);
+    let surveyed = entries.iter().flat_map(ItemProgress::harvests).filter(|(round, _)| round.survey);
+    let surveyed = surveyed.map(|(round, harvest)| (round.cpu, harvest));
     let mut noise = Noise {
         cycle_ns: rounded(run.cycle),
         cycle_range_ns: run.range,
@@ -64,14 +64,16 @@ fn rules(entries: &[ItemProgress]) -> (Vec<plausible::Rule<'static>>, Vec<(&'sta
 
 fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunClock) -> Option<Cost> {
     let (operation, quoted) = (entry.item.operation, entry.quoted());
-    let guard = entry.guard();
-    let rounds: Vec<Round> = entry.rounds.iter().map(|round| recorded(round, quietness, guard)).collect();
+    let rounds: Vec<Round> = entry.rounds.iter().map(|round| recorded(round, quietness)).collect();
     let follows_clock = entry.follows_clock();
     let clocking = if follows_clock { Clocking::At(run.cycle) } else { Clocking::AsRead };
-    let estimated = gross(&rounds, quoted, clocking)?;
+    // What earlier runs showed is known to those who keep them.
+    let prior = Prior::DEFAULT;
+    let reading = Reading { headline: quoted, cpus: operation.cpus(&entry.item.point), clocking };
+    let estimated = gross(&rounds, reading, &prior)?;
     let totals = Totals::of(entry);
     let mut doubts = estimated.doubts;
-    doubts.extend(round_doubts(entry, quietness, clock, run));
+    doubts.extend(round_doubts(entry, clock, run));
     let figures = estimated.figures;
     let cycle = estimated.cycle.filter(|_| quoted == Estimate::Quiet).unwrap_or_else(|| own_cycle(entry, run));
     let wait = totals.elapsed - totals.cpu.user.0 - totals.cpu.system.0;
@@ -85,6 +87,7 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
         like: operation.aliases.iter().map(|name| (*name).into()).collect(),
         cpus: operation.cpus(&entry.item.point),
         follows_clock,
+        basis: Some(prior.basis(estimated.rounds as u32)),
         net_ns: figures,
         headline: quoted,
         gross_ns: figures,
@@ -147,7 +150,7 @@ fn own_cycle(entry: &ItemProgress, run: &RunClock) -> f64 {
     median(samples).unwrap_or(run.cycle)
 }
 
-fn recorded(round: &RoundTaken, quietness: &Quietness, guard: Guard) -> Round {
+fn recorded(round: &RoundTaken, quietness: &Quietness) -> Round {
     let (times, samples) = match &round.end {
         Ok(harvest) => (harvest.times, harvest.samples.as_slice()),
         Err(_) => (0, [].as_slice()),
@@ -162,19 +165,13 @@ fn recorded(round: &RoundTaken, quietness: &Quietness, guard: Guard) -> Round {
         ns: samples.iter().map(|sample| rounded(sample.ns)).collect(),
         cycle_ns: samples.iter().map(|sample| (sample.cycle * 1e6).round() / 1e6).collect(),
         width: samples.iter().map(|sample| (quietness.width(sample) * 1e3).round() as f32 / 1e3).collect(),
-        quiet: samples.iter().map(|sample| quietness.is_quiet(sample, guard)).collect(),
+        quiet: samples.iter().map(|sample| sample.quiet).collect(),
         survey: Some(round.survey),
         launcher: round.launcher,
         cpu_ns: each(processor),
         wait_ns: each(used.zip(processor).map(|(harvest, processor)| harvest.elapsed - processor)),
         lost: round.end.as_ref().err().cloned(),
     }
-}
-
-/// Rounds to seven significant digits. That is a hundred times finer than any clock here resolves, and makes the file
-/// three times smaller.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.6e}").parse().unwrap_or(value)
 }
 
 /// The usage of all batches of an entry, per operation.
@@ -230,39 +227,6 @@ fn told_modes(rounds: &[Round], headline: Estimate, follows_clock: bool) -> impl
     modes.flat_map(|(mode, number)| {
         [(format!("mode {number} ns"), rounded(mode.ns)), (format!("mode {number} share"), rounded(mode.share))]
     })
-}
-
-/// Subtracts terms, innermost first, because a term's own net cost must be known before it is subtracted.
-fn subtract_terms(entries: &[ItemProgress], costs: &mut [Option<Cost>], precision: f64) {
-    let mut done: Vec<bool> = costs.iter().map(|cost| cost.as_ref().is_none_or(|cost| cost.terms.is_empty())).collect();
-    costs.iter_mut().flatten().filter(|cost| cost.terms.is_empty()).for_each(|cost| doubt_width(cost, precision));
-    let place = |term: &Term| entries.iter().position(|entry| entry.is(term));
-    // The registry's terms form no cycle, so every turn of this loop finishes at least one cost.
-    while let Some(index) = (0..costs.len()).find(|&index| {
-        !done[index]
-            && costs[index]
-                .as_ref()
-                .is_some_and(|cost| cost.terms.iter().all(|term| place(term).is_none_or(|of| done[of])))
-    }) {
-        done[index] = true;
-        let Some(mut cost) = costs[index].take() else { continue };
-        let gross = cost.gross_ns.get(cost.headline).0;
-        if let Err(missing) = subtract(&mut cost, |term| costs[place(term)?].as_ref()) {
-            cost.terms.clear();
-            cost.doubts.push(Doubt::RoundLost {
-                reason: format!("its baseline {missing} was not measured, so nothing is subtracted"),
-            });
-        }
-        doubt_width(&mut cost, precision);
-        cost.cycles = rounded(cost.cycles * cost.quoted().0 / gross);
-        costs[index] = Some(cost);
-    }
-}
-
-/// Adds a doubt if the interval of a cost is wider than asked.
-fn doubt_width(cost: &mut Cost, wanted: f64) {
-    let half_width = cost.half_width().filter(|half| *half > wanted && !cost.holds_zero());
-    cost.doubts.extend(half_width.map(|half_width| Doubt::Wide { half_width: rounded(half_width), wanted }));
 }
 
 /// The A/A band: how far twins lie apart.

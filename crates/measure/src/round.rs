@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use guard::limit;
 use operation::{Failure, Item, Setting, pin};
 use rustix::process::Resource;
 use serde::{Deserialize, Serialize};
+use system::guard::limit;
 
 use crate::batch::{RoundPlan, RoundSamples, sample};
 use crate::hidden::{HiddenSample, account};

@@ -43,8 +43,10 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
         check: plan.check,
         crosses: plan.crosses,
         tailed: plan.tailed,
+        paired: plan.paired,
     };
     let ended = schedule.work();
+    schedule.judge();
     let more = schedule.more();
     let Schedule { entries, launchers, quietness, .. } = schedule;
     let told = launchers.told();

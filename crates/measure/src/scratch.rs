@@ -37,6 +37,11 @@ impl Scratch {
         Err(failed(Error::new(ErrorKind::ResourceBusy, "other runs remove it before it is locked")))
     }
 
+    /// Removes the folders in `root` that killed runs have left.
+    pub fn sweep(root: &Path) {
+        sweep(root);
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

@@ -10,6 +10,7 @@ mod programs;
 mod reader;
 mod returned;
 mod sys;
+mod waits;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::CStr;
@@ -46,6 +47,8 @@ pub(crate) struct Counting {
     read: HashMap<u32, (u64, u32)>,
     /// True if requests to an io_uring are counted.
     pub requests: bool,
+    /// True if times off the CPU are noted.
+    pub waits: bool,
 }
 
 impl Counting {
@@ -76,10 +79,18 @@ impl Counting {
                 Detail::All => Some(Program::load("waking", &programs::waking(&maps))?),
                 Detail::Numbers => None,
             },
+            switched: match detail {
+                Detail::All => Some(Program::load("switched", &waits::switched(&maps))?),
+                Detail::Numbers => None,
+            },
+            sampling: match detail {
+                Detail::All => Some(Program::load("sampling", &waits::sampling(&maps))?),
+                Detail::Numbers => None,
+            },
             enrol: Program::load("enrol", &programs::enrol(&maps))?,
         };
         let (attached, read) = (Vec::new(), HashMap::new());
-        Ok((Counting { attached, announce, maps, read, requests: false }, programs))
+        Ok((Counting { attached, announce, maps, read, requests: false, waits: false }, programs))
     }
 
     /// Begins to count.
@@ -98,8 +109,13 @@ impl Counting {
         for (program, tracepoint) in needed {
             self.attached.push(at(program, tracepoint)?);
         }
-        // Without it, no wake-ups are told, and the rest is counted.
-        self.attached.extend(programs.waking.as_ref().and_then(|waking| waking.attach(c"sched_waking").ok()));
+        // Without these, no wake-ups and no waits are reported, and the rest is counted.
+        self.attached.extend(attach_if(programs.waking.as_ref(), c"sched_waking"));
+        let switched = attach_if(programs.switched.as_ref(), c"sched_switch");
+        self.waits = switched.is_some();
+        self.attached.extend(switched);
+        // Without times off the CPU, a sample would take waiting for work.
+        self.attached.extend(attach_if(programs.sampling.as_ref().filter(|_| self.waits), c"sys_enter"));
         // Since Linux 6.4; before, under the second name.
         let requested = [c"io_uring_submit_req", c"io_uring_submit_sqe"];
         let attached = requested.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
@@ -237,6 +253,8 @@ pub(crate) struct Programs {
     signalled: Program,
     requested: Program,
     waking: Option<Program>,
+    switched: Option<Program>,
+    sampling: Option<Program>,
     enrol: Program,
 }
 
@@ -254,8 +272,9 @@ impl Programs {
     ///
     /// # Errors
     /// If the kernel lacks the tracepoint.
-    pub(crate) fn attach_calls(&self) -> io::Result<Attachment> {
-        at(&self.called, self.at_call)
+    pub(crate) fn attach_calls(&self) -> io::Result<Vec<Attachment>> {
+        let sampling = attach_if(self.sampling.as_ref(), c"sys_enter");
+        Ok([Some(at(&self.called, self.at_call)?), sampling].into_iter().flatten().collect())
     }
 
     /// Watches the calling task from now on.
@@ -273,6 +292,11 @@ fn at(program: &Program, tracepoint: &CStr) -> io::Result<Attachment> {
         io::Error::new(error.kind(), format!("the tracepoint {}: {error}", tracepoint.to_string_lossy()))
     };
     program.attach(tracepoint).map_err(refused)
+}
+
+/// Attaches a program to a tracepoint, if there are both.
+fn attach_if(program: Option<&Program>, tracepoint: &CStr) -> Option<Attachment> {
+    program.and_then(|program| program.attach(tracepoint).ok())
 }
 
 /// CPUs of a machine that does not tell them.

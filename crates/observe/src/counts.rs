@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use operations::every_call;
+use catalogue::every_call;
+use record::WaitReason;
 
 use crate::sketch::Sketch;
 use crate::target::Detail;
@@ -40,6 +41,63 @@ pub struct Times {
     pub results: u64,
 }
 
+/// Lengths of time: their sum, and how many of each length.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lengths {
+    /// The sum in ns.
+    pub total_ns: u64,
+    /// How many, by four times the logarithm of their ns to the base of two.
+    pub lengths: BTreeMap<u8, u64>,
+    /// How many were timed; the others are those for which they stand. 0 if all were.
+    pub samples: u64,
+}
+
+impl Lengths {
+    pub(crate) fn add(&mut self, other: &Lengths) {
+        self.total_ns += other.total_ns;
+        self.samples += other.samples;
+        add(&mut self.lengths, &other.lengths);
+    }
+
+    fn subtract(&mut self, earlier: &Lengths) {
+        self.total_ns = self.total_ns.saturating_sub(earlier.total_ns);
+        self.samples = self.samples.saturating_sub(earlier.samples);
+        subtract(&mut self.lengths, &earlier.lengths);
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.lengths.values().sum()
+    }
+
+    /// The length in ns that this share of them does not exceed, within an eighth; `None` if there are none.
+    pub fn quantile_ns(&self, share: f64) -> Option<f64> {
+        let rank = (share * self.count() as f64).ceil().max(1.0) as u64;
+        let mut below = 0;
+        let bucket = self.lengths.iter().find(|(_, count)| {
+            below += **count;
+            below >= rank
+        });
+        bucket.map(|(bucket, _)| middle_ns(*bucket))
+    }
+
+    /// The mean and its standard error in ns, by the lengths; the mean is exact.
+    pub fn mean_ns(&self) -> Option<(f64, f64)> {
+        let count = self.count() as f64;
+        let mean = (count > 0.0).then(|| self.total_ns as f64 / count)?;
+        let centre = self.lengths.iter().map(|(bucket, count)| middle_ns(*bucket) * *count as f64).sum::<f64>() / count;
+        let squares = self.lengths.iter().map(|(bucket, count)| (middle_ns(*bucket) - centre).powi(2) * *count as f64);
+        let timed = if self.samples > 0 { self.samples as f64 } else { count };
+        Some((mean, (squares.sum::<f64>() / count / timed).sqrt()))
+    }
+}
+
+/// The middle of the lengths with this logarithm, in ns.
+fn middle_ns(bucket: u8) -> f64 {
+    let (exponent, quarter) = (i32::from(bucket >> 2), f64::from(bucket & 3));
+    2_f64.powi(exponent) * (1.125 + quarter / 4.0)
+}
+
 /// All counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -51,6 +109,10 @@ pub struct Counts {
     pub pairs: BTreeMap<(Call, Call), u64>,
     /// Sleeping tasks that were woken, by the call that was being made.
     pub wakes: BTreeMap<Call, u64>,
+    /// Times off the CPU, by the call in which it was, if any, and the reason.
+    pub waits: BTreeMap<(Option<Call>, WaitReason), Lengths>,
+    /// Times of calls on the CPU, by samples.
+    pub samples: BTreeMap<Call, Lengths>,
     /// Delivered signals by number.
     pub signals: BTreeMap<u16, u64>,
     /// Requests to an io_uring by operation code.
@@ -76,6 +138,8 @@ impl Counts {
         add(&mut self.errors, &other.errors);
         add(&mut self.pairs, &other.pairs);
         add(&mut self.wakes, &other.wakes);
+        add_lengths(&mut self.waits, &other.waits);
+        add_lengths(&mut self.samples, &other.samples);
         add(&mut self.signals, &other.signals);
         add(&mut self.requests, &other.requests);
         self.forks += other.forks;
@@ -95,6 +159,8 @@ impl Counts {
         subtract(&mut self.errors, &earlier.errors);
         subtract(&mut self.pairs, &earlier.pairs);
         subtract(&mut self.wakes, &earlier.wakes);
+        subtract_lengths(&mut self.waits, &earlier.waits);
+        subtract_lengths(&mut self.samples, &earlier.samples);
         subtract(&mut self.signals, &earlier.signals);
         subtract(&mut self.requests, &earlier.requests);
         self.forks = self.forks.saturating_sub(earlier.forks);
@@ -113,6 +179,19 @@ fn add<K: Ord + Copy>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
     for (key, count) in from {
         *to.entry(*key).or_default() += count;
     }
+}
+
+fn add_lengths<K: Ord + Copy>(to: &mut BTreeMap<K, Lengths>, from: &BTreeMap<K, Lengths>) {
+    from.iter().for_each(|(key, lengths)| to.entry(*key).or_default().add(lengths));
+}
+
+fn subtract_lengths<K: Ord>(from: &mut BTreeMap<K, Lengths>, earlier: &BTreeMap<K, Lengths>) {
+    from.retain(|key, lengths| {
+        if let Some(earlier) = earlier.get(key) {
+            lengths.subtract(earlier);
+        }
+        !lengths.lengths.is_empty()
+    });
 }
 
 fn subtract<K: Ord>(from: &mut BTreeMap<K, u64>, earlier: &BTreeMap<K, u64>) {
@@ -162,6 +241,8 @@ const MOVES: &[&str] = &[
 pub struct CallNames {
     names: BTreeMap<u16, &'static str>,
     detail: Detail,
+    /// What a call takes outside of the two tracepoints between which samples are timed, in ns; `None` if that was not determined.
+    pub(crate) entry_ns: Option<f64>,
 }
 
 impl Default for CallNames {
@@ -175,7 +256,7 @@ impl CallNames {
     pub fn new(detail: Detail) -> CallNames {
         let calls = every_call().into_iter();
         let names = calls.filter_map(|call| Some((u16::try_from(call.number).ok()?, call.name))).collect();
-        CallNames { names, detail }
+        CallNames { names, detail, entry_ns: None }
     }
 
     /// The kernel's name of a call. Those of other tables are named by their number.

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use record::{CallCount, NamedCount, PairCount, ProcessCounts, Requests, ThreadCounts, Usage};
+use record::{CallCount, CallTime, NamedCount, PairCount, ProcessCounts, Requests, ThreadCounts, Usage, Waits};
 
 use crate::cgroup;
-use crate::counts::{Call, CallNames, Counts};
+use crate::counts::{Call, CallNames, Counts, Lengths};
 use crate::names;
 use crate::task::Task;
 
@@ -217,6 +217,7 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
             bytes: names.moves_bytes(*call).then_some(times.results),
             wakes: counts.wakes.get(call).copied().unwrap_or(0),
             errors: errors.collect(),
+            measured: counts.samples.get(call).and_then(|lengths| call_time(lengths, names)),
         });
     }
     calls.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.call.cmp(&other.call)));
@@ -233,6 +234,7 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
     Requests {
         calls,
         pairs,
+        waits: waits(counts, names),
         signals: named(&counts.signals, names::signal),
         io_uring: named(&counts.requests, names::request),
         forks: counts.forks,
@@ -240,6 +242,30 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
         creates: counts.creates,
         distinct_names: counts.names.distinct(),
     }
+}
+
+/// What one call takes of a CPU, with the way into the kernel and back.
+fn call_time(lengths: &Lengths, names: &CallNames) -> Option<CallTime> {
+    let (mean, error_ns) = lengths.mean_ns()?;
+    Some(CallTime { samples: lengths.samples, mean_ns: mean + names.entry_ns?, error_ns })
+}
+
+/// Times off the CPU, the longest first.
+fn waits(counts: &Counts, names: &CallNames) -> Vec<Waits> {
+    let mut waits: Vec<Waits> = Vec::new();
+    for ((call, reason), lengths) in &counts.waits {
+        let quantile = |share: f64| lengths.quantile_ns(share).unwrap_or(0.0);
+        waits.push(Waits {
+            call: call.map(|call| names.of(call)),
+            reason: *reason,
+            count: lengths.count(),
+            total_ns: lengths.total_ns as f64,
+            p50_ns: quantile(0.5),
+            p99_ns: quantile(0.99),
+        });
+    }
+    waits.sort_by(|one, other| other.total_ns.total_cmp(&one.total_ns));
+    waits
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 //! prints nothing.
 //!
 //! ```no_run
-//! use observe::{Observer, Options, Target};
+//! use howslow_observe::{Observer, Options, Target};
 //!
 //! let target = Target::Command(vec!["true".into()]);
 //! let mut observer = Observer::start(target, &Options::default())?;
-//! while observer.step(std::time::Duration::from_millis(100))? == observe::State::Running {}
+//! while observer.step(std::time::Duration::from_millis(100))? == howslow_observe::State::Running {}
 //! println!("{} calls", observer.finish()?.together.total());
-//! # Ok::<(), observe::ObserveError>(())
+//! # Ok::<(), howslow_observe::ObserveError>(())
 //! ```
 
 mod bpf;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use operations::every_call;
+use catalogue::every_call;
 
 /// Numbers of calls are below this.
 pub(crate) const CALLS: usize = 512;

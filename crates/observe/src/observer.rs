@@ -10,9 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use machine::TaskStat;
 use record::{CountingCost, Loss, Observation, PassedOver, Usage};
 use rustix::event::{Timespec, poll};
+use system::machine::TaskStat;
 
 use crate::bpf::Losses;
 use crate::calibrate::Added;

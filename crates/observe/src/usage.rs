@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 
-use machine::TaskStat;
 use record::Usage;
 use rustix::process::{Resource, getrlimit, setrlimit};
+use system::machine::TaskStat;
 
 /// What a thread has used until now, if it is still there.
 pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Usage> {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use machine::Distance;
 use record::{Bytes, Point, Unit, Value};
+use system::machine::Distance;
 
 /// The values of an axis, in the registry's constants.
 pub type Values = &'static [Value<&'static str>];

@@ -48,9 +48,7 @@ impl Failure {
             libc::EOPNOTSUPP | libc::EPROTONOSUPPORT | libc::EAFNOSUPPORT => {
                 ("this kernel does not support it", "a kernel built with it")
             }
-            libc::EPERM | libc::EACCES => {
-                ("refused: no permission", "run as root, or allow the call in the container's seccomp profile")
-            }
+            libc::EPERM | libc::EACCES => ("refused: no permission", system::machine::remedy_of_refusal()),
             _ => return self,
         };
         Failure::skip(reason, remedy)

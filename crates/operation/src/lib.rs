@@ -2,25 +2,23 @@
 //! of how often or how well one is timed.
 //!
 //! ```
-//! use operation::{Operation, Value, count, repeat};
+//! use howslow_operation::{Operation, Value, count, repeat};
 //!
-//! const SUM: Operation = Operation {
-//!     id: "example.sum",
-//!     summary: "add up numbers",
-//!     axes: &[count("numbers", &[Value::Number(10), Value::Number(1000)])],
-//!     prepare: |setting| {
-//!         let numbers: Vec<u64> = (0..setting.number("numbers")).collect();
+//! const SUM: Operation = Operation::DEFAULT
+//!     .named("example.sum", "add up numbers")
+//!     .axes(&[count("numbers", &[Value::Number(10), Value::Number(1000)])])
+//!     .prepare(|setting| {
+//!         let numbers: Vec<u64> = (0..setting.number("numbers")?).collect();
 //!         Ok(repeat(move || {
 //!             std::hint::black_box(numbers.iter().sum::<u64>());
 //!             Ok(())
 //!         }))
-//!     },
-//!     ..Operation::DEFAULT
-//! };
+//!     });
 //! assert_eq!(SUM.points(false)[1].to_string(), "@numbers=1000");
 //! ```
 
 mod axis;
+mod builder;
 mod clock;
 pub mod device;
 mod failure;
@@ -30,17 +28,19 @@ mod repeat;
 mod scheduling;
 mod setting;
 mod stopwatch;
+mod tally;
 mod usage;
 
 pub use axis::{Axis, Bounds, ONE_CPU, PartnerPlace, Refused, Role, Step, bytes, count, cpus, partner, size, word};
 pub use clock::Clock;
 pub use device::{Device, DeviceWrites};
 pub use failure::Failure;
-pub use operation::{Item, Need, Operation, TermOf, term};
+pub use operation::{Item, Need, Operation, Prepare, TermOf, term};
 pub use pauses::{Paused, Pauses};
 pub use record::Value;
 pub use repeat::{Loop, opaque, repeat};
 pub use scheduling::Scheduling;
-pub use setting::{Doubts, Partner, Setting, Tally, pin};
+pub use setting::{Doubts, Partner, Setting, pin};
 pub use stopwatch::{Stopwatch, Took};
+pub use tally::Tally;
 pub use usage::{Usage, processor_time};

@@ -2,8 +2,8 @@
 
 use std::any::Any;
 
-use machine::Topology;
 use record::{Bytes, Estimate, FixedPoint, FixedTerm, Point, Term};
+use system::machine::Topology;
 
 use crate::axis::{Axis, ONE_CPU, PartnerPlace, Role};
 use crate::failure::Failure;
@@ -22,9 +22,9 @@ pub struct Operation {
     pub per: &'static str,
     /// The papers' names for it.
     pub aliases: &'static [&'static str],
-    /// The system calls that one iteration makes, by the kernel's names. The list of all calls names this operation for
-    /// them. Empty if it times no call in particular.
-    pub calls: &'static [&'static str],
+    /// The system calls that one iteration makes, by the kernel's names: [`Operation::system_calls`] tells those of an
+    /// operation that does not list them.
+    pub calls: Option<&'static [&'static str]>,
     /// True if the calls are timed on the path that refuses them, because success would change the machine.
     pub refused: bool,
     /// The axes it is measured over.
@@ -66,8 +66,11 @@ pub struct Operation {
     /// Empty in the registry.
     pub argument: Option<&'static (dyn Any + Send + Sync)>,
     /// Sets up outside the timing and returns the loop; dropping the loop cleans up.
-    pub prepare: fn(&Setting) -> Result<Loop, Failure>,
+    pub prepare: Prepare,
 }
+
+/// Sets an operation up.
+pub type Prepare = fn(&Setting) -> Result<Loop, Failure>;
 
 impl Operation {
     /// The default for every field.
@@ -77,7 +80,7 @@ impl Operation {
         version: 1,
         per: "call",
         aliases: &[],
-        calls: &[],
+        calls: None,
         refused: false,
         axes: &[],
         headline: false,
@@ -106,6 +109,13 @@ impl Operation {
     pub fn set_up(&self, setting: &Setting) -> Result<Loop, Failure> {
         setting.learn(self.axes);
         (self.prepare)(setting)
+    }
+
+    /// The system calls that one iteration makes, by the kernel's names. The list of all calls names this operation for
+    /// them. An operation of the family `call` that lists none makes the call of its name; others make none in particular.
+    pub fn system_calls(&self) -> impl Iterator<Item = &'static str> {
+        let named = self.id.strip_prefix("call.").filter(|_| self.calls.is_none());
+        self.calls.unwrap_or_default().iter().copied().chain(named)
     }
 
     /// The part of the id before its first dot.

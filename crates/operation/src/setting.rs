@@ -8,13 +8,14 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use machine::{Distance, Topology};
 use record::{Doubt, Point};
 use rustix::process::{self, Pid, Signal, WaitOptions};
+use system::machine::{Distance, Topology};
 
 use crate::axis::{Axis, PartnerPlace};
 use crate::device::Device;
 use crate::failure::Failure;
+use crate::tally::Tally;
 
 /// What an operation receives for its set-up.
 pub struct Setting {
@@ -91,19 +92,32 @@ impl Setting {
         &self.point
     }
 
-    /// Bytes on the axis `size`; 0 if there is no such axis.
-    pub fn size(&self) -> usize {
-        self.number("size") as usize
+    /// Bytes on the axis `size`.
+    ///
+    /// # Errors
+    /// If the point has no such axis.
+    pub fn size(&self) -> Result<usize, Failure> {
+        Ok(self.number("size")? as usize)
     }
 
-    /// The number on this axis; 0 if there is none.
-    pub fn number(&self, axis: &str) -> u64 {
-        self.point.number(axis).unwrap_or(0)
+    /// The number on this axis.
+    ///
+    /// # Errors
+    /// If the point has none.
+    pub fn number(&self, axis: &str) -> Result<u64, Failure> {
+        self.point.number(axis).ok_or_else(|| self.lacks("number", axis))
     }
 
-    /// The word on this axis; empty if there is none.
-    pub fn word(&self, axis: &str) -> &str {
-        self.point.word(axis).unwrap_or("")
+    /// The word on this axis.
+    ///
+    /// # Errors
+    /// If the point has none.
+    pub fn word(&self, axis: &str) -> Result<&str, Failure> {
+        self.point.word(axis).ok_or_else(|| self.lacks("word", axis))
+    }
+
+    fn lacks(&self, value: &str, axis: &str) -> Failure {
+        Failure::wrong(format!("the point {:?} has no {value} on an axis {axis}", self.point.to_string()))
     }
 
     /// The round's own folder. It is removed with its contents after the round.
@@ -168,13 +182,10 @@ impl Setting {
     /// # Errors
     /// A skip if the size of the cache is unknown.
     pub fn cached(&self, axis: &str) -> Result<usize, Failure> {
-        let word = self.word(axis);
-        if word.is_empty() {
-            return Ok(self.number(axis) as usize);
-        }
+        let Some(word) = self.point.word(axis) else { return Ok(self.number(axis)? as usize) };
         let (part, level) = word.rsplit_once("-l").ok_or_else(|| Failure::wrong(format!("{word} names no set")))?;
         let level: u32 = level.parse().map_err(|_| Failure::wrong(format!("{word} names no cache")))?;
-        let Some(&size) = machine::data_caches(self.cpu).get(&level) else {
+        let Some(&size) = system::machine::data_caches(self.cpu).get(&level) else {
             let reason = format!("the size of the level {level} cache is unknown");
             return Err(Failure::skip(reason, "a kernel that lists it (/sys/devices/system/cpu/cpu0/cache)"));
         };
@@ -191,7 +202,7 @@ impl Setting {
     }
 
     /// The CPU a partner belongs on, by the axis that says so: our own ([`PartnerPlace::Same`]), or the one that the run
-    /// chose (see `docs/TASKS.md`), which the cost tells. At [`PartnerPlace::Awake`] idle tasks keep that CPU and ours from
+    /// chose (see `docs/METHOD.md`), which the cost tells. At [`PartnerPlace::Awake`] idle tasks keep that CPU and ours from
     /// halting.
     ///
     /// # Errors
@@ -323,33 +334,6 @@ impl Doubts {
     /// All doubts reported so far.
     pub fn raised(&self) -> Vec<Doubt> {
         self.0.borrow().clone()
-    }
-}
-
-/// A count that an operation keeps of an event in each of its iterations.
-#[derive(Clone, Debug)]
-pub struct Tally {
-    name: &'static str,
-    /// The number of iterations, and the total count.
-    counted: Rc<Cell<(u64, u64)>>,
-}
-
-impl Tally {
-    /// Adds one more iteration with this count.
-    pub fn pass(&self, count: u64) {
-        self.passes(1, count);
-    }
-
-    /// Adds this many iterations with this count in all.
-    pub fn passes(&self, iterations: u64, count: u64) {
-        let (before, sum) = self.counted.get();
-        self.counted.set((before + iterations, sum + count));
-    }
-
-    /// The mean count per iteration; `None` before the first.
-    pub fn mean(&self) -> Option<f64> {
-        let (iterations, sum) = self.counted.get();
-        (iterations > 0).then(|| sum as f64 / iterations as f64)
     }
 }
 

@@ -42,16 +42,15 @@ impl Estimate {
 pub struct Figures {
     /// The smallest sample.
     pub best: Nanoseconds,
-    /// Median over rounds of each round's quiet batches; a round with a single one counts half.
+    /// The cost on an undisturbed core, from the medians of each round's quiet batches.
     pub quiet: Nanoseconds,
     /// Median over rounds of each round's median.
     pub typical: Nanoseconds,
-    /// Lower end of the headline figure's 95 % interval: where another run of the same build on this machine would
-    /// land. Minus infinity (null in JSON) after a single round, which gives no interval.
+    /// Lower end of the headline figure's 95 % interval. Minus infinity (null in JSON) if there is none.
     #[serde(with = "crate::units::open_below")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: Nanoseconds,
-    /// Upper end of the headline figure's 95 % interval. Infinity (null in JSON) after a single round.
+    /// Upper end of the headline figure's 95 % interval. Infinity (null in JSON) if there is none.
     #[serde(with = "crate::units::open_above")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub high: Nanoseconds,
@@ -176,6 +175,22 @@ impl Hidden {
     }
 }
 
+/// What the interval of a headline figure rests on besides the samples. All on the log scale.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Basis {
+    /// Rounds that gave the figure.
+    pub rounds: u32,
+    /// Rounds of earlier runs of this build, kernel and machine that the scatter comes from; 0: the default.
+    pub earlier_rounds: u32,
+    /// The scatter of rounds that was expected.
+    pub scatter: f64,
+    /// How far disturbed rounds were expected above undisturbed ones.
+    pub slow_down: f64,
+    /// The standard deviation of that.
+    pub slow_down_deviation: f64,
+}
+
 /// One fresh process that measured one operation at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -243,6 +258,10 @@ pub struct Cost {
     /// batches. Otherwise it is the time as read.
     #[serde(default)]
     pub follows_clock: bool,
+    /// What the interval rests on. Where it is absent, as in older runs, the interval says where another run lands, and is wider by
+    /// the square root of 2 than the one that says where the cost lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
     /// With the terms subtracted.
     pub net_ns: Figures,
     /// The figure that the cost is quoted by.
@@ -308,6 +327,7 @@ impl Cost {
             like: Vec::new(),
             cpus: 1,
             follows_clock: false,
+            basis: None,
             net_ns: figures,
             headline: Estimate::Typical,
             gross_ns: figures,

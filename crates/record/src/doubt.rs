@@ -16,6 +16,13 @@ use crate::units::{Nanoseconds, percent};
 pub enum Doubt {
     /// No batch was taken while the core was undisturbed. The quiet figure is the 10 % quantile.
     NeverQuiet,
+    /// The same, but the figure is computed from the disturbed rounds: they are so much slower than undisturbed ones.
+    FromDisturbed {
+        /// By what share disturbed rounds of this cost are usually slower.
+        slow_down: f64,
+        /// Rounds of earlier runs that this comes from; 0: it is what a shared core usually adds.
+        earlier_rounds: u32,
+    },
     /// Fewer batches were quiet than the estimate needs.
     FewQuiet {
         /// Quiet batches, of all rounds together.
@@ -125,9 +132,10 @@ impl Doubt {
     pub fn short(&self) -> &'static str {
         match self {
             Doubt::NeverQuiet => "the core was never undisturbed",
+            Doubt::FromDisturbed { .. } => "computed from disturbed rounds",
             Doubt::FewQuiet { .. } => "few quiet batches",
             Doubt::Wide { .. } => "the interval is wider than was asked for",
-            Doubt::FewRounds { .. } => "few rounds: the interval is a guess, or there is none",
+            Doubt::FewRounds { .. } => "few rounds",
             Doubt::NegativeNet => "its baseline cost more than the whole",
             Doubt::AtMost { .. } => "cannot be distinguished from zero",
             Doubt::Bimodal { .. } => "two groups of samples",
@@ -152,9 +160,10 @@ impl fmt::Display for Doubt {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         const NEVER_QUIET: &str =
             "the core was never undisturbed: the figure is the 10 % quantile; run again when the host is less loaded";
+        const BY_DEFAULT: &str = "computed from disturbed rounds: the core was never undisturbed, which usually adds 20 %; run again when the host is less loaded";
+        const BY_HISTORY: &str = "computed from disturbed rounds: the core was never undisturbed, and earlier runs show what that adds; run again when the host is less loaded";
         const FEW_QUIET: &str = "few batches were quiet; raise --budget, or run when the host is less loaded";
-        const SINGLE_ROUND: &str =
-            "a single round gave a figure, so there is no interval; raise --budget, or --rounds if you set it";
+        const SINGLE_ROUND: &str = "a single round gave a figure, so the interval is what other operations show; raise --budget, or --rounds if you set it";
         const FEW_ROUNDS: &str = "fewer than six rounds gave a figure, so the interval is a guess; raise --budget, or --rounds if you set it";
         const NEGATIVE_NET: &str = "its baseline cost more than the whole; the difference is inconclusive here";
         const NO_SCATTER: &str =
@@ -164,6 +173,8 @@ impl fmt::Display for Doubt {
         const INTERRUPTED: &str = "other tasks ran on its CPUs in most batches; stop them or choose --cpu";
         match self {
             Doubt::NeverQuiet => out.write_str(NEVER_QUIET),
+            Doubt::FromDisturbed { earlier_rounds: 0, .. } => out.write_str(BY_DEFAULT),
+            Doubt::FromDisturbed { .. } => out.write_str(BY_HISTORY),
             Doubt::FewQuiet { .. } => out.write_str(FEW_QUIET),
             Doubt::Wide { half_width, wanted } => {
                 let wider = format!("its interval is wider than the {} asked for", percent(*wanted));

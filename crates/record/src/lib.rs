@@ -4,7 +4,7 @@
 //! often a program performs each operation. A [`Term`] refers to a cost by its operation and [`Point`].
 //!
 //! ```
-//! let mix = record::Mix::from_toml(
+//! let mix = howslow_record::Mix::from_toml(
 //!     r#"
 //!     name = "echo"
 //!     unit = "request"
@@ -14,7 +14,7 @@
 //!     "#,
 //! )?;
 //! assert_eq!(mix.lines[0].term.at.values(), "64 B");
-//! # Ok::<(), record::MixError>(())
+//! # Ok::<(), howslow_record::MixError>(())
 //! ```
 #![forbid(unsafe_code)]
 
@@ -23,6 +23,7 @@ mod book;
 mod cost;
 mod counting;
 mod doubt;
+mod input;
 mod machine;
 mod mix;
 mod observed;
@@ -33,14 +34,16 @@ mod run;
 mod tails;
 mod term;
 pub mod units;
+mod waits;
 
 pub use beside::{Achieved, Beside, Place};
 pub use book::{
     Book, BookError, Check, Departure, Entry, Fact, Measured, NominalClock, PublishedDifference, Reference,
 };
-pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Hidden, Neighbours, Reads, Round, Switches};
+pub use cost::{Basis, Cost, Cpu, Ends, Estimate, Faults, Figures, Hidden, Neighbours, Reads, Round, Switches};
 pub use counting::{Alternated, CountingCost, CountingProbe};
 pub use doubt::Doubt;
+pub use input::{open_input, open_unlinked, read_input, read_text};
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use observed::{
@@ -48,7 +51,7 @@ pub use observed::{
 };
 pub use point::{Point, Unit, Value, typed_name};
 pub use present::{Counters, Present};
-pub use read::{ReadError, is_plain_name, printable, read_run, run_from_bytes};
+pub use read::{ReadError, is_plain_name, printable, read_run, run_from_bytes, steers_terminal};
 #[cfg(feature = "schema")]
 pub use run::run_schema;
 pub use run::{
@@ -58,3 +61,4 @@ pub use run::{
 pub use tails::{Arrivals, Percentile, Tail, Tailing, Tails};
 pub use term::{FixedPoint, FixedTerm, Term};
 pub use units::{Bytes, Nanoseconds};
+pub use waits::{CallTime, WaitReason, Waits};

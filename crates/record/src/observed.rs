@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counting::CountingCost;
+use crate::waits::{CallTime, Waits};
 
 /// What was counted while something was watched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -162,6 +163,9 @@ pub struct Requests {
     pub calls: Vec<CallCount>,
     /// A call and the one that the same task made right after it, the most frequent first.
     pub pairs: Vec<PairCount>,
+    /// Times off the CPU by call and reason, the longest first; empty if the kernel does not report them.
+    #[serde(default)]
+    pub waits: Vec<Waits>,
     /// Signals that were delivered.
     pub signals: Vec<NamedCount>,
     /// Requests to an io_uring, by operation.
@@ -199,6 +203,7 @@ impl Requests {
         Requests {
             calls: beyond(&self.calls, &earlier.calls, |call| call.call.clone(), call),
             pairs: beyond(&self.pairs, &earlier.pairs, |pair| (pair.first.clone(), pair.then.clone()), pair),
+            waits: beyond(&self.waits, &earlier.waits, |waits| (waits.call.clone(), waits.reason), Waits::since),
             signals: named(&self.signals, &earlier.signals),
             io_uring: named(&self.io_uring, &earlier.io_uring),
             forks: self.forks.saturating_sub(earlier.forks),
@@ -230,6 +235,9 @@ pub struct CallCount {
     pub wakes: u64,
     /// How often it failed, by error.
     pub errors: Vec<NamedCount>,
+    /// What it took of a CPU from entry to exit, by samples; `None` without any.
+    #[serde(default)]
+    pub measured: Option<CallTime>,
 }
 
 impl CallCount {

@@ -1,9 +1,8 @@
 //! Reads a run file defensively: for any bytes, the result is a run or one clear sentence.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
+use crate::input::read_input;
 use crate::run::{OLDER_SCHEMA, Origin, Run, SCHEMA};
 
 /// Larger files are refused unread. A full run with all its samples has less than a tenth of this size.
@@ -47,13 +46,11 @@ pub enum ReadError {
 /// # Errors
 /// If the file cannot be read, is empty, too large or damaged, has another schema, or breaks the format.
 pub fn read_run(path: &Path) -> Result<Run, ReadError> {
-    let file = File::open(path)?;
     // A sparse file of any size costs nothing to make, but would cost memory to read.
-    if file.metadata()?.len() > MOST_BYTES {
-        return Err(ReadError::TooLarge);
-    }
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    let bytes = read_input(path, MOST_BYTES).map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => ReadError::TooLarge,
+        _ => ReadError::Io(error),
+    })?;
     run_from_bytes(&bytes)
 }
 
@@ -119,14 +116,16 @@ fn check(run: &Run) -> Result<(), ReadError> {
     Ok(())
 }
 
+/// True for C0 and C1 controls, and for marks that reorder the text on a terminal.
+pub fn steers_terminal(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// The text without control characters and limited in length, so that a file cannot control a terminal.
 pub fn printable(text: &str) -> String {
     const MOST: usize = 2000;
-    // In addition to C0 and C1 controls: marks that reorder the text on a terminal.
-    let steering = |c: char| {
-        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().take(MOST).map(|c| if steering(c) { '\u{fffd}' } else { c }).collect()
+    text.chars().take(MOST).map(|c| if steers_terminal(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// True for letters, digits, `-`, `_` and `.`, beginning with a letter or digit: harmless as the name of a file, a node or a job,

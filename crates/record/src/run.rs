@@ -64,7 +64,7 @@ pub struct Run {
     pub costs: Vec<Cost>,
     /// What was not measured, and why.
     pub skipped: Vec<Skip>,
-    /// How many times as long each thing that `howslow time` was given takes as the one it is compared with.
+    /// How many times as long each thing that `howslow time` or `run --ratio` was given takes as the one it is compared with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ratios: Vec<TimedRatio>,
 }
@@ -200,9 +200,12 @@ pub struct Noise {
     pub others: f64,
     /// Share of the machine's CPU time that the hypervisor reports as given to others.
     pub steal: f64,
-    /// Number of earlier runs of the same build on this machine whose scatter the intervals include; 0 if too few.
+    /// Number of earlier runs of the same build and kernel on this machine that the scatter of rounds was learnt from.
     #[serde(default)]
     pub earlier_runs: u32,
+    /// Why earlier runs were not used, if there were some: `2 earlier runs are of another kernel`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier_unused: Option<String>,
     /// What the work did that ran beside the run, in the order of `beside` in `settings`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<Achieved>,

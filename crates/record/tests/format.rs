@@ -1,9 +1,13 @@
 //! The run document: its published schema, its description, and what reading does with anything else.
 
+mod description;
+
 use std::path::{Path, PathBuf};
 
+use howslow_record::{
+    Bytes, Doubt, Nanoseconds, Point, RUN_SCHEMA, ReadError, Run, Value, run_from_bytes, run_schema, units,
+};
 use proptest::prelude::*;
-use record::{Bytes, Doubt, Nanoseconds, Point, RUN_SCHEMA, ReadError, Run, Value, run_from_bytes, run_schema, units};
 
 const EXAMPLE: &str = include_str!("data/example-run.json");
 
@@ -15,41 +19,27 @@ fn example() -> Run {
     run_from_bytes(EXAMPLE.as_bytes()).expect("the example is a run")
 }
 
-#[test]
-fn the_published_schema_is_the_one_the_types_give() {
-    let generated = serde_json::to_string_pretty(&run_schema()).expect("a schema is JSON") + "\n";
+/// Holds a file of `docs/` to what the types give, or writes it.
+fn check_generated(name: &str, generated: &str) {
     if std::env::var_os("HOWSLOW_WRITE_SCHEMA").is_some() {
-        std::fs::write(docs("howslow-run-2.schema.json"), &generated).expect("docs/ can be written");
+        std::fs::write(docs(name), generated).expect("docs/ can be written");
     }
-    assert!(
-        std::env::var_os("HOWSLOW_WRITE_SCHEMA").is_some() || RUN_SCHEMA == generated,
-        "docs/howslow-run-2.schema.json is stale: HOWSLOW_WRITE_SCHEMA=1 cargo test -p record --test format"
-    );
+    let published = std::fs::read_to_string(docs(name)).expect("the file is in docs/");
+    assert!(published == generated, "docs/{name} is stale: HOWSLOW_WRITE_SCHEMA=1 cargo test -p howslow-record");
 }
 
 #[test]
-fn the_description_names_every_field_of_the_schema() {
-    fn fields(value: &serde_json::Value, found: &mut Vec<String>) {
-        match value {
-            serde_json::Value::Object(object) => {
-                if let Some(serde_json::Value::Object(properties)) = object.get("properties") {
-                    found.extend(properties.keys().cloned());
-                }
-                if let Some(constant) = object.get("const").and_then(|constant| constant.as_str()) {
-                    found.push(constant.into());
-                }
-                object.values().for_each(|value| fields(value, found));
-            }
-            serde_json::Value::Array(items) => items.iter().for_each(|value| fields(value, found)),
-            _ => {}
-        }
-    }
-    let text = std::fs::read_to_string(docs("FORMAT.md")).expect("the description is in docs/");
-    let mut found = Vec::new();
-    fields(&serde_json::to_value(run_schema()).expect("a schema is JSON"), &mut found);
-    assert!(found.len() > 100, "the walk found only {} fields", found.len());
-    let missing: Vec<_> = found.iter().filter(|field| !text.contains(&format!("`{field}`"))).collect();
-    assert!(missing.is_empty(), "docs/FORMAT.md does not name {missing:?}");
+fn the_published_schema_is_the_one_the_types_give() {
+    let generated = serde_json::to_string_pretty(&run_schema()).expect("a schema is JSON") + "\n";
+    check_generated("howslow-run-2.schema.json", &generated);
+    assert!(std::env::var_os("HOWSLOW_WRITE_SCHEMA").is_some() || RUN_SCHEMA == generated);
+}
+
+#[test]
+fn the_description_is_the_one_the_types_give() {
+    let page = description::of_schema(run_schema().as_value());
+    assert!(page.matches("\n| `").count() > 200, "{page}");
+    check_generated("FORMAT.md", &page);
 }
 
 #[test]
@@ -135,7 +125,7 @@ fn doubts() -> impl Strategy<Value = Doubt> {
         Just(Doubt::NeverQuiet),
         (any::<u32>(), any::<u32>()).prop_map(|(batches, rounds)| Doubt::FewQuiet { batches, rounds }),
         (0.0..9.0, 0.0..9.0).prop_map(|(half_width, wanted)| Doubt::Wide { half_width, wanted }),
-        "\\PC{0,40}".prop_map(|reason| Doubt::RoundLost { reason: record::printable(&reason) }),
+        "\\PC{0,40}".prop_map(|reason| Doubt::RoundLost { reason: howslow_record::printable(&reason) }),
         (-1e9..1e9).prop_map(|high| Doubt::AtMost { high: Nanoseconds(high) }),
     ]
 }
@@ -157,7 +147,7 @@ proptest! {
         cost.net_ns.quiet = Nanoseconds(net);
         cost.at = at;
         cost.doubts = doubts;
-        cost.summary = record::printable(&summary);
+        cost.summary = howslow_record::printable(&summary);
         cost.bytes = Bytes(bytes);
         cost.rounds[0].ns = samples.iter().map(|sample| sample.0).collect();
         cost.rounds[0].cycle_ns = samples.iter().map(|sample| f64::from(sample.1)).collect();

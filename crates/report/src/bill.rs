@@ -1,5 +1,7 @@
 //! The page of `howslow bill`: calls and their price, how the bill closes, pairs, processes, what could be saved.
 
+mod measured;
+mod waiting;
 mod why;
 
 use analysis::bill::{Bill, BillRow, ChangedRow};
@@ -9,7 +11,7 @@ use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, 
 
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
-use crate::text::{Style, in_table};
+use crate::text::{Style, in_table, times};
 
 /// Rows, pairs and processes beyond these are only counted.
 const MOST_ROWS: usize = 20;
@@ -43,10 +45,12 @@ pub fn bill(view: &BillView, style: Style) -> String {
     let BillView { seen, bill, .. } = view;
     let mut page = head(view, style);
     page += &(style.paragraph("charged  ", &charged(&seen.usage, seen.elapsed_ns)) + "\n");
+    page += &waiting::summary(seen, style);
     if !bill.rows.is_empty() {
         page += &format!("\n{}", rows(view, style));
     }
     page += &closing(view, style);
+    page += &waiting::table(seen, style);
     let pairs: Vec<_> = seen.together.pairs.iter().take(MOST_PAIRS).collect();
     if !pairs.is_empty() {
         let pairs = pairs.iter().map(|pair| format!("{} {}, {}", times(pair.count), pair.first, pair.then));
@@ -71,11 +75,6 @@ fn head(view: &BillView, style: Style) -> String {
         text += &format!("prices   {} run {}   {}\n", view.state.word(), run.id, head_line(run));
     }
     text
-}
-
-/// A count: a whole number.
-fn times(count: u64) -> String {
-    if count < 100 { count.to_string() } else { grouped(count as f64) }
 }
 
 /// What the kernel charged, and the time that nobody worked.
@@ -105,9 +104,25 @@ fn charged(usage: &Usage, elapsed_ns: f64) -> String {
 
 fn rows(view: &BillView, style: Style) -> String {
     let bill = view.bill;
-    let mut grid = Grid::new("<>>>>>>", [vec![3], vec![2], vec![4]]);
-    let titles = ["asked of the kernel", "count", "failed", "moved", "each", "CPU time", "share"];
-    grid.add(RowKind::Heading, titles.map(String::from).into());
+    let is_measured = bill.measured.is_some();
+    let titles: &[&str] = match is_measured {
+        true => &[
+            "asked of the kernel",
+            "count",
+            "failed",
+            "moved",
+            "price",
+            "measured",
+            "+-",
+            "ratio",
+            "CPU time",
+            "share",
+        ],
+        false => &["asked of the kernel", "count", "failed", "moved", "each", "CPU time", "share"],
+    };
+    let drops = if is_measured { vec![vec![6], vec![3], vec![2], vec![8]] } else { vec![vec![3], vec![2], vec![4]] };
+    let mut grid = Grid::new(&format!("<{}", ">".repeat(titles.len() - 1)), drops);
+    grid.add(RowKind::Heading, titles.iter().map(|title| (*title).into()).collect());
     for row in bill.rows.iter().take(MOST_ROWS) {
         grid.add(RowKind::Row, cells(row, bill));
     }
@@ -115,13 +130,16 @@ fn rows(view: &BillView, style: Style) -> String {
     if !rest.is_empty() {
         let priced: Vec<f64> = rest.iter().filter_map(|row| row.cpu_ns).collect();
         let count: u64 = rest.iter().map(|row| row.count).sum();
-        let told = match priced.is_empty() {
+        let total = match priced.is_empty() {
             false => Nanoseconds(priced.iter().sum()).to_string(),
             true if view.run.is_some() => "-".into(),
             true => String::new(),
         };
-        let name = format!("  {} others", rest.len());
-        grid.add(RowKind::Aside, vec![name, times(count), "".into(), "".into(), "".into(), told, "".into()]);
+        let mut cells = vec![String::new(); titles.len()];
+        cells[0] = format!("  {} others", rest.len());
+        cells[1] = times(count);
+        cells[titles.len() - 2] = total;
+        grid.add(RowKind::Aside, cells);
     }
     grid.render(style)
 }
@@ -129,18 +147,27 @@ fn rows(view: &BillView, style: Style) -> String {
 fn cells(row: &BillRow, bill: &Bill) -> Vec<String> {
     let moved = row.bytes.filter(|bytes| *bytes > 0).map(|bytes| Amount(bytes as f64).of("B"));
     let failed = (row.failed > 0).then(|| times(row.failed));
-    let share = row.whole_cpu_ns().zip(bill.charged).map(|(cpu, charged)| percent(cpu / charged.ns.max(1.0)));
+    let cpu = row.measured.map(|measured| measured.value).or(row.whole_cpu_ns());
+    let share = cpu.zip(bill.charged).map(|(cpu, charged)| percent(cpu / charged.ns.max(1.0)));
     let none = || "-".to_string();
-    let at_least = if row.lacking > 0.0 { "at least " } else { "" };
-    vec![
+    let at_least = if row.lacking > 0.0 && row.measured.is_none() { "at least " } else { "" };
+    let mut cells = vec![
         format!("  {}", in_table(&typed_name(&row.what))),
         times(row.count),
         failed.unwrap_or_default(),
         moved.unwrap_or_default(),
         row.each().map_or_else(none, |each| Nanoseconds(each).to_string()),
-        row.cpu_ns.map_or_else(none, |cpu| format!("{at_least}{}", Nanoseconds(cpu))),
-        share.unwrap_or_default(),
-    ]
+    ];
+    if bill.measured.is_some() {
+        let each =
+            row.measured.map(|all| (all.value / row.count.max(1) as f64, (all.high - all.value) / all.value.max(1.0)));
+        cells.push(each.map_or_else(none, |(each, _)| Nanoseconds(each).to_string()));
+        cells.push(each.map_or_else(String::new, |(_, error)| percent(error)));
+        cells.push(row.context().map_or_else(String::new, |ratio| format!("{ratio:.2}")));
+    }
+    cells.push(cpu.or(row.cpu_ns).map_or_else(none, |cpu| format!("{at_least}{}", Nanoseconds(cpu))));
+    cells.push(share.unwrap_or_default());
+    cells
 }
 
 /// How the bill closes: what is explained, what counting cost, and the rest.
@@ -171,6 +198,7 @@ fn closing(view: &BillView, style: Style) -> String {
         Nanoseconds(residual),
     );
     let why = why::why(view.seen, bill, view.lacking);
+    text += &measured::line(bill, style);
     text + &style.paragraph("closes   ", &(closes + &why.unwrap_or_default())) + "\n"
 }
 
@@ -287,12 +315,20 @@ fn findings(view: &BillView, style: Style) -> String {
     }
     let mut text = format!("\n{}\n", style.bold("findings"));
     for finding in &view.bill.findings {
+        let felt = finding.saves_elapsed_ns.map(|[least, most]| {
+            let share = percent(least / view.seen.elapsed_ns.max(1.0));
+            format!(
+                " Saves {} to {} of waiting ({share} of the elapsed time or more).",
+                Nanoseconds(least),
+                Nanoseconds(most)
+            )
+        });
         let saves = finding.saves_ns.map_or_else(String::new, |saves| {
             let share = finding.share.map_or_else(String::new, |share| format!(", {}", percent(share)));
             let rate = Nanoseconds(saves / (view.seen.elapsed_ns.max(1.0) / 1e9));
             format!(" Saves up to {} ({rate} a second{share}).", Nanoseconds(saves))
         });
-        text += &(style.paragraph("  ", &format!("{}{saves}", finding.text)) + "\n");
+        text += &(style.paragraph("  ", &format!("{}{}{saves}", finding.text, felt.unwrap_or_default())) + "\n");
     }
     text
 }

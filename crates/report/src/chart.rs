@@ -1,7 +1,7 @@
 //! Charts: curves and matrices, as text for a terminal and as SVG for a file. They know numbers and units, and nothing of runs.
 //!
 //! ```
-//! use report::chart::{Axis, Chart, Series, Unit};
+//! use howslow_report::chart::{Axis, Chart, Series, Unit};
 //!
 //! let chart = Chart {
 //!     title: "Cost by size".into(),

@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(
                 published,
                 Some(made.as_str()),
-                "docs/schemas/{name}.json: HOWSLOW_WRITE_SCHEMA=1 cargo test -p report"
+                "docs/schemas/{name}.json: HOWSLOW_WRITE_SCHEMA=1 cargo test -p howslow-report"
             );
         }
     }

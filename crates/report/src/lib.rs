@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! let run = record::read_run(std::path::Path::new("run.json"))?;
-//! print!("{}", report::page(&run, report::Style::PLAIN));
+//! print!("{}", howslow_report::page(&run, howslow_report::Style::PLAIN));
 //! # Ok::<(), record::ReadError>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -39,6 +39,7 @@ mod relative;
 mod repeated;
 mod residence;
 mod scaling;
+mod shown;
 mod skips;
 mod study;
 mod tails;
@@ -70,6 +71,7 @@ pub use relative::{ratios, relatives};
 pub use repeated::{needs, repeated};
 pub use residence::{ResidentFile, resident_files};
 pub use scaling::{scaling, scaling_chart};
+pub use shown::{shown, shown_json};
 pub use study::{study, study_charts};
 pub use tails::tail_charts;
 pub use terminal::own_terminal;

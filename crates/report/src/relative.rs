@@ -1,4 +1,4 @@
-//! Several routines or commands of one run: how many times as long each takes as one of them.
+//! Several costs of one run, such as routines or commands: how many times as long each takes as one of them.
 
 use analysis::relative::{Relative, relative};
 use analysis::statistics::Interval;
@@ -74,15 +74,17 @@ fn sentence(base: &Cost, other: &Cost) -> String {
             format!("{one} takes as long as {two}, within {}", percent(within))
         }
         Relative::HoldsZero => {
-            format!("{one} and {two} cannot be compared: one of them takes no longer than the start of a program")
+            format!("{one} and {two} cannot be compared: one of them cannot be told from its baseline")
         }
         Relative::FewPairs => format!("{one} and {two} cannot be compared: too few rounds; raise --budget or --rounds"),
     }
 }
 
 fn name(cost: &Cost) -> String {
-    let name = printable(&cost.operation);
-    format!("'{}'", name.strip_prefix(COMMAND).unwrap_or(&name))
+    match printable(&cost.operation).strip_prefix(COMMAND) {
+        Some(command) => format!("'{command}'"),
+        None => format!("'{}'", printable(&cost.typed())),
+    }
 }
 
 /// `1.05 ± 0.01`: as many decimals as the interval carries.

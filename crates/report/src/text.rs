@@ -1,5 +1,6 @@
 //! Text on a page: its width, its colours, and how long names are shortened.
 
+use record::units::grouped;
 use textwrap::core::display_width;
 
 /// Whether a page contains colours.
@@ -170,6 +171,11 @@ fn taken(text: impl Iterator<Item = char>, most: usize) -> String {
         used <= most
     };
     text.take_while(fits).collect()
+}
+
+/// A count: a whole number.
+pub(crate) fn times(count: u64) -> String {
+    if count < 100 { count.to_string() } else { grouped(count as f64) }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! How long a store takes in and shows the runs of many machines, and with how much memory:
-//! `cargo bench -p store --features database --bench many -- NODES RUNS COSTS FOLDER`, with `HOWSLOW_STORE` for PostgreSQL.
+//! `cargo bench -p howslow-store --features database --bench many -- NODES RUNS COSTS FOLDER`, with `HOWSLOW_STORE` for PostgreSQL.
 //! The documents stay in `FOLDER/documents`, for `howslow history --take-in` and `howslow fleet show`. `FOLDER/planted` names
 //! the nodes that were made slow.
 
@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use store::{Address, Filter, Store};
+use howslow_store::{Address, Filter, Store};
 use testing::fleet::{Fleet, FleetRow};
 
 const EXAMPLE: &str = include_str!("../../record/tests/data/example-run.json");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::error::{STORE_VARIABLE, StoreError};
+use crate::postgres_url::PostgresUrl;
 
 /// Where runs are kept.
 #[derive(Clone, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub enum Address {
     /// In this SQLite file.
     Sqlite(PathBuf),
     /// In a PostgreSQL database, by its URL.
-    Postgres(String),
+    Postgres(PostgresUrl),
 }
 
 impl Address {
@@ -28,7 +29,7 @@ impl Address {
         let text = text.trim();
         let file = Path::new(text);
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return Ok(Address::Postgres(text.into()));
+            return PostgresUrl::parse(text).map(Address::Postgres).ok_or(StoreError::Url);
         }
         match file.extension().and_then(|end| end.to_str()) {
             _ if text == "files" => Ok(Address::Files),
@@ -52,40 +53,13 @@ impl Address {
         }
     }
 
-    /// A message without the user and password of this address, in case whoever wrote it repeated them.
+    /// A message without the password of this address, in case whoever wrote it repeated it.
     pub(crate) fn redact(&self, message: &str) -> String {
-        let Address::Postgres(url) = self else { return record::printable(message) };
-        let mut message = message.replace(url.as_str(), &self.to_string());
-        let after = url.split_once("://").map_or("", |(_, after)| after);
-        let user = after.split_once('@').map_or("", |(user, _)| user);
-        let words = user.split_once(':').map(|(_, password)| password).into_iter();
-        let query = after.split_once('?').map_or("", |(_, query)| query);
-        let options = query.split('&').filter_map(|option| option.strip_prefix("password="));
-        for secret in words.chain(options).filter(|secret| !secret.is_empty()) {
-            message = message.replace(secret, "***").replace(&decoded(secret), "***");
-        }
-        record::printable(&message)
-    }
-}
-
-/// A text with its `%41` as letters.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = || std::str::from_utf8(after.get(..2)?).ok().and_then(|code| u8::from_str_radix(code, 16).ok());
-        match (first, code()) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
+        match self {
+            Address::Postgres(url) => record::printable(&url.redact(message)),
+            _ => record::printable(message),
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl fmt::Display for Address {
@@ -94,14 +68,8 @@ impl fmt::Display for Address {
         match self {
             Address::Default => out.write_str("SQLite in the data folder"),
             Address::Files => out.write_str("files in the data folder"),
-            Address::Sqlite(path) => write!(out, "{}", path.display()),
-            Address::Postgres(url) => {
-                let after = url.split_once("://").map_or("", |(_, after)| after);
-                let plain = after.split('?').next().unwrap_or_default();
-                // A password can contain '@' where it should not; everything before the last one may be of it.
-                let place = plain.rsplit_once('@').map_or(plain, |(_, place)| place);
-                write!(out, "postgres://{}", record::printable(place))
-            }
+            Address::Sqlite(path) => out.write_str(&record::printable(&path.display().to_string())),
+            Address::Postgres(url) => write!(out, "{url}"),
         }
     }
 }
@@ -116,8 +84,15 @@ impl fmt::Debug for Address {
 static CHOSEN: OnceLock<Address> = OnceLock::new();
 
 /// Makes this the address of the user's store, for the whole process. The first call counts.
-pub fn choose(address: Address) {
+///
+/// # Errors
+/// If this build lacks PostgreSQL and the address needs it.
+pub fn choose(address: Address) -> Result<(), StoreError> {
+    if matches!(address, Address::Postgres(_)) && !cfg!(feature = "team") {
+        return Err(StoreError::Team("PostgreSQL"));
+    }
     let _ = CHOSEN.set(address);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -130,16 +105,23 @@ mod tests {
         assert_eq!(Address::parse("/x/y.sqlite").ok(), Some(Address::Sqlite("/x/y.sqlite".into())));
         for url in [
             "postgres://ann:s3cr%65t@db.example:5432/costs?sslmode=disable",
-            "postgresql://ann:s3cr%65t@x@db.example:5432/costs",
+            "postgresql://ann:s3cr%65t?@db.example:5432/costs",
             "postgres://db.example:5432/costs?user=ann&password=s3cr%65t",
         ] {
             let address = Address::parse(url).expect("an address");
             assert_eq!(format!("{address}"), "postgres://db.example:5432/costs");
             assert_eq!(format!("{address:?}"), "postgres://db.example:5432/costs");
-            let told = address.redact(&format!("cannot open {url}: no s3cr%65t, no s3cret"));
+            let told = address.redact(&format!("cannot open {url}: no s3cr%65t? no s3cret?"));
             assert!(!told.contains("s3cr%65t") && !told.contains("s3cret"), "{told}");
         }
-        for bad in ["", "mysql://root:s3cret@h/d", "costs", "postgres:/s3cret", "http://s3cret.sqlite"] {
+        for bad in [
+            "",
+            "mysql://root:s3cret@h/d",
+            "costs",
+            "postgres:/s3cret",
+            "http://s3cret.sqlite",
+            "postgres://a:s3cret@x@h/d",
+        ] {
             let error = Address::parse(bad).expect_err("no address").to_string();
             assert!(!error.contains("s3cret") && error.contains("postgres://"), "{error}");
         }

@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
 use crate::runs::Store;
-use crate::write::write_whole;
 
 /// Core cycles per independent add that a processor can plausibly have: sixteen a cycle to ten cycles each.
 const PLAUSIBLE_WIDTH: RangeInclusive<f64> = 0.06..=10.0;
 /// After this many runs in a row that came nowhere near the best speed, it is dropped: it is not this machine's.
 const MOST_MISSES: u32 = 3;
+
+/// No list of machines is longer.
+const MOST_BYTES: u64 = 4 << 20;
 
 /// The best speed that one machine has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,7 +38,7 @@ pub struct Calibration {
 impl Calibration {
     /// Reads the calibration. Leaves out what is missing, damaged or implausible.
     pub fn load(store: &Store) -> Calibration {
-        let text = std::fs::read(store.calibration_file()).unwrap_or_default();
+        let text = record::read_input(&store.folder.join("known.json"), MOST_BYTES).unwrap_or_default();
         let mut calibration: Calibration = serde_json::from_slice(&text).unwrap_or_default();
         calibration.machines.retain(|_, best| PLAUSIBLE_WIDTH.contains(&best.width_cycles));
         calibration
@@ -68,6 +71,6 @@ impl Calibration {
     /// A folder or file that cannot be written.
     pub fn save(&self, store: &Store) -> Result<(), StoreError> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
-        write_whole(&store.calibration_file(), &text)
+        store.write_data(Path::new("known.json"), &text).map(|_| ())
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use crate::backend::{Backend, Cell};
+use crate::backend::{Backend, DatabaseError, SqlValue};
 use crate::head::Head;
 use crate::machines::machines;
-use crate::rows::{Filter, Row, Series, Table};
+use crate::rows::{CostTable, Filter, Row, Series};
 use crate::schema::{self, Version};
 
 /// How ready a store is.
@@ -18,7 +18,7 @@ pub(crate) enum Opened {
 }
 
 /// Brings a store to the present version. A newer one is left as it is.
-pub(crate) fn prepare(backend: &mut dyn Backend) -> Result<Opened, String> {
+pub(crate) fn prepare(backend: &mut dyn Backend) -> Result<Opened, DatabaseError> {
     match schema::version(backend)? {
         Version::This => return Ok(Opened::Ready),
         Version::Newer(found) => return Ok(Opened::Newer(found)),
@@ -48,7 +48,7 @@ const HEAD: &str = "SELECT run.key, run.id, run.started, run.ordered, run.howslo
     FROM run JOIN machine ON machine.key = run.machine";
 
 /// The runs of a filter, newest first, from this place on.
-pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter, skip: usize) -> Result<Vec<Head>, String> {
+pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter, skip: usize) -> Result<Vec<Head>, DatabaseError> {
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
     let asked = [
         // Not LIKE: a name could hold its wildcards.
@@ -58,7 +58,7 @@ pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter, skip: usize) -> 
         ("run.label = ?", &filter.label),
     ];
     for (condition, value) in asked.into_iter().filter_map(|(condition, value)| Some((condition, value.as_ref()?))) {
-        values.push(Cell::Text(value.clone()));
+        values.push(SqlValue::Text(value.clone()));
         conditions.push(condition.replace('?', &format!("${}", values.len())));
     }
     let condition = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
@@ -68,43 +68,62 @@ pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter, skip: usize) -> 
 }
 
 /// Up to five runs whose id begins like this.
-pub(crate) fn beginning(backend: &mut dyn Backend, begin: &str) -> Result<Vec<Head>, String> {
+pub(crate) fn beginning(backend: &mut dyn Backend, begin: &str) -> Result<Vec<Head>, DatabaseError> {
     // Ids are ASCII, so that all that begin like this lie between it and it followed by the last letter.
     let between = format!("{HEAD} WHERE run.id >= $1 AND run.id < $2 ORDER BY run.id LIMIT 5");
-    let values = [Cell::Text(begin.into()), Cell::Text(format!("{begin}~"))];
+    let values = [SqlValue::Text(begin.into()), SqlValue::Text(format!("{begin}~"))];
     Ok(backend.ask(&between, &values)?.iter().map(|row| head(row)).collect())
 }
 
-fn head(row: &[Cell]) -> Head {
-    let text = |place: usize| row.get(place).map_or(String::new(), |cell| cell.text().to_owned());
+fn head(row: &[SqlValue]) -> Head {
+    // Whoever may write to the database may write anything.
+    let text = |place: usize| row.get(place).map_or(String::new(), |cell| record::printable(cell.text()));
     Head {
-        key: row.first().map_or(0, Cell::number),
+        key: row.first().map_or(0, SqlValue::number),
         id: text(1),
         started: text(2),
         ordered: text(3),
         howslow: text(4),
         build: text(5),
-        label: row.get(6).and_then(Cell::some),
+        label: row.get(6).and_then(SqlValue::some).map(|label| record::printable(&label)),
         patterns: serde_json::from_str(&text(7)).unwrap_or_default(),
         full: row.get(8).is_some_and(|cell| cell.number() != 0),
-        cycle_ns: row.get(9).map_or(0.0, Cell::real),
+        cycle_ns: row.get(9).map_or(0.0, SqlValue::real),
         host: text(10),
         class: text(11),
         model: text(12),
         kernel: text(13),
         path: std::path::PathBuf::new(),
         // Zero also stands for a run that does not tell.
-        undisturbed: row.get(14).map(Cell::real).filter(|quiet| *quiet > 0.0),
-        machine: row.get(15).map_or(0, Cell::number),
+        undisturbed: row.get(14).map(SqlValue::real).filter(|quiet| *quiet > 0.0),
+        machine: row.get(15).map_or(0, SqlValue::number),
     }
 }
 
 /// A document, as it was kept.
-pub(crate) fn document(backend: &mut dyn Backend, run: i64) -> Result<Vec<u8>, String> {
+pub(crate) fn document(backend: &mut dyn Backend, run: i64) -> Result<Vec<u8>, DatabaseError> {
     let rows = backend.ask(&format!("SELECT content FROM document WHERE run = {run}"), &[])?;
     match rows.into_iter().next().and_then(|row| row.into_iter().next()) {
-        Some(Cell::Bytes(content)) => unpacked(&content),
+        Some(SqlValue::Bytes(content)) => unpacked(&content),
         _ => Err("it has no document for this run".into()),
+    }
+}
+
+/// Removes a run, and its machine if no other run was on it. Returns its document.
+pub(crate) fn remove(backend: &mut dyn Backend, head: &Head) -> Result<Vec<u8>, DatabaseError> {
+    let document = document(backend, head.key)?;
+    let (run, machine) = (head.key, head.machine);
+    let tables =
+        ["cost WHERE run", "document WHERE run", "run WHERE key"].map(|row| format!("DELETE FROM {row} = {run}"));
+    let unused = format!("DELETE FROM machine WHERE key = {machine} AND key NOT IN (SELECT machine FROM run)");
+    backend.begin()?;
+    let done = tables.iter().chain([&unused]).try_for_each(|statement| backend.execute(statement));
+    match done.and_then(|()| backend.commit()) {
+        Ok(()) => Ok(document),
+        Err(error) => {
+            backend.rollback();
+            Err(error)
+        }
     }
 }
 
@@ -113,7 +132,7 @@ pub(crate) fn packed(document: &[u8]) -> Vec<u8> {
     lz4_flex::block::compress_prepend_size(document)
 }
 
-fn unpacked(content: &[u8]) -> Result<Vec<u8>, String> {
+fn unpacked(content: &[u8]) -> Result<Vec<u8>, DatabaseError> {
     /// Larger documents are refused by every reader.
     const MOST: u32 = 256 << 20;
     let length = content.first_chunk().map_or(u32::MAX, |length| u32::from_le_bytes(*length));
@@ -131,7 +150,7 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    pub(crate) fn read(backend: &mut dyn Backend) -> Result<Keys, String> {
+    pub(crate) fn read(backend: &mut dyn Backend) -> Result<Keys, DatabaseError> {
         let every = "SELECT key, operation, version, point, estimator, unit, follows_clock FROM series";
         let series = backend.ask(every, &[])?.into_iter().map(|row| {
             let text = |place: usize| row[place].text().to_owned();
@@ -156,8 +175,8 @@ pub(crate) fn costs(
     backend: &mut dyn Backend,
     filter: &Filter,
     wanted: &dyn Fn(&Series) -> bool,
-    each: &mut dyn FnMut(&Table, Row) -> ControlFlow<()>,
-) -> Result<Table, String> {
+    each: &mut dyn FnMut(&CostTable, Row) -> ControlFlow<()>,
+) -> Result<CostTable, DatabaseError> {
     // Once a run is seen its series and doubts are there, because they were written with it.
     let runs = heads(backend, filter, 0)?;
     let keys = Keys::read(backend)?;
@@ -169,7 +188,7 @@ pub(crate) fn costs(
     let run_places: HashMap<i64, u32> = (0..).zip(&runs).map(|(place, run)| (run.key, place)).collect();
     let series_places: HashMap<i64, u32> = (0..).zip(&series).map(|(place, (_, key))| (*key, place)).collect();
     let doubt_places: HashMap<i64, u32> = (1..).zip(&doubts).map(|(place, (_, key))| (*key, place)).collect();
-    let table = Table {
+    let table = CostTable {
         machines: runs.iter().map(|run| known.get(&run.machine).cloned().unwrap_or_default()).collect(),
         runs,
         series: series.into_iter().map(|(series, _)| series).collect(),

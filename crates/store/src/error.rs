@@ -63,6 +63,26 @@ pub enum StoreError {
          and the word files"
     )]
     Address,
+    /// This build lacks what a team shares.
+    #[error("this build of howslow has no {0}: released programs have it, and `cargo build --release --features team`")]
+    Team(&'static str),
+    /// The URL of a PostgreSQL database cannot be read. It may hold a password, so it is not repeated.
+    #[error(
+        "the URL of the store cannot be read; it has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE, in which '@' is written as %40, \
+         '/' as %2F, '?' as %3F and '%' as %25"
+    )]
+    Url,
+    /// Root would write into the data folder of another user.
+    #[error(
+        "{} belongs to the user {owner}, and this is root: nothing is written there, because that user could have it written elsewhere; \
+         use `sudo -H`, or name a folder with {VARIABLE}", folder.display()
+    )]
+    AnothersFolder {
+        /// The data folder, or the existing folder that it would be in.
+        folder: PathBuf,
+        /// Its owner's number.
+        owner: u32,
+    },
     /// This build lacks the database.
     #[error(
         "{0}: this build of howslow cannot open it; build it with the feature `database`, and with glibc for SQLite"
@@ -74,6 +94,25 @@ pub enum StoreError {
         /// Its address, without user and password.
         address: String,
         /// What it said, without user and password.
+        what: String,
+    },
+    /// Another program holds a database for too long.
+    #[error("the store {address} is used by another program: {what}; try again when that has finished")]
+    Locked {
+        /// Its address, without user and password.
+        address: String,
+        /// What it said.
+        what: String,
+    },
+    /// A database's content is damaged.
+    #[error(
+        "the store {address} is damaged: {what}; move it away, and howslow begins a new one. `sqlite3 OLD .recover | sqlite3 NEW` saves \
+         what can be read"
+    )]
+    Damaged {
+        /// Its address, without user and password.
+        address: String,
+        /// What it said.
         what: String,
     },
     /// A database was made by a newer howslow.

@@ -1,65 +1,120 @@
-//! The figures of the newest runs of each machine, by build. A later run learns its scatter from them. They are
-//! separate from the runs, which take long to read.
+//! What the newest runs of each machine leave to later ones: how the rounds of each cost scattered. It is separate from the runs,
+//! which take long to read.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use analysis::prior::{Prior, Trace, learn};
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
 use crate::runs::Store;
-use crate::write::write_whole;
 
 /// The number of runs remembered for one machine. Older ones say less about its present state.
 const MOST_RUNS: usize = 10;
 
-/// The figures of one run, by cost name.
-pub type OfRun = BTreeMap<String, f64>;
+/// No history of ten runs is longer.
+const MOST_BYTES: u64 = 64 << 20;
 
-/// The newest runs of one machine, all of one build.
+/// The traces of one run, by cost name.
+pub type OfRun = BTreeMap<String, Trace>;
+
+/// What runs must have in common to learn from each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunKind {
+    /// Fingerprint of the program.
+    pub build: String,
+    /// The kernel: release and version.
+    pub kernel: String,
+    /// Its command line and mitigations.
+    pub boot: String,
+}
+
+/// The newest runs of one machine, all of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct OfMachine {
-    build: String,
+    kind: RunKind,
     runs: Vec<OfRun>,
 }
 
-/// The figures of the newest runs. A missing or damaged file counts as empty.
+/// The traces of the newest runs. A missing or damaged file counts as empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FigureHistory {
     #[serde(default)]
     machines: BTreeMap<String, OfMachine>,
+    /// True if the file could not be read.
+    #[serde(skip)]
+    damaged: bool,
+}
+
+/// Earlier runs of one machine and kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Earlier<'a> {
+    runs: &'a [OfRun],
+    /// Why those that there are tell nothing of this one, if so: `2 earlier runs are of another kernel`.
+    pub unused: Option<String>,
+}
+
+impl Earlier<'_> {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// What they tell of a cost.
+    pub fn prior(&self, cost: &str) -> Prior {
+        learn(self.runs.iter().filter_map(|run| run.get(cost)))
+    }
 }
 
 impl FigureHistory {
-    /// Reads the remembered figures. Missing or damaged ones are left out.
+    /// Reads what is remembered.
     pub fn load(store: &Store) -> FigureHistory {
-        let text = std::fs::read(store.figures_file()).unwrap_or_default();
-        serde_json::from_slice(&text).unwrap_or_default()
+        let path = store.folder.join("figures.json");
+        if !path.exists() {
+            return FigureHistory::default();
+        }
+        let text = record::read_input(&path, MOST_BYTES).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or(FigureHistory { damaged: true, ..FigureHistory::default() })
     }
 
-    /// The figures of one cost in the runs of this build on this machine, oldest first. Impossible values are left out.
-    pub fn of(&self, machine: &str, build: &str, cost: &str) -> Vec<f64> {
-        let known = self.machines.get(machine).filter(|known| known.build == build);
-        let figures = known.iter().flat_map(|known| &known.runs).filter_map(|run| run.get(cost).copied());
-        figures.filter(|figure| figure.is_finite() && *figure > 0.0).collect()
+    /// The runs that tell something of a run of this kind on this machine.
+    pub fn of(&self, machine: &str, kind: &RunKind) -> Earlier<'_> {
+        let Some(known) = self.machines.get(machine).filter(|known| !known.runs.is_empty()) else {
+            let unused = self.damaged.then(|| "what earlier runs left cannot be read".into());
+            return Earlier { runs: &[], unused };
+        };
+        let other = match known.kind {
+            _ if known.kind == *kind => return Earlier { runs: &known.runs, unused: None },
+            _ if known.kind.build != kind.build => "build of howslow",
+            _ if known.kind.kernel != kind.kernel => "kernel",
+            _ => "boot option or mitigation",
+        };
+        let (count, are) = match known.runs.len() {
+            1 => (1, "run is"),
+            more => (more, "runs are"),
+        };
+        Earlier { runs: &[], unused: Some(format!("{count} earlier {are} of another {other}")) }
     }
 
-    /// Adds a run. Runs of another build are removed.
-    pub fn add(&mut self, machine: &str, build: &str, run: OfRun) {
+    /// Adds a run. Runs of another kind are removed.
+    pub fn add(&mut self, machine: &str, kind: &RunKind, run: OfRun) {
         let known = self.machines.entry(machine.into()).or_default();
-        if known.build != build {
-            *known = OfMachine { build: build.into(), runs: Vec::new() };
+        if known.kind != *kind {
+            *known = OfMachine { kind: kind.clone(), runs: Vec::new() };
         }
         known.runs.push(run);
         let surplus = known.runs.len().saturating_sub(MOST_RUNS);
         known.runs.drain(..surplus);
     }
 
-    /// Writes the figures, completely or not at all.
+    /// Writes what is remembered, completely or not at all.
     ///
     /// # Errors
     /// If a folder or file cannot be written.
     pub fn save(&self, store: &Store) -> Result<(), StoreError> {
         let text = serde_json::to_vec(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
-        write_whole(&store.figures_file(), &text)
+        store.write_data(Path::new("figures.json"), &text).map(|_| ())
     }
 }

@@ -1,5 +1,6 @@
 //! Runs as files in one folder.
 
+use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,22 +9,38 @@ use crate::entry::{Entry, digest};
 use crate::error::StoreError;
 use crate::head::Head;
 use crate::id::{check_id, is_id};
-use crate::rows::{Filter, Row, Series, Table};
-use crate::write::write_whole;
+use crate::rows::{CostTable, Filter, Row, Series};
+use crate::write::OpenFolder;
 
-/// A folder with runs.
+/// A folder with runs: `below` in the data folder.
 #[derive(Clone, Debug)]
-pub(crate) struct Files(pub PathBuf);
+pub(crate) struct Files {
+    pub base: PathBuf,
+    pub below: PathBuf,
+}
+
+/// A document's file, locked by the process that writes it.
+pub(crate) struct HeldFile {
+    pub path: PathBuf,
+    _lock: File,
+}
 
 impl Files {
-    /// Writes a document, completely or not at all. Another document of the same id stays.
-    pub(crate) fn keep(&self, id: &str, document: &[u8]) -> Result<PathBuf, StoreError> {
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.base.join(&self.below)
+    }
+
+    /// Writes a document, completely or not at all. Another document of the same id stays. No process takes the file in while it is
+    /// held.
+    pub(crate) fn keep(&self, id: &str, document: &[u8]) -> Result<HeldFile, StoreError> {
         check_id(id)?;
-        let path = self.0.join(format!("{id}.json"));
-        let other = std::fs::read(&path).is_ok_and(|there| there != document);
-        let path = if other { self.0.join(format!("{id}.{}.json", &digest(document)[..8])) } else { path };
-        write_whole(&path, document)?;
-        Ok(path)
+        let folder = OpenFolder::create(&self.base, &self.below)?;
+        let other = self::document(&self.path(id)).is_ok_and(|there| there != document);
+        let id = if other { format!("{id}.{}", &digest(document)[..8]) } else { id.into() };
+        let path = self.path(&id);
+        let io = |source| StoreError::Io { what: "write", path: path.clone(), source };
+        let lock = folder.write(Path::new(&format!("{id}.json")), document).map_err(io)?;
+        Ok(HeldFile { path, _lock: lock })
     }
 
     /// The files that may be runs, in no order. A missing folder is empty.
@@ -31,14 +48,14 @@ impl Files {
     /// # Errors
     /// If the folder exists and cannot be read.
     pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, StoreError> {
-        let entries = match std::fs::read_dir(&self.0) {
+        let entries = match std::fs::read_dir(self.folder()) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(StoreError::Io { what: "read the folder", path: self.0.clone(), source }),
+            Err(source) => return Err(StoreError::Io { what: "read the folder", path: self.folder(), source }),
         };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let names = names.filter(|name| name.strip_suffix(".json").is_some_and(is_id));
-        Ok(names.map(|name| self.0.join(name)).collect())
+        Ok(names.map(|name| self.folder().join(name)).collect())
     }
 
     /// The heads of all runs. A file that is not a run is left out.
@@ -61,7 +78,7 @@ impl Files {
     }
 
     pub(crate) fn path(&self, id: &str) -> PathBuf {
-        self.0.join(format!("{id}.json"))
+        self.folder().join(format!("{id}.json"))
     }
 }
 
@@ -75,8 +92,8 @@ pub(crate) fn costs(
     mut heads: Vec<Head>,
     filter: &Filter,
     wanted: &dyn Fn(&Series) -> bool,
-    each: &mut dyn FnMut(&Table, Row) -> ControlFlow<()>,
-) -> Table {
+    each: &mut dyn FnMut(&CostTable, Row) -> ControlFlow<()>,
+) -> CostTable {
     heads.retain(|head| filter.means(head));
     sort(&mut heads);
     heads.truncate(filter.newest.unwrap_or(usize::MAX));
@@ -97,7 +114,7 @@ pub(crate) fn costs(
     }
     doubts.insert(String::new());
     let (series, doubts) = (series.into_iter().collect(), doubts.into_iter().collect());
-    let table = Table { runs: heads, machines, series, doubts };
+    let table = CostTable { runs: heads, machines, series, doubts };
     for (run, head) in (0..).zip(&table.runs) {
         for cost in costs(head) {
             let (Ok(series), Ok(doubts)) =
@@ -122,13 +139,5 @@ pub(crate) fn costs(
 pub(crate) fn document(path: &Path) -> Result<Vec<u8>, String> {
     /// Larger files are no runs.
     const MOST: u64 = 256 << 20;
-    let told = |error: std::io::Error| format!("cannot read the file: {error}");
-    let length = std::fs::metadata(path).map_err(told)?;
-    if !length.is_file() {
-        return Err("not a file".into());
-    }
-    if length.len() > MOST {
-        return Err("the file is larger than 256 MiB, so it is not a run".into());
-    }
-    std::fs::read(path).map_err(told)
+    record::read_input(path, MOST).map_err(|error| format!("cannot read the file: {error}"))
 }

@@ -1,6 +1,7 @@
 //! The folder in which a user's data lies.
 
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 
@@ -17,4 +18,21 @@ pub fn data_folder() -> Result<PathBuf, StoreError> {
     let base = etcetera::base_strategy::Xdg::new().map_err(|_| StoreError::NoHome)?.data_dir();
     // An empty HOME would otherwise put data below the current directory.
     if base.is_absolute() { Ok(base.join("howslow")) } else { Err(StoreError::NoHome) }
+}
+
+/// Checks that root does not write into the data folder of another user, as with `sudo` that keeps HOME. A folder that the user named
+/// for this program is his choice.
+///
+/// # Errors
+/// If root would.
+pub(crate) fn check_owner(folder: &Path) -> Result<(), StoreError> {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root || std::env::var_os(VARIABLE).is_some_and(|named| !named.is_empty()) {
+        return Ok(());
+    }
+    let existing = folder.ancestors().find_map(|folder| Some((folder, std::fs::metadata(folder).ok()?.uid())));
+    match existing {
+        Some((folder, owner)) if owner != 0 => Err(StoreError::AnothersFolder { folder: folder.into(), owner }),
+        _ => Ok(()),
+    }
 }

@@ -1,7 +1,6 @@
 //! The head of a run for a listing, read from the beginning of its file. The samples behind it stay unread.
 
 use std::fmt;
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -20,10 +19,8 @@ pub struct Head {
     /// Its file, or the store that it is in.
     pub path: PathBuf,
     /// Its number in a database.
-    #[cfg_attr(not(feature = "database"), allow(dead_code, reason = "files have no numbers"))]
     pub(crate) key: i64,
     /// The number of its machine in a database.
-    #[cfg_attr(not(feature = "database"), allow(dead_code, reason = "files have no numbers"))]
     pub(crate) machine: i64,
     /// The run's id.
     pub id: String,
@@ -61,7 +58,7 @@ impl Head {
     /// # Errors
     /// If the file cannot be read or does not begin like a run.
     pub(crate) fn read(path: &Path) -> Result<Head, serde_json::Error> {
-        let file = File::open(path).map_err(serde_json::Error::io)?;
+        let file = record::open_input(path).map_err(serde_json::Error::io)?;
         let mut head = Head { path: path.into(), ..Head::default() };
         let mut text = serde_json::Deserializer::from_reader(BufReader::new(file.take(MOST_BYTES)));
         // The reader stops with an error at the costs, so the test is whether the head is complete by then.

@@ -7,14 +7,14 @@ use std::time::Instant;
 use record::Run;
 
 use crate::address::Address;
-use crate::backend::Backend;
+use crate::backend::{Backend, DatabaseError};
 use crate::database::{self, Keys, Opened};
 use crate::error::StoreError;
 use crate::head::Head;
 pub(crate) use crate::import::Imported;
 use crate::import::{self, ImportOutcome, Ready};
-use crate::in_postgres::Postgres;
-use crate::rows::{Filter, Row, Series, Table};
+use crate::postgres_url::PostgresUrl;
+use crate::rows::{CostTable, Filter, Row, Series};
 
 /// What a database is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +39,9 @@ impl Held {
     /// If it cannot be opened, or was made by a newer howslow.
     pub(crate) fn open(address: &Address, folder: &Path, purpose: Purpose) -> Result<Option<Held>, StoreError> {
         let Some(place) = Held::place_of(address, folder) else { return Ok(None) };
-        let failed = |what: String| failed(address, &place, &what);
-        let backend: Result<Box<dyn Backend>, String> = match (address, sqlite_file(address, folder)) {
-            (Address::Postgres(url), _) => Postgres::open(url).map(|it| Box::new(it) as Box<dyn Backend>),
+        let failed = |error: DatabaseError| failed(address, &place, &error);
+        let backend = match (address, sqlite_file(address, folder)) {
+            (Address::Postgres(url), _) => postgres(url)?,
             (_, Some(file)) => {
                 if purpose == Purpose::Read && !file.exists() {
                     return Ok(None);
@@ -69,8 +69,8 @@ impl Held {
         self.place.clone()
     }
 
-    fn failed(&self, what: &str) -> StoreError {
-        failed(&self.address, &self.place, what)
+    fn failed(&self, error: &DatabaseError) -> StoreError {
+        failed(&self.address, &self.place, error)
     }
 
     pub(crate) fn heads(&mut self, filter: &Filter, skip: usize) -> Result<Vec<Head>, StoreError> {
@@ -99,14 +99,19 @@ impl Held {
         &mut self,
         filter: &Filter,
         wanted: &dyn Fn(&Series) -> bool,
-        each: &mut dyn FnMut(&Table, Row) -> ControlFlow<()>,
-    ) -> Result<Table, StoreError> {
+        each: &mut dyn FnMut(&CostTable, Row) -> ControlFlow<()>,
+    ) -> Result<CostTable, StoreError> {
         database::costs(self.backend.as_mut(), filter, wanted, each).map_err(|error| self.failed(&error))
+    }
+
+    /// Removes a run. Returns its document.
+    pub(crate) fn remove(&mut self, head: &Head) -> Result<Vec<u8>, StoreError> {
+        database::remove(self.backend.as_mut(), head).map_err(|error| self.failed(&error))
     }
 
     /// Keeps a document. It is on the device when this returns.
     pub(crate) fn keep(&mut self, document: &[u8]) -> Result<(), StoreError> {
-        let ready = Ready::of(document).map_err(|error| self.failed(&error))?;
+        let ready = Ready::of(document).map_err(|error| self.failed(&error.into()))?;
         import::insert(self.backend.as_mut(), &mut Keys::default(), &[ready])
             .map(|_| ())
             .map_err(|error| self.failed(&error))
@@ -124,35 +129,58 @@ impl Held {
     }
 }
 
-fn failed(address: &Address, place: &str, what: &str) -> StoreError {
-    StoreError::Database { address: place.into(), what: address.redact(what) }
+fn failed(address: &Address, place: &str, error: &DatabaseError) -> StoreError {
+    let store = |what: &str| (record::printable(place), address.redact(what));
+    match error {
+        DatabaseError::Locked(what) => {
+            let (address, what) = store(what);
+            StoreError::Locked { address, what }
+        }
+        DatabaseError::Damaged(what) => {
+            let (address, what) = store(what);
+            StoreError::Damaged { address, what }
+        }
+        DatabaseError::Silent(what) | DatabaseError::Refused(what) => {
+            let (address, what) = store(what);
+            StoreError::Database { address, what }
+        }
+    }
 }
 
-#[cfg(not(target_env = "musl"))]
+/// True if this program has SQLite. A static program and one without a C compiler have not: their own runs are files.
+const HAS_SQLITE: bool = cfg!(all(feature = "database", not(target_env = "musl")));
+
 fn sqlite_file(address: &Address, folder: &Path) -> Option<PathBuf> {
     match address {
-        Address::Default => Some(folder.join("runs.sqlite")),
+        Address::Default => HAS_SQLITE.then(|| folder.join("runs.sqlite")),
         Address::Sqlite(file) => Some(file.clone()),
         Address::Files | Address::Postgres(_) => None,
     }
 }
 
-/// A static program has no SQLite, so its own runs are files.
-#[cfg(target_env = "musl")]
-fn sqlite_file(address: &Address, _: &Path) -> Option<PathBuf> {
-    if let Address::Sqlite(file) = address { Some(file.clone()) } else { None }
-}
+/// An open database, or its own words why it does not open.
+type Opening = Result<Box<dyn Backend>, DatabaseError>;
 
-#[cfg(not(target_env = "musl"))]
-fn sqlite(file: &Path) -> Result<Result<Box<dyn Backend>, String>, StoreError> {
+#[cfg(all(feature = "database", not(target_env = "musl")))]
+fn sqlite(file: &Path) -> Result<Opening, StoreError> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let io = |source| StoreError::Io { what: "create the folder", path: folder.into(), source };
         std::fs::create_dir_all(folder).map_err(io)?;
     }
-    Ok(crate::in_sqlite::Sqlite::open(file).map(|it| Box::new(it) as Box<dyn Backend>))
+    Ok(crate::in_sqlite::Sqlite::open(file).map(|opened| Box::new(opened) as Box<dyn Backend>))
 }
 
-#[cfg(target_env = "musl")]
-fn sqlite(file: &Path) -> Result<Result<Box<dyn Backend>, String>, StoreError> {
+#[cfg(not(all(feature = "database", not(target_env = "musl"))))]
+fn sqlite(file: &Path) -> Result<Opening, StoreError> {
     Err(StoreError::NotBuilt(file.display().to_string()))
+}
+
+#[cfg(feature = "team")]
+fn postgres(url: &PostgresUrl) -> Result<Opening, StoreError> {
+    Ok(crate::in_postgres::Postgres::open(url).map(|opened| Box::new(opened) as Box<dyn Backend>))
+}
+
+#[cfg(not(feature = "team"))]
+fn postgres(_: &PostgresUrl) -> Result<Opening, StoreError> {
+    Err(StoreError::Team("PostgreSQL"))
 }

@@ -6,11 +6,10 @@ use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
+use jiff::Timestamp;
 use record::Machine;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
-use crate::backend::{Backend, Cell, CostRow};
+use crate::backend::{Backend, CostRow, DatabaseError, SqlValue};
 use crate::database::{Keys, packed};
 use crate::entry::{Entry, state_of};
 use crate::rows::Series;
@@ -52,7 +51,7 @@ pub(crate) fn insert(
     backend: &mut dyn Backend,
     keys: &mut Keys,
     ready: &[Ready],
-) -> Result<Vec<ImportOutcome>, String> {
+) -> Result<Vec<ImportOutcome>, DatabaseError> {
     backend.begin()?;
     match insert_all(backend, keys, ready) {
         Ok(kept) => backend.commit().map(|()| kept).inspect_err(|_| *keys = Keys::default()),
@@ -65,18 +64,22 @@ pub(crate) fn insert(
     }
 }
 
-fn insert_all(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<Vec<ImportOutcome>, String> {
+fn insert_all(
+    backend: &mut dyn Backend,
+    keys: &mut Keys,
+    ready: &[Ready],
+) -> Result<Vec<ImportOutcome>, DatabaseError> {
     learn(backend, keys, ready)?;
     let (mut kept, mut costs) = (Vec::new(), Vec::new());
     for Ready { entry, content } in ready {
         let machine = machine_key(backend, &entry.machine)?;
         let Some(run) = add_run(backend, entry, machine)? else {
             let ask = "SELECT key FROM run WHERE id = $1 AND digest = $2";
-            let rows = backend.ask(ask, &[Cell::Text(entry.id.clone()), Cell::Text(entry.digest.clone())])?;
+            let rows = backend.ask(ask, &[SqlValue::Text(entry.id.clone()), SqlValue::Text(entry.digest.clone())])?;
             kept.push(ImportOutcome::Known(rows.first().map_or(0, |row| row[0].number())));
             continue;
         };
-        let document = [Cell::Whole(run), Cell::Bytes(content.clone())];
+        let document = [SqlValue::Whole(run), SqlValue::Bytes(content.clone())];
         backend.ask("INSERT INTO document (run, content) VALUES ($1, $2)", &document)?;
         add_costs(&mut costs, run, entry, keys);
         kept.push(ImportOutcome::New(run));
@@ -86,7 +89,7 @@ fn insert_all(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Re
 }
 
 /// Gives numbers to the series and sets of doubts that have none.
-fn learn(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<(), String> {
+fn learn(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<(), DatabaseError> {
     let costs = || ready.iter().flat_map(|ready| &ready.entry.costs);
     let lacks = |keys: &Keys| {
         costs().any(|cost| !keys.series.contains_key(&cost.series) || !keys.doubts.contains_key(&cost.doubts))
@@ -104,12 +107,12 @@ fn learn(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<
         if !keys.series.contains_key(&cost.series) {
             let Series { operation, version, point, estimator, unit, follows_clock } = cost.series.clone();
             let values = [
-                Cell::Text(operation),
-                Cell::Whole(version.into()),
-                Cell::Text(point),
-                Cell::Text(estimator),
-                Cell::Text(unit),
-                Cell::Whole(follows_clock.into()),
+                SqlValue::Text(operation),
+                SqlValue::Whole(version.into()),
+                SqlValue::Text(point),
+                SqlValue::Text(estimator),
+                SqlValue::Text(unit),
+                SqlValue::Whole(follows_clock.into()),
             ];
             let add = "INSERT INTO series (operation, version, point, estimator, unit, follows_clock) \
                 VALUES ($1, $2, $3, $4, $5, $6) RETURNING key";
@@ -117,31 +120,34 @@ fn learn(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<
         }
         if !keys.doubts.contains_key(&cost.doubts) {
             let add = "INSERT INTO doubts (kinds) VALUES ($1) RETURNING key";
-            let key = first(backend.ask(add, &[Cell::Text(cost.doubts.clone())])?)?;
+            let key = first(backend.ask(add, &[SqlValue::Text(cost.doubts.clone())])?)?;
             keys.doubts.insert(cost.doubts.clone(), key);
         }
     }
     Ok(())
 }
 
-fn first(rows: Vec<Vec<Cell>>) -> Result<i64, String> {
-    rows.first().and_then(|row| row.first()).map(Cell::number).ok_or_else(|| "it gave no number to a new row".into())
+fn first(rows: Vec<Vec<SqlValue>>) -> Result<i64, DatabaseError> {
+    rows.first()
+        .and_then(|row| row.first())
+        .map(SqlValue::number)
+        .ok_or_else(|| "it gave no number to a new row".into())
 }
 
 /// The number of this state of a machine.
-fn machine_key(backend: &mut dyn Backend, machine: &Machine) -> Result<i64, String> {
+fn machine_key(backend: &mut dyn Backend, machine: &Machine) -> Result<i64, DatabaseError> {
     let state = state_of(machine);
     let find = "SELECT key FROM machine WHERE state = $1";
-    if let Some(row) = backend.ask(find, &[Cell::Text(state.clone())])?.first() {
+    if let Some(row) = backend.ask(find, &[SqlValue::Text(state.clone())])?.first() {
         return Ok(row[0].number());
     }
     backend.hold_alone()?;
-    let text = |text: &str| Cell::Text(record::printable(text));
-    let some = |text: Option<&str>| Cell::of(text.map(record::printable).as_deref());
+    let text = |text: &str| SqlValue::Text(record::printable(text));
+    let some = |text: Option<&str>| SqlValue::of(text.map(record::printable).as_deref());
     let Machine { host, cpu, memory, kernel, virtualization, .. } = machine;
     let mitigations: Vec<String> = kernel.mitigations.iter().map(|(what, how)| format!("{what}: {how}")).collect();
     let values = [
-        ("state", Cell::Text(state.clone())),
+        ("state", SqlValue::Text(state.clone())),
         ("host", text(host.as_deref().unwrap_or_default())),
         ("class", text(&machine.class())),
         ("architecture", text(&machine.architecture)),
@@ -149,8 +155,8 @@ fn machine_key(backend: &mut dyn Backend, machine: &Machine) -> Result<i64, Stri
         ("microarchitecture", some(cpu.microarchitecture.as_deref())),
         ("signature", text(&cpu.signature)),
         ("microcode", some(cpu.microcode.as_deref())),
-        ("cpus", Cell::Whole(i64::from(cpu.online.min(i32::MAX as u32)))),
-        ("memory_bytes", Cell::Whole(i64::try_from(memory.total.0).unwrap_or(i64::MAX))),
+        ("cpus", SqlValue::Whole(i64::from(cpu.online.min(i32::MAX as u32)))),
+        ("memory_bytes", SqlValue::Whole(i64::try_from(memory.total.0).unwrap_or(i64::MAX))),
         ("hypervisor", some(virtualization.hypervisor.as_deref())),
         ("container", some(virtualization.container.as_deref())),
         ("kernel", text(&kernel.release)),
@@ -164,21 +170,20 @@ fn machine_key(backend: &mut dyn Backend, machine: &Machine) -> Result<i64, Stri
     ];
     let add = insertion("machine", &values, " ON CONFLICT (state) DO NOTHING");
     backend.ask(&add, &values.map(|(_, value)| value))?;
-    first(backend.ask(find, &[Cell::Text(state)])?)
+    first(backend.ask(find, &[SqlValue::Text(state)])?)
 }
 
 /// `INSERT INTO table (a, b) VALUES ($1, $2)`, and what follows.
-fn insertion(table: &str, values: &[(&str, Cell)], end: &str) -> String {
+fn insertion(table: &str, values: &[(&str, SqlValue)], end: &str) -> String {
     let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
     let places: Vec<String> = (1..=values.len()).map(|place| format!("${place}")).collect();
     format!("INSERT INTO {table} ({}) VALUES ({}){end}", names.join(", "), places.join(", "))
 }
 
 /// Adds a run. `None` if this document is there already.
-fn add_run(backend: &mut dyn Backend, entry: &Entry, machine: i64) -> Result<Option<i64>, String> {
-    let text = |text: &str| Cell::Text(text.to_owned());
-    let now = OffsetDateTime::now_utc().replace_nanosecond(0).unwrap_or_else(|_| OffsetDateTime::now_utc());
-    let kept = now.format(&Rfc3339).map_err(|error| error.to_string())?;
+fn add_run(backend: &mut dyn Backend, entry: &Entry, machine: i64) -> Result<Option<i64>, DatabaseError> {
+    let text = |text: &str| SqlValue::Text(text.to_owned());
+    let kept = format!("{:.0}", Timestamp::now());
     let values = [
         ("id", text(&entry.id)),
         ("digest", text(&entry.digest)),
@@ -186,15 +191,15 @@ fn add_run(backend: &mut dyn Backend, entry: &Entry, machine: i64) -> Result<Opt
         ("finished", text(&entry.finished)),
         // No run starts after it was kept: then its machine's clock is ahead.
         ("ordered", text(entry.started.as_str().min(kept.as_str()))),
-        ("kept", Cell::Text(kept.clone())),
-        ("machine", Cell::Whole(machine)),
+        ("kept", SqlValue::Text(kept.clone())),
+        ("machine", SqlValue::Whole(machine)),
         ("howslow", text(&entry.howslow)),
         ("build", text(&entry.build)),
-        ("label", Cell::of(entry.label.as_deref())),
-        ("patterns", Cell::Text(serde_json::to_string(&entry.patterns).unwrap_or_default())),
-        ("is_full", Cell::Whole(entry.full.into())),
-        ("cycle_ns", Cell::Real(entry.cycle_ns)),
-        ("quiet", Cell::Real(entry.quiet.unwrap_or(0.0))),
+        ("label", SqlValue::of(entry.label.as_deref())),
+        ("patterns", SqlValue::Text(serde_json::to_string(&entry.patterns).unwrap_or_default())),
+        ("is_full", SqlValue::Whole(entry.full.into())),
+        ("cycle_ns", SqlValue::Real(entry.cycle_ns)),
+        ("quiet", SqlValue::Real(entry.quiet.unwrap_or(0.0))),
     ];
     let add = insertion("run", &values, " ON CONFLICT (id, digest) DO NOTHING RETURNING key");
     let rows = backend.ask(&add, &values.map(|(_, value)| value))?;
@@ -236,7 +241,7 @@ pub(crate) fn take_in(
     backend: &mut dyn Backend,
     files: &[PathBuf],
     deadline: Option<Instant>,
-) -> Result<Imported, String> {
+) -> Result<Imported, DatabaseError> {
     let next = Mutex::new(files.iter());
     let (give, take) = sync_channel::<(PathBuf, Result<Ready, String>)>(WAITING);
     let readers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
@@ -256,7 +261,7 @@ pub(crate) fn take_in(
         drop(give);
         let mut imported = Imported::default();
         let mut keys = Keys::default();
-        let (mut names, mut ready) = (Vec::new(), Vec::new());
+        let (mut names, mut ready, mut gone) = (Vec::new(), Vec::new(), 0);
         loop {
             let received = take.recv().ok();
             let end = received.is_none();
@@ -265,6 +270,8 @@ pub(crate) fn take_in(
                     names.push(file);
                     ready.push(document);
                 }
+                // Another process has taken it in and put it away.
+                Some((file, Err(_))) if is_gone(&file) => gone += 1,
                 Some((file, Err(why))) => imported.refused.push((file, why)),
                 None => {}
             }
@@ -277,9 +284,13 @@ pub(crate) fn take_in(
                 break;
             }
         }
-        imported.left = files.len() - imported.kept.len() - imported.refused.len();
+        imported.left = files.len() - imported.kept.len() - imported.refused.len() - gone;
         Ok(imported)
     })
+}
+
+fn is_gone(file: &Path) -> bool {
+    std::fs::symlink_metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
 fn read(file: &Path) -> Result<Ready, String> {

@@ -1,97 +1,161 @@
-//! Runs in a PostgreSQL database, in tables of a schema of their own.
+//! Runs in a PostgreSQL database, in tables of a schema of their own. Whatever is asked of the server has a deadline.
+
+mod encryption;
+#[cfg(not(target_env = "musl"))]
+mod verified;
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::future::Future;
 use std::ops::ControlFlow;
+use std::pin::pin;
 use std::time::Duration;
 
-use postgres::binary_copy::{BinaryCopyInWriter, BinaryCopyOutIter};
-use postgres::config::SslMode;
-use postgres::fallible_iterator::FallibleIterator;
-use postgres::types::{IsNull, ToSql, Type};
-use postgres::{Client, Config, NoTls, Statement};
+use futures_util::TryStreamExt;
+use tokio::runtime::Runtime;
+use tokio_postgres::binary_copy::{BinaryCopyInWriter, BinaryCopyOutStream};
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type};
+use tokio_postgres::{Client, Column, Config, Statement};
 
-use crate::backend::{Backend, Cell, CostRow, Dialect};
+use crate::backend::{Backend, CostRow, DatabaseError, SqlDialect, SqlValue};
+use crate::postgres_url::PostgresUrl;
+use encryption::Encryption;
+#[cfg(not(target_env = "musl"))]
+use verified::connector;
 
 /// The tables' schema, so that they never meet tables of others.
 const SCHEMA: &str = "howslow";
-/// How long the server may take to answer at first.
+/// How long the server may take until the first statement can be sent, unless the URL's `connect_timeout` says otherwise.
 const CONNECT: Duration = Duration::from_secs(10);
-/// A connection whose server is silent for so long is given up.
+/// How long the server may be silent after a statement, unless the URL's `tcp_user_timeout` says otherwise.
 const SILENCE: Duration = Duration::from_secs(60);
+/// How long the server may take to end the connection.
+const CLOSE: Duration = Duration::from_secs(1);
 /// Whoever prepares the tables, or adds to the lists that costs refer to, holds this lock. "howslow" in ASCII.
 const LOCK: i64 = 0x68_6f77_736c_6f77;
 
 pub(crate) struct Postgres {
-    client: Client,
+    /// Runs the connection while something is waited for.
+    runtime: Runtime,
+    session: Session,
+}
+
+/// The client of an open connection. There is none once the server was silent, because its answer may still come.
+struct Session {
+    client: Option<Client>,
     statements: HashMap<String, Statement>,
+    silence: Duration,
 }
 
 impl Postgres {
     /// Connects by an URL. A password may also come from `PGPASSWORD`, as with other programs.
-    pub(crate) fn open(url: &str) -> Result<Postgres, String> {
-        let asked = std::env::var("PGSSLMODE").ok().filter(|_| !url.contains("sslmode="));
-        if let Some(mode) = sslmode(url).or(asked.as_deref()).filter(|mode| is_encrypted(mode)) {
-            return Err(refusal(mode));
-        }
-        // The library's words could repeat parts of the URL.
-        let mut config: Config =
-            url.parse().map_err(|_| "its URL cannot be read (postgres://USER@HOST:PORT/DATABASE)")?;
-        if config.get_ssl_mode() == SslMode::Require {
-            return Err(refusal("require"));
-        }
-        if config.get_password().is_none()
-            && let Ok(password) = std::env::var("PGPASSWORD")
-        {
-            config.password(password);
-        }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
-        }
-        config.tcp_user_timeout(SILENCE).keepalives_idle(SILENCE);
-        if config.get_application_name().is_none() {
-            config.application_name("howslow");
-        }
-        let mut client = config.connect(NoTls).map_err(told)?;
-        // FULL durability, whatever the server's default is. Reading rows is not slowed by plans for one use.
-        let settings = format!("SET synchronous_commit = on; SET search_path = {SCHEMA}; SET lock_timeout = '60s'");
-        client.batch_execute(&settings).map_err(told)?;
-        Ok(Postgres { client, statements: HashMap::new() })
-    }
-
-    fn prepared(&mut self, statement: &str) -> Result<Statement, postgres::Error> {
-        if let Some(prepared) = self.statements.get(statement) {
-            return Ok(prepared.clone());
-        }
-        let prepared = self.client.prepare(statement)?;
-        self.statements.insert(statement.into(), prepared.clone());
-        Ok(prepared)
+    pub(crate) fn open(url: &PostgresUrl) -> Result<Postgres, DatabaseError> {
+        let encryption = Encryption::of(url)?;
+        let connector = connector(&encryption).map_err(|why| encryption.refused(&why))?;
+        let milliseconds =
+            |text: String| text.parse().map(Duration::from_millis).map_err(|_| unreadable("tcp_user_timeout"));
+        let silence = url.option("tcp_user_timeout", None).map(milliseconds).transpose()?.unwrap_or(SILENCE);
+        let mut config = config(url)?;
+        config.ssl_mode(encryption.mode).tcp_user_timeout(silence).keepalives_idle(silence.max(Duration::from_secs(1)));
+        let connect = *config.get_connect_timeout().unwrap_or(&CONNECT);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| DatabaseError::Refused(format!("cannot wait for it: {error}")))?;
+        let connected = runtime.block_on(async {
+            let (client, connection) = within(connect, config.connect(connector)).await?;
+            // It ends with the client or with the runtime.
+            tokio::spawn(connection);
+            Ok::<_, DatabaseError>(client)
+        });
+        let client = match connected {
+            Ok(client) => client,
+            Err(error) => {
+                // A name that is still looked up is not waited for.
+                runtime.shutdown_background();
+                return Err(error);
+            }
+        };
+        let session = Session { client: Some(client), statements: HashMap::new(), silence };
+        let mut opened = Postgres { runtime, session };
+        // FULL durability, whatever the server's default is. What is given up here ends there too.
+        let (lock, most) = (silence.as_millis() / 2, silence.as_millis());
+        opened.execute(&format!(
+            "SET synchronous_commit = on; SET search_path = {SCHEMA}; SET lock_timeout = {lock}; SET statement_timeout = {most}"
+        ))?;
+        Ok(opened)
     }
 }
 
-/// How the connection is to be encrypted, as the URL says it.
-fn sslmode(url: &str) -> Option<&str> {
-    let (_, options) = url.split_once('?')?;
-    options.split('&').filter_map(|option| option.strip_prefix("sslmode=")).next_back()
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // The end of the client tells the server so; it is not waited for long.
+        self.session.client = None;
+        self.runtime.block_on(async { tokio::time::timeout(CLOSE, tokio::task::yield_now()).await.ok() });
+    }
 }
 
-/// True for what demands encryption. `prefer` and `allow` are content without.
-fn is_encrypted(mode: &str) -> bool {
-    matches!(mode, "require" | "verify-ca" | "verify-full")
+/// A static program cannot encrypt.
+#[cfg(target_env = "musl")]
+fn connector(encryption: &Encryption) -> Result<tokio_postgres::NoTls, String> {
+    match encryption.mode {
+        tokio_postgres::config::SslMode::Require => {
+            Err("this static program cannot encrypt: use one for glibc, a socket, or a tunnel \
+            (ssh -L 5433:localhost:5432 HOST, and localhost:5433 without sslmode)"
+                .into())
+        }
+        _ => Ok(tokio_postgres::NoTls),
+    }
 }
 
-/// What demands encryption is refused before anything is sent.
-fn refusal(mode: &str) -> String {
-    format!(
-        "sslmode={mode} asks for an encrypted connection, which howslow does not have; nothing was sent. Use a socket, or a tunnel: \
-         ssh -L 5433:localhost:5432 HOST, and localhost:5433 without sslmode"
-    )
+/// What the library is told of an URL.
+fn config(url: &PostgresUrl) -> Result<Config, DatabaseError> {
+    let mut words = String::new();
+    // Values are quoted, so that no part of one is taken for another option.
+    let mut add = |name: &str, value: &str| {
+        words += &format!("{name}='{}' ", value.replace('\\', "\\\\").replace('\'', "\\'"));
+    };
+    const OWN: [&str; 3] = ["sslmode", "sslrootcert", "tcp_user_timeout"];
+    for (name, value) in url.options.iter().filter(|(name, _)| !OWN.contains(&name.as_str())) {
+        if !record::is_plain_name(name) {
+            return Err(unreadable("an option"));
+        }
+        add(name, value);
+    }
+    url.hosts.iter().for_each(|(host, _)| add("host", host));
+    url.hosts.iter().for_each(|(_, port)| add("port", &port.unwrap_or(5432).to_string()));
+    let password = url.password.clone().or_else(|| std::env::var("PGPASSWORD").ok());
+    for (name, value) in [("user", &url.user), ("password", &password), ("dbname", &url.database)] {
+        value.iter().for_each(|value| add(name, value));
+    }
+    if !url.options.iter().any(|(name, _)| name == "application_name") {
+        add("application_name", "howslow");
+    }
+    // The library's words could repeat parts of the URL.
+    words.parse().map_err(|_| unreadable("an option"))
+}
+
+fn unreadable(what: &str) -> DatabaseError {
+    DatabaseError::Refused(format!(
+        "{what} of its URL cannot be read (postgres://USER@HOST:PORT/DATABASE?OPTION=VALUE)"
+    ))
+}
+
+/// What the work gives, if it does so in this time.
+async fn within<T>(
+    limit: Duration,
+    work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, DatabaseError> {
+    match tokio::time::timeout(limit, work).await {
+        Ok(done) => done.map_err(|error| words(&error)),
+        Err(_) => Err(DatabaseError::Silent(format!("the server did not answer within {} s", limit.as_secs_f64()))),
+    }
 }
 
 /// The server's words, with what it says in detail.
-fn told(error: postgres::Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        return said.message().to_owned();
+fn words(error: &tokio_postgres::Error) -> DatabaseError {
+    if let Some(told) = error.as_db_error() {
+        let locked = *told.code() == tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE;
+        return if locked { DatabaseError::Locked } else { DatabaseError::Refused }(told.message().to_owned());
     }
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -99,24 +163,20 @@ fn told(error: postgres::Error) -> String {
         text = deeper.to_string();
         cause = deeper.source();
     }
-    text
+    DatabaseError::Refused(text)
 }
 
-impl ToSql for Cell {
-    fn to_sql(
-        &self,
-        of: &Type,
-        out: &mut postgres::types::private::BytesMut,
-    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+impl ToSql for SqlValue {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self {
-            Cell::Nothing => Ok(IsNull::Yes),
-            Cell::Whole(number) if *of == Type::INT4 => i32::try_from(*number)?.to_sql(of, out),
-            Cell::Whole(number) => number.to_sql(of, out),
-            Cell::Real(real) => real.to_sql(of, out),
+            SqlValue::Nothing => Ok(IsNull::Yes),
+            SqlValue::Whole(number) if *kind == Type::INT4 => i32::try_from(*number)?.to_sql(kind, out),
+            SqlValue::Whole(number) => number.to_sql(kind, out),
+            SqlValue::Real(real) => real.to_sql(kind, out),
             // Text cannot hold a zero here.
-            Cell::Text(text) if text.contains('\0') => text.replace('\0', "\u{fffd}").to_sql(of, out),
-            Cell::Text(text) => text.to_sql(of, out),
-            Cell::Bytes(bytes) => bytes.to_sql(of, out),
+            SqlValue::Text(text) if text.contains('\0') => text.replace('\0', "\u{fffd}").to_sql(kind, out),
+            SqlValue::Text(text) => text.to_sql(kind, out),
+            SqlValue::Bytes(bytes) => bytes.to_sql(kind, out),
         }
     }
 
@@ -124,35 +184,107 @@ impl ToSql for Cell {
         true
     }
 
-    postgres::types::to_sql_checked!();
+    tokio_postgres::types::to_sql_checked!();
 }
 
-fn cells(row: &postgres::Row) -> Result<Vec<Cell>, postgres::Error> {
-    let cell = |place: usize, column: &postgres::Column| {
+fn values(row: &tokio_postgres::Row) -> Result<Vec<SqlValue>, tokio_postgres::Error> {
+    let value = |place: usize, column: &Column| {
         Ok(match *column.type_() {
-            Type::INT8 => row.try_get::<_, Option<i64>>(place)?.map_or(Cell::Nothing, Cell::Whole),
-            Type::INT4 => row.try_get::<_, Option<i32>>(place)?.map_or(Cell::Nothing, |it| Cell::Whole(it.into())),
-            Type::FLOAT8 => row.try_get::<_, Option<f64>>(place)?.map_or(Cell::Nothing, Cell::Real),
-            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(place)?.map_or(Cell::Nothing, Cell::Bytes),
-            _ => row.try_get::<_, Option<String>>(place)?.map_or(Cell::Nothing, Cell::Text),
+            Type::INT8 => row.try_get::<_, Option<i64>>(place)?.map_or(SqlValue::Nothing, SqlValue::Whole),
+            Type::INT4 => {
+                row.try_get::<_, Option<i32>>(place)?.map_or(SqlValue::Nothing, |number| SqlValue::Whole(number.into()))
+            }
+            Type::FLOAT8 => row.try_get::<_, Option<f64>>(place)?.map_or(SqlValue::Nothing, SqlValue::Real),
+            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(place)?.map_or(SqlValue::Nothing, SqlValue::Bytes),
+            _ => row.try_get::<_, Option<String>>(place)?.map_or(SqlValue::Nothing, SqlValue::Text),
         })
     };
-    row.columns().iter().enumerate().map(|(place, column)| cell(place, column)).collect()
+    row.columns().iter().enumerate().map(|(place, column)| value(place, column)).collect()
 }
 
 const COLUMNS: &str = "run, series, doubts, value, low, high, cycles";
 const TYPES: [Type; 7] = [Type::INT8, Type::INT8, Type::INT8, Type::FLOAT8, Type::FLOAT8, Type::FLOAT8, Type::FLOAT8];
 
-impl Backend for Postgres {
-    fn dialect(&self) -> Dialect {
-        Dialect::Postgres
+impl Session {
+    fn client(&self) -> Result<&Client, DatabaseError> {
+        self.client.as_ref().ok_or_else(|| DatabaseError::Silent("the connection was given up".into()))
     }
 
-    fn begin(&mut self) -> Result<(), String> {
+    async fn execute(&mut self, statements: &str) -> Result<(), DatabaseError> {
+        within(self.silence, self.client()?.batch_execute(statements)).await
+    }
+
+    async fn ask(&mut self, statement: &str, wanted: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
+        let prepared = match self.statements.get(statement) {
+            Some(prepared) => prepared.clone(),
+            None => within(self.silence, self.client()?.prepare(statement)).await?,
+        };
+        self.statements.insert(statement.into(), prepared.clone());
+        let wanted: Vec<&(dyn ToSql + Sync)> = wanted.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
+        let rows = within(self.silence, self.client()?.query(&prepared, &wanted)).await?;
+        rows.iter().map(values).collect::<Result<_, _>>().map_err(|error| words(&error))
+    }
+
+    async fn add_costs(&mut self, costs: &[CostRow]) -> Result<(), DatabaseError> {
+        let copy = format!("COPY cost ({COLUMNS}) FROM STDIN BINARY");
+        let copy = within(self.silence, self.client()?.copy_in(&copy)).await?;
+        let mut writer = pin!(BinaryCopyInWriter::new(copy, &TYPES));
+        for cost in costs {
+            let CostRow { run, series, doubts, value, low, high, cycles } = cost;
+            within(self.silence, writer.as_mut().write(&[run, series, doubts, value, low, high, cycles])).await?;
+        }
+        within(self.silence, writer.as_mut().finish()).await.map(|_| ())
+    }
+
+    async fn scan(
+        &mut self,
+        runs: &str,
+        each: &mut dyn FnMut(CostRow) -> ControlFlow<()>,
+    ) -> Result<(), DatabaseError> {
+        let copy = format!("COPY (SELECT {COLUMNS} FROM cost{runs}) TO STDOUT BINARY");
+        let copy = within(self.silence, self.client()?.copy_out(&copy)).await?;
+        let mut rows = pin!(BinaryCopyOutStream::new(copy, &TYPES));
+        while let Some(row) = within(self.silence, rows.try_next()).await? {
+            let cost = || {
+                Ok(CostRow {
+                    run: row.try_get(0)?,
+                    series: row.try_get(1)?,
+                    doubts: row.try_get(2)?,
+                    value: row.try_get(3)?,
+                    low: row.try_get(4)?,
+                    high: row.try_get(5)?,
+                    cycles: row.try_get(6)?,
+                })
+            };
+            if each(cost().map_err(|error| words(&error))?).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the connection up after a silence.
+    fn given_up<T>(&mut self, done: Result<T, DatabaseError>) -> Result<T, DatabaseError> {
+        if matches!(done, Err(DatabaseError::Silent(_))) {
+            self.client = None;
+        }
+        done
+    }
+}
+
+impl Backend for Postgres {
+    fn dialect(&self) -> &'static SqlDialect {
+        &SqlDialect {
+            words: ["BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY", "BYTEA", "DOUBLE PRECISION", ""],
+            count_tables: "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = $1",
+        }
+    }
+
+    fn begin(&mut self) -> Result<(), DatabaseError> {
         self.execute("BEGIN")
     }
 
-    fn commit(&mut self) -> Result<(), String> {
+    fn commit(&mut self) -> Result<(), DatabaseError> {
         self.execute("COMMIT")
     }
 
@@ -161,65 +293,39 @@ impl Backend for Postgres {
         let _ = self.execute("ROLLBACK");
     }
 
-    fn hold_alone(&mut self) -> Result<(), String> {
+    fn hold_alone(&mut self) -> Result<(), DatabaseError> {
         self.execute(&format!("SELECT pg_advisory_xact_lock({LOCK})"))
     }
 
-    fn make_room(&mut self) -> Result<(), String> {
+    fn make_room(&mut self) -> Result<(), DatabaseError> {
         self.execute(&format!("CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
     }
 
-    fn execute(&mut self, statements: &str) -> Result<(), String> {
-        self.client.batch_execute(statements).map_err(told)
+    fn execute(&mut self, statements: &str) -> Result<(), DatabaseError> {
+        let done = self.runtime.block_on(self.session.execute(statements));
+        self.session.given_up(done)
     }
 
-    fn ask(&mut self, statement: &str, values: &[Cell]) -> Result<Vec<Vec<Cell>>, String> {
-        let mut ask = || {
-            let prepared = self.prepared(statement)?;
-            let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
-            self.client.query(&prepared, &values)?.iter().map(cells).collect::<Result<Vec<_>, _>>()
-        };
-        ask().map_err(told)
+    fn ask(&mut self, statement: &str, values: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
+        let done = self.runtime.block_on(self.session.ask(statement, values));
+        self.session.given_up(done)
     }
 
-    fn add_costs(&mut self, costs: &[CostRow]) -> Result<(), String> {
-        let mut add = || {
-            let copy = self.client.copy_in(&format!("COPY cost ({COLUMNS}) FROM STDIN BINARY"))?;
-            let mut writer = BinaryCopyInWriter::new(copy, &TYPES);
-            for cost in costs {
-                let CostRow { run, series, doubts, value, low, high, cycles } = cost;
-                writer.write(&[run, series, doubts, value, low, high, cycles])?;
-            }
-            writer.finish().map(|_| ())
-        };
-        add().map_err(told)
+    fn add_costs(&mut self, costs: &[CostRow]) -> Result<(), DatabaseError> {
+        let done = self.runtime.block_on(self.session.add_costs(costs));
+        self.session.given_up(done)
     }
 
-    fn scan(&mut self, runs: Option<&[i64]>, each: &mut dyn FnMut(CostRow) -> ControlFlow<()>) -> Result<(), String> {
-        let mut some = String::new();
-        if let Some(runs) = runs {
+    fn scan(
+        &mut self,
+        runs: Option<&[i64]>,
+        each: &mut dyn FnMut(CostRow) -> ControlFlow<()>,
+    ) -> Result<(), DatabaseError> {
+        let some = runs.map(|runs| {
             let runs: Vec<String> = runs.iter().map(i64::to_string).collect();
-            some = format!(" WHERE run = ANY ('{{{}}}'::bigint[])", runs.join(","));
-        }
-        let mut scan = || {
-            let copy = self.client.copy_out(&format!("COPY (SELECT {COLUMNS} FROM cost{some}) TO STDOUT BINARY"))?;
-            let mut rows = BinaryCopyOutIter::new(copy, &TYPES);
-            while let Some(row) = rows.next()? {
-                let cost = CostRow {
-                    run: row.try_get(0)?,
-                    series: row.try_get(1)?,
-                    doubts: row.try_get(2)?,
-                    value: row.try_get(3)?,
-                    low: row.try_get(4)?,
-                    high: row.try_get(5)?,
-                    cycles: row.try_get(6)?,
-                };
-                if each(cost).is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        scan().map_err(told)
+            format!(" WHERE run = ANY ('{{{}}}'::bigint[])", runs.join(","))
+        });
+        let done = self.runtime.block_on(self.session.scan(&some.unwrap_or_default(), each));
+        self.session.given_up(done)
     }
 }

@@ -2,13 +2,14 @@
 //! several machines mount.
 
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 
-use crate::backend::{Backend, Cell, CostRow, Dialect};
+use crate::backend::{Backend, CostRow, DatabaseError, SqlDialect, SqlValue};
 
 /// How long a writer waits for others: twenty that write one after another need a few seconds on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -16,9 +17,20 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Sqlite(Connection);
 
 impl Sqlite {
-    /// Opens the file, or creates it.
-    pub(crate) fn open(path: &Path) -> Result<Sqlite, String> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    /// Opens the file, or creates it. A link is followed only in a folder of this user.
+    pub(crate) fn open(path: &Path) -> Result<Sqlite, DatabaseError> {
+        let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        flags |= OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let refused = |error: std::io::Error| DatabaseError::Refused(error.to_string());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = folder.canonicalize().map_err(refused)?;
+        if std::fs::metadata(&folder).map_err(refused)?.uid() != rustix::process::geteuid().as_raw() {
+            flags |= OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        }
+        let path = folder.join(path.file_name().unwrap_or_default());
+        if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err("it is a folder, device or pipe, not a file".into());
+        }
         let connection = Connection::open_with_flags(path, flags).map_err(told)?;
         connection.busy_timeout(PATIENCE).map_err(told)?;
         // FULL: what is acknowledged survives a crash of the machine. No schema of a hostile file may call functions.
@@ -29,32 +41,38 @@ impl Sqlite {
     }
 }
 
-fn told(error: rusqlite::Error) -> String {
-    match error {
+fn told(error: rusqlite::Error) -> DatabaseError {
+    let code = error.sqlite_error_code();
+    let text = match error {
         rusqlite::Error::SqliteFailure(_, Some(text)) => text,
         other => other.to_string(),
+    };
+    match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DatabaseError::Locked(text),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DatabaseError::Damaged(text),
+        _ => DatabaseError::Refused(text),
     }
 }
 
-impl rusqlite::ToSql for Cell {
+impl rusqlite::ToSql for SqlValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
-            Cell::Nothing => ToSqlOutput::Owned(Value::Null),
-            Cell::Whole(number) => ToSqlOutput::Owned(Value::Integer(*number)),
-            Cell::Real(real) => ToSqlOutput::Owned(Value::Real(*real)),
-            Cell::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
-            Cell::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            SqlValue::Nothing => ToSqlOutput::Owned(Value::Null),
+            SqlValue::Whole(number) => ToSqlOutput::Owned(Value::Integer(*number)),
+            SqlValue::Real(real) => ToSqlOutput::Owned(Value::Real(*real)),
+            SqlValue::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            SqlValue::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
         })
     }
 }
 
-fn cell(value: ValueRef<'_>) -> Cell {
+fn cell(value: ValueRef<'_>) -> SqlValue {
     match value {
-        ValueRef::Null => Cell::Nothing,
-        ValueRef::Integer(number) => Cell::Whole(number),
-        ValueRef::Real(real) => Cell::Real(real),
-        ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Blob(bytes) => Cell::Bytes(bytes.into()),
+        ValueRef::Null => SqlValue::Nothing,
+        ValueRef::Integer(number) => SqlValue::Whole(number),
+        ValueRef::Real(real) => SqlValue::Real(real),
+        ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => SqlValue::Bytes(bytes.into()),
     }
 }
 
@@ -87,15 +105,18 @@ fn rows(
 }
 
 impl Backend for Sqlite {
-    fn dialect(&self) -> Dialect {
-        Dialect::Sqlite
+    fn dialect(&self) -> &'static SqlDialect {
+        &SqlDialect {
+            words: ["INTEGER PRIMARY KEY", "BLOB", "REAL", " WITHOUT ROWID"],
+            count_tables: "SELECT count(*) FROM sqlite_master WHERE name = $1",
+        }
     }
 
-    fn begin(&mut self) -> Result<(), String> {
+    fn begin(&mut self) -> Result<(), DatabaseError> {
         self.execute("BEGIN IMMEDIATE")
     }
 
-    fn commit(&mut self) -> Result<(), String> {
+    fn commit(&mut self) -> Result<(), DatabaseError> {
         self.execute("COMMIT")
     }
 
@@ -104,19 +125,19 @@ impl Backend for Sqlite {
         let _ = self.execute("ROLLBACK");
     }
 
-    fn hold_alone(&mut self) -> Result<(), String> {
+    fn hold_alone(&mut self) -> Result<(), DatabaseError> {
         Ok(())
     }
 
-    fn make_room(&mut self) -> Result<(), String> {
+    fn make_room(&mut self) -> Result<(), DatabaseError> {
         Ok(())
     }
 
-    fn execute(&mut self, statements: &str) -> Result<(), String> {
+    fn execute(&mut self, statements: &str) -> Result<(), DatabaseError> {
         self.0.execute_batch(statements).map_err(told)
     }
 
-    fn ask(&mut self, statement: &str, values: &[Cell]) -> Result<Vec<Vec<Cell>>, String> {
+    fn ask(&mut self, statement: &str, values: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
         let ask = || {
             let mut statement = self.0.prepare_cached(statement)?;
             let columns = statement.column_count();
@@ -130,7 +151,7 @@ impl Backend for Sqlite {
         ask().map_err(told)
     }
 
-    fn add_costs(&mut self, costs: &[CostRow]) -> Result<(), String> {
+    fn add_costs(&mut self, costs: &[CostRow]) -> Result<(), DatabaseError> {
         let add = || {
             let mut statement = self.0.prepare_cached(
                 "INSERT INTO cost (run, series, doubts, value, low, high, cycles) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -144,7 +165,11 @@ impl Backend for Sqlite {
         add().map_err(told)
     }
 
-    fn scan(&mut self, runs: Option<&[i64]>, each: &mut dyn FnMut(CostRow) -> ControlFlow<()>) -> Result<(), String> {
+    fn scan(
+        &mut self,
+        runs: Option<&[i64]>,
+        each: &mut dyn FnMut(CostRow) -> ControlFlow<()>,
+    ) -> Result<(), DatabaseError> {
         let Some(runs) = runs else { return rows(&self.0, SCAN, None, each).map(|_| ()).map_err(told) };
         for run in runs {
             if rows(&self.0, &format!("{SCAN} WHERE run = ?"), Some(*run), each).map_err(told)?.is_break() {

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use record::{Bytes, Machine};
 
-use crate::backend::{Backend, Cell};
+use crate::backend::{Backend, DatabaseError, SqlValue};
 
 /// The machines, by their numbers, as far as the table tells.
-pub(crate) fn machines(backend: &mut dyn Backend) -> Result<HashMap<i64, Arc<Machine>>, String> {
+pub(crate) fn machines(backend: &mut dyn Backend) -> Result<HashMap<i64, Arc<Machine>>, DatabaseError> {
     let every = "SELECT key, host, architecture, cpu_model, microarchitecture, signature, microcode, cpus, memory_bytes, \
         hypervisor, container, kernel, kernel_version, command_line, mitigations, clock_source, governor, huge_pages, libc \
         FROM machine";
     Ok(backend.ask(every, &[])?.iter().map(|row| (row[0].number(), Arc::new(machine(row)))).collect())
 }
 
-fn machine(row: &[Cell]) -> Machine {
+fn machine(row: &[SqlValue]) -> Machine {
     let text = |place: usize| row[place].text().to_owned();
     let mut machine = Machine { host: row[1].some().filter(|host| !host.is_empty()), ..Machine::default() };
     machine.architecture = text(2);

@@ -1,6 +1,5 @@
 //! What a name means without a store: a file or a book.
 
-use std::io::Read;
 use std::path::Path;
 
 use record::{Book, Run};
@@ -30,10 +29,7 @@ pub fn book(name: &str) -> Option<Result<Book, StoreError>> {
 
 fn open_book(path: &Path) -> Result<Book, StoreError> {
     let io = |source| StoreError::Io { what: "read", path: path.into(), source };
-    // One byte more than the longest book, so that a longer file is refused without being read completely.
-    let file = std::fs::File::open(path).map_err(io)?;
-    let mut text = String::new();
-    file.take((1 << 20) + 1).read_to_string(&mut text).map_err(io)?;
+    let text = record::read_text(path, 1 << 20).map_err(io)?;
     Book::from_toml(&text).map_err(|source| StoreError::Book { name: path.display().to_string(), source })
 }
 

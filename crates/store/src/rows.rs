@@ -57,7 +57,7 @@ impl Series {
     }
 }
 
-/// One cost of one run. `run` and `series` are places in the lists of the [`Table`].
+/// One cost of one run. `run` and `series` are places in the lists of the [`CostTable`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
     /// The run, as a place in the table's list of runs.
@@ -78,7 +78,7 @@ pub struct Row {
 
 /// What the places in a [`Row`] mean. Complete before the first row is shown.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct CostTable {
     /// The runs of the filter, newest first.
     pub runs: Vec<Head>,
     /// The machine of each run. A database tells what its table `machines` has; the rest is empty.

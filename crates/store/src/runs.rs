@@ -1,21 +1,23 @@
 //! The user's store: runs are kept in a database or in files, and found again. What a database cannot take waits in files.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use record::Run;
 
 use crate::address::Address;
+use crate::entry::digest;
 use crate::error::StoreError;
 use crate::files::{self, Files};
-use crate::folder::data_folder;
+use crate::folder::{check_owner, data_folder};
 use crate::head::Head;
 use crate::held::{Held, Purpose};
 use crate::id::check_id;
 use crate::label::PREFIX;
 use crate::names::{book, is_file, open_file};
-use crate::rows::{Filter, Row, Series, Table};
-use crate::write::{document_of, write_whole};
+use crate::rows::{CostTable, Filter, Row, Series};
+use crate::write::{OpenFolder, document_of};
 
 /// Where runs are kept.
 #[derive(Clone, Debug)]
@@ -86,22 +88,31 @@ impl Store {
         book(name).map(|book| Ok(book?.run()))
     }
 
-    /// Keeps a run, completely or not at all. If the database cannot take it, it is kept in a file and taken in later.
+    /// Keeps a run, completely or not at all: in a file first, which no silent or damaged database can lose. It is removed when the
+    /// database has the run, and taken in later otherwise.
     ///
     /// # Errors
     /// If the id is no file name, the run could not be read again, or neither database nor file can be written.
     pub fn keep(&self, run: &Run) -> Result<Kept, StoreError> {
         check_id(&run.id)?;
+        check_owner(&self.folder)?;
         let document = document_of(run)?;
+        let file = self.files().keep(&run.id, &document);
         let why = match Held::open(&self.address, &self.folder, Purpose::Write) {
             Ok(Some(mut held)) => match held.keep(&document) {
-                Ok(()) => return Ok(Kept { place: held.place(), warning: None }),
+                Ok(()) => {
+                    // One that stays is taken in again, which changes nothing.
+                    let _ = file.map(|file| std::fs::remove_file(file.path));
+                    // A folder in which other runs wait stays.
+                    let _ = std::fs::remove_dir(self.files().folder());
+                    return Ok(Kept { place: held.place(), warning: None });
+                }
                 Err(error) => Some(error),
             },
             Ok(None) => None,
             Err(error) => Some(error),
         };
-        let path = self.files().keep(&run.id, &document)?;
+        let path = file?.path;
         let warning = why.map(|why| {
             format!("{why}. The run is kept in {} and is taken in when the store can be used again", path.display())
         });
@@ -126,9 +137,12 @@ impl Store {
             Some(mut held) => held.heads(filter, 0)?,
             None => Vec::new(),
         };
-        // Runs that wait to be taken in are runs all the same.
-        let waiting = self.files().heads()?;
-        heads.extend(waiting.into_iter().filter(|head| filter.means(head)));
+        // Runs that wait to be taken in are runs all the same. One that is being taken in is in both places.
+        let name = |head: &Head| (head.id.clone(), head.started.clone(), head.host.clone());
+        let known: HashSet<_> = heads.iter().map(name).collect();
+        let mut waiting = self.files().heads()?;
+        waiting.retain(|head| filter.means(head) && !known.contains(&name(head)));
+        heads.append(&mut waiting);
         files::sort(&mut heads);
         heads.truncate(filter.newest.unwrap_or(usize::MAX));
         Ok(heads)
@@ -144,8 +158,8 @@ impl Store {
         &self,
         filter: &Filter,
         wanted: &dyn Fn(&Series) -> bool,
-        each: &mut dyn FnMut(&Table, Row) -> ControlFlow<()>,
-    ) -> Result<Table, StoreError> {
+        each: &mut dyn FnMut(&CostTable, Row) -> ControlFlow<()>,
+    ) -> Result<CostTable, StoreError> {
         match self.held()? {
             Some(mut held) => held.costs(filter, wanted, each),
             None => Ok(files::costs(self.files().heads()?, filter, wanted, each)),
@@ -158,36 +172,65 @@ impl Store {
     /// # Errors
     /// If the name matches no run or several, or the file is not a run.
     pub fn open(&self, name: &str) -> Result<Run, StoreError> {
-        if let Some(place) = name.strip_prefix('@').and_then(|place| place.parse::<usize>().ok()) {
-            let newest = Filter { newest: Some(place), ..Filter::default() };
-            let heads = if place > 0 { self.runs(&newest)? } else { Vec::new() };
-            return place
-                .checked_sub(1)
-                .and_then(|at| heads.get(at))
-                .map_or(Err(self.unknown(name)), |head| self.read(head));
-        }
-        if let Some(label) = name.strip_prefix(PREFIX) {
-            return self.labelled(label)?.map_or_else(|| Err(self.unknown(name)), |head| self.read(&head));
-        }
-        if is_file(name) {
+        if place_of(name).is_none() && !name.starts_with(PREFIX) && is_file(name) {
             return open_file(Path::new(name));
         }
-        let found = self.beginning(name)?;
-        if let Some(head) = found.iter().find(|head| head.id == name).filter(|_| self.is_one(&found, name)) {
-            return self.read(head);
+        self.read(&self.find(name)?)
+    }
+
+    /// The kept run that `name` means, by the same rules.
+    ///
+    /// # Errors
+    /// If the name matches no kept run or several.
+    pub fn find(&self, name: &str) -> Result<Head, StoreError> {
+        let unknown = || self.unknown(name);
+        if let Some(place) = place_of(name) {
+            let newest = Filter { newest: Some(place), ..Filter::default() };
+            let heads = if place > 0 { self.runs(&newest)? } else { Vec::new() };
+            return heads.into_iter().nth(place.wrapping_sub(1)).ok_or_else(unknown);
+        }
+        if let Some(label) = name.strip_prefix(PREFIX) {
+            return self.labelled(label)?.ok_or_else(unknown);
+        }
+        let mut found = self.beginning(name)?;
+        if let Some(at) = found.iter().position(|head| head.id == name).filter(|_| self.is_one(&found, name)) {
+            return Ok(whole(found.swap_remove(at)));
         }
         if let Some(head) = self.labelled(name)? {
-            return self.read(&head);
+            return Ok(head);
         }
-        match found.as_slice() {
-            [] => Err(self.unknown(name)),
-            [head] => self.read(head),
-            several => Err(StoreError::Ambiguous {
+        match found.len() {
+            0 => Err(unknown()),
+            1 => Ok(whole(found.swap_remove(0))),
+            count => Err(StoreError::Ambiguous {
                 name: record::printable(name),
-                count: several.len(),
-                first: some_of(several.iter().map(|head| head.id.as_str())),
+                count,
+                first: some_of(found.iter().map(|head| head.id.as_str())),
             }),
         }
+    }
+
+    /// Removes a kept run, and the file that it was taken from.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn remove(&self, head: &Head) -> Result<(), StoreError> {
+        check_owner(&self.folder)?;
+        if head.key == 0 {
+            let io = |source| StoreError::Io { what: "remove", path: head.path.clone(), source };
+            return std::fs::remove_file(&head.path).map_err(io);
+        }
+        let Some(mut held) = Held::open(&self.address, &self.folder, Purpose::Write)? else {
+            return Err(self.unknown(&head.id));
+        };
+        let document = held.remove(head)?;
+        for path in self.taken_files(&head.id) {
+            if files::document(&path).is_ok_and(|there| there == document) {
+                let io = |source| StoreError::Io { what: "remove", path: path.clone(), source };
+                std::fs::remove_file(&path).map_err(io)?;
+            }
+        }
+        Ok(())
     }
 
     /// True if one run has this id: two machines that begin in the same second can draw the same letters.
@@ -243,7 +286,7 @@ impl Store {
     pub fn place(&self) -> String {
         match Held::place_of(&self.address, &self.folder) {
             Some(place) => place,
-            None => self.files().0.display().to_string(),
+            None => self.files().folder().display().to_string(),
         }
     }
 
@@ -254,13 +297,26 @@ impl Store {
     /// The folder where runs are kept, or wait. Each database but the one in the data folder has its own, so that nothing is
     /// taken into a database that it was not meant for.
     pub(crate) fn files(&self) -> Files {
-        let address = match &self.address {
-            Address::Default | Address::Files => return Files(self.folder.join("runs")),
+        let identity = match &self.address {
+            Address::Default | Address::Files => return Files { base: self.folder.clone(), below: "runs".into() },
             Address::Sqlite(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
-            Address::Postgres(_) => self.address.to_string(),
+            Address::Postgres(url) => url.identity(),
         };
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
-        Files(self.folder.join("waiting").join(address.chars().map(plain).take(200).collect::<String>()))
+        let name: String = self.address.to_string().chars().map(plain).take(80).collect();
+        // Different addresses can look alike as a file name.
+        let below = format!("waiting/{name}-{}", &digest(identity.as_bytes())[..16]);
+        Files { base: self.folder.clone(), below: below.into() }
+    }
+
+    /// Writes a file in the data folder. Returns its path.
+    pub(crate) fn write_data(&self, name: &Path, bytes: &[u8]) -> Result<PathBuf, StoreError> {
+        check_owner(&self.folder)?;
+        let path = self.folder.join(name);
+        let io = |source| StoreError::Io { what: "write", path: path.clone(), source };
+        let folder = OpenFolder::create(&self.folder, name.parent().unwrap_or(Path::new("")))?;
+        folder.write(Path::new(name.file_name().unwrap_or_default()), bytes).map_err(io)?;
+        Ok(path)
     }
 
     /// Keeps a text that tells what was predicted before it was measured, under this name. Returns its path.
@@ -270,16 +326,7 @@ impl Store {
     pub fn keep_prediction(&self, name: &str, ending: &str, text: &str) -> Result<PathBuf, StoreError> {
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
         let name: String = name.chars().map(plain).take(80).collect();
-        let path = self.folder.join("predictions").join(format!("{name}.{ending}"));
-        write_whole(&path, text.as_bytes()).map(|()| path)
-    }
-
-    pub(crate) fn figures_file(&self) -> PathBuf {
-        self.folder.join("figures.json")
-    }
-
-    pub(crate) fn calibration_file(&self) -> PathBuf {
-        self.folder.join("known.json")
+        self.write_data(&Path::new("predictions").join(format!("{name}.{ending}")), text.as_bytes())
     }
 }
 
@@ -289,4 +336,14 @@ fn some_of<'a>(ids: impl Iterator<Item = &'a str>) -> String {
         [shown @ .., _] if shown.len() == 3 => format!("{}, ...", shown.join(", ")),
         all => all.join(", "),
     }
+}
+
+/// The head of a run of which only the file's name was read.
+fn whole(head: Head) -> Head {
+    if head.started.is_empty() { Head::read(&head.path).unwrap_or(head) } else { head }
+}
+
+/// The place that `@3` means.
+fn place_of(name: &str) -> Option<usize> {
+    name.strip_prefix('@').and_then(|place| place.parse().ok())
 }

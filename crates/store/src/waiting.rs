@@ -1,6 +1,7 @@
 //! Runs in files, on their way into a database: those of a howslow that had none, those that a database could not take at
 //! the time, and those of other machines.
 
+use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,8 @@ use record::units::counted;
 
 use crate::address::Address;
 use crate::error::StoreError;
+use crate::files::Files;
+use crate::folder::check_owner;
 use crate::held::{Held, Imported, Purpose};
 use crate::runs::{Store, Taken};
 
@@ -21,6 +24,7 @@ impl Store {
     /// # Errors
     /// If a folder cannot be read, or the database fails. What was done until then is in the store.
     pub fn take_in(&self, paths: &[PathBuf]) -> Result<Taken, StoreError> {
+        check_owner(&self.folder)?;
         let files = files_of(paths)?;
         let Some(mut held) = Held::open(&self.address, &self.folder, Purpose::Write)? else {
             return self.copy(&files);
@@ -34,11 +38,13 @@ impl Store {
     /// # Errors
     /// If the database fails. The files stay then.
     pub fn take_in_waiting(&self, patience: Duration) -> Result<Option<String>, StoreError> {
-        let folder = self.files().0;
+        let folder = self.files().folder();
         let mut files = self.files().paths()?;
+        files.retain(|path| is_free(path));
         if files.is_empty() {
             return Ok(None);
         }
+        check_owner(&self.folder)?;
         files.sort();
         let Some(mut held) = Held::open(&self.address, &self.folder, Purpose::Write)? else { return Ok(None) };
         let imported = held.take_in(&files, Some(Instant::now() + patience))?;
@@ -72,6 +78,16 @@ impl Store {
         done.is_ok() || done.is_err_and(|error| gone(&error))
     }
 
+    /// The files that were taken in and may hold the run of this id.
+    pub(crate) fn taken_files(&self, id: &str) -> Vec<PathBuf> {
+        let files = Files { base: self.folder.clone(), below: self.files().below.join(TAKEN) };
+        let is_of = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            name.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))
+        };
+        files.paths().unwrap_or_default().into_iter().filter(is_of).collect()
+    }
+
     fn copy(&self, files: &[PathBuf]) -> Result<Taken, StoreError> {
         let mut taken = Taken::default();
         for path in files {
@@ -87,6 +103,11 @@ impl Store {
         }
         Ok(taken)
     }
+}
+
+/// True unless the process that writes this file has not finished yet.
+fn is_free(path: &Path) -> bool {
+    !record::open_input(path).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, StoreError> {

@@ -16,7 +16,7 @@ use device::{Device, PATIENCE};
 use guardian::Held;
 use payload::{PAYLOADS, Payload};
 
-pub use guardian::{GUARD, serve};
+pub use guardian::{GUARD, Guardian, serve};
 
 /// Questions without output before them, at most.
 const MOST_QUESTIONS: usize = 1000;

@@ -5,7 +5,7 @@
 //! // Where HOWSLOW_EVERY_TEST is set, as in CI, a test that cannot run fails.
 //! # // SAFETY: this program has one thread.
 //! # unsafe { std::env::set_var("HOWSLOW_EVERY_TEST", "1") };
-//! testing::not_tested!("strace is not installed; apt-get install {}", "strace");
+//! howslow_testing::not_tested!("strace is not installed; apt-get install {}", "strace");
 //! ```
 #![forbid(unsafe_code)]
 
@@ -21,6 +21,18 @@ use signal_hook::consts::SIGINT;
 
 /// If this variable is set, every test must run: a test that cannot run fails.
 pub const EVERY_TEST: &str = "HOWSLOW_EVERY_TEST";
+
+/// The variable that names the parts of the tests that are left to `.ci/nightly`, such as `systems slurm`.
+pub const LATER: &str = "HOWSLOW_LATER";
+
+/// True if this part is left to `.ci/nightly`; says so.
+pub fn is_for_later(part: &str) -> bool {
+    let later = std::env::var(LATER).is_ok_and(|parts| parts.split(' ').any(|named| named == part));
+    if later {
+        eprintln!("left to .ci/nightly {part}");
+    }
+    later
+}
 
 /// Says that something could not be tested and what would make it testable, and panics where every test must run.
 #[macro_export]

@@ -1,8 +1,9 @@
 //! Sentences about a bill: habits that cost time, and what doing without them would save.
 
-use record::{CallCount, Observation, PairCount};
+use record::{CallCount, Nanoseconds, Observation, PairCount, Waits};
 
 use super::rows::{Bill, Habit};
+use super::waiting::WaitedFor;
 
 /// Fewer of anything are no habit.
 const FEW: u64 = 100;
@@ -17,6 +18,9 @@ const LOOKS: &[&str] = &["stat", "lstat", "newfstatat", "statx", "access", "facc
 /// Calls that wait until something can be read.
 const WAITS: &[&str] = &["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"];
 const READS: &[&str] = &["read", "readv", "recvfrom", "recvmsg", "recvmmsg"];
+const SENDS: &[&str] = &["write", "writev", "sendto", "sendmsg", "sendmmsg"];
+/// Calls that wait until changes are on a device.
+const SYNCS: &[&str] = &["fsync", "fdatasync", "sync_file_range", "msync", "syncfs", "sync"];
 const CLOCKS: &[&str] = &["clock_gettime", "gettimeofday", "time"];
 /// Calls that answer the same each time.
 const SAME: &[&str] = &["getpid", "getppid", "gettid", "getuid", "geteuid", "getgid", "getegid", "uname", "sysinfo"];
@@ -50,6 +54,7 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     }
     found.extend(ping_pong(seen, bill));
     found.extend(short_lived(seen, bill));
+    let slow = slow(seen);
     let all = seen.together.total() as f64;
     let cpu = seen.usage.cpu_ns.filter(|cpu| *cpu > 0.0);
     let mut found: Vec<Habit> = found
@@ -57,13 +62,74 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
         .map(|(text, times, saves_ns)| {
             let share = saves_ns.zip(cpu).map(|(saves, cpu)| saves / cpu);
             let weight = share.unwrap_or(if all > 0.0 { times / all } else { 0.0 });
-            (weight, Habit { text, saves_ns, share })
+            (weight, Habit { text, saves_ns, share, saves_elapsed_ns: None })
         })
         .filter(|(weight, _)| *weight >= WORTH)
         .map(|(_, finding)| finding)
         .collect();
-    found.sort_by(|one, other| other.saves_ns.unwrap_or(0.0).total_cmp(&one.saves_ns.unwrap_or(0.0)));
+    found.extend(slow);
+    found.sort_by(|one, other| other.felt_ns().total_cmp(&one.felt_ns()));
     found
+}
+
+/// Habits that make the program wait.
+fn slow(seen: &Observation) -> Vec<Habit> {
+    let waits = &seen.together.waits;
+    let long = |waits: &&Waits| waits.total_ns >= WORTH * seen.elapsed_ns;
+    let found = waits.iter().filter(long).filter_map(|waits| synced(waits).or_else(|| delayed(waits, seen)));
+    found.map(|(text, ends)| Habit { text, saves_ns: None, share: None, saves_elapsed_ns: Some(ends) }).collect()
+}
+
+/// A sentence, and the least and the most elapsed time that it saves, in ns.
+type SavedTime = (String, [f64; 2]);
+
+/// Files that are synced after every little change.
+fn synced(waits: &Waits) -> Option<SavedTime> {
+    /// Changes that one call would sync instead.
+    const TOGETHER: f64 = 10.0;
+    let call = waits.call.as_deref().filter(|call| SYNCS.contains(call))?;
+    if waits.count < 10 || WaitedFor::of(waits) != WaitedFor::Device {
+        return None;
+    }
+    let text = format!(
+        "{call} was waited for {} times, {} in all: half of the waits took up to {}, 99 in 100 up to {}. One {call} for {TOGETHER} \
+         changes would wait a tenth as often; what is not yet synced is lost in a crash.",
+        waits.count,
+        Nanoseconds(waits.total_ns),
+        Nanoseconds(waits.p50_ns),
+        Nanoseconds(waits.p99_ns)
+    );
+    // A larger change takes longer to sync: up to twice as long, where the device does not batch them.
+    Some((text, [waits.total_ns * (1.0 - 2.0 / TOGETHER), waits.total_ns * (1.0 - 1.0 / TOGETHER)]))
+}
+
+/// Answers that come only when the kernel acknowledges the first of two small messages.
+fn delayed(waits: &Waits, seen: &Observation) -> Option<SavedTime> {
+    /// Linux delays an acknowledgement by 40 ms at least (`TCP_DELACK_MIN` in include/net/tcp.h); the quantile is good to an eighth.
+    const DELAY_NS: [f64; 2] = [34e6, 52e6];
+    /// The first of a connection's acknowledgements are sent at once.
+    const DELAYED: f64 = 0.75;
+    let call = waits.call.as_deref()?;
+    let receives = READS.contains(&call) || WAITS.contains(&call);
+    let twice = |pair: &&PairCount| SENDS.contains(&pair.first.as_str()) && SENDS.contains(&pair.then.as_str());
+    let sent_twice: u64 = seen.together.pairs.iter().filter(twice).map(|pair| pair.count).sum();
+    if !receives
+        || sent_twice < 5
+        || waits.count * 2 < sent_twice
+        || !(DELAY_NS[0]..DELAY_NS[1]).contains(&waits.p50_ns)
+    {
+        return None;
+    }
+    let text = format!(
+        "Half of the {} waits in {call} took up to {}, which is how long a peer delays its acknowledgement, and one message was sent \
+         right after another {sent_twice} times: the second one waits until the first is acknowledged. Send both with one call \
+         (writev, a buffer), or set TCP_NODELAY on the socket.",
+        waits.count,
+        Nanoseconds(waits.p50_ns)
+    );
+    // Both ends of a connection may be watched, and each waits.
+    let most = (sent_twice as f64 * DELAY_NS[1]).min(waits.total_ns);
+    Some((text, [(sent_twice as f64 * DELAY_NS[0] * DELAYED).min(most), most]))
 }
 
 /// A sentence, how many calls it would do without, and what that saves in ns.

@@ -1,6 +1,6 @@
 //! The rows of a bill, and how they close against what was charged.
 
-use record::{Observation, Requests};
+use record::{CallTime, Observation, Requests};
 
 use crate::mix::Sum;
 use crate::predict::MixPrediction;
@@ -8,6 +8,10 @@ use crate::statistics::Interval;
 
 /// The family of the lines that price system calls. Others price what comes with them.
 pub const CALLS: &str = "system calls";
+/// 95 times in 100 a normal variable lies within this many deviations.
+const NORMAL_95: f64 = 1.96;
+/// Rows whose work is done by calls.
+const PROCESSES: [&str; 2] = ["processes", "threads"];
 
 /// One line of a bill: a call, or what else costs processor time in the kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,12 +34,20 @@ pub struct BillRow {
     pub lacking: f64,
     /// The operations that price it.
     pub priced_by: Vec<String>,
+    /// The processor time of all of them as it was in this program, in ns, by samples.
+    pub measured: Option<Interval>,
 }
 
 impl BillRow {
     /// The time of one, in ns; `None` if some have no price.
     pub fn each(&self) -> Option<f64> {
         self.total.filter(|_| self.count > 0 && self.lacking == 0.0).map(|total| total.value / self.count as f64)
+    }
+
+    /// The processor time that was measured over the price: what this program's caches, paths and contention add.
+    pub fn context(&self) -> Option<f64> {
+        let price = self.whole_cpu_ns().filter(|price| *price > 0.0)?;
+        self.measured.map(|measured| measured.value / price)
     }
 
     /// The processor time of all of them, in ns; `None` if some have no price.
@@ -53,6 +65,15 @@ pub struct Habit {
     pub saves_ns: Option<f64>,
     /// The same as a share of all charged processor time.
     pub share: Option<f64>,
+    /// The elapsed time that it would save, at least and at most, in ns; `None` if it saves processor time alone.
+    pub saves_elapsed_ns: Option<[f64; 2]>,
+}
+
+impl Habit {
+    /// What a user would feel of it, in ns.
+    pub fn felt_ns(&self) -> f64 {
+        self.saves_elapsed_ns.map_or(self.saves_ns.unwrap_or(0.0), |[least, _]| least)
+    }
 }
 
 /// A bill.
@@ -68,8 +89,41 @@ pub struct Bill {
     pub counting_ns: f64,
     /// What the kernel charged for its own work, in ns.
     pub charged: Option<Charged>,
+    /// What was measured in the program, and how far the prices are from it; `None` without samples.
+    pub measured: Option<MeasuredCalls>,
     /// What could be saved, the largest first.
     pub findings: Vec<Habit>,
+}
+
+/// The measured side of a bill.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeasuredCalls {
+    /// The processor time of the calls, in ns.
+    pub calls: Interval,
+    /// The price of what is not a call and was not measured, such as page faults, in ns.
+    pub priced_ns: f64,
+    /// The sum of the absolute differences between prices and measurements, in ns: errors do not cancel in it.
+    pub apart_ns: f64,
+    /// The part of the measured time that has a price, in ns.
+    pub compared_ns: f64,
+}
+
+impl MeasuredCalls {
+    /// What was measured, and the price of the rest, over what was charged without counting: with its interval.
+    pub fn closes(&self, charged_ns: f64, counting_ns: f64) -> Option<Interval> {
+        let own = (charged_ns - counting_ns).max(0.0);
+        let share = |ns: f64| (ns + self.priced_ns) / own;
+        (own > 0.0).then(|| Interval {
+            value: share(self.calls.value),
+            low: share(self.calls.low),
+            high: share(self.calls.high),
+        })
+    }
+
+    /// How far prices are from what was measured, as a share of it; `None` if nothing was compared.
+    pub fn apart(&self) -> Option<f64> {
+        (self.compared_ns > 0.0).then(|| self.apart_ns / self.compared_ns)
+    }
 }
 
 /// The charged time against which a bill closes.
@@ -93,10 +147,14 @@ impl Bill {
         self.charged.map(|charged| charged.ns - self.explained.value)
     }
 
-    /// What the prices leave out or add, as a share of their sum; `None` if nothing has a price.
+    /// What the prices leave out or add, as a share of their sum: by call where calls were measured, so that errors do not cancel,
+    /// else in all. `None` where prices are lacking, since nobody knows what is left out then.
     pub fn left_out(&self) -> Option<f64> {
         let priced = self.explained.value - self.counting_ns;
-        self.residual_ns().filter(|_| priced > 0.0).map(|residual| (residual / priced).abs())
+        let known = priced > 0.0 && self.rows.iter().all(|row| row.lacking == 0.0);
+        let net = self.residual_ns().map(|residual| (residual / priced).abs());
+        let apart = self.measured.map(|measured| measured.apart_ns / priced);
+        apart.or(net).filter(|_| known)
     }
 
     /// The row of a call.
@@ -134,18 +192,45 @@ pub(super) fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bi
         all = all.plus(priced.line.term.times * busy, &priced.each);
     }
     rows.sort_by(|one, other| {
-        let cost = |row: &BillRow| row.cpu_ns.unwrap_or(-1.0);
+        let cost = |row: &BillRow| row.measured.map(|measured| measured.value).or(row.cpu_ns).unwrap_or(-1.0);
         cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count))
     });
     let counting_ns = seen.counting.as_ref().map_or(0.0, |counting| counting.together_ns.max(0.0));
     let explained = all.plus(1.0, &Sum::exactly(counting_ns)).figure();
-    Bill { rows, explained, range_ns: None, counting_ns, charged: charged(seen), findings: Vec::new() }
+    let measured = measured(&rows);
+    Bill { rows, explained, range_ns: None, counting_ns, charged: charged(seen), measured, findings: Vec::new() }
+}
+
+/// What was measured of all calls.
+fn measured(rows: &[BillRow]) -> Option<MeasuredCalls> {
+    let none = Interval { value: 0.0, low: 0.0, high: 0.0 };
+    let mut sum = MeasuredCalls { calls: none, priced_ns: 0.0, apart_ns: 0.0, compared_ns: 0.0 };
+    let mut squares = 0.0;
+    for row in rows {
+        let Some(measured) = row.measured else {
+            // Processes are created, executed and waited for by calls that were measured.
+            if row.family != CALLS && !PROCESSES.contains(&row.what.as_str()) {
+                sum.priced_ns += row.cpu_ns.unwrap_or(0.0);
+            }
+            continue;
+        };
+        sum.calls.value += measured.value;
+        squares += (measured.high - measured.value).powi(2);
+        if let Some(price) = row.whole_cpu_ns() {
+            sum.apart_ns += (price - measured.value).abs();
+            sum.compared_ns += measured.value;
+        }
+    }
+    // Samples of different calls err independently.
+    sum.calls.low = sum.calls.value - squares.sqrt();
+    sum.calls.high = sum.calls.value + squares.sqrt();
+    (sum.calls.value > 0.0).then_some(sum)
 }
 
 impl BillRow {
     fn of(what: String, family: String, count: u64) -> BillRow {
         let (bytes, failed, total, cpu_ns, priced_by) = (None, 0, None, None, Vec::new());
-        BillRow { what, family, count, bytes, failed, total, cpu_ns, lacking: 0.0, priced_by }
+        BillRow { what, family, count, bytes, failed, total, cpu_ns, lacking: 0.0, priced_by, measured: None }
     }
 }
 
@@ -154,9 +239,17 @@ fn call_rows(together: &Requests) -> Vec<BillRow> {
     let row = |call: &record::CallCount| BillRow {
         bytes: call.bytes,
         failed: call.failed(),
+        measured: call.measured.map(|time| all_of(call.count, time)),
         ..BillRow::of(call.call.clone(), CALLS.into(), call.count)
     };
     together.calls.iter().map(row).collect()
+}
+
+/// What this many calls took, by their mean and its error.
+fn all_of(count: u64, time: CallTime) -> Interval {
+    let ns = |each: f64| each.max(0.0) * count as f64;
+    let reach = NORMAL_95 * time.error_ns;
+    Interval { value: ns(time.mean_ns), low: ns(time.mean_ns - reach), high: ns(time.mean_ns + reach) }
 }
 
 /// Two parts of one row. Their prices come from one run, so their errors are added.

@@ -1,6 +1,6 @@
 //! The figure by which a cost is compared, in time or in cycles, and what is known about it.
 
-use record::{Cost, CountedIn, Run};
+use record::{Cost, CountedIn, Estimate, Round, Run};
 
 use crate::estimate;
 use crate::statistics::Interval;
@@ -66,5 +66,10 @@ pub(crate) fn is_published(cost: &Cost) -> bool {
 
 /// The number of rounds behind a measured cost's interval.
 pub(crate) fn rounds_behind(cost: &Cost) -> usize {
-    estimate::gross(&cost.rounds, cost.headline, estimate::Clocking::AsRead).map_or(0, |gross| gross.rounds)
+    let gives = |round: &&Round| match cost.headline {
+        Estimate::Quiet if cost.cpus <= 1 => round.quiet.contains(&true),
+        Estimate::Typical => round.survey != Some(false) && !round.ns.is_empty(),
+        Estimate::Quiet | Estimate::Best => !round.ns.is_empty(),
+    };
+    cost.rounds.iter().filter(gives).count()
 }

@@ -98,11 +98,11 @@ impl CostPair {
     }
 }
 
-/// A figure with the interval of its own error. The interval of a measured cost says where another run would land, so
-/// it contains the errors of two runs. Therefore each of two runs contributes its part, by squares.
+/// A figure with the interval of its own error. The interval of a cost of an older run says where another run would land, so it
+/// contains the errors of two runs. Therefore each of two runs contributes its part, by squares.
 fn alone(figure: ComparedFigure, cost: &Cost) -> ComparedFigure {
-    // The intervals of older runs were those of their own median.
-    let both = cost.rounds.iter().any(|round| round.survey.is_some());
+    // The intervals of the oldest runs were those of their own median.
+    let both = cost.basis.is_none() && cost.rounds.iter().any(|round| round.survey.is_some());
     let narrower = |it: Interval| Interval {
         value: it.value,
         low: it.value - (it.value - it.low) / std::f64::consts::SQRT_2,

@@ -6,9 +6,9 @@ use record::{Doubt, Run};
 
 use super::parts::Parts;
 
-/// The reach of a run's interval over the standard error of its figure: the difference of two runs, times the t of about ten
-/// rounds, as in [`crate::history`].
-const REACH_OVER_ERROR: f64 = 2.2 * std::f64::consts::SQRT_2;
+/// The reach of a run's interval over the standard error of its figure: 95 % of a normal error. That of an older run, which holds the
+/// figure of another run, is wider.
+const REACH_OVER_ERROR: f64 = 1.96;
 
 /// What is known of a run beside its costs.
 #[derive(Clone, Debug, Default, PartialEq)]

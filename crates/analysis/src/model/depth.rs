@@ -2,7 +2,7 @@
 //! waiting for a page. While k of them wait, the one that runs faults at the rate of depth k + 1, and the k are served at k / page wait.
 //!
 //! ```
-//! use analysis::model::depth;
+//! use howslow_analysis::model::depth;
 //!
 //! // 22, 21 and 16 ms between faults, and 29 ms for a page.
 //! let waiting = depth::waiting(&[22.0, 21.0, 16.0], 29.0, 1);

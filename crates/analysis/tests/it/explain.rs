@@ -1,6 +1,6 @@
 //! Parts and residual make the whole, whatever the figures are.
 
-use analysis::explain::{explain, explain_all};
+use howslow_analysis::explain::{explain, explain_all};
 use proptest::prelude::*;
 use record::{Nanoseconds, Point, Run, Term};
 

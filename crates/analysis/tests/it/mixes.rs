@@ -1,10 +1,10 @@
 //! Predictions, suppositions and factors: on the figures of the memo that the method comes from, and as properties.
 
-use analysis::factors::{Factors, NoFactors, factors};
-use analysis::mix::Lack;
-use analysis::predict::{MixPrediction, predict};
-use analysis::statistics::Interval;
-use analysis::whatif::{Assumption, Impossible, Supposed, difference, suppose};
+use howslow_analysis::factors::{Factors, NoFactors, factors};
+use howslow_analysis::mix::Lack;
+use howslow_analysis::predict::{MixPrediction, predict};
+use howslow_analysis::statistics::Interval;
+use howslow_analysis::whatif::{Assumption, Impossible, Supposed, difference, suppose};
 use proptest::prelude::*;
 use record::{Book, Cpu, Estimate, Mix, Nanoseconds, Origin, Point, Run, Skip, Value};
 

@@ -1,6 +1,6 @@
 //! What the tests share: the example run, a mix of lines, its price.
 
-use analysis::predict::{MixPrediction, predict};
+use howslow_analysis::predict::{MixPrediction, predict};
 use record::{Mix, Run};
 
 pub fn example() -> Run {

@@ -1,11 +1,11 @@
 //! The certainty of predictions and factors: shared errors of runs, clocks, the state of prices, what a mix left out,
 //! and costs of a single round.
 
-use analysis::factors::{CLOCK, Cause, factors};
-use analysis::mix::Lack;
-use analysis::predict::{Accuracy, MachineState, MixPrediction, predict_in};
-use analysis::statistics::Interval;
-use analysis::whatif::{Assumption, Supposed, difference, suppose};
+use howslow_analysis::factors::{CLOCK, Cause, factors};
+use howslow_analysis::mix::Lack;
+use howslow_analysis::predict::{Accuracy, MachineState, MixPrediction, predict_in};
+use howslow_analysis::statistics::Interval;
+use howslow_analysis::whatif::{Assumption, Supposed, difference, suppose};
 use record::{Doubt, Ends, Estimate, Mix, Origin, Run};
 
 use crate::support::{close, example, mix, places, priced, total};

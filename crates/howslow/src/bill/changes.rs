@@ -9,6 +9,9 @@ use serde::Deserialize;
 
 use crate::output::{self, Misuse, Outcome};
 
+/// Longer documents are no bills.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// What is read of a bill's document.
 #[derive(Deserialize)]
 struct WrittenBill {
@@ -50,7 +53,8 @@ pub(super) fn changes(before: &Path, after: &Path, json: bool) -> anyhow::Result
 
 fn read(path: &Path) -> Result<WrittenBill, Misuse> {
     let shown = printable(&path.display().to_string());
-    let text = std::fs::read(path).map_err(|error| Misuse(format!("cannot read the bill {shown}: {error}")))?;
+    let text = record::read_input(path, MOST_BYTES)
+        .map_err(|error| Misuse(format!("cannot read the bill {shown}: {error}")))?;
     serde_json::from_slice(&text).map_err(|error| {
         Misuse(format!("{shown} is no bill: {error}; `howslow bill -o {shown} -- COMMAND` writes one"))
     })

@@ -101,8 +101,10 @@ impl Choice<'_> {
 
     /// A call without a price of its own: the operation that times it alone, in a loop.
     fn alone(&self, call: &CallCount) -> Vec<Term> {
-        let timing = operations::timing(&call.call).filter(|it| !it.refused && it.family() != "called");
-        let Some(operation) = timing.min_by_key(|operation| operation.calls.len()) else { return Vec::new() };
+        let timing = catalogue::timing(&call.call).filter(|it| !it.refused && it.family() != "called");
+        let Some(operation) = timing.min_by_key(|operation| operation.system_calls().count()) else {
+            return Vec::new();
+        };
         vec![Term { times: call.count as f64, operation: operation.id.into(), at: self.kept.point(operation) }]
     }
 
@@ -270,7 +272,7 @@ impl Choice<'_> {
 
     /// An operation at the point with these values, if it is to be done at all.
     fn at(&self, id: &str, at: &[(&str, Value)], times: f64) -> Vec<Term> {
-        let Some(operation) = operations::find(id).filter(|_| times > 0.0) else { return Vec::new() };
+        let Some(operation) = catalogue::find(id).filter(|_| times > 0.0) else { return Vec::new() };
         let points = operation.points(false).into_iter().find(|point| has_values(point, at));
         vec![Term { times, operation: id.into(), at: points.unwrap_or_default() }]
     }
@@ -305,7 +307,7 @@ impl Choice<'_> {
     /// sizes below its first one, nor beyond its last one where larger ones can be measured: so many times one byte is no price.
     fn sizes(&self, ids: &[&str], mean: f64, among: Among) -> Vec<(f64, &'static str, Point)> {
         let mut points: Vec<(f64, &'static str, Point)> = Vec::new();
-        for operation in ids.iter().filter_map(|id| operations::find(id)) {
+        for operation in ids.iter().filter_map(|id| catalogue::find(id)) {
             let all = operation.points(false);
             let mine = all.iter().filter(|point| is_met(operation, point, &all, among));
             points.extend(mine.map(|point| ((operation.moves)(point) as f64, operation.id, point.clone())));

@@ -103,7 +103,7 @@ impl Kept {
         say(&format!("measuring {}, for at most a minute", counted(items.len() as u64, "price")));
         let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
         let args = MeasureArgs { precision: PRECISION, ..MeasureArgs::default() };
-        let wanted = Wanted { items, patterns, full: false, budget_s: BUDGET };
+        let wanted = Wanted { items, patterns, full: false, paired: 0, budget_s: BUDGET };
         let (run, ending) = session::finish(session::measure(wanted, &args)?, &args);
         match &self.run {
             None => self.run = Some(run),
@@ -119,7 +119,7 @@ impl Kept {
     fn take(&mut self, from: Run) {
         let Some(run) = &mut self.run else { return };
         let is_new = |cost: &Cost| {
-            let current = operations::find(&cost.operation).is_some_and(|it| it.version == cost.version);
+            let current = catalogue::find(&cost.operation).is_some_and(|it| it.version == cost.version);
             current && !run.costs.iter().any(|known| known.operation == cost.operation && known.at == cost.at)
         };
         let new: Vec<Cost> = from.costs.into_iter().filter(is_new).collect();
@@ -143,7 +143,7 @@ fn newest() -> (Option<Run>, VecDeque<String>) {
 
 /// True for the machine that this program runs on, with this kernel.
 fn is_here(machine: &Machine) -> bool {
-    let here = machine::describe();
+    let here = system::machine::describe();
     here.cpu.signature == machine.cpu.signature && here.kernel.release == machine.kernel.release
 }
 

@@ -1,12 +1,11 @@
 //! What a bill is written and printed as: the page, the document, the mix, folded stacks, metrics.
 
-use std::io::Write;
 use std::path::Path;
 
-use exchange::BillMetrics;
 use record::{MixLine, Observation, printable};
 use report::document::BillDocument;
 use report::{BillView, Weight};
+use store::exchange::BillMetrics;
 
 use super::mix;
 use crate::cli::{BillArgs, BillFormat, StackWeight};
@@ -53,8 +52,8 @@ pub(super) struct Told<'a> {
     pub metrics: &'a dyn Fn(BillMetrics) -> String,
 }
 
-/// Writes the files, and prints.
-pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<()> {
+/// Writes the files. Returns the text to be printed.
+pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<String> {
     for path in &args.output {
         let Some(kind) = written(path) else { continue };
         let text = match kind {
@@ -66,19 +65,20 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<()> {
         write(path, &text)?;
     }
     match args.format {
-        _ if args.json => output::print_document(&BillDocument::of(told.view)),
-        Some(BillFormat::Json) => output::print_document(&BillDocument::of(told.view)),
-        Some(BillFormat::Folded) => output::print(&folded(told.view, args)),
-        Some(BillFormat::Openmetrics) => output::print(&(told.metrics)(BillMetrics::OpenMetrics)),
-        None if args.words.is_empty() => output::print_page(&report::bill(told.view, output::style())),
+        _ if args.json => output::document_text(&BillDocument::of(told.view)),
+        Some(BillFormat::Json) => output::document_text(&BillDocument::of(told.view)),
+        Some(BillFormat::Folded) => Ok(folded(told.view, args)),
+        Some(BillFormat::Openmetrics) => Ok((told.metrics)(BillMetrics::OpenMetrics)),
         None => {
-            // The command's output is its own.
-            let style = output::error_style();
-            let page = style.fitted(&report::bill(told.view, style));
-            let _ = std::io::stderr().write_all(page.as_bytes());
-            Ok(())
+            let style = if is_beside_a_command(args) { output::error_style() } else { output::style() };
+            Ok(style.fitted(&report::bill(told.view, style)))
         }
     }
+}
+
+/// True if the bill goes to stderr, because stdout is a command's own.
+pub(super) fn is_beside_a_command(args: &BillArgs) -> bool {
+    is_page(args) && !args.words.is_empty()
 }
 
 /// True if a person reads what is printed.

@@ -94,7 +94,7 @@ impl Prices {
         let lines = [Met::AsCounted, Met::One, Met::Many].into_iter().flat_map(|met| self.lines(seen, met));
         for term in lines.map(|line| line.term).filter(|term| !self.kept.has(&term.operation, &term.at)) {
             let known = lacks.iter().any(|it| it.operation.id == term.operation && it.point == term.at);
-            if let Some(operation) = operations::find(&term.operation).filter(|_| !known) {
+            if let Some(operation) = catalogue::find(&term.operation).filter(|_| !known) {
                 lacks.push(Item { operation, point: term.at });
             }
         }
@@ -156,7 +156,7 @@ impl Prices {
 
     /// A line of a mix at the axes named, with the rest as the run has it.
     fn line(&self, id: &str, at: &[(&str, Value)], times: f64, note: &str, family: &str) -> Option<MixLine> {
-        let operation = operations::find(id).filter(|_| times > 0.0)?;
+        let operation = catalogue::find(id).filter(|_| times > 0.0)?;
         let named = |point: &&Point| at.iter().all(|(axis, value)| point.0.get(*axis) == Some(value));
         let points = operation.points(false);
         let at = points.iter().find(named).cloned().unwrap_or_default();

@@ -72,12 +72,13 @@ fn every_verb_has_examples_and_each_is_understood() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Exit status and the word by which a help tells it.
-const STATUSES: &str = include_str!("../../../../docs/STATUSES.md");
+/// The page with the table of all exit statuses.
+const GUIDE: &str = include_str!("../../../../docs/GUIDE.md");
 
 #[test]
 fn every_verb_names_its_exit_statuses_and_each_is_in_the_table_of_all() {
-    let known: Vec<&str> = STATUSES.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()).collect();
+    let (_, statuses) = GUIDE.split_once("## Exit statuses").expect("the table of statuses");
+    let known: Vec<&str> = statuses.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()).collect();
     let mut wrong = Vec::new();
     for Help { words, text } in every_help(4000) {
         let Some((_, told)) = text.split_once("Exit status: ") else {
@@ -97,6 +98,40 @@ fn every_verb_names_its_exit_statuses_and_each_is_in_the_table_of_all() {
         }
         wrong.extend(numbers.iter().filter(|number| !known.contains(number)).map(|it| format!("{words:?}: {it}")));
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The commands in the code blocks of a page: what a shell would run, or what follows `$ `.
+fn commands(page: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (block, inside) in page.split("```").enumerate().filter(|(place, _)| place % 2 == 1) {
+        let is_shell = inside.starts_with("sh\n");
+        for line in inside.lines().map(str::trim) {
+            let line = line.strip_prefix("$ ").or(is_shell.then_some(line)).map(|line| line.trim_start_matches('$'));
+            found.extend(line.filter(|line| line.starts_with("howslow ")).map(|line| format!("{block}: {line}")));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_commands_of_the_docs_are_understood() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let pages = std::fs::read_dir(root.join("docs")).expect("docs").flatten().map(|entry| entry.path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|end| end == "md")).chain([root.join("README.md")]);
+    let (mut all, mut wrong) = (0, Vec::new());
+    for page in pages {
+        for command_line in commands(&std::fs::read_to_string(&page).expect("a page")) {
+            let (_, line) = command_line.split_once(": ").expect("a block and a line");
+            for call in calls(&line.replace("; howslow", " && howslow")) {
+                all += 1;
+                let parsed = command().try_get_matches_from(after_verb(call.iter().map(Into::into).collect()));
+                let parsed = parsed.and_then(|matches| Command::from_arg_matches(&matches));
+                wrong.extend(parsed.err().map(|error| format!("{}, block {command_line}: {error}", page.display())));
+            }
+        }
+    }
+    assert!(all > 80, "only {all} commands");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use exchange::{EXPORTERS, IMPORTERS};
+use store::exchange::{EXPORTERS, IMPORTERS};
 
 const EXPORTED: &str = "\
 Examples: howslow export @1 -o run.csv
@@ -16,7 +16,7 @@ Exit status: 0 done; 1 failed; 2 misused: an unknown run, several runs for a for
 
 const IMPORTED: &str = "\
 Every file becomes a run, which is kept; its id is printed. Its costs are called imported.TOOL.NAME, as the tool calls
-them. `compare` holds them beside a run's own costs only where the loop is the same (docs/EXPORT.md). No interval is made
+them. `compare` holds them beside a run's own costs only where the loop is the same (docs/GUIDE.md). No interval is made
 up: a file without scatter gives costs without intervals.
 Examples: howslow import results/x86_64-linux-gnu/host.0
           howslow import hyperfine.json -o before.json

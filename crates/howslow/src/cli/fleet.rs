@@ -239,7 +239,7 @@ pub(crate) struct StatusArgs {
 
 const SHOWN: &str = "\
 Without names: the documents of the newest fleet. In a folder, a file NODE.r1.json is a run of NODE, as `howslow fleet run`
-names it. Nodes are compared within their class. docs/FLEET-REPORT.md says by which test a node is called slow.
+names it. Nodes are compared within their class. docs/FLEET.md says by which test a node is called slow.
 Examples:
   howslow fleet show
   howslow fleet show documents/ --svg pictures/
@@ -255,7 +255,7 @@ pub(crate) struct FleetShowArgs {
     /// Only this class of nodes: A, B, ...
     #[arg(long, value_name = "NAME")]
     pub class: Option<String>,
-    /// The parts that make a class, instead of the rule of docs/FLEET-REPORT.md
+    /// The parts that make a class, instead of the rule of docs/FLEET.md
     #[arg(long, value_name = "PART,...", value_delimiter = ',', value_parser = parts())]
     pub by: Vec<MachinePart>,
     /// Call a node slow only by this much or more

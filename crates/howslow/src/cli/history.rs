@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::value::share;
 
@@ -13,8 +13,10 @@ Examples: howslow history -n 5
 Exit status: 0 done, also if no run fits; 1 the store could not be read; 2 misused: no such time or folder.";
 
 #[derive(Debug, Args)]
-#[command(after_help = FILTERS)]
+#[command(after_help = FILTERS, args_conflicts_with_subcommands = true)]
 pub(crate) struct HistoryArgs {
+    #[command(subcommand)]
+    pub verb: Option<HistoryVerb>,
     /// Only runs of the machine with this host name, or of machines whose class has this text in it
     #[arg(long, value_name = "TEXT")]
     pub machine: Option<String>,
@@ -39,6 +41,22 @@ pub(crate) struct HistoryArgs {
     /// Print CSV, one row a run
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
+}
+
+const REMOVED: &str = "\
+Examples: howslow history remove @1
+          howslow history remove label:before 20260103
+Exit status: 0 done; 1 failed; 2 misused: no such run. Then nothing is removed.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HistoryVerb {
+    /// Remove kept runs for good, after printing what they were
+    #[command(after_help = REMOVED)]
+    Remove {
+        /// @1, label:NAME, or the beginning of an id
+        #[arg(required = true, value_name = "RUN", add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
+        runs: Vec<String>,
+    },
 }
 
 const WATCHED: &str = "\

@@ -11,7 +11,7 @@ pub(super) fn exit(mut error: clap::Error) -> ! {
         std::process::exit(2);
     }
     keep_near(&mut error);
-    error.exit()
+    std::process::exit(crate::output::finish_usage(&error));
 }
 
 /// Leaves out suggestions that are not near in spelling, nor what was begun.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use interference::{KINDS, Kind, Load};
+use instruments::interference::{KINDS, Kind, Load};
 use record::Place;
 
 use super::value::{seconds, whole};

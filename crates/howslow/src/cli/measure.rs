@@ -6,7 +6,7 @@ use analysis::study::STUDIES;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap_complete::ArgValueCompleter;
-use interference::Load;
+use instruments::interference::Load;
 use record::Arrivals;
 use report::Detail;
 
@@ -59,6 +59,9 @@ pub(crate) struct MeasureArgs {
     /// Also write the run document to this file
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Fail with status 1 if the run cannot be kept; without it, that is a warning
+    #[arg(long)]
+    pub keep: bool,
     /// Print every cost, and each doubt and reason by itself
     #[arg(long)]
     pub all: bool,
@@ -97,6 +100,7 @@ impl Default for MeasureArgs {
             arrivals: None,
             svg: None,
             output: None,
+            keep: false,
             all: false,
             json: false,
             summary: false,
@@ -118,6 +122,7 @@ Examples:
   howslow run pipe memory.copy
   howslow run 'pipe.*@size=4KiB,distance=other' --budget 20s
   howslow run syscall.getppid --label before -o before.json
+  howslow run syscall.read.null syscall.write.null --ratio
   howslow run syscall:read openat2 --tails --svg charts
   howslow run memory --full --csv > memory.csv
 Exit status: 0 done; 1 failed; 2 misused: no such operation, point or CPU, or a budget that is too short; 3 done, but an \
@@ -134,6 +139,10 @@ pub(crate) struct RunArgs {
     /// At every point, not only the headline ones; without patterns: every operation
     #[arg(long)]
     pub full: bool,
+    /// Take the rounds of these 2 to 8 costs in turn on the same CPU, and print how many times as long each takes as that of the
+    /// first pattern: what disturbs both cancels
+    #[arg(long, requires = "patterns", conflicts_with = "repeat")]
+    pub ratio: bool,
     #[command(flatten)]
     pub beside: AgainstArgs,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use super::value::{at_least_one, seconds, size, time, whole};
 
 const MODELLED: &str = "\
 FILE is TOML with a table [system], or with measured configurations to fit, [[measured]], and the
-[configuration] to predict (docs/MODEL.md lists every key). `howslow load PLAN --predict -o FILE` writes
+[configuration] to predict (docs/LOAD.md lists every key). `howslow load PLAN --predict -o FILE` writes
 one with measured demands; the document of its --json is read too. Options replace what the file says.
 Without a file, at least --users and --user are needed.
 Examples: howslow model --users 20 --think 10s --user 400ms --mean 2s

@@ -75,6 +75,11 @@ impl Ending {
         Ok(Ending([SIGINT, SIGTERM, SIGHUP].into_iter().map(watch).collect::<std::io::Result<_>>()?))
     }
 
+    /// From now on the first one ends the program.
+    fn over(&self) {
+        self.0.iter().for_each(|(_, came)| came.store(true, Ordering::Relaxed));
+    }
+
     fn came(&self) -> Option<i32> {
         self.0.iter().find(|(_, came)| came.load(Ordering::Relaxed)).map(|(signal, _)| *signal)
     }
@@ -124,7 +129,10 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
         ));
         return Ok(Outcome::Interrupted(signal));
     }
-    follower.clean(&fleet);
+    ending.over();
+    if let Some(note) = follower.clean(&fleet) {
+        say(&note);
+    }
     show(&fleet, args.json)
 }
 

@@ -26,12 +26,13 @@ pub(super) fn write(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
     let Written { config_map, job, daemon_set } = told(manifests.write())?;
     let Some(folder) = &args.follow.output else {
         let what = if options.daemon_set { daemon_set } else { job };
-        output::print(&format!("{config_map}---\n{what}"))?;
+        let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": [config_map, what] });
+        output::print(&format!("{list:#}\n"))?;
         return Ok(Outcome::Done);
     };
-    for (name, text) in [("configmap", config_map), ("job", job), ("daemonset", daemon_set)] {
-        let path = folder.join(format!("{name}.yaml"));
-        store::write_whole(&path, text.as_bytes())?;
+    for (name, document) in [("configmap", config_map), ("job", job), ("daemonset", daemon_set)] {
+        let path = folder.join(format!("{name}.json"));
+        store::write_whole(&path, format!("{document:#}\n").as_bytes())?;
         say(&format!("wrote {}", path.display()));
     }
     Ok(Outcome::Done)

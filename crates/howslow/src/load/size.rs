@@ -60,7 +60,7 @@ pub(super) fn size(args: &LoadArgs, bound: Bound, root: &Path, seed: u64) -> any
         Ok(found) => {
             if args.json {
                 output::print_document(&SizeDocument {
-                    machine: &machine::describe(),
+                    machine: &system::machine::describe(),
                     command: &args.command,
                     share: bound.share,
                     bound_s: bound.seconds,

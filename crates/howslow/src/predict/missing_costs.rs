@@ -46,14 +46,14 @@ pub(super) fn check(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) ->
 /// True if a line that no run has names something that howslow measures.
 fn could_be_measured(mix: &Mix, line: &MixLine, runs: &[Named]) -> Result<(), Misuse> {
     let id = line.term.operation.as_str();
-    let Some(operation) = operations::all().find(|operation| operation.id == id) else {
+    let Some(operation) = catalogue::all().find(|operation| operation.id == id) else {
         if own_work(id).is_some() {
             return Ok(());
         }
-        let timing: Vec<&str> = operations::timing(id).map(|operation| operation.id).collect();
+        let timing: Vec<&str> = catalogue::timing(id).map(|operation| operation.id).collect();
         let hint = if timing.is_empty() {
             let own = runs.iter().flat_map(|named| &named.run.costs).map(|cost| cost.operation.as_str());
-            nearest_of(id, operations::all().map(|operation| operation.id).chain(own).collect())
+            nearest_of(id, catalogue::all().map(|operation| operation.id).chain(own).collect())
         } else {
             format!("the system call is timed by {}; ", timing.join(", "))
         };
@@ -75,7 +75,7 @@ fn could_be_measured(mix: &Mix, line: &MixLine, runs: &[Named]) -> Result<(), Mi
 
 /// The command that times a user-supplied routine or command, which is the name of its cost.
 fn own_work(id: &str) -> Option<String> {
-    if id == operations::command::NOTHING.id {
+    if id == catalogue::command::NOTHING.id {
         return Some("howslow time -- true".into());
     }
     if let Some(words) = id.strip_prefix("command: ") {
@@ -192,7 +192,7 @@ fn to_measure(prediction: &MixPrediction) -> String {
 
 /// True if `howslow run` can measure it.
 fn registered(line: &MixLine) -> bool {
-    operations::all().any(|operation| operation.id == line.term.operation)
+    catalogue::all().any(|operation| operation.id == line.term.operation)
 }
 
 /// Like [`check`] and [`refuse`], for factors, which need every price.

@@ -1,7 +1,5 @@
 //! Mixes by name: files, and the mixes that come with howslow.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use record::{Mix, printable};
@@ -21,7 +19,7 @@ pub(crate) fn mix_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The maximum size of a mix.
-const MOST_BYTES: u64 = (1 << 20) + 1;
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads a mix: a file, or one that comes with howslow.
 ///
@@ -41,15 +39,9 @@ pub(crate) fn open_mix(name: &str) -> Result<Mix, Misuse> {
                     "'{shown}' is neither a file nor a mix that comes with howslow; those are {known}"
                 )));
             }
-            read(Path::new(name)).map_err(|error| Misuse(format!("cannot read the mix {shown}: {error}")))?
+            record::read_text(Path::new(name), MOST_BYTES)
+                .map_err(|error| Misuse(format!("cannot read the mix {shown}: {error}")))?
         }
     };
     Mix::from_toml(&text).map_err(|error| Misuse(format!("{shown}: {error}")))
-}
-
-/// The text of a file, up to one byte more than the maximum size.
-fn read(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MOST_BYTES).read_to_string(&mut text)?;
-    Ok(text)
 }

@@ -44,5 +44,5 @@ fn validate(runs: &[Named], where_counted: Option<f64>, predictions: &mut [MixPr
 
 /// The names that an operation shares with published costs.
 pub(crate) fn names(id: &str) -> &'static [&'static str] {
-    operations::find(id).map_or(&[], |operation| operation.aliases)
+    catalogue::find(id).map_or(&[], |operation| operation.aliases)
 }

@@ -12,7 +12,7 @@ use crate::resolve::{self, Named};
 
 /// What the changes refer to.
 #[derive(Clone, Copy)]
-pub(super) struct About<'a> {
+pub(super) struct WhatIfContext<'a> {
     pub state: MachineState,
     pub mix: &'a Mix,
     pub runs: &'a [Named<'a>],
@@ -64,8 +64,8 @@ impl WhatIf {
     ///
     /// # Errors
     /// A pattern that selects nothing in the mix.
-    pub(super) fn of(&self, index: usize, about: About) -> Result<Supposed, Misuse> {
-        let About { state, mix, runs, prediction } = about;
+    pub(super) fn of(&self, index: usize, about: WhatIfContext) -> Result<Supposed, Misuse> {
+        let WhatIfContext { state, mix, runs, prediction } = about;
         let rows = rows(&self.pattern, prediction)?;
         if rows.is_empty() {
             let mut all: Vec<&str> = mix.lines.iter().map(|line| line.term.operation.as_str()).collect();

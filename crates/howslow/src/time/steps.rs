@@ -1,6 +1,6 @@
 //! `--setup` and `--cleanup`: what happens once for each command, before all rounds and after them.
 
-use operations::command::shell;
+use catalogue::command::shell;
 use record::printable;
 
 use super::works::Work;

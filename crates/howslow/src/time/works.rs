@@ -1,6 +1,6 @@
 //! What `howslow time` is to time: the routines and commands of the command line, once for each combination of parameters.
 
-use operations::command::Around;
+use catalogue::command::Around;
 use record::units::counted;
 use record::{Point, Value, printable};
 

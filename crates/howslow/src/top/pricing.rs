@@ -127,6 +127,7 @@ fn shape(call: &CallCount, asked: &Requests) -> Requests {
             .iter()
             .map(|error| NamedCount { name: error.name.clone(), count: part(error.count) })
             .collect(),
+        measured: it.measured,
     };
     let context = CONTEXTS.iter().find(|(calls, ..)| calls.contains(&call.call.as_str()));
     let (others, before) = context.map_or((&[][..], &[][..]), |(_, others, before)| (*others, *before));

@@ -1,5 +1,5 @@
-//! The terminal while it shows frames. It is restored however this ends: by dropping, by a panic's hook before its message, and
-//! before the process stops. Nothing waits for good: a terminal that takes no output ends with the next signal.
+//! The terminal while it shows frames. It is restored however this ends: by dropping, by a panic's hook before its message, before the
+//! process stops, and by the guardian of the crate `terminal` if it is killed. Nothing waits for good: a terminal that takes no output ends with the next signal.
 
 use std::io::{Error, ErrorKind, Result, Write};
 use std::os::fd::OwnedFd;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ::top::{Key, Keys, State};
+use crate::screen::{Key, Keys, State};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
@@ -25,6 +25,7 @@ use signal_hook::consts::{SIGHUP, SIGTSTP};
 use signal_hook::low_level::emulate_default_handler;
 
 use super::signals::Signals;
+use ::terminal::own::Guardian;
 
 /// The longest time that restoring may take where the terminal takes nothing.
 const LAST: Duration = Duration::from_millis(700);
@@ -37,6 +38,8 @@ struct Tty {
     before: Termios,
     /// True while it shows frames.
     held: AtomicBool,
+    /// Restores it if this process is killed; `None` where no process can be started.
+    guardian: Option<Guardian>,
 }
 
 impl Tty {
@@ -44,13 +47,15 @@ impl Tty {
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let descriptor = open("/dev/tty", flags, Mode::empty())?;
         let before = tcgetattr(&descriptor)?;
-        Ok(Tty { descriptor, before, held: AtomicBool::new(false) })
+        let guardian = Guardian::start(&descriptor).ok();
+        Ok(Tty { descriptor, before, held: AtomicBool::new(false), guardian })
     }
 
     fn hold(&self, signals: &Signals) -> Result<()> {
         let mut raw = self.before.clone();
         raw.make_raw();
         self.held.store(true, Ordering::Relaxed);
+        let _ = self.guardian.as_ref().map(Guardian::changing);
         tcsetattr(&self.descriptor, OptionalActions::Now, &raw)?;
         let mut bytes = Vec::new();
         queue!(bytes, EnterAlternateScreen, Hide)?;
@@ -68,6 +73,7 @@ impl Tty {
         let _ = queue!(bytes, ResetColor, Show, LeaveAlternateScreen);
         let _ = self.write(&bytes, || Instant::now() > until);
         let _ = tcsetattr(&self.descriptor, OptionalActions::Now, &self.before);
+        let _ = self.guardian.as_ref().map(Guardian::restored);
     }
 
     /// Writes all of it, unless it is told to give up while the terminal takes nothing.
@@ -164,7 +170,7 @@ impl Screen {
     /// # Errors
     /// If the terminal is gone.
     pub(super) fn draw(&mut self, state: &mut State) -> Result<()> {
-        self.terminal.draw(|frame| ::top::draw(state, frame)).map(|_| ())
+        self.terminal.draw(|frame| crate::screen::draw(state, frame)).map(|_| ())
     }
 
     /// Has the next frame drawn in full.
@@ -218,7 +224,7 @@ mod tests {
     use std::io::Read;
     use std::process::{Command, Stdio};
 
-    use ::top::{About, Settings};
+    use crate::screen::{About, Settings};
     use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
     use rustix::termios::{Winsize, tcsetwinsize};
 

@@ -7,7 +7,7 @@ use signal_hook::SigId;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 
 /// Those that end it.
-pub(super) const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// All that matter to a screen.
 pub(super) const ALL: [i32; 6] = [SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH];
 

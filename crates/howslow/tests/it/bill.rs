@@ -7,6 +7,7 @@ mod programs;
 mod sources;
 mod strace;
 mod tasks;
+mod waits;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -29,7 +29,7 @@ fn a_dumb_terminal_gets_plain_lines() {
 }
 
 /// Commands that measure, as briefly as they can, and those that need files of their own.
-const SHORT: [&[&str]; 27] = [
+const SHORT: [&[&str]; 28] = [
     &["run", "loop.empty", "pipe.roundtrip", "--rounds", "1", "--budget", "500ms"],
     &["run", "loop.empty", "--tails", "--rounds", "1", "--budget", "500ms"],
     &["time", "--rounds", "1", "--budget", "500ms", "-c", "true", "-c", "true and some words that it does not read"],
@@ -48,6 +48,7 @@ const SHORT: [&[&str]; 27] = [
     &["watch"],
     &["watch", "20260103"],
     &["history"],
+    &["history", "remove", "no-such-run-with-a-name-that-is-longer-than-a-narrow-terminal-is-wide"],
     &["contribute", "RUN", "-o", "BOOK"],
     &["import", "HYPERFINE", "-o", "imported.json"],
     &["fleet", "show", "nodes"],

@@ -3,6 +3,7 @@
 
 mod calls;
 mod ended;
+mod pipes;
 mod room;
 
 use std::fs;

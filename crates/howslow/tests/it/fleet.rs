@@ -1,6 +1,7 @@
 //! `howslow fleet`: over a real Slurm and a real sshd on this host, and over a scheduler that misbehaves.
 
 mod cluster;
+mod deleted;
 mod fake;
 mod manifests;
 mod slurm;

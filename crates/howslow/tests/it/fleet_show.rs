@@ -1,12 +1,12 @@
-//! `howslow fleet show`, from the command line.
+//! `howslow fleet show` of every kind of store. Its pages are in tests/cases.
 
 use std::path::Path;
 
-use predicates::prelude::*;
-use predicates::str::{contains, is_empty, starts_with};
+use predicates::str::contains;
 use record::{Nanoseconds, Run};
 use tempfile::TempDir;
 
+#[cfg(feature = "team")]
 use crate::server::Server;
 use crate::support::{EXAMPLE, folder, howslow};
 
@@ -38,28 +38,6 @@ pub fn documents(folder: &Path, nodes: usize) {
     }
 }
 
-#[test]
-fn a_slow_node_of_a_folder_is_named_drawn_and_drained() {
-    let (data, fleet, pictures) = (folder(), folder(), folder());
-    documents(fleet.path(), 12);
-    std::fs::write(fleet.path().join("broken.json"), &EXAMPLE[..1000]).expect("written");
-    let mut command = howslow(&data);
-    command.args(["fleet", "show"]).arg(fleet.path()).arg("--svg").arg(pictures.path());
-    let page = contains("1 node slow").and(contains("n4")).and(contains("likely causes")).and(contains("class A"));
-    command.env("COLUMNS", "100").assert().success().stdout(page).stderr(contains("1 file is left out"));
-    assert!(std::fs::read_to_string(pictures.path().join("fleet-A.svg")).expect("a map").starts_with("<svg"));
-
-    let drain =
-        starts_with("scontrol update NodeName=n4 State=DRAIN Reason=\"howslow: slow in ").and(contains("\n").count(1));
-    howslow(&data).args(["fleet", "show", "--drain-list"]).arg(fleet.path()).assert().success().stdout(drain);
-
-    let json = howslow(&data).args(["fleet", "show", "--json"]).arg(fleet.path()).assert().success();
-    let document: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
-    assert_eq!(document["slow"].as_array().map(Vec::len), Some(1), "{document}");
-    assert_eq!(document["slow"][0]["node"], "n4");
-    assert_eq!(document["classes"][0]["runs"], 36);
-}
-
 /// The slow nodes of a report, each with its first cause.
 fn slow(data: &TempDir, store: Option<&str>, of: &Path) -> Vec<String> {
     let mut command = howslow(data);
@@ -82,8 +60,12 @@ fn sqlite_postgres_files_and_documents_give_the_same_report() {
     documents(fleet.path(), 12);
     let wanted = slow(&data, None, fleet.path());
     assert!(wanted.len() == 1 && wanted[0].contains("meltdown: Mitigation: PTI"), "{wanted:?}");
+    #[cfg(feature = "team")]
     let server = Server::start();
+    #[cfg(feature = "team")]
     let postgres = server.as_ref().map(|server| server.url("postgres"));
+    #[cfg(not(feature = "team"))]
+    let postgres: Option<String> = None;
     let sqlite = data.path().join("team.sqlite").display().to_string();
     for store in ["files", &sqlite].into_iter().chain(postgres.as_deref()) {
         let mut taken = howslow(&data);
@@ -91,23 +73,4 @@ fn sqlite_postgres_files_and_documents_give_the_same_report() {
         taken.assert().success().stderr(contains("36 runs taken into"));
         assert_eq!(slow(&data, Some(store), Path::new("store")), wanted);
     }
-}
-
-#[test]
-fn few_nodes_are_described_and_what_is_no_fleet_is_refused() {
-    let (data, fleet) = (folder(), folder());
-    documents(fleet.path(), 2);
-    let mut command = howslow(&data);
-    command.args(["fleet", "show", "--drain-list"]).arg(fleet.path());
-    command.assert().success().stdout(is_empty()).stderr(contains("no node is slow"));
-    let of = |arguments: &[&str]| {
-        let mut command = howslow(&data);
-        command.args(["fleet", "show"]).arg(fleet.path()).args(arguments).assert()
-    };
-    of(&[]).success().stdout(contains("too few nodes to call one slow"));
-    of(&["--class", "Z"]).code(2).stderr(contains("the classes are A"));
-    of(&["--by", "colour"]).code(2).stderr(contains("possible values: cpu"));
-    let empty = folder();
-    let refused = howslow(&data).args(["fleet", "show"]).arg(empty.path()).assert().code(2);
-    refused.stdout(is_empty()).stderr(contains("no run was found"));
 }

@@ -23,7 +23,7 @@ pub fn every_verb() -> Vec<Vec<String>> {
             let words = [verb, &[next]].concat();
             all.push(words.iter().map(ToString::to_string).collect());
             // No other verb has verbs below it.
-            if ["file", "fleet"].contains(&next) {
+            if ["file", "fleet", "history"].contains(&next) {
                 below(&words, all);
             }
         }

@@ -1,12 +1,16 @@
 //! The real binary on the command line, with one module per subject. All modules are one program, because each program takes seconds
 //! to link.
 
+// The server of the store's tests names its crate by its published name.
+#[cfg(feature = "team")]
+extern crate store as howslow_store;
+
 mod advise;
 mod beside;
 mod bill;
 mod commands;
-mod comparing;
 mod crossover;
+mod docs;
 mod every_verb;
 mod exchange;
 mod faults;
@@ -17,18 +21,18 @@ mod fleet_show;
 mod gate;
 mod help;
 mod hidden;
+mod hostile;
 mod load;
 mod looking_back;
 mod measuring;
 mod misuse;
-mod model;
 mod modes;
 mod noise;
 mod on_disk;
-mod predict;
 mod reading;
 mod references;
 mod scaling;
+#[cfg(feature = "team")]
 #[path = "../../../store/tests/it/server.rs"]
 #[allow(dead_code, reason = "the tests of the store also kill it and ask it themselves")]
 mod server;
@@ -45,4 +49,3 @@ mod top;
 mod two_systems;
 mod uncertain;
 mod widths;
-mod words;

@@ -41,7 +41,7 @@ fn the_document_says_what_was_asked_for_and_where() {
 #[test]
 fn a_run_on_a_named_cpu_stays_there() {
     let data = folder();
-    let machine = machine::describe();
+    let machine = system::machine::describe();
     let cpu = *machine.cpu.usable.last().expect("a CPU");
     let arguments = ["run", "loop.empty", "--json", "--cpu", &cpu.to_string()];
     let result = howslow(&data).args(arguments).args(QUICK).assert().success();
@@ -94,4 +94,33 @@ fn an_interrupted_run_prints_what_there_is_and_keeps_nothing() {
         assert!(String::from_utf8_lossy(&done.stderr).contains("interrupted"));
         assert!(!data.path().join("runs").exists());
     }
+}
+
+#[test]
+fn ratios_are_of_rounds_that_follow_each_other_on_one_cpu() {
+    let data = folder();
+    // A multiplication takes 3 or 4 times as long as an addition.
+    let both = ["run", "instruction.add.latency@width=64", "instruction.multiply.latency@width=64", "--ratio"];
+    let options = ["--budget", "20s", "--rounds", "12"];
+    let result = howslow(&data).args(both).args(options).args(["--json"]).assert().success();
+    let run = record::run_from_bytes(&result.get_output().stdout).expect("a run");
+    let [ratio] = run.ratios.as_slice() else { panic!("{:?}", run.ratios) };
+    let ids = (ratio.operation.as_str(), ratio.base.as_str());
+    assert_eq!(ids, ("instruction.multiply.latency", "instruction.add.latency"));
+    assert!(ratio.ratio.is_some_and(|times| (2.0..6.0).contains(&times)), "{ratio:?}");
+    let cost = |id: &str| run.costs.iter().find(|cost| cost.operation == id).expect("a cost");
+    let orders = |id: &str| cost(id).rounds.iter().map(|round| round.order).collect::<Vec<_>>();
+    let (add, multiply) = (orders("instruction.add.latency"), orders("instruction.multiply.latency"));
+    assert!(add.iter().zip(&multiply).all(|(one, other)| one.abs_diff(*other) == 1), "{add:?} {multiply:?}");
+    let cpus = |id: &str| cost(id).rounds.iter().map(|round| round.cpu).collect::<Vec<_>>();
+    let (add, multiply) = (cpus("instruction.add.latency"), cpus("instruction.multiply.latency"));
+    // The time may end between two rounds.
+    assert!(add.iter().zip(&multiply).all(|(one, other)| one == other), "{add:?} {multiply:?}");
+    let page = howslow(&data).args(both).args(options).assert().success();
+    page.stdout(
+        contains("'instruction.multiply.latency@width=64' takes ").and(contains("'instruction.add.latency@width=64'")),
+    );
+    let many = howslow(&data).args(["run", "syscall", "--ratio"]).assert().code(2);
+    many.stderr(contains("--ratio measures 2 to 8 costs in turn, and the patterns name "));
+    howslow(&data).args(["run", "--full", "--ratio"]).assert().code(2);
 }

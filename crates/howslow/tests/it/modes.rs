@@ -88,7 +88,7 @@ fn an_emulator_that_cannot_run_howslow_is_a_skip_too() {
 #[test]
 fn the_word_that_starts_an_emulated_program_is_for_no_user() {
     let data = folder();
-    let word = operations::mode::emulated::SERVE;
+    let word = catalogue::mode::emulated::SERVE;
     howslow(&data)
         .arg("--help")
         .assert()

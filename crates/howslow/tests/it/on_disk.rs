@@ -10,7 +10,7 @@ use tempfile::TempDir;
 pub fn folder() -> Option<TempDir> {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let file = fs::File::open(folder.path()).expect("the folder");
-    if operations::residence::lives_in_memory(&file) {
+    if catalogue::residence::lives_in_memory(&file) {
         testing::not_tested!("/var/tmp lives in memory; mount a file system with a device there");
         return None;
     }

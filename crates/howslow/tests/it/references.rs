@@ -35,7 +35,7 @@ fn every_reference_is_one_and_has_no_oddity_beside_itself() {
         assert_eq!(book.name, name);
         assert!(book.reference.is_some() && !book.source.is_empty() && !book.machine.architecture.is_empty(), "{name}");
         for cost in &book.measured_costs {
-            let operation = operations::find(&cost.operation).unwrap_or_else(|| panic!("{name}: {}", cost.operation));
+            let operation = catalogue::find(&cost.operation).unwrap_or_else(|| panic!("{name}: {}", cost.operation));
             assert!(cost.version <= operation.version, "{name}: {}", cost.operation);
         }
         let own = write(&data, "own.json", &like(name));
@@ -76,7 +76,7 @@ fn an_oddity_is_told_by_the_page_by_explain_and_by_doctor() {
     assert!(document["odd"][0]["costs"].as_array().expect("costs").len() > 4);
     // The doctor examines the newest run of the machine that it runs on.
     let mut here = sleepy();
-    here.machine = machine::describe();
+    here.machine = system::machine::describe();
     here.machine.architecture = "x86_64".into();
     store::Store::in_folder(data.path()).keep(&here).expect("kept");
     if std::env::consts::ARCH == "x86_64" {

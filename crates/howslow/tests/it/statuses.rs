@@ -8,6 +8,7 @@ use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 use tempfile::TempDir;
 
+use crate::filter::{errno, filtered};
 use crate::help::every_verb;
 use crate::support::{EXAMPLE, folder, howslow};
 
@@ -210,4 +211,27 @@ fn what_a_run_lacks_is_measured_for_a_prediction() {
     elsewhere.costs.retain(|cost| cost.operation == "loop.empty");
     std::fs::write(&here, serde_json::to_vec(&elsewhere).expect("JSON")).expect("written");
     predict(&["--measure"]).code(2).stdout(is_empty()).stderr(contains("a run of another one"));
+}
+
+/// A limit of the stack that other programs live with, and a sandbox that refuses a call.
+#[test]
+fn a_small_stack_and_a_refused_wait_are_no_hindrance() {
+    let data = folder();
+    for words in ["list loop.empty", "run loop.empty --rounds 1 --budget 1s --json"] {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -s 64; exec \"$0\" {words}")]).arg(cargo_bin!("howslow"));
+        command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_STORE", "files");
+        let ended = command.output().expect("sh starts");
+        assert!(ended.status.success(), "{words}: {ended:?}");
+    }
+    let mut command = Command::new(cargo_bin!("howslow"));
+    command.args(["run", "loop.empty", "--rounds", "2", "--budget", "1s", "--json"]);
+    command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_STORE", "files");
+    let output = filtered(command, libc::SYS_ppoll, errno(libc::EPERM)).output().expect("it starts");
+    let run = crate::support::run_of(&output);
+    // A round whose report nobody sees is ended when its patience is over, and counts as hung.
+    assert!(
+        run.costs.iter().all(|cost| cost.doubts.iter().all(|doubt| !doubt.to_string().contains("hung"))),
+        "{run:?}"
+    );
 }

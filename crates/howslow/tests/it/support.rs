@@ -23,6 +23,7 @@ pub fn howslow(data: &TempDir) -> Command {
     command
         .env("HOWSLOW_DATA", data.path())
         .env("HOWSLOW_STORE", "files")
+        .env("XDG_RUNTIME_DIR", data.path())
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .env_remove("CI")

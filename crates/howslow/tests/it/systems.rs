@@ -41,6 +41,9 @@ const AARCH64: System = System { architecture: "aarch64", emulator: Some("qemu-a
 impl System {
     /// The command that runs the static program here; `None`, with a message on what is missing, if that is not possible.
     fn command(self) -> Option<Command> {
+        if testing::is_for_later("systems") {
+            return None;
+        }
         let missing = |what: &str, remedy: &str| {
             testing::not_tested!("{what}, so nothing ran on {}; {remedy}", self.architecture);
             None

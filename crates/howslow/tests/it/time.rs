@@ -279,7 +279,7 @@ fn what_is_no_program_is_refused() {
 fn the_examples_of_the_guide_compile_and_run() {
     let place = place();
     let guide =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/TIME.md")).expect("the guide");
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/GUIDE.md")).expect("the guide");
     let example = |language: &str| {
         let after = guide.split(&format!("```{language}\n")).nth(1).expect("an example");
         after.split("```").next().expect("its end").to_owned()

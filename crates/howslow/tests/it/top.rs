@@ -94,7 +94,12 @@ fn it_shows_this_process_in_every_size() {
         let busy = (0..60).map(|_| std::fs::read_dir("/proc").map_or(0, Iterator::count));
         busy.for_each(|_| std::thread::sleep(Duration::from_millis(10)));
         assert_eq!(state(&running).filter(|state| *state != 'Z').map(|_| ()), Some(()), "it goes on");
-        // What is killed leaves its last frame.
+        // What is killed after its guardian leaves its last frame.
+        let children = format!("/proc/{0}/task/{0}/children", running.id());
+        for guardian in std::fs::read_to_string(children).expect("children").split_whitespace() {
+            // SAFETY: a child of a process that this test started and has not waited for.
+            unsafe { libc::kill(guardian.parse().expect("a number"), libc::SIGKILL) };
+        }
         running.kill().expect("our child");
         running.wait().expect("our child");
         let emulated = emulator.join().expect("the emulator");
@@ -105,6 +110,26 @@ fn it_shows_this_process_in_every_size() {
             assert!(frame.contains("counted by accounts") && frame.contains("No calls are counted"), "{frame}");
             assert!(frame.contains(&format!("process {filter}")), "{frame}");
         }
+    }
+}
+
+#[test]
+fn what_is_killed_leaves_the_terminal_as_it_was() {
+    let data = folder();
+    for signal in [libc::SIGKILL, libc::SIGQUIT] {
+        let mut terminal = Terminal::new();
+        let mut command = Command::new("sh");
+        command.env("HOWSLOW_DATA", data.path()).env("TERM", "xterm");
+        command.args(["-c", "ulimit -c 0; exec \"$0\" top --source accounts --every 100ms"]);
+        command.arg(cargo_bin("howslow"));
+        let mut running = terminal.start_shown(command);
+        let emulator = terminal.emulate(Behaviour { speed: 10e6, ..Behaviour::GOOD });
+        shown(&terminal);
+        send(&running, signal);
+        assert!(!running.wait().expect("our child").success());
+        assert!(until(|| terminal.is_as_before()), "the guardian restores the settings");
+        // The emulator ends when nobody has the terminal open any more: the guardian is gone too.
+        assert_left(&terminal, &emulator.join().expect("the emulator"));
     }
 }
 

@@ -41,6 +41,6 @@ mod tests {
             return;
         }
         let published = std::fs::read_to_string(path).expect("published");
-        assert_eq!(published, made, "docs/schemas/load-plan.json: HOWSLOW_WRITE_SCHEMA=1 cargo test -p load");
+        assert_eq!(published, made, "docs/schemas/load-plan.json: HOWSLOW_WRITE_SCHEMA=1 cargo test -p howslow-load");
     }
 }

@@ -4,16 +4,20 @@
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Error, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use analysis::load::PageDevice;
+use rustix::fs::{AtFlags, OFlags, unlinkat};
+use system::machine::remedy_of_refusal;
 
 use super::entry::Entry;
 use super::header::{bears, header};
 use super::ledger::Ledger;
+use super::ours;
 use crate::error::LoadError;
 
 const CONTROL: &str = "/sys/class/zram-control";
@@ -22,6 +26,8 @@ const CONTROL: &str = "/sys/class/zram-control";
 pub struct Device {
     kind: Kind,
     mark: [u8; 16],
+    /// The name of the ledger in which it stands.
+    owner: String,
     /// Where the kernel counts what the block device does.
     counts: Option<PathBuf>,
 }
@@ -56,7 +62,7 @@ impl Device {
 impl Drop for Device {
     fn drop(&mut self) {
         let _ = match &self.kind {
-            Kind::File(path) => remove_file(path, &self.mark, true),
+            Kind::File(path) => remove_file(path, &self.mark, &self.owner, true),
             Kind::Zram(number) => take_zram_away(*number),
         };
     }
@@ -71,7 +77,7 @@ fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Resul
         .note(&Entry::SwapFile { path: path.clone(), mark })
         .map_err(|error| failed("write down", &error, "check the ledger's folder"))?;
     // Dropped, it removes what was made so far.
-    let mut device = Device { kind: Kind::File(path.clone()), mark, counts: None };
+    let mut device = Device { kind: Kind::File(path.clone()), mark, owner: ledger.name().into(), counts: None };
     let make = || -> std::io::Result<File> {
         has_room(folder, size)?;
         let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
@@ -84,7 +90,7 @@ fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Resul
     let file = make().map_err(|error| failed("make", &error, ELSEWHERE))?;
     device.counts = file.metadata().ok().and_then(|it| counts_of(it.dev()));
     drop(file);
-    turn_on(&path).map_err(|error| failed("turn on", &error, remedy(&error)))?;
+    turn_on(&path).map_err(|error| failed("turn on", &error, &remedy(&error)))?;
     Ok(device)
 }
 
@@ -97,15 +103,20 @@ fn has_room(folder: &Path, size: u64) -> std::io::Result<()> {
 }
 
 fn zram(size: u64, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError> {
-    const NONE: &str = "run as root on a kernel with the module zram (modprobe zram), or choose another device";
-    let failed = |what: &str, error: &Error| LoadError::setup(what, error, NONE);
+    let failed = |what: &str, error: &Error| {
+        let remedy = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => remedy_of_refusal(),
+            _ => "load the module zram (modprobe zram)",
+        };
+        LoadError::setup(what, error, &format!("{remedy}, or choose another device"))
+    };
     let number = fs::read_to_string(format!("{CONTROL}/hot_add"));
     let number = number.map_err(|error| failed("add a zram device", &error))?;
     let number: u32 = number.trim().parse().map_err(|_| failed("add a zram device", &Error::other("no number")))?;
     // Its number is known only once it exists. Until then it has no size, holds nothing and costs nothing.
     let noted = ledger.note(&Entry::Zram { number, mark });
-    let device =
-        Device { kind: Kind::Zram(number), mark, counts: Some(format!("/sys/block/zram{number}/stat").into()) };
+    let counts = Some(format!("/sys/block/zram{number}/stat").into());
+    let device = Device { kind: Kind::Zram(number), mark, owner: ledger.name().into(), counts };
     noted.map_err(|error| failed("write down the zram device", &error))?;
     fs::write(format!("/sys/block/zram{number}/disksize"), size.to_string())
         .map_err(|error| failed("size the zram device", &error))?;
@@ -120,10 +131,12 @@ fn pages(size: u64) -> u32 {
     (size / rustix::param::page_size() as u64).min(u64::from(u32::MAX)) as u32
 }
 
-fn remedy(error: &Error) -> &'static str {
+fn remedy(error: &Error) -> String {
     match error.raw_os_error() {
-        Some(libc::EPERM) => "run as root, or choose the device none",
-        _ => "this file system may not support swap files: set TMPDIR to a folder on ext4 or xfs, or choose zram",
+        Some(libc::EPERM) => format!("{}, or choose the device none", remedy_of_refusal()),
+        _ => {
+            "this file system may not support swap files: set TMPDIR to a folder on ext4 or xfs, or choose zram".into()
+        }
     }
 }
 
@@ -142,7 +155,8 @@ fn turn_on(path: &Path) -> std::io::Result<()> {
     if status == 0 { Ok(()) } else { Err(Error::last_os_error()) }
 }
 
-/// Turns an area off. One that is not on counts as turned off.
+/// Turns an area off. One that is not on counts as turned off, and so does one that this user could not have turned on: it cannot be
+/// removed while it is on.
 fn turn_off(path: &Path) -> std::io::Result<()> {
     let name = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: the path is a string that ends with zero.
@@ -150,36 +164,45 @@ fn turn_off(path: &Path) -> std::io::Result<()> {
     let error = Error::last_os_error();
     match error.raw_os_error() {
         _ if status == 0 => Ok(()),
-        Some(libc::EINVAL | libc::ENOENT | libc::ENODEV) => Ok(()),
+        Some(libc::EINVAL | libc::ENOENT | libc::ENODEV | libc::EPERM) => Ok(()),
         _ => Err(error),
     }
 }
 
-/// True if what stands there is a swap area with this mark.
-fn is_marked(path: &Path, mark: &[u8; 16]) -> bool {
+/// True if a swap area with this mark can be read there.
+fn is_marked(mut file: impl Read, mark: &[u8; 16]) -> bool {
     let mut page = vec![0; rustix::param::page_size()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut page)).is_ok_and(|()| bears(&page, mark))
+    file.read_exact(&mut page).is_ok_and(|()| bears(&page, mark))
 }
 
-/// Turns a swap file of howslow's off and removes it. Returns what was removed; nothing if it bears another mark.
-pub(super) fn remove_file(path: &Path, mark: &[u8; 16], same_boot: bool) -> std::io::Result<Option<String>> {
-    let own_name = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.ends_with(".swap"));
+/// Turns the swap file of this owner off and removes it. Returns what was removed; nothing if it has another name or mark, or may be
+/// somebody else's.
+pub(super) fn remove_file(
+    path: &Path,
+    mark: &[u8; 16],
+    owner: &str,
+    same_boot: bool,
+) -> std::io::Result<Option<String>> {
+    let name = format!("{owner}.swap");
+    let opened = path.parent().filter(|_| path.ends_with(&name)).map(ours::folder);
+    let Some(Ok(folder)) = opened else { return Ok(None) };
+    let Ok(file) = ours::file(&folder, &name, OFlags::RDONLY) else { return Ok(None) };
     // A howslow that was killed before the mark was written leaves an empty file.
-    let empty = path.symlink_metadata().is_ok_and(|it| it.is_file() && it.len() == 0);
-    if !own_name || !(empty || is_marked(path, mark)) {
+    if file.metadata()?.len() != 0 && !is_marked(&file, mark) {
         return Ok(None);
     }
     if same_boot {
-        turn_off(path)?;
+        turn_off(&PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())))?;
     }
-    fs::remove_file(path)?;
+    unlinkat(&folder, &name, AtFlags::empty())?;
     Ok(Some(format!("the swap file {}", path.display())))
 }
 
 /// Turns a compressed device of howslow's off and removes it. Returns what was removed; nothing if it bears another mark or
 /// none: one without a size may be somebody else's, and holds nothing.
 pub(super) fn remove_zram(number: u32, mark: &[u8; 16]) -> std::io::Result<Option<String>> {
-    if is_marked(&PathBuf::from(format!("/dev/zram{number}")), mark) { take_zram_away(number) } else { Ok(None) }
+    let is_own = File::open(format!("/dev/zram{number}")).is_ok_and(|device| is_marked(device, mark));
+    if is_own { take_zram_away(number) } else { Ok(None) }
 }
 
 fn take_zram_away(number: u32) -> std::io::Result<Option<String>> {

@@ -20,6 +20,18 @@ pub(super) enum Entry {
     Zram { number: u32, mark: [u8; 16] },
 }
 
+impl std::fmt::Display for Entry {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Entry::Boot(boot) => write!(out, "the boot {boot}"),
+            Entry::Group(path) => write!(out, "the control group {}", path.display()),
+            Entry::Enabled(path) => write!(out, "the controller for memory in {}", path.display()),
+            Entry::SwapFile { path, .. } => write!(out, "the swap file {}", path.display()),
+            Entry::Zram { number, .. } => write!(out, "the device /dev/zram{number}"),
+        }
+    }
+}
+
 /// What names this boot.
 pub(super) fn boot() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_string()

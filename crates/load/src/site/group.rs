@@ -2,17 +2,20 @@
 //! version.
 
 use std::fs::{self, File};
-use std::io::Error;
+use std::io::{Error, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use analysis::load::Pressure;
+use rustix::fs::{Mode, OFlags, openat};
 use rustix::process::{Pid, Signal, kill_process};
+use system::machine::remedy_of_refusal;
 
 use super::controllers::{Controllers, Place, Version};
 use super::entry::Entry;
 use super::ledger::{Ledger, PREFIX};
+use super::ours;
 use super::text::{field, pressure, read};
 use crate::error::LoadError;
 
@@ -47,12 +50,12 @@ impl Group {
     /// # Errors
     /// If a group cannot be made although there seemed to be a place for it.
     pub fn make(on: &Controllers, ledger: &Ledger, memory: Option<u64>, swap: bool) -> Result<Group, LoadError> {
-        const REMEDY: &str = "run as root, or take the limits out of the plan";
-        let failed = |error: Error| LoadError::setup("make a control group", &error, REMEDY);
+        let remedy = || format!("{}, or take the limits out of the plan", remedy_of_refusal());
+        let failed = |error: Error| LoadError::setup("make a control group", &error, &remedy());
         let mut group = Group { memory: None, time: None, usage: None, faults: None };
         if let Some(place) = &on.memory {
             group.memory = Some(part(place, ledger, "memory").map_err(failed)?);
-            group.limit(memory, swap).map_err(|error| LoadError::setup("limit the memory", &error, REMEDY))?;
+            group.limit(memory, swap).map_err(|error| LoadError::setup("limit the memory", &error, &remedy()))?;
         }
         if let Some(place) = &on.time {
             let same = on.memory.as_ref() == Some(place);
@@ -170,21 +173,25 @@ fn part(place: &Place, ledger: &Ledger, controller: &str) -> std::io::Result<Par
 
 /// Disables the controller for memory again below this group. It fails where somebody else uses it by now, which is right.
 pub(super) fn disable(path: &Path) -> std::io::Result<Option<String>> {
-    let _ = fs::write(path, "-memory");
+    if let Ok(Some(file)) = ours::of_control_groups(path, OFlags::WRONLY) {
+        let _ = rustix::io::write(&file, b"-memory");
+    }
     Ok(None)
 }
 
-/// Ends the processes of a group of howslow's and removes it. Returns what was removed; nothing if it is not howslow's.
-pub(super) fn remove(folder: &Path, prefix: &str) -> std::io::Result<Option<String>> {
+/// Ends the processes of a group whose name begins with this owner's and removes it. Returns what was removed; nothing if it is
+/// no control group, or another's.
+pub(super) fn remove(folder: &Path, owner: &str) -> std::io::Result<Option<String>> {
     /// Freeing the memory of a killed process takes tenths of a second, with a slow page device more.
     const PATIENCE: Duration = Duration::from_secs(5);
-    let ours = folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(prefix));
-    if !ours || !folder.is_dir() {
-        return Ok(None);
-    }
+    let is_own = folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(owner));
+    let group = ours::of_control_groups(folder, OFlags::RDONLY | OFlags::DIRECTORY);
+    let Some(group) = group.ok().flatten().filter(|_| is_own) else { return Ok(None) };
     let start = Instant::now();
     loop {
-        let processes = read(&folder.join("cgroup.procs"));
+        let mut processes = String::new();
+        let opened = openat(&group, "cgroup.procs", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        let _ = opened.map(|file| File::from(file).read_to_string(&mut processes));
         let pids = processes.lines().filter_map(|line| line.parse().ok()).filter_map(Pid::from_raw);
         pids.for_each(|pid| {
             let _ = kill_process(pid, Signal::KILL);
@@ -215,7 +222,7 @@ mod tests {
         fs::write(root.path().join("cgroup.subtree_control"), "memory pids").expect("a file");
         let place = Some(Place { version, folder: root.path().to_path_buf() });
         let on = Controllers { memory: place.clone(), time: place, ..Controllers::default() };
-        let ledger = Ledger::open(&root.path().join("ledgers")).expect("a ledger");
+        let ledger = Ledger::open(&[root.path().join("ledgers")]).expect("a ledger");
         let group = Group::make(&on, &ledger, Some(48 << 20), false).expect("a group");
         let folder = group.memory.as_ref().expect("a part").folder.clone();
         for (name, text) in files {
@@ -262,17 +269,5 @@ mod tests {
         let folder = &group.memory.as_ref().expect("a part").folder;
         assert_eq!(read(&folder.join("memory.max")), (48 << 20).to_string());
         std::mem::forget(group);
-    }
-
-    #[test]
-    fn only_folders_of_that_name_are_removed() {
-        let root = tempfile::tempdir().expect("a folder");
-        let (ours, other) = (root.path().join("howslow-load-1"), root.path().join("other"));
-        fs::create_dir(&ours).expect("a folder");
-        fs::create_dir(&other).expect("a folder");
-        assert!(remove(&ours, PREFIX).expect("removed").is_some());
-        assert_eq!(remove(&other, PREFIX).expect("left alone"), None);
-        assert!(!ours.exists() && other.exists());
-        assert_eq!(remove(&ours, PREFIX).expect("nothing to do"), None);
     }
 }

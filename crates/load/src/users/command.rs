@@ -145,7 +145,7 @@ mod tests {
     fn is_dead(group: Pid) -> bool {
         let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let processes = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        let stats = processes.filter_map(machine::TaskStat::of_process);
+        let stats = processes.filter_map(system::machine::TaskStat::of_process);
         let mut of_group = stats.filter(|stat| stat.group == group.as_raw_nonzero().get() as u32);
         of_group.all(|stat| stat.has_ended())
     }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use analysis::load::Relief;
-use guard::{Crew, Post, children};
 use operation::Usage;
 use rustix::process::{Pid, Signal, kill_process_group};
+use system::guard::{Crew, Post, children};
 
 use super::job::Spin;
 use super::serve::{Duty, Step, serve, slot};
 use crate::error::LoadError;
-use crate::site::{Group, Ledger, clear};
+use crate::site::Group;
 
 /// What all users of a configuration have in common.
 pub struct Work<'a> {
@@ -34,18 +34,12 @@ pub struct Users {
 }
 
 impl Users {
-    /// Starts so many users. Each connects to `listener` and works in its own folder below `folder`. When howslow is killed,
-    /// what stands in the ledger is removed. Forks: call it while the process has one thread.
+    /// Starts so many users. Each connects to `listener` and works in its own folder below `folder`. Forks: call it while the
+    /// process has one thread.
     ///
     /// # Errors
     /// If the system has no memory, descriptor or process left.
-    pub fn start(
-        count: u32,
-        work: &Work,
-        folder: &Path,
-        group: &Group,
-        ledger: &Ledger,
-    ) -> Result<(Users, UnixListener), LoadError> {
+    pub fn start(count: u32, work: &Work, folder: &Path, group: &Group) -> Result<(Users, UnixListener), LoadError> {
         let socket = folder.join("s");
         let _ = std::fs::remove_file(&socket);
         let listener = UnixListener::bind(&socket).map_err(|error| {
@@ -62,12 +56,7 @@ impl Users {
             spin: work.spin,
             group,
         };
-        let scratch = folder.to_path_buf();
-        let when_gone = || {
-            clear(ledger);
-            let _ = std::fs::remove_dir_all(&scratch);
-        };
-        let crew = Crew::start(count as usize, |number, post| supervise(&duty(number), post), when_gone)
+        let crew = Crew::start(count as usize, |number, post| supervise(&duty(number), post), || {})
             .map_err(|lost| LoadError::Users(lost.to_string()))?;
         Ok((Users { crew }, listener))
     }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use analysis::load::{Outcome, Relief};
-use guard::Post;
 use operation::Usage;
 use rustix::thread::{CpuSet, sched_setaffinity};
+use system::guard::Post;
 
 use super::command::Program;
 use super::job::{Area, Spin};

@@ -177,6 +177,18 @@ fn batches_wait_for_a_quiet_core_when_told_to() {
 }
 
 #[test]
+fn a_search_ends_at_ten_undisturbed_batches() {
+    let watch = ScriptedWatch::default();
+    // The fourth batch ends on a disturbed core, and the next one waits for three quiet checks.
+    let quiet = |checks: usize| std::iter::repeat_n(1.0, checks);
+    watch.0.borrow_mut().widths = quiet(15).chain([1.4]).chain(quiet(1000)).collect();
+    let plan = RoundPlan { quiet_below: Some(1.05), time: 1e9, ..PLAN };
+    let harvest = sample(&mut scripted(&watch, 100.0), &mut watch.clone(), &plan, 0.0).expect("a harvest");
+    assert_eq!(harvest.samples.len(), 11);
+    assert!(harvest.took < 12.0 * 830e3, "{}", harvest.took);
+}
+
+#[test]
 fn a_core_that_never_is_quiet_gives_no_batch_and_ends_in_time() {
     let watch = ScriptedWatch::default();
     watch.0.borrow_mut().widths = vec![2.0; 100_000];

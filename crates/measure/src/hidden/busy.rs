@@ -4,8 +4,8 @@
 use std::fs;
 use std::time::Duration;
 
-use guard::{Crew, Post};
 use operation::{Clock, Failure, Scheduling, pin};
+use system::guard::{Crew, Post};
 
 /// The kernel's list of timers, with the idle time of each CPU in ns.
 const TIMERS: &str = "/proc/timer_list";
@@ -183,7 +183,7 @@ mod tests {
     /// Both ways agree on a CPU that works for a known time, within what a machine does beside.
     #[test]
     fn a_process_that_works_keeps_its_cpu_busy() {
-        let cpus: Vec<u32> = machine::describe().cpu.usable;
+        let cpus: Vec<u32> = system::machine::describe().cpu.usable;
         let ways = [
             ("the kernel's idle time", Busy::open(&cpus, cpus[0])),
             ("spinners", Spinners::start(&cpus).map(Busy::Spinners)),

@@ -3,7 +3,7 @@
 use analysis::estimate::ENOUGH_ROUNDS;
 
 /// Rounds that every item has, however dear they are: fewer say almost nothing of how rounds scatter.
-const FEWEST: usize = 4;
+const FEWEST: usize = 3;
 /// An item has [`ENOUGH_ROUNDS`] in any case if they take no more than this many times its equal share of the budget.
 const MOST_SHARES: f64 = 4.0;
 /// Time is short if the passes that are wanted would take this many times what is left. The first rounds take longer than
@@ -84,10 +84,10 @@ mod tests {
     fn time_is_shared_where_there_is_too_little() {
         // 100 cheap ones and a dear one, which has had its rounds.
         let mut all = candidates(&vec![(6, 0.024); 100]);
-        all.push(Candidate { entry: 100, rounds: 4, spent: 2.0 });
+        all.push(Candidate { entry: 100, rounds: 3, spent: 1.5 });
         assert_eq!(next_pass(&all, 8.0, 2.0, 0.06), (0..100).collect::<Vec<_>>());
-        // It has four rounds in any case.
-        all[100].rounds = 3;
+        // It has three rounds in any case.
+        all[100].rounds = 2;
         assert_eq!(next_pass(&all, 8.0, 2.0, 0.06).last(), Some(&100));
     }
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use guard::{Crew, Post};
 use libtest_mimic::{Failed, Trial};
+use system::guard::{Crew, Post};
 
 use crate::support::{contains, equal, nothing_left, processes_of_ours, trial};
 

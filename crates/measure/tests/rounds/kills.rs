@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use howslow_measure::measure;
 use libtest_mimic::{Failed, Trial};
-use measure::measure;
 use operation::Operation;
 
 use crate::support::{HARMLESS, equal, never, nothing_left, order, processes_of_ours, trial};

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use guard::{Lost, apart};
 use libtest_mimic::{Failed, Trial};
+use system::guard::{Lost, apart};
 
 use crate::support::{equal, processes_of_ours, trial};
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use howslow_measure::{Measurement, Plan, measure};
 use libtest_mimic::{Failed, Trial};
-use measure::{Measurement, Plan, measure};
 use operation::{Item, Loop, Operation, repeat};
 use record::{Point, Settings};
 
@@ -47,6 +47,7 @@ pub fn order<'a>(operations: &'static [Operation], scratch_root: &'a Path) -> Pl
         crosses: |_| false,
         settings,
         tailed: 0,
+        paired: 0,
         width: None,
         program: None,
         scratch_root,

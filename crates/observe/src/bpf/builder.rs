@@ -32,6 +32,7 @@ pub(super) mod helper {
     pub(crate) const UPDATE: i32 = 2;
     pub(crate) const DELETE: i32 = 3;
     pub(crate) const MONOTONIC: i32 = 5;
+    pub(crate) const RANDOM: i32 = 7;
     pub(crate) const THIS_CPU: i32 = 8;
     pub(crate) const IDENTITY: i32 = 14;
     pub(crate) const NAME: i32 = 16;
@@ -119,6 +120,16 @@ impl<'a> Builder<'a> {
         self.record(missing);
     }
 
+    /// The record of the task in the frame, if it has one of its own: register 7.
+    pub(super) fn find_own(&mut self, missing: Label) {
+        self.on_map(helper::LOOKUP, self.maps.tasks.descriptor(), frame::TASK);
+        self.code.jump_if(0, When::Equal, Constant(0), missing);
+        self.code.load(Width::Word, 0, 0, 0);
+        self.code.jump_if(0, When::Above, Constant(layout::OVERFLOW - 1), missing);
+        self.code.store(Width::Word, FRAME, frame::SLOT, 0);
+        self.record(missing);
+    }
+
     /// The record whose number is in the frame: register 7.
     pub(super) fn record(&mut self, missing: Label) {
         self.on_map(helper::LOOKUP, self.maps.records.descriptor(), frame::SLOT);
@@ -169,6 +180,11 @@ impl<'a> Builder<'a> {
 
     /// Counts the key in register 3 in the record's table, and goes to `done`. Keeps registers 6 to 9.
     pub(super) fn count_key(&mut self, done: Label) {
+        self.add_to_key(Constant(1), done);
+    }
+
+    /// Adds an amount, a constant or one of the registers 6 to 9, to the key in register 3 of the record's table, and goes to `done`.
+    pub(super) fn add_to_key(&mut self, amount: Operand, done: Label) {
         let a = &mut self.code;
         a.copy(4, 3);
         a.copy(5, 3);
@@ -187,16 +203,16 @@ impl<'a> Builder<'a> {
             a.store(Width::Double, 4, at, 3);
             a.place(found);
             a.load(Width::Double, 5, 4, at + 8);
-            a.add(5, 1);
+            a.compute(Compute::Add, 5, amount);
             a.store(Width::Double, 4, at + 8, 5);
             a.jump(done);
             a.place(next);
         }
-        self.spill(done);
+        self.spill(amount, done);
     }
 
-    /// Counts the key in register 3 in the map that all records share.
-    pub(super) fn spill(&mut self, done: Label) {
+    /// Adds an amount to the key in register 3 in the map that all records share.
+    pub(super) fn spill(&mut self, amount: Operand, done: Label) {
         let (again, fresh) = (self.code.label(), self.code.label());
         let map = self.maps.spilled.descriptor();
         self.code.load(Width::Double, 1, 7, layout::ID);
@@ -205,11 +221,11 @@ impl<'a> Builder<'a> {
         self.on_map(helper::LOOKUP, map, frame::SPILLED);
         self.code.jump_if(0, When::Equal, Constant(0), fresh);
         self.code.place(again);
-        self.code.constant(1, 1);
+        self.code.compute(Compute::Move, 1, amount);
         self.code.add_at_once(0, 0, 1);
         self.code.jump(done);
         self.code.place(fresh);
-        self.code.constant(1, 1);
+        self.code.compute(Compute::Move, 1, amount);
         self.code.store(Width::Double, FRAME, frame::ONE, 1);
         self.frame(3, frame::ONE);
         // BPF_NOEXIST: shared records may be added to by another CPU meanwhile.

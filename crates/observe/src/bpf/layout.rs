@@ -35,8 +35,24 @@ pub(crate) const EXECS: i16 = 72;
 pub(crate) const NAME: i16 = 80;
 /// The id of its cgroup, at its end.
 pub(crate) const CGROUP: i16 = 96;
+/// When it left the CPU, in ns; 0 while it runs.
+pub(crate) const LEFT: i16 = 104;
+/// Since when it has been runnable without running, in ns; 0 while it sleeps.
+pub(crate) const RUNNABLE: i16 = 112;
+/// The scheduler's state in which it left the CPU, 4 bytes.
+pub(crate) const STATE: i16 = 120;
+/// The number of the sampled call that it is in, 4 bytes.
+pub(crate) const SAMPLED_CALL: i16 = 124;
+/// How long it has been off the CPU in all, in ns.
+pub(crate) const AWAY: i16 = 128;
+/// When it entered the sampled call, in ns; 0 if it is in none.
+pub(crate) const ENTERED: i16 = 136;
+/// How long it had been off the CPU then.
+pub(crate) const ENTERED_AWAY: i16 = 144;
+/// How many calls the sampled one stands for.
+pub(crate) const WEIGHT: i16 = 152;
 /// By number: how often, and the sum of the results that are not negative. Eight bytes each.
-pub(crate) const COUNTS: i16 = 128;
+pub(crate) const COUNTS: i16 = 160;
 /// Keys and how often, eight bytes each; a key of 0 is a free place.
 pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
 /// Hashes of the names by which descriptors were opened, by the low bits of the descriptor; after them, that of the working
@@ -97,7 +113,35 @@ pub(crate) enum Kind {
     /// A task that was woken within a call: its number. Always in the map that all records share: it may happen in an interrupt,
     /// while the table is being changed.
     Wake = 9,
+    /// A time off the CPU: the number of the call in which it was, or [`NONE`]; and the [`Wait`] above the logarithm of its length.
+    Wait = 10,
+    /// The sum of such times in ns: the number of the call, and the [`Wait`].
+    WaitTime = 11,
+    /// A sampled call by its time on the CPU: its number, and the logarithm of that time.
+    Sample = 12,
+    /// The sum of such times in ns, by the number of the call. Both have the weight of the samples.
+    SampleTime = 13,
+    /// How many samples these are.
+    Samples = 14,
 }
+
+/// Why a task is off the CPU: bits 8 and 9 of the second number of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Wait {
+    /// It is runnable, and another task runs.
+    Ready = 0,
+    /// It sleeps until an event or a signal (`TASK_INTERRUPTIBLE`).
+    Event = 1,
+    /// It sleeps until the kernel has finished something: a transfer, a page, a lock of the kernel (`TASK_UNINTERRUPTIBLE`).
+    Kernel = 2,
+    /// It is stopped or traced.
+    Stopped = 3,
+}
+
+/// A call is always sampled until this many of its number were; then one call in [`SAMPLED_ONE_IN`] is, a power of two.
+pub(crate) const SAMPLED_FIRST: i32 = 256;
+pub(crate) const SAMPLED_ONE_IN: i32 = 64;
 
 /// Where the programs count what was lost, eight bytes each.
 pub(crate) mod lost {

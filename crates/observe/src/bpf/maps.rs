@@ -31,6 +31,8 @@ pub(crate) struct Maps {
     pub spilled: Map,
     /// What a call's arguments name, by its number: see `names`.
     pub classes: Map,
+    /// How many calls were sampled, by number, 4 bytes each.
+    pub samples: Map,
     /// What was lost.
     pub lost: Map,
     /// Records that belong to a CPU each.
@@ -58,6 +60,7 @@ impl Maps {
             ended: Map::new(MapKind::Queue, 0, 4, records)?,
             spilled: hash(16, 8, SPILLED)?,
             classes: array(layout::CALLS, 1)?,
+            samples: array(layout::CALLS * 4, 1)?,
             lost: array(layout::lost::SIZE, 1)?,
             shared: cpus as u32,
             namespace: namespace(),

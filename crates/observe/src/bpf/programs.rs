@@ -5,6 +5,7 @@ use super::builder::{Builder, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
+use super::waits;
 use crate::target::Detail;
 use crate::task::ENDS;
 use Operand::{Constant, Register as Other};
@@ -138,6 +139,7 @@ pub(crate) fn signalled(maps: &Maps) -> Vec<Instruction> {
 pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
     let end = b.code.label();
+    waits::note_woken(&mut b);
     b.this_task();
     b.find(end, end);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
@@ -151,7 +153,7 @@ pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
     b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), end);
     b.code.copy(3, 0);
     b.key(Kind::Wake);
-    b.spill(end);
+    b.spill(Constant(1), end);
     b.end(end)
 }
 

@@ -4,7 +4,9 @@ use crate::counts::{Call, Counts, Times};
 use crate::sketch::Sketch;
 use crate::task::Task;
 
-use super::layout::{self, Kind};
+use record::WaitReason;
+
+use super::layout::{self, Kind, Wait};
 
 /// The counts of a record.
 pub(crate) fn task(record: &[u8]) -> Task {
@@ -63,6 +65,17 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
         *counts.signals.entry(second).or_default() += count;
     } else if kind == Kind::Wake as u8 {
         *counts.wakes.entry(Call::Native(second)).or_default() += count;
+    } else if kind == Kind::Wait as u8 {
+        let wait = counts.waits.entry((call_of(first), reason((second >> 8) as u8))).or_default();
+        *wait.lengths.entry(second as u8).or_default() += count;
+    } else if kind == Kind::WaitTime as u8 {
+        counts.waits.entry((call_of(first), reason(second as u8))).or_default().total_ns += count;
+    } else if kind == Kind::Sample as u8 {
+        *counts.samples.entry(Call::Native(first)).or_default().lengths.entry(second as u8).or_default() += count;
+    } else if kind == Kind::SampleTime as u8 {
+        counts.samples.entry(Call::Native(first)).or_default().total_ns += count;
+    } else if kind == Kind::Samples as u8 {
+        counts.samples.entry(Call::Native(first)).or_default().samples += count;
     } else if kind == Kind::Create as u8 {
         counts.creates += count;
     } else if kind == Kind::Ring as u8 {
@@ -75,6 +88,21 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
         };
         counts.calls.entry(call).or_default().count += count;
     }
+}
+
+/// The reason by the number that the programs use.
+fn reason(number: u8) -> WaitReason {
+    match number {
+        _ if number == Wait::Ready as u8 => WaitReason::Runnable,
+        _ if number == Wait::Event as u8 => WaitReason::Event,
+        _ if number == Wait::Kernel as u8 => WaitReason::Kernel,
+        _ => WaitReason::Stopped,
+    }
+}
+
+/// The call of a key; `None` if it names none.
+fn call_of(number: u16) -> Option<Call> {
+    (number != layout::NONE as u16).then_some(Call::Native(number))
 }
 
 /// The 8 bytes at an offset.

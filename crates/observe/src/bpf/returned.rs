@@ -10,6 +10,7 @@ use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Widt
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
 use super::names;
+use super::waits;
 use Operand::{Constant, Register as Other};
 
 /// `execve` of 32-bit programs: x86 lets the call that executed one end as this.
@@ -39,7 +40,11 @@ pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     let labels = Labels { found: b.code.label(), by_number: b.code.label(), end: b.code.label() };
     find_fast(&mut b, whom, &labels);
     let (special, rare, failed, pairs) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
+    let (sampled, counted) = (b.code.label(), b.code.label());
     b.code.place(labels.found);
+    b.code.load(Width::Double, 1, 7, layout::ENTERED);
+    b.code.jump_if(1, When::NotEqual, Constant(0), sampled);
+    b.code.place(counted);
     b.code.load(Width::Double, 9, 6, 8);
     b.code.load(Width::Double, 3, 6, 0);
     b.read_registers(HERE.registers);
@@ -78,6 +83,7 @@ pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     }
     handle_special(&mut b, special, rare, &labels);
     count_rare(&mut b, rare, &labels);
+    waits::count_sample(&mut b, sampled, counted);
     b.end(labels.end)
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Added {
     pub named: Vec<f64>,
     /// What the program at each call takes by the kernel's statistics, in ns.
     pub in_program_ns: Option<f64>,
+    /// What a call takes outside of the two tracepoints between which samples are timed, in ns.
+    pub entry_ns: Option<f64>,
     /// What was timed.
     pub method: &'static str,
 }
@@ -55,7 +57,7 @@ mod tests {
     fn the_interval_leaves_out_two_pairs_on_each_side() {
         let plain: Vec<f64> = (1..=12).rev().map(f64::from).collect();
         let named: Vec<f64> = plain.iter().map(|plain| plain + 100.0).collect();
-        let added = Added { plain, named, in_program_ns: Some(2.0), method: "calls" };
+        let added = Added { plain, named, in_program_ns: Some(2.0), method: "calls", ..Added::default() };
         let cost = added.cost(1000.0, 0.25).expect("a cost");
         let probe = cost.probe.expect("all pairs");
         assert_eq!((probe.low_ns, probe.per_call_ns, probe.high_ns), (28.0, 31.5, 35.0));

@@ -8,8 +8,11 @@ use std::time::Instant;
 use rustix::fs::{Access, access};
 use rustix::process::getppid;
 
+use analysis::statistics::median;
+
 use super::added::{Added, ENOUGH, PAIRS};
 use crate::bpf::{Counting, Programs, Whom, keep_statistics};
+use crate::counts::{Call, Lengths};
 use crate::target::Detail;
 
 /// Calls of a batch, which takes about 0.1 ms.
@@ -29,19 +32,34 @@ pub(crate) fn counted_calls(whom: Whom, detail: Detail) -> io::Result<Added> {
     let (mut counting, programs) = Counting::new(whom, RECORDS, detail)?;
     counting.attach_end(&programs)?;
     let timed = || alternate(&programs);
-    thread::scope(|scope| scope.spawn(timed).join()).unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
+    let (mut added, bare_ns) =
+        thread::scope(|scope| scope.spawn(timed).join()).unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
+    added.entry_ns = sampled_ns(&mut counting)?.zip(bare_ns).map(|(inside, bare)| bare - inside);
+    Ok(added)
+}
+
+/// What the samples of the call without a name took, in ns.
+fn sampled_ns(counting: &mut Counting) -> io::Result<Option<f64>> {
+    let call = Call::Native(libc::SYS_getppid as u16);
+    let mut samples = Lengths::default();
+    for task in counting.ended()? {
+        task.counts.samples.get(&call).into_iter().for_each(|lengths| samples.add(lengths));
+    }
+    Ok(samples.mean_ns().map(|(mean, _)| mean))
 }
 
 /// The pairs, of which every other one begins with what is counted, so that a drift of the machine adds to neither.
-fn alternate(programs: &Programs) -> io::Result<Added> {
+/// Returns also what the call without a name takes while nothing is counted, in ns.
+fn alternate(programs: &Programs) -> io::Result<(Added, Option<f64>)> {
     programs.enrol()?;
+    let mut bare_ns = Vec::new();
     let begun = Instant::now();
     let mut added = Added { method: "calls of its own, alternately counted and not", ..Added::default() };
     let mut attached = None;
     batch(plain);
     batch(named);
     for pair in 0..PAIRS {
-        let mut times = [[0.0; 2]; 2];
+        let (mut times, mut unused) = ([[0.0; 2]; 2], [0.0; 2]);
         for turn in 0..2 {
             let is_counted = (pair + turn) % 2 == 1;
             match is_counted {
@@ -50,17 +68,19 @@ fn alternate(programs: &Programs) -> io::Result<Added> {
                 false => attached = None,
             }
             times[usize::from(is_counted)] = [quickest(plain), quickest(named)];
+            unused[usize::from(is_counted)] = quickest(nothing);
         }
         if begun.elapsed() > ENOUGH {
             break;
         }
         let [bare, counted] = times;
+        bare_ns.push(bare[0] - unused[0].min(unused[1]));
         added.plain.push(counted[0] - bare[0]);
         added.named.push(counted[1] - bare[1]);
     }
     drop(attached);
     added.in_program_ns = in_program_ns(programs).ok();
-    Ok(added)
+    Ok((added, median(bare_ns)))
 }
 
 /// What the kernel's statistics say of a run of the program at each call, in ns. They are kept for a moment only: they take
@@ -97,7 +117,11 @@ fn plain() {
     let _ = std::hint::black_box(getppid());
 }
 
-/// The same for one that takes a name.
+/// No call: what a batch takes beside its calls.
+#[inline(never)]
+fn nothing() {}
+
+/// A call as programs make it, with a name.
 #[inline(never)]
 fn named() {
     let _ = std::hint::black_box(access(c"/proc/self", Access::EXISTS));

@@ -110,6 +110,7 @@ impl Observer {
         if let Counter::Bpf(counting) = &mut counter {
             counting.attach(&programs)?;
         }
+        self.names.entry_ns = added.as_ref().and_then(|added| added.entry_ns);
         self.added = added;
         self.counter = Some(counter);
         Ok(())
@@ -178,7 +179,8 @@ fn tasks_of_the_system() -> usize {
 fn refusal(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => {
-            "this process may not load programs into the kernel; run it as root, or with CAP_BPF and CAP_PERFMON".into()
+            let remedy = system::machine::remedy_of_refusal();
+            format!("this process may not load programs into the kernel; {remedy}, or give it CAP_BPF and CAP_PERFMON")
         }
         Some(libc::ENOSYS) => "this kernel has no bpf(2)".into(),
         _ => format!("the kernel does not take the programs: {error}"),

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 
 use super::status;
+use system::machine::remedy_of_refusal;
 
 /// The sentence.
 pub(super) fn sentence(process: u32, error: &io::Error) -> String {
@@ -30,12 +31,15 @@ fn forbidden(process: u32) -> String {
     }
     match fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default().trim() {
         "1" => {
-            "this system lets a process trace only what it started (kernel.yama.ptrace_scope is 1); start the command \
-                with howslow, or run howslow as root"
-                .into()
+            format!(
+                "this system lets a process trace only what it started (kernel.yama.ptrace_scope is 1); start the command \
+                 with howslow, or {}",
+                remedy_of_refusal()
+            )
         }
         scope @ ("2" | "3") => {
-            format!("this system does not let users trace (kernel.yama.ptrace_scope is {scope}); run howslow as root")
+            let remedy = remedy_of_refusal();
+            format!("this system does not let users trace (kernel.yama.ptrace_scope is {scope}); {remedy}")
         }
         _ => format!("process {process} may not be traced by this one: its program or this sandbox forbids it"),
     }

@@ -62,7 +62,7 @@ fn a_partner_elsewhere_is_told_and_one_that_is_not_there_is_a_skip() {
 fn working_sets_are_numbers_or_parts_of_the_caches() {
     let fixed = setting(Point::default().with("set", Value::Number(4096)), None);
     assert_eq!((fixed.cached("set"), fixed.tallied().len()), (Ok(4096), 0));
-    let caches = machine::data_caches(0);
+    let caches = system::machine::data_caches(0);
     let Some(&first) = caches.get(&1) else { return testing::not_tested!("nothing tells the caches here") };
     let half = setting(at("set", "half-l1"), None);
     assert_eq!(half.cached("set"), Ok(first as usize / 2));
@@ -79,5 +79,15 @@ fn working_sets_are_numbers_or_parts_of_the_caches() {
     assert!(matches!(setting(at("set", "half-l9"), None).cached("set"), Err(Failure::Skip { .. })));
     for nonsense in ["half", "half-lx", "third-l1"] {
         assert!(matches!(setting(at("set", nonsense), None).cached("set"), Err(Failure::Wrong(_))), "{nonsense}");
+    }
+}
+
+#[test]
+fn an_axis_that_the_point_lacks_is_an_error() {
+    let setting = setting(at("kind", "old").with("size", Value::Number(64)), None);
+    assert_eq!((setting.size(), setting.word("kind")), (Ok(64), Ok("old")));
+    let lacking = [setting.number("sise").err(), setting.number("kind").err(), setting.word("size").err()];
+    for failure in lacking {
+        assert!(matches!(&failure, Some(Failure::Wrong(why)) if why.contains("@kind=old,size=64")), "{failure:?}");
     }
 }

@@ -63,6 +63,8 @@ pub struct BillLine<'a> {
     pub lacking: f64,
     /// The operations that price it.
     pub priced_by: &'a [String],
+    /// The processor time of all of them as it was in this program, by samples; null without samples.
+    pub measured: Option<TimeFigure>,
 }
 
 /// A habit that costs time.
@@ -77,6 +79,8 @@ pub struct BillFinding<'a> {
     pub saves_ms_per_second: Option<f64>,
     /// The same as a share of all charged processor time.
     pub share: Option<f64>,
+    /// The elapsed time that it would save, at least and at most, in ns; null if it saves processor time alone.
+    pub saves_elapsed_ns: Option<[f64; 2]>,
 }
 
 /// What changed between two bills.
@@ -138,12 +142,19 @@ fn line(row: &BillRow) -> BillLine<'_> {
         cpu_ns: row.cpu_ns,
         lacking: row.lacking,
         priced_by: &row.priced_by,
+        measured: time(row.measured.as_ref()),
     }
 }
 
 fn finding(found: &Habit, elapsed_ns: f64) -> BillFinding<'_> {
     let rate = found.saves_ns.filter(|_| elapsed_ns > 0.0).map(|saves| saves / elapsed_ns * 1e3);
-    BillFinding { text: &found.text, saves_ns: found.saves_ns, saves_ms_per_second: rate, share: found.share }
+    BillFinding {
+        text: &found.text,
+        saves_ns: found.saves_ns,
+        saves_ms_per_second: rate,
+        share: found.share,
+        saves_elapsed_ns: found.saves_elapsed_ns,
+    }
 }
 
 impl<'a> BillChanges<'a> {

@@ -1,6 +1,6 @@
 //! Charts: what they look like, that odd numbers do no harm, and that their SVG is sound.
 
-use report::chart::{Axis, Chart, Heat, Series, Unit};
+use howslow_report::chart::{Axis, Chart, Heat, Series, Unit};
 
 fn two_methods() -> Chart {
     let sizes = (6..=16).map(|power| f64::from(1 << power));

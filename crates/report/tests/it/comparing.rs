@@ -1,8 +1,8 @@
 //! Comparisons as people read them: snapshots of fixed runs and of a book.
 
 use analysis::compare::{CompareOptions, FailOn, Gate, Versions, compare, differences, gate};
+use howslow_report::{ComparisonView, Shown, Sort, Style};
 use record::{Book, Cost, CountedIn, Doubt, Estimate, Figures, Nanoseconds, Run};
-use report::{ComparisonView, Shown, Sort, Style};
 
 const HOW: CompareOptions = CompareOptions { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
 
@@ -57,7 +57,7 @@ fn changed() -> Run {
 fn page(runs: &[Run], names: &[&str], how: &CompareOptions, sort: Sort, shown: Shown, style: Style) -> String {
     let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
     let view = ComparisonView { names: &names, sort, shown };
-    report::comparison(&compare(runs, how), &differences(runs), &view, style).join("\n")
+    howslow_report::comparison(&compare(runs, how), &differences(runs), &view, style).join("\n")
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn a_comment_on_a_pull_request() {
     let names = ["@2".to_string(), "after_*.json".to_string()];
     let view = ComparisonView { names: &names, sort: Sort::Family, shown: Shown::Changed };
     let compared = compare(&runs, &HOW);
-    insta::assert_snapshot!(report::comparison_markdown(&compared, &differences(&runs), &view, None));
+    insta::assert_snapshot!(howslow_report::comparison_markdown(&compared, &differences(&runs), &view, None));
     let gated = gate(&compared, Gate { fail_on: FailOn::Slower, at_least: 0.05 });
-    let told = report::comparison_markdown(&compared, &differences(&runs), &view, Some(&gated));
+    let told = howslow_report::comparison_markdown(&compared, &differences(&runs), &view, Some(&gated));
     assert!(told.starts_with("### howslow: gate failed\n\n2 of "), "{told}");
     // What a file or a command line contains is in code spans, as entities.
     assert!(
@@ -110,13 +110,15 @@ fn a_gate_is_one_sentence() {
     let names = ["@2".to_string(), "@1".to_string()];
     let view = ComparisonView { names: &names, sort: Sort::Family, shown: Shown::Changed };
     let compared = compare(&runs, &HOW);
-    let told = |fail_on, at_least| report::gate_sentence(&gate(&compared, Gate { fail_on, at_least }).any(), &view);
+    let told =
+        |fail_on, at_least| howslow_report::gate_sentence(&gate(&compared, Gate { fail_on, at_least }).any(), &view);
     let slower = told(FailOn::Slower, 0.0);
     assert!(slower.starts_with("gate failed: 2 of ") && slower.contains(" costs are slower: syscall."), "{slower}");
     assert!(slower.contains(" 1.200 times, ") && slower.contains("without a verdict"), "{slower}");
     let passed = told(FailOn::Changed, 0.5);
     assert!(passed.starts_with("gate passed: none of ") && passed.contains(" changed by more than 50 %"), "{passed}");
-    let strict = report::gate_sentence(&gate(&compared, Gate { fail_on: FailOn::Slower, at_least: 0.5 }), &view);
+    let strict =
+        howslow_report::gate_sentence(&gate(&compared, Gate { fail_on: FailOn::Slower, at_least: 0.5 }), &view);
     assert!(strict.starts_with("gate incomplete: ") && strict.contains("page.fault.anonymous"), "{strict}");
 }
 

@@ -2,8 +2,8 @@
 
 use analysis::derived::{derive, entry_shares};
 use analysis::explain::explain_all;
+use howslow_report::Style;
 use record::{Book, Run, Term};
-use report::Style;
 
 use crate::support;
 
@@ -28,7 +28,8 @@ fn example() -> Run {
 #[test]
 fn everything_explained() {
     for (name, run) in [("explained_book", book().run()), ("explained_run", example())] {
-        let page = report::explained(&run, &derive(&run), &entry_shares(&run), &explain_all(&run), Style::PLAIN);
+        let page =
+            howslow_report::explained(&run, &derive(&run), &entry_shares(&run), &explain_all(&run), Style::PLAIN);
         insta::assert_snapshot!(name, page);
     }
 }
@@ -36,13 +37,13 @@ fn everything_explained() {
 #[test]
 fn two_costs_explained() {
     let run = example();
-    insta::assert_snapshot!(report::explanations(&run, &explain_all(&run), Style::PLAIN));
+    insta::assert_snapshot!(howslow_report::explanations(&run, &explain_all(&run), Style::PLAIN));
 }
 
 #[test]
 fn a_study() {
     let study = analysis::study::study("rsx").expect("there is such a study");
-    let page = report::study(&study.follow(&[book()], &example()).expect("a book"), &example(), Style::PLAIN);
+    let page = howslow_report::study(&study.follow(&[book()], &example()).expect("a book"), &example(), Style::PLAIN);
     insta::assert_snapshot!(page);
     for line in page.lines().skip(2) {
         assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
@@ -84,10 +85,10 @@ fn a_study_of_hardware() {
     ];
     let books: Vec<Book> = texts.into_iter().map(|text| Book::from_toml(text).expect("a book")).collect();
     let run = complete(study);
-    let page = report::study(&study.follow(&books, &run).expect("books"), &run, Style::PLAIN);
+    let page = howslow_report::study(&study.follow(&books, &run).expect("books"), &run, Style::PLAIN);
     insta::assert_snapshot!(page);
     let run = example();
-    let bare = report::study(&study.follow(&books, &run).expect("books"), &run, Style::PLAIN);
+    let bare = howslow_report::study(&study.follow(&books, &run).expect("books"), &run, Style::PLAIN);
     for line in page.lines().chain(bare.lines()) {
         assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
     }
@@ -124,10 +125,10 @@ fn a_study_of_readers() {
         }
     };
     run.costs = study.needs(false).into_iter().enumerate().map(pass).collect();
-    let page = report::study(&study.follow(&books, &run).expect("a book"), &run, Style::PLAIN);
+    let page = howslow_report::study(&study.follow(&books, &run).expect("a book"), &run, Style::PLAIN);
     insta::assert_snapshot!(page);
     let run = example();
-    let bare = report::study(&study.follow(&books, &run).expect("a book"), &run, Style::PLAIN);
+    let bare = howslow_report::study(&study.follow(&books, &run).expect("a book"), &run, Style::PLAIN);
     for line in page.lines().chain(bare.lines()) {
         assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
     }
@@ -138,7 +139,7 @@ fn a_study_of_readers() {
 fn a_run_that_explains_nothing_says_so() {
     let mut run = example();
     run.costs.retain(|cost| cost.operation == "loop.empty");
-    let page = report::explained(&run, &derive(&run), &entry_shares(&run), &explain_all(&run), Style::PLAIN);
+    let page = howslow_report::explained(&run, &derive(&run), &entry_shares(&run), &explain_all(&run), Style::PLAIN);
     assert!(page.contains("no cost of this run names its parts"));
     assert!(page.contains("nothing to agree with"));
 }

@@ -1,9 +1,9 @@
 //! The page of a fleet, from made-up runs.
 
 use analysis::fleet::{FleetOptions, Found, Parts, RunFacts, RunFigure, Table, found};
+use howslow_report::document::FleetReportDocument;
+use howslow_report::{FleetView, Style};
 use record::{Bytes, Machine};
-use report::document::FleetReportDocument;
-use report::{FleetView, Style};
 
 const COSTS: [(&str, f64); 8] = [
     ("instruction.call", 1.1),
@@ -71,15 +71,15 @@ fn view(all: bool) -> FleetView<'static> {
 
 #[test]
 fn a_fleet_with_slow_nodes() {
-    insta::assert_snapshot!(report::fleet_report(&fleet(), &view(false), Style::PLAIN));
+    insta::assert_snapshot!(howslow_report::fleet_report(&fleet(), &view(false), Style::PLAIN));
 }
 
 #[test]
 fn nodes_to_drain() {
     let mut found = fleet();
-    insta::assert_snapshot!(report::drain_list(&found, &view(false)));
+    insta::assert_snapshot!(howslow_report::drain_list(&found, &view(false)));
     found.slow[0].node = "n3\"; reboot; \"".into();
-    let list = report::drain_list(&found, &view(false));
+    let list = howslow_report::drain_list(&found, &view(false));
     assert!(list.lines().next().is_some_and(|line| line.starts_with("# left out")), "{list}");
     assert!(list.lines().skip(1).all(|line| line.starts_with("scontrol update NodeName=n")), "{list}");
 }
@@ -87,15 +87,15 @@ fn nodes_to_drain() {
 #[test]
 fn a_map_is_drawn_for_each_class_and_one_class_is_chosen() {
     let found = fleet();
-    let pictures = report::fleet_pictures(&found, &view(true));
+    let pictures = howslow_report::fleet_pictures(&found, &view(true));
     assert_eq!(pictures.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["fleet-A", "fleet-B"]);
     for (_, svg) in &pictures {
         roxmltree::Document::parse(svg).expect("XML");
     }
     let one = FleetView { class: Some("B"), ..view(true) };
-    let page = report::fleet_report(&found, &one, Style::PLAIN);
+    let page = howslow_report::fleet_report(&found, &one, Style::PLAIN);
     assert!(page.contains("0 nodes slow") && page.contains("Example 7000") && !page.contains("n3 "), "{page}");
-    assert_eq!(report::drain_list(&found, &one), "");
+    assert_eq!(howslow_report::drain_list(&found, &one), "");
 }
 
 #[test]

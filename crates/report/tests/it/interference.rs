@@ -1,9 +1,9 @@
 //! The page of the interference matrix, from made-up cells.
 
 use analysis::interference::{ComparedStretch, Interference, Load, PairSlowdown, Slowdown};
+use howslow_report::Style;
+use howslow_report::document::InterferenceDocument;
 use record::{Machine, Place};
-use report::Style;
-use report::document::InterferenceDocument;
 
 fn load(kind: &str, dose: f64, place: Place) -> Load {
     Load { kind: kind.into(), dose, place }
@@ -56,12 +56,12 @@ fn found() -> Interference {
 
 #[test]
 fn a_matrix_of_interference() {
-    insta::assert_snapshot!(report::interference(&found(), &Machine::default(), Style::PLAIN, 100));
+    insta::assert_snapshot!(howslow_report::interference(&found(), &Machine::default(), Style::PLAIN, 100));
 }
 
 #[test]
 fn pictures_have_names_of_their_own() {
-    let pictures = report::interference_pictures(&found());
+    let pictures = howslow_report::interference_pictures(&found());
     let names: Vec<&str> = pictures.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["interference-other", "interference-same", "interference-same-cpu-time", "interference-doses"]);
     assert!(pictures.iter().all(|(_, svg)| svg.starts_with("<svg")));

@@ -1,14 +1,14 @@
 //! What people read, as snapshots of a fixed run.
 
 use analysis::doctor::{Finding, Severity};
+use howslow_report::{Kept, Listed, ListedCall, Style};
 use record::{Doubt, Machine, Nanoseconds, Point, Value};
-use report::{Kept, Listed, ListedCall, Style};
 
 use crate::support::example;
 
 #[test]
 fn a_run() {
-    insta::assert_snapshot!(report::page(&example(), Style::PLAIN));
+    insta::assert_snapshot!(howslow_report::page(&example(), Style::PLAIN));
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn a_run_without_costs_or_machine() {
     run.skipped.clear();
     run.machine = Machine::default();
     run.noise = record::Noise::default();
-    insta::assert_snapshot!(report::page(&run, Style::PLAIN));
+    insta::assert_snapshot!(howslow_report::page(&run, Style::PLAIN));
 }
 
 #[test]
@@ -37,25 +37,25 @@ fn a_run_with_every_oddity() {
     odd.doubts = vec![Doubt::NegativeNet, Doubt::FewRounds { rounds: 3 }, Doubt::NegativeNet];
     run.costs[3].doubts = vec![Doubt::RoundLost { reason: "killed by signal 9\nand more".into() }];
     run.costs[3].summary = "\t".into();
-    insta::assert_snapshot!(report::page(&run, Style::PLAIN));
+    insta::assert_snapshot!(howslow_report::page(&run, Style::PLAIN));
 }
 
 #[test]
 fn lines_fit_a_page() {
-    for line in report::page(&example(), Style::PLAIN).lines().skip(1) {
+    for line in howslow_report::page(&example(), Style::PLAIN).lines().skip(1) {
         assert!(line.chars().count() <= 124, "{} columns: {line}", line.chars().count());
     }
 }
 
 #[test]
 fn colours_change_nothing_but_colours() {
-    let coloured = report::page(&example(), Style::COLOURED);
+    let coloured = howslow_report::page(&example(), Style::COLOURED);
     assert!(coloured.contains("\u{1b}[1m"));
     let mut bare = coloured;
     for escape in ["\u{1b}[1m", "\u{1b}[2m", "\u{1b}[0m"] {
         bare = bare.replace(escape, "");
     }
-    assert_eq!(bare, report::page(&example(), Style::PLAIN));
+    assert_eq!(bare, howslow_report::page(&example(), Style::PLAIN));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_list() {
         needs: needs.iter().map(|need| need.to_string()).collect(),
     };
     let polls = vec![Point::default().with("descriptors", Value::Number(10))];
-    insta::assert_snapshot!(report::list(
+    insta::assert_snapshot!(howslow_report::list(
         &[
             listed("syscall.getppid", "system calls", vec![Point::default()], &[], true),
             listed("poll.poll", "waiting for many", polls, &[], false),
@@ -106,7 +106,7 @@ fn a_list_of_system_calls() {
         call(182, "putpmsg", None, None, Some("a reserved name: Linux never had it")),
         call(470, "listns", None, None, None),
     ];
-    insta::assert_snapshot!(report::syscalls(&calls, Style::PLAIN));
+    insta::assert_snapshot!(howslow_report::syscalls(&calls, Style::PLAIN));
 }
 
 #[test]
@@ -124,8 +124,8 @@ fn a_history() {
         path: "/somewhere/runs/20261121-033006-qxtz.json".into(),
     };
     let runs = [kept("@1", &[], false), kept("@2", &[], true), kept("@10", &["pipe.*", "syscall.read"], true)];
-    insta::assert_snapshot!(report::history(&runs, Style::PLAIN));
-    insta::assert_snapshot!(report::history(&[], Style::PLAIN), @"no run is kept yet; `howslow` makes the first");
+    insta::assert_snapshot!(howslow_report::history(&runs, Style::PLAIN));
+    insta::assert_snapshot!(howslow_report::history(&[], Style::PLAIN), @"no run is kept yet; `howslow` makes the first");
 }
 
 #[test]
@@ -141,8 +141,8 @@ fn a_doctor() {
         finding(Severity::Noise, &"another hardware thread shares this core ".repeat(5), "choose a host of your own"),
         finding(Severity::Missing, "only one CPU may be used", "allow a second (taskset, cpuset)"),
     ];
-    insta::assert_snapshot!(report::doctor(&example().machine, &findings, Style::PLAIN));
-    insta::assert_snapshot!(report::doctor(&Machine::default(), &[], Style::PLAIN), @r"
+    insta::assert_snapshot!(howslow_report::doctor(&example().machine, &findings, Style::PLAIN));
+    insta::assert_snapshot!(howslow_report::doctor(&Machine::default(), &[], Style::PLAIN), @r"
     unknown CPU
 
     nothing here makes numbers noisy or missing

@@ -4,8 +4,8 @@ use analysis::factors::factors;
 use analysis::predict::{MachineState, MixPrediction, predict};
 use analysis::statistics::Interval;
 use analysis::whatif::{Assumption, Supposed, suppose};
+use howslow_report::{FactorsOf, Priced, Style};
 use record::{Book, Mix, Run};
-use report::{FactorsOf, Priced, Style};
 
 use crate::support::example;
 
@@ -71,7 +71,7 @@ fn a_prediction_beside_what_was_measured() {
     let prediction = priced(&mix, &run, 0, Some(4200.0));
     let shown =
         [Priced { run: &run, prediction: &prediction, supposed: None, state: MachineState::Quiet, otherwise: None }];
-    let page = report::predictions(&mix, &shown, &[], Style::PLAIN);
+    let page = howslow_report::predictions(&mix, &shown, &[], Style::PLAIN);
     insta::assert_snapshot!("prediction", page);
     narrow(&page);
 }
@@ -100,7 +100,7 @@ fn two_runs_and_what_if() {
             otherwise: None,
         })
         .collect();
-    let page = report::predictions(&mix, &shown, &supposed, Style::PLAIN);
+    let page = howslow_report::predictions(&mix, &shown, &supposed, Style::PLAIN);
     insta::assert_snapshot!("two_runs", page);
     narrow(&page);
 }
@@ -110,7 +110,7 @@ fn what_is_lacking_makes_the_sum_a_least() {
     let (mix, mut run) = (mix(&SERVICE.replace("times = 0", "times = 2")), example());
     run.costs.retain(|cost| cost.operation != "syscall.getppid");
     let prediction = priced(&mix, &run, 0, None);
-    let page = report::predictions(
+    let page = howslow_report::predictions(
         &mix,
         &[Priced { run: &run, prediction: &prediction, supposed: None, state: MachineState::Quiet, otherwise: None }],
         &[],
@@ -128,7 +128,7 @@ fn a_change_in_proportion_is_as_open_as_its_cost() {
     let after = suppose(&prediction, &supposed).ok();
     let shown =
         [Priced { run: &run, prediction: &prediction, supposed: after, state: MachineState::Quiet, otherwise: None }];
-    let page = report::predictions(&mix, &shown, &supposed, Style::PLAIN);
+    let page = howslow_report::predictions(&mix, &shown, &supposed, Style::PLAIN);
     assert!(page.contains("-418 ns  1.13 times as fast"), "{page}");
     // Both costs are of one run and share its A/A band of 0.6 %: 0.6 % of the 418 ns, not the 1.55 of independent ones.
     assert!(page.contains("the change is known to +- 2.51 ns"), "{page}");
@@ -140,7 +140,7 @@ fn factors_of_two_machines_and_of_two_mixes() {
     let measured = [priced(&mix, &runs[0], 0, Some(170e3)), priced(&mix, &runs[1], 1, Some(110e3))];
     let found = factors(&measured[0], &measured[1]).expect("factors");
     let of = FactorsOf { mixes: [&mix, &mix], runs: [&runs[0], &runs[1]], factors: &found };
-    let page = report::factors(&of, Style::PLAIN);
+    let page = howslow_report::factors(&of, Style::PLAIN);
     insta::assert_snapshot!("factors", page);
     narrow(&page);
     assert!(page.contains("12 % fewer users"));
@@ -151,7 +151,7 @@ fn factors_of_two_machines_and_of_two_mixes() {
     let sides = [priced(&mix, &runs[0], 0, None), priced(&fewer, &runs[1], 1, None)];
     let found = factors(&sides[0], &sides[1]).expect("factors");
     let of = FactorsOf { mixes: [&mix, &fewer], runs: [&runs[0], &runs[1]], factors: &found };
-    let page = report::factors(&of, Style::PLAIN);
+    let page = howslow_report::factors(&of, Style::PLAIN);
     insta::assert_snapshot!("factors_of_mixes", page);
     narrow(&page);
 }

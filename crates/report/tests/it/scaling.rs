@@ -1,8 +1,8 @@
 //! The page of `howslow scaling`: a machine of many CPUs and one of two, on made-up costs.
 
 use analysis::scalability::scalings;
+use howslow_report::Style;
 use record::{Bytes, Nanoseconds, Point, Run, Value};
-use report::Style;
 
 /// A run of one operation: CPUs and the time of a unit on each of them.
 fn run(operation: &str, at: &[(&str, u64)], payload: u64, times: &[(u64, f64)]) -> Run {
@@ -37,19 +37,19 @@ fn many_cpus() -> Run {
 #[test]
 fn a_machine_of_many_cpus() {
     let run = many_cpus();
-    insta::assert_snapshot!(report::scaling(&run, &scalings(&run), 80, Style::PLAIN));
+    insta::assert_snapshot!(howslow_report::scaling(&run, &scalings(&run), 80, Style::PLAIN));
 }
 
 #[test]
 fn a_machine_of_two_cpus_has_ratios_alone() {
     let run = run("scaling.call", &[], 0, &[(1, 100.0), (2, 104.0)]);
-    insta::assert_snapshot!(report::scaling(&run, &scalings(&run), 80, Style::PLAIN));
+    insta::assert_snapshot!(howslow_report::scaling(&run, &scalings(&run), 80, Style::PLAIN));
 }
 
 #[test]
 fn a_run_without_such_work_says_so() {
     let run = run("loop.empty", &[], 0, &[(1, 1.0)]);
-    let page = report::scaling(&run, &scalings(&run), 80, Style::PLAIN);
+    let page = howslow_report::scaling(&run, &scalings(&run), 80, Style::PLAIN);
     assert!(page.contains("no work of this run was measured on one CPU and on several"), "{page}");
 }
 
@@ -57,7 +57,7 @@ fn a_run_without_such_work_says_so() {
 fn the_document_has_what_the_page_tells() {
     let run = many_cpus();
     let scalings = scalings(&run);
-    let document = report::document::ScalingDocument::of(&run, &scalings);
+    let document = howslow_report::document::ScalingDocument::of(&run, &scalings);
     let json = serde_json::to_value(&document).expect("JSON");
     let work = |index: usize| &json["works"][index];
     assert_eq!(work(1)["operation"], "memory.read.cpus");

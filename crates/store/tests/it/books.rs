@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use howslow_store::{Store, book, book_names};
 use record::{Book, CountedIn, Departure, Nanoseconds, Value};
-use store::{Store, book, book_names};
 
 fn rsx() -> Book {
     book("pdp-11-24").expect("there is such a book").expect("and it is one")

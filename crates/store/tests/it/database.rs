@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
+use howslow_store::{Address, Filter, Store, StoreError};
 use record::{Run, run_from_bytes};
-use store::{Address, Filter, Store, StoreError};
 
+#[cfg(feature = "team")]
 use crate::server::{PASSWORD, Server};
 
 const EXAMPLE: &[u8] = include_bytes!("../../../record/tests/data/example-run.json");
@@ -26,7 +27,7 @@ fn sqlite(folder: &Path) -> Store {
 /// The number of rows that the store shows for a filter.
 pub fn rows(store: &Store, filter: &Filter) -> usize {
     let mut count = 0;
-    let each = &mut |_: &store::Table, _: store::Row| {
+    let each = &mut |_: &howslow_store::CostTable, _: howslow_store::Row| {
         count += 1;
         ControlFlow::Continue(())
     };
@@ -83,7 +84,7 @@ fn keeps_and_finds(store: &Store) {
         );
     }
     let mut shown = Vec::new();
-    let each = &mut |table: &store::Table, row: store::Row| {
+    let each = &mut |table: &howslow_store::CostTable, row: howslow_store::Row| {
         shown.push((table.runs[row.run as usize].id.clone(), row, table.doubts[row.doubts as usize].clone()));
         ControlFlow::Continue(())
     };
@@ -91,7 +92,7 @@ fn keeps_and_finds(store: &Store) {
     let cost = first.cost("syscall.getppid", &[]).expect("a cost");
     let (_, row, doubts) = shown.iter().find(|(id, ..)| *id == first.id).expect("a row");
     assert_eq!((row.value, row.low, row.cycles), (cost.quoted().0, cost.net_ns.low.0, cost.cycles));
-    assert_eq!((shown.len(), store::serious(doubts)), (4, cost.doubts.iter().any(record::Doubt::is_serious)));
+    assert_eq!((shown.len(), howslow_store::serious(doubts)), (4, cost.doubts.iter().any(record::Doubt::is_serious)));
     // Nodes that begin together can draw the same letters.
     let mut twin = first.clone();
     twin.machine.host = Some("twin".into());
@@ -175,6 +176,35 @@ fn a_database_of_a_newer_howslow_is_refused_and_untouched() {
     assert_eq!(fs::read(&file).expect("read"), before);
 }
 
+/// A store as the first version of this program made it, whose library kept the list of steps.
+#[test]
+fn a_database_of_before_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("runs.sqlite");
+    let before = rusqlite::Connection::open(&file).expect("opened");
+    before.execute_batch(include_str!("data/store-of-before.sql")).expect("a store");
+    let steps = |connection: &rusqlite::Connection| -> String {
+        let list = "SELECT group_concat(version || name || applied_on || checksum) FROM refinery_schema_history";
+        connection.query_row(list, [], |row| row.get(0)).expect("a list")
+    };
+    let (store, listed) = (sqlite(folder.path()), steps(&before));
+    let run = store.open("@1").expect("the run of before");
+    assert_eq!((run.id.as_str(), rows(&store, &Filter::default())), ("20260101-000000-kept", run.costs.len()));
+    assert_eq!(store.keep(&example("new", "2026-01-02T00:00:00Z")).expect("kept").warning, None);
+    assert_eq!((store.list().expect("a list").len(), steps(&before)), (2, listed));
+}
+
+#[test]
+#[cfg(not(feature = "team"))]
+fn without_postgres_a_run_waits_in_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::in_folder(folder.path()).at(Address::parse("postgres://a:s3cr3t@h/d").expect("an address"));
+    assert!(matches!(store.list(), Err(StoreError::Team("PostgreSQL"))));
+    let kept = store.keep(&example("kept", "2026-01-03T00:00:00Z")).expect("kept in a file");
+    assert!(kept.warning.is_some_and(|why| why.contains("--features team") && !why.contains("s3cr3t")));
+    assert!(Path::new(&kept.place).is_file());
+}
+
 #[test]
 fn a_file_that_is_no_database_is_one_clear_error_and_loses_no_run() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -186,31 +216,77 @@ fn a_file_that_is_no_database_is_one_clear_error_and_loses_no_run() {
 }
 
 #[test]
-fn a_connection_that_must_be_encrypted_is_refused_before_anything_is_sent() {
+#[cfg(feature = "team")]
+fn encryption_that_cannot_be_had_is_refused_before_anything_is_sent() {
     let folder = tempfile::tempdir().expect("a folder");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("a port");
     let port = listener.local_addr().expect("a port").port();
-    for mode in ["require", "verify-ca", "verify-full&application_name=x", "%72equire"] {
+    for mode in ["sometimes", "verify-full&sslrootcert=/nowhere/root.crt", "%72equire&sslrootcert=/dev/null"] {
         let url = format!("postgres://ann:{PASSWORD}@127.0.0.1:{port}/costs?sslmode={mode}");
         let store = Store::in_folder(folder.path()).at(Address::parse(&url).expect("an address"));
         let told = store.list().expect_err("no store").to_string();
-        assert!(told.contains("encrypted") && told.contains("ssh -L") && !told.contains(PASSWORD), "{told}");
+        assert!(told.contains("sslmode") && told.contains("Nothing was sent") && !told.contains(PASSWORD), "{told}");
         let kept = store.keep(&example("kept", "2026-01-03T00:00:00Z")).expect("kept in a file");
-        assert!(kept.warning.is_some_and(|why| why.contains("encrypted")));
+        assert!(kept.warning.is_some_and(|why| why.contains("Nothing was sent")));
     }
     assert!(listener.accept().is_err(), "it connected");
 }
 
 #[test]
+fn a_damaged_and_a_locked_database_say_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = sqlite(folder.path());
+    store.keep(&example("a", "2026-01-01T00:00:00Z")).expect("kept");
+    let file = folder.path().join("runs.sqlite");
+    let mut bytes = fs::read(&file).expect("a database");
+    for byte in bytes.iter_mut().skip(100) {
+        *byte = 0xa5;
+    }
+    fs::write(&file, bytes).expect("written");
+    let error = store.list().expect_err("damaged");
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+    assert!(error.to_string().contains("move it away") && error.to_string().contains(".recover"), "{error}");
+}
+
+#[test]
+fn a_run_is_removed_with_all_that_was_kept_of_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    Store::in_folder(folder.path()).keep(&example("20260101", "2026-01-01T00:00:00Z")).expect("kept");
+    let store = sqlite(folder.path());
+    store.take_in_waiting(LONG).expect("taken in");
+    store.keep(&example("20260102", "2026-01-02T00:00:00Z")).expect("kept");
+    let taken = folder.path().join("runs/taken/20260101.json");
+    assert!(taken.exists());
+    store.remove(&store.find("20260101").expect("a run")).expect("removed");
+    assert!(!taken.exists(), "the file that it was taken from");
+    let ids: Vec<String> = store.list().expect("a list").into_iter().map(|head| head.id).collect();
+    assert_eq!(ids, ["20260102"]);
+    assert_eq!(rows(&store, &Filter::default()), example("", "").costs.len());
+    store.remove(&store.find("@1").expect("a run")).expect("removed");
+    let connection = rusqlite::Connection::open(folder.path().join("runs.sqlite")).expect("opened");
+    for table in ["run", "document", "cost", "machine"] {
+        let count: i64 =
+            connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).expect("counted");
+        assert_eq!(count, 0, "{table}");
+    }
+}
+
+#[test]
+fn a_file_that_another_process_has_put_away_is_not_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let taken = sqlite(folder.path()).take_in(&[folder.path().join("gone.json")]).expect("taken in");
+    assert_eq!(taken, howslow_store::Taken::default());
+}
+
+#[test]
+#[cfg(feature = "team")]
 fn postgres_keeps_runs_and_finds_them_and_tells_no_password() {
     let Some(mut server) = Server::start() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let store = server.store("costs", folder.path());
     keeps_and_finds(&store);
-    let shown = server.client("costs").query_one("SELECT count(*), count(DISTINCT host) FROM howslow.costs", &[]);
-    let shown = shown.expect("rows");
-    assert_eq!((shown.get::<_, i64>(0) > 0, shown.get::<_, i64>(1)), (true, 5));
+    assert_eq!(server.ask("costs", "SELECT count(*) > 0, count(DISTINCT host) FROM howslow.costs"), "t|5");
 
     // A wrong password, a database that is not there, a server that is gone: said without the password, and nothing is lost.
     let at = |url: &str| Store::in_folder(folder.path()).at(Address::parse(url).expect("an address"));
@@ -237,7 +313,7 @@ fn postgres_keeps_runs_and_finds_them_and_tells_no_password() {
     assert!(!Path::new(&kept.place).exists());
 
     let newer = "INSERT INTO howslow.refinery_schema_history VALUES (99, 'later', '2030-01-01T00:00:00Z', '1')";
-    server.client("costs").batch_execute(newer).expect("done");
+    server.ask("costs", newer);
     assert!(matches!(store.list(), Err(StoreError::Newer { found: 99, .. })));
     drop(server);
 }

@@ -3,8 +3,11 @@
 mod books;
 #[cfg(feature = "database")]
 mod database;
-#[cfg(feature = "database")]
+mod exchange;
+#[cfg(feature = "team")]
 mod server;
+#[cfg(feature = "team")]
+mod silent;
 mod store;
 #[cfg(feature = "database")]
 mod writers;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use store::{Address, Store};
+use howslow_store::{Address, Store};
 use tempfile::TempDir;
 
 /// The user's password. It must never be seen in a message.
@@ -14,6 +14,7 @@ pub const PASSWORD: &str = "s3cr3t-of-the-test";
 pub struct Server {
     folder: TempDir,
     process: Option<Child>,
+    port: Option<u16>,
 }
 
 /// The folder of the server's programs, which Debian does not put into the path.
@@ -50,7 +51,7 @@ impl Server {
         made.arg("--pwfile").arg(folder.path().join("password")).current_dir(folder.path());
         let made = made.output().expect("initdb runs");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let mut server = Server { folder, process: None };
+        let mut server = Server { folder, process: None, port: None };
         server.run();
         Some(server)
     }
@@ -61,13 +62,34 @@ impl Server {
         let log = std::fs::File::create(folder.join("log")).expect("a log");
         let mut command = as_user(&programs().expect("programs").join("postgres"));
         command.arg("-D").arg(folder.join("data")).arg("-k").arg(folder);
-        command.args(["-c", "listen_addresses=", "-c", "max_connections=60"]).current_dir(folder);
+        command.args(["-c", "max_connections=60"]).current_dir(folder);
+        if self.port.is_none() {
+            command.args(["-c", "listen_addresses="]);
+        }
         self.process = Some(command.stdout(Stdio::null()).stderr(log).spawn().expect("postgres runs"));
         let begin = Instant::now();
-        while postgres::Client::connect(&self.url("postgres"), postgres::NoTls).is_err() {
+        while self.psql("postgres", "SELECT 1").is_err() {
             assert!(begin.elapsed() < Duration::from_secs(60), "{}", self.log());
             std::thread::sleep(Duration::from_millis(50));
         }
+    }
+
+    /// Starts it again so that it also listens on this port of this machine, with the key and certificate of a folder.
+    pub fn listen(&mut self, port: u16, keys: Option<&Path>) {
+        self.kill();
+        let data = self.folder.path().join("data");
+        let mut settings = format!("listen_addresses = '127.0.0.1'\nport = {port}\n");
+        if let Some(keys) = keys {
+            settings += "ssl = on\n";
+            for name in ["server.key", "server.crt"] {
+                std::fs::copy(keys.join(name), data.join(name)).expect("copied");
+            }
+            let script = "chown postgres server.key server.crt; chmod 600 server.key";
+            let _ = Command::new("sh").args(["-c", script]).current_dir(&data).status();
+        }
+        std::fs::write(data.join("postgresql.auto.conf"), settings).expect("written");
+        self.port = Some(port);
+        self.run();
     }
 
     fn log(&self) -> String {
@@ -84,17 +106,27 @@ impl Server {
 
     pub fn url(&self, database: &str) -> String {
         let folder = self.folder.path().display().to_string().replace('/', "%2F");
-        format!("postgres://howslow:{PASSWORD}@{folder}/{database}")
+        let port = self.port.map_or(String::new(), |port| format!(":{port}"));
+        format!("postgres://howslow:{PASSWORD}@{folder}{port}/{database}")
     }
 
     /// A new database, and a store in it whose files wait in this folder.
     pub fn store(&self, database: &str, folder: &Path) -> Store {
-        self.client("postgres").batch_execute(&format!("CREATE DATABASE {database}")).expect("a database");
+        self.ask("postgres", &format!("CREATE DATABASE {database}"));
         Store::in_folder(folder).at(Address::parse(&self.url(database)).expect("an address"))
     }
 
-    pub fn client(&self, database: &str) -> postgres::Client {
-        postgres::Client::connect(&self.url(database), postgres::NoTls).expect("a connection")
+    /// The answer of the server's own client to a statement: rows in lines, columns separated by `|`.
+    pub fn ask(&self, database: &str, statement: &str) -> String {
+        self.psql(database, statement).unwrap_or_else(|error| panic!("{statement}: {error}"))
+    }
+
+    fn psql(&self, database: &str, statement: &str) -> Result<String, String> {
+        let mut client = Command::new(programs().expect("programs").join("psql"));
+        client.args(["--no-psqlrc", "--no-align", "--tuples-only", "--quiet", "-c", statement]).arg(self.url(database));
+        let answer = client.output().expect("psql runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if answer.status.success() { Ok(text(&answer.stdout)) } else { Err(text(&answer.stderr)) }
     }
 }
 

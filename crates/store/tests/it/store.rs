@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
+use analysis::prior::Trace;
+use howslow_store::{BestSpeed, Calibration, Earlier, FigureHistory, OfRun, RunKind, Store, StoreError};
 use record::{Nanoseconds, Run, run_from_bytes};
-use store::{BestSpeed, Calibration, Store, StoreError};
 use tempfile::TempDir;
 
 fn example(id: &str, started: &str) -> Run {
@@ -208,5 +210,111 @@ fn the_best_checks_are_remembered_and_nonsense_forgotten() {
     for damaged in ["", "{", "[]", r#"{"machines":"x"}"#] {
         fs::write(folder.path().join("known.json"), damaged).expect("written");
         assert_eq!(Calibration::load(&store), Calibration::default());
+    }
+}
+
+/// Gives a file to another user. Says so and returns false where that is not allowed.
+fn given_away(path: &Path) -> bool {
+    let given = std::os::unix::fs::lchown(path, Some(65534), Some(65534)).is_ok();
+    if !given {
+        testing::not_tested!("only root can give a file to another user");
+    }
+    given
+}
+
+#[test]
+fn a_replaced_file_keeps_its_mode_and_only_files_are_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("private"), "old").expect("written");
+    fs::set_permissions(at("private"), fs::Permissions::from_mode(0o600)).expect("our file");
+    symlink("private", at("link")).expect("a link");
+    howslow_store::write_whole(&at("link"), b"new").expect("written");
+    let found = fs::symlink_metadata(at("private")).expect("there");
+    assert_eq!((found.mode() & 0o777, fs::read(at("private")).expect("read")), (0o600, b"new".to_vec()));
+    assert!(fs::symlink_metadata(at("link")).expect("there").is_symlink());
+    assert!(Command::new("mkfifo").arg(at("pipe")).status().expect("mkfifo runs").success());
+    fs::create_dir(at("folder")).expect("made");
+    let refused = |name: &str| {
+        let errors = [howslow_store::check_writable(&at(name)), howslow_store::write_whole(&at(name), b"new")];
+        errors.into_iter().all(|error| matches!(error, Err(StoreError::NotAFile { .. })))
+    };
+    assert!(refused("pipe") && refused("folder"));
+    symlink("private", at("planted")).expect("a link");
+    if given_away(&at("planted")) {
+        assert!(refused("planted"), "a link of another user");
+        assert_eq!(fs::read(at("private")).expect("read"), b"new");
+    }
+    assert_eq!(files(folder.path()), ["folder", "link", "pipe", "planted", "private"]);
+}
+
+#[test]
+fn what_a_killed_writer_left_is_removed_later() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, hours) in [(".howslow-1-1.part", 2), (".howslow-2-1.part", 0)] {
+        let part = fs::File::create(folder.path().join(name)).expect("a file");
+        let written = std::time::SystemTime::now() - std::time::Duration::from_secs(3600 * hours);
+        part.set_modified(written).expect("our file");
+    }
+    howslow_store::write_whole(&folder.path().join("new"), b"new").expect("written");
+    assert_eq!(files(folder.path()), [".howslow-2-1.part", "new"]);
+}
+
+#[test]
+fn a_data_folder_leads_nowhere_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, other) = (folder.path().join("data"), folder.path().join("other"));
+    fs::create_dir_all(&data).expect("made");
+    fs::create_dir_all(&other).expect("made");
+    fs::write(other.join("precious"), "precious").expect("written");
+    symlink(other.join("precious"), data.join("known.json")).expect("a link");
+    let store = Store::in_folder(&data);
+    Calibration::default().save(&store).expect("saved");
+    assert_eq!(fs::read(other.join("precious")).expect("read"), b"precious");
+    assert!(fs::symlink_metadata(data.join("known.json")).expect("there").is_file());
+    symlink(&other, data.join("runs")).expect("a link");
+    let run = example("a", "2026-01-01T00:00:00Z");
+    if !given_away(&data.join("runs")) {
+        return;
+    }
+    store.keep(&run).expect_err("another user's link");
+    assert_eq!(files(&other), ["precious"]);
+    // As with `sudo` that keeps HOME.
+    assert!(given_away(&data));
+    let error = store.keep(&run).expect_err("another user's folder");
+    assert!(matches!(error, StoreError::AnothersFolder { owner: 65534, .. }), "{error}");
+    assert!(error.to_string().contains("sudo -H"), "{error}");
+    assert!(Calibration::default().save(&store).is_err());
+}
+
+#[test]
+fn only_runs_of_one_build_kernel_and_boot_learn_from_each_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::in_folder(folder.path());
+    assert_eq!(FigureHistory::load(&store).of("zen", &RunKind::default()), Earlier::default(), "the first run ever");
+    let kind = |build: &str, kernel: &str, boot: &str| RunKind {
+        build: build.into(),
+        kernel: kernel.into(),
+        boot: boot.into(),
+    };
+    let steady = Trace { rounds: vec![(4.0, 5.0), (4.001, 5.0)], ..Trace::default() };
+    let mut known = FigureHistory::default();
+    for _ in 0..12 {
+        known.add("zen", &kind("b", "6.1", "quiet"), OfRun::from([("a".into(), steady.clone())]));
+    }
+    known.save(&store).expect("saved");
+    let known = FigureHistory::load(&store);
+    let same = known.of("zen", &kind("b", "6.1", "quiet"));
+    assert_eq!((same.count(), same.prior("a").rounds, same.prior("other").rounds), (10, 20, 0));
+    let unused = |kind: RunKind| known.of("zen", &kind).unused.expect("said");
+    assert_eq!(unused(kind("c", "6.1", "quiet")), "10 earlier runs are of another build of howslow");
+    assert_eq!(unused(kind("b", "6.2", "quiet")), "10 earlier runs are of another kernel");
+    assert_eq!(unused(kind("b", "6.1", "mitigations=off")), "10 earlier runs are of another boot option or mitigation");
+    assert_eq!(known.of("another microarchitecture", &kind("b", "6.1", "quiet")), Earlier::default());
+    for damaged in ["{", "7", r#"{"machines":{"zen":{"build":"b","runs":[{"a":1.5}]}}}"#] {
+        fs::write(folder.path().join("figures.json"), damaged).expect("written");
+        let known = FigureHistory::load(&store);
+        let earlier = known.of("zen", &kind("b", "6.1", "quiet"));
+        assert_eq!((earlier.count(), earlier.unused.as_deref()), (0, Some("what earlier runs left cannot be read")));
     }
 }

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use store::{Address, Filter, Store};
+use howslow_store::{Address, Filter, Store};
 
 use crate::database::{example, rows};
+#[cfg(feature = "team")]
 use crate::server::Server;
 
 const WRITERS: usize = 20;
@@ -100,6 +101,7 @@ fn twenty_writers_of_sqlite_lose_nothing_when_killed() {
 }
 
 #[test]
+#[cfg(feature = "team")]
 fn twenty_writers_of_postgres_lose_nothing_when_they_and_the_server_are_killed() {
     let Some(mut server) = Server::start() else { return };
     let folder = tempfile::tempdir().expect("a folder");

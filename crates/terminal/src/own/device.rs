@@ -1,21 +1,21 @@
 //! The terminal as a device: writes that never block for good, and what it answers. Reads all that comes, so that a terminal
 //! that answers in the middle of a payload is not held up.
 
-use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use measure::Signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::{Errno, read, write};
 use rustix::process::getpgrp;
 use rustix::termios::{Termios, tcgetattr, tcgetpgrp, tcgetwinsize};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::answer::{Heard, Listener};
 use crate::error::TerminalError;
+
+/// SIGINT, which has this number everywhere (signal(7)).
+const INTERRUPT: i32 = 2;
 
 /// The longest time for which a terminal may take nothing, or answer nothing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
@@ -24,7 +24,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 pub(super) struct Device {
     tty: OwnedFd,
     listener: Listener,
-    signals: Vec<(i32, Arc<AtomicBool>, signal_hook::SigId)>,
+    signals: Signals,
     /// Answers that were heard and did not fit the question.
     unfit: bool,
 }
@@ -37,13 +37,7 @@ impl Device {
         if tcgetpgrp(&tty)? != getpgrp() {
             return Err(TerminalError::Background);
         }
-        let mut signals = Vec::new();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            let flag = Arc::new(AtomicBool::new(false));
-            let registered = signal_hook::flag::register(signal, Arc::clone(&flag));
-            signals.push((signal, flag, registered.map_err(|error| TerminalError::Call(errno(&error)))?));
-        }
-        Ok(Device { tty, listener: Listener::default(), signals, unfit: false })
+        Ok(Device { tty, listener: Listener::default(), signals: Signals::watch(), unfit: false })
     }
 
     /// The descriptor.
@@ -112,8 +106,8 @@ impl Device {
             Err(errno) => return Err(errno.into()),
         }
         let events = polled[0].revents();
-        if let Some((signal, ..)) = self.signals.iter().find(|(_, flag, _)| flag.load(Ordering::Relaxed)) {
-            return Err(TerminalError::Interrupted(*signal));
+        if let Some(signal) = self.signals.come() {
+            return Err(TerminalError::Interrupted(signal));
         }
         if !events.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
             return Ok(Vec::new());
@@ -124,7 +118,7 @@ impl Device {
             Ok(length) => {
                 let heard: Vec<Heard> = room[..length].iter().filter_map(|&byte| self.listener.next(byte)).collect();
                 match heard.contains(&Heard::Interrupt) {
-                    true => Err(TerminalError::Interrupted(SIGINT)),
+                    true => Err(TerminalError::Interrupted(INTERRUPT)),
                     false => Ok(heard),
                 }
             }
@@ -134,25 +128,10 @@ impl Device {
     }
 }
 
-impl Drop for Device {
-    fn drop(&mut self) {
-        for (_, _, id) in &self.signals {
-            signal_hook::low_level::unregister(*id);
-        }
-    }
-}
-
 /// A terminal whose other end is closed answers with an input/output error.
 fn closed(errno: Errno) -> TerminalError {
     match errno {
         Errno::IO => TerminalError::Closed,
         other => other.into(),
-    }
-}
-
-fn errno(error: &std::io::Error) -> Errno {
-    match error.kind() {
-        ErrorKind::InvalidInput => Errno::INVAL,
-        _ => error.raw_os_error().map_or(Errno::INVAL, Errno::from_raw_os_error),
     }
 }

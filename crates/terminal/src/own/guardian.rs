@@ -5,7 +5,7 @@
 //! left to restore the terminal.
 
 use std::io::{Error, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -40,12 +40,67 @@ const ALIVE: &[u8] = b"\x1b[5n";
 /// The longest time that restoring may take where the terminal does not answer.
 const LAST: Duration = Duration::from_millis(700);
 
+/// The process that restores a terminal if this one is gone without having done so. Dropping it ends it.
+pub struct Guardian {
+    child: Child,
+    pipe: Option<ChildStdin>,
+}
+
+impl Guardian {
+    /// Starts it with a copy of the descriptor, and waits until it has read the settings.
+    ///
+    /// # Errors
+    /// If it cannot be started, or ends at once.
+    pub fn start(tty: &OwnedFd) -> Result<Guardian, Error> {
+        let mut child = Command::new("/proc/self/exe")
+            .arg(GUARD)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(tty.try_clone()?)
+            .spawn()?;
+        let output = child.stdout.take();
+        let guardian = Guardian { pipe: child.stdin.take(), child };
+        let mut word = [0];
+        match output.map(|mut output| output.read_exact(&mut word)) {
+            Some(Ok(())) if word == [READY] => Ok(guardian),
+            _ => Err(Error::other("it ended at once")),
+        }
+    }
+
+    /// Says that the settings are about to be changed.
+    ///
+    /// # Errors
+    /// If it has ended.
+    pub fn changing(&self) -> Result<(), Error> {
+        self.say(CHANGING)
+    }
+
+    /// Says that the settings have been restored.
+    ///
+    /// # Errors
+    /// If it has ended.
+    pub fn restored(&self) -> Result<(), Error> {
+        self.say(RESTORED)
+    }
+
+    fn say(&self, word: u8) -> Result<(), Error> {
+        self.pipe.as_ref().map_or(Ok(()), |mut pipe| pipe.write_all(&[word]))
+    }
+}
+
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        drop(self.pipe.take());
+        let _ = self.child.wait();
+    }
+}
+
 /// A terminal that is raw and shows the alternate screen until this is dropped.
 pub(super) struct Held {
     /// The terminal.
     pub device: Device,
     before: Termios,
-    guardian: Option<(Child, ChildStdin)>,
+    guardian: Guardian,
     /// True if everything that was sent has been parsed.
     pub clean: bool,
 }
@@ -54,11 +109,11 @@ impl Held {
     /// Starts the guardian, then changes the settings.
     pub fn new(mut device: Device) -> Result<Held, TerminalError> {
         let before = device.modes()?;
-        let (child, mut pipe) = start(&device).map_err(TerminalError::NoGuardian)?;
-        pipe.write_all(&[CHANGING]).map_err(TerminalError::NoGuardian)?;
+        let guardian = Guardian::start(device.tty()).map_err(TerminalError::NoGuardian)?;
+        guardian.changing().map_err(TerminalError::NoGuardian)?;
         let changed = tcsetattr(device.tty(), OptionalActions::Now, &raw(&before));
         let entered = changed.map_err(TerminalError::from).and_then(|()| device.write(ENTER));
-        let held = Held { device, before, guardian: Some((child, pipe)), clean: false };
+        let held = Held { device, before, guardian, clean: false };
         entered.map(|_| held)
     }
 }
@@ -66,33 +121,7 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         restore(self.device.tty().as_fd(), &self.before, self.clean);
-        if let Some((mut child, mut pipe)) = self.guardian.take() {
-            let _ = pipe.write_all(&[RESTORED]);
-            drop(pipe);
-            let _ = child.wait();
-        }
-    }
-}
-
-/// Starts the guardian with a copy of the descriptor, and waits until it has read the settings.
-fn start(device: &Device) -> Result<(Child, ChildStdin), Error> {
-    let mut child = Command::new("/proc/self/exe")
-        .arg(GUARD)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(device.tty().try_clone()?)
-        .spawn()?;
-    let (Some(pipe), Some(mut output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(Error::other("it has no pipe"));
-    };
-    let mut word = [0];
-    match output.read_exact(&mut word) {
-        Ok(()) if word == [READY] => Ok((child, pipe)),
-        _ => {
-            drop(pipe);
-            child.wait()?;
-            Err(Error::other("it ended at once"))
-        }
+        let _ = self.guardian.restored();
     }
 }
 
@@ -111,7 +140,7 @@ pub fn serve() -> Result<(), String> {
     let mut words = Vec::new();
     // An end by an error is an end too.
     let _ = std::io::stdin().lock().read_to_end(&mut words);
-    if words == [CHANGING] {
+    if words.last() == Some(&CHANGING) {
         // A shell that has set the terminal for itself in the meantime is not disturbed.
         let left = tcgetattr(&terminal).is_ok_and(|now| same(&now, &raw(&before)));
         if left {

@@ -48,7 +48,7 @@ impl Cells<'_> {
         self.number += 1;
         let folder = self.scratch.path().join(self.number.to_string());
         let (cpu, other) = (self.request.cpu, self.request.other_cpu);
-        let done = guard::apart_in(Some(self.scratch.path()), PATIENCE, || {
+        let done = system::guard::apart_in(Some(self.scratch.path()), PATIENCE, || {
             operation::pin(cpu)?;
             work(&Setting::new(record::Point::default(), folder.clone(), cpu, other, 1))
         });

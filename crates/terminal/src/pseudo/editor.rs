@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use analysis::terminal::pseudo::Edited;
+use catalogue::terminal::pair::{Features, Pty, write_all};
 use operation::{Failure, Setting, Usage};
-use operations::terminal::pair::{Features, Pty, write_all};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::read;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -179,7 +179,7 @@ mod tests {
     fn every_editor_that_is_here_makes_the_same_edits() {
         let mut made = Vec::new();
         for editor in &EDITORS {
-            let done = guard::apart(Duration::from_secs(120), || {
+            let done = system::guard::apart(Duration::from_secs(120), || {
                 let scratch = tempfile::tempdir()?;
                 let setting = Setting::new(record::Point::default(), scratch.path().into(), 0, None, 1);
                 edited(&setting, editor)

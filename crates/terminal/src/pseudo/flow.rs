@@ -4,10 +4,10 @@
 use std::time::{Duration, Instant};
 
 use analysis::terminal::pseudo::{Flow, Used};
+use catalogue::terminal::drained::Drained;
+use catalogue::terminal::pair::{LINE, lines, write_all};
+use catalogue::terminal::paths::laid;
 use operation::{Failure, Setting};
-use operations::terminal::drained::Drained;
-use operations::terminal::pair::{LINE, lines, write_all};
-use operations::terminal::paths::laid;
 
 use super::cells::Cells;
 use super::used::Account;
@@ -233,7 +233,7 @@ mod tests {
     fn every_byte_comes_out_and_all_processor_time_is_positive() {
         for path in PATHS {
             for asked in [None, Some(1e5)] {
-                let flow = guard::apart(Duration::from_secs(60), || {
+                let flow = system::guard::apart(Duration::from_secs(60), || {
                     let scratch = tempfile::tempdir()?;
                     let setting = Setting::new(record::Point::default(), scratch.path().into(), 0, None, 1);
                     flow(&setting, (path, 64), asked, Duration::from_millis(50))

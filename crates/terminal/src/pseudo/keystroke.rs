@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use analysis::terminal::Latency;
 use analysis::terminal::pseudo::Keystrokes;
+use catalogue::terminal::pair::{Features, Pty};
+use catalogue::terminal::paths::laid;
 use operation::{Failure, Setting};
-use operations::terminal::pair::{Features, Pty};
-use operations::terminal::paths::laid;
 use rustix::io::{read, write};
 use rustix::termios::{QueueSelector, tcflush};
 
@@ -118,10 +118,10 @@ mod tests {
     fn every_stroke_is_echoed_by_all() {
         let time = Duration::from_millis(50);
         for pause in PAUSES {
-            let times = guard::apart(Duration::from_secs(60), || line_discipline(pause, time));
+            let times = system::guard::apart(Duration::from_secs(60), || line_discipline(pause, time));
             assert!(!times.expect("not lost").expect("measured").is_empty());
             for path in ["raw", "tcp"] {
-                let times = guard::apart(Duration::from_secs(60), || {
+                let times = system::guard::apart(Duration::from_secs(60), || {
                     let setting = Setting::new(record::Point::default(), std::env::temp_dir(), 0, None, 1);
                     program(&setting, (path, false), pause, time)
                 });

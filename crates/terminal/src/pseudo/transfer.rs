@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 use analysis::terminal::pseudo::Transfer;
+use catalogue::terminal::pair::{Features, Pty, lines};
 use operation::{Failure, Setting};
-use operations::terminal::pair::{Features, Pty, lines};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, read, write};
@@ -102,7 +102,7 @@ mod tests {
     fn a_file_arrives_whole_in_every_way() {
         for input in ["canonical", "raw"] {
             for (echo, length) in [(true, 64), (false, 2048), (false, 64)] {
-                let done = guard::apart(Duration::from_secs(60), || {
+                let done = system::guard::apart(Duration::from_secs(60), || {
                     let setting = Setting::new(record::Point::default(), std::env::temp_dir(), 0, None, 1);
                     transfer(&setting, input, echo, length)
                 });

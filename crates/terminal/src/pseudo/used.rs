@@ -1,9 +1,9 @@
 //! Processor time by the kernel's accounts: what tasks were charged, and what the kernel's own threads took.
 
 use analysis::terminal::pseudo::Used;
-use machine::KernelThreads;
 use operation::processor_time;
 use rustix::process::RawPid;
+use system::machine::KernelThreads;
 
 /// An open account.
 pub(super) struct Account {

@@ -20,7 +20,7 @@ use crate::on_disk::{file, folder, written};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until it is so.
-fn until(mut is_so: impl FnMut() -> bool) -> bool {
+pub(super) fn until(mut is_so: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
         if is_so() {
@@ -99,7 +99,7 @@ fn family(pid: u32) -> Vec<u32> {
     std::iter::once(pid).chain(children.flat_map(family)).collect()
 }
 
-fn kill(pid: u32, signal: i32) {
+pub(super) fn kill(pid: u32, signal: i32) {
     // SAFETY: a process that this test started, or one of its descendants.
     unsafe { libc::kill(pid as libc::pid_t, signal) };
 }

@@ -134,3 +134,25 @@ fn a_limit_of_a_file_s_size_is_a_skip_that_names_it() {
     }
     measured(&run, "loop.empty");
 }
+
+/// Too long a file is an error of the write, and no death; a command that is started has the signal as it was.
+#[test]
+fn a_limit_of_a_file_s_size_is_told_as_a_full_disk_is() {
+    let place = tempfile::tempdir().expect("a folder");
+    let howslow = |script: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(assert_cmd::cargo::cargo_bin!("howslow")).current_dir(place.path());
+        command.env("HOWSLOW_DATA", place.path().join("data")).env("HOWSLOW_STORE", "files");
+        command.output().expect("sh starts")
+    };
+    for script in [
+        "ulimit -f 1; \"$0\" list --json >listed",
+        "ulimit -f 1; \"$0\" run loop.empty --budget 1s --rounds 1 -o run.json",
+    ] {
+        let refused = howslow(script);
+        let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(refused.status.code() == Some(1) && why.contains("ulimit -f"), "{:?}: {why}", refused.status);
+    }
+    let ended = howslow("exec \"$0\" bill --source accounts -- sh -c 'kill -XFSZ $$'");
+    assert_eq!(ended.status.code(), Some(128 + libc::SIGXFSZ), "{ended:?}");
+}

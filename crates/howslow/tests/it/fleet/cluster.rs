@@ -21,6 +21,9 @@ pub struct Cluster {
 impl Cluster {
     /// Starts a controller and this many nodes: node1, node2... `None` if Slurm is not installed.
     pub fn start(nodes: usize) -> Option<Cluster> {
+        if testing::is_for_later("slurm") {
+            return None;
+        }
         let needed = ["munged", "slurmctld", "slurmd", "sbatch", "setpriv"];
         let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
         let there = |name: &&str| path.split(':').any(|folder| Path::new(folder).join(name).is_file());

@@ -1,13 +1,14 @@
-//! The manifests for Kubernetes, read by PyYAML and checked against the schemas of Kubernetes.
+//! The manifests for Kubernetes, read by PyYAML, since JSON is also YAML, and checked against the schemas of Kubernetes.
 
 use std::process::Command;
 
 use crate::support::{folder, howslow};
 
-/// Reads all manifests with PyYAML, checks each strictly, and prints them as JSON.
+/// Reads all manifests with PyYAML, also those of a list, checks each strictly, and prints them as JSON.
 const VALIDATE: &str = "\
 import json, sys, yaml, kubernetes_validate
-read = [document for path in sys.argv[1:] for document in yaml.safe_load_all(open(path))]
+read = [yaml.safe_load(open(path)) for path in sys.argv[1:]]
+read = [item for document in read for item in document.get('items', [document])]
 for document in read:
     kubernetes_validate.validate(document, '1.33', strict=True)
 print(json.dumps(read))
@@ -22,11 +23,11 @@ fn manifests_are_what_kubernetes_expects() {
     let words = ["loop.empty", "pipe.*@size=1", "--repeat", "2", "--nodes", "n2,n1.example,n2", "--cpus", "4"];
     let to = data.path().join("manifests");
     howslow(&data).args(RUN).args(words).arg("-o").arg(&to).assert().success();
-    let store = data.path().join("store.yaml");
+    let store = data.path().join("store.json");
     let words = ["headline", "--count", "7", "--daemon-set", "--collector", "postgres:db/URL", "--namespace", "perf"];
     let printed = howslow(&data).args(RUN).args(words).assert().success();
     std::fs::write(&store, &printed.get_output().stdout).expect("a file");
-    let files = ["configmap", "job", "daemonset"].map(|name| to.join(format!("{name}.yaml")));
+    let files = ["configmap", "job", "daemonset"].map(|name| to.join(format!("{name}.json")));
     let read = Command::new("python3").args(["-c", VALIDATE]).args(&files).arg(&store).output();
     let Some(read) = read.ok().filter(|read| !String::from_utf8_lossy(&read.stderr).contains("ModuleNotFound")) else {
         testing::not_tested!("Python cannot validate manifests; pip install kubernetes-validate PyYAML");

@@ -18,10 +18,12 @@ pub(crate) fn program(architecture: &'static str) -> Option<&'static Path> {
 }
 
 fn build(target: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // The laboratory also contains this file.
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let root = folders.find(|folder| folder.join("crates").is_dir()).expect("the workspace");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let libraries = Command::new(rustc)
-        .current_dir(&root)
+        .current_dir(root)
         .args(["--print", "target-libdir", "--target", target])
         .output()
         .expect("a compiler");
@@ -37,7 +39,7 @@ fn build(target: &str) -> Option<PathBuf> {
         }
     }
     let output = build
-        .current_dir(&root)
+        .current_dir(root)
         .args(["build", "--locked", "--package", "howslow", "--profile", "systems", "--target", target])
         .args(["--message-format", "json-render-diagnostics"])
         .output()

@@ -113,7 +113,7 @@ pub(crate) const IDLE: [&str; 2] = ["true", "true, dynamic"];
 pub(crate) fn subjects(folder: &Path, extent: &Extent) -> anyhow::Result<Vec<Subject>> {
     let at = |name: &str| folder.join(name);
     let nothing = at("nothing");
-    testing::executable(&nothing, &operations::program_that_does_nothing()[..]);
+    testing::executable(&nothing, &catalogue::program_that_does_nothing()[..]);
     let lines: String = (1..=extent.size).map(|line| format!("{}\n", line * 7919 % 20_011)).collect();
     fs::write(at("lines"), lines)?;
     for place in 0..extent.size / 5 {

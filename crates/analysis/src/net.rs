@@ -1,0 +1,96 @@
+//! Net costs: what is left of a gross cost when its terms are subtracted.
+
+use record::{Cost, Doubt, Figures, Nanoseconds};
+
+use crate::estimate::interval;
+use crate::statistics::{Interval, weighted_sum};
+use crate::sums::doubts_of;
+
+/// A part of a cost smaller than this share passes no doubt on. Even if it were wrong by its full size, the cost's own
+/// interval would cover that.
+const MATTERS: f64 = 0.01;
+
+/// Subtracts the terms from a cost's gross figures, and adds the doubts of the terms that matter. `find` returns the
+/// cost that a term names. A term without a cost leaves the net figures unchanged.
+///
+/// # Errors
+/// The name of the first term that `find` does not know.
+pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a Cost>) -> Result<(), String> {
+    let mut parts = vec![(1.0, interval(&cost.gross_ns, cost.headline))];
+    let mut inherited = Vec::new();
+    let mut others =
+        Figures { best: Nanoseconds(0.0), quiet: Nanoseconds(0.0), typical: Nanoseconds(0.0), ..cost.gross_ns };
+    for term in &cost.terms {
+        let of = find(term).ok_or_else(|| term.typed())?;
+        parts.push((-term.times, or_anything(interval(&of.net_ns, of.headline))));
+        if (term.times * of.quoted().0).abs() >= MATTERS * cost.gross_ns.get(cost.headline).0.abs() {
+            inherited.extend(doubts_of(of));
+        }
+        others.best.0 += term.times * of.net_ns.best.0;
+        others.quiet.0 += term.times * of.net_ns.quiet.0;
+        others.typical.0 += term.times * of.net_ns.typical.0;
+    }
+    let net = weighted_sum(&parts);
+    cost.net_ns = Figures {
+        best: Nanoseconds(cost.gross_ns.best.0 - others.best.0),
+        quiet: Nanoseconds(cost.gross_ns.quiet.0 - others.quiet.0),
+        typical: Nanoseconds(cost.gross_ns.typical.0 - others.typical.0),
+        low: Nanoseconds(net.low),
+        high: Nanoseconds(net.high),
+    };
+    cost.doubts.extend(inherited);
+    if cost.quoted().0 < 0.0 {
+        cost.doubts.push(Doubt::NegativeNet);
+    } else if net.low <= 0.0 && net.high.is_finite() {
+        cost.doubts.push(Doubt::AtMost { high: Nanoseconds(net.high) });
+    }
+    Ok(())
+}
+
+/// A baseline that has no interval is anything between nothing and twice its figure. It does not take the interval of what
+/// contains it.
+fn or_anything(part: Interval) -> Interval {
+    let most = 2.0 * part.value.abs();
+    if part.is_told() {
+        part
+    } else {
+        Interval { value: part.value, low: part.value - most / 2.0, high: part.value + most / 2.0 }
+    }
+}
+
+/// Subtracts the terms of all costs, innermost first, because a term's own net cost must be known before it is subtracted, and
+/// adds the doubts on what is wider than `wanted`. A cost whose term is not there keeps its gross figures, with a doubt.
+pub fn subtract_all(costs: &mut [Option<Cost>], wanted: f64) {
+    let names: Vec<Option<(String, record::Point)>> =
+        costs.iter().map(|cost| cost.as_ref().map(|cost| (cost.operation.clone(), cost.at.clone()))).collect();
+    let place = |term: &record::Term| {
+        names.iter().position(|name| name.as_ref().is_some_and(|(id, at)| *id == term.operation && *at == term.at))
+    };
+    let mut done: Vec<bool> = costs.iter().map(Option::is_none).collect();
+    let ready = |cost: &Cost, done: &[bool]| cost.terms.iter().all(|term| place(term).is_none_or(|of| done[of]));
+    // The registry's terms form no cycle, so every turn of this loop finishes at least one cost.
+    while let Some(index) =
+        (0..costs.len()).find(|&index| !done[index] && costs[index].as_ref().is_some_and(|cost| ready(cost, &done)))
+    {
+        done[index] = true;
+        let Some(mut cost) = costs[index].take() else { continue };
+        let gross = cost.gross_ns.get(cost.headline).0;
+        if let Err(missing) = subtract(&mut cost, |term| costs[place(term)?].as_ref()) {
+            cost.terms.clear();
+            cost.doubts.push(Doubt::RoundLost {
+                reason: format!("its baseline {missing} was not measured, so nothing is subtracted"),
+            });
+        }
+        let half_width = cost.half_width().filter(|half| *half > wanted && !cost.holds_zero());
+        cost.doubts.extend(half_width.map(|half_width| Doubt::Wide { half_width: rounded(half_width), wanted }));
+        if !cost.terms.is_empty() {
+            cost.cycles = rounded(cost.cycles * cost.quoted().0 / gross);
+        }
+        costs[index] = Some(cost);
+    }
+}
+
+/// Rounds to seven significant digits, a hundred times finer than any clock here resolves.
+pub fn rounded(value: f64) -> f64 {
+    format!("{value:.6e}").parse().unwrap_or(value)
+}

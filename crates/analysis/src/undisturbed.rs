@@ -1,0 +1,181 @@
+//! The figure of a cost with its interval, from its rounds: what it takes on an undisturbed core, what an operation on two CPUs
+//! takes, and what is typical.
+
+use record::{Doubt, Round};
+
+use crate::landing::RoundFigure;
+use crate::posterior::{FLOOR, Observation, Quantiles, RoundScatter, posterior, with_layouts};
+use crate::prior::Prior;
+use crate::reading::{Clocking, quiet_samples, samples};
+use crate::statistics::{Interval, median, quantile, sorted};
+
+/// Rounds whose trust adds up to less than this rest on a few lucky checks. On a busy host, nine in ten costs with less
+/// than 1 were more than 3 % off, and one in five of those with 6 to 10.
+pub(crate) const ENOUGH_TRUST: f64 = 6.0;
+
+/// A figure with its interval, and the number of rounds behind it.
+pub(crate) struct Estimated {
+    pub interval: Interval,
+    pub rounds: usize,
+}
+
+/// The cost on an undisturbed core, in ns or cycles. The figure is that by the default scatter, so that no earlier run moves it;
+/// what earlier runs showed makes its interval. Without an undisturbed batch, both come from the disturbed rounds.
+pub(crate) fn undisturbed(
+    rounds: &[Round],
+    clocking: Clocking,
+    prior: &Prior,
+    doubts: &mut Vec<Doubt>,
+) -> Option<Estimated> {
+    const ABOVE: f64 = 0.20;
+    const SEVERAL: usize = 3;
+    let figures: Vec<QuietRound> = rounds.iter().filter_map(|round| QuietRound::of(round, clocking)).collect();
+    let medians = disturbed_medians(rounds, clocking);
+    let count = if figures.is_empty() { medians.as_ref().map_or(0, Vec::len) } else { figures.len() };
+    let values = || figures.iter().map(|round| round.figure).chain(medians.iter().flatten().copied());
+    if values().any(|figure| figure <= 0.0) {
+        return Some(Estimated { interval: unresolved(values()), rounds: count });
+    }
+    let observed: Vec<Observation> = figures.iter().map(QuietRound::observed).collect();
+    let points = |prior: &Prior| {
+        let disturbed = medians.as_ref().and_then(|medians| by_slow_down(medians, prior));
+        let usual = prior.scatter.hypot(FLOOR / 4.0);
+        posterior(&observed, RoundScatter { usual, spread: prior.spread(), above: ABOVE }, disturbed)
+    };
+    let points = match points(prior)? {
+        own if figures.is_empty() || *prior == Prior::DEFAULT => own,
+        own => Quantiles { middle: points(&Prior::DEFAULT)?.middle, ..own },
+    };
+    let lucky = figures.len() >= SEVERAL && figures.iter().all(QuietRound::is_luck);
+    let points = if lucky { points.lowered(prior) } else { points };
+    let good: Vec<f64> = figures.iter().filter(|round| round.is_good()).map(|round| round.figure.ln()).collect();
+    if figures.is_empty() {
+        doubts.push(Doubt::FromDisturbed { slow_down: prior.slow_down.0.exp_m1(), earlier_rounds: prior.rounds });
+    } else if figures.len() < 3 || figures.iter().map(QuietRound::trust).sum::<f64>() < ENOUGH_TRUST {
+        let batches = figures.iter().map(|round| round.quiet as u32).sum();
+        doubts.push(Doubt::FewQuiet { batches, rounds: figures.len() as u32 });
+    }
+    Some(Estimated { interval: ends(with_layouts(stretched(points, prior.stretch()), &good)), rounds: count })
+}
+
+/// What one round with quiet batches showed.
+struct QuietRound {
+    /// The median of the quiet batches.
+    figure: f64,
+    quiet: usize,
+    /// Their share of the round's batches.
+    share: f64,
+}
+
+impl QuietRound {
+    fn of(round: &Round, clocking: Clocking) -> Option<QuietRound> {
+        let samples: Vec<f64> = quiet_samples(round, clocking).collect();
+        let (quiet, share) = (samples.len(), samples.len() as f64 / round.ns.len().max(1) as f64);
+        Some(QuietRound { figure: median(samples)?, quiet, share })
+    }
+
+    fn observed(&self) -> Observation {
+        /// The probability of being slowed: of a round that was quiet throughout, what is added if none of it was, what is added
+        /// for very few batches, and the most.
+        const WHOLE: f64 = 0.12;
+        const SHARED: f64 = 0.50;
+        const FEW: f64 = 0.20;
+        const MOST: f64 = 0.9;
+        let few = if self.quiet <= 2 { FEW } else { 0.0 };
+        Observation { log: self.figure.ln(), slowed: (WHOLE + SHARED * (1.0 - self.share) + few).min(MOST) }
+    }
+
+    /// How many quiet batches it counts as.
+    fn trust(&self) -> f64 {
+        RoundFigure::trust(self.quiet, self.share)
+    }
+
+    /// True if so few of its batches were quiet that a neighbour who stays between two checks explains them.
+    fn is_luck(&self) -> bool {
+        const LEAST: f64 = 0.03;
+        self.share < LEAST
+    }
+
+    /// True if no neighbour can have made its figure.
+    fn is_good(&self) -> bool {
+        self.quiet >= 3 && self.share >= 0.5
+    }
+}
+
+impl Quantiles {
+    /// With room below for what a neighbour adds.
+    fn lowered(self, prior: &Prior) -> Quantiles {
+        let (slow_down, deviation) = prior.slow_down;
+        Quantiles { low: self.low - slow_down - deviation, ..self }
+    }
+}
+
+/// Medians of the rounds without a quiet batch; of those with several batches if there are any. `None` without such rounds.
+pub(crate) fn disturbed_medians(rounds: &[Round], clocking: Clocking) -> Option<Vec<f64>> {
+    const SEVERAL: usize = 5;
+    let medians = |least: usize| -> Vec<f64> {
+        let disturbed = rounds.iter().filter(|round| !round.quiet.contains(&true) && round.ns.len() >= least);
+        disturbed.filter_map(|round| median(samples(round, clocking))).collect()
+    };
+    [medians(SEVERAL), medians(1)].into_iter().find(|medians| !medians.is_empty())
+}
+
+/// The logarithm of the cost by disturbed rounds, with its standard deviation.
+fn by_slow_down(medians: &[f64], prior: &Prior) -> Option<(f64, f64)> {
+    const LEAST: f64 = 0.02;
+    let (slow_down, deviation) = prior.slow_down;
+    let deviation = deviation * (1.0 + 1.0 / medians.len() as f64).sqrt();
+    Some((median(medians.iter().copied())?.ln() - slow_down, deviation.hypot(LEAST)))
+}
+
+/// The cost of an operation on two CPUs: from the low batches of all rounds, since hardly any has both to itself, and a lucky batch
+/// would outvote all others.
+pub(crate) fn lowest(rounds: &[Round], clocking: Clocking) -> Option<Estimated> {
+    const LOW: f64 = 0.1;
+    const SLOWED: f64 = 0.3;
+    const STRETCH: f64 = 1.2;
+    const WIDE: RoundScatter = RoundScatter { usual: 0.25, spread: 0.5, above: 1.5 };
+    let figures = |least: usize| -> Vec<f64> {
+        let rounds = rounds.iter().filter(|round| round.ns.len() >= least);
+        rounds.filter_map(|round| quantile(&sorted(samples(round, clocking)), LOW)).collect()
+    };
+    let figures = [figures(2), figures(1)].into_iter().find(|figures| !figures.is_empty())?;
+    if figures.iter().any(|figure| *figure <= 0.0) {
+        return Some(Estimated { interval: unresolved(figures.iter().copied()), rounds: figures.len() });
+    }
+    let observed: Vec<Observation> =
+        figures.iter().map(|figure| Observation { log: figure.ln(), slowed: SLOWED }).collect();
+    let points = stretched(posterior(&observed, WIDE, None)?, STRETCH);
+    Some(Estimated { interval: ends(points), rounds: figures.len() })
+}
+
+/// A typical figure with the interval that the medians of its rounds give.
+pub(crate) fn of_typical(figure: f64, medians: &[RoundFigure]) -> Interval {
+    const SLOWED: f64 = 0.12;
+    const WIDE: RoundScatter = RoundScatter { usual: 0.1, spread: 0.9, above: 0.20 };
+    let values = || medians.iter().map(|round| round.figure);
+    if figure <= 0.0 || values().any(|figure| figure <= 0.0) {
+        return Interval { value: figure, ..unresolved(values()) };
+    }
+    let observed: Vec<Observation> = values().map(|value| Observation { log: value.ln(), slowed: SLOWED }).collect();
+    let Some(points) = posterior(&observed, WIDE, None) else { return Interval::untold(figure) };
+    ends(stretched(Quantiles { middle: figure.ln(), ..points }, 1.0))
+}
+
+/// A figure that the clock does not resolve: somewhere between the least and the greatest, and nothing.
+fn unresolved(figures: impl Iterator<Item = f64>) -> Interval {
+    let figures = sorted(figures);
+    let (low, high) = (figures.first().copied().unwrap_or(0.0), figures.last().copied().unwrap_or(0.0));
+    Interval { value: quantile(&figures, 0.5).unwrap_or(0.0), low: low.min(0.0), high: high.max(0.0) }
+}
+
+/// The points as far from the middle as is known, and no nearer than clock and check resolve.
+fn stretched(points: Quantiles, by: f64) -> Quantiles {
+    let Quantiles { low, middle, high } = points;
+    let reach = |end: f64| (by * end.max(0.0)).hypot(FLOOR);
+    Quantiles { low: middle - reach(middle - low), middle, high: middle + reach(high - middle) }
+}
+
+fn ends(points: Quantiles) -> Interval {
+    Interval { value: points.middle.exp(), low: points.low.exp(), high: points.high.exp() }
+}

@@ -1,0 +1,67 @@
+//! Single reads past the page cache: each goes to the device and waits for it.
+
+use operation::Value::Number;
+use operation::{Axis, Failure, Operation, Setting, bytes, repeat, size};
+use record::Estimate;
+use rustix::fd::OwnedFd;
+use rustix::fs::{OFlags, fsync, openat};
+use rustix::io::{Errno, pread, pwrite};
+
+use crate::file::residence::lives_in_memory;
+use crate::kit::baseline::BASE;
+use crate::kit::block::Block;
+use crate::kit::check::exactly;
+use crate::kit::scratch::{new_file, scratch};
+
+const DIRECT: &[Axis] = &[size(&[Number(4 << 10), Number(64 << 10)]), bytes("file", &[Number(64 << 20)])];
+
+pub(crate) const OPERATIONS: &[Operation] = &[BASE
+    .named(
+        "file.read.direct",
+        "read a block from a random place of a file, past the page cache (O_DIRECT): one request to the device",
+    )
+    .axes(DIRECT)
+    .moves(|point| point.number("size").unwrap_or(0))
+    .quoted(Estimate::Typical)
+    .waits(|_| true)
+    .prepare(|setting| {
+        let size = setting.size()?;
+        let blocks = setting.number("file")? / size as u64;
+        let file = filled(setting, size, blocks)?;
+        setting.count_reads(&file);
+        let mut block = Block::new(size);
+        let mut random = fastrand::Rng::with_seed(setting.seed());
+        Ok(repeat(move || {
+            let number = random.u64(0..blocks);
+            exactly(size, pread(&file, block.bytes(), number * size as u64)?)?;
+            // Each block begins with its number.
+            let told = block.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+            if told == number { Ok(()) } else { Err(Failure::wrong("another block was read")) }
+        }))
+    })];
+
+/// A file whose blocks begin with their numbers, written to its device, open for direct reads.
+pub(crate) fn filled(setting: &Setting, size: usize, blocks: u64) -> Result<OwnedFd, Failure> {
+    const PIECE: u64 = 256;
+    let folder = scratch(setting)?;
+    let file = new_file(&folder)?;
+    if lives_in_memory(&file) {
+        return Err(Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"));
+    }
+    let mut piece = Block::of(1, size * PIECE as usize);
+    for first in (0..blocks).step_by(PIECE as usize) {
+        for (number, block) in (first..).zip(piece.bytes().chunks_exact_mut(size)) {
+            block[..8].copy_from_slice(&number.to_ne_bytes());
+        }
+        let length = size * PIECE.min(blocks - first) as usize;
+        exactly(length, pwrite(&file, &piece[..length], first * size as u64)?)?;
+    }
+    fsync(&file)?;
+    let direct = openat(&folder, c"file", OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC, rustix::fs::Mode::empty());
+    direct.map_err(|error| match error {
+        Errno::INVAL | Errno::OPNOTSUPP => {
+            Failure::skip("this file system has no direct reads", "set TMPDIR to a folder on a disk")
+        }
+        error => error.into(),
+    })
+}

@@ -1,0 +1,86 @@
+//! Copying against splicing: bytes of a file in memory are moved into a pipe, through a buffer of the program or by passing the
+//! pages. Both variants empty the pipe in the same way, by splicing it to /dev/null.
+
+use std::os::fd::OwnedFd;
+
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, size, term};
+use rustix::io::{pread, write};
+use rustix::pipe::{SpliceFlags, splice};
+
+use crate::kit::baseline::BASE;
+use crate::kit::block::Block;
+use crate::kit::check::exactly;
+use crate::kit::scratch::{device, new_file, scratch};
+
+/// Bytes moved at a time: up to what a pipe holds where nobody made it larger, in pages that begin where the file does.
+const MOVED: Axis = size(&[Value::Number(512), Value::Number(4096), Value::Number(65536)]).within(1, 64 << 10);
+
+/// What both are.
+const MOVE: Operation = BASE.per("move").axes(&[MOVED]).moves(|point| point.number("size").unwrap_or(0));
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    MOVE.named("move.copy", "read from a file in memory, write it to a pipe, and empty the pipe")
+        .calls(&["pread64", "write"])
+        .explained_by(&[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")])
+        .prepare(|setting| {
+            let mut buffer = Block::new(setting.size()?);
+            moves(setting, move |file, pipe| {
+                exactly(buffer.len(), pread(file, &mut *buffer, 0)?)?;
+                exactly(buffer.len(), write(pipe, &buffer)?)
+            })
+        }),
+    MOVE.named(
+        "move.splice",
+        "splice from a file in memory to a pipe, which then holds the file's own pages, and empty the pipe",
+    )
+    .calls(&["splice"])
+    .explained_by(&[term(1.0, "call.splice")])
+    .prepare(|setting| {
+        let size = setting.size()?;
+        moves(setting, move |file, pipe| spliced((file, Some(0)), (pipe, None), size))
+    }),
+];
+
+/// Splices this number of bytes.
+fn spliced(from: (&OwnedFd, Option<u64>), to: (&OwnedFd, Option<u64>), size: usize) -> Result<(), Failure> {
+    let (mut here, mut there) = (from.1, to.1);
+    let mut moved = 0;
+    while moved < size {
+        match splice(from.0, here.as_mut(), to.0, there.as_mut(), size - moved, SpliceFlags::empty())? {
+            0 => return Err(Failure::wrong("nothing more could be spliced")),
+            more => moved += more,
+        }
+    }
+    Ok(())
+}
+
+/// A loop of moves. After each batch one more is made, and the pipe must hold what the file does.
+fn moves(
+    setting: &Setting,
+    mut into_pipe: impl FnMut(&OwnedFd, &OwnedFd) -> Result<(), Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let size = setting.size()?;
+    let file = new_file(&scratch(setting)?)?;
+    let content: Vec<u8> = (0..size).map(|place| (place as u64 ^ setting.seed()).to_le_bytes()[0] | 1).collect();
+    exactly(size, rustix::io::pwrite(&file, &content, 0)?)?;
+    let (reader, writer) = rustix::pipe::pipe()?;
+    let null = device(c"/dev/null")?;
+    let mut checked = false;
+    let mut first = move |file: &OwnedFd, reader: &OwnedFd, writer: &OwnedFd| {
+        into_pipe(file, writer)?;
+        if !checked {
+            checked = true;
+            let mut came = vec![0; size];
+            crate::kit::channel::read_whole(reader, &mut came)?;
+            if came != content {
+                return Err(Failure::wrong("the pipe holds something else than the file"));
+            }
+            into_pipe(file, writer)?;
+        }
+        spliced((reader, None), (&null, None), size)
+    };
+    Ok(repeat(move || first(&file, &reader, &writer)))
+}
+
+#[cfg(test)]
+mod tests {}

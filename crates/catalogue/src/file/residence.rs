@@ -1,0 +1,343 @@
+//! Which pages of a file are in memory, and how to load or evict them: for each file, with no right beyond the file's own,
+//! and without effect on other files.
+
+use std::ops::Range;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
+use std::time::Duration;
+
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, fadvise, fstat, fstatfs, fsync};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::param::page_size;
+
+/// The numbers by which `statfs` identifies file systems that keep everything in memory: tmpfs and ramfs.
+const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
+
+/// The bytes of a file that are examined at a time, so that the memory needed does not grow with the file.
+const PIECE: u64 = 1 << 30;
+
+/// The number of `cachestat`, the same on every architecture.
+const CACHESTAT: libc::c_long = 451;
+
+/// Why a file cannot be worked on.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It cannot be opened.
+    #[error("cannot open {path}: {error}")]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: std::io::Error,
+    },
+    /// It is not a file whose blocks can be in memory.
+    #[error("{path} is {kind}, not a regular file")]
+    Kind {
+        /// The path given.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// It has no bytes.
+    #[error("{path} is empty: there is nothing to read")]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The kernel tells nothing about a file's pages to users that may not write the file.
+    #[error("the kernel shows which pages of a file are in memory only to its owner and to users that may write it")]
+    Hidden,
+    /// The file's system always keeps it in memory.
+    #[error("it is on a file system that lives in memory (tmpfs, ramfs)")]
+    InMemory,
+    /// A call is not available here.
+    #[error("{call} is refused: {error}")]
+    Refused {
+        /// Its name.
+        call: &'static str,
+        /// The reason.
+        error: std::io::Error,
+    },
+    /// A call failed.
+    #[error("{call}: {error}")]
+    Call {
+        /// Its name.
+        call: &'static str,
+        /// The reason.
+        error: std::io::Error,
+    },
+}
+
+impl FileError {
+    /// What to do about it; empty if the reason says everything.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            FileError::Hidden => "run as the file's owner or as root, or name a copy of your own",
+            FileError::InMemory => "name a file on a disk",
+            FileError::Refused { .. } => "allow the call in the container's seccomp profile",
+            FileError::Open { .. } | FileError::Kind { .. } | FileError::Empty { .. } | FileError::Call { .. } => "",
+        }
+    }
+
+    /// Reason and remedy in one sentence.
+    pub fn sentence(&self) -> String {
+        match self.remedy() {
+            "" => self.to_string(),
+            remedy => format!("{self}; {remedy}"),
+        }
+    }
+}
+
+/// How much of a file is in memory, in pages of [`page_size`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cached {
+    /// Pages the file has.
+    pub pages: u64,
+    /// Those in memory.
+    pub resident: u64,
+    /// Those still to be written, including those being written; `None` before Linux 6.5.
+    pub dirty: Option<u64>,
+}
+
+impl Cached {
+    /// The share of the file that is in memory; 0 for an empty file.
+    pub fn share(&self) -> f64 {
+        self.resident as f64 / self.pages.max(1) as f64
+    }
+}
+
+/// Opens a regular file for reading.
+///
+/// # Errors
+/// The reason why it cannot be opened. A directory, FIFO or device is refused.
+pub fn open(path: &Path) -> Result<OwnedFd, FileError> {
+    let failed = |error: Errno| FileError::Open { path: path.into(), error: error.into() };
+    let refused = |kind: &'static str| FileError::Kind { path: path.into(), kind };
+    // Its type is checked before opening: opening a FIFO releases a writer that waits for a reader, and opening a device
+    // may do anything.
+    other_kind(rustix::fs::stat(path).map_err(failed)?.st_mode).map_or(Ok(()), |kind| Err(refused(kind)))?;
+    // If it has become a FIFO meanwhile, one without a writer must not block this process.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(failed)?;
+    other_kind(fstat(&file).map_err(failed)?.st_mode).map_or(Ok(file), |kind| Err(refused(kind)))
+}
+
+/// What a file of this mode is, unless it is a regular file.
+fn other_kind(mode: rustix::fs::RawMode) -> Option<&'static str> {
+    match FileType::from_raw_mode(mode) {
+        FileType::RegularFile => None,
+        FileType::Directory => Some("a directory"),
+        FileType::Fifo => Some("a FIFO"),
+        FileType::BlockDevice | FileType::CharacterDevice => Some("a device"),
+        FileType::Socket => Some("a socket"),
+        _ => Some("something else"),
+    }
+}
+
+/// Bytes of an open file.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn length(file: impl AsFd) -> Result<u64, FileError> {
+    Ok(fstat(file).map_err(|error| call("fstat", error))?.st_size as u64)
+}
+
+/// True if the file's system always keeps it in memory, so that it cannot be evicted.
+pub fn lives_in_memory(file: impl AsFd) -> bool {
+    fstatfs(file).is_ok_and(|system| IN_MEMORY.contains(&(system.f_type as u32)))
+}
+
+/// Checks whether the file can be evicted from memory and its pages counted, as far as that can be known without doing it.
+///
+/// # Errors
+/// Why not: its file system lives in memory, it belongs to another user, or a call is refused.
+pub fn can_be_cold(file: impl AsFd) -> Result<(), FileError> {
+    let file = file.as_fd();
+    if lives_in_memory(file) {
+        return Err(FileError::InMemory);
+    }
+    fadvise(file, 0, None, rustix::fs::Advice::Normal).map_err(|error| call("posix_fadvise", error))?;
+    resident(file).map(|_| ())
+}
+
+/// Writes the file's dirty pages to its device and waits for it.
+///
+/// # Errors
+/// If the device fails or is full.
+pub fn sync(file: impl AsFd) -> Result<(), FileError> {
+    fsync(file).map_err(|error| call("fsync", error))
+}
+
+/// Evicts the file from memory: its dirty pages are written, then all pages that are not mapped, locked or being read are
+/// dropped. Returns what is left, which callers that need none must check.
+///
+/// # Errors
+/// If it cannot be written, or the kernel refuses.
+pub fn evict(file: impl AsFd) -> Result<Cached, FileError> {
+    const TRIES: u32 = 8;
+    let file = file.as_fd();
+    // A sync of a clean file still flushes its device, which takes long.
+    if resident(file)?.dirty != Some(0) {
+        sync(file)?;
+    }
+    let mut left = Cached::default();
+    for attempt in 0..TRIES {
+        fadvise(file, 0, None, rustix::fs::Advice::DontNeed).map_err(|error| call("posix_fadvise", error))?;
+        left = resident(file)?;
+        if left.resident == 0 {
+            break;
+        }
+        // Pages in a CPU's own list, or being read ahead, can be dropped a moment later.
+        std::thread::sleep(Duration::from_millis(1 << attempt.min(5)));
+        sync(file)?;
+    }
+    Ok(left)
+}
+
+/// The same for operations that cannot be measured if pages stay.
+///
+/// # Errors
+/// A skip if pages of it stay: in a folder in memory, or if other processes have the file mapped.
+pub fn put_out_of_memory(file: impl AsFd) -> Result<(), operation::Failure> {
+    match evict(file)?.resident {
+        0 => Ok(()),
+        resident => Err(operation::Failure::skip(
+            format!("{resident} pages of a file in the scratch folder stay in memory"),
+            "set TMPDIR to a folder on a disk",
+        )),
+    }
+}
+
+/// How much of the file, open for reading, is in memory.
+///
+/// # Errors
+/// If the kernel does not tell, or not this user.
+pub fn resident(file: impl AsFd) -> Result<Cached, FileError> {
+    let file = file.as_fd();
+    let pages = length(file)?.div_ceil(page_size() as u64);
+    if let Some(counted) = counted(file)
+        && counted.nr_cache > 0
+    {
+        // Pages beyond the end, read ahead before the file was truncated, do not count.
+        let dirty = counted.nr_dirty + counted.nr_writeback;
+        return Ok(Cached { pages, resident: counted.nr_cache.min(pages), dirty: Some(dirty) });
+    }
+    // Layered file systems keep the pages under another file, so that the file itself has none. A mapping is of the file
+    // that has them.
+    let mut resident = 0;
+    let walked = walk(file, pages, &mut |_, inside| resident += u64::from(inside));
+    let counted = counted(file);
+    match walked {
+        // No lower layer has pages that could be mapped, so the kernel's own count is all there is.
+        Err(FileError::Call { error, .. }) if error.raw_os_error() == Some(libc::ENODEV) && counted.is_some() => {}
+        walked => walked?,
+    }
+    Ok(Cached { pages, resident, dirty: counted.map(|counted| counted.nr_dirty) })
+}
+
+/// The ranges of pages of the file, open for reading, that are in memory, in ascending order.
+///
+/// # Errors
+/// Those of [`resident`].
+pub fn resident_ranges(file: impl AsFd) -> Result<Vec<Range<u64>>, FileError> {
+    let file = file.as_fd();
+    let pages = length(file)?.div_ceil(page_size() as u64);
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    walk(file, pages, &mut |page, inside| match ranges.last_mut() {
+        _ if !inside => {}
+        Some(last) if last.end == page => last.end += 1,
+        _ => ranges.push(page..page + 1),
+    })?;
+    Ok(ranges)
+}
+
+/// The result of `cachestat`.
+#[repr(C)]
+#[derive(Default)]
+struct CacheStat {
+    nr_cache: u64,
+    nr_dirty: u64,
+    nr_writeback: u64,
+    nr_evicted: u64,
+    nr_recently_evicted: u64,
+}
+
+/// The kernel's own count for the whole file; `None` before Linux 6.5, and if it is refused.
+fn counted(file: BorrowedFd<'_>) -> Option<CacheStat> {
+    // Offset 0 and length 0 mean: to the end of the file.
+    let range = [0_u64; 2];
+    let mut counts = CacheStat::default();
+    // SAFETY: the range is read and the counts are written, both with the kernel's layout and alive during the call.
+    let status = unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), range.as_ptr(), &raw mut counts, 0) };
+    (status == 0).then_some(counts)
+}
+
+/// Calls `mincore` over a mapping to find for each page whether it is in memory.
+fn walk(file: BorrowedFd<'_>, pages: u64, each: &mut dyn FnMut(u64, bool)) -> Result<(), FileError> {
+    if !may_ask(file) {
+        return Err(FileError::Hidden);
+    }
+    let page = page_size() as u64;
+    let mut inside = vec![0_u8; (PIECE / page).min(pages) as usize];
+    for first in (0..pages).step_by((PIECE / page) as usize) {
+        let count = (PIECE / page).min(pages - first) as usize;
+        // SAFETY: the kernel chooses the address, so the mapping replaces nothing; nothing accesses its pages.
+        let mapped =
+            unsafe { mmap(null_mut(), count * page as usize, ProtFlags::READ, MapFlags::SHARED, file, first * page) };
+        let place = mapped.map_err(|error| call("mmap", error))?;
+        // SAFETY: the mapping is ours, and the list has a byte for each of its pages.
+        let status = unsafe { libc::mincore(place, count * page as usize, inside.as_mut_ptr()) };
+        let told = if status == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
+        // SAFETY: the mapping is ours, and nothing refers to it.
+        let _ = unsafe { munmap(place, count * page as usize) };
+        told.map_err(|error| refused_or_failed("mincore", error))?;
+        inside[..count].iter().zip(first..).for_each(|(&state, page)| each(page, state & 1 == 1));
+    }
+    Ok(())
+}
+
+/// True if `mincore` tells the truth to this user. To other users it reports that everything is in memory (Linux 5.2).
+fn may_ask(file: BorrowedFd<'_>) -> bool {
+    let euid = rustix::process::geteuid();
+    let owned = fstat(file).is_ok_and(|status| status.st_uid == euid.as_raw());
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    owned || euid.is_root() || rustix::fs::accessat(rustix::fs::CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+}
+
+fn call(call: &'static str, error: Errno) -> FileError {
+    refused_or_failed(call, error.into())
+}
+
+fn refused_or_failed(call: &'static str, error: std::io::Error) -> FileError {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => FileError::Refused { call, error },
+        _ => FileError::Call { call, error },
+    }
+}
+
+impl From<FileError> for operation::Failure {
+    fn from(error: FileError) -> operation::Failure {
+        operation::Failure::skip(error.to_string(), error.remedy())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::mapping::Mapping;
+
+    #[test]
+    fn pages_that_stay_in_memory_are_found_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, [1; 10_000]).expect("a file");
+        let file = std::fs::File::open(path).expect("the file");
+        // A page that is mapped and accessed stays.
+        let mapping = Mapping::shared(&file, 10_000).expect("a mapping");
+        mapping.read(0);
+        let Err(operation::Failure::Skip { reason, .. }) = put_out_of_memory(&file) else { panic!("it is put out") };
+        assert!(reason.contains("stay in memory"), "{reason}");
+    }
+}

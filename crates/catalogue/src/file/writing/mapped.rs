@@ -1,0 +1,79 @@
+//! Writers that map the file and store into it.
+
+use std::ptr::null_mut;
+
+use operation::Value::Word;
+use operation::{Failure, Operation, word};
+use rustix::fs::{OFlags, ftruncate};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
+
+use super::content::Content;
+use super::pass::writing;
+use super::target::{WrittenFile, refused};
+use super::{ANY_POINTS, FILE, ORDER, OVER, RECORD, WRITE};
+use crate::file::reading::view::not_mapped;
+
+pub(crate) const OPERATIONS: &[Operation] = &[WRITE
+    .named(
+        "write.mmap",
+        "give a file its length, map it, copy every record into it, msync if the point says so, unmap it",
+    )
+    .axes(&[OVER, word("sync", &[Word("none"), Word("msync")]), ORDER, RECORD, FILE])
+    .has_point(ANY_POINTS)
+    .prepare(|setting| {
+        let syncs = setting.word("sync")? == "msync";
+        writing(setting, |target| {
+            // A mapping for stores must be readable too.
+            let (file, plan) = (rustix::io::dup(&target.file)?, target.plan());
+            target.open_with(OFlags::empty())?;
+            let mut content = Content::new(plan.record as usize);
+            Ok(move |pass| {
+                ftruncate(&file, plan.length).map_err(|error| refused(error, plan.length))?;
+                let mut view = WritableView::new(&file, plan.length as usize)?;
+                for offset in plan.offsets() {
+                    let length = plan.length_at(offset);
+                    let record = &content.record(WrittenFile::number(plan, pass, offset))[..length];
+                    view.bytes()[offset as usize..][..length].copy_from_slice(record);
+                }
+                if syncs { view.sync().map_err(|error| refused(error, plan.length)) } else { Ok(()) }
+            })
+        })
+    })];
+
+/// A mapped file; dropping it unmaps it.
+struct WritableView {
+    start: *mut std::ffi::c_void,
+    length: usize,
+}
+
+impl WritableView {
+    fn new(file: impl std::os::fd::AsFd, length: usize) -> Result<WritableView, Failure> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
+        let start = unsafe { mmap(null_mut(), length, access, MapFlags::SHARED, file, 0) }.map_err(not_mapped)?;
+        Ok(WritableView { start, length })
+    }
+
+    /// All of it. If the device is full when a page is first stored to, SIGBUS ends the process, which costs only the
+    /// round.
+    #[inline(always)]
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the range is mapped and writable as long as `self` lives, which is borrowed exclusively; nothing else
+        // maps it.
+        unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.length) }
+    }
+
+    /// Waits until all of it is on the device.
+    fn sync(&self) -> Result<(), Errno> {
+        // SAFETY: the range is this mapping, and the call does not change its content.
+        unsafe { msync(self.start, self.length, MsyncFlags::SYNC) }
+    }
+}
+
+impl Drop for WritableView {
+    fn drop(&mut self) {
+        // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak memory.
+        let _ = unsafe { munmap(self.start, self.length) };
+    }
+}

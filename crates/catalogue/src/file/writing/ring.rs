@@ -1,0 +1,131 @@
+//! Writers by io_uring: a number of records in flight at a time, each generated in its own buffer.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use io_uring::{IoUring, opcode, squeue, types};
+use operation::{Failure, Operation, Setting};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::content::Content;
+use super::pass::{Direct, Writer, writing};
+use super::target::{WrittenFile, refused, wrote};
+use super::{DEEP, DEEP_DIRECT_POINTS, DEEP_POINTS, MAKING_DEEP, WRITE};
+use crate::file::reading::order::VisitPlan;
+use crate::kit::ring::{enter, register, ring};
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    WRITE
+        .named("write.uring", "write a file: io_uring with several records in flight")
+        .axes(DEEP)
+        .terms(MAKING_DEEP)
+        .has_point(DEEP_POINTS)
+        .prepare(|setting| writing(setting, |target| WriteRing::new(setting, target, OFlags::empty()))),
+    // Nothing is looked up or locked for each write.
+    WRITE
+        .named("write.uring.registered", "write a file: io_uring with file and buffers registered")
+        .axes(DEEP)
+        .terms(MAKING_DEEP)
+        .has_point(DEEP_POINTS)
+        .prepare(|setting| writing(setting, |target| WriteRing::new(setting, target, OFlags::empty())?.registered())),
+    WRITE
+        .named(
+            "write.uring.direct",
+            "write a file: io_uring bypassing the page cache (O_DIRECT), with several records in flight",
+        )
+        .axes(DEEP)
+        .terms(MAKING_DEEP)
+        .has_point(DEEP_DIRECT_POINTS)
+        .prepare(|setting| writing(setting, |target| Ok(Direct(WriteRing::new(setting, target, OFlags::DIRECT)?)))),
+];
+
+/// A ring, and a buffer for each request in flight. The ring is dropped before the buffers that it writes from.
+struct WriteRing {
+    ring: IoUring,
+    file: OwnedFd,
+    places: Vec<WriteBuffer>,
+    plan: VisitPlan,
+    registered: bool,
+}
+
+/// The buffer of one record.
+struct WriteBuffer {
+    content: Content,
+    offset: u64,
+}
+
+impl WriteRing {
+    fn new(setting: &Setting, target: &WrittenFile, flags: OFlags) -> Result<WriteRing, Failure> {
+        let depth = setting.number("depth")?.clamp(1, 4096) as u32;
+        let plan = target.plan();
+        let place = || WriteBuffer { content: Content::new(plan.record as usize), offset: 0 };
+        let places = (0..depth).map(|_| place()).collect();
+        Ok(WriteRing { ring: ring(depth)?, file: target.open_with(flags)?, places, plan, registered: false })
+    }
+
+    /// Registers the file and the buffers with the kernel.
+    fn registered(mut self) -> Result<WriteRing, Failure> {
+        let vector = |place: &mut WriteBuffer| {
+            let bytes = place.content.record(0);
+            libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
+        };
+        let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
+        // SAFETY: the buffers stay where they are until the ring is dropped.
+        unsafe { register(&self.ring, &self.file, &vectors) }?;
+        Ok(WriteRing { registered: true, ..self })
+    }
+
+    /// Generates the record at `offset` in a buffer, and puts the request to write it into the ring.
+    fn ask(&mut self, index: usize, pass: u64, offset: u64) -> Result<(), Failure> {
+        let place = &mut self.places[index];
+        place.offset = offset;
+        let bytes = &place.content.record(WrittenFile::number(self.plan, pass, offset))[..self.plan.length_at(offset)];
+        let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
+        let request = match self.registered {
+            true => opcode::WriteFixed::new(types::Fixed(0), start, length, index as u16).offset(offset).build(),
+            false => opcode::Write::new(types::Fd(self.file.as_raw_fd()), start, length).offset(offset).build(),
+        };
+        self.push(&request.user_data(index as u64))
+    }
+
+    fn push(&mut self, request: &squeue::Entry) -> Result<(), Failure> {
+        // SAFETY: the buffer of the request stays, and nothing changes it before the request is complete.
+        let pushed = unsafe { self.ring.submission().push(request) };
+        pushed.map_err(|_| Failure::wrong("the ring has fewer entries than requests in flight"))
+    }
+
+    /// Fails unless the whole record of this buffer was written.
+    fn gone(&self, index: usize, result: i32) -> Result<(), Failure> {
+        let offset = self.places[index].offset;
+        if result < 0 {
+            return Err(refused(Errno::from_raw_os_error(-result), self.plan.length));
+        }
+        wrote(self.plan.length_at(offset), result as usize, offset)
+    }
+}
+
+impl Writer for WriteRing {
+    fn pass(&mut self, pass: u64) -> Result<(), Failure> {
+        let mut offsets = self.plan.offsets();
+        let mut free: Vec<usize> = (0..self.places.len()).collect();
+        let mut gone = Vec::with_capacity(free.len());
+        let mut end = Ok(());
+        loop {
+            // After a failure nothing more is submitted, but requests in flight still read the buffers.
+            while end.is_ok() && !free.is_empty() {
+                let Some(offset) = offsets.next() else { break };
+                let index = free.pop().unwrap_or_default();
+                self.ask(index, pass, offset)?;
+            }
+            if free.len() == self.places.len() {
+                return end;
+            }
+            enter(&mut self.ring, 1)?;
+            gone.extend(self.ring.completion().map(|entry| (entry.user_data() as usize, entry.result())));
+            for (index, result) in gone.drain(..) {
+                free.push(index);
+                end = end.and(self.gone(index, result));
+            }
+        }
+    }
+}

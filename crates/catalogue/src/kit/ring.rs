@@ -1,0 +1,56 @@
+//! Setting up io_uring: a ring, and the file and buffers registered with it.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use io_uring::IoUring;
+use operation::Failure;
+
+use super::call;
+use super::invoke::Null;
+
+/// A ring with space for this number of requests.
+///
+/// # Errors
+/// A skip if io_uring is not available.
+pub fn ring(entries: u32) -> Result<IoUring, Failure> {
+    build(IoUring::builder(), entries)
+}
+
+pub(crate) fn build(builder: io_uring::Builder, entries: u32) -> Result<IoUring, Failure> {
+    builder.build(entries).map_err(|error| match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => {
+            let reason = "refused: io_uring is switched off";
+            Failure::skip(reason, "sysctl kernel.io_uring_disabled=0, or the container's seccomp profile")
+        }
+        Some(libc::ENOMEM) => Failure::skip("too little memory may be locked for a ring", "ulimit -l unlimited"),
+        _ => error.into(),
+    })
+}
+
+/// Submits the requests in a ring that no kernel thread polls, and waits until this number of them is complete. The library's own
+/// way goes through the C library.
+#[inline(always)]
+pub(crate) fn enter(ring: &mut IoUring, complete: usize) -> Result<(), Failure> {
+    const GET_EVENTS: u32 = 1;
+    let requests = ring.submission().len();
+    call::io_uring_enter(ring.as_raw_fd(), requests, complete, GET_EVENTS * u32::from(complete > 0), Null, 0).map(drop)
+}
+
+/// Registers a file and the buffers of requests with the ring.
+///
+/// # Errors
+/// A skip if too little memory may be locked.
+///
+/// # Safety
+/// The buffers must stay where they are until the ring is dropped.
+pub(crate) unsafe fn register(ring: &IoUring, file: &OwnedFd, buffers: &[libc::iovec]) -> Result<(), Failure> {
+    ring.submitter().register_files(&[file.as_raw_fd()])?;
+    // SAFETY: the caller keeps the buffers in place.
+    let told = unsafe { ring.submitter().register_buffers(buffers) };
+    told.map_err(|error| match error.raw_os_error() {
+        Some(libc::ENOMEM) => {
+            Failure::skip("the limit on locked memory is too low for the buffers", "ulimit -l unlimited")
+        }
+        _ => error.into(),
+    })
+}

@@ -1,0 +1,107 @@
+//! How tests prepare an operation and run its loop a few times without timing it, as a round does.
+
+use operation::{Failure, Loop, Operation, Setting};
+use record::Point;
+
+/// An operation's loop, with a scratch folder that lives as long.
+pub(crate) struct Trial {
+    pub(crate) looped: Loop,
+    _scratch: tempfile::TempDir,
+}
+
+/// CPU 1, if the machine has it.
+pub(crate) fn other_cpu() -> Option<u32> {
+    std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1)
+}
+
+/// The operations whose ids begin with this word.
+pub(crate) fn of_family(family: &str) -> impl Iterator<Item = &'static Operation> {
+    crate::registry::all().filter(move |operation| operation.family() == family)
+}
+
+/// Prepares `operation` at `point`.
+pub(crate) fn prepare(operation: &Operation, point: Point) -> Result<Trial, Failure> {
+    let scratch = tempfile::tempdir()?;
+    let setting = Setting::new(point, scratch.path().into(), 0, other_cpu(), 1);
+    Ok(Trial { looped: operation.set_up(&setting)?, _scratch: scratch })
+}
+
+/// Checks that every operation of a family does its work at every point, in batches of every kind. Names those that skip.
+pub(crate) fn perform_all(operations: &[Operation]) {
+    operations.iter().for_each(perform);
+}
+
+/// The same for one operation.
+pub(crate) fn perform(operation: &Operation) {
+    for point in operation.points(false) {
+        let done = performed(operation, &point);
+        done_or_skipped(operation, &point, done);
+    }
+}
+
+/// The same for one that counts page faults: the kernel may move its pages meanwhile, as for the huge pages of another test, which
+/// is told as a wrong result. What is wrong with the operation is wrong again.
+pub(crate) fn perform_again_if_wrong(operation: &Operation) {
+    for point in operation.points(false) {
+        let done = match performed(operation, &point) {
+            Err(Failure::Wrong(_)) => performed(operation, &point),
+            done => done,
+        };
+        done_or_skipped(operation, &point, done);
+    }
+}
+
+fn performed(operation: &Operation, point: &Point) -> Result<(), Failure> {
+    let mut trial = prepare(operation, point.clone())?;
+    [1, 2, 100].into_iter().try_for_each(|times| trial.looped.perform(times))
+}
+
+/// Checks that the operation does its work in this setting, in one iteration and in two. Names a skip.
+pub(crate) fn perform_in(setting: &Setting, operation: &Operation) {
+    let done =
+        operation.set_up(setting).and_then(|mut looped| [1, 2].into_iter().try_for_each(|times| looped.perform(times)));
+    done_or_skipped(operation, setting.point(), done);
+}
+
+fn done_or_skipped(operation: &Operation, point: &Point, done: Result<(), Failure>) {
+    match done {
+        Ok(()) => {}
+        Err(Failure::Skip { reason, remedy }) => testing::left_out!("{}{point}: {reason}; {remedy}", operation.id),
+        Err(failure) if crate::kit::huge::is_withheld(&failure) => {
+            testing::left_out!("{}{point}: {failure}; free memory is in small pieces", operation.id)
+        }
+        Err(failure) => panic!("{}{point}: {failure}", operation.id),
+    }
+}
+
+macro_rules! perform {
+    ($($test:ident: $family:path;)*) => {$(
+        #[test]
+        fn $test() {
+            use $family as family;
+            perform_all(family::OPERATIONS);
+        }
+    )*};
+}
+
+perform! {
+    every_sort_sorts: crate::compute::sort;
+    what_is_moved_is_the_file: crate::file::moving;
+    files_with_holes_are_written_read_and_walked: crate::file::sparse;
+    every_way_adds_up_at_every_offset: crate::memory::align;
+    every_touch_takes_one_fault: crate::memory::page;
+    exactly_one_of_many_is_ready: crate::message::poll;
+    flags_are_set_cleared_and_read: crate::processor::flag;
+    every_called_call_does_its_work: crate::syscall::called;
+    connections_are_served: crate::syscall::called::connection;
+    calls_on_created_files_do_their_work: crate::syscall::called::created;
+    folders_are_listed_whole: crate::syscall::called::listing;
+    partners_on_another_cpu_get_what_they_wait_for: crate::syscall::called::peer;
+    every_call_returns_what_it_must: crate::syscall::entry;
+    every_cpu_does_its_part: crate::task::scaling;
+    every_keystroke_is_echoed: crate::terminal::echo;
+    what_is_typed_is_read: crate::terminal::input;
+    everything_written_comes_out: crate::terminal::output;
+    updates_come_out: crate::terminal::screen;
+    a_session_shows_what_it_must_without_any_feature: crate::terminal::session;
+}

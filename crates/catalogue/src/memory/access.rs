@@ -1,0 +1,335 @@
+//! Memory: copying it, passing over it, and waiting for one line of it.
+
+use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, count, cpus, size, term, word};
+use record::Point;
+
+use super::region::RegionPages;
+use super::{OWN_CACHE, bandwidth, chase};
+use crate::kit::baseline::BASE;
+use crate::kit::team::{self, Part, Seat, Seats};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    BASE.named("memory.copy", "copy a block with the C library's copy, repeatedly from and to the same addresses")
+        .per("copy")
+        .aliases(&["Block Move"])
+        .axes(&[COPIED])
+        .headline()
+        .follows_clock(|point| point.number("size").unwrap_or(0) <= OWN_CACHE / 4)
+        .moves(|point| point.number("size").unwrap_or(0))
+        .prepare(|setting| bandwidth::copy(setting.size()?)),
+    BASE.named(
+        "memory.load",
+        "load from an address that the load before returned, in random order in a working set of huge pages",
+    )
+    .version(2)
+    .per("load")
+    .axes(&[CHASED.headline(CHASED_HEADLINE)])
+    .headline()
+    .follows_clock(within_own_cache)
+    .monotonic_in(&["set"])
+    .terms(chase::BESIDE_THE_LOADS)
+    .prepare(|setting| chase::loads(setting.number("set")?, RegionPages::Huge, setting.seed())),
+    BASE.named("memory.load.paged", "the same in base pages, which adds address translation")
+        .version(2)
+        .per("load")
+        .axes(&[CHASED.headline(&[Value::Number(64 * MIB)])])
+        .headline()
+        .follows_clock(within_own_cache)
+        .monotonic_in(&["set"])
+        .terms(chase::BESIDE_THE_LOADS)
+        .explained_by(&[term(1.0, "memory.load").same(&["set"])])
+        .prepare(|setting| chase::loads(setting.number("set")?, RegionPages::Base, setting.seed())),
+    BASE.named(
+        "memory.read",
+        "add up the words of the next 64 KiB of a working set, by the fastest loop for its cache level",
+    )
+    .version(3)
+    .per("64 KiB")
+    .axes(&[PASSED])
+    .headline()
+    .follows_clock(within_own_cache)
+    .monotonic_in(&["set"])
+    .moves(|_| bandwidth::PIECE)
+    .prepare(|setting| bandwidth::read(setting.number("set")?, setting.seed())),
+    BASE.named(
+        "memory.write",
+        "store to the words of the next 64 KiB of a working set, by the fastest loop for its cache level",
+    )
+    .version(2)
+    .per("64 KiB")
+    .axes(&[PASSED])
+    .headline()
+    .follows_clock(within_own_cache)
+    .monotonic_in(&["set"])
+    .moves(|_| bandwidth::PIECE)
+    .prepare(|setting| bandwidth::write(setting.number("set")?)),
+    BASE.named("memory.write.streaming", "the same by stores that bypass the caches")
+        .per("64 KiB")
+        .axes(&[STREAMED])
+        .follows_clock(|_| false)
+        .moves(|_| bandwidth::PIECE)
+        .prepare(|setting| bandwidth::write_streaming(setting.number("set")?)),
+    BASE.named(
+        "memory.copy.streaming",
+        "copy the next 64 KiB of a working set's first half to its second, by stores that bypass the caches",
+    )
+    .per("64 KiB")
+    .axes(&[STREAMED])
+    .follows_clock(|_| false)
+    .moves(|_| bandwidth::PIECE)
+    .prepare(|setting| bandwidth::copy_streaming(setting.number("set")?)),
+    BASE.named("memory.clear", "zero the next 64 KiB of a working set by a dedicated instruction (rep stosb, dc zva)")
+        .per("64 KiB")
+        .axes(&[PASSED])
+        .follows_clock(within_own_cache)
+        .monotonic_in(&["set"])
+        .moves(|_| bandwidth::PIECE)
+        .prepare(|setting| bandwidth::clear(setting.number("set")?)),
+    TOGETHER
+        .named(
+            "memory.read.cpus",
+            "add up the words of the next 64 KiB of a working set of its own, on this many CPUs at once",
+        )
+        .version(2)
+        .prepare(|setting| {
+            let set = setting.number("set")?;
+            team::together(setting, &Seats::apart(setting, setting.number("cpus")?)?, move |seat| {
+                bandwidth::Reading::new(set, seat.seed)
+            })
+        }),
+    TOGETHER
+        .named(
+            "memory.write.cpus",
+            "store to the words of the next 64 KiB of a working set of its own, on this many CPUs at once",
+        )
+        .prepare(|setting| {
+            let set = setting.number("set")?;
+            team::together(setting, &Seats::apart(setting, setting.number("cpus")?)?, move |_| {
+                bandwidth::Writing::new(set)
+            })
+        }),
+    TOGETHER
+        .named(
+            "memory.copy.cpus",
+            "copy the next 64 KiB of its own working set's first half to the second, on this many CPUs at once",
+        )
+        .prepare(|setting| {
+            let set = setting.number("set")?;
+            team::together(setting, &Seats::apart(setting, setting.number("cpus")?)?, move |_| {
+                bandwidth::Moving::new(set)
+            })
+        }),
+    BASE.named(
+        "memory.load.loaded",
+        "load as in memory.load while another CPU passes over 64 MiB of its own, all or half of the time",
+    )
+    .version(3)
+    .per("load")
+    .axes(&[FAR, LOADS])
+    .follows_clock(|_| false)
+    .terms(chase::BESIDE_THE_LOADS)
+    .needs(&[Need::TwoCpus])
+    .prepare(loaded),
+    BASE.named(
+        "memory.translate",
+        "load from one line in each of this many base pages, in random order, or from the same lines in huge pages",
+    )
+    .version(2)
+    .per("load")
+    .axes(&[TRANSLATED, PAGES])
+    .follows_clock(|point| point.number("pages").is_some_and(|pages| pages * 64 <= OWN_CACHE / 4))
+    .terms(chase::BESIDE_THE_LOADS)
+    .prepare(|setting| {
+        let pages = if setting.word("in")? == "huge" { RegionPages::Huge } else { RegionPages::Base };
+        chase::one_line_a_page(setting.number("pages")?, pages, setting.seed())
+    }),
+];
+
+/// The same work on several CPUs. An iteration is one pass of each, and the payload is that of all. One more CPU never
+/// makes it cheaper.
+const TOGETHER: Operation = BASE
+    .per("64 KiB on every CPU")
+    .axes(&[SHARED, CPUS])
+    .follows_clock(|_| false)
+    .monotonic_in(&["set", "cpus"])
+    .moves(|point| point.number("cpus").unwrap_or(1) * bandwidth::PIECE);
+
+/// A chase beside a partner whose work the axis `load` names.
+fn loaded(setting: &Setting) -> Result<Loop, Failure> {
+    const BUSY_WITH: u64 = 64 * MIB;
+    let part = match setting.word("load")? {
+        "reading" | "writing" => Some(Part::Throughout),
+        "half-reading" | "half-writing" => Some(Part::HalfTheTime),
+        _ => None,
+    };
+    let beside = (&Seats::apart(setting, 1 + u64::from(part.is_some()))?, part.unwrap_or(Part::Throughout));
+    let own = |seat: Seat| chase::Chase::through(setting.number("set")?, RegionPages::Huge, seat.seed);
+    let loads = if setting.word("load")?.ends_with("reading") {
+        team::beside(setting, beside, own, |seat| bandwidth::Reading::new(BUSY_WITH, seat.seed))
+    } else {
+        team::beside(setting, beside, own, |_| bandwidth::Writing::new(BUSY_WITH))
+    };
+    Ok(loads?.unrolled(chase::LOADS))
+}
+
+const COPIED: Axis = size(&[
+    Value::Number(64),
+    Value::Number(512),
+    Value::Number(4 * KIB),
+    Value::Number(64 * KIB),
+    Value::Number(MIB),
+    Value::Number(16 * MIB),
+    Value::Number(64 * MIB),
+])
+.headline(&[Value::Number(512), Value::Number(4 * KIB), Value::Number(MIB), Value::Number(64 * MIB)])
+.in_steps(8, 8, 256 * MIB);
+
+/// Powers of two, as the chase requires.
+const CHASED: Axis = bytes(
+    "set",
+    &[
+        Value::Number(4 * KIB),
+        Value::Number(16 * KIB),
+        Value::Number(64 * KIB),
+        Value::Number(256 * KIB),
+        Value::Number(MIB),
+        Value::Number(2 * MIB),
+        Value::Number(4 * MIB),
+        Value::Number(8 * MIB),
+        Value::Number(16 * MIB),
+        Value::Number(32 * MIB),
+        Value::Number(64 * MIB),
+        Value::Number(256 * MIB),
+    ],
+)
+.in_powers(4 * KIB, 1024 * MIB);
+
+/// One size within each cache level of most current machines, and one beyond the last.
+const CHASED_HEADLINE: &[Value<&str>] = &[
+    Value::Number(16 * KIB),
+    Value::Number(256 * KIB),
+    Value::Number(8 * MIB),
+    Value::Number(64 * MIB),
+    Value::Number(256 * MIB),
+];
+
+const PASSED: Axis = bytes(
+    "set",
+    &[
+        Value::Number(16 * KIB),
+        Value::Number(256 * KIB),
+        Value::Number(4 * MIB),
+        Value::Number(64 * MIB),
+        Value::Number(256 * MIB),
+    ],
+)
+.headline(&[Value::Number(16 * KIB), Value::Number(4 * MIB), Value::Number(64 * MIB)])
+.in_powers(4 * KIB, 1024 * MIB);
+
+/// One size beyond the private caches of a core, and one beyond most shared caches.
+const STREAMED: Axis = bytes("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)])
+    .in_powers(128 * KIB, 1024 * MIB);
+
+/// Sizes for a core's private cache, the shared cache, and memory.
+const SHARED: Axis = bytes("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)])
+    .in_powers(128 * KIB, 512 * MIB);
+
+const CPUS: Axis = cpus("cpus", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8)]);
+
+const FAR: Axis = bytes("set", &[Value::Number(256 * MIB)]);
+
+const LOADS: Axis = word(
+    "load",
+    &[
+        Value::Word("idle"),
+        Value::Word("half-reading"),
+        Value::Word("reading"),
+        Value::Word("half-writing"),
+        Value::Word("writing"),
+    ],
+);
+
+/// Powers of two. Current first-level TLBs hold some tens of pages, and second-level TLBs one to four thousand.
+const TRANSLATED: Axis = count(
+    "pages",
+    &[Value::Number(32), Value::Number(256), Value::Number(1024), Value::Number(4096), Value::Number(16384)],
+)
+.in_powers(2, 65536);
+
+const PAGES: Axis = word("in", &[Value::Word("base"), Value::Word("huge")]);
+
+fn within_own_cache(point: &Point) -> bool {
+    point.number("set").is_some_and(|set| set <= OWN_CACHE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sets of at least this size must lie in huge pages, which a machine may not have.
+    const NEEDS_HUGE_PAGES: u64 = 2 * MIB;
+
+    fn setting(point: &Point) -> Setting {
+        let other = crate::kit::trial::other_cpu();
+        Setting::new(point.clone(), std::env::temp_dir(), 0, other, 7)
+    }
+
+    /// The bytes that a point works on.
+    fn bytes(point: &Point) -> u64 {
+        let pages = || point.number("pages").map(|pages| pages * rustix::param::page_size() as u64);
+        point.number("set").or(point.number("size")).or_else(pages).expect("a size")
+    }
+
+    fn performs(id: &str, point: &Point) {
+        let operation = OPERATIONS.iter().find(|operation| operation.id == id).expect(id);
+        let mut prepared = match operation.set_up(&setting(point)) {
+            Err(Failure::Skip { reason, remedy }) => return testing::left_out!("{id}{point}: {reason}; {remedy}"),
+            prepared => prepared.expect(id),
+        };
+        for times in [1, 3, 20] {
+            prepared.perform(times).unwrap_or_else(|failure| panic!("{id}{point}: {failure}"));
+        }
+    }
+
+    #[test]
+    fn every_operation_does_its_work_at_every_small_point() {
+        for operation in OPERATIONS {
+            for point in operation.points(false).iter().filter(|point| bytes(point) < NEEDS_HUGE_PAGES) {
+                performs(operation.id, point);
+            }
+        }
+    }
+
+    /// Excluded: their own points are large. Those tested here are not, and pass over every piece more than once.
+    #[test]
+    fn what_goes_past_the_caches_or_beside_a_load_does_its_work() {
+        let set = |set| Point::default().with("set", Value::Number(set));
+        for id in ["memory.write.streaming", "memory.copy.streaming", "memory.clear", "memory.read", "memory.write"] {
+            performs(id, &set(16 * KIB));
+            performs(id, &set(MIB));
+        }
+        for load in LOADS.values {
+            performs("memory.load.loaded", &set(256 * KIB).with("load", load.value()));
+        }
+    }
+
+    #[test]
+    fn large_sets_are_chased_in_the_pages_asked_for_or_not_at_all() {
+        for pages in [RegionPages::Huge, RegionPages::Base] {
+            match chase::loads(8 * MIB, pages, 7) {
+                Ok(mut loads) => loads.perform(100_000).expect("loads"),
+                Err(Failure::Skip { reason, remedy }) => {
+                    assert!(pages == RegionPages::Huge && !remedy.is_empty());
+                    testing::left_out!("{reason}; {remedy}");
+                }
+                Err(Failure::Wrong(reason)) if pages == RegionPages::Huge && crate::kit::huge::offered() => {
+                    testing::left_out!("{reason}; free memory in large pieces");
+                }
+                Err(failure) => panic!("{pages:?}: {failure}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The family `page`: mapping memory, and what the first touch of a page costs. Every fault operation counts its faults
+//! and fails unless each touch took exactly one.
+
+pub(crate) mod faults;
+pub(crate) mod frames;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use operation::Value::Number;
+use operation::{Axis, Failure, Loop, Operation, Setting, repeat, size, term};
+use rustix::fd::AsFd;
+use rustix::io::pwrite;
+use rustix::mm::Advice;
+use rustix::param::page_size;
+
+use crate::kit::baseline::BASE;
+use crate::kit::check::exactly;
+use crate::kit::huge::{CONTROL, HUGE, this_time};
+use crate::kit::mapping::{Mapping, base_pages_only};
+use crate::kit::scratch::{new_file, scratch};
+use faults::FaultCounter;
+use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
+
+const MAPPED: &[Axis] =
+    &[size(&[Number(4 << 10), Number(1 << 20)]).headline(&[Number(4 << 10)]).in_steps(4 << 10, 4 << 10, 64 << 20)];
+
+/// Pages touched between two drops: a batch of at least 100 µs. Pages that are cleared or copied stay within the core's
+/// private caches, where a fault costs the same whatever other tenants do with the shared cache.
+const PAGES: u64 = 256;
+
+/// The same for faults that clear and copy nothing.
+const MAPPED_PAGES: u64 = 1024;
+
+/// The kernel maps up to this number of bytes of a file around a fault. A file with one page in each such stretch takes one
+/// fault per page.
+const AROUND: usize = 64 << 10;
+
+/// Pages are dropped in pieces smaller than the range of one page table; otherwise the kernel frees the tables too.
+const DROP: usize = 1 << 20;
+
+/// The most huge pages that a batch uses.
+const HUGE_PAGES: u64 = 8;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    BASE.named("page.map.unmap", "map anonymous memory and unmap it again, untouched")
+        .calls(&["mmap", "munmap"])
+        .per("pair")
+        .axes(MAPPED)
+        .headline()
+        .explained_by(&[term(2.0, "syscall.getppid")])
+        .prepare(|setting| {
+            let length = setting.size()?;
+            Ok(repeat(move || Mapping::anonymous(length)?.unmap()))
+        }),
+    BASE.named(
+        "page.map.touch.unmap",
+        "map anonymous memory, write one byte of it, and unmap it again: the page is the one unmapped before",
+    )
+    .calls(&["mmap", "munmap"])
+    .per("pair")
+    .axes(MAPPED)
+    .at_least(&["page.map.unmap"])
+    .headline()
+    .explained_by(&[term(1.0, "page.map.unmap").same(&["size"]), term(1.0, "page.fault.anonymous").at(RECYCLED)])
+    .prepare(|setting| {
+        let length = setting.size()?;
+        Ok(repeat(move || {
+            let mapping = Mapping::anonymous(length)?;
+            mapping.write(0);
+            mapping.unmap()
+        }))
+    }),
+    BASE.named(
+        "page.fault.anonymous",
+        "first write to a base page of anonymous memory: the kernel finds a frame (in new memory, or one given \
+            back just before), clears it and maps it",
+    )
+    .version(2)
+    .per("fault")
+    .axes(&[FRAMES])
+    .headline()
+    // New memory is cleared in memory beyond the core's private caches.
+    .follows_clock(|point| point.word("frames") == Some("recycled"))
+    .prepare(|setting| {
+        let page = page_size();
+        if setting.word("frames")? == "fresh" {
+            return fresh_faults(FramePages::Base, page, PAGES);
+        }
+        let mapping = Rc::new(Mapping::anonymous(PAGES as usize * page)?);
+        base_pages_only(&mapping)?;
+        let dropped = Rc::clone(&mapping);
+        counted(PAGES, move |turn| mapping.write(turn * page), move |_| dropped.drop_pages(DROP))
+    }),
+    BASE.named(
+        "page.fault.file",
+        "first read of a file's page that is in memory, through a shared mapping: one page is mapped",
+    )
+    .per("fault")
+    .headline()
+    .prepare(|setting| {
+        let stride = AROUND.max(page_size());
+        let file = file_of(setting, (MAPPED_PAGES, stride))?;
+        let mapping = Rc::new(Mapping::shared(&file, MAPPED_PAGES as usize * stride)?);
+        let dropped = Rc::clone(&mapping);
+        counted(MAPPED_PAGES, move |turn| mapping.read(turn * stride), move |_| dropped.drop_pages(DROP))
+    }),
+    BASE.named(
+        "page.fault.copy",
+        "first write to a page of a private file mapping that was read before: the page is copied, into a frame \
+            given back just before",
+    )
+    .per("fault")
+    .headline()
+    .prepare(|setting| {
+        let page = page_size();
+        let file = file_of(setting, (PAGES, page))?;
+        let mapping = Rc::new(Mapping::private(&file, PAGES as usize * page)?);
+        base_pages_only(&mapping)?;
+        let reread = Rc::clone(&mapping);
+        counted(
+            PAGES,
+            move |turn| mapping.write(turn * page),
+            move |times| {
+                reread.drop_pages(DROP)?;
+                (0..times).for_each(|turn| reread.read(turn * page));
+                Ok(())
+            },
+        )
+    }),
+    BASE.named(
+        "page.fault.huge",
+        "first write to a 2 MiB page of anonymous memory: the kernel finds a frame (in new memory, or one given \
+            back just before), clears it and maps it",
+    )
+    .version(2)
+    .per("fault")
+    .axes(&[FRAMES])
+    .headline()
+    .follows_clock(|_| false)
+    .at_least(&["page.fault.anonymous"])
+    .prepare(|setting| huge_faults(setting.word("frames")?)),
+];
+
+/// A loop of touches, at most `pages` in a batch. Each must take one fault. `renew` makes the first pages of the next batch
+/// fault again.
+fn counted(
+    pages: u64,
+    touch: impl Fn(usize) + 'static,
+    renew: impl Fn(usize) -> Result<(), Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let faults = FaultCounter::default();
+    let counted = faults.clone();
+    let mut faulting = touches(touch)
+        .at_most(pages)
+        .before(move |times| {
+            renew(times as usize)?;
+            faults.start()
+        })
+        .verify(move |times| counted.check(times));
+    // From here on the page tables exist, and a kernel that works differently has been detected.
+    faulting.perform(pages)?;
+    Ok(faulting)
+}
+
+/// A loop of touches of new memory, one per `step` bytes and at most `most` in a batch. Each must take one fault.
+fn fresh_faults(pages: FramePages, step: usize, most: u64) -> Result<Loop, Failure> {
+    let supply = Rc::new(RefCell::new(Supply::new(pages)?));
+    let (taken, looked_at) = (Rc::clone(&supply), Rc::clone(&supply));
+    let given = GivenPages::default();
+    let judge = given.clone();
+    let faults = FaultCounter::default();
+    let counted = faults.clone();
+    let mut faulting = Loop::new(move |times| {
+        let supply = supply.borrow();
+        (0..times as usize).for_each(|turn| supply.write(turn * step));
+        Ok(())
+    })
+    .at_most(most)
+    .before(move |times| {
+        taken.borrow_mut().take(times as usize * step)?;
+        faults.start()
+    })
+    .verify(move |times| {
+        counted.check(times)?;
+        let supply = looked_at.borrow();
+        let look = || (0..times as usize).for_each(|turn| supply.read((turn + 1) * step - 1));
+        judge.judged(all_there(&counted, look))
+    });
+    given.first(&mut faulting)?;
+    Ok(faulting)
+}
+
+/// Fails if an access to the far end of each page just touched takes a fault: then the page did not have that size.
+fn all_there(faults: &FaultCounter, look: impl FnOnce()) -> Result<(), Failure> {
+    faults.start()?;
+    look();
+    match faults.taken()? {
+        0 => Ok(()),
+        _ => Err(Failure::skip("the kernel gave base pages instead of huge pages", "free memory of at least 1 GiB")),
+    }
+}
+
+/// Touches the first page in the first iteration of a batch, the second in the second, and so on: like `repeat`, with the
+/// iteration's number.
+fn touches(touch: impl Fn(usize) + 'static) -> Loop {
+    Loop::new(move |times| {
+        (0..times as usize).for_each(&touch);
+        Ok(())
+    })
+}
+
+fn huge_faults(frames: &str) -> Result<Loop, Failure> {
+    if std::fs::read_to_string(CONTROL).is_ok_and(|choice| choice.contains("[never]")) {
+        return Err(Failure::skip("huge pages are switched off", format!("as root: echo madvise > {CONTROL}")));
+    }
+    if frames == "fresh" {
+        return fresh_faults(FramePages::Huge, HUGE, HUGE_PAGES);
+    }
+    let mapping = Rc::new(Mapping::anonymous((HUGE_PAGES as usize + 1) * HUGE)?);
+    mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?;
+    let first = mapping.first_huge();
+    let (dropped, probed) = (Rc::clone(&mapping), Rc::clone(&mapping));
+    let given = GivenPages::default();
+    let judge = given.clone();
+    let faults = FaultCounter::default();
+    let counted = faults.clone();
+    let mut faulting = touches(move |turn| mapping.write(first + turn * HUGE))
+        .at_most(HUGE_PAGES)
+        .before(move |_| {
+            dropped.drop_pages(dropped.length)?;
+            faults.start()
+        })
+        .verify(move |times| {
+            counted.check(times)?;
+            let look = || (0..times as usize).for_each(|turn| probed.read(first + (turn + 1) * HUGE - 1));
+            judge.judged(all_there(&counted, look))
+        });
+    given.first(&mut faulting).map_err(this_time)?;
+    Ok(faulting)
+}
+
+/// A scratch file with this number of pages in memory, one in each `stride`, and holes between them.
+fn file_of(setting: &Setting, (pages, stride): (u64, usize)) -> Result<impl AsFd + use<>, Failure> {
+    let file = new_file(&scratch(setting)?)?;
+    let page = vec![1; page_size()];
+    for number in 0..pages {
+        exactly(page.len(), pwrite(&file, &page, number * stride as u64)?)?;
+    }
+    rustix::fs::ftruncate(&file, pages * stride as u64)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn touches_that_do_not_fault_are_found_out() {
+        let mapping = Rc::new(Mapping::anonymous(PAGES as usize * page_size()).expect("memory"));
+        let dropped = Rc::clone(&mapping);
+        let touched = counted(PAGES, move |_| mapping.write(0), move |_| dropped.drop_pages(DROP));
+        assert!(matches!(touched, Err(Failure::Wrong(_))));
+    }
+
+    #[test]
+    fn faults_are_counted_one_by_one() {
+        let counted = || {
+            let mapping = Mapping::anonymous(23 * page_size()).expect("memory");
+            base_pages_only(&mapping).expect("advice");
+            let faults = FaultCounter::default();
+            faults.start().expect("a count");
+            (0..23).for_each(|page| mapping.write(page * page_size()));
+            faults.taken()
+        };
+        // The first time, pages of the program's own code may fault too.
+        counted().expect("a count");
+        assert_eq!(counted(), Ok(23));
+    }
+}

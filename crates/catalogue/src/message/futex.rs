@@ -1,0 +1,67 @@
+//! A futex: two tasks share memory, and each sleeps in the kernel until the other has changed a word.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use operation::{Failure, Operation, Pauses, Setting, repeat};
+
+use super::{DISTANCE_AND_FURTHER, ROUNDTRIP, SELF, not_answered};
+use crate::kit::shared::Shared;
+use crate::kit::turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
+
+/// What both tasks share.
+#[derive(Default)]
+struct FutexBoard {
+    turn: AtomicU32,
+    answers: AtomicU32,
+}
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    SELF.named(
+        "futex.self",
+        "change a word of shared memory on which no task sleeps, wake its sleepers, and change it back",
+    )
+    .per("pair")
+    .moves(|_| 0)
+    .calls(&["futex"])
+    .prepare(|_| {
+        let board = Shared::new(FutexBoard::default())?;
+        Ok(repeat(move || {
+            let woken = pass_turn(&board.turn, THEIRS)?;
+            let theirs = board.turn.swap(OURS, Ordering::AcqRel);
+            if woken == 0 && theirs == THEIRS { Ok(()) } else { not_answered() }
+        }))
+    }),
+    ROUNDTRIP
+        .named(
+            "futex.roundtrip",
+            "hand a word of shared memory to a partner process that sleeps on it, and sleep until it is handed back",
+        )
+        .version(2)
+        .axes(&[DISTANCE_AND_FURTHER])
+        .prepare(|setting: &Setting| {
+            let board = Shared::new(FutexBoard::default())?;
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    await_turn(&board.turn, THEIRS)?;
+                    board.answers.fetch_add(1, Ordering::Relaxed);
+                    pass_turn(&board.turn, OURS)?;
+                }
+            })?;
+            let apart = setting.partner_cpu()? != setting.cpu();
+            let mut answers = 0_u32;
+            let pauses = Pauses::calibrated();
+            let waits = pauses.clone();
+            let turns = repeat(move || {
+                let _alive = &partner;
+                answers = answers.wrapping_add(1);
+                let woken = pass_turn(&board.turn, THEIRS)?;
+                await_turn(&board.turn, OURS)?;
+                if woken == 0 && apart {
+                    let_fall_asleep(&waits);
+                }
+                let answered = board.answers.load(Ordering::Relaxed) == answers;
+                if answered { Ok(()) } else { Err(Failure::wrong("the partner did not take its turn")) }
+            });
+            Ok(turns.excluding(pauses))
+        }),
+];

@@ -1,0 +1,141 @@
+//! Reading the time: as a program does, from the processor's counter, and by a real system call.
+
+use operation::{Failure, Loop, Operation, term};
+
+use crate::kit::baseline::BASE;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    BASE.named(
+        "clock.read",
+        "read the monotonic clock as the C library does: through the kernel's shared page where it can",
+    )
+    .headline()
+    .explained_by(&[term(1.0, "clock.read.counter")])
+    .prepare(|_| readings(monotonic)),
+    BASE.named("clock.read.counter", "read the processor's own time counter")
+        .headline()
+        .prepare(|_| readings(|| Ok(counter()))),
+    BASE.named("clock.read.syscall", "read the monotonic clock by a real system call")
+        .headline()
+        .prepare(|_| readings(monotonic_by_syscall)),
+];
+
+/// The loop of a clock. The time at the end of a batch must not be earlier than at its beginning.
+fn readings(read: impl Fn() -> Result<u64, Failure> + 'static) -> Result<Loop, Failure> {
+    let mut latest = read()?;
+    let run = move |times| {
+        let before = latest;
+        for _ in 0..times {
+            latest = read()?;
+        }
+        if latest >= before && latest > 0 {
+            return Ok(());
+        }
+        Err(Failure::wrong(format!("the clock went back from {before} to {latest}")))
+    };
+    Ok(Loop::new(run))
+}
+
+/// The monotonic clock in nanoseconds.
+#[inline(always)]
+fn monotonic() -> Result<u64, Failure> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes one timespec, and receives a valid one.
+    match unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) } {
+        0 => Ok(nanoseconds(time)),
+        _ => Err(Failure::last_os_error()),
+    }
+}
+
+/// The monotonic clock in nanoseconds, by a call into the kernel.
+#[inline(always)]
+fn monotonic_by_syscall() -> Result<u64, Failure> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    match clock_gettime(&mut time) {
+        0 => Ok(nanoseconds(time)),
+        errno => Err(Failure::Errno { errno: -errno as i32 }),
+    }
+}
+
+/// A time of the kernel, in nanoseconds.
+#[inline(always)]
+fn nanoseconds(time: libc::timespec) -> u64 {
+    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+}
+
+/// The system call without a wrapper; 0 or a negative error number.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn clock_gettime(time: &mut libc::timespec) -> i64 {
+    let mut result = libc::SYS_clock_gettime;
+    // SAFETY: the call writes one timespec, and receives a valid one; the kernel changes no other register than rcx and
+    // r11.
+    unsafe {
+        std::arch::asm!("syscall", inout("rax") result, in("rdi") libc::CLOCK_MONOTONIC as i64,
+            in("rsi") time as *mut libc::timespec, out("rcx") _, out("r11") _, options(nostack));
+    }
+    result
+}
+
+/// The system call without a wrapper; 0 or a negative error number.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+fn clock_gettime(time: &mut libc::timespec) -> i64 {
+    let mut result = libc::CLOCK_MONOTONIC as i64;
+    // SAFETY: the call writes one timespec, and receives a valid one; the kernel changes no register but the result's.
+    unsafe {
+        std::arch::asm!("svc 0", in("x8") libc::SYS_clock_gettime, inout("x0") result,
+            in("x1") time as *mut libc::timespec, options(nostack));
+    }
+    result
+}
+
+/// The counter, in its own ticks. It is read without waiting for earlier instructions to finish.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn counter() -> u64 {
+    // SAFETY: reads the counter, which user programs may do unless this process has forbidden it for itself.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+/// The counter, in its own ticks. It is read without waiting for earlier instructions to finish.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+fn counter() -> u64 {
+    let ticks;
+    // SAFETY: reads the virtual counter, which Linux lets user programs read.
+    unsafe { std::arch::asm!("mrs {ticks}, cntvct_el0", ticks = out(reg) ticks, options(nomem, nostack)) };
+    ticks
+}
+
+#[cfg(test)]
+mod tests {
+    use operation::Setting;
+    use record::Point;
+
+    use super::*;
+
+    #[test]
+    fn every_clock_can_be_read() {
+        for operation in OPERATIONS {
+            let setting = Setting::new(Point::default(), std::env::temp_dir(), 0, None, 7);
+            let mut prepared = operation.set_up(&setting).expect(operation.id);
+            prepared.perform(1000).expect(operation.id);
+        }
+    }
+
+    #[test]
+    fn the_library_and_the_kernel_tell_the_same_time() {
+        let first = monotonic().expect("a clock");
+        let second = monotonic_by_syscall().expect("a clock");
+        let third = monotonic().expect("a clock");
+        assert!(first <= second && second <= third);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_is_found_out() {
+        let time = std::cell::Cell::new(1000);
+        let mut wrong = readings(move || Ok(time.replace(time.get() - 1))).expect("a loop");
+        assert!(matches!(wrong.perform(10), Err(Failure::Wrong(_))));
+    }
+}

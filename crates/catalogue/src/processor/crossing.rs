@@ -1,0 +1,57 @@
+//! Crossings: from one procedure to another and back, through a ladder of boundaries: none, a shared object's linkage
+//! table, kernel code in user memory, the kernel, a signal, another process. Each passes arguments and uses them.
+
+pub(crate) mod kernel;
+pub(crate) mod procedure;
+pub(crate) mod process;
+pub(crate) mod signal;
+mod text;
+pub(crate) mod vdso;
+
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, count};
+
+use crate::kit::baseline::BASE;
+
+/// The most words that cross: as many as a system call takes.
+const MOST: usize = 6;
+
+/// The number of words that cross, where each number needs another instruction sequence or another call.
+const ARGUMENTS: Axis = count(
+    "arguments",
+    &[
+        Value::Number(0),
+        Value::Number(1),
+        Value::Number(2),
+        Value::Number(3),
+        Value::Number(4),
+        Value::Number(5),
+        Value::Number(6),
+    ],
+);
+
+/// The number of words that cross, where the numbers between show nothing new.
+const FEW_ARGUMENTS: Axis = count("arguments", &[Value::Number(0), Value::Number(3), Value::Number(6)]);
+
+/// The defaults of all crossings.
+const CROSSING: Operation = BASE.per("crossing");
+
+/// The words that cross: different ones in every round, and small enough that no sum of a batch overflows.
+fn words(setting: &Setting) -> [u64; MOST] {
+    let mut random = fastrand::Rng::with_seed(setting.seed());
+    std::array::from_fn(|_| random.u64(1..1 << 16))
+}
+
+/// The answer of every procedure of the ladder to its first `count` words: one more than their sum.
+fn answer(words: &[u64; MOST], count: usize) -> u64 {
+    1 + words[..count].iter().sum::<u64>()
+}
+
+/// Fails unless this number of crossings, each with this number of words, has added up to the right sum.
+fn added_up(wanted: u64, sum: u64) -> Result<(), Failure> {
+    if sum == wanted { Ok(()) } else { Err(Failure::wrong(format!("the answers add up to {sum} instead of {wanted}"))) }
+}
+
+/// The error for a number of arguments that the axis does not have.
+fn no_such_count(count: u64) -> Result<Loop, Failure> {
+    Err(Failure::wrong(format!("nothing here takes {count} arguments")))
+}

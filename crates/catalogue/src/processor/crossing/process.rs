@@ -1,0 +1,68 @@
+//! A call into another process and back: words and an answer in shared memory, and a futex on which each process sleeps
+//! until its turn.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use operation::{Failure, Operation, Pauses, Setting, Value, partner, repeat, term};
+
+use super::{CROSSING, FEW_ARGUMENTS, MOST, words};
+use crate::kit::shared::Shared;
+use crate::kit::turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // Each of the two enters the kernel to wake the other and to sleep.
+    CROSSING
+        .named(
+            "crossing.process",
+            "write words to memory shared with a partner process, wake it, and sleep until it has added them up and \
+            answered",
+        )
+        .version(2)
+        .axes(&[partner("distance", &[Value::Word("same"), Value::Word("other")]), FEW_ARGUMENTS])
+        .explained_by(&[term(4.0, "crossing.call").at(&[("arguments", Value::Number(0))])])
+        .at_least(&["crossing.call"])
+        .prepare(|setting: &Setting| {
+            let count = setting.number("arguments")? as usize;
+            let desk = Shared::new(Desk::default())?;
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    await_turn(&desk.turn, THEIRS)?;
+                    let sum: u64 = desk.words[..count].iter().map(|word| word.load(Ordering::Relaxed)).sum();
+                    desk.answer.store(sum + 1, Ordering::Relaxed);
+                    pass_turn(&desk.turn, OURS)?;
+                }
+            })?;
+            let apart = setting.partner_cpu()? != setting.cpu();
+            let mut given = words(setting);
+            let pauses = Pauses::calibrated();
+            let waits = pauses.clone();
+            let turns = repeat(move || {
+                let _alive = &partner;
+                // The sum differs each time, so that no earlier answer is taken for this one. Without words this check is
+                // not possible.
+                given[0] = given[0].wrapping_add(1) & 0xffff;
+                let mut wanted = 1;
+                for (place, word) in desk.words.iter().zip(&given[..count]) {
+                    place.store(*word, Ordering::Relaxed);
+                    wanted += word;
+                }
+                desk.answer.store(0, Ordering::Relaxed);
+                let woken = pass_turn(&desk.turn, THEIRS)?;
+                await_turn(&desk.turn, OURS)?;
+                if woken == 0 && apart {
+                    let_fall_asleep(&waits);
+                }
+                let answer = desk.answer.load(Ordering::Relaxed);
+                if answer == wanted { Ok(()) } else { Err(Failure::wrong("the partner answered something else")) }
+            });
+            Ok(turns.excluding(pauses))
+        }),
+];
+
+/// What both processes share. All but the turn belongs to the process whose turn it is.
+#[derive(Default)]
+struct Desk {
+    turn: AtomicU32,
+    answer: AtomicU64,
+    words: [AtomicU64; MOST],
+}

@@ -1,0 +1,239 @@
+//! The family `called`: system calls as programs make them. A function of a library makes the call and returns, which on
+//! some processors makes the kernel's own returns dearer (`syscall.called`). Those that take names or files are measured on
+//! one file and on many different ones. A bill prices programs by these.
+
+pub(crate) mod connection;
+pub(crate) mod created;
+pub(crate) mod listing;
+pub(crate) mod peer;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::atomic::AtomicU32;
+
+use operation::Value::{Number, Word};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, repeat, size, term};
+use rustix::fs::{AtFlags, SeekFrom, fstat, ftruncate, seek, statat};
+use rustix::io::{Errno, read, write};
+use rustix::thread::futex;
+
+use crate::kit::area::Slots;
+use crate::kit::baseline::BASE;
+use crate::kit::block::Block;
+use crate::kit::call;
+use crate::kit::check::exactly;
+use crate::kit::loops::{STOCK, at_once, consuming, for_each, numbered, producing, tried};
+use crate::kit::mapping::Mapping;
+use crate::kit::scratch::{device, file_of, new_file, scratch};
+use crate::kit::tree::Tree;
+
+/// One file, which stays in the private caches, or many different ones in turn, which do not: of each, the kernel touches about
+/// 1.3 KiB.
+const FILES: Axis = count("files", &[Number(1), Number(MANY)]);
+const MANY: u64 = 4096;
+/// Files whose contents fill 16 MiB if each has the largest of these sizes.
+const LARGE: u64 = 256;
+const FILES_READ: Axis = count("files", &[Number(1), Number(LARGE), Number(MANY)]);
+/// None at the end of a file; a page; and more than the largest part of it is the copy.
+const SIZES: Axis = size(&[Number(0), Number(PAGE), Number(64 << 10)]);
+const PAGE: u64 = 4 << 10;
+
+/// Bytes of a file that are mapped: what a small section of a shared library has.
+const SECTION: usize = 16 << 10;
+
+/// Bytes after which a file that grows is emptied: more than private caches hold.
+const GROWN: u64 = 64 << 20;
+/// Blocks appended in one batch.
+const APPENDED: u64 = 128;
+
+/// One file is in the private caches; many are not.
+const ON_FILES: Operation = CALLED.axes(&[FILES]).follows_clock(|point| point.number("files") == Some(1));
+const CALLED: Operation = BASE.explained_by(&[FUNCTION]);
+const FUNCTION: TermOf = term(1.0, "syscall.called").at(&[("call", Word("getppid")), ("from", Word("function"))]);
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    ON_FILES
+        .named("called.stat", "ask for the attributes of the next of so many files, by its name in an open folder")
+        .calls(&["newfstatat"])
+        .prepare(|setting| {
+            let mut tree = tree(setting, 0)?;
+            tried(repeat(move || function(|| look(&mut tree))))
+        }),
+    CALLED
+        .named(
+            "called.stat.missing",
+            "ask for the attributes of a file that does not exist, by its name in an open folder",
+        )
+        .prepare(|setting| {
+            let folder = scratch(setting)?;
+            tried(repeat(move || {
+                function(|| match statat(&folder, c"missing", AtFlags::empty()) {
+                    Err(Errno::NOENT) => Ok(()),
+                    Err(other) => Err(other.into()),
+                    Ok(_) => Err(Failure::wrong("a file exists that nobody created")),
+                })
+            }))
+        }),
+    ON_FILES
+        .named("called.open", "open the next of so many files, by its name in an open folder")
+        .calls(&["openat"])
+        .prepare(|setting| {
+            let mut tree = tree(setting, 0)?;
+            tried(producing(move || function(|| tree.open_next())))
+        }),
+    CALLED
+        .named("called.close", "close the only descriptor of a file that was opened shortly before")
+        .calls(&["close"])
+        .prepare(|setting| {
+            let mut tree = Tree::new(setting, STOCK as usize, 0)?;
+            tried(consuming(move || tree.open_next(), |file| function(|| exactly(0, call::close(file)?))))
+        }),
+    CALLED
+        .named("called.close.copy", "close a descriptor of a file that stays open through another")
+        .calls(&["close"])
+        .prepare(|_| {
+            let null = device(c"/dev/null")?;
+            let copy = move || Ok(rustix::io::dup(&null)?);
+            tried(consuming(copy, |copy| function(|| exactly(0, call::close(copy)?))))
+        }),
+    ON_FILES
+        .named(
+            "called.read",
+            "read the only block of the next of so many files, or at its end nothing; the files are in memory",
+        )
+        .calls(&["read"])
+        .axes(&[SIZES, FILES_READ])
+        .has_point(|point| match point.number("size") {
+            Some(0) => point.number("files") == Some(1),
+            Some(PAGE) => point.number("files") != Some(LARGE),
+            _ => point.number("files") != Some(MANY),
+        })
+        .moves(|point| point.number("size").unwrap_or(0))
+        .prepare(reading),
+    CALLED
+        .named("called.append", "write the next block at the end of a file, without waiting for the device")
+        .calls(&["write"])
+        .axes(&[size(&[Number(PAGE), Number(64 << 10)])])
+        .follows_clock(|_| false)
+        .moves(|point| point.number("size").unwrap_or(0))
+        .prepare(appending),
+    CALLED.named("called.fstat", "ask for the attributes of an open file").calls(&["fstat"]).prepare(|setting| {
+        let file = new_file(&scratch(setting)?)?;
+        tried(repeat(move || function(|| exactly(0, fstat(&file)?.st_size as usize))))
+    }),
+    CALLED.named("called.fcntl", "ask for the flags of a descriptor").calls(&["fcntl"]).prepare(|_| {
+        let null = device(c"/dev/null")?;
+        tried(repeat(move || function(|| exactly(libc::FD_CLOEXEC as usize, call::fcntl(&null, libc::F_GETFD)?))))
+    }),
+    CALLED.named("called.lseek", "ask for the position in a file").calls(&["lseek"]).prepare(|setting| {
+        let file = new_file(&scratch(setting)?)?;
+        tried(repeat(move || function(|| exactly(0, seek(&file, SeekFrom::Current(0))? as usize))))
+    }),
+    CALLED
+        .named("called.futex", "wake the threads that wait for a word, of which there are none")
+        .calls(&["futex"])
+        .prepare(|_| {
+            let word = AtomicU32::new(0);
+            tried(repeat(move || function(|| exactly(0, futex::wake(&word, futex::Flags::PRIVATE, 1)?))))
+        }),
+    CALLED
+        .named("called.mmap", "map the first 16 KiB of a file, as a separate private mapping")
+        .calls(&["mmap"])
+        .prepare(|setting| {
+            let file = file_of(setting, SECTION)?;
+            tried(producing(move || function(|| Mapping::private(&file, SECTION))))
+        }),
+    CALLED
+        .named("called.munmap", "unmap an untouched page of anonymous memory between guard pages: a whole mapping")
+        .calls(&["munmap"])
+        .prepare(|_| {
+            let places = Rc::new(Slots::new(STOCK as usize)?);
+            let filled = Rc::clone(&places);
+            let unmapping = numbered(move |turn| function(|| places.unmap(turn)));
+            tried(unmapping.at_most(STOCK).before(for_each(move |turn| filled.map(turn))))
+        }),
+];
+
+/// Makes a call within a function of its own, which then returns.
+#[inline(never)]
+fn function<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    call()
+}
+
+/// The files of this point, each of this number of bytes.
+fn tree(setting: &Setting, bytes: usize) -> Result<Tree, Failure> {
+    Tree::new(setting, setting.number("files")? as usize, bytes)
+}
+
+/// Asks for the attributes of the next file.
+#[inline(always)]
+fn look(tree: &mut Tree) -> Result<(), Failure> {
+    let (folder, name) = tree.next();
+    exactly(0, statat(folder, name, AtFlags::empty())?.st_size as usize)
+}
+
+/// Each file is opened before its batch and closed after it.
+fn reading(setting: &Setting) -> Result<Loop, Failure> {
+    let size = setting.size()?;
+    let mut tree = tree(setting, size)?;
+    let mut block = Block::new(size.max(1));
+    let files = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
+    let (opened, closed) = (Rc::clone(&files), Rc::clone(&files));
+    let reading = Loop::new(move |times| {
+        let files = files.borrow();
+        files.iter().take(times as usize).try_for_each(|file| function(|| exactly(size, read(file, &mut *block)?)))
+    });
+    let reading = reading.at_most(at_once()).before(move |times| {
+        let mut opened = opened.borrow_mut();
+        opened.clear();
+        (0..times).try_for_each(|_| {
+            opened.push(tree.open_next()?);
+            Ok::<(), Failure>(())
+        })?;
+        Ok(())
+    });
+    tried(reading.verify(move |times| exactly(times as usize, closed.borrow_mut().drain(..).count())))
+}
+
+/// The file grows over many batches, so that the kernel takes pages that were not used a moment ago.
+fn appending(setting: &Setting) -> Result<Loop, Failure> {
+    let size = setting.size()?;
+    let file = Rc::new(new_file(&scratch(setting)?)?);
+    let (emptied, filled) = (Rc::clone(&file), Rc::clone(&file));
+    let written = Rc::new(Cell::new(0));
+    let grown = Rc::clone(&written);
+    let block = Block::new(size);
+    let appending = repeat(move || function(|| exactly(size, write(&*file, &block)?)));
+    tried(
+        appending
+            .at_most(APPENDED)
+            .before(move |_| {
+                if written.get() > GROWN {
+                    written.set(0);
+                    ftruncate(&*emptied, 0)?;
+                    seek(&*emptied, SeekFrom::Start(0))?;
+                }
+                Ok(())
+            })
+            .verify(move |times| {
+                grown.set(grown.get() + size as u64 * times);
+                exactly(grown.get() as usize, fstat(&*filled)?.st_size as usize)
+            }),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Point;
+
+    use super::*;
+
+    #[test]
+    fn each_point_has_the_files_that_it_names() {
+        for operation in OPERATIONS.iter().filter(|operation| operation.axis("files").is_some()) {
+            let files: Vec<Option<u64>> = operation.points(false).iter().map(|at: &Point| at.number("files")).collect();
+            assert!(files.contains(&Some(1)) && files.contains(&Some(MANY)), "{}: {files:?}", operation.id);
+            assert!(!operation.headline, "{} is no headline", operation.id);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What a server asks of its TCP connections. Both ends are on this machine and in this process: the kernel carries each
+//! packet to the other end within the call that sends it.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+use operation::Value::Number;
+use operation::{Axis, Failure, Loop, Operation, size};
+use rustix::net::sockopt::set_socket_linger;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+use super::{CALLED, function};
+use crate::kit::block::Block;
+use crate::kit::call;
+use crate::kit::check::exactly;
+use crate::kit::invoke::{Null, owned};
+use crate::kit::loops::{consuming, for_each, numbered, tried};
+
+/// A request, and a page of an answer.
+const SIZES: Axis = size(&[Number(64), Number(4 << 10)]);
+/// Connections that wait to be accepted, and messages that the buffers of a connection hold.
+const HELD: u64 = 16;
+
+const MOVE: Operation = CALLED.axes(&[SIZES]).moves(|point| point.number("size").unwrap_or(0));
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    CALLED.named("called.accept", "accept a TCP connection that is already waiting").calls(&["accept4"]).prepare(
+        |_| {
+            let server = Rc::new(Server::new()?);
+            let called = Rc::clone(&server);
+            tried(
+                consuming(move || called.call(), move |client| Ok((client, function(|| server.accept())?)))
+                    .at_most(HELD),
+            )
+        },
+    ),
+    MOVE.named("called.send", "send bytes over a TCP connection: the kernel delivers them before the call returns")
+        .calls(&["sendto"])
+        .prepare(|setting| {
+            let size = setting.size()?;
+            let [near, far] = Server::new()?.pair()?;
+            let message = Block::new(size);
+            let mut room = Block::new(size);
+            tried(
+                numbered(move |_| function(|| exactly(size, send(&near, &message, SendFlags::NOSIGNAL)?)))
+                    .at_most(HELD)
+                    .verify(for_each(move |_| receive_all(&far, &mut room))),
+            )
+        }),
+    MOVE.named("called.receive", "receive bytes that wait at a TCP connection").calls(&["recvfrom"]).prepare(
+        |setting| {
+            let size = setting.size()?;
+            let [near, far] = Server::new()?.pair()?;
+            let message = Block::new(size);
+            let mut room = Block::new(size);
+            tried(
+                numbered(move |_| function(|| exactly(size, recv(&near, &mut *room, RecvFlags::empty())?.1)))
+                    .at_most(HELD)
+                    .before(for_each(move |_| exactly(size, send(&far, &message, SendFlags::NOSIGNAL)?))),
+            )
+        },
+    ),
+    CALLED
+        .named(
+            "called.shutdown",
+            "end the sending direction of a TCP connection, which the kernel tells the other end before the call \
+            returns",
+        )
+        .calls(&["shutdown"])
+        .prepare(|_| {
+            ending(|[client, ours]| {
+                function(|| exactly(0, call::shutdown(&ours, libc::SHUT_WR)?))?;
+                Ok((client, ours))
+            })
+        }),
+    CALLED
+        .named("called.close.connection", "close a TCP connection whose other end is open")
+        .calls(&["close"])
+        .prepare(|_| {
+            ending(|[client, ours]| {
+                function(|| exactly(0, call::close(ours)?))?;
+                Ok(client)
+            })
+        }),
+];
+
+/// Ends a connection of its own in each iteration. What is left of it goes after the batch.
+fn ending<T: 'static>(end: impl FnMut([OwnedFd; 2]) -> Result<T, Failure> + 'static) -> Result<Loop, Failure> {
+    let server = Server::new()?;
+    tried(consuming(move || server.pair(), end).at_most(HELD))
+}
+
+/// A listening socket.
+pub(super) struct Server {
+    listener: OwnedFd,
+    name: SocketAddr,
+}
+
+impl Server {
+    pub(super) fn new() -> Result<Server, Failure> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let name = listener.local_addr()?;
+        Ok(Server { listener: listener.into(), name })
+    }
+
+    /// Connects to it. When the client is closed, the connection is reset, so that neither end stays in the kernel for a
+    /// minute (TIME-WAIT).
+    fn call(&self) -> Result<OwnedFd, Failure> {
+        let client: OwnedFd = TcpStream::connect(self.name)?.into();
+        set_socket_linger(&client, Some(Duration::ZERO))?;
+        Ok(client)
+    }
+
+    #[inline(always)]
+    fn accept(&self) -> Result<OwnedFd, Failure> {
+        Ok(owned(call::accept4(&self.listener, Null, Null, libc::SOCK_CLOEXEC)?))
+    }
+
+    /// A client and the accepted connection to it.
+    pub(super) fn pair(&self) -> Result<[OwnedFd; 2], Failure> {
+        Ok([self.call()?, self.accept()?])
+    }
+}
+
+/// Receives as many bytes as there is room for.
+fn receive_all(socket: &OwnedFd, room: &mut [u8]) -> Result<(), Failure> {
+    exactly(room.len(), recv(socket, room, RecvFlags::WAITALL)?.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Thousands of connections must not stay behind in the kernel.
+    #[test]
+    fn closed_connections_are_gone() {
+        let server = Server::new().expect("a server");
+        let port = server.name.port();
+        for _ in 0..8 {
+            let [client, ours] = server.pair().expect("a connection");
+            drop(ours);
+            drop(client);
+        }
+        let table = std::fs::read_to_string("/proc/net/tcp").expect("the connections");
+        // The state 06 is TIME-WAIT (include/net/tcp_states.h); addresses end in the port in hexadecimal numbers.
+        let port = format!(":{port:04X} ");
+        let left: Vec<&str> = table.lines().filter(|line| line.contains(&port) && line.contains(" 06 ")).collect();
+        assert!(left.is_empty(), "{left:#?}");
+    }
+}

@@ -1,0 +1,147 @@
+//! Files that programs create, fill and remove. A file's content is in memory; what the device holds of it differs.
+
+use std::cell::RefCell;
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use operation::Value::{Number, Word};
+use operation::{Axis, Failure, Loop, Operation, Setting, size, word};
+use rustix::fs::{AtFlags, Mode, OFlags, copy_file_range, fstat, openat, statat, syncfs, unlinkat};
+use rustix::io::{Errno, write};
+
+use super::{CALLED, function};
+use crate::kit::block::Block;
+use crate::kit::check::exactly;
+use crate::kit::folder::Fresh;
+use crate::kit::loops::{FILES, tried};
+use crate::kit::scratch::file_of;
+use crate::kit::tree::create;
+
+const PAGE: u64 = 4 << 10;
+const LARGE: u64 = 64 << 10;
+const FILLED: Axis = size(&[Number(PAGE), Number(LARGE)]);
+const REMOVED: Axis = size(&[Number(0), Number(PAGE), Number(LARGE)]);
+/// Written a moment ago and not yet to the device; or written there, too.
+const CONTENT: Axis = word("content", &[Word("new"), Word("written")]);
+
+const ON_NEW_FILES: Operation = CALLED.follows_clock(|_| false);
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    ON_NEW_FILES
+        .named("called.create", "create a file in an open folder, and open it for writing")
+        .calls(&["openat"])
+        .prepare(creating),
+    ON_NEW_FILES
+        .named("called.fill", "write the only block of a new file, without waiting for the device")
+        .calls(&["write"])
+        .axes(&[FILLED])
+        .moves(|point| point.number("size").unwrap_or(0))
+        .prepare(|setting| {
+            let (size, block) = (setting.size()?, Block::new(setting.size()?));
+            filling(setting, move |file| exactly(size, write(file, &block)?))
+        }),
+    ON_NEW_FILES
+        .named("called.copy", "copy a file that is in memory to a new one by one call, without waiting for the device")
+        .calls(&["copy_file_range"])
+        .axes(&[FILLED])
+        .moves(|point| point.number("size").unwrap_or(0))
+        .prepare(|setting| {
+            let (size, from) = (setting.size()?, file_of(setting, setting.size()?)?);
+            filling(setting, move |file| exactly(size, copy_file_range(&from, Some(&mut 0), file, None, size)?))
+        }),
+    ON_NEW_FILES
+        .named("called.unlink", "remove the only name of a file of this size whose content is in memory")
+        .calls(&["unlinkat"])
+        .axes(&[REMOVED, CONTENT])
+        // A file system mounted with `discard` may wait until the device has been told that the file's blocks are free.
+        .waits(|point| point.word("content") == Some("written"))
+        .has_point(|point| point.number("size") != Some(0) || point.word("content") == Some("new"))
+        .prepare(removing),
+];
+
+/// Opens a new file for writing.
+#[inline(always)]
+fn open_new(folder: &OwnedFd, name: &CString) -> Result<OwnedFd, Failure> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    Ok(openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?)
+}
+
+/// All files stay until the round ends: see [`Fresh`].
+fn creating(setting: &Setting) -> Result<Loop, Failure> {
+    let fresh = Rc::new(Fresh::entered(setting)?);
+    let names = Rc::new(RefCell::new(Vec::new()));
+    let files = Rc::new(RefCell::new(Vec::with_capacity(FILES as usize)));
+    let (named, made, home) = (Rc::clone(&names), Rc::clone(&files), Rc::clone(&fresh));
+    let looped = Loop::new(move |times| {
+        let (names, mut files) = (names.borrow(), files.borrow_mut());
+        names.iter().take(times as usize).try_for_each(|name| {
+            files.push(function(|| open_new(&home.folder, name))?);
+            Ok(())
+        })
+    });
+    let looped = looped.at_most(FILES).batches(FILES as u32).before(move |times| {
+        named.replace(fresh.names(times)?);
+        Ok(())
+    });
+    tried(looped.verify(move |times| {
+        let made: Vec<OwnedFd> = made.borrow_mut().drain(..).collect();
+        exactly(times as usize, made.len())
+    }))
+}
+
+/// Each file is created before its batch; its size is checked after it.
+fn filling(
+    setting: &Setting,
+    mut fill: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let size = setting.size()?;
+    let fresh = Fresh::entered(setting)?;
+    let files: Rc<RefCell<Vec<OwnedFd>>> = Rc::default();
+    let (opened, filled) = (Rc::clone(&files), Rc::clone(&files));
+    let looped = Loop::new(move |times| {
+        let files = files.borrow();
+        files.iter().take(times as usize).try_for_each(|file| function(|| fill(file)))
+    });
+    let looped = looped.at_most(FILES).batches(FILES as u32).before(move |times| {
+        let names = fresh.names(times)?;
+        opened.replace(names.iter().map(|name| open_new(&fresh.folder, name)).collect::<Result<_, _>>()?);
+        Ok(())
+    });
+    tried(looped.verify(move |_| {
+        filled.borrow_mut().drain(..).try_for_each(|file| exactly(size, fstat(&file)?.st_size as usize))
+    }))
+}
+
+/// All files are created and filled before the batch.
+fn removing(setting: &Setting) -> Result<Loop, Failure> {
+    let content = vec![1_u8; setting.size()?];
+    let written = setting.word("content")? == "written";
+    let fresh = Rc::new(Fresh::entered(setting)?);
+    let names = Rc::new(RefCell::new(Vec::new()));
+    let (named, gone) = (Rc::clone(&names), Rc::clone(&names));
+    let (home, after) = (Rc::clone(&fresh), Rc::clone(&fresh));
+    let looped = Loop::new(move |times| {
+        let names = names.borrow();
+        let remove = |name: &CString| Ok(unlinkat(&home.folder, name, AtFlags::empty())?);
+        names.iter().take(times as usize).try_for_each(|name| function(|| remove(name)))
+    });
+    let looped = looped.at_most(FILES).batches(FILES as u32).before(move |times| {
+        let names = fresh.names(times)?;
+        names.iter().try_for_each(|name| create(&fresh.folder, name, &content))?;
+        if written {
+            syncfs(&fresh.folder)?;
+        }
+        named.replace(names);
+        Ok(())
+    });
+    tried(looped.verify(move |_| {
+        gone.borrow().iter().try_for_each(|name| match statat(&after.folder, name, AtFlags::empty()) {
+            Err(Errno::NOENT) => Ok(()),
+            _ => Err(Failure::wrong("a removed file is still there")),
+        })
+    }))
+}
+
+#[cfg(test)]
+mod tests {}

@@ -1,0 +1,130 @@
+//! The family `syscall`: the cost of entering the kernel, measured by the shortest calls. Files are named relative to an
+//! open folder, by one component, so that the cost does not depend on the path of the scratch folder.
+
+use std::cell::RefCell;
+
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, term, word};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, open, openat, statat};
+use rustix::io::{Errno, read, write};
+use rustix::process::{Pid, getppid};
+
+use crate::kit::baseline::{BASE, ENTRY};
+use crate::kit::call;
+use crate::kit::check::exactly;
+use crate::kit::invoke::invoke;
+use crate::kit::scratch::{new_file, scratch};
+
+/// Which call is made.
+const CALLED: Axis = word("call", &[Value::Word("getppid"), Value::Word("statx")]);
+/// Where the instruction that enters the kernel lies: in the loop, or in a function that returns to it.
+const FROM: Axis = word("from", &[Value::Word("loop"), Value::Word("function")]);
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    BASE.named("syscall.getppid", "ask for the parent's process id: the system call that does almost nothing")
+        .calls(&["getppid"])
+        .aliases(&["GSSW"])
+        .at_least(&["instruction.call"])
+        .headline()
+        .prepare(|_| Ok(repeat(parent))),
+    BASE.named("syscall.read.null", "read from /dev/null, which returns end of file")
+        .calls(&["read"])
+        .aliases(&["QIOW"])
+        .headline()
+        .explained_by(ENTRY)
+        .prepare(|_| {
+            let device = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+            let mut byte = [0];
+            Ok(repeat(move || exactly(0, read(&device, &mut byte)?)))
+        }),
+    BASE.named("syscall.read.zero", "read one byte from /dev/zero")
+        .calls(&["read"])
+        .headline()
+        .moves(|_| 1)
+        .explained_by(ENTRY)
+        .prepare(|_| {
+            let device = open("/dev/zero", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+            let mut byte = [0];
+            Ok(repeat(move || exactly(1, read(&device, &mut byte)?)))
+        }),
+    BASE.named("syscall.write.null", "write one byte to /dev/null")
+        .calls(&["write"])
+        .headline()
+        .moves(|_| 1)
+        .explained_by(ENTRY)
+        .prepare(|_| {
+            let device = open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+            let byte = [0];
+            Ok(repeat(move || exactly(1, write(&device, &byte)?)))
+        }),
+    BASE.named("syscall.fstat", "ask for the attributes of an open file")
+        .calls(&["fstat"])
+        .headline()
+        .explained_by(ENTRY)
+        .prepare(|setting| {
+            let file = new_file(&scratch(setting)?)?;
+            Ok(repeat(move || exactly(0, fstat(&file)?.st_size as usize)))
+        }),
+    BASE.named("syscall.stat", "ask for the attributes of a file by its name in an open folder")
+        .calls(&["newfstatat"])
+        .headline()
+        .explained_by(ENTRY)
+        .prepare(|setting| {
+            let folder = scratch(setting)?;
+            new_file(&folder)?;
+            Ok(repeat(move || exactly(0, statat(&folder, c"file", AtFlags::empty())?.st_size as usize)))
+        }),
+    BASE.named("syscall.open.close", "open a file by its name in an open folder, and close it")
+        .version(2)
+        .calls(&["openat", "close"])
+        .per("pair")
+        .headline()
+        .explained_by(&[term(2.0, "syscall.getppid")])
+        .prepare(|setting| {
+            let folder = scratch(setting)?;
+            new_file(&folder)?;
+            Ok(repeat(move || {
+                let file = openat(&folder, c"file", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+                exactly(0, call::close(file)?)
+            }))
+        }),
+    BASE.named(
+        "syscall.called",
+        "a system call made in the loop itself, or by a function that then returns, as a C library makes it",
+    )
+    .calls(&["getppid", "statx"])
+    .axes(&[CALLED, FROM])
+    .prepare(called),
+];
+
+/// The loop of `syscall.called`. Some processors and kernels mispredict the kernel's returns if the caller of a system call
+/// returns too.
+fn called(setting: &Setting) -> Result<Loop, Failure> {
+    let folder = scratch(setting)?;
+    new_file(&folder)?;
+    let attributes = RefCell::new([0_u8; size_of::<libc::statx>()]);
+    let stat = move || {
+        let room = attributes.borrow_mut().as_mut_ptr();
+        // SAFETY: there is room for the attributes, which the closure owns.
+        exactly(0, unsafe { invoke!(statx, &folder, c"file", 0, libc::STATX_BASIC_STATS, room) }?)
+    };
+    Ok(match (setting.word("call")?, setting.word("from")?) {
+        ("getppid", "loop") => repeat(parent),
+        ("getppid", _) => repeat(|| function(&parent)),
+        (_, "loop") => repeat(stat),
+        _ => repeat(move || function(&stat)),
+    })
+}
+
+#[inline(always)]
+fn parent() -> Result<(), Failure> {
+    match Pid::as_raw(getppid()) {
+        0.. => Ok(()),
+        errno => Err(Errno::from_raw_os_error(-errno).into()),
+    }
+}
+
+/// Runs a call within a function of its own.
+#[inline(never)]
+fn function(call: &impl Fn() -> Result<(), Failure>) -> Result<(), Failure> {
+    call()
+}

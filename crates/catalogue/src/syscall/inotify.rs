@@ -1,0 +1,127 @@
+//! Calls that watch files, find them by handles, and query file systems.
+
+use std::cell::Cell;
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use libc::{AT_FDCWD, FAN_MARK_ADD, FAN_MARK_REMOVE, FAN_OPEN};
+use operation::{Failure, Operation, Setting, repeat};
+
+use super::{CALL, PAIR};
+use crate::kit::call;
+use crate::kit::check::exactly;
+use crate::kit::invoke::{invoke, owned};
+use crate::kit::loops::{FILES, for_each, numbered, producing, tried};
+use crate::kit::scratch::{enter, file_of, names, new_file};
+
+/// The flags of fanotify for users other than root: it reports files by handles.
+const BY_HANDLE: u32 = libc::FAN_CLASS_NOTIF | libc::FAN_REPORT_FID | libc::FAN_CLOEXEC | libc::FAN_NONBLOCK;
+
+/// The maximum size of a file handle in bytes, and of the fields before it.
+const HANDLE: u32 = 128;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    #[cfg(target_arch = "x86_64")]
+    CALL.named("call.inotify_init", "create a descriptor from which file changes are read (inotify)")
+        .prepare(|_| tried(producing(|| Ok(owned(call::inotify_init()?))).at_most(FILES))),
+    CALL.named("call.inotify_init1", "create a descriptor from which file changes are read (inotify), closed on exec")
+        .prepare(|_| tried(producing(watcher).at_most(FILES))),
+    CALL.named("call.inotify_add_watch", "watch a file").prepare(|setting| {
+        let watched = Rc::new(Watched::new(setting)?);
+        let emptied = Rc::clone(&watched);
+        tried(
+            numbered(move |turn| watched.add(turn))
+                .at_most(FILES)
+                .verify(for_each(move |turn| emptied.remove(turn).and_then(|()| emptied.forget()))),
+        )
+    }),
+    CALL.named("call.inotify_rm_watch", "stop watching a file").prepare(|setting| {
+        let watched = Rc::new(Watched::new(setting)?);
+        let (filled, emptied) = (Rc::clone(&watched), Rc::clone(&watched));
+        tried(
+            numbered(move |turn| watched.remove(turn))
+                .at_most(FILES)
+                .before(for_each(move |turn| filled.add(turn)))
+                .verify(for_each(move |_| emptied.forget())),
+        )
+    }),
+    CALL.named("call.fanotify_init", "create a descriptor from which file accesses are read (fanotify)")
+        .prepare(|_| tried(producing(fan).at_most(FILES))),
+    PAIR.named("call.fanotify_mark", "start and stop watching for a file to be opened").prepare(|setting| {
+        new_file(&enter(setting)?)?;
+        let fan = fan()?;
+        tried(repeat(move || {
+            exactly(0, call::fanotify_mark(&fan, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, c"file")?)?;
+            exactly(0, call::fanotify_mark(&fan, FAN_MARK_REMOVE, FAN_OPEN, AT_FDCWD, c"file")?)
+        }))
+    }),
+    CALL.named("call.name_to_handle_at", "ask for a file's handle").prepare(|setting| {
+        new_file(&enter(setting)?)?;
+        let mut mount = [0_i32];
+        tried(repeat(move || {
+            let mut handle = [HANDLE; 34];
+            // SAFETY: the first word is the room behind the two words of the header, which the handle has.
+            exactly(0, unsafe { invoke!(name_to_handle_at, AT_FDCWD, c"file", &mut handle, &mut mount, 0) }?)
+        }))
+    }),
+    CALL.named("call.open_by_handle_at", "open a file by its handle").prepare(|setting| {
+        let file = file_of(setting, 0)?;
+        enter(setting)?;
+        let (mut handle, mut mount) = ([HANDLE; 34], [0_i32]);
+        // SAFETY: the first word is the room behind the two words of the header, which the handle has.
+        exactly(0, unsafe { invoke!(name_to_handle_at, AT_FDCWD, c"file", &mut handle, &mut mount, 0) }?)?;
+        // SAFETY: the kernel wrote the handle, with its length.
+        let make = move || Ok(owned(unsafe { invoke!(open_by_handle_at, &file, &handle, libc::O_RDONLY) }?));
+        tried(producing(make))
+    }),
+    #[cfg(target_arch = "x86_64")]
+    CALL.named("call.sysfs", "ask for the name of the kernel's first file system").prepare(|_| {
+        let mut name = [0_u8; 64];
+        // SAFETY: this command writes the name of the first file system; no name has 64 letters.
+        tried(repeat(move || exactly(0, unsafe { invoke!(sysfs, 2, 0, &mut name) }?)))
+    }),
+];
+
+fn watcher() -> Result<OwnedFd, Failure> {
+    Ok(owned(call::inotify_init1(libc::IN_CLOEXEC)?))
+}
+
+fn fan() -> Result<OwnedFd, Failure> {
+    Ok(owned(call::fanotify_init(BY_HANDLE, libc::O_RDONLY)?))
+}
+
+/// Files to watch, and the numbers of the watches.
+struct Watched {
+    watcher: OwnedFd,
+    files: Vec<(CString, Cell<usize>)>,
+}
+
+impl Watched {
+    fn new(setting: &Setting) -> Result<Watched, Failure> {
+        let folder = enter(setting)?;
+        let files = names("", FILES)?;
+        for name in &files {
+            drop(owned(call::openat(&folder, name, libc::O_CREAT | libc::O_CLOEXEC, 0o600)?));
+        }
+        let files = files.into_iter().map(|name| (name, Cell::new(0))).collect();
+        Ok(Watched { watcher: watcher()?, files })
+    }
+
+    #[inline(always)]
+    fn add(&self, turn: usize) -> Result<(), Failure> {
+        let (name, watch) = &self.files[turn];
+        watch.set(call::inotify_add_watch(&self.watcher, name, libc::IN_MODIFY)?);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn remove(&self, turn: usize) -> Result<(), Failure> {
+        exactly(0, call::inotify_rm_watch(&self.watcher, self.files[turn].1.get())?)
+    }
+
+    /// Takes the event that reports the end of a watch.
+    fn forget(&self) -> Result<(), Failure> {
+        exactly(16, rustix::io::read(&self.watcher, &mut [0; 16])?)
+    }
+}

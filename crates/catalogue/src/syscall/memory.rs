@@ -1,0 +1,284 @@
+//! Calls on the address space: mapping, protecting and dropping memory.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Instant;
+
+use libc::{PROT_READ, PROT_WRITE};
+use operation::{Failure, Loop, Operation, Setting, Value, cpus, repeat};
+use record::{Doubt, Estimate};
+
+use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
+use super::{CALL, PAIR};
+use crate::kit::area::{Anywhere, Area, PAGE, Slots};
+use crate::kit::call;
+use crate::kit::check::exactly;
+use crate::kit::invoke::{Null, invoke, owned};
+use crate::kit::loops::{FILES, STOCK, for_each, numbered, producing, tried};
+use crate::kit::scratch::{file_of, on_a_device};
+
+/// Pages sealed in one batch. The area has enough pages for a whole round, including its warm-up.
+const SEALED: u64 = 128;
+
+/// Pages mapped in one batch.
+const MAPPED: u64 = 256;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    CALL.named("call.brk", "move the end of the heap by a page, there or back").prepare(|_| {
+        let end = call::brk(Null)?;
+        tried(
+            repeat(move || {
+                // SAFETY: the heap grows by a page that nothing uses.
+                exactly(end + PAGE, unsafe { invoke!(brk, end + PAGE) }?)?;
+                // SAFETY: the heap loses this page again.
+                exactly(end, unsafe { invoke!(brk, end) }?)
+            })
+            .unrolled(2),
+        )
+    }),
+    CALL.named("call.mmap", "map a page of anonymous memory between guard pages, where it is a separate mapping")
+        .version(2)
+        .prepare(|_| {
+            let places = Rc::new(Slots::new(MAPPED as usize)?);
+            let emptied = Rc::clone(&places);
+            tried(
+                numbered(move |turn| places.map(turn))
+                    .at_most(MAPPED)
+                    .verify(for_each(move |turn| emptied.unmap(turn))),
+            )
+        }),
+    CALL.named(
+        "call.mmap.merging",
+        "map a page of anonymous memory beside the last one, so that the kernel merges both mappings",
+    )
+    .calls(&["mmap"])
+    .prepare(|_| {
+        let first = Rc::new(RefCell::new(Vec::with_capacity(MAPPED as usize)));
+        let made = Rc::clone(&first);
+        let mapping = Loop::new(move |times| {
+            let mut made = made.borrow_mut();
+            (0..times).try_for_each(|_| {
+                made.push(Anywhere::map()?);
+                Ok(())
+            })
+        });
+        tried(mapping.at_most(MAPPED).verify(move |times| {
+            exactly(times as usize, first.borrow().len())?;
+            first.borrow_mut().drain(..).try_for_each(Anywhere::unmap)
+        }))
+    }),
+    CALL.named("call.munmap", "unmap an untouched page of anonymous memory between guard pages: a whole mapping")
+        .version(2)
+        .prepare(|_| {
+            let places = Rc::new(Slots::new(MAPPED as usize)?);
+            let filled = Rc::clone(&places);
+            tried(
+                numbered(move |turn| places.unmap(turn)).at_most(MAPPED).before(for_each(move |turn| filled.map(turn))),
+            )
+        }),
+    CALL.named(
+        "call.munmap.splitting",
+        "unmap a page in the middle of an untouched mapping, which becomes two mappings",
+    )
+    .calls(&["munmap"])
+    .prepare(|_| {
+        let places = Rc::new(Slots::new(MAPPED as usize + 2)?);
+        let filled = Rc::clone(&places);
+        tried(numbered(move |turn| places.unmap(turn + 1)).at_most(MAPPED).before(move |_| filled.map_all()))
+    }),
+    PAIR.named(
+        "pair.map.touch",
+        "map a page of anonymous memory between guard pages, write one byte of it, and unmap it",
+    )
+    .version(2)
+    .calls(&["mmap", "munmap"])
+    .prepare(|_| {
+        let places = Slots::new(1)?;
+        tried(repeat(move || {
+            places.map(0)?;
+            // SAFETY: it was just mapped.
+            unsafe { places.touch(0) };
+            places.unmap(0)
+        }))
+    }),
+    CALL.named(
+        "call.mprotect",
+        "forbid or allow writing to a page that is present, a separate mapping between guard pages",
+    )
+    .version(2)
+    .prepare(|_| {
+        let area = Area::touched(1)?;
+        tried(
+            repeat(move || {
+                exactly(0, call::mprotect(area.page(0), PROT_READ)?)?;
+                exactly(0, call::mprotect(area.page(0), PROT_READ | PROT_WRITE)?)
+            })
+            .unrolled(2),
+        )
+    }),
+    CALL.named("call.mremap", "lengthen or shorten a mapping by a page, in place, between guard pages")
+        .version(2)
+        .prepare(|_| lengthening(Area::new(2)?)),
+    CALL.named(
+        "call.mremap.merging",
+        "lengthen or shorten a mapping by a page, in place, which merges or splits two mappings",
+    )
+    .calls(&["mremap"])
+    .prepare(|_| lengthening(Area::new(3)?)),
+    CALL.named("call.msync", "wait until a page of a mapped file that was just written is on the device")
+        .version(2)
+        .quoted(Estimate::Typical)
+        .waits(|_| true)
+        .patience(60.0)
+        .prepare(|setting| {
+            let file = file_of(setting, PAGE)?;
+            on_a_device(&file)?;
+            let area = Rc::new(Area::of_file(&file, 1)?);
+            let written = Rc::clone(&area);
+            tried(repeat(move || exactly(0, call::msync(area.page(0), libc::MS_SYNC)?)).at_most(1).before(move |_| {
+                written.touch(0);
+                Ok(())
+            }))
+        }),
+    CALL.named("call.madvise", "drop a page of anonymous memory that was written").prepare(|_| {
+        let area = Rc::new(Area::new(STOCK as usize)?);
+        let written = Rc::clone(&area);
+        tried(
+            numbered(move |turn| exactly(0, call::madvise(area.page(turn), libc::MADV_DONTNEED)?))
+                .at_most(STOCK)
+                .before(touching(written)),
+        )
+    }),
+    CALL.named("call.process_madvise", "advise through a pidfd that a page of a process will not be needed soon")
+        .prepare(|_| {
+            let area = Rc::new(Area::touched(STOCK as usize)?);
+            let written = Rc::clone(&area);
+            let process = owned(call::pidfd_open(std::process::id(), 0)?);
+            tried(
+                numbered(move |turn| {
+                    let range = [area.page(turn).address(), PAGE];
+                    // SAFETY: the page is the area's, and the advice changes no content.
+                    exactly(PAGE, unsafe { invoke!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0) }?)
+                })
+                .at_most(STOCK)
+                .before(touching(written)),
+            )
+        }),
+    CALL.named("call.mincore", "ask whether a page is in memory").prepare(|_| {
+        let area = Area::touched(1)?;
+        let mut there = [0_u8];
+        tried(repeat(move || {
+            exactly(0, call::mincore(area.page(0), &mut there)?)?;
+            exactly(1, usize::from(there[0] & 1))
+        }))
+    }),
+    CALL.named("call.remap_file_pages", "remap a mapping of one page between guard pages to another page of its file")
+        .version(2)
+        .prepare(|setting| {
+            let area = Area::of_file(&file_of(setting, 2 * PAGE)?, 1)?;
+            tried(
+                repeat(move || {
+                    exactly(0, call::remap_file_pages(area.page(0), 0, 1, 0)?)?;
+                    exactly(0, call::remap_file_pages(area.page(0), 0, 0, 0)?)
+                })
+                .unrolled(2),
+            )
+        }),
+    CALL.named("call.mseal", "seal a page's mapping against changes, between guard pages").version(2).prepare(|_| {
+        // Sealed pages stay until the process ends, so their number is limited.
+        let area = Area::separate((FILES * STOCK) as usize)?;
+        let mut next = 0;
+        let seal = move || {
+            next += 1;
+            exactly(0, call::mseal(area.page(next - 1), 0)?)
+        };
+        tried(repeat(seal).at_most(SEALED).batches(FILES as u32))
+    }),
+    CALL.named("call.map_shadow_stack", "map a shadow stack page, which only calls and returns write").prepare(|_| {
+        let make = || Ok(Mapped(call::map_shadow_stack(Null, PAGE, 0)?));
+        tried(producing(make))
+    }),
+    CALL.named(
+        "call.membarrier",
+        "order memory accesses for all tasks that share this memory: each other CPU that runs one is interrupted",
+    )
+    .version(2)
+    .axes(&[cpus("cpus", &[Value::Number(2), Value::Number(1), Value::Number(4)])])
+    .prepare(|setting| {
+        let others = running_elsewhere(setting, setting.number("cpus")? as usize - 1, TaskRunning::InBatches)?;
+        exactly(0, call::membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)?)?;
+        let barriers = repeat(|| exactly(0, call::membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?));
+        beside(setting, others, barriers)
+    }),
+    CALL.named("call.userfaultfd", "create a descriptor from which page faults are read").prepare(|_| {
+        const USER_MODE_ONLY: i32 = 1;
+        let make = || Ok(owned(call::userfaultfd(libc::O_CLOEXEC | USER_MODE_ONLY)?));
+        tried(producing(make))
+    }),
+];
+
+/// The same loop, with batches taken while these tasks run on other CPUs. If other processes used their CPUs for more than
+/// a tenth of most batches, the cost has a doubt that says so.
+fn beside(setting: &Setting, tasks: Vec<Elsewhere>, looped: Loop) -> Result<Loop, Failure> {
+    let (tasks, doubts) = (Rc::new(tasks), setting.doubts());
+    let began = Rc::new(Cell::new((Instant::now(), 0)));
+    let (starting, since) = (Rc::clone(&tasks), Rc::clone(&began));
+    let (mut batches, mut disturbed) = (0_u32, 0_u32);
+    tried(
+        looped
+            .before(move |_| {
+                starting.iter().try_for_each(Elsewhere::start)?;
+                since.set((Instant::now(), together(&starting)?));
+                Ok(())
+            })
+            .verify(move |_| {
+                let (start, before) = began.get();
+                let wanted = start.elapsed().as_nanos() as u64 * tasks.len() as u64;
+                let ran = together(&tasks)? - before;
+                tasks.iter().try_for_each(Elsewhere::pause)?;
+                batches += 1;
+                disturbed += u32::from(ran < wanted / 10 * 9);
+                if disturbed > batches / 2 && batches == 8 {
+                    doubts.raise(Doubt::Interrupted { share: f64::from(disturbed) / f64::from(batches) });
+                }
+                Ok(())
+            }),
+    )
+}
+
+/// The processor time of these tasks in ns.
+fn together(tasks: &[Elsewhere]) -> Result<u64, Failure> {
+    tasks.iter().map(Elsewhere::time).sum()
+}
+
+/// A loop that takes the second page from the mapping at an area's beginning, and gives it back. Both calls count.
+fn lengthening(area: Area) -> Result<Loop, Failure> {
+    tried(
+        repeat(move || {
+            let start = area.page(0).address();
+            // SAFETY: both pages are the area's, and nothing refers to the second.
+            exactly(start, unsafe { invoke!(mremap, start, 2 * PAGE, PAGE, 0) }?)?;
+            // SAFETY: the guard pages leave the second page free, or it is the area's own.
+            exactly(start, unsafe { invoke!(mremap, start, PAGE, 2 * PAGE, 0) }?)
+        })
+        .unrolled(2),
+    )
+}
+
+/// The preparation of a batch whose iterations need their pages written.
+fn touching(area: Rc<Area>) -> impl FnMut(u64) -> Result<(), Failure> + 'static {
+    for_each(move |turn| {
+        area.touch(turn);
+        Ok(())
+    })
+}
+
+/// A page that the kernel mapped at an address of its choice. It is unmapped when dropped.
+struct Mapped(usize);
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: the page is this one's, and nothing refers to it.
+        let _ = unsafe { invoke!(munmap, self.0, PAGE) };
+    }
+}

@@ -1,0 +1,274 @@
+//! Calls that read, write and move the bytes of descriptors, and allocate or free the space for them.
+
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use libc::iovec;
+use operation::Value::Number;
+use operation::{Failure, Operation, Setting, bytes, repeat};
+
+use super::pipe::{drain, roomy_pipe};
+use super::{BLOCK, CALL, PAIR};
+use crate::file::access::{BlockOffset, FILLED};
+use crate::kit::area::PAGE;
+use crate::kit::call;
+use crate::kit::check::exactly;
+use crate::kit::invoke::{Buffers, Null};
+use crate::kit::loops::{STOCK, tried};
+use crate::kit::scratch::{device, enter, file_of, new_file, scratch};
+
+/// Blocks that a batch of at least 100 µs goes through: 1 MiB of a file.
+const BLOCKS: u64 = 2048;
+
+/// A call that moves one block. Since version 2 the block begins at a page boundary.
+const MOVE: Operation = CALL.version(2).moves(|_| BLOCK as u64);
+
+/// The same on files: one of a page, and one of 4 MiB filled by writes of this number of bytes (see `file::access`).
+const OF_A_FILE: Operation = MOVE
+    .axes(&[bytes("file", &[Number(PAGE as u64), Number(4 << 20)]).headline(&[Number(4 << 20)]), FILLED])
+    .has_point(|point| point.number("file") >= point.number("filled"))
+    .follows_clock(|point| point.number("file") == Some(PAGE as u64));
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    MOVE.named("call.read", "read 512 bytes of a file that is in memory").prepare(|setting| {
+        let (file, rewound) = twice(setting)?;
+        let mut block = Placed([0_u8; BLOCK]);
+        tried(
+            repeat(move || exactly(BLOCK, call::read(&*file, &mut block.0)?))
+                .at_most(BLOCKS)
+                .before(move |_| rewind(&rewound)),
+        )
+    }),
+    MOVE.named("call.write", "overwrite 512 bytes of a file, without waiting for the device").prepare(|setting| {
+        let (file, rewound) = twice(setting)?;
+        let block = Placed([0_u8; BLOCK]);
+        tried(
+            repeat(move || exactly(BLOCK, call::write(&*file, &block.0)?))
+                .at_most(BLOCKS)
+                .before(move |_| rewind(&rewound)),
+        )
+    }),
+    MOVE.named("call.readv", "read 512 bytes of a file into two buffers").prepare(|setting| {
+        let (file, rewound) = twice(setting)?;
+        let mut halves = Halves::new();
+        tried(
+            repeat(move || exactly(BLOCK, call::readv(&*file, halves.vectors())?))
+                .at_most(BLOCKS)
+                .before(move |_| rewind(&rewound)),
+        )
+    }),
+    MOVE.named("call.writev", "overwrite 512 bytes of a file from two buffers").prepare(|setting| {
+        let (file, rewound) = twice(setting)?;
+        let mut halves = Halves::new();
+        tried(
+            repeat(move || exactly(BLOCK, call::writev(&*file, halves.vectors())?))
+                .at_most(BLOCKS)
+                .before(move |_| rewind(&rewound)),
+        )
+    }),
+    OF_A_FILE
+        .named("call.pread64", "read the next 512 bytes of a file that was filled by writes of this many bytes")
+        .prepare(|setting| {
+            let (file, mut place) = filled(setting)?;
+            let mut block = Placed([0_u8; BLOCK]);
+            tried(repeat(move || exactly(BLOCK, call::pread64(&file, &mut block.0, place.next())?)))
+        }),
+    OF_A_FILE
+        .named("call.pwrite64", "overwrite the next 512 bytes of a file that was filled by writes of this many bytes")
+        .prepare(|setting| {
+            let (file, mut place) = filled(setting)?;
+            let block = Placed([0_u8; BLOCK]);
+            tried(repeat(move || exactly(BLOCK, call::pwrite64(&file, &block.0, place.next())?)))
+        }),
+    MOVE.named("call.preadv", "read 512 bytes at an offset of a file into two buffers").prepare(|setting| {
+        let file = file_of(setting, PAGE)?;
+        let mut halves = Halves::new();
+        tried(repeat(move || exactly(BLOCK, call::preadv(&file, halves.vectors(), 0, 0)?)))
+    }),
+    MOVE.named("call.pwritev", "overwrite 512 bytes at an offset of a file from two buffers").prepare(|setting| {
+        let file = file_of(setting, PAGE)?;
+        let mut halves = Halves::new();
+        tried(repeat(move || exactly(BLOCK, call::pwritev(&file, halves.vectors(), 0, 0)?)))
+    }),
+    MOVE.named("call.preadv2", "read 512 bytes at an offset of a file into two buffers, with flags").prepare(
+        |setting| {
+            let file = file_of(setting, PAGE)?;
+            let mut halves = Halves::new();
+            tried(repeat(move || exactly(BLOCK, call::preadv2(&file, halves.vectors(), 0, 0, 0)?)))
+        },
+    ),
+    MOVE.named("call.pwritev2", "overwrite 512 bytes at an offset of a file from two buffers, with flags").prepare(
+        |setting| {
+            let file = file_of(setting, PAGE)?;
+            let mut halves = Halves::new();
+            tried(repeat(move || exactly(BLOCK, call::pwritev2(&file, halves.vectors(), 0, 0, 0)?)))
+        },
+    ),
+    CALL.named("call.lseek", "go to the end of a file").prepare(|setting| {
+        let file = file_of(setting, PAGE)?;
+        tried(repeat(move || exactly(PAGE, call::lseek(&file, 0, libc::SEEK_END)?)))
+    }),
+    MOVE.named("call.sendfile", "send 512 bytes of a file into another one").prepare(|setting| {
+        let source = file_of(setting, PAGE)?;
+        let target = Rc::new(second(setting)?);
+        let again = Rc::clone(&target);
+        let mut offset = [0_u64];
+        tried(
+            repeat(move || {
+                offset[0] = 0;
+                exactly(BLOCK, call::sendfile(&*target, &source, &mut offset, BLOCK)?)
+            })
+            .at_most(BLOCKS)
+            .before(move |_| rewind(&again)),
+        )
+    }),
+    MOVE.named("call.copy_file_range", "copy 512 bytes of a file into another one, within the kernel").prepare(
+        |setting| {
+            let (source, target) = (file_of(setting, PAGE)?, second(setting)?);
+            let (mut from, mut to) = ([0_u64], [0_u64]);
+            tried(repeat(move || {
+                (from[0], to[0]) = (0, 0);
+                exactly(BLOCK, call::copy_file_range(&source, &mut from, &target, &mut to, BLOCK, 0)?)
+            }))
+        },
+    ),
+    PAIR.named("call.splice", "move a page of a file into a pipe, and from there to /dev/null, without copying it")
+        .moves(|_| PAGE as u64)
+        .prepare(|setting| {
+            let (file, null) = (file_of(setting, PAGE)?, device(c"/dev/null")?);
+            let (reader, writer) = rustix::pipe::pipe()?;
+            let mut offset = [0_u64];
+            tried(repeat(move || {
+                offset[0] = 0;
+                exactly(PAGE, call::splice(&file, &mut offset, &writer, Null, PAGE, 0)?)?;
+                exactly(PAGE, call::splice(&reader, Null, &null, Null, PAGE, 0)?)
+            }))
+        }),
+    CALL.named("call.tee", "pass a page from one pipe to a second one, without copying it (tee)")
+        .moves(|_| PAGE as u64)
+        .prepare(|_| {
+            let (source, filler) = rustix::pipe::pipe()?;
+            exactly(PAGE, rustix::io::write(&filler, &[1; PAGE])?)?;
+            let (reader, writer) = roomy_pipe()?;
+            tried(
+                repeat(move || {
+                    let _open = &filler;
+                    exactly(PAGE, call::tee(&source, &writer, PAGE, 0)?)
+                })
+                .at_most(STOCK)
+                .before(move |_| drain(&reader)),
+            )
+        }),
+    CALL.named("call.vmsplice", "put a page of memory into a pipe without copying it").moves(|_| PAGE as u64).prepare(
+        |_| {
+            let (reader, writer) = roomy_pipe()?;
+            let mut page = vec![1_u8; 2 * PAGE];
+            let start = page.as_mut_ptr().wrapping_add(page.as_ptr().align_offset(PAGE));
+            let vector = [iovec { iov_base: start.cast(), iov_len: PAGE }];
+            tried(
+                repeat(move || {
+                    let _kept = &page;
+                    // SAFETY: the page is kept, and nothing changes it.
+                    let buffers = unsafe { Buffers::new(&vector) };
+                    exactly(PAGE, call::vmsplice(&writer, buffers, 0)?)
+                })
+                .at_most(STOCK)
+                .before(move |_| drain(&reader)),
+            )
+        },
+    ),
+    CALL.named("call.readahead", "request readahead of a page of a file that is already in memory").prepare(
+        |setting| {
+            let file = file_of(setting, PAGE)?;
+            tried(repeat(move || exactly(0, call::readahead(&file, 0, PAGE)?)))
+        },
+    ),
+    CALL.named("call.fadvise64", "advise that a page of a file will be needed that is already in memory").prepare(
+        |setting| {
+            let file = file_of(setting, PAGE)?;
+            tried(repeat(move || exactly(0, call::fadvise64(&file, 0, PAGE, libc::POSIX_FADV_WILLNEED)?)))
+        },
+    ),
+    PAIR.named("call.fallocate", "allocate 64 KiB of a file, and free them").waits(|_| true).prepare(|setting| {
+        let file = file_of(setting, 0)?;
+        let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        tried(repeat(move || {
+            exactly(0, call::fallocate(&file, 0, 0, 64 << 10)?)?;
+            exactly(0, call::fallocate(&file, hole, 0, 64 << 10)?)
+        }))
+    }),
+    PAIR.named("call.ftruncate", "lengthen an open file by a page that is a hole, and shorten it again").prepare(
+        |setting| {
+            let file = file_of(setting, 0)?;
+            tried(repeat(move || {
+                exactly(0, call::ftruncate(&file, PAGE)?)?;
+                exactly(0, call::ftruncate(&file, 0)?)
+            }))
+        },
+    ),
+    PAIR.named("call.truncate", "lengthen a file by a page that is a hole, and shorten it again, both by its name")
+        .prepare(|setting| {
+            new_file(&enter(setting)?)?;
+            tried(repeat(move || {
+                exactly(0, call::truncate(c"file", PAGE)?)?;
+                exactly(0, call::truncate(c"file", 0)?)
+            }))
+        }),
+    CALL.named("call.cachestat", "ask which of a file's pages are in memory").prepare(|setting| {
+        let file = file_of(setting, PAGE)?;
+        let (range, mut pages) = ([0_u64, PAGE as u64], [0_u64; 5]);
+        tried(repeat(move || {
+            exactly(0, call::cachestat(&file, &range, &mut pages, 0)?)?;
+            exactly(1, pages[0] as usize)
+        }))
+    }),
+];
+
+/// A block that begins at a page boundary, wherever the loop that owns it lies.
+#[repr(align(4096))]
+struct Placed([u8; BLOCK]);
+
+/// One block in two parts.
+struct Halves {
+    block: Placed,
+    vectors: [iovec; 2],
+}
+
+impl Halves {
+    fn new() -> Halves {
+        let nothing = iovec { iov_base: std::ptr::null_mut(), iov_len: BLOCK / 2 };
+        Halves { block: Placed([1; BLOCK]), vectors: [nothing; 2] }
+    }
+
+    /// Their addresses, which change when the loop that owns them moves.
+    #[inline(always)]
+    fn vectors(&mut self) -> Buffers<'_> {
+        let start = self.block.0.as_mut_ptr();
+        self.vectors[0].iov_base = start.cast();
+        self.vectors[1].iov_base = start.wrapping_add(BLOCK / 2).cast();
+        // SAFETY: both halves are of the block, which is borrowed as long as they are.
+        unsafe { Buffers::new(&self.vectors) }
+    }
+}
+
+/// A file of all blocks of a batch, filled as files usually are, for the loop and for its preparation before each batch.
+fn twice(setting: &Setting) -> Result<(Rc<OwnedFd>, Rc<OwnedFd>), Failure> {
+    let file = Rc::new(crate::file::access::in_pieces(setting, BLOCK, (BLOCK * BLOCKS as usize, 128 << 10))?);
+    Ok((Rc::clone(&file), file))
+}
+
+/// A scratch file as the point says, and the offsets of its blocks in sequence.
+fn filled(setting: &Setting) -> Result<(OwnedFd, BlockOffset), Failure> {
+    Ok((crate::file::access::filled(setting, BLOCK)?, BlockOffset::of(setting, BLOCK)?))
+}
+
+/// A second scratch file.
+fn second(setting: &Setting) -> Result<OwnedFd, Failure> {
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+    Ok(openat(scratch(setting)?, c"second", flags, Mode::RUSR | Mode::WUSR)?)
+}
+
+fn rewind(file: &OwnedFd) -> Result<(), Failure> {
+    exactly(0, call::lseek(file, 0, libc::SEEK_SET)?)
+}

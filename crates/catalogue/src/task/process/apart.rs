@@ -1,0 +1,72 @@
+//! Children that run on another CPU than their parent, placed there by the scheduler, as it happens to a user's process
+//! that may use every CPU. Elsewhere in this family children run on the parent's CPU.
+
+use std::rc::Rc;
+
+use operation::{Axis, Operation, Value, partner, term};
+
+use crate::kit::baseline::BASE;
+use crate::kit::child::Child;
+use crate::kit::places::Places;
+use crate::kit::process::{execute, fork, wait_for};
+use crate::kit::program::do_nothing;
+
+/// Where the children run.
+pub(crate) const OTHER: Axis = partner("distance", &[Value::Word("other")]);
+
+/// The defaults. Each is explained by the same operation on one CPU: the residual is what another CPU adds, or saves where
+/// parent and child work at the same time.
+const APART: Operation = BASE.per("process").axes(&[OTHER]);
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    APART
+        .named(
+            "process.fork.apart",
+            "copy this small process, let the copy end at once on another CPU, wait for it (fork, wait)",
+        )
+        .explained_by(&[term(1.0, "process.fork")])
+        .prepare(|setting| {
+            let places = Places::new(setting)?;
+            let seen = Rc::clone(&places);
+            let child = move || {
+                seen.child_runs();
+                0
+            };
+            Ok(places.around(move || wait_for(fork(&child)?)))
+        }),
+    APART
+        .named(
+            "process.exec.apart",
+            "copy this small process, run a program that does nothing in the copy on another CPU, wait (fork, \
+            execve, wait)",
+        )
+        .explained_by(&[term(1.0, "process.exec")])
+        .at_least(&["process.fork.apart"])
+        .prepare(|setting| {
+            let program = do_nothing(setting)?;
+            let places = Places::new(setting)?;
+            let seen = Rc::clone(&places);
+            let child = move || {
+                seen.child_runs();
+                execute(&program)
+            };
+            Ok(places.around(move || wait_for(fork(&child)?)))
+        }),
+    APART
+        .named(
+            "process.clone.apart",
+            "run nothing on another CPU in a child that shares this process's memory, with its own stack, wait for \
+            it (clone, wait)",
+        )
+        .explained_by(&[term(1.0, "process.clone")])
+        .prepare(|setting| {
+            let places = Places::new(setting)?;
+            let seen = Rc::clone(&places);
+            let child = move || {
+                seen.child_runs();
+                Ok(())
+            };
+            let mut child = Child::new(0, child);
+            Ok(places.around(move || child.run()))
+        }),
+];

@@ -1,0 +1,91 @@
+//! The same work on more and more CPUs: computing, and system calls that share nothing or share a file. Memory-bound work
+//! by CPUs is with memory (`memory.read.cpus`), the address space with contention.
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+
+use operation::Value::Number;
+use operation::{Axis, Failure, Operation, cpus};
+
+use crate::kit::baseline::BASE;
+use crate::kit::call;
+use crate::kit::check::exactly;
+use crate::kit::invoke::owned;
+use crate::kit::team::{Seats, together};
+use crate::kit::unit::Computing;
+use crate::kit::work::Work;
+
+const CPUS: Axis = cpus("cpus", &[Number(1), Number(2), Number(4), Number(8)]);
+
+/// Dependent steps of a unit of computing: some microseconds.
+const STEPS: u64 = 1 << 12;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    SCALING
+        .named("scaling.compute", "compute 4096 dependent steps within the core, on several CPUs at once")
+        .per("4096 steps on every CPU")
+        .prepare(|setting| {
+            let seats = Seats::apart(setting, setting.number("cpus")?)?;
+            together(setting, &seats, |seat| Ok(Computing::new(STEPS, seat.seed)))
+        }),
+    SCALING
+        .named(
+            "scaling.call",
+            "get the parent's process id, which shares no data with other CPUs, on several CPUs at once",
+        )
+        .per("call on every CPU")
+        .prepare(|setting| {
+            let seats = Seats::apart(setting, setting.number("cpus")?)?;
+            together(setting, &seats, |_| Ok(SoleAsking { parent: call::getppid()?, done: Ok(()) }))
+        }),
+    SCALING
+        .named(
+            "scaling.open",
+            "open and close one file, whose counts of users all CPUs change, on several CPUs at once",
+        )
+        .per("open and close on every CPU")
+        .prepare(|setting| {
+            let path = setting.scratch().join("opened");
+            std::fs::write(&path, b"")?;
+            let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Failure::wrong("a path with a zero"))?;
+            let seats = Seats::apart(setting, setting.number("cpus")?)?;
+            together(setting, &seats, move |_| Ok(Opening { path: path.clone(), done: Ok(()) }))
+        }),
+];
+
+const SCALING: Operation = BASE.axes(&[CPUS]).monotonic_in(&["cpus"]);
+
+/// Calls that no other task's calls can slow down, except through the hardware.
+struct SoleAsking {
+    parent: usize,
+    done: Result<(), Failure>,
+}
+
+impl Work for SoleAsking {
+    fn work(&mut self, times: u64) {
+        self.done = (0..times).try_for_each(|_| exactly(self.parent, call::getppid()?));
+    }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        std::mem::replace(&mut self.done, Ok(()))
+    }
+}
+
+/// Calls that count the users of one file.
+struct Opening {
+    path: CString,
+    done: Result<(), Failure>,
+}
+
+impl Work for Opening {
+    fn work(&mut self, times: u64) {
+        self.done = (0..times).try_for_each(|_| {
+            let file = call::openat(libc::AT_FDCWD, &self.path, libc::O_RDONLY | libc::O_CLOEXEC, 0)?;
+            exactly(0, call::close(owned(file))?)
+        });
+    }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        std::mem::replace(&mut self.done, Ok(()))
+    }
+}

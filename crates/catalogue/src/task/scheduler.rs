@@ -1,0 +1,342 @@
+//! What the scheduler gives a task beside a compute-bound one on the same CPU: how soon it runs when it wakes, how much of
+//! the CPU it gets, and what the time slice does to both tasks' work. Tasks are treated by class, nice value and the time
+//! slice that they ask for.
+//!
+//! A batch of shares is a window of fixed length in which units of work are counted: a batch of fixed work would be over
+//! within one time slice, or take seconds.
+
+mod treatment;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use operation::Value::Word;
+use operation::{Axis, Clock, Failure, Loop, Operation, Setting, Tally, Took, Usage, word};
+use record::Estimate;
+use rustix::thread::futex;
+
+use crate::kit::baseline::BASE;
+use crate::kit::shared::Shared;
+use crate::kit::team::{Memory, Part, Seat, Seats, beside};
+use crate::kit::unit::{Computing, Passing};
+use crate::kit::work::Work;
+use treatment::{Treatment, autogroups, treated};
+
+/// How the measured task is treated. The task beside it is always a usual one: SCHED_OTHER, nice 0, the usual time slice.
+const AS: Axis = word(
+    "as",
+    &[
+        Word("usual"),
+        Word("slice-100us"),
+        Word("slice-1ms"),
+        Word("slice-10ms"),
+        Word("nice-minus-10"),
+        Word("nice-plus-10"),
+        Word("batch"),
+        Word("idle"),
+        Word("fifo"),
+        Word("round-robin"),
+    ],
+);
+
+/// Whether the other task belongs to another session, which the kernel's autogroups treat as a group of its own: then nice
+/// values count within each group alone.
+const SESSION: Axis = word("session", &[Word("same"), Word("other")]);
+
+/// The time slice that both tasks ask for.
+const SLICE: Axis = word("slice", &[Word("usual"), Word("100us"), Word("1ms"), Word("10ms"), Word("100ms")]);
+
+/// The length of a window: tens of time slices.
+const WINDOW: Duration = Duration::from_millis(200);
+
+/// Dependent steps of a unit of computing: about 0.2 ms.
+const STEPS: u64 = 1 << 17;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    SCHEDULER
+        .named(
+            "scheduler.response",
+            "run after being woken on a CPU that another task computes on: from the wake-up until the task runs",
+        )
+        .per("wake-up")
+        .axes(&[AS])
+        .waits(|_| true)
+        .prepare(response),
+    SCHEDULER
+        .named(
+            "scheduler.share",
+            "do a unit of computing (131,072 dependent steps) while another task computes on the same CPU",
+        )
+        .per("unit")
+        .axes(&[AS, SESSION])
+        .has_point(|point| {
+            let word = |axis| point.word(axis).unwrap_or("");
+            word("session") == "same" || ["usual", "nice-plus-10"].contains(&word("as"))
+        })
+        .prepare(share),
+    SCHEDULER
+        .named(
+            "scheduler.throughput",
+            "pass over a working set of three quarters of the second cache, while another task does the same on \
+            this CPU",
+        )
+        .per("pass by either task")
+        .axes(&[SLICE])
+        .prepare(throughput),
+];
+
+/// They take a tenth of a second or more for one batch.
+const SCHEDULER: Operation = BASE.opt_in().quoted(Estimate::Typical).terms(&[]);
+
+/// A process on our own CPU.
+fn on_our_cpu(setting: &Setting) -> Seats {
+    Seats { cpus: vec![setting.cpu()], memory: Memory::Own }
+}
+
+/// What a batch took, told as a time alone.
+fn told(elapsed: f64) -> Took {
+    Took { elapsed, usage: Usage::default() }
+}
+
+/// Where the computing task asks, and the measured one answers.
+#[derive(Default)]
+struct AskingDesk {
+    asked: AtomicU32,
+    answered: AtomicU32,
+    /// When it was asked, in ns since a fixed moment.
+    at: AtomicU64,
+}
+
+fn response(setting: &Setting) -> Result<Loop, Failure> {
+    let treatment = Treatment::of(setting, setting.word("as")?)?;
+    let desk = Arc::new(Shared::new(AskingDesk::default())?);
+    let clock = Clock::plain();
+    let asked = Arc::clone(&desk);
+    let ask = move |seat: Seat| Ok(Asking::new(Arc::clone(&asked), clock, seat.seed));
+    let own = |_| Ok(Answering { desk, clock, treatment, late: 0.0, done: Ok(()) });
+    beside(setting, (&on_our_cpu(setting), Part::Throughout), own, ask)
+}
+
+/// The task that computes. Now and then it wakes the other one, and computes on.
+struct Asking {
+    desk: Arc<Shared<AskingDesk>>,
+    clock: Clock,
+    computing: Computing,
+    random: u64,
+}
+
+impl Asking {
+    fn new(desk: Arc<Shared<AskingDesk>>, clock: Clock, seed: u64) -> Asking {
+        Asking { desk, clock, computing: Computing::new(1 << 11, seed), random: seed | 1 }
+    }
+}
+
+impl Work for Asking {
+    /// Computes for 0.2 to 3.4 ms, so that requests fall into all parts of a time slice, and asks, if the last request was
+    /// answered.
+    fn work(&mut self, _: u64) {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let gap = 2e5 + (self.random >> 32) as f64 / f64::from(u32::MAX) * 3.2e6;
+        let start = self.clock.now();
+        while self.clock.now() - start < gap {
+            self.computing.unit();
+        }
+        let asked = self.desk.asked.load(Ordering::Relaxed);
+        if self.desk.answered.load(Ordering::Acquire) == asked {
+            self.desk.at.store(self.clock.now() as u64, Ordering::Relaxed);
+            self.desk.asked.store(asked.wrapping_add(1), Ordering::Release);
+            let _ = futex::wake(&self.desk.asked, futex::Flags::empty(), 1);
+        }
+    }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// The task that sleeps until it is asked.
+struct Answering {
+    desk: Arc<Shared<AskingDesk>>,
+    clock: Clock,
+    treatment: Treatment,
+    /// From requests to answers in this batch, in ns.
+    late: f64,
+    done: Result<(), Failure>,
+}
+
+impl Answering {
+    fn answer(&mut self, times: u64) -> Result<(), Failure> {
+        self.treatment.begin()?;
+        // A request that was made while nobody slept for it does not count.
+        let mut seen = self.desk.asked.load(Ordering::Acquire);
+        self.desk.answered.store(seen, Ordering::Release);
+        let mut answers = 0;
+        while answers < times {
+            let mut slept = false;
+            while self.desk.asked.load(Ordering::Acquire) == seen {
+                slept |= futex::wait(&self.desk.asked, futex::Flags::empty(), seen, None).is_ok();
+            }
+            let now = self.clock.now();
+            // It may have been asked before it slept.
+            if slept {
+                self.late += now - self.desk.at.load(Ordering::Relaxed) as f64;
+                answers += 1;
+            }
+            seen = self.desk.asked.load(Ordering::Acquire);
+            self.desk.answered.store(seen, Ordering::Release);
+        }
+        self.treatment.end()
+    }
+}
+
+impl Work for Answering {
+    fn work(&mut self, times: u64) {
+        self.late = 0.0;
+        self.done = self.answer(times);
+    }
+
+    fn took(&mut self) -> Option<Took> {
+        Some(told(self.late))
+    }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        std::mem::replace(&mut self.done, Ok(()))
+    }
+}
+
+fn share(setting: &Setting) -> Result<Loop, Failure> {
+    let treatment = Treatment::of(setting, setting.word("as")?)?;
+    let apart = setting.word("session")? == "other";
+    if apart && !autogroups() {
+        let remedy = "as root: sysctl kernel.sched_autogroup_enabled=1";
+        return Err(Failure::skip("sessions are not groups of their own: autogroups are off", remedy));
+    }
+    let load = move |seat: Seat| {
+        if apart {
+            rustix::process::setsid()?;
+        }
+        Ok(Computing::new(STEPS, seat.seed))
+    };
+    let own = |seat: Seat| Ok(Window::new(Computing::new(STEPS, seat.seed), treatment, setting));
+    Ok(beside(setting, (&on_our_cpu(setting), Part::Throughout), own, load)?.skip_warmup().at_most(1))
+}
+
+fn throughput(setting: &Setting) -> Result<Loop, Failure> {
+    let slice = setting.word("slice")?.to_owned();
+    let treatment = Treatment::of(setting, &slice)?;
+    let bytes = most_of_second_cache(setting)?;
+    let passes = Arc::new(Shared::new(AtomicU64::new(0))?);
+    let theirs = Arc::clone(&passes);
+    let load = move |_| {
+        treated(&slice)?.set()?;
+        Ok(CountedPasses { passing: Passing::new(bytes, 1), passes: Arc::clone(&theirs) })
+    };
+    let own = |_| Ok(Window::new(CountedPasses { passing: Passing::new(bytes, 1), passes }, treatment, setting));
+    Ok(beside(setting, (&on_our_cpu(setting), Part::Throughout), own, load)?.skip_warmup().at_most(1))
+}
+
+/// Three quarters of the second cache: what one task fills and two do not share.
+fn most_of_second_cache(setting: &Setting) -> Result<usize, Failure> {
+    let Some(&size) = system::machine::data_caches(setting.cpu()).get(&2) else {
+        let remedy = "a kernel that lists it (/sys/devices/system/cpu/cpu0/cache)";
+        return Err(Failure::skip("the size of the level 2 cache is unknown", remedy));
+    };
+    setting.tally("set bytes").pass(size / 4 * 3);
+    Ok(size as usize / 4 * 3)
+}
+
+/// Passes that are counted together with those of another task.
+struct CountedPasses {
+    passing: Passing,
+    passes: Arc<Shared<AtomicU64>>,
+}
+
+impl Work for CountedPasses {
+    fn work(&mut self, times: u64) {
+        self.passing.work(times);
+        self.passes.fetch_add(times, Ordering::Relaxed);
+    }
+
+    fn check(&mut self, times: u64) -> Result<(), Failure> {
+        self.passing.check(times)
+    }
+}
+
+/// Work of which as much is done as a window allows.
+trait Unit: Work {
+    /// Units done so far by all tasks whose work counts; `own` of them are by this task.
+    fn units(&self, own: u64) -> u64;
+}
+
+impl Unit for Computing {
+    fn units(&self, own: u64) -> u64 {
+        own
+    }
+}
+
+impl Unit for CountedPasses {
+    fn units(&self, _: u64) -> u64 {
+        self.passes.load(Ordering::Relaxed)
+    }
+}
+
+/// A task that works for the length of a window, treated as told.
+struct Window<U> {
+    unit: U,
+    treatment: Treatment,
+    share: Tally,
+    taken: Tally,
+    /// Units of our own, in all and in this window.
+    own: u64,
+    done: Result<u64, Failure>,
+    /// What a unit took.
+    each: Took,
+}
+
+impl<U: Unit> Window<U> {
+    fn new(unit: U, treatment: Treatment, setting: &Setting) -> Window<U> {
+        let (share, taken) = (setting.tally("share of the CPU"), setting.tally("times taken from the CPU in a window"));
+        Window { unit, treatment, share, taken, own: 0, done: Ok(0), each: told(0.0) }
+    }
+
+    /// The units of our own in a window, at least one: a task of the idle class may not run for long.
+    fn pass(&mut self) -> Result<u64, Failure> {
+        let (used, before) = (Usage::of_this_process(), self.unit.units(self.own));
+        self.treatment.begin()?;
+        let (start, mut units) = (Instant::now(), 0);
+        let elapsed = loop {
+            self.unit.work(1);
+            units += 1;
+            let elapsed = start.elapsed();
+            if elapsed >= WINDOW {
+                break elapsed;
+            }
+        };
+        self.treatment.end()?;
+        self.own += units;
+        let usage = Usage::of_this_process().since(used);
+        let nanoseconds = elapsed.as_nanos() as f64;
+        self.share.passes((nanoseconds / 1e3) as u64, ((usage.user + usage.system) / 1e3) as u64);
+        self.taken.pass(usage.involuntary as u64);
+        let counted = (self.unit.units(self.own) - before).max(1) as f64;
+        let own = Usage { user: usage.user / units as f64, system: usage.system / units as f64, ..Usage::default() };
+        self.each = Took { elapsed: nanoseconds / counted, usage: own };
+        Ok(units)
+    }
+}
+
+impl<U: Unit> Work for Window<U> {
+    fn work(&mut self, _: u64) {
+        self.done = self.pass();
+    }
+
+    fn took(&mut self) -> Option<Took> {
+        Some(self.each)
+    }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        let units = std::mem::replace(&mut self.done, Ok(0))?;
+        self.unit.check(units)
+    }
+}

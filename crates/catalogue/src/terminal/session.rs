@@ -1,0 +1,85 @@
+//! One interaction at a terminal with all features of the line discipline, without each single feature, and without any.
+
+use operation::{Axis, Failure, Operation, Value, repeat, word};
+
+use super::TERMINAL;
+use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
+use crate::kit::channel::read_whole;
+
+/// The feature that is switched off.
+const WITHOUT: Axis = word(
+    "without",
+    &[
+        Value::Word("nothing"),
+        Value::Word("echo"),
+        Value::Word("canonical"),
+        Value::Word("processing"),
+        Value::Word("tabs"),
+        Value::Word("signals"),
+        Value::Word("flow"),
+        Value::Word("all"),
+    ],
+);
+
+/// The program's answer: columns aligned by tabs.
+const ANSWER: &[u8] = b"\tname\tsize\tdate\tand a sentence of as many words as the line has room for\n";
+
+pub(crate) const OPERATIONS: &[Operation] = &[TERMINAL
+    .named(
+        "terminal.session",
+        "an emulator sends a line, the program reads it and answers with another, the emulator reads both: \
+            without one feature of the terminal",
+    )
+    .per("interaction")
+    .calls(&["read", "write"])
+    .axes(&[WITHOUT])
+    .moves(|_| (LINE + ANSWER.len()) as u64)
+    .prepare(|setting| {
+        let features = without(setting.word("without")?);
+        let pty = Pty::new(features)?;
+        let line = lines(LINE);
+        let echo = if features.echo { as_shown(&line, features) } else { Vec::new() };
+        let answer = as_shown(ANSWER, features);
+        let (mut echoed, mut answered) = (vec![0; echo.len()], vec![0; answer.len()]);
+        let mut got = [0; LINE];
+        Ok(repeat(move || {
+            write_all(&pty.master, &line)?;
+            // The program may be woken before the echo is written. The answer's tabs would then end in other columns.
+            read_whole(&pty.master, &mut echoed)?;
+            read_whole(&pty.slave, &mut got)?;
+            write_all(&pty.slave, ANSWER)?;
+            read_whole(&pty.master, &mut answered)?;
+            match got[..] == line[..] && echoed == echo && answered == answer {
+                true => Ok(()),
+                false => Err(Failure::wrong("the terminal does not show what it should")),
+            }
+        }))
+    })];
+
+/// All features but this one.
+fn without(feature: &str) -> Features {
+    let all = Features::ALL;
+    match feature {
+        "echo" => Features { echo: false, ..all },
+        "canonical" => Features { canonical: false, ..all },
+        "processing" => Features { processing: false, ..all },
+        "tabs" => Features { tabs: false, ..all },
+        "signals" => Features { signals: false, ..all },
+        "flow" => Features { flow: false, ..all },
+        "all" => Features::RAW,
+        _ => all,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_feature_is_switched_off_by_itself() {
+        for choice in WITHOUT.values {
+            let Value::Word(feature) = choice else { panic!("{choice:?}") };
+            assert_eq!(without(feature) == Features::ALL, *feature == "nothing", "{feature}");
+        }
+    }
+}

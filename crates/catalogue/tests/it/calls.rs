@@ -1,0 +1,53 @@
+//! Every operation that times one system call or a pair of them does its work. Each runs in a separate process, because many change
+//! the state of their process. Those that cannot run here are named.
+
+use std::path::Path;
+
+use operation::{Failure, Operation, Setting};
+
+use crate::support::{give_up_after, in_a_process, other_cpu};
+
+/// Seconds after which a process counts as hung.
+const PATIENCE: u32 = 60;
+
+#[test]
+fn every_call_does_its_work() {
+    let (mut done, mut refused, mut skipped, mut failed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for operation in howslow_catalogue::all().filter(|operation| matches!(operation.family(), "call" | "pair")) {
+        if operation.opt_in {
+            // It also writes out data of other processes, or hangs with them.
+            skipped.push(format!("{}: only who names it runs it", operation.id));
+            continue;
+        }
+        match in_a_child(operation) {
+            Ok(()) if operation.refused => refused.push(operation.id),
+            Ok(()) => done.push(operation.id),
+            Err(Failure::Skip { reason, remedy }) => skipped.push(format!("{}: {reason}; {remedy}", operation.id)),
+            Err(failure) => failed.push(format!("{}: {failure}", operation.id)),
+        }
+    }
+    skipped.iter().for_each(|line| eprintln!("skipped {line}"));
+    eprintln!("{} did their work, {} were refused, {} skipped", done.len(), refused.len(), skipped.len());
+    assert!(failed.is_empty(), "failed:\n{}", failed.join("\n"));
+    assert!(done.len() > 100, "only {} operations did their work", done.len());
+}
+
+/// Performs an operation in a forked process and returns the result.
+fn in_a_child(operation: &Operation) -> Result<(), Failure> {
+    let scratch = tempfile::tempdir()?;
+    in_a_process(|| perform(operation, scratch.path())).unwrap_or_else(|why| Err(Failure::wrong(why)))
+}
+
+fn perform(operation: &Operation, scratch: &Path) -> Result<(), Failure> {
+    give_up_after(PATIENCE);
+    let memory = libc::rlimit { rlim_cur: operation.memory, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: lowers this process's own limit, as a round does; the pointer is to an rlimit.
+    unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const memory) };
+    for point in operation.points(false) {
+        let setting = Setting::new(point, scratch.into(), 0, other_cpu(), 1);
+        // A refusal during set-up is a skip; a refusal while it runs is a failure.
+        let mut work = operation.set_up(&setting).map_err(Failure::into_skip)?;
+        [3, 1, 40].into_iter().try_for_each(|times| work.perform(times))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! Every operation, performed: its effect on the system, what it leaves behind, and what the registry says of it.
+
+mod accounted;
+mod calls;
+mod cut;
+mod inline;
+mod kernel;
+mod large;
+mod named;
+mod own_points;
+mod reading;
+mod registry;
+mod support;
+mod table;
+mod tasks;

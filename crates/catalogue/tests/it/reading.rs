@@ -1,0 +1,71 @@
+//! Files that readers cannot use are reported, and pages in memory are counted correctly.
+
+use std::path::Path;
+
+use howslow_catalogue::reading::UserFile;
+use howslow_catalogue::residence;
+
+#[test]
+fn a_file_of_64_gib_is_set_up_in_the_memory_of_a_round() {
+    let root = tempfile::tempdir().expect("a folder");
+    let path = root.path().join("sparse");
+    let length = 64 << 30;
+    if let Err(error) = std::fs::File::create(&path).and_then(|file| file.set_len(length)) {
+        testing::not_tested!("no sparse file of 64 GiB ({error}); TMPDIR on a disk's file system");
+        return;
+    }
+    let file = residence::open(&path).expect("open");
+    let cached = residence::resident(&file).expect("counted");
+    assert_eq!((cached.pages * rustix_page(), cached.resident), (length, 0));
+    assert_eq!(residence::resident_ranges(&file).expect("walked"), []);
+    assert_eq!(residence::evict(&file).expect("nothing to evict").resident, 0);
+}
+
+fn rustix_page() -> u64 {
+    // SAFETY: reads a constant of the system.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 }
+}
+
+#[test]
+fn pages_in_memory_are_counted_where_they_are() {
+    let root = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let path = root.path().join("file");
+    std::fs::write(&path, vec![1; 1 << 20]).expect("written");
+    let file = residence::open(&path).expect("open");
+    if residence::lives_in_memory(&file) {
+        testing::not_tested!("/var/tmp is in memory; mount it from a disk");
+        return;
+    }
+    let pages = (1 << 20) / rustix_page();
+    assert_eq!(residence::resident(&file).expect("counted").resident, pages);
+    residence::sync(&file).expect("synced");
+    assert_eq!(residence::resident(&file).expect("counted").dirty.unwrap_or(0), 0);
+    assert_eq!(residence::evict(&file).expect("evicted").resident, 0);
+    assert_eq!(residence::resident_ranges(&file).expect("walked"), []);
+    std::os::unix::fs::FileExt::read_exact_at(
+        &std::fs::File::from(file.try_clone().expect("copied")),
+        &mut [0],
+        500_000,
+    )
+    .expect("read");
+    let ranges = residence::resident_ranges(&file).expect("walked");
+    let counted: u64 = ranges.iter().map(|range| range.end - range.start).sum();
+    assert_eq!(counted, residence::resident(&file).expect("counted").resident);
+    assert!(ranges.iter().any(|range| range.contains(&(500_000 / rustix_page()))), "{ranges:?}");
+}
+
+#[test]
+fn what_is_no_readable_file_is_told() {
+    let root = tempfile::tempdir().expect("a folder");
+    let told = |path: &Path| UserFile::read(path).expect_err("not readable").to_string();
+    assert!(told(&root.path().join("missing")).contains("No such file"));
+    assert!(told(root.path()).contains("is a directory"));
+    std::fs::write(root.path().join("empty"), "").expect("written");
+    assert!(told(&root.path().join("empty")).contains("is empty"));
+    assert!(told(Path::new("/dev/null")).contains("is a device"));
+    let fifo = root.path().join("fifo");
+    let name = std::ffi::CString::new(fifo.to_str().expect("text")).expect("no zero");
+    // SAFETY: the name is a C string.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    assert!(told(&fifo).contains("is a FIFO"));
+}

@@ -1,0 +1,144 @@
+//! Shared by the tests: performing operations in separate processes, and comparing the state before and after.
+
+use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use operation::{Failure, Loop, Setting};
+use record::{Point, Value};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// One forked process at a time: two would share a CPU, hold each other's pipes open, and see each other's objects.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// True in a forked process, which may fork again.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Runs `work` in a forked process, as for a round. Returns its result, or an error that says how the process ended instead.
+pub fn in_a_process<T: Serialize + DeserializeOwned>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let _one = match FORKED.load(Ordering::Relaxed) {
+        true => None,
+        false => Some(ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())),
+    };
+    let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+    // SAFETY: the child keeps to itself and leaves by `_exit`; the C library keeps its allocator usable in it.
+    let pid = unsafe { libc::fork() };
+    assert_ne!(pid, -1, "no fork");
+    if pid == 0 {
+        FORKED.store(true, Ordering::Relaxed);
+        drop(reader);
+        let panicked = |payload: Box<dyn std::any::Any + Send>| match payload.downcast::<String>() {
+            Ok(text) => *text,
+            Err(other) => other.downcast_ref::<&str>().copied().unwrap_or("it panicked").to_string(),
+        };
+        let end = catch_unwind(AssertUnwindSafe(work)).map_err(panicked);
+        let told = serde_json::to_vec(&end).is_ok_and(|text| writer.write_all(&text).is_ok());
+        // SAFETY: leaves without running the parent's destructors.
+        unsafe { libc::_exit(i32::from(!told)) }
+    }
+    drop(writer);
+    let mut text = Vec::new();
+    let read = reader.read_to_end(&mut text);
+    let mut status = 0;
+    // SAFETY: the process is our own child; the status is written to our own variable.
+    unsafe { libc::waitpid(pid, &raw mut status, 0) };
+    read.map_err(|error| error.to_string())?;
+    serde_json::from_slice(&text).unwrap_or_else(|_| Err(format!("it ended with status {status:#x}")))
+}
+
+/// Ends this process after this number of seconds, if it hangs.
+pub fn give_up_after(seconds: u32) {
+    // SAFETY: the alarm ends only this process.
+    unsafe { libc::alarm(seconds) };
+}
+
+/// Runs `work` in a forked process with a scratch folder on this package's disk. A panic in it becomes a panic here.
+pub fn apart<T: Serialize + DeserializeOwned>(work: impl FnOnce(&Path) -> T) -> T {
+    let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder");
+    let done = in_a_process(|| {
+        give_up_after(60);
+        work(scratch.path())
+    });
+    done.unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// CPU 1, if the machine has it.
+pub fn other_cpu() -> Option<u32> {
+    std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1)
+}
+
+/// The value of an axis of a point.
+pub trait At: Copy {
+    /// As a point holds it.
+    fn value(self) -> Value;
+}
+
+impl At for u64 {
+    fn value(self) -> Value {
+        Value::Number(self)
+    }
+}
+
+impl At for &str {
+    fn value(self) -> Value {
+        Value::Word(self.into())
+    }
+}
+
+/// A setting on CPU 0, with CPU 1 as the other one.
+pub fn setting(point: Point, scratch: &Path) -> Setting {
+    Setting::new(point, scratch.into(), 0, Some(1), 1)
+}
+
+/// A setting at a point that the operation must have.
+pub fn setting_at<V: At>(id: &str, scratch: &Path, at: &[(&str, V)]) -> Setting {
+    let point = at.iter().fold(Point::default(), |point, (axis, value)| point.with(axis, value.value()));
+    assert!(points(id).contains(&point), "{id} has no point {point}");
+    setting(point, scratch)
+}
+
+/// All points of an operation.
+pub fn points(id: &str) -> Vec<Point> {
+    howslow_catalogue::find(id).unwrap_or_else(|| panic!("there is no {id}")).points(false)
+}
+
+/// An operation's loop, or the reason for a skip. Anything else fails the test.
+pub fn prepared(id: &str, setting: &Setting) -> Result<Loop, String> {
+    // A round runs on one CPU, and so does what is compared with it.
+    operation::pin(setting.cpu()).expect("CPU 0");
+    let operation = howslow_catalogue::find(id).unwrap_or_else(|| panic!("there is no {id}"));
+    operation.set_up(setting).map_err(|failure| match failure.into_skip() {
+        Failure::Skip { reason, .. } => reason,
+        failure => panic!("{id}: {failure}"),
+    })
+}
+
+/// An operation's loop; `None` if it is skipped, with a message.
+pub fn looped(id: &str, setting: &Setting) -> Option<Loop> {
+    prepared(id, setting).map_err(|reason| testing::left_out!("{id}: {reason}")).ok()
+}
+
+/// The number of processes that this process has started and not reaped.
+pub fn children() -> Vec<i32> {
+    let text = std::fs::read_to_string("/proc/thread-self/children").expect("the kernel lists children");
+    text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// The state after each iteration must differ from the state before: a call that changes nothing is detected.
+pub fn changes_each_time(id: &str, at: &[(&str, &str)], look: impl Fn(&Path) -> Option<String>) {
+    apart(|scratch| {
+        let setting = setting_at(id, scratch, at);
+        let Some(mut work) = looped(id, &setting) else { return };
+        let mut last = look(scratch);
+        assert!(last.is_some(), "{id}: nothing is seen");
+        for _ in 0..4 {
+            work.perform(1).expect("an iteration");
+            let now = look(scratch);
+            assert_ne!(now, last, "{id} changed nothing");
+            last = now;
+        }
+    });
+}

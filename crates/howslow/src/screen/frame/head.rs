@@ -1,0 +1,107 @@
+//! The heading: how it is counted and priced, and what the whole system does.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Style, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use record::Nanoseconds;
+use record::units::percent;
+
+use crate::screen::about::View;
+use crate::screen::column::{Column, rate};
+use crate::screen::state::State;
+
+/// The most lines of notes.
+const NOTES: usize = 3;
+
+/// The lines that the heading takes.
+pub(super) fn lines(state: &State, width: u16) -> u16 {
+    (1 + totals(state, width).len() + notes(state, width).len()) as u16
+}
+
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
+    let mut lines = vec![title(state)];
+    lines.extend(totals(state, area.width).into_iter().map(Line::from));
+    lines.extend(notes(state, area.width).into_iter().map(|note| Line::from(note).yellow()));
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+fn title(state: &State) -> Line<'static> {
+    let settings = &state.settings;
+    let what = match settings.view {
+        View::Processes => "processes",
+        View::Cgroups => "cgroups",
+    };
+    let mut spans = vec![
+        Span::from("howslow top").bold(),
+        Span::from(format!("  {what} every {} s", settings.every.as_secs_f64())),
+    ];
+    if state.frozen {
+        spans.push(Span::from("  "));
+        spans.push(Span::from(" FROZEN ").reversed());
+    }
+    if !settings.filter.is_empty() {
+        spans.push(Span::from(format!("  filter {}", settings.filter)).cyan());
+    }
+    spans.push(Span::from(format!("  counted by {}", state.about.source)));
+    if let Some(each) = state.about.counting_ns.filter(|each| *each > 0.0) {
+        spans.push(Span::from(format!(", {} a call", Nanoseconds(each))));
+    }
+    match &state.about.prices {
+        Some(prices) => spans.push(Span::from(format!("  prices {prices}"))),
+        None => spans.push(Span::styled("  no prices", Style::new().yellow())),
+    }
+    Line::from(spans)
+}
+
+/// What all processes do together.
+fn totals(state: &State, width: u16) -> Vec<String> {
+    let Some(total) = &state.total else { return vec!["waiting for the first interval".into()] };
+    let text = |column: Column| column.text(total, state.elapsed_ns);
+    let mut parts = Vec::new();
+    if let Some(cost) = total.cost_ns.filter(|_| state.about.prices.is_some()) {
+        let share = cost / state.elapsed_ns.max(1.0) / state.about.cpus.max(1) as f64;
+        parts.push(format!("cost {} ms/s, {} of {} CPUs", text(Column::Cost), percent(share), state.about.cpus));
+    }
+    if state.about.counts_calls {
+        parts.push(format!("{} calls/s", text(Column::Calls)));
+        parts.push(format!("{} errors/s", text(Column::Errors)));
+    }
+    parts.push(format!("kernel {} %, user {} %", text(Column::Kernel), text(Column::User)));
+    parts.push(format!("{} faults/s", text(Column::Faults)));
+    parts.push(format!("{} switches/s", text(Column::Switches)));
+    let unpriced: u64 = total
+        .lines
+        .iter()
+        .filter(|line| line.cost_ns.is_none() && !line.is_priced_together())
+        .map(|line| line.count)
+        .sum();
+    if unpriced > 0 && state.about.prices.is_some() {
+        let each_second = unpriced as f64 / (state.elapsed_ns / 1e9).max(1e-9);
+        parts.push(format!("{}/s without a price", rate(each_second)));
+    }
+    filled(parts.iter().map(String::as_str), "  ", width)
+}
+
+/// Parts in lines of this width.
+fn filled<'a>(parts: impl Iterator<Item = &'a str>, gap: &str, width: u16) -> Vec<String> {
+    let width = usize::from(width.max(1));
+    let length = |text: &str| text.chars().count();
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut().filter(|line| length(line) + length(gap) + length(part) <= width) {
+            Some(line) => *line = format!("{line}{gap}{part}"),
+            None => lines.push(part.into()),
+        }
+    }
+    lines
+}
+
+/// What is missing.
+fn notes(state: &State, width: u16) -> Vec<String> {
+    let notes = state.about.notes.iter();
+    let mut lines: Vec<String> = notes.flat_map(|note| filled(note.split_whitespace(), " ", width)).collect();
+    lines.truncate(NOTES);
+    lines
+}

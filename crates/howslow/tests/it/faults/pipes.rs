@@ -1,0 +1,81 @@
+//! The reader of stdout takes nothing: what is printed waits for it, and nothing else does.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+
+use super::ended::{kill, until};
+use super::run_in;
+use crate::support::folder;
+
+/// The least that a pipe holds.
+const LEAST: usize = 4096;
+
+/// Starts it with its stdout in a pipe that nobody reads.
+fn unread(mut command: Command) -> (Child, ChildStdout) {
+    testing::interruptible();
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    let pipe = running.stdout.take().expect("a pipe");
+    rustix::pipe::fcntl_setpipe_size(&pipe, LEAST).expect("a size");
+    (running, pipe)
+}
+
+/// True once something is in the pipe: it has room for no second piece.
+fn is_full(pipe: &ChildStdout) -> bool {
+    rustix::io::ioctl_fionread(pipe).is_ok_and(|bytes| bytes > 0)
+}
+
+/// Waits until the pipe is full, then checks that each of these signals would end it.
+fn ends_by(command: impl Fn() -> Command, signals: &[i32]) {
+    for &signal in signals {
+        let (mut running, pipe) = unread(command());
+        assert!(until(|| is_full(&pipe)), "the pipe is not full");
+        kill(running.id(), signal);
+        assert!(until(|| running.try_wait().expect("our child").is_some()), "signal {signal} does not end it");
+        let status = running.wait().expect("our child");
+        assert!(status.signal() == Some(signal) || status.code() == Some(128 + signal), "{status}");
+    }
+}
+
+#[test]
+fn a_run_whose_document_nobody_reads_can_be_ended() {
+    let place = folder();
+    ends_by(|| run_in(place.path(), &["loop.empty"]), &[libc::SIGTERM, libc::SIGHUP]);
+}
+
+/// A bill of this target, again and again.
+fn bill(place: &tempfile::TempDir, target: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin!("howslow"));
+    command.arg("bill").args(target).args(["--json", "--every", "20ms"]);
+    command.env("HOWSLOW_DATA", place.path().join("data")).env("TMPDIR", place.path());
+    command
+}
+
+/// A process that is traced is let go at its next event, so this one has events.
+#[test]
+fn a_bill_whose_documents_nobody_reads_lets_go_of_the_program_in_time() {
+    let place = folder();
+    let mut watched = Command::new("sh").args(["-c", "while :; do sleep 0.05; done"]).spawn().expect("sh");
+    let pid = watched.id().to_string();
+    let is_traced = || {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("our child");
+        status.lines().any(|line| line.starts_with("TracerPid:") && !line.ends_with("\t0"))
+    };
+    let mut command = bill(&place, &["-p", &pid, "--source", "ptrace"]);
+    command.args(["--for", "1s"]);
+    let (mut running, pipe) = unread(command);
+    let full = until(|| is_full(&pipe));
+    let (let_go, writes) = (until(|| !is_traced()), running.try_wait().expect("our child").is_none());
+    kill(running.id(), libc::SIGTERM);
+    let ended = until(|| running.try_wait().expect("our child").is_some());
+    watched.kill().and_then(|()| watched.wait()).expect("our child");
+    assert!(full && let_go && writes && ended, "full {full}, let go {let_go}, writes {writes}, ended {ended}");
+}
+
+#[test]
+fn a_bill_of_the_system_whose_documents_nobody_reads_can_be_ended() {
+    let place = folder();
+    let target = ["--system", "--source", "accounts"];
+    ends_by(|| bill(&place, &target), &[libc::SIGTERM, libc::SIGHUP, libc::SIGINT]);
+}

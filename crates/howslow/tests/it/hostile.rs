@@ -1,0 +1,187 @@
+//! Nothing that a database, a file or a name holds controls the terminal or makes howslow wait, whatever the verb.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use record::steers_terminal;
+use tempfile::TempDir;
+
+use crate::help::every_verb;
+use crate::looking_back::nights;
+use crate::support::{EXAMPLE, QUICK, folder, howslow};
+
+/// A title, a cleared screen, an 8-bit colour, reordered text, a return, a backspace.
+const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\r\u{8}x";
+
+/// The characters of a text that control a terminal.
+fn steering(text: &str) -> Vec<char> {
+    text.chars().filter(|c| steers_terminal(*c) && !matches!(c, '\n' | '\t')).collect()
+}
+
+/// Runs a command, and returns what of its output controls a terminal.
+fn printed(data: &TempDir, store: &Path, words: &[&str]) -> Option<String> {
+    let output = howslow(data).current_dir(data.path()).env("HOWSLOW_STORE", store).args(words).output();
+    let output = output.expect("it runs");
+    let all = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(!all.contains("panicked"), "{words:?}: {all}");
+    let found = steering(&all);
+    (!found.is_empty()).then(|| format!("{words:?}: {found:?} in {all:?}"))
+}
+
+/// A store in which each text of each row ends in hostile characters.
+fn database(data: &TempDir) -> PathBuf {
+    let file = data.path().join("team.sqlite");
+    howslow(data).env("HOWSLOW_STORE", &file).args(["history", "--take-in"]).arg(nights(data, 6)).assert().success();
+    let connection = rusqlite::Connection::open(&file).expect("a database");
+    let columns = "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c \
+        WHERE m.type = 'table' AND c.type = 'TEXT' AND m.name NOT LIKE 'refinery%' AND m.name <> 'step'";
+    let columns: Vec<(String, String)> = connection
+        .prepare(columns)
+        .and_then(|mut columns| columns.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
+        .expect("columns");
+    assert!(columns.len() > 20, "{columns:?}");
+    for (table, column) in columns {
+        let update = format!("UPDATE {table} SET {column} = {column} || ?1");
+        connection.execute(&update, [HOSTILE]).expect("hostile rows");
+    }
+    file
+}
+
+/// Files of every kind whose texts are hostile, as are their names.
+fn files(data: &TempDir) -> Vec<String> {
+    let quoted = serde_json::to_string(HOSTILE).expect("JSON");
+    let inner = quoted.trim_matches('"');
+    let run = EXAMPLE.replace("Intel(R) Xeon(R)", inner).replace("6.18.44", inner).replace("syscall.getppid", inner);
+    let toml = format!("name = {quoted}\nunit = {quoted}\n[[operation]]\noperation = {quoted}\ntimes = 2\n");
+    let tool = format!(r#"{{"results":[{{"command":{quoted},"mean":0.1,"median":0.1,"times":[0.1,0.2]}}]}}"#);
+    let bill = format!(r#"{{"seen":{{"what":{quoted}}},"rows":[{{"what":{quoted},"count":1}}]}}"#);
+    let texts = [("run.json", run), ("mix.toml", toml), ("tool.json", tool), ("bill.json", bill)];
+    let texts = texts.map(|(end, text)| (format!("a\u{1b}[2J\u{9b}1m{end}"), text));
+    std::fs::create_dir(data.path().join("nodes\u{1b}[2J")).expect("a folder");
+    std::fs::write(data.path().join("nodes\u{1b}[2J/n\u{7}.json"), &texts[0].1).expect("written");
+    texts.iter().for_each(|(name, text)| std::fs::write(data.path().join(name), text).expect("written"));
+    texts.into_iter().map(|(name, _)| name).chain(["nodes\u{1b}[2J".into()]).collect()
+}
+
+#[test]
+fn no_row_file_or_name_controls_the_terminal_on_any_verb() {
+    let data = folder();
+    let (store, files) = (database(&data), files(&data));
+    let option = format!("--{HOSTILE}");
+    let mut lines: Vec<Vec<String>> = every_verb()
+        .into_iter()
+        .flat_map(|verb| {
+            let names = files.iter().map(String::as_str).chain([HOSTILE, &option]);
+            let lines = names.map(|name| verb.iter().map(String::as_str).chain([name]).map(String::from).collect());
+            lines.collect::<Vec<_>>()
+        })
+        .collect();
+    let run = files[0].as_str();
+    let reading: &[&[&str]] = &[
+        &["history"],
+        &["history", "--json"],
+        &["history", "--csv"],
+        &["watch"],
+        &["doctor"],
+        &["show", "@1"],
+        &["show", "@1", "--all"],
+        &["show", "@1", "--json", "--summary"],
+        &["show", run, "--csv"],
+        &["compare", "@1", run],
+        &["compare", "@1", run, "--csv"],
+        &["explain", run],
+        &["export", "@1"],
+        &["export", run, "--format", "openmetrics"],
+        &["fleet", "show", "store"],
+        &["fleet", "show", "store", "--json"],
+        &["fleet", "status"],
+        &["predict", &files[1], "--on", "@1"],
+        &["scaling", "--run", run],
+        &["study", "rsx", "--run", run],
+    ];
+    lines.extend(reading.iter().map(|words| words.iter().map(ToString::to_string).collect()));
+    assert!(lines.len() > 150, "{}", lines.len());
+    let found: Vec<String> = lines
+        .iter()
+        .filter_map(|words| printed(&data, &store, &words.iter().map(String::as_str).collect::<Vec<_>>()))
+        .collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Pipes without a writer, endless devices and sparse files in the place of every kind of input.
+#[test]
+fn what_is_no_file_is_refused_and_never_waited_for() {
+    let data = folder();
+    let at = |name: &str| data.path().join(name);
+    for ending in ["json", "toml"] {
+        let made = Command::new("mkfifo").arg(at(&format!("pipe.{ending}"))).status().expect("mkfifo runs");
+        assert!(made.success());
+        std::os::unix::fs::symlink("/dev/zero", at(&format!("zero.{ending}"))).expect("a link");
+        std::fs::File::create(at(&format!("huge.{ending}"))).and_then(|file| file.set_len(1 << 40)).expect("sparse");
+    }
+    for (name, why) in [("pipe", "not a file"), ("zero", "not a file"), ("huge", "larger than")] {
+        let (json, toml) = (format!("{name}.json"), format!("{name}.toml"));
+        for words in [
+            &["show", &json][..],
+            &["show", &toml],
+            &["compare", &json, "pdp-11-24"],
+            &["bill", &json, &json],
+            &["model", &toml],
+            &["predict", &toml, "--on", "pdp-11-24"],
+            &["load", &toml, "--dry-run"],
+            &["import", &json],
+            &["fleet", "run", "--ssh", "h", "--binary", &json],
+        ] {
+            let result = howslow(&data).current_dir(data.path()).args(words).assert().failure();
+            let told = String::from_utf8_lossy(&result.get_output().stderr).into_owned();
+            // Of a program only the head is read.
+            assert!(told.contains(why) || told.contains("is no program"), "{words:?}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_data_folder_with_pipes_and_devices_is_used_all_the_same() {
+    let data = folder();
+    std::fs::create_dir(data.path().join("runs")).expect("a folder");
+    for name in ["figures.json", "runs/pipe.json", "another's"] {
+        assert!(Command::new("mkfifo").arg(data.path().join(name)).status().expect("mkfifo runs").success());
+    }
+    // Never a link to a device in the place of what is written: a mistake would replace the device.
+    std::os::unix::fs::symlink("another's", data.path().join("known.json")).expect("a link");
+    std::os::unix::fs::symlink("/dev/zero", data.path().join("runs/zero.json")).expect("a link");
+    howslow(&data).args(["run", "loop.empty"]).args(QUICK).assert().success();
+    let result = howslow(&data).args(["history", "--json"]).assert().success();
+    let kept: serde_json::Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
+    assert_eq!(kept.as_array().map(Vec::len), Some(1), "{kept}");
+    for name in ["figures.json", "known.json"] {
+        let found = std::fs::symlink_metadata(data.path().join(name)).expect("a file");
+        assert!(found.is_file(), "{name} is what was learnt, not what stood in its place");
+    }
+    let other = std::fs::symlink_metadata(data.path().join("another's")).expect("the pipe");
+    assert!(!other.is_file(), "what a link led to was replaced");
+}
+
+#[test]
+fn help_that_cannot_be_written_is_a_failure() {
+    for words in [&["--help"][..], &["run", "--help"], &["--version"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("the device");
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("howslow"));
+        let output = command.args(words).stdout(full).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("No space left"), "{output:?}");
+    }
+}
+
+#[test]
+fn a_run_that_must_be_kept_and_cannot_be_is_a_failure() {
+    let data = folder();
+    let file = data.path().join("file");
+    std::fs::write(&file, "").expect("written");
+    let run = |words: &[&str]| howslow(&data).env("HOWSLOW_DATA", &file).args(words).args(QUICK).assert();
+    let told = run(&["run", "loop.empty"]).success();
+    told.stderr(contains("this run is not kept").and(contains("--keep")));
+    run(&["run", "loop.empty", "--keep"]).code(1).stdout(contains("loop.empty")).stderr(contains("(--keep)"));
+}

@@ -1,0 +1,153 @@
+//! What single requests to the device take: at random places, which a reader without prefetch waits for, and one after the
+//! other in growing sizes, which prefetch asks for.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use catalogue::reading::{Block, whole};
+use catalogue::residence;
+use operation::Failure;
+use rustix::fs::{Advice, OFlags, fadvise};
+use rustix::io::pread;
+use rustix::param::page_size;
+use system::guard::apart;
+
+use crate::advise::stretch::put_out;
+use crate::advise::ways::open_with;
+
+/// The largest request timed.
+const LARGEST: u64 = 4 << 20;
+
+/// What requests took.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Requests {
+    /// Whether they went past the page cache; otherwise through it, the file put out of it before.
+    pub direct: bool,
+    /// Reads of one page each at random places, in ns.
+    pub page_ns: Vec<f64>,
+    /// Reads one after the other: bytes of each, and what one takes in the long run in ns.
+    pub in_order: Vec<(u64, f64)>,
+}
+
+/// Times requests on this file for about so long, in a process of its own. The file is put out of memory.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn requests(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> {
+    let timed = apart(share + Duration::from_secs(60), || {
+        here(path, length, share).map(|timed| (timed.direct, timed.page_ns, timed.in_order))
+    });
+    let (direct, page_ns, in_order) = timed.map_err(|lost| Failure::wrong(lost.to_string()))??;
+    Ok(Requests { direct, page_ns, in_order })
+}
+
+fn here(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> {
+    let page = page_size() as u64;
+    let cached = residence::open(path)?;
+    put_out(&cached)?;
+    let direct = open_with(path, OFlags::DIRECT).ok();
+    let direct = direct.filter(|file| pread(file, Block::new(page as usize).bytes(), 0).is_ok());
+    let mut timed = Requests { direct: direct.is_some(), ..Requests::default() };
+    let file = match direct {
+        Some(file) => file,
+        None => {
+            // No more than what is asked for, or the next read would find itself in memory.
+            fadvise(&cached, 0, None, Advice::Random)?;
+            cached
+        }
+    };
+    timed.page_ns = by_chance(&file, length, share / 2)?;
+    let sizes: Vec<u64> = std::iter::successors(Some(4 * page), |size| Some(size * 2))
+        .take_while(|size| *size <= length.min(LARGEST))
+        .collect();
+    let each = share / 2 / sizes.len().max(1) as u32;
+    for &size in &sizes {
+        if !timed.direct {
+            put_out(&file)?;
+        }
+        timed.in_order.push((size, in_order(&file, length, size, each)?));
+    }
+    Ok(timed)
+}
+
+/// What a read of `size` bytes takes in the long run, in ns, one after the other from a place by chance. The first half of
+/// the time is not counted: many disks, rented ones above all, save up credit while they rest and answer from it at first.
+fn in_order(file: &OwnedFd, length: u64, size: u64, share: Duration) -> Result<f64, Failure> {
+    let mut block = Block::new(size as usize);
+    let mut place = fastrand::u64(..=(length - size) / size) * size;
+    let began = Instant::now();
+    let mut counted = None;
+    let mut reads = 0_u32;
+    loop {
+        one(file, &mut block, place)?;
+        place = if place + 2 * size > length { 0 } else { place + size };
+        let now = Instant::now();
+        match counted {
+            None if now - began >= share / 2 => counted = Some(now),
+            None => {}
+            Some(start) => {
+                reads += 1;
+                if now - began >= share {
+                    return Ok((now - start).as_nanos() as f64 / f64::from(reads));
+                }
+            }
+        }
+    }
+}
+
+fn by_chance(file: &OwnedFd, length: u64, share: Duration) -> Result<Vec<f64>, Failure> {
+    /// More tell the median of a fast device no better.
+    const MOST: usize = 2000;
+    let page = page_size() as u64;
+    let mut block = Block::new(page as usize);
+    let began = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < MOST && (began.elapsed() < share || times.is_empty()) {
+        let place = fastrand::u64(..length.div_ceil(page)) * page;
+        times.push(one(file, &mut block, place.min(length.saturating_sub(page)) / page * page)?);
+    }
+    Ok(times)
+}
+
+/// One read, in ns.
+fn one(file: &OwnedFd, block: &mut Block, place: u64) -> Result<f64, Failure> {
+    let start = Instant::now();
+    let got = pread(file, &mut *block.bytes(), place)?;
+    let took = start.elapsed().as_nanos() as f64;
+    whole(1, got.min(1), place)?;
+    Ok(took)
+}
+
+/// Reads past the page cache for this time, if the file system has such reads.
+pub(crate) fn drain(path: &Path, length: u64, share: Duration) -> Result<(), Failure> {
+    const SIZE: u64 = 128 << 10;
+    if share.is_zero() || length < SIZE {
+        return Ok(());
+    }
+    let Ok(file) = open_with(path, OFlags::DIRECT) else { return Ok(()) };
+    let mut block = Block::new(SIZE as usize);
+    let began = Instant::now();
+    while began.elapsed() < share {
+        one(&file, &mut block, fastrand::u64(..=(length - SIZE) / SIZE) * SIZE)?;
+    }
+    Ok(())
+}
+
+/// Bytes that the kernel reads ahead for one request on the device of this file; it drops what is asked for beyond. What
+/// most kernels start with where it does not tell.
+pub(crate) fn most_ahead(path: &Path) -> u64 {
+    const USUAL_KIB: u64 = 128;
+    let device = rustix::fs::stat(path).map(|status| status.st_dev).unwrap_or_default();
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let told = |name: &str| {
+        // A partition's queue is its disk's.
+        let folders = ["queue", "../queue"].into_iter();
+        let mut texts = folders.filter_map(|folder| {
+            std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/{folder}/{name}")).ok()
+        });
+        texts.next()?.trim().parse::<u64>().ok()
+    };
+    let kib = ["read_ahead_kb", "max_sectors_kb"].into_iter().filter_map(told).max();
+    kib.unwrap_or(USUAL_KIB).max(USUAL_KIB) << 10
+}

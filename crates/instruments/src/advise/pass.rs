@@ -1,0 +1,111 @@
+//! One pass: a stretch of a file read once by one method, cold or warm, by a program that takes its own time over what it
+//! reads. Each pass is a process of its own: a file that is cut under a mapping ends that process and nothing else.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use catalogue::reading::VisitPlan;
+use catalogue::residence;
+use operation::Failure;
+use rustix::time::{ClockId, clock_gettime};
+use system::guard::{Lost, apart};
+
+use crate::advise::method::Method;
+use crate::advise::stretch::{Consumer, FileState, ReadingProgram, Stretch, put_out};
+use crate::advise::{device, ways};
+
+/// What a pass did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Passed {
+    /// Bytes read, fewer than the stretch has when the limit came first.
+    pub bytes: u64,
+    /// From the first call to the last byte taken.
+    pub elapsed_ns: f64,
+    /// Processor time of it, the program's own included.
+    pub cpu_ns: f64,
+    /// Pages of the file in memory when it began.
+    pub resident: u64,
+    /// The sum of all bytes.
+    pub sum: u64,
+}
+
+/// Brings the file into `state` and reads the stretch once, in a process of its own.
+/// Forks: call it while the process has one thread.
+///
+/// # Errors
+/// Why it cannot be read so: a skip where this system lacks the method.
+pub(crate) fn pass(
+    path: &Path,
+    stretch: Stretch,
+    method: Method,
+    state: FileState,
+    program: ReadingProgram,
+) -> Result<Passed, Failure> {
+    // Beyond the pass: writing what is dirty and reading what must be in memory, on the slowest of disks.
+    let patience = program.limit + Duration::from_secs(60);
+    let apart = apart(patience, || here(path, stretch, method, state, program).map(Passed::into_numbers));
+    let done = apart.map_err(|lost| match lost {
+        Lost::Killed(libc::SIGBUS) => {
+            Failure::wrong("the file was truncated while it was read (SIGBUS on its mapping)")
+        }
+        lost => Failure::wrong(lost.to_string()),
+    })?;
+    Ok(Passed::from_numbers(done?))
+}
+
+impl Passed {
+    fn into_numbers(self) -> (u64, f64, f64, u64, u64) {
+        (self.bytes, self.elapsed_ns, self.cpu_ns, self.resident, self.sum)
+    }
+
+    fn from_numbers((bytes, elapsed_ns, cpu_ns, resident, sum): (u64, f64, f64, u64, u64)) -> Passed {
+        Passed { bytes, elapsed_ns, cpu_ns, resident, sum }
+    }
+
+    /// Bytes a second.
+    pub fn rate(&self) -> f64 {
+        self.bytes as f64 * 1e9 / self.elapsed_ns.max(1.0)
+    }
+}
+
+fn here(
+    path: &Path,
+    stretch: Stretch,
+    method: Method,
+    state: FileState,
+    program: ReadingProgram,
+) -> Result<Passed, Failure> {
+    let offsets = offsets(stretch, method)?;
+    let file = residence::open(path)?;
+    if residence::length(&file)? < stretch.start + stretch.length {
+        return Err(Failure::wrong("the file was truncated while it was measured"));
+    }
+    let mut reader = ways::open(path, stretch, method)?;
+    let resident = match state {
+        FileState::Cold => {
+            device::drain(path, stretch.start + stretch.length, program.drain)?;
+            put_out(&file)?
+        }
+        FileState::Warm => {
+            ways::touch(&file, stretch, &offsets, method.piece())?;
+            residence::resident(&file).map_or(0, |cached| cached.resident)
+        }
+    };
+    let mut consumer = Consumer::new(program);
+    let before = clock_gettime(ClockId::ThreadCPUTime);
+    let began = Instant::now();
+    reader.pass(&offsets, &mut consumer)?;
+    let elapsed_ns = began.elapsed().as_nanos() as f64;
+    let after = clock_gettime(ClockId::ThreadCPUTime);
+    let cpu_ns = (after.tv_sec - before.tv_sec) as f64 * 1e9 + (after.tv_nsec - before.tv_nsec) as f64;
+    Ok(Passed { bytes: consumer.bytes, elapsed_ns, cpu_ns, resident, sum: consumer.total })
+}
+
+/// Where each piece begins, relative to the stretch.
+fn offsets(stretch: Stretch, method: Method) -> Result<Vec<u64>, Failure> {
+    let Some(random) = stretch.random else {
+        return Ok((0..stretch.length).step_by(method.piece() as usize).collect());
+    };
+    let plan = VisitPlan::random(stretch.length, random.record, random.seed)?;
+    Ok(plan.offsets().take(random.visits as usize).collect())
+}

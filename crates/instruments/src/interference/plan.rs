@@ -1,0 +1,138 @@
+//! Which cells are measured: the matrices of all places, the doses of chosen pairs, and several loads at once.
+
+use record::Place;
+
+use crate::interference::kind::Kind;
+use crate::interference::load::{Cpus, Load};
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The kinds that are slowed.
+    pub victims: Vec<&'static Kind>,
+    /// The kinds that slow them.
+    pub aggressors: Vec<&'static Kind>,
+    /// Where these run. A place that this machine lacks is skipped.
+    pub places: Vec<Place>,
+    /// Victim and aggressor of each dose curve.
+    pub curves: Vec<(&'static Kind, &'static Kind)>,
+    /// Kinds that run together, each beside the two others.
+    pub together: Vec<[&'static Kind; 3]>,
+    /// Seconds that it may take.
+    pub budget_s: f64,
+    /// The CPU of the victims, if one is asked for.
+    pub cpu: Option<u32>,
+    /// Of the order.
+    pub seed: u64,
+}
+
+/// A victim and the loads beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Asked {
+    pub victim: &'static str,
+    pub loads: Vec<Load>,
+}
+
+/// The doses of a curve below the whole.
+const DOSES: [f64; 2] = [0.25, 0.5];
+
+/// Every cell that a request means on these CPUs, none twice.
+pub(crate) fn cells(request: &Request, cpus: &Cpus, places: &[Place]) -> Vec<Asked> {
+    let mut cells: Vec<Asked> = Vec::new();
+    let mut add = |victim: &'static str, loads: Vec<Load>| {
+        let asked = Asked { victim, loads };
+        if !cells.contains(&asked) {
+            cells.push(asked);
+        }
+    };
+    for &place in places {
+        for victim in &request.victims {
+            for &kind in &request.aggressors {
+                add(victim.name, vec![Load { kind, dose: 1.0, place }]);
+            }
+        }
+    }
+    // A curve is of the place that shares least: at the others all its points say how long a CPU is shared.
+    let elsewhere = [Place::Other, Place::Sibling].into_iter().find(|place| places.contains(place));
+    for &(victim, kind) in &request.curves {
+        let place = elsewhere.unwrap_or(Place::Same);
+        for dose in DOSES.into_iter().chain([1.0]) {
+            add(victim.name, vec![Load { kind, dose, place }]);
+        }
+    }
+    for kinds in &request.together {
+        for (number, victim) in kinds.iter().enumerate() {
+            let [one, other] = [kinds[(number + 1) % 3], kinds[(number + 2) % 3]];
+            let loads = pair(one, other, cpus);
+            for load in &loads {
+                add(victim.name, vec![*load]);
+            }
+            add(victim.name, loads);
+        }
+    }
+    cells
+}
+
+/// Two loads at once: each on a CPU of its own beside the victim's where there are two, else each half the time on the only
+/// one. Where there is none, both on the victim's.
+fn pair(one: &'static Kind, other: &'static Kind, cpus: &Cpus) -> Vec<Load> {
+    let (place, dose) = match cpus.at(Place::Other).map_or(0, |cpus| cpus.len()) {
+        0 => (Place::Same, 1.0),
+        1 => (Place::Other, 0.5),
+        _ => (Place::Other, 1.0),
+    };
+    [one, other].map(|kind| Load { kind, dose, place }).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> Request {
+        let kind = |name: &str| Kind::named(name).expect("a kind");
+        Request {
+            victims: vec![kind("compute"), kind("memory")],
+            aggressors: vec![kind("compute"), kind("memory"), kind("network")],
+            places: vec![Place::Same],
+            curves: vec![(kind("memory"), kind("network"))],
+            together: vec![[kind("compute"), kind("memory"), kind("network")]],
+            budget_s: 1.0,
+            cpu: None,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn every_pair_is_there_once_and_what_predicts_several_loads_is_measured_too() {
+        let request = request();
+        let cpus = Cpus::around(None).expect("a CPU");
+        let cells = cells(&request, &cpus, &[Place::Same]);
+        for (number, cell) in cells.iter().enumerate() {
+            assert!(!cells[..number].contains(cell), "{cell:?} stands twice");
+        }
+        for victim in ["compute", "memory"] {
+            for aggressor in ["compute", "memory", "network"] {
+                let is = |cell: &&Asked| {
+                    cell.victim == victim
+                        && cell.loads.len() == 1
+                        && cell.loads[0].kind.name == aggressor
+                        && cell.loads[0].dose == 1.0
+                        && cell.loads[0].place == Place::Same
+                };
+                assert_eq!(cells.iter().filter(is).count(), 1, "{victim} {aggressor}");
+            }
+        }
+        let several: Vec<&Asked> = cells.iter().filter(|cell| cell.loads.len() == 2).collect();
+        assert_eq!(several.len(), 3, "each of the three is a victim once");
+        for cell in several {
+            for load in &cell.loads {
+                assert!(cells.contains(&Asked { victim: cell.victim, loads: vec![*load] }), "{cell:?}");
+            }
+        }
+        let doses = cells.iter().filter(|cell| cell.victim == "memory" && cell.loads[0].kind.name == "network");
+        let mut doses: Vec<f64> = doses.filter(|cell| cell.loads.len() == 1).map(|cell| cell.loads[0].dose).collect();
+        doses.sort_by(f64::total_cmp);
+        doses.dedup();
+        assert_eq!(doses, [0.25, 0.5, 1.0]);
+    }
+}

@@ -1,0 +1,210 @@
+//! The kernel's tracepoints on one CPU, through perf_event_open: which task has the CPU, which interrupt or softirq runs.
+//! They are gone with their descriptors, and nobody else sees them.
+
+use analysis::noise::{Event, Mark};
+use perf_event::events::Tracepoint;
+use perf_event::{Builder, SampleFlag, Sampler};
+
+use crate::noise::format::Field;
+use crate::noise::names::Names;
+use crate::noise::options::TASK;
+use crate::noise::tracefs::{Tracefs, refused};
+
+/// Bytes that hold the samples of one tracepoint during one window.
+const BUFFER: usize = 256 << 10;
+/// Kinds of records in the buffer, of the kernel's interface.
+const SAMPLE: u32 = 9;
+const LOST: u32 = 2;
+
+/// What the samples of a tracepoint tell.
+enum Tells {
+    /// The task that gets the CPU.
+    Switch { name: Field, pid: Field },
+    /// An interrupt line, by its number.
+    Line { number: Field, begins: bool },
+    /// A softirq, by its number.
+    Softirq { number: Field, begins: bool },
+    /// An interrupt that has a tracepoint of its own.
+    Vector { name: &'static str, begins: bool },
+}
+
+/// Interrupts of the processor itself, each with a pair of tracepoints `NAME_entry` and `NAME_exit`.
+const VECTORS: [(&str, &str); 8] = [
+    ("irq_vectors/local_timer", "interrupt: local timer"),
+    ("irq_vectors/reschedule", "interrupt: rescheduling"),
+    ("irq_vectors/call_function", "interrupt: function call"),
+    ("irq_vectors/call_function_single", "interrupt: function call"),
+    ("irq_vectors/irq_work", "interrupt: irq work"),
+    ("irq_vectors/x86_platform_ipi", "interrupt: platform"),
+    ("irq_vectors/thermal_apic", "interrupt: thermal"),
+    ("irq_vectors/threshold_apic", "interrupt: threshold"),
+];
+
+/// In the order of the kernel's numbers.
+const SOFTIRQS: [&str; 10] =
+    ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
+
+/// The tracepoints of one CPU.
+pub(crate) struct Tracer {
+    points: Vec<(Tells, Sampler)>,
+    /// The names of interrupt lines by number.
+    lines: Vec<(u64, String)>,
+    /// Samples that the kernel dropped.
+    pub(crate) lost: u64,
+}
+
+impl Tracer {
+    /// Opens them, switched off. `lines` are the names of interrupt lines by number, `clock` the number of the clock
+    /// that tells when.
+    ///
+    /// # Errors
+    /// Why they cannot be used.
+    pub(crate) fn open(cpu: u32, clock: i32, lines: Vec<(u64, String)>) -> Result<Tracer, String> {
+        let folder = Tracefs::open()?;
+        let mut tracer = Tracer { points: Vec::new(), lines, lost: 0 };
+        let switch = |format: &str| {
+            Some(Tells::Switch { name: Field::of(format, "next_comm")?, pid: Field::of(format, "next_pid")? })
+        };
+        // Without this one, interrupts inside of other tasks cannot be told from ours.
+        tracer.add(&folder, "sched/sched_switch", (cpu, clock), switch)?;
+        for begins in [true, false] {
+            let end = if begins { "entry" } else { "exit" };
+            let line = |format: &str| Some(Tells::Line { number: Field::of(format, "irq")?, begins });
+            tracer.add(&folder, &format!("irq/irq_handler_{end}"), (cpu, clock), line)?;
+            let softirq = |format: &str| Some(Tells::Softirq { number: Field::of(format, "vec")?, begins });
+            tracer.add(&folder, &format!("irq/softirq_{end}"), (cpu, clock), softirq)?;
+            for (event, name) in VECTORS {
+                // Each architecture has some of them, or none.
+                let vector = |_: &str| Some(Tells::Vector { name, begins });
+                let _ = tracer.add(&folder, &format!("{event}_{end}"), (cpu, clock), vector);
+            }
+        }
+        Ok(tracer)
+    }
+
+    fn add(
+        &mut self,
+        folder: &Tracefs,
+        event: &str,
+        (cpu, clock): (u32, i32),
+        tells: impl FnOnce(&str) -> Option<Tells>,
+    ) -> Result<(), String> {
+        let id = folder.read(event, "id");
+        let id = id.map_err(|error| refused(&format!("the tracepoint {event} cannot be read"), &error))?;
+        let id = id.trim().parse().map_err(|_| format!("the tracepoint {event} has no number"))?;
+        let format = folder.read(event, "format").unwrap_or_default();
+        let tells = tells(&format).ok_or_else(|| format!("the tracepoint {event} has other fields than expected"))?;
+        let mut builder = Builder::new(Tracepoint::with_id(id));
+        builder.any_pid().one_cpu(cpu as usize).enabled(false).include_kernel().include_hv();
+        builder.sample_period(1).sample(SampleFlag::TIME | SampleFlag::RAW);
+        builder.attrs_mut().set_use_clockid(1);
+        builder.attrs_mut().clockid = clock;
+        let sampler = builder.build().and_then(|counter| counter.sampled(BUFFER));
+        let sampler = sampler.map_err(|error| refused("tracepoints are refused", &error))?;
+        self.points.push((tells, sampler));
+        Ok(())
+    }
+
+    /// Switches all of them on. Returns false if one could not be.
+    pub(crate) fn enable(&mut self) -> bool {
+        self.points.iter_mut().all(|(_, sampler)| sampler.enable().is_ok())
+    }
+
+    /// Switches all of them off and appends what they told since `start`, in order of time.
+    pub(crate) fn take(&mut self, names: &mut Names, start: f64, events: &mut Vec<Event>) {
+        for (_, sampler) in &mut self.points {
+            let _ = sampler.disable();
+        }
+        let from = events.len();
+        for (tells, sampler) in &mut self.points {
+            while let Some(record) = sampler.next_record() {
+                let bytes = record.to_contiguous();
+                match record.ty() {
+                    SAMPLE => events.extend(event(tells, &bytes, &self.lines, names)),
+                    LOST => self.lost += number(&bytes, 8).unwrap_or(0),
+                    _ => (),
+                }
+            }
+        }
+        let mut told = events.split_off(from);
+        told.retain(|event| event.at >= start);
+        told.sort_by(|a, b| a.at.total_cmp(&b.at));
+        events.append(&mut told);
+    }
+}
+
+fn number(bytes: &[u8], offset: usize) -> Option<u64> {
+    bytes.get(offset..offset + 8)?.try_into().ok().map(u64::from_ne_bytes)
+}
+
+/// What one sample tells. It consists of the time, the length of the tracepoint's own record, and that record.
+fn event(tells: &Tells, sample: &[u8], lines: &[(u64, String)], names: &mut Names) -> Option<Event> {
+    let at = number(sample, 0)? as f64;
+    let record = sample.get(12..)?;
+    let inside = |begins: &bool, place| if *begins { Mark::Entered(place) } else { Mark::Left(place) };
+    let mark = match tells {
+        Tells::Switch { name, pid } => match (name.text(record)?, pid.number(record)?) {
+            (name, _) if name == TASK => Mark::Ours,
+            (_, 0) => Mark::Task(names.place("idle")),
+            (name, _) => Mark::Task(names.place(&format!("task: {}", kind(&name)))),
+        },
+        Tells::Line { number, begins } => {
+            let number = number.number(record)?;
+            let name = lines.iter().find(|(line, _)| *line == number).map_or("", |(_, name)| name);
+            inside(begins, names.place(&format!("interrupt: {number} {name}")))
+        }
+        Tells::Softirq { number, begins } => {
+            let number = number.number(record)?;
+            let name = SOFTIRQS.get(number as usize).copied().unwrap_or("of an unknown number");
+            inside(begins, names.place(&format!("softirq: {name}")))
+        }
+        Tells::Vector { name, begins } => inside(begins, names.place(name)),
+    };
+    Some(Event { at, mark })
+}
+
+/// Kernel workers are many, and named by their number and what they just do: `kworker/0:2-events`.
+fn kind(name: &str) -> &str {
+    if name.starts_with("kworker/") { "kworker" } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sample of a switch as perf lays it out.
+    fn sample(name: &str, pid: u32) -> (Tells, Vec<u8>) {
+        let format = "\tfield:char next_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n\
+            \tfield:pid_t next_pid;\toffset:24;\tsize:4;\tsigned:1;\n";
+        let field = |name| Field::of(format, name).expect(name);
+        let mut bytes = 5_000_u64.to_ne_bytes().to_vec();
+        bytes.extend(28_u32.to_ne_bytes());
+        bytes.extend([0; 8]);
+        bytes.extend(name.bytes().chain(std::iter::repeat(0)).take(16));
+        bytes.extend(pid.to_ne_bytes());
+        (Tells::Switch { name: field("next_comm"), pid: field("next_pid") }, bytes)
+    }
+
+    #[test]
+    fn a_switch_tells_whose_cpu_it_is() {
+        let mut names = Names::default();
+        let mut mark = |name: &str, pid| {
+            let (tells, bytes) = sample(name, pid);
+            event(&tells, &bytes, &[], &mut names).expect("an event")
+        };
+        assert_eq!(mark("cc1", 7), Event { at: 5_000.0, mark: Mark::Task(0) });
+        assert_eq!(mark(TASK, 8).mark, Mark::Ours);
+        assert_eq!(mark("swapper/1", 0).mark, Mark::Task(1));
+        assert_eq!(mark("kworker/1:2-events", 9).mark, Mark::Task(2));
+        assert_eq!(mark("kworker/u4:0-flush", 9).mark, Mark::Task(2));
+        assert_eq!(names.into_list(), ["task: cc1", "idle", "task: kworker"]);
+    }
+
+    #[test]
+    fn a_sample_that_is_cut_off_tells_nothing() {
+        let (tells, bytes) = sample("cc1", 7);
+        for length in [0, 7, 12, 20, 30] {
+            assert_eq!(event(&tells, &bytes[..length], &[], &mut Names::default()), None, "{length}");
+        }
+    }
+}

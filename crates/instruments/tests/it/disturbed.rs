@@ -1,0 +1,63 @@
+//! A task of a real-time class that takes the CPU at known moments for a known time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use analysis::noise::account;
+use howslow_instruments::noise::{Options, record};
+
+const PERIOD: Duration = Duration::from_millis(5);
+const LENGTH: Duration = Duration::from_micros(200);
+
+/// Has the calling thread come before all others. False where that is refused.
+fn come_first() -> bool {
+    let priority = libc::sched_param { sched_priority: 50 };
+    // SAFETY: the pointer is to a whole parameter; the call concerns this thread alone.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) == 0 }
+}
+
+/// Disturbs CPU 0 until it is told to end. Returns false where it may not.
+fn disturb(end: &AtomicBool) -> bool {
+    if operation::pin(0).is_err() || !come_first() {
+        return false;
+    }
+    let mut due = Instant::now();
+    while !end.load(Ordering::Relaxed) {
+        due += PERIOD;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        let start = Instant::now();
+        while start.elapsed() < LENGTH {}
+    }
+    true
+}
+
+#[test]
+fn a_disturbance_is_found_with_its_period_and_length() {
+    // The host may take the CPU away during a try, for longer than the disturbance.
+    const TRIES: u32 = 20;
+    let mut told = Vec::new();
+    for _ in 0..TRIES {
+        let end = Arc::new(AtomicBool::new(false));
+        let ending = Arc::clone(&end);
+        let disturbing = std::thread::spawn(move || disturb(&ending));
+        let options = Options { time: Duration::from_secs(1), ..Options::default() };
+        let recording = record(&[0], &options).expect("CPU 0 may be used").remove(0);
+        end.store(true, Ordering::Relaxed);
+        if !disturbing.join().expect("it ends") {
+            return testing::not_tested!("a real-time class is refused; run as root, or with ulimit -r 50");
+        }
+        let found = account(&recording).repeated;
+        let near = |value: f64, wanted: Duration, off: f64| (value / wanted.as_nanos() as f64 - 1.0).abs() < off;
+        // Switching to the task and back belongs to the gap.
+        let right =
+            found.iter().find(|it| near(it.series.period, PERIOD, 0.05) && near(it.series.length, LENGTH, 0.15));
+        if let Some(right) = right {
+            let share = right.series.members.len() as f64 / right.series.slots as f64;
+            assert!(share > 0.5, "{share}");
+            return;
+        }
+        told.push(found.iter().map(|it| (it.series.period, it.series.length)).collect::<Vec<_>>());
+    }
+    testing::left_out!("in {TRIES} tries the machine was too busy to find a task that runs every 5 ms: {told:?}");
+}

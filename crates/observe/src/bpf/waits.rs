@@ -1,0 +1,260 @@
+//! How long tasks are off the CPU, in which call and why; and what a sample of their calls takes from entry to exit.
+
+use super::builder::{Builder, frame, helper};
+use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
+use super::layout::{self, HERE, Kind, Wait};
+use super::maps::Maps;
+use Operand::{Constant, Register as Other};
+
+/// States of a task (include/linux/sched.h): `TASK_INTERRUPTIBLE`, `TASK_UNINTERRUPTIBLE`, `TASK_NOLOAD`. The last marks kernel
+/// threads and others that sleep uninterruptibly without waiting for the kernel.
+const INTERRUPTIBLE: i32 = 1;
+const UNINTERRUPTIBLE: i32 = 2;
+const NO_LOAD: i32 = 0x400;
+
+/// One task leaves a CPU and another gets it: `sched_switch(preempted, previous, next, state of the previous)`. The state is an argument
+/// since Linux 5.18; older kernels refuse to attach the program.
+pub(crate) fn switched(maps: &Maps) -> Vec<Instruction> {
+    let mut b = Builder::new(maps);
+    let (end, next) = (b.code.label(), b.code.label());
+    b.code.call(helper::MONOTONIC);
+    b.code.copy(8, 0);
+    leave(&mut b, next);
+    b.code.place(next);
+    b.code.load(Width::Double, 1, 6, 16);
+    b.code.store(Width::Double, FRAME, frame::TASK, 1);
+    b.find_own(end);
+    b.code.load(Width::Double, 9, 7, layout::LEFT);
+    b.code.jump_if(9, When::Equal, Constant(0), end);
+    b.code.constant(1, 0);
+    b.code.store(Width::Double, 7, layout::LEFT, 1);
+    b.code.load(Width::Double, 1, 7, layout::AWAY);
+    b.code.compute(Compute::Add, 1, Other(8));
+    b.code.compute(Compute::Subtract, 1, Other(9));
+    b.code.store(Width::Double, 7, layout::AWAY, 1);
+    note_call(&mut b);
+    // A task whose wake-up was not seen slept until now.
+    let (known, ready) = (b.code.label(), b.code.label());
+    b.code.load(Width::Double, 1, 7, layout::RUNNABLE);
+    b.code.jump_if(1, When::NotEqual, Constant(0), known);
+    b.code.copy(1, 8);
+    b.code.place(known);
+    b.code.store(Width::Double, FRAME, frame::PATH, 1);
+    b.code.compute(Compute::Subtract, 1, Other(9));
+    b.code.copy(9, 1);
+    b.code.jump_if(9, When::Equal, Constant(0), ready);
+    state(&mut b);
+    add_wait(&mut b, ready);
+    b.code.place(ready);
+    b.code.load(Width::Double, 1, FRAME, frame::PATH);
+    b.code.copy(9, 8);
+    b.code.compute(Compute::Subtract, 9, Other(1));
+    b.code.jump_if(9, When::Equal, Constant(0), end);
+    b.code.constant(1, Wait::Ready as i32);
+    b.code.store(Width::Word, FRAME, frame::CLASS, 1);
+    add_wait(&mut b, end);
+    b.end(end)
+}
+
+/// Notes when and in which state the previous task left. Register 8 is the time.
+fn leave(b: &mut Builder, next: Label) {
+    let runnable = b.code.label();
+    b.code.load(Width::Double, 1, 6, 8);
+    b.code.store(Width::Double, FRAME, frame::TASK, 1);
+    b.find_own(next);
+    b.code.store(Width::Double, 7, layout::LEFT, 8);
+    b.code.load(Width::Double, 1, 6, 24);
+    b.code.compute32(Compute::Move, 1, Other(1));
+    b.code.store(Width::Word, 7, layout::STATE, 1);
+    b.code.copy(2, 8);
+    b.code.jump_if(1, When::Equal, Constant(0), runnable);
+    b.code.load(Width::Double, 3, 6, 0);
+    b.code.compute(Compute::And, 3, Constant(0xff));
+    b.code.jump_if(3, When::NotEqual, Constant(0), runnable);
+    b.code.constant(2, 0);
+    b.code.place(runnable);
+    b.code.store(Width::Double, 7, layout::RUNNABLE, 2);
+}
+
+/// The number of the call in which the task of register 7 is, above 16 bits: in the frame. In user mode there is no call: a page that
+/// must be read makes it sleep there, or it was preempted.
+fn note_call(b: &mut Builder) {
+    let (none, noted) = (b.code.label(), b.code.label());
+    b.code.load(Width::Double, 3, 7, layout::REGISTERS);
+    b.code.jump_if(3, When::Equal, Constant(0), none);
+    b.code.load(Width::Word, 1, 7, layout::FLAGS);
+    b.code.jump_if(1, When::NotEqual, Constant(0), none);
+    b.code.add(3, HERE.number);
+    b.read_word();
+    b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), none);
+    b.code.jump(noted);
+    b.code.place(none);
+    b.code.constant(0, layout::NONE);
+    b.code.place(noted);
+    b.code.compute(Compute::ShiftLeft, 0, Constant(16));
+    b.code.store(Width::Double, FRAME, frame::FOLDER, 0);
+}
+
+/// Why the task of register 7 slept, as a [`Wait`]: in the frame.
+fn state(b: &mut Builder) {
+    let (event, stopped, noted) = (b.code.label(), b.code.label(), b.code.label());
+    b.code.load(Width::Word, 1, 7, layout::STATE);
+    b.code.copy(2, 1);
+    b.code.compute(Compute::And, 2, Constant(INTERRUPTIBLE | NO_LOAD));
+    b.code.jump_if(2, When::NotEqual, Constant(0), event);
+    b.code.compute(Compute::And, 1, Constant(UNINTERRUPTIBLE));
+    b.code.jump_if(1, When::Equal, Constant(0), stopped);
+    b.code.constant(1, Wait::Kernel as i32);
+    b.code.jump(noted);
+    b.code.place(event);
+    b.code.constant(1, Wait::Event as i32);
+    b.code.jump(noted);
+    b.code.place(stopped);
+    b.code.constant(1, Wait::Stopped as i32);
+    b.code.place(noted);
+    b.code.store(Width::Word, FRAME, frame::CLASS, 1);
+}
+
+/// Adds the time in register 9 to what the task of register 7 waited, and goes to `done`: for the call and the reason in the frame.
+fn add_wait(b: &mut Builder, done: Label) {
+    let counted = b.code.label();
+    logarithm(b);
+    b.code.load(Width::Word, 1, FRAME, frame::CLASS);
+    b.code.compute(Compute::ShiftLeft, 1, Constant(8));
+    b.code.copy(3, 0);
+    b.code.compute(Compute::Or, 3, Other(1));
+    b.code.load(Width::Double, 1, FRAME, frame::FOLDER);
+    b.code.compute(Compute::Or, 3, Other(1));
+    b.key(Kind::Wait);
+    b.count_key(counted);
+    b.code.place(counted);
+    b.code.load(Width::Word, 3, FRAME, frame::CLASS);
+    b.code.load(Width::Double, 1, FRAME, frame::FOLDER);
+    b.code.compute(Compute::Or, 3, Other(1));
+    b.key(Kind::WaitTime);
+    b.add_to_key(Other(9), done);
+}
+
+/// Four times the logarithm to the base of two of the time in register 9, rounded down: register 0. The two bits after the first one
+/// are the quarter, so that quantiles are known within a quarter of their value.
+fn logarithm(b: &mut Builder) {
+    let done = b.code.label();
+    b.code.copy(1, 9);
+    b.code.constant(0, 0);
+    for bits in [32, 16, 8, 4, 2, 1] {
+        let small = b.code.label();
+        b.code.copy(2, 1);
+        b.code.compute(Compute::ShiftRight, 2, Constant(bits));
+        b.code.jump_if(2, When::Equal, Constant(0), small);
+        b.code.copy(1, 2);
+        b.code.add(0, bits);
+        b.code.place(small);
+    }
+    b.code.copy(2, 0);
+    b.code.compute(Compute::ShiftLeft, 0, Constant(2));
+    b.code.compute(Compute::And, 2, Constant(63));
+    b.code.jump_if(2, When::Equal, Constant(0), done);
+    b.code.add(2, -2);
+    b.code.jump_if(2, When::Less, Constant(0), done);
+    b.code.copy(1, 9);
+    b.code.compute(Compute::And, 2, Constant(63));
+    b.code.compute(Compute::ShiftRight, 1, Other(2));
+    b.code.compute(Compute::And, 1, Constant(3));
+    b.code.compute(Compute::Or, 0, Other(1));
+    b.code.place(done);
+}
+
+/// A task that sleeps is runnable from now on. In the program at `sched_waking(task)`.
+pub(super) fn note_woken(b: &mut Builder) {
+    let over = b.code.label();
+    b.code.load(Width::Double, 1, 6, 0);
+    b.code.store(Width::Double, FRAME, frame::TASK, 1);
+    b.find_own(over);
+    b.code.load(Width::Double, 1, 7, layout::LEFT);
+    b.code.jump_if(1, When::Equal, Constant(0), over);
+    b.code.load(Width::Double, 1, 7, layout::RUNNABLE);
+    b.code.jump_if(1, When::NotEqual, Constant(0), over);
+    b.code.call(helper::MONOTONIC);
+    b.code.store(Width::Double, 7, layout::RUNNABLE, 0);
+    b.code.place(over);
+}
+
+/// A call begins: `sys_enter(registers, number)`. Notes the time of the calls that are sampled.
+pub(crate) fn sampling(maps: &Maps) -> Vec<Instruction> {
+    let mut b = Builder::new(maps);
+    let (end, first, chosen) = (b.code.label(), b.code.label(), b.code.label());
+    b.code.load(Width::Double, 1, 6, 8);
+    b.code.jump_if(1, When::Above, Constant(layout::CALLS as i32 - 1), end);
+    b.code.compute(Compute::ShiftLeft, 1, Constant(2));
+    b.code.map_value(2, maps.samples.descriptor());
+    b.code.compute(Compute::Add, 2, Other(1));
+    b.code.load(Width::Word, 1, 2, 0);
+    b.code.constant(2, 1);
+    b.code.store(Width::Double, FRAME, frame::PATH, 2);
+    b.code.jump_if(1, When::Above, Constant(layout::SAMPLED_FIRST - 1), first);
+    b.code.jump(chosen);
+    b.code.place(first);
+    b.code.call(helper::RANDOM);
+    b.code.compute(Compute::And, 0, Constant(layout::SAMPLED_ONE_IN - 1));
+    b.code.jump_if(0, When::NotEqual, Constant(0), end);
+    b.code.constant(2, layout::SAMPLED_ONE_IN);
+    b.code.store(Width::Double, FRAME, frame::PATH, 2);
+    b.code.place(chosen);
+    b.this_task();
+    b.find_own(end);
+    b.code.load(Width::Word, 1, 7, layout::FLAGS);
+    b.code.jump_if(1, When::NotEqual, Constant(0), end);
+    b.code.load(Width::Double, 1, 6, 8);
+    b.code.jump_if(1, When::Above, Constant(layout::CALLS as i32 - 1), end);
+    b.code.store(Width::Word, 7, layout::SAMPLED_CALL, 1);
+    b.code.compute(Compute::ShiftLeft, 1, Constant(2));
+    b.code.map_value(2, maps.samples.descriptor());
+    b.code.compute(Compute::Add, 2, Other(1));
+    b.code.load(Width::Word, 1, 2, 0);
+    b.code.add(1, 1);
+    b.code.store(Width::Word, 2, 0, 1);
+    b.code.load(Width::Double, 1, FRAME, frame::PATH);
+    b.code.store(Width::Double, 7, layout::WEIGHT, 1);
+    b.code.load(Width::Double, 1, 7, layout::AWAY);
+    b.code.store(Width::Double, 7, layout::ENTERED_AWAY, 1);
+    b.code.call(helper::MONOTONIC);
+    b.code.store(Width::Double, 7, layout::ENTERED, 0);
+    b.end(end)
+}
+
+/// A sampled call returned: adds its time on the CPU, and goes to `counted`. Keeps registers 6 and 7.
+pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
+    let (summed, number) = (b.code.label(), b.code.label());
+    b.code.place(sampled);
+    b.code.call(helper::MONOTONIC);
+    b.code.copy(9, 0);
+    b.code.load(Width::Double, 1, 7, layout::ENTERED);
+    b.code.compute(Compute::Subtract, 9, Other(1));
+    b.code.load(Width::Double, 1, 7, layout::AWAY);
+    b.code.compute(Compute::Subtract, 9, Other(1));
+    b.code.load(Width::Double, 1, 7, layout::ENTERED_AWAY);
+    b.code.compute(Compute::Add, 9, Other(1));
+    b.code.constant(1, 0);
+    b.code.store(Width::Double, 7, layout::ENTERED, 1);
+    logarithm(b);
+    b.code.load(Width::Double, 8, 7, layout::WEIGHT);
+    sampled_key(b, Some(0), Kind::Sample);
+    b.add_to_key(Other(8), number);
+    b.code.place(number);
+    b.code.compute(Compute::Multiply, 9, Other(8));
+    sampled_key(b, None, Kind::SampleTime);
+    b.add_to_key(Other(9), summed);
+    b.code.place(summed);
+    sampled_key(b, None, Kind::Samples);
+    b.count_key(counted);
+}
+
+/// Register 3 is the key of this kind for the sampled call, with the number in a register below it.
+fn sampled_key(b: &mut Builder, below: Option<u8>, kind: Kind) {
+    b.code.load(Width::Word, 3, 7, layout::SAMPLED_CALL);
+    b.code.compute(Compute::ShiftLeft, 3, Constant(16));
+    if let Some(below) = below {
+        b.code.compute(Compute::Or, 3, Other(below));
+    }
+    b.key(kind);
+}

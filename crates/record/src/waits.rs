@@ -1,0 +1,58 @@
+//! Times of an observed program on and off the CPU, by call.
+
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The processor time of one call, from entry to exit, by samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CallTime {
+    /// Calls that were timed.
+    pub samples: u64,
+    /// The mean in ns.
+    pub mean_ns: f64,
+    /// Its standard error in ns.
+    pub error_ns: f64,
+}
+
+/// Why a task was off the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub enum WaitReason {
+    /// It could run, and another task ran.
+    Runnable,
+    /// It slept until an event or a signal.
+    Event,
+    /// It slept until the kernel had finished something: a transfer, a page, a lock of the kernel.
+    Kernel,
+    /// It was stopped or traced.
+    Stopped,
+}
+
+/// Times off the CPU in one call for one reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Waits {
+    /// The call; `None` outside of calls, as after a page fault.
+    pub call: Option<String>,
+    /// Why.
+    pub reason: WaitReason,
+    /// How often.
+    pub count: u64,
+    /// All of them, in ns.
+    pub total_ns: f64,
+    /// Half of them were no longer than this, in ns, within an eighth. Of a stretch of time: since the beginning.
+    pub p50_ns: f64,
+    /// 99 in 100 of them were no longer than this, in ns, within an eighth.
+    pub p99_ns: f64,
+}
+
+impl Waits {
+    pub(crate) fn since(&self, earlier: Option<&Waits>) -> Option<Waits> {
+        let count = self.count - earlier.map_or(0, |earlier| earlier.count).min(self.count);
+        let total_ns = (self.total_ns - earlier.map_or(0.0, |earlier| earlier.total_ns)).max(0.0);
+        (count > 0).then(|| Waits { count, total_ns, ..self.clone() })
+    }
+}

@@ -1,0 +1,54 @@
+//! What the program waited for, on the page of a bill.
+
+use analysis::bill::{WaitedFor, waits_by_cause};
+use record::units::percent;
+use record::{Nanoseconds, Observation, typed_name};
+
+use crate::grid::{Grid, RowKind};
+use crate::text::{Style, in_table, times};
+
+/// Waits beyond these are only counted.
+const MOST_WAITS: usize = 8;
+/// Shorter waits together than this share of the elapsed time are left out.
+const WORTH: f64 = 0.001;
+
+/// One sentence: what was waited for, the longest first.
+pub(super) fn summary(seen: &Observation, style: Style) -> String {
+    let worth = |ns: f64| ns >= WORTH * seen.elapsed_ns;
+    let sums = waits_by_cause(seen);
+    let parts = sums.iter().filter(|sum| worth(sum.total_ns));
+    let parts = parts.map(|sum| format!("{} {}", Nanoseconds(sum.total_ns), sum.waited_for.words()));
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    let tasks = if seen.together.forks > 0 { " (waits of several tasks at once are added up)" } else { "" };
+    style.paragraph("waited   ", &format!("{}{tasks}", parts.join(", "))) + "\n"
+}
+
+/// The longest waits by call.
+pub(super) fn table(seen: &Observation, style: Style) -> String {
+    let worth: Vec<_> =
+        seen.together.waits.iter().filter(|waits| waits.total_ns >= WORTH * seen.elapsed_ns).take(MOST_WAITS).collect();
+    if worth.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<<>>>>>", [vec![6], vec![5], vec![2]]);
+    let titles = ["waits in", "", "count", "total", "of elapsed", "p50", "p99"];
+    grid.add(RowKind::Heading, titles.map(String::from).into());
+    for waits in worth {
+        let call = waits.call.as_deref().map_or_else(|| "user mode".into(), typed_name);
+        let kind = if WaitedFor::of(waits).is_suffered() { RowKind::Row } else { RowKind::Aside };
+        let cells = vec![
+            format!("  {}", in_table(&call)),
+            WaitedFor::of(waits).words().into(),
+            times(waits.count),
+            Nanoseconds(waits.total_ns).to_string(),
+            percent(waits.total_ns / seen.elapsed_ns.max(1.0)),
+            Nanoseconds(waits.p50_ns).to_string(),
+            Nanoseconds(waits.p99_ns).to_string(),
+        ];
+        grid.add(kind, cells);
+    }
+    format!("\n{}\n", grid.render(style))
+}

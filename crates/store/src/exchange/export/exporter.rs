@@ -1,0 +1,64 @@
+//! What a format is that runs are written in, and why writing fails.
+
+use std::io::Write;
+
+use record::Run;
+
+/// A format that runs are written in.
+pub trait Exporter: Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// What it is, and which program reads it.
+    fn summary(&self) -> &'static str;
+
+    /// The end of a file's name that means this format; empty if none does.
+    fn ending(&self) -> &'static str;
+
+    /// Whether it is text, so that it may go to a terminal.
+    fn is_text(&self) -> bool {
+        true
+    }
+
+    /// Writes the runs. Returns what the reader should know: what was left out, and why.
+    ///
+    /// # Errors
+    /// If `out` cannot be written, or the format cannot hold these runs.
+    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError>;
+}
+
+/// The reasons why runs could not be written in a format.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The output could not be written.
+    #[error("cannot write the export: {0}")]
+    Io(#[from] std::io::Error),
+    /// The format holds one run only.
+    #[error("the format {format} holds one run, and {runs} were given; export each to a file of its own")]
+    OneRun {
+        /// The format's name.
+        format: &'static str,
+        /// How many were given.
+        runs: usize,
+    },
+    /// This build lacks what a team shares.
+    #[error("this build of howslow has no {0}: released programs have it, and `cargo build --release --features team`")]
+    Team(&'static str),
+    /// The library that writes the format failed.
+    #[error("cannot write {format}: {why}")]
+    Library {
+        /// The format's name.
+        format: &'static str,
+        /// What it says.
+        why: String,
+    },
+}
+
+/// The only run, for formats that hold one.
+pub(super) fn only<'a>(format: &'static str, runs: &'a [Run]) -> Result<Option<&'a Run>, ExportError> {
+    match runs {
+        [] => Ok(None),
+        [run] => Ok(Some(run)),
+        several => Err(ExportError::OneRun { format, runs: several.len() }),
+    }
+}

@@ -1,0 +1,87 @@
+//! The JSON of `hyperfine --export-json`, which its scripts read: the rounds of a cost stand as the times of a command, in
+//! seconds.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use analysis::statistics::median;
+use record::{Cost, Run};
+use serde::Serialize;
+
+use super::exporter::{ExportError, Exporter};
+use super::json;
+use crate::exchange::rounds::round_ns;
+
+/// The format.
+pub(super) struct HyperfineExport;
+
+/// The id of a timed command begins with this.
+const COMMAND: &str = "command: ";
+
+impl Exporter for HyperfineExport {
+    fn name(&self) -> &'static str {
+        "hyperfine"
+    }
+
+    fn summary(&self) -> &'static str {
+        "JSON of hyperfine, one time a round: its scripts, dashboards"
+    }
+
+    fn ending(&self) -> &'static str {
+        ""
+    }
+
+    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+        let several = runs.len() > 1;
+        let results =
+            runs.iter().flat_map(|run| run.costs.iter().filter_map(move |cost| ExportedTiming::of(cost, run, several)));
+        json::document(&ExportedResults { results: results.collect() }, out)?;
+        Ok(Vec::new())
+    }
+}
+
+#[derive(Serialize)]
+struct ExportedResults {
+    results: Vec<ExportedTiming>,
+}
+
+#[derive(Serialize)]
+struct ExportedTiming {
+    command: String,
+    mean: f64,
+    stddev: Option<f64>,
+    median: f64,
+    user: f64,
+    system: f64,
+    min: f64,
+    max: f64,
+    times: Vec<f64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    parameters: BTreeMap<String, String>,
+}
+
+impl ExportedTiming {
+    fn of(cost: &Cost, run: &Run, several: bool) -> Option<ExportedTiming> {
+        let times: Vec<f64> = round_ns(cost).iter().map(|ns| ns / 1e9).collect();
+        let count = times.len() as f64;
+        let mean = times.iter().sum::<f64>() / count;
+        let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
+        let mut parameters: BTreeMap<String, String> =
+            cost.at.0.iter().map(|(axis, value)| (axis.clone(), value.to_string())).collect();
+        if several {
+            parameters.insert("run".into(), run.id.clone());
+        }
+        Some(ExportedTiming {
+            command: cost.operation.strip_prefix(COMMAND).map_or_else(|| cost.name(), String::from),
+            mean,
+            stddev: (times.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
+            median: median(times.iter().copied())?,
+            user: cost.cpu_ns.user.0 / 1e9,
+            system: cost.cpu_ns.system.0 / 1e9,
+            min: times.iter().copied().fold(f64::INFINITY, f64::min),
+            max: times.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            times,
+            parameters,
+        })
+    }
+}

@@ -1,0 +1,223 @@
+//! What criterion measured: its folder (`target/criterion`), or the lines of `cargo criterion --message-format=json`. All
+//! samples of a benchmark come from one process.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use record::Run;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::imported::{Found, Source, Told, run};
+use super::importer::{ImportError, Importer, MOST_BYTES, has_keys};
+
+const NAME: &str = "criterion";
+/// Folders deeper than any group, function and value of criterion.
+const DEEPEST: u32 = 8;
+
+/// The format.
+pub(super) struct Criterion;
+
+impl Importer for Criterion {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        "a folder target/criterion, or the lines of cargo criterion --message-format=json"
+    }
+
+    fn recognises(&self, text: &str) -> bool {
+        has_keys(text, &["reason", "measured_values"]) || has_keys(text, &["benchmark", "estimates"])
+    }
+
+    fn read(&self, text: &str) -> Result<Run, ImportError> {
+        let mut found = Vec::new();
+        for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
+            let damaged = |why: serde_json::Error| ImportError::damaged(NAME, format!("line {number}: {why}"));
+            let line: CriterionLine = serde_json::from_str(line).map_err(damaged)?;
+            match line {
+                CriterionLine::Folder { benchmark, estimates, sample } => {
+                    found.push(of_folder(benchmark, &estimates, sample))
+                }
+                CriterionLine::Message(message) if message.reason == "benchmark-complete" => {
+                    found.extend(of_message(message))
+                }
+                CriterionLine::Message(_) => {}
+            }
+        }
+        Ok(run(Source { name: NAME, tool: NAME.into(), ..Source::default() }, found))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum CriterionLine {
+    /// What [`gather`] writes of one benchmark.
+    Folder { benchmark: Benchmark, estimates: Estimates, sample: Option<Sample> },
+    /// A message of cargo criterion.
+    Message(Message),
+}
+
+#[derive(Deserialize)]
+struct Benchmark {
+    full_id: String,
+    title: Option<String>,
+    throughput: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Estimates {
+    mean: Estimate,
+    slope: Option<Estimate>,
+}
+
+#[derive(Deserialize)]
+struct Estimate {
+    point_estimate: f64,
+    confidence_interval: Confidence,
+    standard_error: f64,
+}
+
+#[derive(Deserialize)]
+struct Confidence {
+    confidence_level: f64,
+    lower_bound: f64,
+    upper_bound: f64,
+}
+
+#[derive(Deserialize)]
+struct Sample {
+    iters: Vec<f64>,
+    times: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    id: Option<String>,
+    #[serde(default)]
+    iteration_count: Vec<f64>,
+    #[serde(default)]
+    measured_values: Vec<f64>,
+    unit: Option<String>,
+    #[serde(default)]
+    throughput: Vec<Value>,
+    typical: Option<Bounds>,
+}
+
+#[derive(Deserialize)]
+struct Bounds {
+    estimate: f64,
+    lower_bound: f64,
+    upper_bound: f64,
+    unit: Option<String>,
+}
+
+/// Criterion quotes the slope where it has one, else the mean.
+fn of_folder(benchmark: Benchmark, estimates: &Estimates, sample: Option<Sample>) -> Found {
+    let quoted = estimates.slope.as_ref().unwrap_or(&estimates.mean);
+    let (low, high) = quoted.ends();
+    let samples = sample.map_or_else(Vec::new, |sample| per_iteration(&sample.times, &sample.iters, 1.0));
+    let told = Told::Interval { value: quoted.point_estimate, low, high, samples };
+    Found {
+        summary: benchmark.title.unwrap_or_default(),
+        bytes: benchmark.throughput.as_ref().and_then(bytes).unwrap_or(0),
+        ..Found::new(benchmark.full_id, told)
+    }
+}
+
+impl Estimate {
+    /// The 95 % interval: as it stands there, or by the standard error where it stands there for another level.
+    fn ends(&self) -> (f64, f64) {
+        const NORMAL: f64 = 1.96;
+        let it = &self.confidence_interval;
+        if (it.confidence_level - 0.95).abs() < 1e-6 {
+            return (it.lower_bound, it.upper_bound);
+        }
+        let reach = NORMAL * self.standard_error;
+        ((self.point_estimate - reach).max(0.0), self.point_estimate + reach)
+    }
+}
+
+fn of_message(message: Message) -> Option<Found> {
+    let (id, typical) = (message.id?, message.typical?);
+    let scale = unit(typical.unit.as_deref());
+    let samples = per_iteration(&message.measured_values, &message.iteration_count, unit(message.unit.as_deref()));
+    let [value, low, high] = [typical.estimate, typical.lower_bound, typical.upper_bound].map(|time| time * scale);
+    let told = Told::Interval { value, low, high, samples };
+    let bytes = message
+        .throughput
+        .iter()
+        .find_map(|it| (it.get("unit")?.as_str()? == "bytes").then(|| it.get("per_iteration")?.as_u64())?);
+    Some(Found { bytes: bytes.unwrap_or(0), ..Found::new(id, told) })
+}
+
+/// ns in a unit; what is not a time is no figure.
+fn unit(name: Option<&str>) -> f64 {
+    match name {
+        None | Some("ns") => 1.0,
+        Some("us" | "µs") => 1e3,
+        Some("ms") => 1e6,
+        Some("s") => 1e9,
+        Some(_) => f64::NAN,
+    }
+}
+
+fn per_iteration(times: &[f64], counts: &[f64], scale: f64) -> Vec<f64> {
+    times.iter().zip(counts).map(|(time, count)| time * scale / count).collect()
+}
+
+/// `{"Bytes": 64}`, or with `BytesDecimal`.
+fn bytes(throughput: &Value) -> Option<u64> {
+    ["Bytes", "BytesDecimal"].iter().find_map(|key| throughput.get(key)?.as_u64())
+}
+
+/// The newest results in a folder of criterion, a line for each benchmark.
+///
+/// # Errors
+/// If the folder or a file cannot be read, or holds too much.
+pub fn gather(folder: &Path) -> Result<String, ImportError> {
+    let mut text = String::new();
+    walk(folder, DEEPEST, &mut text)?;
+    if text.is_empty() {
+        return Err(ImportError::Nothing { format: NAME });
+    }
+    Ok(text)
+}
+
+fn walk(folder: &Path, deeper: u32, text: &mut String) -> Result<(), ImportError> {
+    let failed = |why| ImportError::Io { path: record::printable(&folder.display().to_string()), why };
+    let new = folder.join("new");
+    if new.join("estimates.json").is_file() && new.join("benchmark.json").is_file() {
+        let part = |name: &str| part(&new.join(name));
+        let sample = part("sample.json").unwrap_or_else(|_| "null".into());
+        let (benchmark, estimates) = (part("benchmark.json")?, part("estimates.json")?);
+        let _ = writeln!(text, "{{\"benchmark\":{benchmark},\"estimates\":{estimates},\"sample\":{sample}}}");
+        if text.len() as u64 > MOST_BYTES {
+            return Err(ImportError::TooLarge);
+        }
+    }
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        // Not a link: that could lead in a circle.
+        if entry.file_type().map_err(failed)?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    folders.sort();
+    for below in folders.iter().filter(|_| deeper > 0) {
+        walk(below, deeper - 1, text)?;
+    }
+    Ok(())
+}
+
+/// A file of JSON on one line.
+fn part(path: &Path) -> Result<String, ImportError> {
+    let failed = |why| ImportError::Io { path: record::printable(&path.display().to_string()), why };
+    let text = record::read_text(path, MOST_BYTES).map_err(failed)?;
+    let whole: Value =
+        serde_json::from_str(&text).map_err(|why| ImportError::damaged(NAME, format!("{}: {why}", path.display())))?;
+    Ok(whole.to_string())
+}

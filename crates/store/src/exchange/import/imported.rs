@@ -1,0 +1,219 @@
+//! What all importers share: a run of costs that another tool measured, and the interval that its figures give.
+
+use std::collections::BTreeMap;
+
+use analysis::estimate::{Clocking, Reading, gross};
+use analysis::landing::around;
+use analysis::prior::Prior;
+use analysis::statistics::student_quantile;
+use record::{
+    Bytes, Cost, CountedIn, Cpu, Doubt, Estimate, Figures, Machine, Nanoseconds, Noise, Origin, Point, Round, Run,
+    SCHEMA, Settings, Skip, printable,
+};
+
+/// What the file has of a cost, in ns.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Told {
+    /// Figures of several processes, by the rule for rounds. One figure alone has no interval.
+    Processes(Vec<f64>),
+    /// Samples of one process.
+    Process(Vec<f64>),
+    /// The interval that the file has, of the samples of one process.
+    Interval { value: f64, low: f64, high: f64, samples: Vec<f64> },
+    /// Median, relative standard deviation, and the number of samples, all of one process.
+    Summary { median: f64, deviation: f64, count: u32 },
+}
+
+/// A cost in a file.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// The name in the file.
+    pub name: String,
+    pub summary: String,
+    pub at: Point,
+    pub per: String,
+    pub told: Told,
+    /// User and system time in ns, if the file has them.
+    pub cpu: Option<(f64, f64)>,
+    pub bytes: u64,
+    pub cpus: u32,
+    /// The operation of howslow that is the same loop.
+    pub like: Vec<String>,
+}
+
+impl Found {
+    pub fn new(name: impl Into<String>, told: Told) -> Found {
+        let per = String::from("iteration");
+        let (summary, at, like) = (String::new(), Point::default(), Vec::new());
+        Found { name: name.into(), summary, at, per, told, cpu: None, bytes: 0, cpus: 1, like }
+    }
+}
+
+/// What a file tells besides its costs.
+#[derive(Default)]
+pub(super) struct Source {
+    /// The id's second part: `lmbench`.
+    pub name: &'static str,
+    /// The tool with its version, if that is told.
+    pub tool: String,
+    /// When, RFC 3339; empty if not told.
+    pub started: String,
+    pub machine: Machine,
+    pub skipped: Vec<Skip>,
+}
+
+/// The run of these costs. A cost whose figure is no number, or that stands there twice, is left out as a skip.
+pub(super) fn run(source: Source, found: Vec<Found>) -> Run {
+    let mut costs: Vec<Cost> = Vec::new();
+    let mut skipped = source.skipped;
+    let mut known = std::collections::HashSet::new();
+    for it in found {
+        let operation = id(source.name, &it.name);
+        let at = Point(it.at.0.iter().map(|(axis, value)| (printable(axis), printable_value(value))).collect());
+        let skip = |reason: &str| Skip {
+            operation: operation.clone(),
+            at: at.clone(),
+            reason: reason.into(),
+            remedy: String::new(),
+        };
+        if !known.insert((operation.clone(), at.clone())) {
+            skipped.push(skip("it stands in the file twice; the first is taken"));
+            continue;
+        }
+        match figures(&it.told) {
+            Some(figured) => costs.push(cost(operation, at, source.name, &it, figured)),
+            None => skipped.push(skip("its figure is no positive number")),
+        }
+    }
+    Run {
+        schema: SCHEMA.into(),
+        id: String::new(),
+        started: printable(&source.started),
+        finished: printable(&source.started),
+        origin: Origin::Imported,
+        tool: printable(&source.tool),
+        howslow: env!("CARGO_PKG_VERSION").into(),
+        build: String::new(),
+        counted_in: CountedIn::Nanoseconds,
+        units: BTreeMap::new(),
+        machine: source.machine,
+        settings: Settings::default(),
+        noise: Noise::default(),
+        costs,
+        skipped,
+        ratios: Vec::new(),
+    }
+}
+
+/// The id of an imported cost: `imported.lmbench.simple.syscall`. An `@` in it would begin a point.
+pub(super) fn id(source: &str, name: &str) -> String {
+    let shown: String = printable(name).trim().chars().map(|c| if c == '@' { '_' } else { c }).collect();
+    format!("imported.{source}.{shown}")
+}
+
+fn printable_value(value: &record::Value) -> record::Value {
+    match value {
+        record::Value::Word(word) => record::Value::Word(printable(word)),
+        number => number.clone(),
+    }
+}
+
+/// How the figures of other tools are read.
+const TYPICAL: Reading = Reading { headline: Estimate::Typical, cpus: 1, clocking: Clocking::AsRead };
+
+/// A figure with its interval, its doubts, and the samples behind it.
+struct Figured {
+    value: f64,
+    best: f64,
+    low: f64,
+    high: f64,
+    rounds: Vec<Round>,
+    doubts: Vec<Doubt>,
+}
+
+/// The figure with its interval, by the rules for rounds: where another run would land. `None` if there is no figure.
+fn figures(told: &Told) -> Option<Figured> {
+    let good = |values: &[f64]| values.iter().all(|value| value.is_finite() && *value > 0.0);
+    match told {
+        Told::Processes(values) | Told::Process(values) if !good(values) || values.is_empty() => None,
+        Told::Processes(values) | Told::Process(values) if values.len() == 1 => Some(alone(values[0])),
+        Told::Processes(values) => {
+            let rounds: Vec<Round> = values.iter().zip(0..).map(|(value, place)| round(place, vec![*value])).collect();
+            let told = gross(&rounds, TYPICAL, &Prior::DEFAULT)?;
+            Some(of(&told.figures, rounds, told.doubts))
+        }
+        Told::Process(values) => {
+            // The rule for rounds, applied to samples that are less independent than rounds are: hence the doubt.
+            let apart: Vec<Round> = values.iter().map(|value| round(0, vec![*value])).collect();
+            let told = gross(&apart, TYPICAL, &Prior::DEFAULT)?;
+            let mut doubts = told.doubts;
+            doubts.push(Doubt::OneProcess { samples: values.len() as u32 });
+            Some(of(&told.figures, vec![round(0, values.clone())], doubts))
+        }
+        Told::Interval { value, low, high, samples } => {
+            let whole = good(&[*value, *high]) && *low >= 0.0 && low <= value && value <= high && good(samples);
+            let best = samples.iter().copied().fold(*value, f64::min);
+            let rounds = if samples.is_empty() { Vec::new() } else { vec![round(0, samples.clone())] };
+            let doubts = vec![Doubt::OneProcess { samples: samples.len() as u32 }];
+            whole.then_some(Figured { value: *value, best, low: *low, high: *high, rounds, doubts })
+        }
+        Told::Summary { median, deviation, count } if good(&[*median]) && *deviation >= 0.0 && *count >= 2 => {
+            // The rule of `landing` for few rounds: t x 1.2533 x s x sqrt(2 / n) on the log scale.
+            const MEDIAN_OVER_MEAN: f64 = 1.2533;
+            let t = student_quantile(0.975, count - 1);
+            let reach = t * MEDIAN_OVER_MEAN * deviation * (2.0 / f64::from(*count)).sqrt();
+            let it = around(*median, reach.hypot(analysis::landing::FLOOR));
+            let doubts = vec![Doubt::OneProcess { samples: *count }];
+            Some(Figured { value: *median, best: *median, low: it.low, high: it.high, rounds: Vec::new(), doubts })
+        }
+        Told::Summary { median, .. } => good(&[*median]).then(|| alone(*median)),
+    }
+}
+
+/// One figure, which tells nothing of scatter: no interval is made up for it.
+fn alone(value: f64) -> Figured {
+    let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
+    Figured { value, best: value, low, high, rounds: Vec::new(), doubts: vec![Doubt::NoScatter] }
+}
+
+fn of(figures: &Figures, rounds: Vec<Round>, doubts: Vec<Doubt>) -> Figured {
+    let (low, high) = (figures.low.0, figures.high.0);
+    Figured { value: figures.typical.0, best: figures.best.0, low, high, rounds, doubts }
+}
+
+/// Nothing is known of the clock and of neighbours around these samples, so none counts as quiet.
+fn round(place: u32, ns: Vec<f64>) -> Round {
+    let count = ns.len();
+    Round {
+        order: place,
+        cpu: 0,
+        times: 1,
+        ns,
+        cycle_ns: vec![0.0; count],
+        width: vec![0.0; count],
+        quiet: vec![false; count],
+        survey: Some(true),
+        launcher: place,
+        cpu_ns: None,
+        wait_ns: None,
+        lost: None,
+    }
+}
+
+fn cost(operation: String, at: Point, source: &str, it: &Found, figured: Figured) -> Cost {
+    let figures =
+        Figures { best: Nanoseconds(figured.best), ..Figures::given(figured.value, figured.low, figured.high) };
+    let (user, system) = it.cpu.unwrap_or((0.0, 0.0));
+    Cost {
+        summary: printable(&it.summary),
+        group: format!("imported from {source}"),
+        like: it.like.clone(),
+        cpus: it.cpus,
+        cpu_ns: Cpu { user: Nanoseconds(user), system: Nanoseconds(system) },
+        wait_ns: Nanoseconds(it.cpu.map_or(0.0, |(user, system)| figured.value - user - system)),
+        bytes: Bytes(it.bytes),
+        rounds: figured.rounds,
+        doubts: figured.doubts,
+        ..Cost::given(&operation, at, &printable(&it.per), figures)
+    }
+}

@@ -1,0 +1,186 @@
+//! Workers beside this process: they work until told to end, while this process does something else. A guard of their own
+//! stands between: it ends all of them when this process ends, however it ends, and notes why one of them has.
+
+use std::io::Error;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::process::Resource;
+use rustix::process::{Pid, WaitOptions, waitpid};
+
+use crate::guard::children::{self, Reaped};
+use crate::guard::ending::{death, limit, quietly};
+use crate::guard::lost::Lost;
+use crate::guard::post::Post;
+use crate::guard::wait::ready;
+
+/// Workers, and the memory that they share with this process. Dropping it ends all of them and whatever they have started.
+pub struct Crew {
+    guard: libc::pid_t,
+    stream: UnixStream,
+    board: Board,
+}
+
+impl Crew {
+    /// Starts `count` workers. Each runs `work` with its number and its post, which returns why it has ended. `when_gone`
+    /// runs once all of them are ended, and only if this process has gone before it could do that itself.
+    /// Forks: call it while the process has one thread.
+    ///
+    /// # Errors
+    /// If the system has no memory, descriptor or process left.
+    pub fn start(count: usize, work: impl Fn(usize, &Post) -> String, when_gone: impl FnOnce()) -> Result<Crew, Lost> {
+        let board = Board::new(count).map_err(|error| Lost::NoMemory(error.to_string()))?;
+        let (ours, theirs) = UnixStream::pair().map_err(|error| Lost::NoSocket(error.to_string()))?;
+        // SAFETY: this process has one thread, as the function demands, so the child may do anything.
+        match unsafe { libc::fork() } {
+            -1 => Err(Lost::NoProcess(Error::last_os_error().to_string())),
+            0 => {
+                drop(ours);
+                children::become_guard();
+                watch(&start_all(&board, &work), &board, &theirs);
+                // What the parent says before it goes is that it goes on purpose.
+                if !told_to_end(&theirs) {
+                    when_gone();
+                }
+                // SAFETY: leaves without running the parent's destructors, which belong to the parent.
+                unsafe { libc::_exit(0) }
+            }
+            guard => Ok(Crew { guard, stream: ours, board }),
+        }
+    }
+
+    /// The post of one worker.
+    pub fn post(&self, number: usize) -> &Post {
+        self.board.post(number)
+    }
+
+    /// The number of workers.
+    pub fn count(&self) -> usize {
+        self.board.count
+    }
+
+    /// Why a worker has ended; `None` while it works. If the guard itself is gone, so are all workers.
+    pub fn ended(&self, number: usize) -> Option<String> {
+        self.post(number)
+            .ended()
+            .or_else(|| is_closed(&self.stream, Duration::ZERO).then(|| Lost::Unguarded.to_string()))
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        let _ = std::io::Write::write_all(&mut &self.stream, b"e");
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+        children::wait_for(self.guard);
+    }
+}
+
+/// In the guard: starts the workers. One that cannot be started has ended.
+fn start_all(board: &Board, work: &impl Fn(usize, &Post) -> String) -> Vec<Option<libc::pid_t>> {
+    let start = |number: usize| {
+        let post = board.post(number);
+        // SAFETY: the guard has one thread, so the child may do anything.
+        match unsafe { libc::fork() } {
+            -1 => {
+                post.end(&Lost::NoProcess(Error::last_os_error().to_string()).to_string());
+                None
+            }
+            0 => {
+                children::become_round();
+                // Nothing beyond the standard descriptors.
+                children::keep_only(2);
+                limit(Resource::Core, 0);
+                let why = quietly(|| work(number, post)).unwrap_or_else(|lost| lost.to_string());
+                post.end(&why);
+                // SAFETY: leaves without running the guard's destructors, which belong to the guard.
+                unsafe { libc::_exit(0) }
+            }
+            pid => Some(pid),
+        }
+    };
+    (0..board.count).map(start).collect()
+}
+
+/// In the guard: waits until the parent tells it to end or is gone, notes workers that end before, and ends the others.
+fn watch(workers: &[Option<libc::pid_t>], board: &Board, parent: &UnixStream) {
+    const LOOK: Duration = Duration::from_millis(20);
+    let mut alive: Vec<(usize, libc::pid_t)> =
+        workers.iter().enumerate().filter_map(|(number, pid)| Some((number, (*pid)?))).collect();
+    loop {
+        if is_closed(parent, LOOK) {
+            break;
+        }
+        alive.retain(|&(number, pid)| match ended(pid) {
+            None => true,
+            Some(how) => {
+                board.post(number).end(&death(how).to_string());
+                // What it has started is in its group, or is the guard's own child by now.
+                children::end_group(pid);
+                false
+            }
+        });
+    }
+    alive.iter().for_each(|&(_, pid)| children::end_group(pid));
+    children::end_orphans();
+}
+
+/// True if the other end is closed within this time.
+fn is_closed(stream: &UnixStream, at_most: Duration) -> bool {
+    ready([(stream.as_raw_fd(), libc::POLLRDHUP)], at_most) == [true]
+}
+
+/// How a worker ended; `None` while it lives.
+fn ended(pid: libc::pid_t) -> Option<Reaped> {
+    match waitpid(Pid::from_raw(pid), WaitOptions::NOHANG) {
+        Ok(None) => None,
+        Err(_) => Some(Reaped::Unknown),
+        Ok(Some((_, status))) => Some(match status.terminating_signal() {
+            Some(signal) => Reaped::Signal(signal),
+            None => Reaped::Exit(status.exit_status().unwrap_or(0)),
+        }),
+    }
+}
+
+/// True if the parent has said that it ends the crew.
+fn told_to_end(parent: &UnixStream) -> bool {
+    let mut byte = [0];
+    let _ = parent.set_nonblocking(true);
+    std::io::Read::read(&mut &*parent, &mut byte).is_ok_and(|length| length == 1)
+}
+
+/// Memory that this process and its children share: one post for each worker.
+struct Board {
+    start: NonNull<Post>,
+    count: usize,
+}
+
+impl Board {
+    fn new(count: usize) -> std::io::Result<Board> {
+        let (flags, bytes) = (ProtFlags::READ | ProtFlags::WRITE, Board::bytes(count));
+        // SAFETY: the kernel chooses the address, so that nothing mapped before is touched.
+        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, flags, MapFlags::SHARED) }?;
+        NonNull::new(start.cast()).map(|start| Board { start, count }).ok_or_else(|| Error::other("no memory"))
+    }
+
+    fn bytes(count: usize) -> usize {
+        count.max(1) * size_of::<Post>()
+    }
+
+    fn post(&self, number: usize) -> &Post {
+        assert!(number < self.count, "there are {} workers", self.count);
+        // SAFETY: the mapping holds `count` posts.
+        let post = unsafe { self.start.add(number) };
+        // SAFETY: it lives as long as the board; all bits zero is a valid post, which consists of atomics only.
+        unsafe { post.as_ref() }
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped with this length, and every reference into it has ended.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), Board::bytes(self.count)) };
+    }
+}

@@ -1,0 +1,5 @@
+//! What machine this is, and the processes that work on it: [`machine`] describes, [`guard`] runs work in a child process that
+//! may crash, hang, multiply or vanish.
+
+pub mod guard;
+pub mod machine;

@@ -1,0 +1,134 @@
+//! What machine this is: every fact that makes two runs differ, learnt without privileges and without `/proc` or
+//! `/sys` where need be. Nothing here fails: what cannot be learnt is `None`.
+//!
+//! ```
+//! let machine = howslow_system::machine::describe();
+//! assert_eq!(machine.architecture, std::env::consts::ARCH);
+//! for (level, bytes) in howslow_system::machine::data_caches(0) {
+//!     println!("level {level}: {bytes} bytes");
+//! }
+//! ```
+
+mod cache;
+mod cgroup;
+mod counters;
+mod cpu;
+mod frequency;
+mod host;
+mod kernel;
+mod kernel_threads;
+mod limits;
+mod memory;
+mod microarchitecture;
+mod present;
+mod processor;
+#[cfg(test)]
+mod recorded;
+mod rights;
+mod task;
+mod topology;
+mod virtualization;
+
+use record::Machine;
+
+use host::Host;
+pub use kernel_threads::KernelThreads;
+pub use present::present;
+pub use processor::processor_name;
+pub use rights::remedy_of_refusal;
+pub use task::TaskStat;
+pub use topology::{Distance, Topology, kind_of_core};
+
+/// The machine this process runs on, as it is now.
+pub fn describe() -> Machine {
+    describe_host(&Host::here())
+}
+
+/// The sizes in bytes of one CPU's data caches by level, as far as the kernel or the processor reports them.
+pub fn data_caches(cpu: u32) -> std::collections::BTreeMap<u32, u64> {
+    let caches = cache::describe_for(&Host::here(), cpu);
+    caches.into_iter().filter(|cache| cache.kind != "instruction").map(|cache| (cache.level, cache.size.0)).collect()
+}
+
+fn describe_host(host: &Host) -> Machine {
+    Machine {
+        host: host.read("proc/sys/kernel/hostname"),
+        architecture: std::env::consts::ARCH.into(),
+        cpu: cpu::describe(host),
+        memory: memory::describe(host),
+        kernel: kernel::describe(host),
+        virtualization: virtualization::describe(host),
+        limits: limits::describe(host),
+        clock_source: host.read("sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        libc: libc_name(),
+    }
+}
+
+/// The C library that this program was linked with, and its version if the library reports one.
+fn libc_name() -> String {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: takes nothing and returns a static string that ends in a zero byte.
+        let version = unsafe { libc::gnu_get_libc_version() };
+        if version.is_null() {
+            return "glibc".into();
+        }
+        // SAFETY: not null, static and ended by a zero byte, as said above.
+        let version = unsafe { std::ffi::CStr::from_ptr(version) };
+        format!("glibc {}", version.to_string_lossy())
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    {
+        if cfg!(target_env = "musl") { "musl".into() } else { String::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::recorded::Recorded;
+    use super::*;
+
+    #[test]
+    fn a_host_without_proc_and_sys_is_still_described() {
+        let machine = describe_host(&Recorded::empty().host());
+        assert!(!machine.architecture.is_empty());
+        assert!(machine.cpu.online >= 1);
+        assert!(!machine.cpu.usable.is_empty());
+        assert!(machine.memory.total.0 > 0);
+        assert!(machine.memory.page.0 >= 4096);
+        assert_eq!(machine.kernel.name, "Linux");
+        assert!(!machine.kernel.release.is_empty());
+        assert_eq!(machine.limits.cgroup, "none");
+        assert_eq!(machine.virtualization.container, None);
+        assert_eq!(machine.clock_source, None);
+    }
+
+    #[test]
+    fn garbage_in_every_file_does_no_harm() {
+        let garbage = b"\xff:\0 -4294967295, [[: 18446744073709551616-\n:\n\n";
+        let files = [
+            "proc/cpuinfo",
+            "proc/meminfo",
+            "proc/version",
+            "proc/self/cgroup",
+            "proc/self/mountinfo",
+            "proc/self/status",
+            "proc/config.gz",
+            "proc/1/environ",
+            "sys/devices/system/cpu/online",
+            "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+            "sys/devices/system/cpu/cpu0/cache/index0/size",
+            "sys/devices/system/cpu/cpu0/cpufreq/base_frequency",
+            "sys/kernel/mm/transparent_hugepage/enabled",
+        ];
+        let recorded = Recorded::new(&files.map(|path| (path, garbage)));
+        assert!(describe_host(&recorded.host()).cpu.online >= 1);
+    }
+
+    #[test]
+    fn this_machine_is_described() {
+        let machine = describe();
+        assert_eq!(machine.architecture, std::env::consts::ARCH);
+        assert!(!machine.libc.is_empty());
+    }
+}

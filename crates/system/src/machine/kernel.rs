@@ -1,0 +1,132 @@
+//! The kernel: its release, its build, and its mitigations for the processor's vulnerabilities.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use record::Kernel;
+
+use crate::machine::host::{Host, chosen};
+
+/// The longest configuration worth unpacking. Real ones have less than 300 KiB.
+const LONGEST: u64 = 2 << 20;
+
+const IDLE: &str = "sys/devices/system/cpu/cpuidle";
+const VULNERABILITIES: &str = "sys/devices/system/cpu/vulnerabilities";
+
+/// The kernel.
+pub fn describe(host: &Host) -> Kernel {
+    let name = rustix::system::uname();
+    let told = |path: &str, asked: &std::ffi::CStr| host.read(path).unwrap_or(asked.to_string_lossy().into_owned());
+    let release = told("proc/sys/kernel/osrelease", name.release());
+    let version = told("proc/sys/kernel/version", name.version());
+    // The words after a lone `--` are for the first process and do not concern the kernel.
+    let command_line = host.read("proc/cmdline").map(|line| line.split(" -- ").next().unwrap_or_default().to_owned());
+    let configuration = configuration(host, &release).unwrap_or_default();
+    let debugfs = host.read("sys/kernel/debug/sched/preempt").and_then(|choice| chosen(&choice));
+    let idle = [host.read(&format!("{IDLE}/current_driver")), governor(host)];
+    let idle: Vec<String> = idle.into_iter().flatten().collect();
+    Kernel {
+        name: told("proc/sys/kernel/ostype", name.sysname()),
+        mitigations: mitigations(host),
+        preemption: debugfs
+            .or_else(|| preemption(&version, command_line.as_deref().unwrap_or_default(), &configuration)),
+        tick_hz: value(&configuration, "CONFIG_HZ").and_then(|hz| hz.parse().ok()),
+        idle: (!idle.is_empty()).then(|| idle.join("/")),
+        release,
+        version,
+        command_line,
+    }
+}
+
+/// The idle governor, by its newer or its older name.
+fn governor(host: &Host) -> Option<String> {
+    ["current_governor", "current_governor_ro"].iter().find_map(|file| host.read(&format!("{IDLE}/{file}")))
+}
+
+fn mitigations(host: &Host) -> BTreeMap<String, String> {
+    let read = |name: String| host.read(&format!("{VULNERABILITIES}/{name}")).map(|mitigation| (name, mitigation));
+    host.list(VULNERABILITIES).into_iter().filter_map(read).collect()
+}
+
+/// The kernel's build configuration, if the kernel or its package provides it.
+pub fn configuration(host: &Host, release: &str) -> Option<String> {
+    if let Some(packed) = host.bytes("proc/config.gz", LONGEST) {
+        let mut text = String::new();
+        if flate2::read::GzDecoder::new(packed.as_slice()).take(LONGEST).read_to_string(&mut text).is_ok() {
+            return Some(text);
+        }
+    }
+    // A release is one path component. Anything else would lead out of the folder.
+    let release = Some(release).filter(|release| !release.contains('/'))?;
+    host.read(&format!("boot/config-{release}")).or_else(|| host.read(&format!("lib/modules/{release}/config")))
+}
+
+/// The value of a configuration option, if it is set.
+pub fn value<'a>(configuration: &'a str, option: &str) -> Option<&'a str> {
+    configuration.lines().find_map(|line| line.strip_prefix(option)?.strip_prefix('='))
+}
+
+/// The preemption model by the version line, the command line and the configuration, in the order of precedence.
+fn preemption(version: &str, command_line: &str, configuration: &str) -> Option<String> {
+    let words = || version.split_whitespace();
+    if words().any(|word| word == "PREEMPT_RT") {
+        return Some("rt".into());
+    }
+    if let Some(asked) = command_line.split_whitespace().find_map(|word| word.strip_prefix("preempt=")) {
+        return Some(asked.into());
+    }
+    let built = [
+        ("CONFIG_PREEMPT_NONE", "none"),
+        ("CONFIG_PREEMPT_VOLUNTARY", "voluntary"),
+        ("CONFIG_PREEMPT_LAZY", "lazy"),
+        ("CONFIG_PREEMPT", "full"),
+    ];
+    let built = built.iter().find(|(option, _)| value(configuration, option) == Some("y"));
+    // PREEMPT_DYNAMIC alone does not say which model was chosen at boot.
+    built.map(|&(_, model)| model.into()).or_else(|| words().any(|word| word == "PREEMPT").then(|| "full".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::recorded::Recorded;
+
+    #[test]
+    fn preemption_is_told_by_what_overrules() {
+        let config = "CONFIG_PREEMPT_BUILD=y\n# CONFIG_PREEMPT_NONE is not set\nCONFIG_PREEMPT_VOLUNTARY=y\n\
+            CONFIG_PREEMPT_DYNAMIC=y\nCONFIG_HZ_250=y\nCONFIG_HZ=250\n";
+        let model = |version, command_line, config| preemption(version, command_line, config);
+        assert_eq!(model("#1 SMP PREEMPT_DYNAMIC x", "quiet", config).as_deref(), Some("voluntary"));
+        assert_eq!(model("#1 SMP PREEMPT_DYNAMIC x", "preempt=full", config).as_deref(), Some("full"));
+        assert_eq!(model("#1 SMP PREEMPT_RT x", "", config).as_deref(), Some("rt"));
+        assert_eq!(model("#1 SMP PREEMPT Mon", "", "").as_deref(), Some("full"));
+        assert_eq!(model("#1 SMP PREEMPT_DYNAMIC", "", ""), None);
+        assert_eq!(value(config, "CONFIG_HZ"), Some("250"));
+    }
+
+    #[test]
+    fn a_recorded_kernel() {
+        let recorded = Recorded::new(&[
+            ("proc/sys/kernel/osrelease", "5.10.0-8-arm64"),
+            ("proc/sys/kernel/version", "#1 SMP Debian 5.10.46-4 (2021-08-03)"),
+            ("boot/config-5.10.0-8-arm64", "CONFIG_HZ=100\nCONFIG_PREEMPT_NONE=y"),
+            ("sys/devices/system/cpu/vulnerabilities/meltdown", "Mitigation: PTI"),
+            ("sys/devices/system/cpu/cpuidle/current_driver", "haltpoll"),
+            ("sys/devices/system/cpu/cpuidle/current_governor", "haltpoll"),
+        ]);
+        let kernel = describe(&recorded.host());
+        assert_eq!((kernel.tick_hz, kernel.preemption.as_deref()), (Some(100), Some("none")));
+        assert_eq!(kernel.mitigations["meltdown"], "Mitigation: PTI");
+        assert_eq!(kernel.idle.as_deref(), Some("haltpoll/haltpoll"));
+    }
+
+    #[test]
+    fn a_packed_configuration_is_unpacked() {
+        use std::io::Write;
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(b"CONFIG_HZ=1000\n").expect("memory takes all");
+        let packed = packer.finish().expect("memory takes all");
+        let recorded = Recorded::new(&[("proc/config.gz", packed)]);
+        assert_eq!(describe(&recorded.host()).tick_hz, Some(1000));
+    }
+}

@@ -1,0 +1,41 @@
+//! A recorded system for tests: a temporary folder with the given files.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::machine::host::Host;
+
+/// A recorded system. Its folder is removed when this is dropped.
+pub struct Recorded {
+    folder: TempDir,
+}
+
+impl Recorded {
+    /// A system with these files: path and text.
+    pub fn new<T: AsRef<[u8]>>(files: &[(&str, T)]) -> Recorded {
+        let recorded = Recorded { folder: tempfile::tempdir().expect("a temporary folder") };
+        for (path, text) in files {
+            let path = recorded.path().join(path);
+            fs::create_dir_all(path.parent().expect("files are below the root")).expect("a folder below ours");
+            fs::write(path, text).expect("a file in our folder");
+        }
+        recorded
+    }
+
+    /// A system without files.
+    pub fn empty() -> Recorded {
+        Recorded::new::<&str>(&[])
+    }
+
+    /// Its root.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A host that reads it.
+    pub fn host(&self) -> Host {
+        Host::recorded(self.path())
+    }
+}

@@ -1,0 +1,13 @@
+//! The engines that the released howslow does not contain.
+#![forbid(unsafe_code)]
+
+pub mod sqlite;
+pub mod webassembly;
+
+/// Installs the engines, so that the operations `mode.*` and `keyed.*` are measured in all their modes.
+pub fn install() {
+    catalogue::engines::install(catalogue::engines::Engines {
+        webassembly: webassembly::program,
+        sqlite: sqlite::keyed,
+    });
+}
