@@ -3,13 +3,17 @@
 
 mod derivations;
 mod route;
+mod written;
 
 use record::{Bytes, Cost, Doubt, Run};
+use serde::Serialize;
 
 pub use derivations::{DERIVATIONS, REFILLS, RSX_DERIVATIONS, SIGNAL, SWITCH};
 pub use route::{Derivation, Part, Quantity, Route, cost, net};
 
+use self::written::{FigureOrMissing, RouteWritten, RoutesAgree};
 use crate::answer::{Answer, between};
+use crate::form::As;
 use crate::statistics::Interval;
 use crate::sums::{doubts_of, join, quotient};
 
@@ -29,24 +33,30 @@ pub struct Agreement {
 }
 
 /// The result of one route.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Followed {
     /// The route.
+    #[serde(flatten, with = "As::<RouteWritten>")]
     pub route: Route,
     /// Its figure in ns, or the costs that the run lacks.
+    #[serde(flatten, with = "As::<FigureOrMissing>")]
     pub figure: Result<Interval, Vec<String>>,
     /// The doubts of the costs that matter to it.
     pub doubts: Vec<Doubt>,
 }
 
 /// A derived cost of one run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Derived {
     /// The name of the derived cost.
+    #[serde(rename = "derived")]
     pub name: String,
     /// Every route, including those with missing costs.
     pub routes: Vec<Followed>,
-    /// `None` with fewer than two figures, or if one is not distinguishable from zero.
+    /// Whether the routes agree; null with fewer than two figures, or if one is not distinguishable from zero.
+    #[serde(with = "As::<Option<RoutesAgree>>")]
     pub agreement: Option<Agreement>,
 }
 
@@ -95,9 +105,11 @@ fn agreement(figures: &[Interval]) -> Option<Agreement> {
 }
 
 /// The part of a call that is the bare entry into the kernel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryShare {
     /// Id and point of the call.
+    #[serde(rename = "cost")]
     pub name: String,
     /// The number of entries per iteration.
     pub entries: f64,

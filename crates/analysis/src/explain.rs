@@ -1,39 +1,53 @@
 //! A cost beside the parts that it should consist of, and the residual.
 
 use record::{Cost, Doubt, Run, Term};
+use serde::Serialize;
 
 use crate::derived::net;
+use crate::form::{As, TimeFigure};
 use crate::statistics::Interval;
 use crate::sums::{doubts_in, doubts_of, sum};
 
 /// One part of a cost.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explained {
     /// The term.
+    #[serde(flatten)]
     pub term: Term,
-    /// One of it, in ns; `None` if the run does not have it.
+    /// One of it; null if the run does not have it.
+    #[serde(with = "As::<Option<TimeFigure>>")]
     pub each: Option<Interval>,
     /// The total of the part.
+    #[serde(rename = "together", with = "As::<Option<TimeFigure>>")]
     pub total: Option<Interval>,
     /// Its doubts.
     pub doubts: Vec<Doubt>,
 }
 
 /// A cost and its parts. The whole is the sum plus the residual.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// Id and point.
+    #[serde(rename = "cost")]
     pub name: String,
     /// One sentence on what it does.
+    #[serde(skip)]
     pub summary: String,
-    /// The cost itself, net, in ns.
+    /// The cost itself, net.
+    #[serde(with = "As::<TimeFigure>")]
     pub whole: Interval,
     /// The parts that it should consist of.
     pub parts: Vec<Explained>,
     /// The sum of the parts that the run has.
+    #[serde(with = "As::<TimeFigure>")]
     pub sum: Interval,
     /// The rest. It includes the parts that the run does not have.
+    #[serde(with = "As::<TimeFigure>")]
     pub residual: Interval,
+    /// The residual as a share of the whole; null if the whole is not positive.
+    pub residual_share: Option<f64>,
     /// The cost's own doubts.
     pub doubts: Vec<Doubt>,
     /// The doubts of all costs that matter to the residual.
@@ -41,11 +55,6 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// The residual divided by the whole; `None` if the whole is not positive.
-    pub fn residual_share(&self) -> Option<f64> {
-        (self.whole.value > 0.0).then(|| self.residual.value / self.whole.value)
-    }
-
     /// A part's total divided by the whole.
     pub fn share(&self, of: &Interval) -> Option<f64> {
         (self.whole.value > 0.0).then(|| of.value / self.whole.value)
@@ -74,6 +83,7 @@ pub fn explain(run: &Run, cost: &Cost) -> Option<Explanation> {
         whole,
         sum: sum(&totals(1.0).collect::<Vec<_>>()),
         residual_doubts: doubts_in(&residual, [(1.0, whole, cost)].into_iter().chain(within)),
+        residual_share: (whole.value > 0.0).then(|| residual.value / whole.value),
         residual,
         doubts: doubts_of(cost),
         parts,
@@ -83,7 +93,7 @@ pub fn explain(run: &Run, cost: &Cost) -> Option<Explanation> {
 /// Every cost that names parts, the largest unexplained share first.
 pub fn explain_all(run: &Run) -> Vec<Explanation> {
     let mut all: Vec<Explanation> = run.costs.iter().filter_map(|cost| explain(run, cost)).collect();
-    let size = |explanation: &Explanation| explanation.residual_share().map_or(f64::INFINITY, f64::abs);
+    let size = |explanation: &Explanation| explanation.residual_share.map_or(f64::INFINITY, f64::abs);
     all.sort_by(|one, other| size(other).total_cmp(&size(one)));
     all
 }

@@ -6,16 +6,20 @@ mod effects;
 use std::collections::BTreeMap;
 
 use record::Doubt;
+use serde::Serialize;
 
 pub use effects::{Effects, PricedTimes, effects, logarithmic_mean};
 
+use crate::form::{As, Form, finite};
 use crate::mix::FigureSource;
 use crate::predict::{MixPrediction, QuotedClock};
 use crate::statistics::Interval;
 use crate::sums::{join, matters, quotient};
 
 /// What a factor is due to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Cause {
     /// The operations of a family. For those that follow the clock, their cycles.
     Family,
@@ -28,27 +32,49 @@ pub const CLOCK: &str = "core clock";
 
 /// The factor of a ratio of totals that one family, or the clock, is responsible for. Above 1 it makes the second total
 /// larger.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Factor {
     /// Its cause.
     pub cause: Cause,
     /// The family; for the clock [`CLOCK`].
     pub family: String,
     /// The whole factor.
+    #[serde(flatten, with = "As::<FactorFigure>")]
     pub factor: Interval,
-    /// The part due to counts; `None` if one mix is priced twice.
+    /// The part due to counts; null if one mix is priced twice.
     pub counts: Option<Interval>,
-    /// The part due to prices.
+    /// The part due to prices; null likewise.
     pub prices: Option<Interval>,
     /// The doubts of its costs that matter to either total.
     pub doubts: Vec<Doubt>,
 }
 
+/// A factor with its interval.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct FactorFigure {
+    /// The factor.
+    factor: f64,
+    /// Its lower end.
+    low: Option<f64>,
+    /// Its upper end.
+    high: Option<f64>,
+}
+
+impl Form<Interval> for FactorFigure {
+    fn of(it: &Interval) -> FactorFigure {
+        FactorFigure { factor: it.value, low: finite(it.low), high: finite(it.high) }
+    }
+}
+
 /// The ratio of two predictions, the second over the first, and its factors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Factors {
     /// One per family, and one for the clock if both runs know theirs and it is that of one kind of processor. The
     /// farthest from 1 first.
+    #[serde(rename = "factors")]
     pub families: Vec<Factor>,
     /// Their product: the ratio according to the costs.
     pub predicted: Interval,

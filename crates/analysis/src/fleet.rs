@@ -23,7 +23,7 @@ mod tests;
 
 pub use class::Class;
 pub use effects::{Effect, Scatter};
-pub use found::{ClassFound, CostSpread, FamilySpread, Found, found};
+pub use found::{ClassFound, CostSpread, FamilySpread, Found, LackingNode, found};
 pub use options::{CLOCK, ENOUGH_NODES, FleetOptions};
 pub use parts::{MachinePart, Parts};
 pub use population::Population;

@@ -26,6 +26,7 @@ pub mod explain;
 pub mod factors;
 mod findings;
 pub mod fleet;
+pub mod form;
 pub mod history;
 pub mod interference;
 pub mod landing;

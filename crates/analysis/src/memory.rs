@@ -7,21 +7,25 @@ mod demand;
 mod levels;
 
 use record::{Cost, Doubt, Run};
+use serde::Serialize;
 
 pub use bandwidth::Bandwidth;
-pub use demand::{Demand, Limit, VAX, VAX_RATE, limits};
+pub use demand::{Demand, Limit, SharedRate, VAX, VAX_RATE};
 pub use levels::{Level, Levels, Step, levels};
 
 use bandwidth::bandwidth;
 use costs::{costs, doubts, working_set};
 
 use crate::derived::net;
+use crate::form::{As, TimeFigure};
 use crate::statistics::{Interval, ratio, weighted_sum};
 
 /// A run's view of memory. A list is empty if the run lacks its costs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryHierarchy {
     /// The levels, and where they differ from the declared caches.
+    #[serde(flatten)]
     pub levels: Levels,
     /// What address translation adds to a random load, by working set or by pages.
     pub translation: Vec<Translation>,
@@ -29,41 +33,51 @@ pub struct MemoryHierarchy {
     pub bandwidth: Vec<Bandwidth>,
     /// The time of a random load while another CPU keeps memory busy.
     pub loaded: Vec<Loaded>,
-    /// The arithmetic of demand, if latency and bandwidth of the last level are known.
+    /// What misses a processor can bear; null if latency and bandwidth of the last level are not known.
     pub demand: Option<Demand>,
-    /// The miss rates above which memory limits the speed, by instructions per cycle.
-    pub limits: Vec<Limit>,
 }
 
 /// The cost of address translation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Translation {
-    /// The cost in base pages, as typed.
+    /// Id and point of the cost in base pages.
+    #[serde(rename = "cost")]
     pub name: String,
     /// Its point as shown in a table.
+    #[serde(skip)]
     pub at: String,
-    /// In base pages, ns.
+    /// In base pages.
+    #[serde(rename = "base_pages", with = "As::<TimeFigure>")]
     pub base: Interval,
-    /// The same in huge pages, ns.
+    /// The same in huge pages.
+    #[serde(rename = "huge_pages", with = "As::<TimeFigure>")]
     pub huge: Interval,
-    /// The same number of lines packed together, ns, if that was measured.
+    /// The same number of lines packed together, with table entries that share cache lines; null if that was not measured.
+    #[serde(with = "As::<Option<TimeFigure>>")]
     pub packed: Option<Interval>,
-    /// The cost of translation, ns: base pages minus the same lines packed together, else minus huge pages.
+    /// The cost of translation: base pages minus the same lines packed together, else minus huge pages.
+    #[serde(rename = "translation", with = "As::<TimeFigure>")]
     pub share: Interval,
     /// The doubts of all of these costs.
     pub doubts: Vec<Doubt>,
 }
 
 /// A random load beside another CPU's work.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loaded {
     /// The other CPU's work.
+    #[serde(rename = "other_cpu")]
     pub load: String,
     /// Bytes of the working set.
+    #[serde(rename = "set_bytes")]
     pub set: u64,
-    /// The load, ns.
+    /// The load.
+    #[serde(rename = "load", with = "As::<TimeFigure>")]
     pub latency: Interval,
     /// The latency divided by that beside an idle CPU.
+    #[serde(rename = "times_idle")]
     pub slowdown: Option<Interval>,
     /// The doubts of its costs.
     pub doubts: Vec<Doubt>,
@@ -74,9 +88,7 @@ pub fn memory(run: &Run) -> Option<MemoryHierarchy> {
     let levels = levels(run);
     let bandwidth = bandwidth(run, &levels);
     let demand = Demand::of(run, &levels, &bandwidth);
-    let limits = demand.as_ref().map(|demand| limits(run, demand)).unwrap_or_default();
-    let memory =
-        MemoryHierarchy { translation: translation(run), loaded: loaded(run), levels, bandwidth, demand, limits };
+    let memory = MemoryHierarchy { translation: translation(run), loaded: loaded(run), levels, bandwidth, demand };
     let says = !memory.levels.curve.is_empty() || !memory.bandwidth.is_empty() || !memory.translation.is_empty();
     (says || !memory.loaded.is_empty()).then_some(memory)
 }

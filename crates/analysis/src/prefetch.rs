@@ -1,10 +1,13 @@
 //! How far ahead and how much at a time to request: the arithmetic of the paper `mpe`, another one for today's kernels
 //! and disks, and the verdict of a sweep of measured windows on both.
 
+use serde::Serialize;
+
 use crate::statistics::{median, median_ranks, sorted};
 
 /// A window: bytes requested beyond the one being read, and bytes per request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Window {
     /// Bytes ahead.
     pub distance: u64,
@@ -13,7 +16,8 @@ pub struct Window {
 }
 
 /// Measured values of a device and of the program that reads from it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inputs {
     /// The mean time of one cold read of a page, in ns.
     pub latency_ns: f64,
@@ -105,12 +109,13 @@ pub fn axis(centre: u64, step: u64, others: &[u64], (page, most): (u64, u64)) ->
     values
 }
 
-/// The measured rates of one window, or one method, in bytes a second.
-#[derive(Clone, Debug, PartialEq)]
+/// The measured rates of one window or method.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredRates<Of> {
     /// The window or method.
     pub of: Of,
-    /// One for each repetition.
+    /// Bytes a second, one for each repetition.
     pub rates: Vec<f64>,
 }
 
@@ -135,9 +140,10 @@ pub fn simplest_good<Of>(tried: &[MeasuredRates<Of>], margin: f64) -> Option<&Me
 /// The share of the best's rate that counts as good.
 const NEAR: f64 = 0.95;
 
-/// The rate of one window relative to another, measured in turns: the median of the ratios of neighbours, with the
-/// interval that contains the true one with 95 % if there are enough pairs (order statistics).
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The rate of one window relative to another, measured in turns: the median of the ratios of neighbours, with its 95 %
+/// interval by order statistics if there are enough pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RelativeRate {
     /// Its rate divided by the other's.
     pub ratio: f64,
@@ -180,12 +186,13 @@ impl RelativeRate {
 }
 
 /// The times of single reads of a page.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PageLatency {
     /// The median, in ns.
     pub median_ns: f64,
     /// Lower and upper quartile, in ns.
-    pub quartiles_ns: (f64, f64),
+    pub quartiles_ns: [f64; 2],
     /// The time of all reads divided by their number, in ns: the mean wait of a reader, and the input of the
     /// arithmetic. On a disk that answers in bursts the median does not show it.
     pub mean_ns: f64,
@@ -202,7 +209,7 @@ impl PageLatency {
         let at = |share| crate::statistics::quantile(&sorted, share);
         Some(PageLatency {
             median_ns: at(0.5)?,
-            quartiles_ns: (at(0.25)?, at(0.75)?),
+            quartiles_ns: [at(0.25)?, at(0.75)?],
             mean_ns: page_ns.iter().sum::<f64>() / page_ns.len() as f64,
             reads: page_ns.len(),
             direct,
@@ -211,7 +218,8 @@ impl PageLatency {
 }
 
 /// The window of one formula beside the best of the sweep.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FormulaVerdict {
     /// `paper` or `saturation`.
     pub arithmetic: &'static str,
@@ -219,12 +227,13 @@ pub struct FormulaVerdict {
     pub window: Window,
     /// Its rate relative to that of the best window, measured again in turns.
     pub beside_best: RelativeRate,
-    /// True if it is within 5 %; `None` if the interval contains both answers.
+    /// True if it is within 5 %; null if the interval contains both answers.
     pub found: Option<bool>,
 }
 
-/// A sweep of windows over a file, and its verdict.
-#[derive(Clone, Debug, PartialEq)]
+/// A sweep of windows over a file, and its verdict on the arithmetic.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tuning {
     /// The file, printable.
     pub path: String,
@@ -236,20 +245,20 @@ pub struct Tuning {
     pub latency: PageLatency,
     /// The input of the arithmetic.
     pub inputs: Inputs,
-    /// Rows of the surface.
+    /// The distances of the sweep: rows of the surface.
     pub distances: Vec<u64>,
-    /// Columns of the surface.
+    /// The quantities of the sweep: columns of the surface.
     pub quantities: Vec<u64>,
-    /// Every window.
+    /// Every window with its rates.
     pub windows: Vec<MeasuredRates<Window>>,
-    /// Methods without explicit prefetch.
+    /// Methods without explicit prefetch with their rates.
     pub plain: Vec<MeasuredRates<String>>,
     /// The best window of the sweep.
     pub best: Window,
     /// The verdict on each formula.
     pub verdicts: Vec<FormulaVerdict>,
-    /// The window by saturation if that is more likely as good as the best than not; else the paper's under the same
-    /// condition; else the best.
+    /// The window to use: that by saturation if it is more likely as good as the best than not; else the paper's under the
+    /// same condition; else the best.
     pub recommended: Window,
     /// The number of passes, including those that did not begin with the file out of memory.
     pub passes: u64,
@@ -259,8 +268,9 @@ pub struct Tuning {
     pub notes: Vec<String>,
 }
 
-/// A method's figures.
-#[derive(Clone, Debug, PartialEq)]
+/// The figures of one method.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Candidate {
     /// The method in words.
     pub method: String,
@@ -273,20 +283,22 @@ pub struct Candidate {
 }
 
 /// The recommendation for one state of the file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recommended {
     /// `cold` or `warm`.
     pub state: &'static str,
-    /// The candidates, the simplest first.
+    /// The methods, the simplest first.
     pub candidates: Vec<Candidate>,
-    /// The simplest one within 5 % of the fastest.
+    /// The simplest method within 5 % of the fastest.
     pub method: Option<String>,
     /// The reason, in a sentence.
     pub reason: String,
 }
 
 /// Advice on reading one file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// The file, printable.
     pub path: String,
@@ -296,11 +308,11 @@ pub struct Advice {
     pub pass_bytes: u64,
     /// `sequential` or `random`.
     pub order: &'static str,
-    /// The times of single reads, if the file can be cold.
+    /// The times of single reads; null if the file cannot be evicted from memory.
     pub latency: Option<PageLatency>,
-    /// The input of the arithmetic, under the same condition.
+    /// The input of the arithmetic; null under the same condition.
     pub inputs: Option<Inputs>,
-    /// Cold, if possible, and warm.
+    /// The recommendations for the file out of memory, if possible, and in memory.
     pub states: Vec<Recommended>,
     /// Further notes for the reader.
     pub notes: Vec<String>,

@@ -1,10 +1,12 @@
 //! Repeated whole runs: how much each cost scatters between runs and between the rounds of a run, what a wanted
 //! precision takes, and the smallest visible difference between two runs.
 
-use record::{Cost, Estimate, Run};
+use record::{Cost, Estimate, Point, Run};
+use serde::Serialize;
 
 use crate::components::{components, deviation};
 use crate::estimate::{Clocking, quiet_rounds, typical_medians};
+use crate::form::{As, Form};
 use crate::statistics::{median, student_quantile};
 
 /// The variance of a median divided by that of a mean: pi / 2, for normal scatter.
@@ -15,9 +17,11 @@ const TEST: f64 = 1.96;
 const POWER: f64 = 0.84;
 
 /// One cost over several runs. Scatter is a standard deviation as a share of the figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Repeated<'a> {
     /// The cost in the first run that has it.
+    #[serde(flatten, with = "As::<RepeatedCost>")]
     pub cost: &'a Cost,
     /// The number of runs that have it with an interval.
     pub runs: usize,
@@ -25,27 +29,52 @@ pub struct Repeated<'a> {
     pub figure: f64,
     /// The rounds behind a run's figure: the median over runs.
     pub rounds: f64,
-    /// Scatter between rounds of one run, launchers included; `None` if no run has two rounds.
+    /// Scatter between rounds of one run, launchers included; null if no run has two rounds.
     pub between_rounds: Option<f64>,
     /// Scatter between runs beyond what their rounds explain; 0 if none is visible.
     pub between_runs: f64,
-    /// What the wanted precision takes.
-    pub needs: Needs,
+    /// What the wanted precision takes; null if the scatter is not known.
+    pub needs: Option<Needs>,
     /// The smallest relative difference between two runs that is found in four cases of five, at 95 %.
     pub detectable: f64,
     /// The same between two sets that have as many runs as this one.
     pub detectable_by_all: f64,
 }
 
+/// What a cost is, for documents.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct RepeatedCost {
+    /// The operation's id.
+    operation: String,
+    /// Its point.
+    at: Point,
+    /// Its heading.
+    family: String,
+    /// What `figure` is in: `cycles` for a cost that follows the clock, else `ns`.
+    unit: &'static str,
+}
+
+impl Form<&Cost> for RepeatedCost {
+    fn of(cost: &&Cost) -> RepeatedCost {
+        RepeatedCost {
+            operation: cost.operation.clone(),
+            at: cost.at.clone(),
+            family: cost.heading().into(),
+            unit: if cost.follows_clock { "cycles" } else { "ns" },
+        }
+    }
+}
+
 /// What is needed to make half of the 95 % interval of a mean as small as wanted.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Needs {
     /// One run with this many rounds.
     Rounds(u32),
     /// This many runs like these. More rounds are not enough, because the scatter between runs is larger.
     Runs(u32),
-    /// Unknown, because the scatter is not known.
-    Unknown,
 }
 
 /// Every cost that at least two runs have, in the order of the first run. `wanted` is the precision asked for.
@@ -102,8 +131,8 @@ fn variance_of_logs(figures: &[f64]) -> f64 {
     logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (logs.len() - 1) as f64
 }
 
-fn needs(between_runs: f64, between_rounds: Option<f64>, of_a_run: f64, wanted: f64) -> Needs {
-    let Some(rounds) = between_rounds else { return Needs::Unknown };
+fn needs(between_runs: f64, between_rounds: Option<f64>, of_a_run: f64, wanted: f64) -> Option<Needs> {
+    let rounds = between_rounds?;
     // One run of n rounds has the variance s_run^2 + (pi / 2) s_round^2 / n, and may have (wanted / 1.96)^2.
     let allowed = (wanted / TEST).powi(2);
     let left = allowed - between_runs;
@@ -111,9 +140,9 @@ fn needs(between_runs: f64, between_rounds: Option<f64>, of_a_run: f64, wanted: 
     /// More rounds than this take longer than further runs.
     const MOST: f64 = 1000.0;
     if left > 0.0 && count <= MOST {
-        return Needs::Rounds((count.ceil() as u32).max(2));
+        return Some(Needs::Rounds((count.ceil() as u32).max(2)));
     }
-    Needs::Runs(runs_for(of_a_run, wanted))
+    Some(Needs::Runs(runs_for(of_a_run, wanted)))
 }
 
 /// The smallest number of runs whose mean is as precise as wanted, by Student's t.
@@ -172,7 +201,7 @@ mod tests {
         let rounds = told.between_rounds.expect("many rounds");
         assert!((0.018..0.022).contains(&rounds) && told.between_runs < 0.004, "{told:?}");
         // (pi / 2) 0.02^2 / n = (0.01 / 1.96)^2 gives n = 24.
-        assert!(matches!(told.needs, Needs::Rounds(18..=36)), "{told:?}");
+        assert!(matches!(told.needs, Some(Needs::Rounds(18..=36))), "{told:?}");
         assert_eq!((told.runs, told.rounds), (40, 12.0));
     }
 
@@ -182,7 +211,7 @@ mod tests {
         let told = &repeated(&runs, 0.01)[0];
         assert!((0.02..0.04).contains(&told.between_runs), "{told:?}");
         // (1.96 x 0.03 / 0.01)^2 is 35.
-        assert!(matches!(told.needs, Needs::Runs(20..=60)), "{told:?}");
+        assert!(matches!(told.needs, Some(Needs::Runs(20..=60))), "{told:?}");
         assert!((told.detectable / told.detectable_by_all - 40_f64.sqrt()).abs() < 1e-9);
         assert!((0.08..0.16).contains(&told.detectable), "2.8 x sqrt(2) x 0.03: {told:?}");
     }

@@ -8,42 +8,65 @@ mod fit;
 mod works;
 
 use record::{Bytes, Cost, Doubt, Run};
+use serde::Serialize;
 
 pub use fit::{FittedLaw, LEAST, fit};
 pub use works::{AXIS, WORKS, WorkOf};
 
+use crate::form::{As, Form, TimeFigure};
 use crate::statistics::Interval;
 use crate::sums::{doubts_of, join, quotient};
 use crate::typical::typical;
 
 /// The cost of work at one number of CPUs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostAtCpus {
     /// The number of CPUs that do it at the same time.
     pub cpus: u32,
-    /// The time in which each of them does it once, in ns.
+    /// The time in which each of them does it once.
+    #[serde(with = "As::<TimeFigure>")]
     pub time: Interval,
     /// How often it is done per second by all of them.
     pub per_second: Interval,
-    /// Payload per second, if it moves any.
+    /// Payload per second, null if it moves none.
     pub bytes_per_second: Option<Interval>,
-    /// The throughput over that of one CPU; `None` if either is not known from zero.
+    /// The throughput over that of one CPU; null if either is not known from zero.
     pub speed_up: Option<Interval>,
 }
 
 /// One kind of work at all numbers of CPUs that a run has.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Scaling {
     /// The work.
+    #[serde(flatten)]
     pub work: WorkOf,
     /// The run's costs of it, one CPU first.
     pub levels: Vec<CostAtCpus>,
     /// The law that fits them, or why none is fitted.
+    #[serde(flatten, with = "As::<LawOrNone>")]
     pub law: Result<FittedLaw, String>,
     /// The number of CPUs from which on another one certainly adds less than half of what the first one does.
     pub stops_at: Option<u32>,
     /// The doubts of its costs.
     pub doubts: Vec<Doubt>,
+}
+
+/// The law that fits the costs, or why none is fitted.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct LawOrNone {
+    /// The law that fits its costs; null if none is fitted.
+    law: Option<FittedLaw>,
+    /// Why none is fitted.
+    no_law: Option<String>,
+}
+
+impl Form<Result<FittedLaw, String>> for LawOrNone {
+    fn of(law: &Result<FittedLaw, String>) -> LawOrNone {
+        LawOrNone { law: law.as_ref().ok().copied(), no_law: law.as_ref().err().cloned() }
+    }
 }
 
 /// Another CPU that adds less than this share of the first one's throughput is hardly worth it.

@@ -1,5 +1,7 @@
 //! Order statistics: medians, quantiles, intervals for a median, two-group samples, intervals of sums.
 
+use serde::Serialize;
+
 /// The values in ascending order.
 pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
@@ -124,14 +126,18 @@ pub fn two_groups(sorted: &[f64]) -> Option<TwoGroups> {
     apart.then_some(TwoGroups { low: quantile(lower, 0.5)?, high: quantile(upper, 0.5)? })
 }
 
-/// A value with its interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// A value with its 95 % interval. What is not finite is written as null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
-    /// The estimate.
+    /// The value.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub value: f64,
-    /// Lower end.
+    /// Its lower end.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
-    /// Upper end.
+    /// Its upper end.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub high: f64,
 }
 

@@ -1,63 +1,64 @@
 //! What was measured of a terminal: plain data, and the figures that follow from it.
 
 pub mod pseudo;
+mod written;
 
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use self::written::{LatencyQuantiles, ParsedRates};
+use crate::form::As;
 use crate::statistics::{Interval, median_ranks, quantile, sorted};
 
 /// The terminal that howslow was run in.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OwnTerminal {
     /// What `TERM` says; empty if it says nothing.
     pub term: String,
-    /// Its rows and columns.
+    /// Its rows.
     pub rows: u16,
     /// Its columns.
     pub columns: u16,
-    /// The programs between this one and the user's screen, as far as the environment tells.
+    /// The programs between howslow and the user's screen, as far as the environment tells.
     pub between: Vec<Between>,
     /// True if its size changed in the meantime.
     pub resized: bool,
     /// True if the time ran out before every payload was sent often enough for an interval.
     pub short: bool,
     /// From a question to its answer.
+    #[serde(with = "As::<LatencyQuantiles>")]
     pub latency: Latency,
     /// Payloads, in the order in which they were sent.
+    #[serde(with = "As::<Vec<ParsedRates>>")]
     pub payloads: Vec<Parsed>,
 }
 
 /// A program between a terminal's program and the user's screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Between {
-    /// tmux, which parses the output itself.
-    Tmux,
-    /// GNU screen, which parses the output itself.
-    Screen,
-    /// A login over ssh.
-    Ssh,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Between {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means for the figures.
+    pub meaning: &'static str,
 }
 
 impl Between {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Between::Tmux => "tmux",
-            Between::Screen => "screen",
-            Between::Ssh => "ssh",
-        }
-    }
-
-    /// What it means for the figures.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Between::Tmux => {
-                "tmux parses the output and answers itself: the figures are those of tmux, not of the terminal around it"
-            }
-            Between::Screen => {
-                "screen parses the output and answers itself: the figures are those of screen, not of the terminal around it"
-            }
-            Between::Ssh => "the session came over ssh: rates and times include the network",
-        }
-    }
+    /// tmux, which parses the output itself.
+    pub const TMUX: Between = Between {
+        name: "tmux",
+        meaning: "tmux parses the output and answers itself: the figures are those of tmux, not of the terminal around it",
+    };
+    /// GNU screen, which parses the output itself.
+    pub const SCREEN: Between = Between {
+        name: "screen",
+        meaning: "screen parses the output and answers itself: the figures are those of screen, not of the terminal around it",
+    };
+    /// A login over ssh.
+    pub const SSH: Between =
+        Between { name: "ssh", meaning: "the session came over ssh: rates and times include the network" };
 }
 
 /// One kind of output, sent repeatedly.

@@ -7,7 +7,7 @@ use ::instruments::advise::{AdviceRequest, AdviseError, TuningRequest};
 use analysis::prefetch::{self, THERE, Tuning};
 use measure::Progress;
 use record::Nanoseconds;
-use report::document::{AdviceDocument, PrefetchStudy, TuningDocument};
+use report::document::PrefetchStudy;
 
 use crate::cli::{AdviseArgs, RecordOrder, TuneArgs};
 use crate::output::{self, Bar, Misuse, Outcome};
@@ -26,7 +26,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Outcome> {
     };
     let advice = watched(|progress| ::instruments::advise::advice(&request, progress))?;
     match args.json {
-        true => output::print_document(&AdviceDocument::from(&advice))?,
+        true => output::print_document(&advice)?,
         false => output::print_page(&report::advice(&advice, output::style()))?,
     }
     Ok(Outcome::Done)
@@ -35,7 +35,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Outcome> {
 pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Outcome> {
     let tuning = tuned(&args.path, args.rate, Duration::from_secs_f64(args.budget))?;
     match args.json {
-        true => output::print_document(&TuningDocument::from(&tuning))?,
+        true => output::print_document(&tuning)?,
         false => output::print_page(&report::tuning(&tuning, output::style()))?,
     }
     Ok(Outcome::Done)

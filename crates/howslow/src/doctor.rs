@@ -23,7 +23,7 @@ pub(crate) fn doctor(args: &JsonArgs) -> anyhow::Result<Outcome> {
         findings = odd;
     }
     if args.json {
-        output::print_document(&DoctorDocument::of(&machine, &findings))?;
+        output::print_document(&DoctorDocument { machine: &machine, findings: &findings })?;
     } else {
         output::print_page(&report::doctor(&machine, &findings, output::style()))?;
     }

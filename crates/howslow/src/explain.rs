@@ -28,8 +28,13 @@ fn all(run: &Run, json: bool) -> anyhow::Result<Outcome> {
     if json {
         let memory = memory(run);
         let odd = verdict.odd.iter().map(|oddity| OddCosts::of(oddity, place)).collect();
-        let document = ExplainDocument::of(&derived, &shares, &explanations, memory.as_ref());
-        output::print_document(&document.with_odd(odd))?;
+        output::print_document(&ExplainDocument {
+            derived: &derived,
+            entry_shares: &shares,
+            explained: &explanations,
+            memory: memory.as_ref(),
+            odd,
+        })?;
     } else {
         let style = output::style();
         let page = report::explained(run, &derived, &shares, &explanations, style);
@@ -61,8 +66,8 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     let pairs = meant.iter().flat_map(|cost| references.iter().map(move |reference| (*cost, reference)));
     let held: Vec<_> = pairs.filter_map(|(cost, reference)| Some((cost, hold(cost, reference).ok()?))).collect();
     if json {
-        let held = held.iter().map(|(cost, held)| CostHeld::of(cost, held)).collect();
-        output::print_document(&CostsExplained::of(&explanations, held))?;
+        let references = held.iter().map(|(cost, held)| CostHeld::of(cost, held)).collect();
+        output::print_document(&CostsExplained { explained: &explanations, references })?;
         return Ok(Outcome::Done);
     }
     let style = output::style();

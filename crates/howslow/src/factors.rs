@@ -56,7 +56,8 @@ pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) ->
 fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&MixPrediction; 2]) -> anyhow::Result<FactorSplit> {
     let found = factors(predictions[0], predictions[1]).map_err(|why| refused(why, sides))?;
     let of = FactorsOf { mixes, runs: sides.map(|named| named.run), factors: &found };
-    Ok(FactorSplit { page: report::factors(&of, output::style()), document: FactorsDocument::from(&found) })
+    let page = report::factors(&of, output::style());
+    Ok(FactorSplit { page, document: found.into() })
 }
 
 fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {

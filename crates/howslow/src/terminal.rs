@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use ::terminal::{TerminalError, own, pseudo};
 use analysis::terminal::pseudo::PseudoTerminals;
-use report::document::{PseudoTerminalDocument, TerminalDocument};
 
 use crate::cli::TerminalArgs;
 use crate::cpu;
@@ -30,7 +29,7 @@ fn own_terminal(args: &TerminalArgs) -> anyhow::Result<Outcome> {
         Err(error) => return Err(error.into()),
     };
     match args.json {
-        true => output::print_document(&TerminalDocument::from(&measured))?,
+        true => output::print_document(&measured)?,
         false => output::print_page(&report::own_terminal(&measured, output::style()))?,
     }
     Ok(Outcome::Done)
@@ -41,7 +40,7 @@ fn pseudo_terminals(args: &TerminalArgs) -> anyhow::Result<Outcome> {
     let measured = measured(args)?;
     let charts = report::terminal_charts(&measured);
     match args.json {
-        true => output::print_document(&PseudoTerminalDocument::from(&measured))?,
+        true => output::print_document(&measured)?,
         false => {
             output::print_page(&report::pseudo_terminals(&measured, output::style()))?;
             for (_, chart) in &charts {

@@ -12,7 +12,6 @@ mod file;
 mod fleet_report;
 mod interference;
 mod load;
-mod memory;
 mod model;
 mod noise;
 mod predict;
@@ -21,7 +20,6 @@ mod reference;
 mod repeat;
 mod scaling;
 mod study;
-mod terminal;
 mod top;
 mod watch;
 
@@ -41,13 +39,11 @@ pub use load::size::{SizeDocument, SizeTrial};
 pub use model::ModelDocument;
 pub use noise::{CpuNoise, NoiseDocument};
 pub use predict::{PredictDocument, Predictions};
-pub use prefetch::{AdviceDocument, PrefetchStudy, TuningDocument};
+pub use prefetch::PrefetchStudy;
 pub use reference::{CostHeld, OddCosts};
 pub use repeat::RepeatDocument;
 pub use scaling::ScalingDocument;
 pub use study::{StudiesDocument, StudyCell, StudyDocument};
-pub use terminal::TerminalDocument;
-pub use terminal::pseudo::PseudoTerminalDocument;
 pub use top::TopDocument;
 pub use watch::{WatchChange, WatchCost, WatchDocument, WatchFact};
 
@@ -131,12 +127,12 @@ mod tests {
             ("file-resident", schema_for!(Vec<FileResident>)),
             ("file-evict", schema_for!(Vec<FileEvicted>)),
             ("file-sync", schema_for!(Vec<FileSynced>)),
-            ("file-advise", schema_for!(AdviceDocument)),
+            ("file-advise", schema_for!(analysis::prefetch::Advice)),
             ("fleet", schema_for!(::fleet::Fleet)),
-            ("file-tune", schema_for!(TuningDocument)),
+            ("file-tune", schema_for!(analysis::prefetch::Tuning)),
             ("fleet-show", schema_for!(FleetReportDocument)),
-            ("terminal", schema_for!(TerminalDocument)),
-            ("terminal-pty", schema_for!(PseudoTerminalDocument)),
+            ("terminal", schema_for!(analysis::terminal::OwnTerminal)),
+            ("terminal-pty", schema_for!(analysis::terminal::pseudo::PseudoTerminals)),
         ];
         // The run document is published and tested by `record`, the plan of `load` by that.
         assert_eq!(made.len() + 2, DOCUMENTS.len(), "a document is published that no type gives");

@@ -38,7 +38,7 @@ pub fn explained(
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for it in explanations {
         let lacks = if it.parts.iter().any(|part| part.total.is_none()) { " (a part is missing)" } else { "" };
-        let share = it.residual_share().map_or_else(|| "-".into(), percent);
+        let share = it.residual_share.map_or_else(|| "-".into(), percent);
         let figures = [value_or_bound(&it.whole), value_or_bound(&it.sum), value_or_bound(&it.residual), share];
         let name = vec![format!("  {}{lacks}", typed_name(&it.name))];
         grid.add(RowKind::Row, [name, figures.to_vec(), vec![notes.doubts(&it.residual_doubts)]].concat());

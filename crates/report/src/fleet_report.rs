@@ -5,7 +5,7 @@ mod map;
 mod spreads;
 mod view;
 
-use analysis::fleet::{ClassFound, Found, MachinePart, Population, SlowFamily, SlowNode};
+use analysis::fleet::{ClassFound, Found, LackingNode, MachinePart, Population, SlowFamily, SlowNode};
 use analysis::statistics::Interval;
 use record::units::{counted, percent};
 
@@ -170,11 +170,11 @@ fn classes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     for class in found.classes.iter().filter(|class| view.has(&class.class.name)) {
         page += &(style.paragraph("  ", &class_told(class)) + "\n");
         page += &differing(class, view, style);
-        if let [(name, lacks, of), ..] = class.lacking.as_slice() {
+        if let [LackingNode { node, lacks, of }, ..] = class.lacking.as_slice() {
             let text = format!(
                 "{} lack costs that most have, {} {lacks} of {of}",
                 count(class.lacking.len(), "node"),
-                shown(name)
+                shown(node)
             );
             page += &(style.paragraph("     ", &text) + "\n");
         }

@@ -1,6 +1,8 @@
 //! A run's view of its machine's memory: levels, translation, bandwidth, load, and the demand of a processor.
 
-use analysis::memory::{Bandwidth, Demand, Levels, Limit, Loaded, MemoryHierarchy, Translation, VAX, VAX_RATE};
+use analysis::memory::{
+    Bandwidth, Demand, Levels, Limit, Loaded, MemoryHierarchy, SharedRate, Translation, VAX, VAX_RATE,
+};
 use analysis::statistics::Interval;
 use record::Bytes;
 use record::units::{percent, significant};
@@ -20,7 +22,7 @@ pub(crate) fn memory(memory: &MemoryHierarchy, notes: &mut Footnotes, style: Sty
         translation(&memory.translation, notes, style),
         bandwidth(&memory.bandwidth, notes, style),
         loaded(&memory.loaded, notes, style),
-        memory.demand.as_ref().map(|it| demand(it, &memory.limits, notes, style)).unwrap_or_default(),
+        memory.demand.as_ref().map(|it| demand(it, notes, style)).unwrap_or_default(),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { String::new() } else { format!("\n{}", parts.join("\n")) }
@@ -137,7 +139,8 @@ fn share(of: &Interval) -> String {
     if of.value > 1.0 { "never".into() } else { percent(of.value) }
 }
 
-fn demand(demand: &Demand, limits: &[Limit], notes: &mut Footnotes, style: Style) -> String {
+fn demand(demand: &Demand, notes: &mut Footnotes, style: Style) -> String {
+    let limits = &demand.limits;
     if limits.is_empty() {
         return String::new();
     }
@@ -150,12 +153,12 @@ fn demand(demand: &Demand, limits: &[Limit], notes: &mut Footnotes, style: Style
     grid.add(RowKind::Row, titled("  instructions, nothing missing", each(&full)));
     grid.add(RowKind::Row, titled("  waiting is half the time from", each(&|limit| share(&limit.by_latency))));
     grid.add(RowKind::Row, titled("  bandwidth is the limit from", each(&|limit| share(&limit.by_bandwidth))));
-    if let Some((cpus, _)) = demand.together {
+    if let Some(SharedRate { cpus, .. }) = demand.together {
         let together = |limit: &Limit| limit.by_bandwidth_together.as_ref().map_or_else(|| "-".into(), share);
         grid.add(RowKind::Row, titled(&format!("  the same, {cpus} CPUs"), each(&together)));
     }
     grid.add(RowKind::Heading, titled("  real speed at a miss rate of", vec![String::new(); limits.len()]));
-    let hidden = VAX.hidden(VAX_RATE.0, VAX_RATE.1, 0.5);
+    let hidden = demand.hidden_by_the_vax;
     for miss in MISSES {
         let cell = |limit: &Limit| {
             let speed = |hidden: f64| significant(demand.speed(limit.rate, miss, hidden));

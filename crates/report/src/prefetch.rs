@@ -42,7 +42,7 @@ pub fn tuning(it: &Tuning, style: Style) -> String {
 
 fn measured(latency: &PageLatency, inputs: &Inputs, style: Style) -> String {
     let ns = |ns: f64| Nanoseconds(ns).to_string();
-    let (low, high) = latency.quartiles_ns;
+    let [low, high] = latency.quartiles_ns;
     let how = if latency.direct { "past the page cache" } else { "through the page cache, put out before" };
     let mut grid = Grid::new("<<", NOTHING);
     let mut row = |name: &str, value: String| grid.add(RowKind::Row, vec![name.into(), value]);

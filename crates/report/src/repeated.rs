@@ -55,10 +55,10 @@ fn cells(row: &Repeated<'_>) -> Vec<String> {
 }
 
 /// `12 rounds`, `7 runs`.
-pub fn needs(needs: Needs) -> String {
+pub fn needs(needs: Option<Needs>) -> String {
     match needs {
-        Needs::Rounds(count) => counted(count.into(), "round"),
-        Needs::Runs(count) => counted(count.into(), "run"),
-        Needs::Unknown => "-".into(),
+        Some(Needs::Rounds(count)) => counted(count.into(), "round"),
+        Some(Needs::Runs(count)) => counted(count.into(), "run"),
+        None => "-".into(),
     }
 }

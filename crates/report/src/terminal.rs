@@ -13,7 +13,7 @@ use crate::text::Style;
 /// The terminal that howslow was run in.
 pub fn own_terminal(it: &OwnTerminal, style: Style) -> String {
     let term = if it.term.is_empty() { "without TERM" } else { &record::printable(&it.term) };
-    let names: Vec<&str> = it.between.iter().map(|between| between.name()).collect();
+    let names: Vec<&str> = it.between.iter().map(|between| between.name).collect();
     let through = if names.is_empty() { String::new() } else { format!(" through {}", names.join(" and ")) };
     let mut text =
         format!("{}: {term}, {} rows, {} columns{through}\n\n", style.bold("this terminal"), it.rows, it.columns);
@@ -66,7 +66,7 @@ fn notes(it: &OwnTerminal) -> Vec<String> {
          returned, which counts bytes that only lie in a buffer."
             .to_string(),
     ];
-    notes.extend(it.between.iter().map(|between| format!("{}.", between.meaning())));
+    notes.extend(it.between.iter().map(|between| format!("{}.", between.meaning)));
     if it.resized {
         notes.push("The window changed its size in the meantime: lines may have wrapped.".into());
     }
@@ -108,7 +108,7 @@ mod tests {
             term: "xterm-256color".into(),
             rows: 24,
             columns: 80,
-            between: vec![Between::Tmux, Between::Ssh],
+            between: vec![Between::TMUX, Between::SSH],
             resized: true,
             short: true,
             latency: Latency::new((1..=200).map(|n| f64::from(n) * 1e3)),

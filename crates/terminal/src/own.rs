@@ -61,9 +61,9 @@ pub fn measure(budget: Duration, variable: impl Fn(&str) -> Option<String>) -> R
     held.clean = true;
     let set = |name| variable(name).is_some_and(|value| !value.is_empty());
     let between = [
-        (Between::Tmux, set("TMUX")),
-        (Between::Screen, set("STY")),
-        (Between::Ssh, set("SSH_CONNECTION") || set("SSH_TTY")),
+        (Between::TMUX, set("TMUX")),
+        (Between::SCREEN, set("STY")),
+        (Between::SSH, set("SSH_CONNECTION") || set("SSH_TTY")),
     ];
     Ok(OwnTerminal {
         term: variable("TERM").unwrap_or_default(),

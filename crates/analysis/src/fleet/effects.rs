@@ -4,6 +4,8 @@
 //! the run adds, plus what rounds within the run leave. Estimates are by moments for unequal numbers (Searle, Casella and
 //! McCulloch, "Variance components", 1992, chapter 3), with robust scales in place of mean squares.
 
+use serde::Serialize;
+
 use super::robust::{centre, scale};
 use crate::statistics::{Interval, median, student_quantile};
 
@@ -26,19 +28,22 @@ pub(super) struct Sample {
 
 /// How the scatter of a cost splits: variances of its logarithm. A small one's square root is a share of the figure. They
 /// are not clamped: a negative one is nothing visible.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Scatter {
     /// Nodes that have it.
     pub nodes: usize,
     /// Their runs.
     pub runs: usize,
     /// The logarithm of the median node's figure in ns. For a family 0.
+    #[serde(skip)]
     pub middle: f64,
-    /// Between the rounds of a run, as its intervals tell. `None` if no run has one.
+    /// Between the rounds of a run, as its intervals tell; null if no run has one.
     pub within_run: Option<f64>,
-    /// Between the runs of a node beyond that. `None` if no node has two.
+    /// Between the runs of a node beyond that; null if no node has two.
     pub between_run: Option<f64>,
     /// Between nodes beyond both. Where no node has two runs, it contains what runs differ by.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub between_node: f64,
 }
 

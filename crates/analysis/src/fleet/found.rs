@@ -1,5 +1,7 @@
 //! Everything that a table of many runs tells.
 
+use serde::Serialize;
+
 use super::cause::{Known, causes};
 use super::class::{Class, classes};
 use super::composite::{ClassRuns, Family, clock_rows, families};
@@ -48,8 +50,20 @@ pub struct ClassFound {
     pub costs: Vec<CostSpread>,
     /// The ratio of each node to the median, by node and family.
     pub ratios: Vec<Vec<Option<f64>>>,
-    /// The nodes that lack costs which most nodes have: name, and how many of how many.
-    pub lacking: Vec<(String, usize, usize)>,
+    /// The nodes that lack costs which most nodes have.
+    pub lacking: Vec<LackingNode>,
+}
+
+/// A node that lacks costs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LackingNode {
+    /// Its name.
+    pub node: String,
+    /// The costs that it lacks.
+    pub lacks: usize,
+    /// The costs that most nodes have.
+    pub of: usize,
 }
 
 impl ClassFound {
@@ -208,7 +222,8 @@ fn class_found(table: &Table, judged: &TestedClass<'_>) -> ClassFound {
     let common: Vec<_> = costs().filter(|cost| 2 * cost.effects.spread.nodes > nodes.len()).collect();
     let lacks = |node: usize| common.iter().filter(|cost| cost.effects.nodes[node].is_none()).count();
     let name = |node: &u32| table.nodes[*node as usize].clone();
-    let lacking = nodes.iter().enumerate().map(|(place, node)| (name(node), lacks(place), common.len()));
+    let lacking = nodes.iter().enumerate();
+    let lacking = lacking.map(|(place, node)| LackingNode { node: name(node), lacks: lacks(place), of: common.len() });
     ClassFound {
         class: judged.class.clone(),
         nodes: nodes.iter().map(name).collect(),
@@ -219,6 +234,6 @@ fn class_found(table: &Table, judged: &TestedClass<'_>) -> ClassFound {
             .collect(),
         costs: costs().map(|it| CostSpread { name: it.rows.name.clone(), spread: it.effects.spread }).collect(),
         ratios: (0..nodes.len()).map(ratio).collect(),
-        lacking: lacking.filter(|(_, lacks, _)| *lacks > 0).collect(),
+        lacking: lacking.filter(|it| it.lacks > 0).collect(),
     }
 }

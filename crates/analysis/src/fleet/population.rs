@@ -1,7 +1,10 @@
 //! Two populations among the nodes of a class: where a large part of them differs, it is not a few nodes that are slow.
 
+use serde::Serialize;
+
 /// Two groups of nodes that lie apart in a family of costs. Nobody is called slow in it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Population {
     /// The name of the class.
     pub class: String,

@@ -1,9 +1,12 @@
 //! What is told of slow nodes.
 
+use serde::Serialize;
+
 use crate::statistics::Interval;
 
 /// A node that is slow.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlowNode {
     /// Its name.
     pub node: String,
@@ -16,7 +19,8 @@ pub struct SlowNode {
 }
 
 /// A family that a node is slow in.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlowFamily {
     /// Its name.
     pub family: String,
@@ -32,16 +36,19 @@ pub struct SlowFamily {
 }
 
 /// A cost that a node is slow in.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlowCost {
     /// The operation and its point.
+    #[serde(rename = "cost")]
     pub name: String,
     /// The node over its class's median.
     pub ratio: Interval,
 }
 
 /// A node that would be called slow, if its figures carried no doubts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doubted {
     /// Its name.
     pub node: String,
@@ -58,13 +65,16 @@ pub struct Doubted {
 }
 
 /// A kind of cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum CauseKind {
     /// The core runs slower: power, heat, a governor.
     Clock,
     /// Memory: a channel, a module, its speed.
     Memory,
     /// Huge pages.
+    #[serde(rename = "huge pages")]
     HugePages,
     /// A mitigation, or something else on the way into the kernel.
     Mitigation,
@@ -98,7 +108,8 @@ impl CauseKind {
 }
 
 /// A likely cause.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlowCause {
     /// Its kind.
     pub kind: CauseKind,

@@ -1,6 +1,7 @@
 //! How fast operations pass over memory, and how that scales with CPUs.
 
 use record::{Cost, Doubt, Run};
+use serde::Serialize;
 
 use super::costs::{costs, doubts, working_set};
 use super::levels::Levels;
@@ -8,19 +9,23 @@ use crate::derived::net;
 use crate::statistics::{Interval, ratio};
 
 /// How fast an operation passes over memory.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bandwidth {
     /// The operation's id.
     pub operation: String,
     /// Bytes of the working set, of each CPU.
+    #[serde(rename = "set_bytes")]
     pub set: u64,
     /// The level that the set lies in.
     pub level: String,
     /// CPUs that worked.
     pub cpus: u64,
     /// Bytes per ns, which are GB/s, of all CPUs.
+    #[serde(rename = "gigabytes_per_second")]
     pub rate: Interval,
     /// The rate over that of one CPU.
+    #[serde(rename = "times_one_cpu")]
     pub scaling: Option<Interval>,
     /// The doubts of its costs.
     pub doubts: Vec<Doubt>,

@@ -2,45 +2,89 @@
 //! per instruction x miss rate, compared with what memory can deliver.
 
 use record::{Doubt, Run};
+use serde::Serialize;
 
 use super::bandwidth::Bandwidth;
 use super::levels::Levels;
+use crate::form::{As, Form, TimeFigure};
 use crate::statistics::Interval;
 use crate::sums::join;
 
 /// What memory can deliver to one CPU, and what an instruction needs from it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Demand {
     /// Bytes that an instruction needs: its own and those it refers to. The miss rate is the share of them that no
     /// cache has.
+    #[serde(rename = "bytes_per_instruction")]
     pub bytes: f64,
     /// Bytes delivered by one access to memory.
+    #[serde(rename = "bytes_per_access")]
     pub line: f64,
-    /// The time of one access, in ns.
+    /// The time of one access.
+    #[serde(rename = "access", with = "As::<TimeFigure>")]
     pub latency: Interval,
-    /// The highest rate for one CPU, in bytes per ns.
+    /// The highest rate for one CPU, in bytes per ns, which are GB/s.
+    #[serde(rename = "gigabytes_per_second")]
     pub maximum: Interval,
-    /// The rate for several CPUs: their number, and bytes per ns together.
-    pub together: Option<(u64, Interval)>,
+    /// The rate of several CPUs together.
+    pub together: Option<SharedRate>,
     /// The level that delivers.
     pub level: String,
     /// The doubts of the costs behind these values.
     pub doubts: Vec<Doubt>,
+    /// The miss rates above which memory limits the speed, by instructions per cycle; empty if the clock is not known.
+    pub limits: Vec<Limit>,
+    /// The part of the accesses' time that the paper's VAX hid.
+    pub hidden_by_the_vax: f64,
+}
+
+/// The rate of several CPUs together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SharedRate {
+    /// Their number.
+    pub cpus: u64,
+    /// Bytes per ns, which are GB/s.
+    #[serde(rename = "gigabytes_per_second")]
+    pub rate: Interval,
 }
 
 /// The miss rates above which memory limits the speed of a processor with this rate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit {
     /// Instructions per cycle without misses.
+    #[serde(rename = "instructions_per_cycle")]
     pub per_cycle: f64,
     /// The same per ns.
+    #[serde(rename = "instructions_per_ns")]
     pub rate: f64,
     /// The miss rate at which the demand equals the highest rate of memory; above 1 if it never does.
+    #[serde(with = "As::<MissRate>")]
     pub by_bandwidth: Interval,
     /// The same with several CPUs.
+    #[serde(with = "As::<Option<MissRate>>")]
     pub by_bandwidth_together: Option<Interval>,
     /// The miss rate at which waiting takes as long as computing, if each miss is waited for.
+    #[serde(with = "As::<MissRate>")]
     pub by_latency: Interval,
+}
+
+/// A miss rate.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct MissRate {
+    /// The misses per access.
+    miss_rate: Interval,
+    /// False if no miss rate reaches the limit.
+    reached: bool,
+}
+
+impl Form<Interval> for MissRate {
+    fn of(miss: &Interval) -> MissRate {
+        MissRate { miss_rate: *miss, reached: miss.value <= 1.0 }
+    }
 }
 
 /// The paper's machine: 11 bytes an instruction, accesses of 64 bits that take 1.2 µs, at most 6.7 MB/s.
@@ -52,6 +96,8 @@ pub const VAX: Demand = Demand {
     together: None,
     level: String::new(),
     doubts: Vec::new(),
+    limits: Vec::new(),
+    hidden_by_the_vax: 0.0,
 };
 
 /// Its instructions per ns: 1.2 million a second if memory does not slow it, and its real rate at a miss rate of a
@@ -83,15 +129,19 @@ impl Demand {
             join(&mut doubts, of.doubts.iter().cloned());
         }
         let line = run.machine.cpu.caches.iter().filter_map(|cache| cache.line).max().unwrap_or(64);
-        Some(Demand {
+        let mut demand = Demand {
             bytes: VAX.bytes,
             line: f64::from(line.max(1)),
             latency: last.latency,
             maximum: read.rate,
-            together: most.map(|it| (it.cpus, it.rate)),
+            together: most.map(|it| SharedRate { cpus: it.cpus, rate: it.rate }),
             level: levels.name_of(last.set),
             doubts,
-        })
+            limits: Vec::new(),
+            hidden_by_the_vax: VAX.hidden(VAX_RATE.0, VAX_RATE.1, 0.5),
+        };
+        demand.limits = limits(run, &demand);
+        Some(demand)
     }
 
     /// Bytes per ns that this many instructions per ns need from memory.
@@ -123,12 +173,13 @@ impl Demand {
             low: delivered.low / asked,
             high: delivered.high / asked,
         };
+        let together = self.together.as_ref();
         let at_once = self.line / (self.bytes * rate);
         Limit {
             per_cycle,
             rate,
             by_bandwidth: over(self.maximum, self.asked(rate, 1.0)),
-            by_bandwidth_together: self.together.map(|(cpus, all)| over(all, self.asked(rate * cpus as f64, 1.0))),
+            by_bandwidth_together: together.map(|it| over(it.rate, self.asked(rate * it.cpus as f64, 1.0))),
             by_latency: Interval {
                 value: at_once / self.latency.value,
                 low: at_once / self.latency.high,
@@ -139,7 +190,7 @@ impl Demand {
 }
 
 /// The limits at the run's best clock; empty if that is not known.
-pub fn limits(run: &Run, demand: &Demand) -> Vec<Limit> {
+fn limits(run: &Run, demand: &Demand) -> Vec<Limit> {
     let cycle = run.noise.cycle_ns;
     if !cycle.is_finite() || cycle <= 0.0 {
         return Vec::new();
@@ -170,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_where_both_sides_are_equal() {
-        let demand = Demand { together: Some((2, exactly(10e-3))), ..VAX };
+        let demand = Demand { together: Some(SharedRate { cpus: 2, rate: exactly(10e-3) }), ..VAX };
         let limit = demand.limit(1.0, 1.2e-3);
         assert!((demand.asked(limit.rate, limit.by_bandwidth.value) - demand.maximum.value).abs() < 1e-12);
         let together = limit.by_bandwidth_together.expect("two CPUs").value;

@@ -2,9 +2,11 @@
 //! declares.
 
 use record::{Bytes, Cost, Doubt, Run};
+use serde::Serialize;
 
 use super::costs::{costs, working_set};
 use crate::derived::net;
+use crate::form::{As, TimeFigure};
 use crate::statistics::Interval;
 use crate::sums::doubts_of;
 
@@ -22,30 +24,39 @@ pub struct Step {
 }
 
 /// A range of working sets over which a load takes about the same time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {
     /// `L1`, `L2`, `L3`, `memory`; `level 1` if the machine declares no caches.
+    #[serde(rename = "level")]
     pub name: String,
     /// Its smallest working set, bytes.
+    #[serde(rename = "from_bytes")]
     pub from: u64,
     /// The largest, bytes.
+    #[serde(rename = "to_bytes")]
     pub to: u64,
-    /// The load in its middle, ns.
+    /// The load in its middle.
+    #[serde(rename = "load", with = "As::<TimeFigure>")]
     pub latency: Interval,
     /// The same in core cycles.
     pub cycles: f64,
     /// Its declared size, bytes.
+    #[serde(rename = "declared_bytes")]
     pub declared: Option<u64>,
     /// The doubts of the load in its middle.
     pub doubts: Vec<Doubt>,
 }
 
 /// The levels found.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Levels {
     /// The curve they were found in, smallest set first.
+    #[serde(skip)]
     pub curve: Vec<Step>,
     /// The levels, nearest first.
+    #[serde(rename = "levels")]
     pub found: Vec<Level>,
     /// Differences between the curve and the declared sizes, in sentences.
     pub disagreements: Vec<String>,

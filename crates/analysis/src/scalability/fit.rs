@@ -4,6 +4,8 @@
 //! where a is the time of one CPU, b / a the contention and d / a the coherence. So the fit needs no search. Neither b nor d
 //! can be negative; where the best fit has a negative one, it is zero.
 
+use serde::Serialize;
+
 use crate::statistics::{Interval, normal, quantile, sorted};
 
 /// The fewest numbers of CPUs for a fit: the law has three parameters.
@@ -20,17 +22,20 @@ const ERRORS: f64 = 2.0 * 1.96;
 const LEAST_ERROR: f64 = 1e-3;
 
 /// The law of one kind of work.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FittedLaw {
     /// The share of the work for which CPUs wait for each other.
     pub contention: Interval,
     /// What each pair of CPUs costs to agree on data, as a share of the work.
     pub coherence: Interval,
-    /// The number of CPUs with the highest throughput; `None` if the coherence is not certainly above zero.
+    /// The number of CPUs with the highest throughput; null if the coherence is not certainly above zero.
+    #[serde(rename = "peak_cpus")]
     pub peak: Option<Interval>,
-    /// The speed-up that no number of CPUs exceeds; `None` if the contention is not certainly above zero.
+    /// The speed-up that no number of CPUs exceeds; null if the contention is not certainly above zero.
     pub limit: Option<Interval>,
     /// The largest difference between a cost and the law, as a share of the cost.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub off: f64,
 }
 

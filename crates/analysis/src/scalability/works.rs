@@ -1,21 +1,34 @@
 //! The kinds of work whose scaling is told: data only.
 
-use record::{Cost, FixedPoint, Value};
+use record::{Cost, FixedPoint, Point, Value};
+use serde::Serialize;
+
+use crate::form::{As, Form};
 
 /// The axis that says how many CPUs do the work.
 pub const AXIS: &str = "cpus";
 
 /// One kind of work: an operation with an axis of CPUs, at one value of its other axes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkOf {
     /// What it is, in words.
+    #[serde(rename = "work")]
     pub name: &'static str,
     /// What it is bound by.
+    #[serde(rename = "bound_by")]
     pub bound: &'static str,
     /// The operation.
     pub operation: &'static str,
     /// Its other axes.
+    #[serde(with = "As::<Point>")]
     pub at: FixedPoint,
+}
+
+impl Form<FixedPoint> for Point {
+    fn of(at: &FixedPoint) -> Point {
+        at.iter().fold(Point::default(), |point, (axis, value)| point.with(axis, value.value()))
+    }
 }
 
 const MEMORY: FixedPoint = &[("set", Value::Number(128 << 20))];

@@ -1,17 +1,24 @@
 //! What was measured of pseudo-terminals: output by path, size and rate, keystrokes, transfers, editors.
 
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Latency;
+use super::written::{FlowRates, LatencyQuantiles};
+use crate::form::As;
 
-/// All that was measured.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What was measured of pseudo-terminals of howslow's own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PseudoTerminals {
     /// The CPU that everything but the kernel's own threads ran on.
     pub cpu: u32,
     /// Output as fast as possible: the paper's Figure 2-1.
+    #[serde(with = "As::<Vec<FlowRates>>")]
     pub highest: Vec<Flow>,
     /// Output at fixed rates: the paper's Figure 2-2.
+    #[serde(with = "As::<Vec<FlowRates>>")]
     pub paced: Vec<Flow>,
     /// From a keystroke to its echo.
     pub keystrokes: Vec<Keystrokes>,
@@ -25,17 +32,18 @@ pub struct PseudoTerminals {
 
 /// Processor time that work took, by the kernel's accounts, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Used {
     /// What tasks were charged: the program, the emulator, and programs in between.
     pub tasks_s: f64,
     /// What the kernel's own threads took. One of them carries the bytes of a terminal; others may have had other work.
-    pub kernel_s: f64,
+    pub kernel_threads_s: f64,
 }
 
 impl Used {
     /// Both.
     pub fn all(&self) -> f64 {
-        self.tasks_s + self.kernel_s
+        self.tasks_s + self.kernel_threads_s
     }
 }
 
@@ -79,25 +87,28 @@ impl Flow {
 }
 
 /// Keystrokes and their echoes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Keystrokes {
     /// What echoes: the line discipline, or a program behind a path.
     pub echo: String,
     /// The pause before each keystroke, in seconds.
     pub pause_s: f64,
     /// From the keystroke to its echo.
+    #[serde(with = "As::<LatencyQuantiles>")]
     pub latency: Latency,
 }
 
 /// A file sent through a terminal to a program that reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Transfer {
     /// `canonical` or `raw`.
     pub input: String,
     /// Whether the terminal echoes.
     pub echo: bool,
     /// Bytes that the program asks for at once.
-    pub read: u64,
+    pub read_bytes: u64,
     /// Bytes of the file.
     pub bytes: u64,
     /// Read calls that it took.
@@ -105,11 +116,13 @@ pub struct Transfer {
     /// Until the program had all of it, in seconds.
     pub elapsed_s: f64,
     /// Processor time.
+    #[serde(flatten)]
     pub used: Used,
 }
 
 /// An editor that made the edits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Edited {
     /// Its name.
     pub editor: String,
@@ -121,14 +134,15 @@ pub struct Edited {
     pub typed: u64,
     /// Bytes that came to the terminal.
     pub shown: u64,
-    /// Read and write calls of the editor, where the kernel tells.
+    /// Read and write calls of the editor; null where the kernel does not report them.
     pub calls: Option<u64>,
     /// Its processor time, in seconds.
     pub cpu_s: f64,
 }
 
 /// Something that could not be measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Missing {
     /// What.
     pub what: String,
@@ -150,11 +164,11 @@ mod tests {
             asked: Some(1000.0),
             bytes: 960,
             elapsed_s: 1.0,
-            used: Used { tasks_s: 0.15, kernel_s: 0.05 },
+            used: Used { tasks_s: 0.15, kernel_threads_s: 0.05 },
         };
         assert!((flow.left() - 0.8).abs() < 1e-12);
         assert!((flow.rate_per_cpu() - 4800.0).abs() < 1e-9);
         assert!(flow.reached() && !Flow { bytes: 900, ..flow.clone() }.reached());
-        assert!(Flow { used: Used { tasks_s: 0.9, kernel_s: 0.3 }, ..flow }.left() < 0.0);
+        assert!(Flow { used: Used { tasks_s: 0.9, kernel_threads_s: 0.3 }, ..flow }.left() < 0.0);
     }
 }

@@ -37,7 +37,7 @@ fn the_residual_has_the_interval_of_the_whole_and_all_parts() {
     // The root of 12^2 + 3^2 + 4^2 is 13; that of the sum is 5.
     assert_eq!((it.residual.low, it.residual.high), (237.0, 263.0));
     assert_eq!((it.sum.low, it.sum.high), (745.0, 755.0));
-    assert_eq!(it.residual_share(), Some(0.25));
+    assert_eq!(it.residual_share, Some(0.25));
     assert!(explain(&run, &run.costs[1]).is_none());
 }
 
@@ -45,7 +45,7 @@ fn the_residual_has_the_interval_of_the_whole_and_all_parts() {
 fn a_negative_residual_is_told_and_a_missing_part_stays_in_it() {
     let mut over = run((100.0, 1.0), &[(2.0, (60.0, 1.0)), (1.0, (30.0, 1.0))]);
     let it = explain(&over, &over.costs[0]).expect("it names parts");
-    assert_eq!((it.residual.value, it.residual_share()), (-50.0, Some(-0.5)));
+    assert_eq!((it.residual.value, it.residual_share), (-50.0, Some(-0.5)));
     over.costs.remove(1);
     let it = explain(&over, &over.costs[0]).expect("it names parts");
     assert_eq!(it.residual.value, 70.0);

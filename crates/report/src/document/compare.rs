@@ -7,6 +7,7 @@ mod missing;
 use analysis::compare::{
     Comparison, ComparisonRow, DifferingFact, Joint, Mean, differences, families, figure, overall,
 };
+use analysis::factors::Factor;
 use record::{Cost, CountedIn, Doubt, Estimate, Point, Run};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -20,7 +21,6 @@ use missing::{OnlyIn, OtherVersions};
 use super::factors::FactorsDocument;
 use super::figure::{RatioFigure, all, finite, ratio};
 use crate::compare::Shown;
-use crate::document::factors::FactorOf;
 
 /// Runs beside each other, the first as the base.
 #[derive(Debug, Serialize)]
@@ -59,7 +59,7 @@ pub struct CompareDocument<'a> {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedSplit {
     /// The factors of the second run.
-    pub factors: Option<Vec<FactorOf>>,
+    pub factors: Option<Vec<Factor>>,
     /// What they leave unexplained of the second run.
     pub unexplained: Option<RatioFigure>,
     /// Every other run's.
@@ -222,8 +222,8 @@ impl ComparedSplit {
     fn of(split: Vec<FactorsDocument>) -> ComparedSplit {
         let first = split.first();
         ComparedSplit {
-            factors: first.map(|first| first.factors.clone()),
-            unexplained: first.and_then(|first| first.unexplained),
+            factors: first.map(|first| first.of.families.clone()),
+            unexplained: ratio(first.and_then(|first| first.of.unexplained.as_ref())),
             split,
         }
     }

@@ -1,21 +1,10 @@
 //! Figures with their intervals, as documents write them.
 
+pub use analysis::form::{TimeFigure, finite};
 use analysis::statistics::Interval;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
-
-/// A time in nanoseconds with its 95 % interval. Ends that a single round does not tell are null.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct TimeFigure {
-    /// The time.
-    pub ns: Option<f64>,
-    /// Its lower end.
-    pub low_ns: Option<f64>,
-    /// Its upper end.
-    pub high_ns: Option<f64>,
-}
 
 /// A ratio, share or rate with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -27,12 +16,6 @@ pub struct RatioFigure {
     pub low: Option<f64>,
     /// Its upper end.
     pub high: Option<f64>,
-}
-
-impl From<&Interval> for TimeFigure {
-    fn from(it: &Interval) -> TimeFigure {
-        TimeFigure { ns: finite(it.value), low_ns: finite(it.low), high_ns: finite(it.high) }
-    }
 }
 
 impl From<&Interval> for RatioFigure {
@@ -47,11 +30,6 @@ pub(crate) fn time(it: Option<&Interval>) -> Option<TimeFigure> {
 
 pub(crate) fn ratio(it: Option<&Interval>) -> Option<RatioFigure> {
     it.map(RatioFigure::from)
-}
-
-/// JSON has no word for what is not finite.
-pub(crate) fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
 }
 
 pub(crate) fn all<'a, T: 'a, D: From<&'a T>>(of: &'a [T]) -> Vec<D> {

@@ -119,13 +119,13 @@ fn transfers(it: &PseudoTerminals, style: Style) -> String {
     let head = ["input", "echo", "read", "reads", "MB/s", "MB per CPU second"];
     grid.add(RowKind::Heading, head.map(String::from).into());
     for transfer in &it.transfers {
-        let Transfer { input, echo, read, bytes, reads, elapsed_s, used } = transfer;
+        let Transfer { input, echo, read_bytes, bytes, reads, elapsed_s, used } = transfer;
         let bytes = *bytes as f64;
         let echo = if *echo { "yes" } else { "no" };
         let (rate, per_cpu) = (megabytes(bytes / elapsed_s), megabytes(bytes / used.all()));
         grid.add(
             RowKind::Row,
-            vec![input.clone(), echo.into(), Bytes(*read).to_string(), reads.to_string(), rate, per_cpu],
+            vec![input.clone(), echo.into(), Bytes(*read_bytes).to_string(), reads.to_string(), rate, per_cpu],
         );
     }
     let bytes = it.transfers.first().map_or(0, |transfer| transfer.bytes);
@@ -200,7 +200,7 @@ mod tests {
             asked,
             bytes,
             elapsed_s: 1.0,
-            used: Used { tasks_s: 0.8 * cpu, kernel_s: 0.2 * cpu },
+            used: Used { tasks_s: 0.8 * cpu, kernel_threads_s: 0.2 * cpu },
         }
     }
 
@@ -225,11 +225,11 @@ mod tests {
             transfers: vec![Transfer {
                 input: "canonical".into(),
                 echo: true,
-                read: 64,
+                read_bytes: 64,
                 bytes: 262_144,
                 reads: 4096,
                 elapsed_s: 0.02,
-                used: Used { tasks_s: 0.01, kernel_s: 0.005 },
+                used: Used { tasks_s: 0.01, kernel_threads_s: 0.005 },
             }],
             editors: [("vim", true), ("ed", false)]
                 .map(|(editor, screen)| Edited {

@@ -65,7 +65,7 @@ fn transfer(setting: &Setting, input: &str, echo: bool, length: usize) -> Result
     if got != file {
         return Err(Failure::wrong("the program read something else than was typed"));
     }
-    Ok(Transfer { input: input.into(), echo, read: length as u64, bytes: FILE as u64, reads, elapsed_s, used })
+    Ok(Transfer { input: input.into(), echo, read_bytes: length as u64, bytes: FILE as u64, reads, elapsed_s, used })
 }
 
 /// The emulator: types as the terminal takes it, shows what it echoes, and stays until it is ended.
