@@ -1,13 +1,21 @@
 //! How much work is slowed by other work beside it: one figure from many pairs of a stretch alone and a stretch beside,
 //! and what pairs say of three together. Knows nothing of how they were measured.
 
-use record::Place;
+mod written;
 
+use record::Place;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use self::written::{CellWritten, KindWritten, SkipWritten};
+use crate::form::As;
 use crate::landing::{RoundFigure, around, reach};
 use crate::statistics::{Interval, median};
 
 /// Work that runs beside the one measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Load {
     /// Its kind.
     pub kind: String,
@@ -103,19 +111,25 @@ pub fn told(it: Interval) -> Option<Interval> {
 }
 
 /// Everything that was measured.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Interference {
     /// The kinds that were slowed, in order.
+    #[serde(skip)]
     pub victims: Vec<String>,
     /// The kinds that slowed them, in order.
+    #[serde(skip)]
     pub aggressors: Vec<String>,
-    /// The places where they ran.
+    /// The places where aggressors ran.
     pub places: Vec<Place>,
-    /// What stands for each kind: its name, and the operation with its point.
+    /// The kinds of work, and the operation, with its point, that stands for each.
+    #[serde(with = "As::<Vec<KindWritten>>")]
     pub kinds: Vec<(String, String)>,
     /// All cells: those of the matrices, of the dose curves and of several loads at once.
+    #[serde(with = "As::<Vec<CellWritten>>")]
     pub cells: Vec<PairSlowdown>,
     /// What was not measured: a kind or a place, and why.
+    #[serde(with = "As::<Vec<SkipWritten>>")]
     pub skipped: Vec<(String, String)>,
     /// The CPU of the victims.
     pub cpu: u32,
@@ -123,7 +137,7 @@ pub struct Interference {
     pub passes: u32,
     /// Seconds that it took.
     pub seconds: f64,
-    /// The signal that ended it early.
+    /// The signal that ended it early; null if it was not ended early.
     pub interrupted: Option<i32>,
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use catalogue::residence::{self, Cached, FileError};
 use record::units::counted;
 use report::ResidentFile;
-use report::document::{FileEvicted, FileResident, FileSynced};
+use report::document::{FileEvicted, FileSynced};
 use rustix::param::page_size;
 
 use crate::advise;
@@ -32,15 +32,15 @@ fn resident(files: &PathsArgs) -> anyhow::Result<Outcome> {
         looked_at.push(ResidentFile {
             path: named(path),
             bytes,
-            page: page_size() as u64,
+            page_bytes: page_size() as u64,
             pages: cached.pages,
-            resident: ranges.iter().map(|range| range.end - range.start).sum(),
-            dirty: cached.dirty,
+            resident_pages: ranges.iter().map(|range| range.end - range.start).sum(),
+            dirty_pages: cached.dirty,
             ranges,
         });
     }
     if files.json {
-        output::print_document(&looked_at.iter().map(FileResident::from).collect::<Vec<_>>())?;
+        output::print_document(&looked_at)?;
     } else {
         output::print_page(&report::resident_files(&looked_at, output::style()))?;
     }

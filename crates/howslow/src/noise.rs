@@ -44,7 +44,7 @@ pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
     recordings.iter_mut().for_each(|recording| recording.tick_hz = machine.kernel.tick_hz);
     let accounts: Vec<CpuAccount> = recordings.iter().map(account).collect();
     if args.json {
-        output::print_document(&NoiseDocument::of(&machine, &accounts, args.together))?;
+        output::print_document(&NoiseDocument { machine: &machine, together: args.together, cpus: &accounts })?;
     } else {
         let charts = args.chart.then(output::width);
         output::print_page(&report::noise(&accounts, args.together, charts, output::style()))?;

@@ -115,7 +115,7 @@ fn value(cell: &StudyCell<'_>) -> [Cell; 4] {
         StudyCell::Number(value) => [Cell::number(*value), Cell::Missing, Cell::Missing, Cell::Missing],
         StudyCell::Count(count) => [Cell::Count(*count), Cell::Missing, Cell::Missing, Cell::Missing],
         StudyCell::Cost(it) => [number(it.ns), number(it.low_ns), number(it.high_ns), Cell::Missing],
-        StudyCell::Ratio(it) => [number(it.value), number(it.low), number(it.high), Cell::Missing],
+        StudyCell::Ratio(it) => [Cell::number(it.value), Cell::number(it.low), Cell::number(it.high), Cell::Missing],
         StudyCell::Doubts(doubts) => {
             let texts: Vec<&str> = doubts.iter().map(record::Doubt::short).collect();
             [Cell::Missing, Cell::Missing, Cell::Missing, Cell::text(texts.join("; "))]

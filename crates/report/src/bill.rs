@@ -9,6 +9,7 @@ use analysis::predict::MachineState;
 use record::units::{Amount, grouped, percent};
 use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, Run, Usage, typed_name};
 
+use crate::column::{self, Column, right};
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
 use crate::text::{Style, in_table, times};
@@ -104,27 +105,12 @@ fn charged(usage: &Usage, elapsed_ns: f64) -> String {
 
 fn rows(view: &BillView, style: Style) -> String {
     let bill = view.bill;
-    let is_measured = bill.measured.is_some();
-    let titles: &[&str] = match is_measured {
-        true => &[
-            "asked of the kernel",
-            "count",
-            "failed",
-            "moved",
-            "price",
-            "measured",
-            "+-",
-            "ratio",
-            "CPU time",
-            "share",
-        ],
-        false => &["asked of the kernel", "count", "failed", "moved", "each", "CPU time", "share"],
-    };
-    let drops = if is_measured { vec![vec![6], vec![3], vec![2], vec![8]] } else { vec![vec![3], vec![2], vec![4]] };
-    let mut grid = Grid::new(&format!("<{}", ">".repeat(titles.len() - 1)), drops);
-    grid.add(RowKind::Heading, titles.iter().map(|title| (*title).into()).collect());
+    let mut columns = columns(bill);
+    let mut grid = column::grid(&columns);
+    grid.add(RowKind::Heading, column::titles("asked of the kernel", &columns));
     for row in bill.rows.iter().take(MOST_ROWS) {
-        grid.add(RowKind::Row, cells(row, bill));
+        let name = format!("  {}", in_table(&typed_name(&row.what)));
+        grid.add(RowKind::Row, column::named(name, row, &mut columns));
     }
     let rest = bill.rows.get(MOST_ROWS..).unwrap_or_default();
     if !rest.is_empty() {
@@ -135,39 +121,54 @@ fn rows(view: &BillView, style: Style) -> String {
             true if view.run.is_some() => "-".into(),
             true => String::new(),
         };
-        let mut cells = vec![String::new(); titles.len()];
+        let mut cells = vec![String::new(); columns.len() + 1];
         cells[0] = format!("  {} others", rest.len());
         cells[1] = times(count);
-        cells[titles.len() - 2] = total;
+        cells[columns.len() - 1] = total;
         grid.add(RowKind::Aside, cells);
     }
     grid.render(style)
 }
 
-fn cells(row: &BillRow, bill: &Bill) -> Vec<String> {
-    let moved = row.bytes.filter(|bytes| *bytes > 0).map(|bytes| Amount(bytes as f64).of("B"));
-    let failed = (row.failed > 0).then(|| times(row.failed));
-    let cpu = row.measured.map(|measured| measured.value).or(row.whole_cpu_ns());
-    let share = cpu.zip(bill.charged).map(|(cpu, charged)| percent(cpu / charged.ns.max(1.0)));
-    let none = || "-".to_string();
-    let at_least = if row.lacking > 0.0 && row.measured.is_none() { "at least " } else { "" };
-    let mut cells = vec![
-        format!("  {}", in_table(&typed_name(&row.what))),
-        times(row.count),
-        failed.unwrap_or_default(),
-        moved.unwrap_or_default(),
-        row.each().map_or_else(none, |each| Nanoseconds(each).to_string()),
+/// The columns behind the name. With samples, a price is beside the time as it was measured.
+fn columns(bill: &Bill) -> Vec<Column<'_, BillRow>> {
+    let time = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string());
+    let measured = |row: &BillRow| row.measured.map(|all| (all.value, all.high - all.value));
+    let cpu = |row: &BillRow| row.measured.map(|measured| measured.value).or(row.whole_cpu_ns());
+    let is_measured = bill.measured.is_some();
+    let (price, price_turn, cpu_turn) = if is_measured { ("price", 0, 4) } else { ("each", 4, 0) };
+    let mut columns = vec![
+        right("count", |row: &BillRow| times(row.count)),
+        right("failed", |row: &BillRow| if row.failed > 0 { times(row.failed) } else { String::new() }).dropped(3),
+        right("moved", |row: &BillRow| {
+            row.bytes.filter(|bytes| *bytes > 0).map_or_else(String::new, |bytes| Amount(bytes as f64).of("B"))
+        })
+        .dropped(2),
+        right(price, move |row: &BillRow| time(row.each())).dropped(price_turn),
     ];
-    if bill.measured.is_some() {
-        let each =
-            row.measured.map(|all| (all.value / row.count.max(1) as f64, (all.high - all.value) / all.value.max(1.0)));
-        cells.push(each.map_or_else(none, |(each, _)| Nanoseconds(each).to_string()));
-        cells.push(each.map_or_else(String::new, |(_, error)| percent(error)));
-        cells.push(row.context().map_or_else(String::new, |ratio| format!("{ratio:.2}")));
+    if is_measured {
+        columns.extend([
+            right("measured", move |row: &BillRow| time(measured(row).map(|(all, _)| all / row.count.max(1) as f64))),
+            right("+-", move |row: &BillRow| {
+                measured(row).map_or_else(String::new, |(all, error)| percent(error / all.max(1.0)))
+            })
+            .dropped(1),
+            right("ratio", |row: &BillRow| row.context().map_or_else(String::new, |ratio| format!("{ratio:.2}"))),
+        ]);
     }
-    cells.push(cpu.or(row.cpu_ns).map_or_else(none, |cpu| format!("{at_least}{}", Nanoseconds(cpu))));
-    cells.push(share.unwrap_or_default());
-    cells
+    columns.extend([
+        right("CPU time", move |row: &BillRow| {
+            let at_least = if row.lacking > 0.0 && row.measured.is_none() { "at least " } else { "" };
+            let cpu = cpu(row).or(row.cpu_ns);
+            cpu.map_or_else(|| "-".into(), |cpu| format!("{at_least}{}", Nanoseconds(cpu)))
+        })
+        .dropped(cpu_turn),
+        right("share", move |row: &BillRow| {
+            let share = cpu(row).zip(bill.charged).map(|(cpu, charged)| percent(cpu / charged.ns.max(1.0)));
+            share.unwrap_or_default()
+        }),
+    ]);
+    columns
 }
 
 /// How the bill closes: what is explained, what counting cost, and the rest.

@@ -30,14 +30,14 @@ pub use doctor::DoctorDocument;
 pub use explain::{CostsExplained, ExplainDocument};
 pub use factors::{FactorsDocument, PredictFactors};
 pub use figure::{RatioFigure, TimeFigure};
-pub use file::{FileEvicted, FileResident, FileSynced};
+pub use file::{FileEvicted, FileSynced};
 pub use fleet_report::FleetReportDocument;
 pub use interference::InterferenceDocument;
 pub use load::LoadDocument;
 pub use load::forecast::LoadForecast;
 pub use load::size::{SizeDocument, SizeTrial};
 pub use model::ModelDocument;
-pub use noise::{CpuNoise, NoiseDocument};
+pub use noise::NoiseDocument;
 pub use predict::{PredictDocument, Predictions};
 pub use prefetch::PrefetchStudy;
 pub use reference::{CostHeld, OddCosts};
@@ -124,7 +124,7 @@ mod tests {
             ("interference", schema_for!(InterferenceDocument)),
             ("load", schema_for!(LoadDocument)),
             ("load-size", schema_for!(SizeDocument)),
-            ("file-resident", schema_for!(Vec<FileResident>)),
+            ("file-resident", schema_for!(Vec<crate::residence::ResidentFile>)),
             ("file-evict", schema_for!(Vec<FileEvicted>)),
             ("file-sync", schema_for!(Vec<FileSynced>)),
             ("file-advise", schema_for!(analysis::prefetch::Advice)),

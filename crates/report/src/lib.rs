@@ -11,6 +11,7 @@
 mod accounts;
 mod bill;
 pub mod chart;
+mod column;
 mod compare;
 mod crossover;
 pub mod document;

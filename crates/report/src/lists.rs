@@ -7,6 +7,7 @@ use record::{Machine, Point, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::column::{self, Column, left};
 use crate::grid::{Grid, NOTHING, RowKind};
 use crate::head::{machine_parts, short_model};
 use crate::text::{Style, shortened};
@@ -185,35 +186,29 @@ pub fn history(kept: &[Kept], style: Style) -> String {
     }
     /// One line a run, also of one that many patterns made.
     const MEASURED: usize = 36;
-    // The column is there if any run has a label.
-    let labelled = usize::from(kept.iter().any(|run| run.label.is_some()));
-    let mut grid = Grid::new(&"<".repeat(6 + labelled), [5, 4, 1].map(|at| vec![at + labelled]));
-    let row = |cells: [String; 7]| {
-        let [name, label, rest @ ..] = cells;
-        [name].into_iter().chain((labelled == 1).then_some(label)).chain(rest).collect::<Vec<_>>()
-    };
-    let titles = ["run", "label", "id", "started", "measured", "processor", "kernel"];
-    grid.add(RowKind::Heading, row(titles.map(String::from)));
-    for run in kept {
-        let measured = match (run.patterns.as_slice(), run.full) {
-            ([], false) => "headline".into(),
-            ([], true) => "everything".into(),
-            (patterns, full) => patterns.join(" ") + if full { " --full" } else { "" },
-        };
+    let mut columns: Vec<Column<'_, Kept>> = Vec::new();
+    if kept.iter().any(|run| run.label.is_some()) {
+        columns.push(left("label", |run: &Kept| run.label.clone().unwrap_or_default()));
+    }
+    columns.extend([
+        left("id", |run: &Kept| run.id.clone()).dropped(3),
         // To the minute. The id has the second.
-        let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
-        grid.add(
-            RowKind::Row,
-            row([
-                run.name.clone(),
-                run.label.clone().unwrap_or_default(),
-                run.id.clone(),
-                started,
-                shortened(&measured, MEASURED),
-                short_model(&run.model),
-                run.kernel.clone(),
-            ]),
-        );
+        left("started", |run: &Kept| run.started.get(..16).unwrap_or(&run.started).replace('T', " ")),
+        left("measured", |run: &Kept| {
+            let measured = match (run.patterns.as_slice(), run.full) {
+                ([], false) => "headline".into(),
+                ([], true) => "everything".into(),
+                (patterns, full) => patterns.join(" ") + if full { " --full" } else { "" },
+            };
+            shortened(&measured, MEASURED)
+        }),
+        left("processor", |run: &Kept| short_model(&run.model)).dropped(2),
+        left("kernel", |run: &Kept| run.kernel.clone()).dropped(1),
+    ]);
+    let mut grid = column::grid(&columns);
+    grid.add(RowKind::Heading, column::titles("run", &columns));
+    for run in kept {
+        grid.add(RowKind::Row, column::named(run.name.clone(), run, &mut columns));
     }
     grid.render(style)
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use record::Bytes;
 use record::units::{counted, grouped, percent};
+use serde::{Serialize, Serializer};
 
 use crate::text::Style;
 
@@ -16,23 +17,30 @@ const SHADES: [char; 4] = ['.', '-', '+', '#'];
 /// Ranges that are shown before the rest is only counted.
 const MOST_RANGES: usize = 12;
 
-/// The known facts about a file's pages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which pages of a file are in memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResidentFile {
     /// Its name, printable.
     pub path: String,
     /// Its size in bytes.
     pub bytes: u64,
     /// The size of a page in bytes.
-    pub page: u64,
+    pub page_bytes: u64,
     /// Its number of pages.
     pub pages: u64,
     /// The pages in memory.
-    pub resident: u64,
-    /// The dirty pages, if the kernel reports them.
-    pub dirty: Option<u64>,
+    pub resident_pages: u64,
+    /// The dirty pages; null if the kernel does not report them.
+    pub dirty_pages: Option<u64>,
     /// The pages in memory: from the first page of each range to the one after its last.
+    #[serde(serialize_with = "ends")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<[u64; 2]>"))]
     pub ranges: Vec<Range<u64>>,
+}
+
+fn ends<S: Serializer>(ranges: &[Range<u64>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(ranges.iter().map(|range| [range.start, range.end]))
 }
 
 /// A paragraph for every file.
@@ -41,15 +49,15 @@ pub fn resident_files(files: &[ResidentFile], style: Style) -> String {
 }
 
 fn resident(file: &ResidentFile, style: Style) -> String {
-    let share = file.resident as f64 / file.pages.max(1) as f64;
-    let dirty = file.dirty.map_or(String::new(), |dirty| format!(", {} of them dirty", whole(dirty)));
+    let share = file.resident_pages as f64 / file.pages.max(1) as f64;
+    let dirty = file.dirty_pages.map_or(String::new(), |dirty| format!(", {} of them dirty", whole(dirty)));
     let mut text = format!(
         "{}: {}, {} of {} pages of {} in memory ({}{dirty})\n",
         style.bold(&file.path),
         Bytes(file.bytes),
-        whole(file.resident),
+        whole(file.resident_pages),
         whole(file.pages),
-        Bytes(file.page),
+        Bytes(file.page_bytes),
         percent(share),
     );
     if file.pages == 0 {
@@ -111,10 +119,10 @@ mod tests {
         ResidentFile {
             path: "a file".into(),
             bytes: pages * 4096,
-            page: 4096,
+            page_bytes: 4096,
             pages,
-            resident: ranges.iter().map(|range| range.end - range.start).sum(),
-            dirty: Some(1),
+            resident_pages: ranges.iter().map(|range| range.end - range.start).sum(),
+            dirty_pages: Some(1),
             ranges: ranges.to_vec(),
         }
     }

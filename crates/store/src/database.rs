@@ -158,11 +158,11 @@ impl Keys {
                 operation: text(1),
                 version: u32::try_from(row[2].number()).unwrap_or_default(),
                 point: text(3),
-                estimator: text(4),
                 unit: text(5),
                 follows_clock: row[6].number() != 0,
+                ..Series::default()
             };
-            (series, row[0].number())
+            (series.with_kept_estimator(row[4].text()), row[0].number())
         });
         let series = series.collect();
         let doubts = backend.ask("SELECT key, kinds FROM doubts", &[])?;

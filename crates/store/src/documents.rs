@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use record::{Machine, Origin};
 
-use crate::entry::{BESIDE, Entry};
+use crate::entry::Entry;
 use crate::rows::Series;
 
 /// Documents that are read before the first of them is shown, for each processor.
@@ -47,7 +47,7 @@ pub struct DocumentCost {
 impl Document {
     /// True if other work ran on purpose.
     pub fn is_beside_work(&self) -> bool {
-        self.costs.iter().any(|cost| cost.series.estimator.ends_with(BESIDE))
+        self.costs.iter().any(|cost| cost.series.beside_work)
     }
 
     fn read(path: &Path) -> Result<Document, String> {

@@ -11,9 +11,6 @@ use twox_hash::XxHash3_128;
 use crate::id::check_id;
 use crate::rows::Series;
 
-/// What the estimator of a figure ends in that was measured beside other work.
-pub(crate) const BESIDE: &str = " beside work";
-
 /// One document, ready to be taken in.
 #[derive(Debug)]
 pub(crate) struct Entry {
@@ -66,10 +63,7 @@ impl Entry {
         check_id(&document.id).map_err(|error| error.to_string())?;
         let quiet = record::undisturbed(&document.noise.cpus);
         let mut costs = document.costs.into_iter().map(CostPart::entry).collect::<Result<Vec<_>, _>>()?;
-        if !document.settings.beside.is_empty() {
-            // What was measured beside other work on purpose is never compared with what was not.
-            costs.iter_mut().for_each(|cost| cost.series.estimator += BESIDE);
-        }
+        costs.iter_mut().for_each(|cost| cost.series.beside_work = !document.settings.beside.is_empty());
         Ok(Entry {
             digest: digest(bytes),
             id: document.id,
@@ -162,6 +156,7 @@ impl CostPart {
             version: self.version,
             point: self.at.0,
             estimator: self.headline.word().into(),
+            beside_work: false,
             unit: "ns".into(),
             follows_clock: self.follows_clock,
         };

@@ -105,7 +105,8 @@ fn learn(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<
     *keys = Keys::read(backend)?;
     for cost in costs() {
         if !keys.series.contains_key(&cost.series) {
-            let Series { operation, version, point, estimator, unit, follows_clock } = cost.series.clone();
+            let estimator = cost.series.kept_estimator();
+            let Series { operation, version, point, unit, follows_clock, .. } = cost.series.clone();
             let values = [
                 SqlValue::Text(operation),
                 SqlValue::Whole(version.into()),

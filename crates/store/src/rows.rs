@@ -41,16 +41,31 @@ pub struct Series {
     pub version: u32,
     /// The point: `distance=other,size=64`; empty for an operation without axes.
     pub point: String,
-    /// The figure that the cost is quoted by: `best`, `quiet` or `typical`; followed by ` beside work` if other work ran on
-    /// purpose.
+    /// The figure that the cost is quoted by: `best`, `quiet` or `typical`.
     pub estimator: String,
+    /// True if other work ran on purpose, so that it is never compared with what was measured alone.
+    pub beside_work: bool,
     /// The unit of value, low and high: `ns`.
     pub unit: String,
     /// True if its time scales with the core clock, so that runs are compared in cycles.
     pub follows_clock: bool,
 }
 
+/// What follows the estimator in a database if other work ran on purpose.
+const BESIDE_WORK: &str = " beside work";
+
 impl Series {
+    /// The estimator as databases keep it.
+    pub(crate) fn kept_estimator(&self) -> String {
+        format!("{}{}", self.estimator, if self.beside_work { BESIDE_WORK } else { "" })
+    }
+
+    /// The same series with an estimator as a database keeps it.
+    pub(crate) fn with_kept_estimator(self, kept: &str) -> Series {
+        let alone = kept.strip_suffix(BESIDE_WORK);
+        Series { estimator: alone.unwrap_or(kept).into(), beside_work: alone.is_some(), ..self }
+    }
+
     /// Id and point as typed on the command line.
     pub fn name(&self) -> String {
         if self.point.is_empty() { self.operation.clone() } else { format!("{}@{}", self.operation, self.point) }

@@ -4,6 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{CallCount, NamedCount, Observation, PairCount, ProcessCounts, Requests, Usage};
+use serde::Serialize;
+
+use crate::form::{As, Form};
 
 use super::processes::{executed, is_priced_together};
 
@@ -59,10 +62,32 @@ pub enum Who {
     Cgroup(String),
 }
 
+/// The processes of an account, for documents.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ProcessIds {
+    /// The id of the process; null for several.
+    pid: Option<u32>,
+    /// The id of the process that created short-lived ones.
+    parent: Option<u32>,
+}
+
+impl Form<Who> for ProcessIds {
+    fn of(who: &Who) -> ProcessIds {
+        match who {
+            Who::Process(pid) => ProcessIds { pid: Some(*pid), parent: None },
+            Who::Short { parent, .. } => ProcessIds { pid: None, parent: *parent },
+            Who::Cgroup(_) => ProcessIds { pid: None, parent: None },
+        }
+    }
+}
+
 /// What one process or cgroup asked for in a stretch.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Account {
     /// Whose it is.
+    #[serde(flatten, with = "As::<ProcessIds>")]
     pub who: Who,
     /// The name of the process or cgroup.
     pub name: String,
@@ -76,7 +101,7 @@ pub struct Account {
     pub calls: u64,
     /// Those of them that failed.
     pub failed: u64,
-    /// What all lines cost, in ns; `None` if none has a price.
+    /// What all lines cost, in ns; null if none has a price.
     pub cost_ns: Option<f64>,
     /// The lines, the dearest first; those without a price after them, by count.
     pub lines: Vec<AccountLine>,
@@ -89,15 +114,16 @@ pub struct Account {
 }
 
 /// One kind of request of an account.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccountLine {
-    /// A system call, or the word of a [`Unit`].
+    /// A system call; or `minor faults`, `switches`, `programs`, `processes`, `threads`.
     pub what: String,
     /// How often.
     pub count: u64,
     /// How often it failed.
     pub failed: u64,
-    /// The processor time of all of them, in ns; `None` if the run lacks the price, or another line holds it.
+    /// The processor time of all of them, in ns; null if the run lacks the price, or another line holds it.
     pub cost_ns: Option<f64>,
 }
 

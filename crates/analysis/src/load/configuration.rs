@@ -2,9 +2,12 @@
 
 use record::Bytes;
 use record::units::counted;
+use serde::Serialize;
 
 /// Where pages go that do not fit into memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum PageDevice {
     /// Nowhere: only pages of files can leave memory.
     None,
@@ -15,7 +18,9 @@ pub enum PageDevice {
 }
 
 /// What is done against page faults when a process begins or ends an interaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Relief {
     /// Nothing.
     None,
@@ -66,15 +71,16 @@ impl Relief {
 }
 
 /// One point of an experiment's axes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Configuration {
     /// Scripted users; of an open system, the processes that serve.
     pub users: u32,
-    /// Memory of all of them together, in bytes; `None` for all there is.
+    /// Memory of all of them together, in bytes; null for all there is.
     pub memory: Option<u64>,
     /// CPUs of all of them together.
     pub cpus: u32,
-    /// How many interactions may run at once; `None` for all.
+    /// How many interactions may run at once; null for all.
     pub eligible: Option<u32>,
     /// Where pages go.
     pub device: PageDevice,

@@ -1,18 +1,25 @@
 //! The rows of the paper's tables: time between page faults by depth, how the processors' time divides, three kinds of idle.
 
+use serde::Serialize;
+
 use super::configuration::Configuration;
 use super::measured::{Depth, Measured};
 use super::response::{Response, response};
+use crate::form::Form;
 
 /// Shares of the processors' time in which nothing ran, by the paper's three kinds. Together with what ran they are one.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Idle {
     /// Multiprogramming idle: as many processes are eligible as may be, and all of them wait for pages.
+    #[serde(rename = "idle_multiprogramming")]
     pub multiprogramming: f64,
     /// Non-multiprogramming idle: fewer are eligible than may be, but at least one. Of several processors, also those that the
     /// few do not need.
+    #[serde(rename = "idle_non_multiprogramming")]
     pub non_multiprogramming: f64,
     /// Zero idle: no process is eligible.
+    #[serde(rename = "idle_zero")]
     pub zero: f64,
 }
 
@@ -23,16 +30,27 @@ impl Idle {
     }
 }
 
+impl Form<[f64; 3]> for Idle {
+    fn of(&[multiprogramming, non_multiprogramming, zero]: &[f64; 3]) -> Idle {
+        Idle { multiprogramming, non_multiprogramming, zero }
+    }
+}
+
 /// Shares of the processors' time in which something ran.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Busy {
     /// The users' programs.
+    #[serde(rename = "cpu_user")]
     pub user: f64,
     /// The kernel for them, without page faults.
+    #[serde(rename = "cpu_system")]
     pub system: f64,
     /// Page faults: their number times what one costs, and at most the kernel's time.
+    #[serde(rename = "cpu_faults")]
     pub faults: f64,
     /// Everything that is not the users'.
+    #[serde(rename = "cpu_other")]
     pub other: f64,
 }
 

@@ -1,11 +1,15 @@
 //! The figures by which a prediction is judged, predicted or measured.
 
+use serde::Serialize;
+
 use super::demands::{Usual, mean_of};
-use super::figures::row;
+use super::figures::{Idle, row};
 use super::measured::Measured;
+use crate::form::As;
 
 /// The figures by which a prediction is judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged {
     /// Interactions per second.
     pub throughput: f64,
@@ -16,6 +20,7 @@ pub struct Judged {
     /// Mean response in seconds.
     pub response_s: f64,
     /// The three kinds of idle, as shares.
+    #[serde(flatten, with = "As::<Idle>")]
     pub idle: [f64; 3],
 }
 

@@ -1,5 +1,7 @@
 //! The memory cliff: throughput and response as memory shrinks, and where they break off.
 
+use serde::Serialize;
+
 use super::configuration::Configuration;
 use super::figures::row;
 use super::measured::Measured;
@@ -19,13 +21,15 @@ pub struct Cliff {
 }
 
 /// One amount of memory; repetitions are averaged.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CliffPoint {
-    /// In bytes; infinite for all there is.
+    /// In bytes; infinite, in documents null, for all there is.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub memory: f64,
     /// Interactions per second.
     pub throughput: f64,
-    /// Mean response in seconds; `None` if none did its work.
+    /// Mean response in seconds; null if none did its work.
     pub response_s: Option<f64>,
     /// Pages per second read back from swap.
     pub swapped_in_per_s: f64,

@@ -1,5 +1,7 @@
 //! What was counted in each configuration.
 
+use serde::Serialize;
+
 use super::configuration::Configuration;
 
 /// An experiment: one plan, its configurations, and what was counted in each.
@@ -82,7 +84,8 @@ pub struct CpuTime {
 }
 
 /// What went to and came from the page device.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Paging {
     /// Pages read back from swap.
     pub pages_in: f64,
@@ -93,6 +96,7 @@ pub struct Paging {
     /// Pages from swap that had been in memory shortly before.
     pub anonymous_refaults: f64,
     /// Time that the device was busy, in seconds; `None` if the kernel does not tell.
+    #[serde(skip)]
     pub device_s: Option<f64>,
 }
 
@@ -109,28 +113,38 @@ pub struct Pressure {
 }
 
 /// What one page fault costs in processor time, in seconds, measured beforehand with one process.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultCost {
     /// A fault that reads a page from the device, with what it takes to write another one out. 0 without a device.
+    #[serde(rename = "major_fault_s")]
     pub major_s: f64,
     /// The first touch of a new page.
+    #[serde(rename = "minor_fault_s")]
     pub minor_s: f64,
     /// Elapsed time of a fault that reads a page, with nothing else running.
+    #[serde(skip)]
     pub wait_s: f64,
 }
 
 /// The same processor time and faults, taken by independent accounts, over the whole configuration with its beginning and end.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sums {
     /// Processor time in seconds by the reports of all interactions, and of killed processes by wait4.
+    #[serde(rename = "reported_cpu_s")]
     pub reported_s: f64,
     /// Processor time in seconds by wait4, of all the users' processes.
+    #[serde(rename = "waited_cpu_s")]
     pub waited_s: f64,
-    /// Processor time in seconds by the control group.
+    /// Processor time in seconds by the control group; null if there is none.
+    #[serde(rename = "group_cpu_s")]
     pub group_s: Option<f64>,
     /// Faults that waited for a page, by the reports.
+    #[serde(skip)]
     pub reported_faults: f64,
     /// Faults that waited for a page, by the control group.
+    #[serde(skip)]
     pub group_faults: Option<f64>,
 }
 

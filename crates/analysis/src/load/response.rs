@@ -1,6 +1,9 @@
 //! Response times: means and percentiles, each with an interval.
 
+use serde::Serialize;
+
 use super::measured::{Finished, Measured, Outcome};
+use crate::form::{As, Form, finite};
 use crate::statistics::{Interval, quantile, sorted, student_quantile};
 use crate::tails::ranks;
 
@@ -8,15 +11,18 @@ use crate::tails::ranks;
 pub const SHARES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
 /// Means of a number of interactions.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Response {
     /// Interactions that ended.
     pub count: usize,
     /// Those that failed, were killed or hung: they count in `count` and nowhere else.
     pub failed: usize,
-    /// Mean response time in seconds, with its interval; `None` for none.
+    /// Mean response time in seconds, with its interval; null for none.
+    #[serde(rename = "mean_s", with = "As::<Option<Ends>>")]
     pub mean: Option<Interval>,
     /// Response times in seconds at [`SHARES`]; without an interval's width where too few support one.
+    #[serde(with = "As::<Vec<ResponsePercentile>>")]
     pub percentiles: [Option<Interval>; 4],
     /// Mean wait for eligibility, in seconds.
     pub wait_s: f64,
@@ -28,6 +34,41 @@ pub struct Response {
     pub minor_faults: f64,
     /// Mean number of page faults that waited for a page.
     pub major_faults: f64,
+}
+
+/// A figure with its 95 % interval, without ends where too few values support one.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Ends {
+    /// The figure.
+    value: f64,
+    /// Lower end.
+    low: Option<f64>,
+    /// Upper end.
+    high: Option<f64>,
+}
+
+/// A percentile of the response times.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ResponsePercentile {
+    /// From 0 to 1.
+    share: f64,
+    /// In seconds; null for no interaction.
+    response_s: Option<Ends>,
+}
+
+impl Form<Interval> for Ends {
+    fn of(it: &Interval) -> Ends {
+        Ends { value: it.value, low: it.high.is_finite().then_some(it.low), high: finite(it.high) }
+    }
+}
+
+impl Form<[Option<Interval>; 4]> for Vec<ResponsePercentile> {
+    fn of(percentiles: &[Option<Interval>; 4]) -> Vec<ResponsePercentile> {
+        let each = SHARES.iter().zip(percentiles);
+        each.map(|(&share, figure)| ResponsePercentile { share, response_s: Form::of(figure) }).collect()
+    }
 }
 
 /// The figures of these interactions.

@@ -1,5 +1,7 @@
 //! What people ask of a system: how many users it carries, what a change is worth, and what limits it.
 
+use serde::Serialize;
+
 use super::bounds::bounds;
 use super::error::ModelError;
 use super::prediction::{Bounds, SteadyState};
@@ -10,7 +12,8 @@ use super::uncertain::{about, draws};
 use crate::statistics::Interval;
 
 /// The users that a system carries within a bound on its response time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsersWithin {
     /// The most users whose response is within the bound, with the interval that follows from the parameters, and for a percentile from the
     /// simulation. 0: a single user already exceeds it.

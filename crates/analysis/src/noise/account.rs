@@ -1,5 +1,6 @@
 //! One CPU's recording as an account: how much is lost, how it spreads, what it is charged to, what comes back.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 use super::cause::{NOTHING_KNOWN, NoiseCause, single, with_steal};
@@ -8,6 +9,7 @@ use super::gap::Gap;
 use super::periods::{Series, periods};
 use super::recording::Recording;
 use super::windows::attribute;
+use crate::form::{As, Form};
 use crate::statistics::{median, quantile, sorted};
 use crate::tails::Tail;
 
@@ -22,8 +24,51 @@ pub enum Source {
     Counters(String),
 }
 
+/// The source, for documents.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct SourceWritten {
+    /// `tracepoints` or `counters`.
+    source: &'static str,
+    /// Why there were no tracepoints.
+    untraced: Option<String>,
+}
+
+impl Form<Source> for SourceWritten {
+    fn of(source: &Source) -> SourceWritten {
+        match source {
+            Source::Tracepoints => SourceWritten { source: "tracepoints", untraced: None },
+            Source::Counters(why) => SourceWritten { source: "counters", untraced: Some(why.clone()) },
+        }
+    }
+}
+
+/// The lengths of gaps, for documents.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Gaps {
+    /// Percentiles of the lengths of gaps. Without a figure where too few gaps support its interval.
+    percentiles: Vec<record::Percentile>,
+    /// Length of gaps in ns, and how many of that length, in windows without tracepoints.
+    histogram: Vec<(f64, u64)>,
+}
+
+impl Form<Tail> for Gaps {
+    fn of(tail: &Tail) -> Gaps {
+        let record::Tail { percentiles, histogram, .. } = tail.recorded();
+        Gaps { percentiles, histogram }
+    }
+}
+
+impl Form<Clock> for (f64, f64) {
+    fn of(clock: &Clock) -> (f64, f64) {
+        (clock.lowest, clock.typical)
+    }
+}
+
 /// Interrupts or softirqs of one line, as the kernel counts them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountedInterrupts {
     /// The line.
     pub name: String,
@@ -32,23 +77,29 @@ pub struct CountedInterrupts {
 }
 
 /// A series, with what is behind it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RepeatedSeries {
     /// The series.
+    #[serde(flatten)]
     pub series: Series,
-    /// What it is: the tick, or what its gaps are charged to; `None` if nothing tells.
+    /// What it is: the tick, or what its gaps are charged to; null if that is not known.
     pub name: Option<String>,
     /// If its gaps are turns of other tasks: how long these worked, in ns. That is the median length, without tracepoints, less
     /// what the switches take.
+    #[serde(rename = "worked_ns")]
     pub worked: Option<f64>,
 }
 
 /// One of the longest gaps.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Longest {
-    /// When, in seconds since the recording's begin.
+    /// Seconds since the beginning of the recording.
+    #[serde(rename = "at_s")]
     pub at: f64,
-    /// In ns.
+    /// Its length in ns.
+    #[serde(rename = "ns")]
     pub length: f64,
     /// What most of it is charged to.
     pub cause: String,
@@ -63,40 +114,52 @@ pub struct Clock {
     pub typical: f64,
 }
 
-/// The account of one CPU.
-#[derive(Clone, Debug)]
+/// What was seen on one CPU.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuAccount {
-    /// The CPU.
+    /// Its number.
     pub cpu: u32,
     /// For how long it was watched, in seconds.
+    #[serde(rename = "watched_s")]
     pub watched: f64,
     /// The part of the time between begin and end in which it was watched: the rest went into reading counters.
+    #[serde(skip)]
     pub watching: f64,
     /// The loop's usual step, in ns.
+    #[serde(rename = "step_ns")]
     pub step: f64,
-    /// What is longer by more than this is a gap, in ns.
+    /// A gap is a step that is longer than usual by more than this, in ns.
+    #[serde(rename = "threshold_ns")]
     pub threshold: f64,
     /// The lengths of the gaps of windows without tracepoints.
+    #[serde(flatten, with = "As::<Gaps>")]
     pub tail: Tail,
     /// Gaps in a second, without tracepoints.
+    #[serde(rename = "gaps_per_second")]
     pub per_second: f64,
     /// The share of time lost in gaps, without tracepoints.
     pub lost: f64,
-    /// The largest first.
+    /// What time is charged to, the largest share first.
     pub causes: Vec<NoiseCause>,
     /// Where the causes come from.
+    #[serde(flatten, with = "As::<SourceWritten>")]
     pub source: Source,
     /// What tracepoints add to a gap, in ns, by the medians with and without them.
+    #[serde(rename = "tracing_adds_ns")]
     pub tracing_adds: Option<f64>,
     /// The interrupts and softirqs that came, the most frequent first.
     pub counted: Vec<CountedInterrupts>,
-    /// The shortest period first.
+    /// Gaps that come back with a period, the shortest period first.
+    #[serde(rename = "periods")]
     pub repeated: Vec<RepeatedSeries>,
-    /// The longest first.
+    /// The longest gaps of all windows, the longest first.
     pub longest: Vec<Longest>,
-    /// The core's frequency.
+    /// The core's lowest and its median frequency, as parts of its highest.
+    #[serde(rename = "frequency", with = "As::<Option<(f64, f64)>>")]
     pub clock: Option<Clock>,
     /// What a gap takes beyond the work of another task, in ns.
+    #[serde(rename = "switching_ns")]
     pub switching: Option<f64>,
     /// The share of time in gaps with an involuntary switch.
     pub switched: f64,

@@ -1,5 +1,7 @@
 //! What time is charged to.
 
+use serde::Serialize;
+
 use crate::statistics::median;
 
 /// The name of what nothing explains.
@@ -7,17 +9,20 @@ pub(super) const NOTHING_KNOWN: &str = "unexplained (hypervisor, SMI)";
 const STEAL: &str = "steal (the hypervisor ran something else)";
 
 /// What time is charged to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoiseCause {
     /// Its name.
     pub name: String,
-    /// How often it came in a second; `None` where only time is known.
+    /// How often it came in a second; null where only time is known.
     pub per_second: Option<f64>,
     /// The share of the watched time that it took.
     pub share: f64,
     /// What it takes each time, in ns: the median, or what the counts say.
+    #[serde(rename = "each_ns")]
     pub each: Option<f64>,
     /// The most that it took in one gap, in ns, if gaps are known one by one.
+    #[serde(rename = "longest_ns")]
     pub longest: Option<f64>,
 }
 

@@ -9,27 +9,42 @@
 mod path;
 
 use path::{FEWEST, FILLED, LOOSE, Pace, Path, Watch, follow};
+use serde::Serialize;
 
 use super::gap::{Gap, SpinWindow};
+use crate::form::{As, Form};
 use crate::statistics::{median, quantile, sorted};
 
 /// Gaps that come back with a period.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
     /// In ns.
+    #[serde(rename = "period_ns")]
     pub period: f64,
     /// How far one distance between neighbours typically is from the period, in ns: the median.
+    #[serde(rename = "jitter_ns")]
     pub jitter: f64,
-    /// The places of its gaps in the list.
+    /// The places of its gaps in the list; in documents their number.
+    #[serde(rename = "gaps", with = "As::<u64>")]
     pub members: Vec<usize>,
     /// How many there would be if none were missing, while the task was watching.
     pub slots: u64,
     /// The median length, in ns.
+    #[serde(rename = "length_ns")]
     pub length: f64,
     /// One in ten is shorter, in ns.
+    #[serde(rename = "p10_ns")]
     pub shorter: f64,
     /// One in ten is longer, in ns.
+    #[serde(rename = "p90_ns")]
     pub longer: f64,
+}
+
+impl Form<Vec<usize>> for u64 {
+    fn of(members: &Vec<usize>) -> u64 {
+        members.len() as u64
+    }
 }
 
 /// So many following gaps are looked at for distances: that many may come between two of a series.

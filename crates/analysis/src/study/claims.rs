@@ -2,10 +2,12 @@
 //! test is applied to the paper's own figures and to a run.
 
 use record::{Band, Doubt, Run};
+use serde::Serialize;
 
 use super::missing::why_missing;
 use crate::answer::{Answer, above, below, between};
 use crate::derived::Route;
+use crate::form::{As, Form, TimeFigure};
 use crate::statistics::Interval;
 use crate::sums::{join, quotient};
 
@@ -77,26 +79,63 @@ impl TestedClaim {
 }
 
 /// One of the costs compared.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimFigure {
     /// Its name or formula.
     pub name: String,
     /// In ns, or the reason why it is not known.
+    #[serde(flatten, with = "As::<FigureOrReason>")]
     pub figure: Result<Interval, String>,
 }
 
+/// A cost, or why it is not known, for documents.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct FigureOrReason {
+    /// The cost.
+    figure: Option<TimeFigure>,
+    /// Why there is none.
+    why_not: Option<String>,
+}
+
+impl Form<Result<Interval, String>> for FigureOrReason {
+    fn of(figure: &Result<Interval, String>) -> FigureOrReason {
+        FigureOrReason { figure: figure.as_ref().ok().map(TimeFigure::from), why_not: figure.as_ref().err().cloned() }
+    }
+}
+
+/// An answer, for documents.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct HoldsAnswer {
+    /// Whether the test is passed; null if there is no evidence either way.
+    holds: Option<bool>,
+    /// The same as a word.
+    answer: &'static str,
+}
+
+impl Form<Answer> for HoldsAnswer {
+    fn of(answer: &Answer) -> HoldsAnswer {
+        HoldsAnswer { holds: answer.is_yes(), answer: answer.word() }
+    }
+}
+
 /// A pair of costs with the result of a test.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compared {
     /// The cost the sentence is about.
     pub one: ClaimFigure,
-    /// The cost to compare it with; `None` for a load.
+    /// The cost to compare it with; null for a load.
     pub other: Option<ClaimFigure>,
     /// One divided by the other; for a load the share of a CPU.
     pub value: Option<Interval>,
     /// For a load: the number per second at which the share is reached.
+    #[serde(rename = "reached_at_per_second")]
     pub reached_at: Option<f64>,
     /// The answer of the test.
+    #[serde(flatten, with = "As::<HoldsAnswer>")]
     pub answer: Answer,
     /// The doubts of the costs behind it.
     pub doubts: Vec<Doubt>,

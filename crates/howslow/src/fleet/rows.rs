@@ -203,7 +203,7 @@ fn refused<T>(result: Result<T, FleetError>) -> anyhow::Result<T> {
 
 /// Figures in ns that were taken while nothing else ran on purpose.
 fn wanted(series: &Series) -> bool {
-    series.unit == "ns" && !series.estimator.ends_with("beside work")
+    series.unit == "ns" && !series.beside_work
 }
 
 /// What the store tells of a run.

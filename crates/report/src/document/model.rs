@@ -8,6 +8,7 @@ use analysis::statistics::Interval;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::figure::finite;
 use crate::chart::Unit;
 use crate::model::{ModelRow, RESPONSE_95, ROWS, answers, change, interval, method, resource};
 
@@ -56,25 +57,13 @@ pub struct ModelFigures {
     /// The bound that no system exceeds, if there is one.
     pub bound: Option<f64>,
     /// The solution, with the interval from the parameters; null if the solution does not give it.
-    pub solved: Option<ModelInterval>,
+    pub solved: Option<Interval>,
     /// By the flow-equivalent server, if the solution is exact.
     pub hierarchy: Option<f64>,
     /// By simulation, with the interval of its randomness.
-    pub simulated: Option<ModelInterval>,
+    pub simulated: Option<Interval>,
     /// What was measured.
     pub measured: Option<f64>,
-}
-
-/// A figure with its 95 % interval. An end that is not finite is null.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct ModelInterval {
-    /// The figure; null if it is infinite.
-    pub value: Option<f64>,
-    /// Lower end.
-    pub low: Option<f64>,
-    /// Upper end.
-    pub high: Option<f64>,
 }
 
 /// Percentiles of the response in seconds.
@@ -82,13 +71,13 @@ pub struct ModelInterval {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ModelPercentiles {
     /// The median.
-    pub p50: ModelInterval,
+    pub p50: Interval,
     /// 90 % are below.
-    pub p90: ModelInterval,
+    pub p90: Interval,
     /// 95 % are below.
-    pub p95: ModelInterval,
+    pub p95: Interval,
     /// 99 % are below.
-    pub p99: ModelInterval,
+    pub p99: Interval,
 }
 
 /// The users within a bound.
@@ -99,10 +88,9 @@ pub struct ModelUsers {
     pub of: &'static str,
     /// The bound in seconds.
     pub bound_s: f64,
-    /// The most users within it.
-    pub users: ModelInterval,
-    /// True if more may be within it: the search ended.
-    pub at_least: bool,
+    /// The users within it.
+    #[serde(flatten)]
+    pub within: UsersWithin,
 }
 
 /// What a change is worth.
@@ -112,11 +100,11 @@ pub struct ModelWorth {
     /// The change, as on the page.
     pub change: String,
     /// Interactions per second after it, over before.
-    pub throughput: ModelInterval,
+    pub throughput: Interval,
     /// Mean response after it, over before.
-    pub response: ModelInterval,
+    pub response: Interval,
     /// Users within the bound on the mean after it, if there is a bound.
-    pub users: Option<ModelInterval>,
+    pub users: Option<Interval>,
 }
 
 /// A gain.
@@ -136,9 +124,9 @@ pub struct ModelPoint {
     /// Users, or bytes.
     pub at: f64,
     /// Interactions per second.
-    pub throughput: ModelInterval,
+    pub throughput: Interval,
     /// Mean response in seconds.
-    pub response_s: ModelInterval,
+    pub response_s: Interval,
     /// Share of the CPUs that work, page faults included.
     pub busy: f64,
     /// Share of the CPUs that handle page faults.
@@ -151,14 +139,6 @@ pub struct ModelPoint {
     pub zero_idle: f64,
 }
 
-fn finite(value: f64) -> Option<f64> {
-    Some(value).filter(|value| value.is_finite())
-}
-
-fn ends(it: Interval) -> ModelInterval {
-    ModelInterval { value: finite(it.value), low: finite(it.low), high: finite(it.high) }
-}
-
 impl ModelDocument {
     /// The document of the answers.
     pub fn of(it: &ModelAnswer) -> ModelDocument {
@@ -169,22 +149,22 @@ impl ModelDocument {
             method: method(it.prediction.value.method),
             figures: ROWS.iter().map(|row| figures(it, row)).collect(),
             percentiles: simulated.ok().map(|it| ModelPercentiles {
-                p50: ends(it.percentiles.p50.interval()),
-                p90: ends(it.percentiles.p90.interval()),
-                p95: ends(it.percentiles.p95.interval()),
-                p99: ends(it.percentiles.p99.interval()),
+                p50: it.percentiles.p50.interval(),
+                p90: it.percentiles.p90.interval(),
+                p95: it.percentiles.p95.interval(),
+                p99: it.percentiles.p99.interval(),
             }),
             simulated_events: simulated.map_or(0, |it| it.events),
             knee_users: it.bounds.knee,
-            within: it.within.iter().map(|(of, bound_s, within)| users(*of, *bound_s, within)).collect(),
+            within: it.within.iter().map(users).collect(),
             worth: it
                 .worth
                 .iter()
                 .map(|worth| ModelWorth {
                     change: change(worth.change),
-                    throughput: ends(worth.throughput),
-                    response: ends(worth.response),
-                    users: worth.users.map(|within| ends(within.users)),
+                    throughput: worth.throughput,
+                    response: worth.response,
+                    users: worth.users.map(|within| within.users),
                 })
                 .collect(),
             bottleneck: it.bottleneck.resource.map(resource),
@@ -205,12 +185,12 @@ fn told(it: &ModelAnswer, why: Option<&ModelError>) -> Vec<String> {
     answers(it).into_iter().chain(why.map(|why| format!("no simulation: {why}"))).collect()
 }
 
-fn users(of: ResponseOf, bound_s: f64, it: &UsersWithin) -> ModelUsers {
+fn users(&(of, bound_s, within): &(ResponseOf, f64, UsersWithin)) -> ModelUsers {
     let of = match of {
         ResponseOf::Mean => "mean",
         ResponseOf::P95 => "p95",
     };
-    ModelUsers { of, bound_s, users: ends(it.users), at_least: it.at_least }
+    ModelUsers { of, bound_s, within }
 }
 
 fn figures(it: &ModelAnswer, row: &ModelRow) -> ModelFigures {
@@ -228,9 +208,9 @@ fn figures(it: &ModelAnswer, row: &ModelRow) -> ModelFigures {
             "mean response" => Some(it.bounds.response_s),
             _ => None,
         },
-        solved: given.then(|| ends(interval(&it.prediction, row.of))),
+        solved: given.then(|| interval(&it.prediction, row.of)),
         hierarchy: it.hierarchy.as_ref().filter(|_| given).and_then(|it| finite((row.of)(it))),
-        simulated: it.simulated.as_ref().ok().map(|it| ends(interval(&it.prediction, row.of))),
+        simulated: it.simulated.as_ref().ok().map(|it| interval(&it.prediction, row.of)),
         measured: it.measured.as_ref().and_then(row.measured),
     }
 }
@@ -239,8 +219,8 @@ fn point((at, it): &(f64, PredictionInterval)) -> ModelPoint {
     let cpu = &it.value.cpu;
     ModelPoint {
         at: *at,
-        throughput: ends(interval(it, |it| it.throughput)),
-        response_s: ends(interval(it, |it| it.response_s)),
+        throughput: interval(it, |it| it.throughput),
+        response_s: interval(it, |it| it.response_s),
         busy: cpu.user + cpu.system + cpu.faults,
         faults: cpu.faults,
         multiprogramming_idle: cpu.multiprogramming_idle,

@@ -6,7 +6,7 @@ use record::Cost;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::figure::RatioFigure;
+use analysis::statistics::Interval;
 
 /// A cost beside the same one of a reference machine.
 #[derive(Debug, Serialize)]
@@ -17,7 +17,7 @@ pub struct CostHeld {
     /// The reference machine.
     pub reference: String,
     /// How many times the reference's cost it is: in cycles if it follows the clock, else in time.
-    pub times: RatioFigure,
+    pub times: Interval,
 }
 
 /// Costs that are odd for one reason.
@@ -39,7 +39,7 @@ pub struct OddCosts {
 impl CostHeld {
     /// The cost beside that reference.
     pub fn of(cost: &Cost, held: &Held<'_>) -> CostHeld {
-        CostHeld { cost: cost.name(), reference: held.reference.id.clone(), times: RatioFigure::from(&held.times) }
+        CostHeld { cost: cost.name(), reference: held.reference.id.clone(), times: held.times }
     }
 }
 

@@ -1,12 +1,13 @@
 //! `howslow study --json`.
 
-use analysis::study::{Cell, ClaimFigure, Compared, Study, StudyAnswer, TableAnswer, Test, TestedClaim};
+use analysis::statistics::Interval;
+use analysis::study::{Cell, Compared, Study, StudyAnswer, TableAnswer, Test, TestedClaim};
 use record::Doubt;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::figure::{RatioFigure, TimeFigure, all, ratio, time};
+use super::figure::{TimeFigure, all};
 
 /// All studies.
 #[derive(Debug, Serialize)]
@@ -58,7 +59,7 @@ pub enum StudyCell<'a> {
     /// A cost.
     Cost(TimeFigure),
     /// A ratio.
-    Ratio(RatioFigure),
+    Ratio(Interval),
     /// The doubts of the row.
     Doubts(&'a [Doubt]),
 }
@@ -90,34 +91,11 @@ pub struct StudyFigures<'a> {
     /// `paper` or `here`.
     #[serde(rename = "where")]
     pub place: &'static str,
-    /// The first.
-    pub one: NamedFigure<'a>,
-    /// The second.
-    pub other: Option<NamedFigure<'a>>,
-    /// What the comparison gives.
-    pub value: Option<RatioFigure>,
-    /// The share of a CPU that the sentence speaks of.
+    /// The figures and the answer.
+    #[serde(flatten)]
+    pub compared: &'a Compared,
+    /// For a load: the share of a CPU that is asked about.
     pub share: Option<f64>,
-    /// How often per second that share is reached.
-    pub reached_at_per_second: Option<f64>,
-    /// Whether the sentence holds for them.
-    pub holds: Option<bool>,
-    /// The same as a word.
-    pub answer: &'static str,
-    /// The doubts of the costs.
-    pub doubts: &'a [Doubt],
-}
-
-/// A cost with its name.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct NamedFigure<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// The cost.
-    pub figure: Option<TimeFigure>,
-    /// Why it is not known.
-    pub why_not: Option<&'a str>,
 }
 
 impl<'a> StudyDocument<'a> {
@@ -155,7 +133,7 @@ fn cell(cell: &Cell) -> Option<StudyCell<'_>> {
         Cell::Time(time) => StudyCell::Number(time.0),
         Cell::Share(share) => StudyCell::Number(*share),
         Cell::Cost(figure) => StudyCell::Cost(TimeFigure::from(figure)),
-        Cell::Width(ratio) | Cell::Ratio(ratio) => StudyCell::Ratio(RatioFigure::from(ratio)),
+        Cell::Width(ratio) | Cell::Ratio(ratio) => StudyCell::Ratio(*ratio),
         Cell::Payload(bytes) => StudyCell::Count(bytes.0),
         Cell::Rate(bytes, time) if bytes.0 > 0 && time.0 > 0.0 => StudyCell::Number(bytes.0 as f64 * 8e6 / time.0),
         Cell::Rate(..) => return None,
@@ -169,17 +147,7 @@ impl<'a> From<&'a TestedClaim> for StudyFinding<'a> {
             Test::Load { share, .. } => Some(share),
             _ => None,
         };
-        let figures = |place: &'static str, compared: &'a Compared| StudyFigures {
-            place,
-            one: NamedFigure::from(&compared.one),
-            other: compared.other.as_ref().map(NamedFigure::from),
-            value: ratio(compared.value.as_ref()),
-            share,
-            reached_at_per_second: compared.reached_at,
-            holds: compared.holds(),
-            answer: compared.answer.word(),
-            doubts: &compared.doubts,
-        };
+        let figures = |place, compared: &'a Compared| StudyFigures { place, compared, share };
         let there = std::iter::once(figures("paper", &finding.there));
         StudyFinding {
             claim: finding.claim,
@@ -189,16 +157,6 @@ impl<'a> From<&'a TestedClaim> for StudyFinding<'a> {
             answer_in_the_paper: finding.there.answer.word(),
             figures: there.chain(finding.here.iter().map(|compared| figures("here", compared))).collect(),
             note: finding.note,
-        }
-    }
-}
-
-impl<'a> From<&'a ClaimFigure> for NamedFigure<'a> {
-    fn from(it: &'a ClaimFigure) -> NamedFigure<'a> {
-        NamedFigure {
-            name: &it.name,
-            figure: time(it.figure.as_ref().ok()),
-            why_not: it.figure.as_ref().err().map(String::as_str),
         }
     }
 }
