@@ -11,7 +11,7 @@ use record::Observation;
 
 use crate::predict::MixPrediction;
 
-pub use changes::{ChangedRow, changes};
+pub use changes::{ChangedRow, WrittenBill, changes};
 pub use interval::{Account, AccountLine, Stretch, Unit, UnitPrices, Who, interval};
 pub use processes::{executed, is_priced_together};
 pub use rows::{Bill, BillRow, CALLS, Charged, Habit, MeasuredCalls};

@@ -82,9 +82,9 @@ pub fn begin(folder: &Folder, request: &Request) -> Result<(Fleet, Vec<String>),
         documents,
         nodes: nodes.iter().map(|name| Node::new(name)).collect(),
     };
-    for folder in [&own, &fleet.documents] {
-        std::fs::create_dir_all(folder).map_err(|source| FleetError::io("create the folder", folder, source))?;
-    }
+    folder.make(&fleet.id)?;
+    let documents = &fleet.documents;
+    std::fs::create_dir_all(documents).map_err(|source| FleetError::io("create the folder", documents, source))?;
     make_shared(&fleet)?;
     send(&fleet, &request.programs)?;
     folder.write(&fleet)?;

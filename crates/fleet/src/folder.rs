@@ -1,9 +1,11 @@
 //! Where fleets are kept: one folder each below the data folder, with the state in one file that is replaced as a whole.
 
 use std::fs::{File, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use rustix::fs::OFlags;
 
 use crate::error::FleetError;
 use crate::state::{Fleet, SCHEMA};
@@ -12,6 +14,8 @@ use crate::state::{Fleet, SCHEMA};
 const STATE: &str = "fleet.json";
 /// No state is longer: 100,000 nodes with some attempts each.
 const MOST_BYTES: u64 = 256 << 20;
+/// No node measures more often.
+const MOST_REPETITIONS: u32 = 1000;
 
 /// The folder below the data folder that holds all fleets.
 ///
@@ -48,6 +52,16 @@ impl Folder {
     /// The folder of one fleet.
     pub fn of(&self, id: &str) -> PathBuf {
         self.all.join(id)
+    }
+
+    /// Makes the folder of one fleet, if it is missing.
+    ///
+    /// # Errors
+    /// If it cannot be made, or root would make it in the data folder of another user.
+    pub(crate) fn make(&self, id: &str) -> Result<PathBuf, FleetError> {
+        let (base, name) = (self.all.parent(), self.all.file_name());
+        let (base, name) = (base.unwrap_or(Path::new("")), name.unwrap_or_default());
+        Ok(store::make_folder(base, &Path::new(name).join(id))?)
     }
 
     /// The ids of all fleets, newest first.
@@ -108,10 +122,17 @@ impl Folder {
         let path = self.of(id).join(STATE);
         let wrong = |why: String| FleetError::State { path: path.clone(), why };
         let text = record::read_input(&path, MOST_BYTES).map_err(|source| FleetError::io("read", &path, source))?;
-        let fleet: Fleet = serde_json::from_slice(&text).map_err(|error| wrong(format!("not a fleet: {error}")))?;
+        let fleet: Fleet = serde_json::from_slice(&text).map_err(|error| {
+            // It repeats what it found.
+            wrong(format!("not a fleet: {}", record::printable(&error.to_string())))
+        })?;
         if fleet.schema != SCHEMA || fleet.id != id {
             let (schema, named) = (record::printable(&fleet.schema), record::printable(&fleet.id));
             return Err(wrong(format!("this is the fleet {named} in the format {schema}, not {id} in {SCHEMA}")));
+        }
+        // All repetitions of a node are listed several times.
+        if !(1..=MOST_REPETITIONS).contains(&fleet.plan.repeat) {
+            return Err(wrong(format!("{} repetitions; from 1 to {MOST_REPETITIONS} are possible", fleet.plan.repeat)));
         }
         Ok(fleet)
     }
@@ -131,10 +152,11 @@ impl Folder {
     /// # Errors
     /// If another one does, or the folder cannot be written.
     pub fn lock(&self, id: &str) -> Result<Lock, FleetError> {
-        let folder = self.of(id);
-        std::fs::create_dir_all(&folder).map_err(|source| FleetError::io("create the folder", &folder, source))?;
-        let path = folder.join("lock");
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let path = self.make(id)?.join("lock");
+        // A link there would be another user's.
+        let mut options = File::options();
+        options.create(true).truncate(false).write(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+        let file = options.open(&path);
         let file = file.map_err(|source| FleetError::io("write", &path, source))?;
         match file.try_lock() {
             Ok(()) => Ok(Lock(file)),
@@ -198,4 +220,60 @@ pub fn new_id() -> String {
 /// True for a plain name of at most 60 characters, which is also a job's name.
 pub fn is_id(id: &str) -> bool {
     id.len() <= 60 && record::is_plain_name(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{lchown, symlink};
+
+    use store::StoreError;
+
+    use super::*;
+
+    #[test]
+    fn a_state_whose_repetitions_would_fill_the_memory_is_refused() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(&place.path().join("fleet"));
+        let state = r#"{"schema":"howslow-fleet/1","id":"a","created":"","howslow":"","means":"ssh","plan":{"suite":"headline",
+            "repeat":REPEAT,"budget_s":null,"rounds":null,"precision":null,"limit_s":null},"installed":true,"shared":"/none",
+            "documents":"/none","nodes":[]}"#;
+        folder.make("a").expect("a folder");
+        for (repeat, is_read) in [("1", true), ("1000", true), ("0", false), ("4294967295", false)] {
+            std::fs::write(folder.of("a").join(STATE), state.replace("REPEAT", repeat)).expect("a state");
+            let read = folder.read("a");
+            let is_told = read.as_ref().err().is_some_and(|error| error.to_string().contains("from 1 to 1000"));
+            assert_eq!((read.is_ok(), is_told), (is_read, !is_read), "{repeat}: {read:?}");
+        }
+        std::fs::write(folder.of("a").join(STATE), state.replace("headline", "head\u{7f}line")).expect("a state");
+        let why = folder.read("a").expect_err("no suite").to_string();
+        assert!(why.contains("head") && !why.contains(record::steers_terminal), "{why:?}");
+    }
+
+    /// As for runs: root writes nothing where another user could have it written elsewhere.
+    #[test]
+    fn a_fleet_in_another_user_s_folder_is_not_followed_by_root() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (data, other) = (place.path().join("data"), place.path().join("other"));
+        let folder = Folder::at(&data.join("fleet"));
+        drop(folder.lock("own").expect("a lock in our folder"));
+        assert!(data.join("fleet/own/lock").is_file());
+        std::fs::create_dir_all(other.join("night")).expect("a folder");
+        symlink(other.join("lock"), data.join("fleet/own/link")).expect("a link");
+        std::fs::rename(data.join("fleet/own/link"), data.join("fleet/own/lock")).expect("ours");
+        assert!(folder.lock("own").is_err() && !other.join("lock").exists(), "a link is not followed");
+
+        std::fs::rename(data.join("fleet"), data.join("before")).expect("ours");
+        symlink(&other, data.join("fleet")).expect("a link");
+        if lchown(data.join("fleet"), Some(65_534), Some(65_534)).is_err() {
+            return testing::not_tested!("only root can give a file to another user");
+        }
+        assert!(folder.lock("night").is_err(), "another user's link");
+        assert!(!other.join("night/lock").exists());
+        std::fs::remove_file(data.join("fleet")).expect("ours");
+        // As with `sudo` that keeps HOME.
+        lchown(&data, Some(65_534), Some(65_534)).expect("root may");
+        let error = folder.lock("night").expect_err("another user's folder");
+        assert!(matches!(error, FleetError::Store(StoreError::AnothersFolder { owner: 65_534, .. })), "{error}");
+        assert!(!data.join("fleet").exists());
+    }
 }

@@ -29,8 +29,12 @@ pub use begin::{Nodes, Request, begin, send};
 pub use error::FleetError;
 pub use folder::{Folder, Lock, data_folder, is_id, new_id};
 pub use follow::{Event, Follower};
+#[cfg(feature = "fuzz")]
+pub use gather::fuzz_gather;
 pub use kubernetes::{Collector, Manifests, Written};
 pub use plan::{Plan, Suite};
 pub use program::{Architecture, Program};
 pub use script::NODE_SCRIPT;
+#[cfg(feature = "fuzz")]
+pub use slurm::fuzz_slurm;
 pub use state::{Attempt, Fleet, Gathered, Means, Node, SCHEMA, SlurmOptions, Stage};

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+#[cfg(feature = "fuzz")]
+pub use answers::fuzz_slurm;
+
 use crate::command::{Answer, ask};
 use crate::error::FleetError;
 use crate::scheduler::{End, Scheduler, Seen, Sight, Task, Told};

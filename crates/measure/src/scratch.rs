@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::MeasureError;
@@ -64,15 +65,16 @@ fn held(path: &Path) -> std::io::Result<Option<File>> {
     Ok((lock_now(&lock) && path.is_dir()).then_some(lock))
 }
 
-/// Removes our folders that no living run holds locked.
+/// Removes this user's folders that no living run holds locked.
 fn sweep(root: &Path) {
     let Ok(folders) = fs::read_dir(root) else { return };
     for folder in folders.flatten() {
         if !folder.file_name().to_string_lossy().starts_with(PREFIX) {
             continue;
         }
-        // A link of that name is not ours. Another user's folder cannot be opened or removed anyway.
-        if !folder.file_type().is_ok_and(|kind| kind.is_dir()) {
+        // A link of that name is not ours, nor is the folder of another user, which root could remove.
+        let is_own = |found: fs::Metadata| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
+        if !folder.metadata().is_ok_and(is_own) {
             continue;
         }
         // The lock is held until the folder is gone, so that its maker cannot lock it in the meantime.
@@ -106,6 +108,18 @@ mod tests {
         assert!(paths.iter().all(|path| !path.exists()));
         assert!(root.join("other").exists());
         fs::remove_dir_all(&root).expect("removed");
+    }
+
+    #[test]
+    fn root_does_not_sweep_another_user_s_folder() {
+        let root = tempfile::tempdir().expect("a folder");
+        let other = root.path().join(format!("{PREFIX}1-other"));
+        fs::create_dir_all(other.join("0")).expect("a folder");
+        if std::os::unix::fs::chown(&other, Some(65_534), Some(65_534)).is_err() {
+            return testing::not_tested!("only root can give a folder to another user");
+        }
+        Scratch::sweep(root.path());
+        assert!(other.join("0").exists());
     }
 
     #[test]

@@ -69,17 +69,12 @@ impl Exits {
         let name = attribute(FAMILY_NAME, b"TASKSTATS\0");
         exits.send(REGISTRY, REQUEST, GET_FAMILY, &name)?;
         let answer = exits.receive(RecvFlags::empty())?;
-        let found = messages(&answer).find(|message| message.kind == REGISTRY);
-        let family = found.and_then(|message| find(message.attributes()?, FAMILY_ID)).and_then(|id| id.get(..2));
-        let family = family.and_then(|id| id.try_into().ok()).map(u16::from_ne_bytes);
-        exits.family = family.ok_or(io::ErrorKind::Unsupported)?;
+        exits.family = family(&answer).ok_or(io::ErrorKind::Unsupported)?;
         let cpus = std::fs::read_to_string("/sys/devices/system/cpu/possible")?;
         let cpus = [cpus.trim().as_bytes(), b"\0"].concat();
         exits.send(exits.family, REQUEST | WITH_ANSWER, GET, &attribute(REGISTER_CPUS, &cpus))?;
         let answer = exits.receive(RecvFlags::empty())?;
-        let refused = messages(&answer).find(|message| message.kind == ANSWER);
-        let error = refused.and_then(|message| message.body.get(..4)?.try_into().ok()).map_or(0, i32::from_ne_bytes);
-        if error == 0 { Ok(exits) } else { Err(io::Error::from_raw_os_error(-error)) }
+        refusal(&answer).map_or(Ok(exits), Err)
     }
 
     fn send(&self, family: u16, flags: u16, command: u8, attributes: &[u8]) -> io::Result<()> {
@@ -125,6 +120,27 @@ impl Exits {
     pub(crate) fn take(&mut self, thread: u32) -> Option<TaskEnd> {
         self.known.remove(&thread)
     }
+}
+
+/// The number of the family that the registry was asked for.
+fn family(answer: &[u8]) -> Option<u16> {
+    let found = messages(answer).find(|message| message.kind == REGISTRY)?;
+    let id = find(found.attributes()?, FAMILY_ID)?;
+    id.get(..2)?.try_into().ok().map(u16::from_ne_bytes)
+}
+
+/// Why a request was refused, if it was.
+fn refusal(answer: &[u8]) -> Option<io::Error> {
+    let answered = messages(answer).find(|message| message.kind == ANSWER)?;
+    let error = answered.body.get(..4)?.try_into().map(i32::from_ne_bytes).ok()?;
+    (error != 0).then(|| io::Error::from_raw_os_error(error.saturating_neg()))
+}
+
+/// Reads what could have come from the kernel, in every way in which this program reads it. Returns how many ends of tasks it tells.
+#[cfg(feature = "fuzz")]
+pub fn fuzz_taskstats(text: &[u8]) -> usize {
+    let _ = (family(text), refusal(text));
+    messages(text).filter_map(|message| end(&message)).count()
 }
 
 /// An attribute: its length, its kind, its bytes, padded to four.
@@ -242,5 +258,14 @@ mod tests {
         assert_eq!(find(&bytes, 7), Some(&b"abc"[..]));
         assert_eq!(find(&bytes, 8), None);
         assert_eq!(find(&[1, 0, 0], 8), None);
+    }
+
+    #[test]
+    fn a_refusal_is_an_error_whatever_its_number() {
+        let answer =
+            |error: i32| [&20_u32.to_ne_bytes()[..], &ANSWER.to_ne_bytes(), &[0; 10], &error.to_ne_bytes()].concat();
+        assert!(refusal(&answer(0)).is_none());
+        assert_eq!(refusal(&answer(-1)).and_then(|error| error.raw_os_error()), Some(1));
+        assert_eq!(refusal(&answer(i32::MIN)).and_then(|error| error.raw_os_error()), Some(i32::MAX));
     }
 }

@@ -28,6 +28,8 @@ mod task;
 mod traced;
 mod usage;
 
+#[cfg(feature = "fuzz")]
+pub use exits::fuzz_taskstats;
 pub use observer::stretches::{Stretch, Stretches};
 pub use observer::{Observer, State};
 pub use target::{Detail, ObserveError, Options, Source, Target};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 
 use crate::error::{StoreError, VARIABLE};
+use crate::write::OpenFolder;
 
 /// The user's data folder: `HOWSLOW_DATA`, else `howslow` in `XDG_DATA_HOME`, else in `~/.local/share`. Nothing is created.
 ///
@@ -35,4 +36,14 @@ pub(crate) fn check_owner(folder: &Path) -> Result<(), StoreError> {
         Some((folder, owner)) if owner != 0 => Err(StoreError::AnothersFolder { folder: folder.into(), owner }),
         _ => Ok(()),
     }
+}
+
+/// Makes a folder below the data folder `base`: not as root in another user's, and through no link of another user.
+///
+/// # Errors
+/// If that is where it would be, or it cannot be made.
+pub fn make_folder(base: &Path, below: &Path) -> Result<PathBuf, StoreError> {
+    check_owner(base)?;
+    OpenFolder::create(base, below)?;
+    Ok(base.join(below))
 }

@@ -48,7 +48,7 @@ pub use calibration::{BestSpeed, Calibration};
 pub use documents::{Document, DocumentCost, read_documents};
 pub use error::{STORE_VARIABLE, StoreError, VARIABLE};
 pub use figures::{Earlier, FigureHistory, OfRun, RunKind};
-pub use folder::data_folder;
+pub use folder::{data_folder, make_folder};
 pub use head::Head;
 pub use label::check_label;
 pub use names::{book, open_file};

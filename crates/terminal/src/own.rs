@@ -16,6 +16,8 @@ use device::{Device, PATIENCE};
 use guardian::Held;
 use payload::{PAYLOADS, Payload};
 
+#[cfg(feature = "fuzz")]
+pub use answer::fuzz_answers;
 pub use guardian::{GUARD, Guardian, serve};
 
 /// Questions without output before them, at most.

@@ -71,9 +71,9 @@ fn habits_are_told_and_answers_are_no_failures() {
 
 #[test]
 fn what_changed_is_told_by_time() {
-    let before = [("read".to_string(), 100, Some(1e6)), ("stat".into(), 5, None), ("close".into(), 9, Some(5.0))];
-    let after = [("read".to_string(), 10, Some(1e5)), ("write".into(), 7, Some(2e3)), ("close".into(), 9, Some(5.0))];
-    let changed = changes(&before, &after);
+    let before = [("read", 100, Some(1e6)), ("stat", 5, None), ("close", 9, Some(5.0))];
+    let after = [("read", 10, Some(1e5)), ("write", 7, Some(2e3)), ("close", 9, Some(5.0))];
+    let changed = changes::changes_of([&before, &after]);
     let shown: Vec<_> = changed.iter().map(|row| (row.what.as_str(), row.count)).collect();
     assert_eq!(shown, [("read", [100, 10]), ("write", [0, 7]), ("stat", [5, 0])]);
     assert_eq!(changed[0].cpu_ns, Some([1e6, 1e5]));

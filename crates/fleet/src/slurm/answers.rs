@@ -73,25 +73,25 @@ pub(super) fn submitted(text: &str) -> Option<String> {
 /// Reads `%i|%T|%M|%j|%r`.
 pub(super) fn queue(text: &str) -> Result<Vec<JobLine>, String> {
     let line = |line: &str| {
+        let line = record::printable(line);
         let mut fields = line.splitn(5, '|').map(str::trim);
         let mut next = || fields.next().ok_or_else(|| line.to_owned());
         let (job, state, elapsed, name, reason) = (next()?, next()?, next()?, next()?, next()?);
-        let sight = sight(state, elapsed, reason).ok_or_else(|| line.to_owned())?;
+        let sight = sight(state, elapsed, reason).ok_or_else(|| line.clone())?;
         Ok(JobLine { job: job.into(), name: name.into(), sight })
     };
     text.lines().filter(|line| !line.trim().is_empty()).map(line).collect()
 }
 
 fn sight(state: &str, elapsed: &str, reason: &str) -> Option<Sight> {
-    let reason = record::printable(reason);
     Some(match state {
         "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
-            Sight::Waiting(reason)
+            Sight::Waiting(reason.into())
         }
         "RUNNING" | "COMPLETING" | "CONFIGURING" | "SUSPENDED" | "STOPPED" | "SIGNALING" | "STAGE_OUT" | "RESIZING" => {
             Sight::Running(seconds(elapsed).unwrap_or(0.0))
         }
-        ended => Sight::Ended(end(ended)?, told(ended, &reason)),
+        ended => Sight::Ended(end(ended)?, told(ended, reason)),
     })
 }
 
@@ -145,6 +145,24 @@ pub(super) fn job(text: &str) -> Option<(End, String)> {
     Some((end(state)?, record::printable(&format!("{}{exit}", told(state, reason)))))
 }
 
+/// Reads what a command of Slurm could have printed, as the answer of each of them. Nothing in it may control a terminal.
+#[cfg(feature = "fuzz")]
+pub fn fuzz_slurm(text: &str) {
+    let mut texts: Vec<String> = refusing(&nodes(text).unwrap_or_default()).into_values().collect();
+    let _ = partition_nodes(&nodes(text).unwrap_or_default(), true);
+    texts.extend(submitted(text));
+    texts.extend(accounting(text).into_values().map(|(_, told)| told));
+    texts.extend(job(text).map(|(_, told)| told));
+    texts.extend(queue(text).unwrap_or_default().into_iter().filter_map(|line| match line.sight {
+        Sight::Waiting(reason) | Sight::Ended(_, reason) => Some(reason),
+        Sight::Running(seconds) => {
+            assert!(seconds.is_finite(), "{seconds}");
+            None
+        }
+    }));
+    assert!(!texts.concat().contains(record::steers_terminal), "{texts:?}");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,6 +197,13 @@ mod tests {
         for odd in ["slurm_load_jobs error", "1|PENDING|0:00|a", "1|DANCING|0:00|a|None"] {
             assert_eq!(queue(odd), Err(odd.into()));
         }
+    }
+
+    #[test]
+    fn a_state_cannot_control_the_terminal() {
+        let lines = queue("3|CANCELLED by \u{1b}[2J|0:26|c\u{7}|Node\u{1b}Down").expect("a job");
+        let told = Sight::Ended(End::Cancelled, "CANCELLED by \u{fffd}[2J, Node\u{fffd}Down".into());
+        assert_eq!((lines[0].name.as_str(), &lines[0].sight), ("c\u{fffd}", &told));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! cannot be measured is reported with a reason and a remedy, the rest is measured, and nothing is left behind.
 
 mod calls;
+mod databases;
 mod ended;
 mod pipes;
 mod room;

@@ -1,7 +1,5 @@
 //! `howslow load`: whole experiments of some seconds, their accounts, their faults, and that nothing is left behind.
 
-mod killed;
-
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,11 +13,11 @@ use tempfile::TempDir;
 use crate::support::{folder, howslow, without_rights};
 
 /// A plan of two seconds, whose axes are added.
-const SMALL: &str = "name = 'small'\ntime = '1.2s'\nsettle = '300ms'\nlimit = '20s'\ndevice_size = '64MiB'\n\
+pub const SMALL: &str = "name = 'small'\ntime = '1.2s'\nsettle = '300ms'\nlimit = '20s'\ndevice_size = '64MiB'\n\
     [[interaction]]\nname = 'work'\nthink = { exponential = '40ms' }\n\
     job = { cpu = '8ms', working_set = '6MiB', references = 1500, locality = 0.7, hot = 0.3 }\n";
 
-fn plan(data: &TempDir, text: &str) -> PathBuf {
+pub fn plan(data: &TempDir, text: &str) -> PathBuf {
     let path = data.path().join("plan.toml");
     std::fs::write(&path, text).expect("a file");
     path
@@ -35,7 +33,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// Keeps other tests from making swap meanwhile. `None` if this machine does not let a test limit memory and make swap, by what
 /// a dry run and the user say.
-fn limits(data: &TempDir) -> Option<MutexGuard<'static, ()>> {
+pub fn limits(data: &TempDir) -> Option<MutexGuard<'static, ()>> {
     let path = plan(data, SMALL);
     let told =
         howslow(data).arg("load").arg(&path).arg("--dry-run").args(["--memory", "16MiB"]).output().expect("it starts");
@@ -370,7 +368,7 @@ fn swaps() -> String {
 }
 
 /// The control groups of one howslow, in whatever hierarchy.
-fn groups_of(pid: u32) -> Vec<PathBuf> {
+pub fn groups_of(pid: u32) -> Vec<PathBuf> {
     let root = Path::new("/sys/fs/cgroup");
     let hierarchies = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     let all =

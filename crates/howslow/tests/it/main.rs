@@ -22,6 +22,7 @@ mod gate;
 mod help;
 mod hidden;
 mod hostile;
+mod killed;
 mod load;
 mod looking_back;
 mod measuring;

@@ -8,13 +8,13 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use analysis::load::PageDevice;
 use rustix::fs::{AtFlags, OFlags, unlinkat};
 use system::machine::remedy_of_refusal;
 
-use super::entry::Entry;
+use super::entry::{Entry, Identity};
 use super::header::{bears, header};
 use super::ledger::Ledger;
 use super::ours;
@@ -33,7 +33,7 @@ pub struct Device {
 }
 
 enum Kind {
-    File(PathBuf),
+    File(PathBuf, Option<Identity>),
     Zram(u32),
 }
 
@@ -62,7 +62,9 @@ impl Device {
 impl Drop for Device {
     fn drop(&mut self) {
         let _ = match &self.kind {
-            Kind::File(path) => remove_file(path, &self.mark, &self.owner, true),
+            Kind::File(path, identity) => {
+                SwapFile { path, mark: &self.mark, owner: &self.owner, identity: *identity }.remove(true)
+            }
             Kind::Zram(number) => take_zram_away(*number),
         };
     }
@@ -77,10 +79,13 @@ fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Resul
         .note(&Entry::SwapFile { path: path.clone(), mark })
         .map_err(|error| failed("write down", &error, "check the ledger's folder"))?;
     // Dropped, it removes what was made so far.
-    let mut device = Device { kind: Kind::File(path.clone()), mark, owner: ledger.name().into(), counts: None };
-    let make = || -> std::io::Result<File> {
+    let mut device = Device { kind: Kind::File(path.clone(), None), mark, owner: ledger.name().into(), counts: None };
+    let mut make = || -> std::io::Result<File> {
         has_room(folder, size)?;
         let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        let identity = Identity::of(&file)?;
+        ledger.note(&Entry::Made { path: path.clone(), identity })?;
+        device.kind = Kind::File(path.clone(), Some(identity));
         // The mark first: a file without it is never removed.
         file.write_all(&header(pages(size), &mark))?;
         rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, size)?;
@@ -110,14 +115,22 @@ fn zram(size: u64, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError>
         };
         LoadError::setup(what, error, &format!("{remedy}, or choose another device"))
     };
+    let note = |number| {
+        let noted = ledger.note(&Entry::Zram { number, mark, ms: milliseconds(SystemTime::now()) });
+        noted.map_err(|error| failed("write down the zram device", &error))
+    };
+    // The kernel gives the lowest number that is free.
+    let expected = (0..).find(|number| !Path::new(&format!("/sys/block/zram{number}")).exists()).unwrap_or(0);
+    note(expected)?;
     let number = fs::read_to_string(format!("{CONTROL}/hot_add"));
     let number = number.map_err(|error| failed("add a zram device", &error))?;
     let number: u32 = number.trim().parse().map_err(|_| failed("add a zram device", &Error::other("no number")))?;
-    // Its number is known only once it exists. Until then it has no size, holds nothing and costs nothing.
-    let noted = ledger.note(&Entry::Zram { number, mark });
     let counts = Some(format!("/sys/block/zram{number}/stat").into());
     let device = Device { kind: Kind::Zram(number), mark, owner: ledger.name().into(), counts };
-    noted.map_err(|error| failed("write down the zram device", &error))?;
+    // Another program added one in the same moment.
+    if number != expected {
+        note(number)?;
+    }
     fs::write(format!("/sys/block/zram{number}/disksize"), size.to_string())
         .map_err(|error| failed("size the zram device", &error))?;
     let path = PathBuf::from(format!("/dev/zram{number}"));
@@ -175,34 +188,62 @@ fn is_marked(mut file: impl Read, mark: &[u8; 16]) -> bool {
     file.read_exact(&mut page).is_ok_and(|()| bears(&page, mark))
 }
 
-/// Turns the swap file of this owner off and removes it. Returns what was removed; nothing if it has another name or mark, or may be
-/// somebody else's.
-pub(super) fn remove_file(
-    path: &Path,
-    mark: &[u8; 16],
-    owner: &str,
-    same_boot: bool,
-) -> std::io::Result<Option<String>> {
-    let name = format!("{owner}.swap");
-    let opened = path.parent().filter(|_| path.ends_with(&name)).map(ours::folder);
-    let Some(Ok(folder)) = opened else { return Ok(None) };
-    let Ok(file) = ours::file(&folder, &name, OFlags::RDONLY) else { return Ok(None) };
-    // A howslow that was killed before the mark was written leaves an empty file.
-    if file.metadata()?.len() != 0 && !is_marked(&file, mark) {
-        return Ok(None);
-    }
-    if same_boot {
-        turn_off(&PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())))?;
-    }
-    unlinkat(&folder, &name, AtFlags::empty())?;
-    Ok(Some(format!("the swap file {}", path.display())))
+/// A swap file as it stands in a ledger.
+pub(super) struct SwapFile<'a> {
+    pub path: &'a Path,
+    pub mark: &'a [u8; 16],
+    /// The name of the ledger.
+    pub owner: &'a str,
+    /// `None` if its maker was killed before it wrote this down.
+    pub identity: Option<Identity>,
 }
 
-/// Turns a compressed device of howslow's off and removes it. Returns what was removed; nothing if it bears another mark or
-/// none: one without a size may be somebody else's, and holds nothing.
-pub(super) fn remove_zram(number: u32, mark: &[u8; 16]) -> std::io::Result<Option<String>> {
-    let is_own = File::open(format!("/dev/zram{number}")).is_ok_and(|device| is_marked(device, mark));
+impl SwapFile<'_> {
+    /// Turns it off and removes it. Returns what was removed; nothing if there is another file, or one that may be somebody else's.
+    pub fn remove(&self, same_boot: bool) -> std::io::Result<Option<String>> {
+        let name = format!("{}.swap", self.owner);
+        let opened = self.path.parent().filter(|_| self.path.ends_with(&name)).map(ours::folder);
+        let Some(Ok(folder)) = opened else { return Ok(None) };
+        let Ok(file) = ours::file(&folder, &name, OFlags::RDONLY) else { return Ok(None) };
+        let found = Identity::of(&file)?;
+        // A howslow that was killed before the mark was written leaves an empty file.
+        let is_marked = file.metadata()?.len() == 0 || is_marked(&file, self.mark);
+        if !is_marked || self.identity.is_some_and(|identity| identity != found) {
+            return Ok(None);
+        }
+        if same_boot {
+            turn_off(&PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())))?;
+        }
+        unlinkat(&folder, &name, AtFlags::empty())?;
+        Ok(Some(format!("the swap file {}", self.path.display())))
+    }
+}
+
+/// Turns a compressed device of howslow's off and removes it. Returns what was removed; nothing if it may be somebody else's: if it
+/// bears another mark, or none and was not added right after the time in ms at which a ledger told so.
+pub(super) fn remove_zram(number: u32, mark: &[u8; 16], noted: u64) -> std::io::Result<Option<String>> {
+    /// The kernel takes less than a millisecond, on a busy machine perhaps a second. Its clock of files is up to 10 ms behind.
+    const BEFORE_MS: u64 = 10;
+    const AFTER_MS: u64 = 1000;
+    let path = format!("/dev/zram{number}");
+    let Ok(mut device) = File::open(&path) else { return Ok(None) };
+    let mut page = vec![0; rustix::param::page_size()];
+    let is_own = match device.read_exact(&mut page) {
+        Ok(()) if bears(&page, mark) => true,
+        Ok(()) if page.iter().any(|byte| *byte != 0) => false,
+        // It has no size yet, or no content. Its file was not written to, so its time is that of the device's beginning.
+        _ => {
+            let begun = fs::metadata(&path).and_then(|file| file.modified()).map_or(0, milliseconds);
+            (noted.saturating_sub(BEFORE_MS)..=noted.saturating_add(AFTER_MS)).contains(&begun)
+        }
+    };
+    drop(device);
     if is_own { take_zram_away(number) } else { Ok(None) }
+}
+
+/// Since 1970.
+fn milliseconds(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 fn take_zram_away(number: u32) -> std::io::Result<Option<String>> {
@@ -223,4 +264,43 @@ fn patiently(mut work: impl FnMut() -> std::io::Result<()>) -> std::io::Result<(
         }
     }
     work()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As it is left by one that is killed before it gives its device a size, or before it writes the mark.
+    #[test]
+    fn a_zram_device_that_bears_no_mark_yet_is_known_by_when_it_was_added() {
+        let added = || -> Option<(u32, u64)> {
+            let noted = milliseconds(SystemTime::now());
+            let number = fs::read_to_string(format!("{CONTROL}/hot_add")).ok()?;
+            Some((number.trim().parse().expect("a number"), noted))
+        };
+        let size = |number: u32| fs::write(format!("/sys/block/zram{number}/disksize"), "1048576").expect("a size");
+        let is_there = |number: u32| Path::new(&format!("/sys/block/zram{number}")).exists();
+        for has_size in [false, true] {
+            let Some((number, noted)) = added() else {
+                return testing::left_out!("zram devices; run as root, with the module zram");
+            };
+            if has_size {
+                size(number);
+            }
+            let stays = [noted - 60_000, noted + 60_000].map(|other| remove_zram(number, &[7; 16], other));
+            let remained = is_there(number);
+            let goes = remove_zram(number, &[7; 16], noted);
+            assert!(stays.iter().all(|it| matches!(it, Ok(None))) && remained, "{stays:?}");
+            assert!(matches!(goes, Ok(Some(_))) && !is_there(number), "{goes:?}");
+        }
+        // One that somebody writes to is his.
+        let Some((number, noted)) = added() else { return };
+        size(number);
+        let other = header(256, &[8; 16]);
+        let written =
+            OpenOptions::new().write(true).open(format!("/dev/zram{number}")).and_then(|mut it| it.write_all(&other));
+        let stays = remove_zram(number, &[7; 16], noted);
+        let goes = remove_zram(number, &[8; 16], 0);
+        assert!(written.is_ok() && matches!(stays, Ok(None)) && matches!(goes, Ok(Some(_))), "{stays:?} {goes:?}");
+    }
 }

@@ -2,7 +2,7 @@
 //! version.
 
 use std::fs::{self, File};
-use std::io::{Error, Read};
+use std::io::{Error, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use system::machine::remedy_of_refusal;
 
 use super::controllers::{Controllers, Place, Version};
-use super::entry::Entry;
+use super::entry::{Entry, Identity};
 use super::ledger::{Ledger, PREFIX};
 use super::ours;
 use super::text::{field, pressure, read};
@@ -33,6 +33,7 @@ pub struct Group {
 struct Part {
     version: Version,
     folder: PathBuf,
+    identity: Identity,
 }
 
 /// What a group has used so far.
@@ -151,7 +152,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for part in [&self.time, &self.memory].into_iter().flatten() {
-            let _ = remove(&part.folder, PREFIX);
+            let _ = remove(&part.folder, PREFIX, Some(part.identity));
         }
     }
 }
@@ -161,44 +162,52 @@ fn part(place: &Place, ledger: &Ledger, controller: &str) -> std::io::Result<Par
     if place.version == Version::Two && !controller.is_empty() {
         let enabled = place.folder.join("cgroup.subtree_control");
         if !read(&enabled).split_whitespace().any(|word| word == controller) {
-            ledger.note(&Entry::Enabled(enabled.clone()))?;
-            fs::write(&enabled, format!("+{controller}"))?;
+            let mut file = File::options().write(true).open(&enabled)?;
+            ledger.note(&Entry::Enabled { path: enabled, identity: Identity::of(&file)? })?;
+            file.write_all(format!("+{controller}").as_bytes())?;
         }
     }
     let folder = place.folder.join(format!("{}-{:04x}", ledger.name(), fastrand::u16(..)));
     ledger.note(&Entry::Group(folder.clone()))?;
     fs::create_dir(&folder)?;
-    Ok(Part { version: place.version, folder })
+    let identity = Identity::of(File::open(&folder)?)?;
+    ledger.note(&Entry::Made { path: folder.clone(), identity })?;
+    Ok(Part { version: place.version, folder, identity })
 }
 
 /// Disables the controller for memory again below this group. It fails where somebody else uses it by now, which is right.
-pub(super) fn disable(path: &Path) -> std::io::Result<Option<String>> {
-    if let Ok(Some(file)) = ours::of_control_groups(path, OFlags::WRONLY) {
+pub(super) fn disable(path: &Path, identity: Identity) -> std::io::Result<Option<String>> {
+    let file = ours::of_control_groups(path, OFlags::WRONLY).ok().flatten();
+    if let Some(file) = file.filter(|file| Identity::of(file).is_ok_and(|found| found == identity)) {
         let _ = rustix::io::write(&file, b"-memory");
     }
     Ok(None)
 }
 
-/// Ends the processes of a group whose name begins with this owner's and removes it. Returns what was removed; nothing if it is
-/// no control group, or another's.
-pub(super) fn remove(folder: &Path, owner: &str) -> std::io::Result<Option<String>> {
+/// Ends the processes of a group whose name begins with this owner's and removes it. Without an identity it was left before it had
+/// any process: none is ended then. Returns what was removed; nothing if it is no control group, or another's.
+pub(super) fn remove(folder: &Path, owner: &str, identity: Option<Identity>) -> std::io::Result<Option<String>> {
     /// Freeing the memory of a killed process takes tenths of a second, with a slow page device more.
     const PATIENCE: Duration = Duration::from_secs(5);
     let is_own = folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(owner));
     let group = ours::of_control_groups(folder, OFlags::RDONLY | OFlags::DIRECTORY);
     let Some(group) = group.ok().flatten().filter(|_| is_own) else { return Ok(None) };
+    if identity.is_some_and(|identity| Identity::of(&group).is_ok_and(|found| found != identity)) {
+        return Ok(None);
+    }
     let start = Instant::now();
     loop {
         let mut processes = String::new();
         let opened = openat(&group, "cgroup.procs", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
         let _ = opened.map(|file| File::from(file).read_to_string(&mut processes));
         let pids = processes.lines().filter_map(|line| line.parse().ok()).filter_map(Pid::from_raw);
-        pids.for_each(|pid| {
+        pids.filter(|_| identity.is_some()).for_each(|pid| {
             let _ = kill_process(pid, Signal::KILL);
         });
         match fs::remove_dir(folder) {
             Ok(()) => return Ok(Some(format!("the control group {}", folder.display()))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(_) if identity.is_none() && !processes.is_empty() => return Ok(None),
             Err(error) if start.elapsed() > PATIENCE => return Err(error),
             Err(_) => std::thread::sleep(Duration::from_millis(5)),
         }

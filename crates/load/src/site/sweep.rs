@@ -1,9 +1,9 @@
 //! Removes what stands in the ledgers of howslows that have ended: what was made for an experiment, and what a killed one has left.
 
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::device;
+use super::device::{self, SwapFile};
 use super::entry::{Entry, boot};
 use super::group;
 use super::ledger::{Left, folders};
@@ -50,15 +50,24 @@ impl Remains {
         // A line that was cut short by the end of its writer lists nothing that was made.
         let entries: Vec<Entry> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let same_boot = entries.first() == Some(&Entry::Boot(boot()));
+        let made = |wanted: &Path| {
+            entries.iter().find_map(|entry| match entry {
+                Entry::Made { path, identity } if path == wanted => Some(*identity),
+                _ => None,
+            })
+        };
         for entry in entries.iter().rev() {
             let result = match entry {
-                Entry::Boot(_) => Ok(None),
-                Entry::SwapFile { path, mark } => device::remove_file(path, mark, &ledger.name, same_boot),
+                Entry::Boot(_) | Entry::Made { .. } => Ok(None),
+                Entry::SwapFile { path, mark } => {
+                    let file = SwapFile { path, mark, owner: &ledger.name, identity: made(path) };
+                    file.remove(same_boot)
+                }
                 // After another boot the names belong to somebody else.
                 _ if !same_boot => Ok(None),
-                Entry::Group(path) => group::remove(path, &ledger.name),
-                Entry::Enabled(path) => group::disable(path),
-                Entry::Zram { number, mark } => device::remove_zram(*number, mark),
+                Entry::Group(path) => group::remove(path, &ledger.name, made(path)),
+                Entry::Enabled { path, identity } => group::disable(path, *identity),
+                Entry::Zram { number, mark, ms } => device::remove_zram(*number, mark, *ms),
             };
             match result {
                 Ok(removed) => self.removed.extend(removed),
@@ -72,8 +81,9 @@ impl Remains {
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
-    use std::path::Path;
 
+    use super::super::controllers::Controllers;
+    use super::super::entry::Identity;
     use super::super::header::header;
     use super::super::ledger::{Ledger, PREFIX};
     use super::*;
@@ -87,6 +97,10 @@ mod tests {
     fn write(path: &Path, content: impl AsRef<[u8]>, mode: u32) {
         fs::write(path, content).expect("a file");
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("ours");
+    }
+
+    fn identity(path: &Path) -> Identity {
+        Identity::of(fs::File::open(path).expect("it is there")).expect("the kernel tells it")
     }
 
     /// Writes a ledger of a process that has ended. Returns its name.
@@ -109,7 +123,8 @@ mod tests {
         write(&others, header(16, &mark), 0o600);
         write(&precious, "", 0o600);
         let lines = [&file, &others, &precious].map(|path| Entry::SwapFile { path: path.clone(), mark });
-        let dead = ended(folder.path(), 1, 0o600, &[&[Entry::Boot(boot())], &lines[..]].concat());
+        let made = [&file, &others].map(|path| Entry::Made { path: path.clone(), identity: identity(path) });
+        let dead = ended(folder.path(), 1, 0o600, &[&[Entry::Boot(boot())], &lines[..], &made].concat());
 
         let remains = Remains::sweep_in(&[folder.path().into()]);
         assert_eq!((remains.removed.len(), remains.stays.len()), (1, 0), "{remains:?}");
@@ -132,7 +147,12 @@ mod tests {
         fs::create_dir(&group).expect("a folder");
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().expect("sleep");
         write(&group.join("cgroup.procs"), format!("{}\n", child.id()), 0o600);
-        let lines = [Entry::Boot(boot()), Entry::Group(group.clone()), Entry::Enabled(victim.clone())];
+        let lines = [
+            Entry::Boot(boot()),
+            Entry::Group(group.clone()),
+            Entry::Made { path: group.clone(), identity: identity(&group) },
+            Entry::Enabled { path: victim.clone(), identity: identity(&victim) },
+        ];
         let unchanged = |child: &mut std::process::Child| {
             fs::read(&victim).expect("a file") == b"precious" && child.try_wait().expect("our child").is_none()
         };
@@ -157,5 +177,69 @@ mod tests {
         ended(folder.path(), 1, 0o600, &[Entry::Boot(boot()), Entry::SwapFile { path: file.clone(), mark: [7; 16] }]);
         assert_eq!(Remains::sweep_in(&[folder.path().into()]).removed.len(), 1);
         assert!(!file.exists() && !folder.path().exists());
+    }
+
+    /// The same name and even the same mark, in another file.
+    #[test]
+    fn what_has_taken_the_place_of_what_was_made_stays() {
+        let (folder, scratch) = (folder(), folder());
+        let file = scratch.path().join(format!("{PREFIX}1-1.swap"));
+        let mark = [7; 16];
+        write(&file, header(16, &mark), 0o600);
+        let made = Entry::Made { path: file.clone(), identity: identity(&file) };
+        let lines = [Entry::Boot(boot()), Entry::SwapFile { path: file.clone(), mark }, made];
+        let kept = scratch.path().join("kept");
+        fs::rename(&file, &kept).expect("ours");
+        write(&file, header(16, &mark), 0o600);
+        ended(folder.path(), 1, 0o600, &lines);
+        assert_eq!(Remains::sweep_in(&[folder.path().into()]), Remains::default());
+        assert!(file.exists() && kept.exists());
+        // The one that was made is removed, and so is one of which only the mark is known.
+        fs::rename(&kept, &file).expect("ours");
+        for known in [3, 2] {
+            write(&file, header(16, &mark), 0o600);
+            let folder = tests::folder();
+            ended(folder.path(), 1, 0o600, &lines[..known]);
+            assert_eq!(Remains::sweep_in(&[folder.path().into()]).removed.len(), 1);
+            assert!(!file.exists());
+        }
+    }
+
+    /// A group of the same name that somebody else has made since, with a process in it.
+    #[test]
+    fn a_control_group_that_is_another_by_now_stays_with_its_processes() {
+        let Some(place) = Controllers::find().time.map(|place| place.folder) else {
+            return testing::left_out!("no control group can be made here; run as root");
+        };
+        let group = place.join(format!("{PREFIX}1-1-{:04x}", fastrand::u16(..)));
+        let again = || {
+            let _ = fs::remove_dir(&group);
+            fs::create_dir(&group).expect("a group");
+        };
+        again();
+        let first = identity(&group);
+        // One more in between, so that the second cannot have the inode of the first.
+        let spare = place.join(format!("{PREFIX}spare-{:04x}", fastrand::u16(..)));
+        fs::create_dir(&spare).expect("a group");
+        again();
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().expect("sleep");
+        fs::write(group.join("cgroup.procs"), child.id().to_string()).expect("our child enters");
+        let lists = |identity: Option<Identity>| {
+            let made = identity.map(|identity| Entry::Made { path: group.clone(), identity });
+            let lines = [Entry::Boot(boot()), Entry::Group(group.clone())].into_iter().chain(made);
+            let folder = folder();
+            ended(folder.path(), 1, 0o600, &lines.collect::<Vec<_>>());
+            Remains::sweep_in(&[folder.path().into()])
+        };
+        let stays = [lists(Some(first)), lists(None)];
+        let lives = child.try_wait().expect("our child").is_none();
+        let own = identity(&group);
+        let goes = lists(Some(own));
+        let ended = child.kill().and_then(|()| child.wait());
+        let (is_gone, _) = (!group.exists(), fs::remove_dir(&spare));
+        let _ = fs::remove_dir(&group);
+        ended.expect("our child");
+        assert!(lives && stays.iter().all(|remains| *remains == Remains::default()), "{stays:?}");
+        assert!(is_gone && goes.removed.len() == 1 && first != own, "{goes:?}");
     }
 }

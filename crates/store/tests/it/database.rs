@@ -234,7 +234,7 @@ fn encryption_that_cannot_be_had_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn a_damaged_and_a_locked_database_say_what_to_do() {
+fn a_damaged_database_says_what_to_do() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = sqlite(folder.path());
     store.keep(&example("a", "2026-01-01T00:00:00Z")).expect("kept");

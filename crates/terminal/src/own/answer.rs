@@ -72,6 +72,15 @@ impl Listener {
     }
 }
 
+/// Reads what could have come from a terminal. Returns how many answers it holds.
+#[cfg(feature = "fuzz")]
+pub fn fuzz_answers(bytes: &[u8]) -> usize {
+    let mut listener = Listener::default();
+    let heard = bytes.iter().filter(|byte| listener.next(**byte).is_some()).count();
+    assert!(listener.numbers.len() <= MOST_NUMBERS, "{:?}", listener.numbers);
+    heard
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,66 @@
+//! A database that is damaged, or that another program does not let go of.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::support::{QUICK, folder, howslow};
+
+/// A store with one run.
+fn kept(data: &TempDir) -> std::path::PathBuf {
+    let file = data.path().join("runs.sqlite");
+    let mut run = howslow(data);
+    run.env("HOWSLOW_STORE", &file).args(["run", "loop.empty", "--keep"]).args(QUICK).assert().success();
+    file
+}
+
+/// Checks that there is one sentence, with advice, and the status of a failure.
+fn one_sentence(output: &Output, advice: &str) {
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), told.lines().count()), (Some(1), 1), "{told}");
+    assert!(told.contains("runs.sqlite") && told.contains(advice), "{told}");
+}
+
+#[test]
+fn a_damaged_database_is_one_sentence_with_advice() {
+    let data = folder();
+    let file = kept(&data);
+    let mut bytes = fs::read(&file).expect("a database");
+    bytes.iter_mut().skip(100).for_each(|byte| *byte = 0xa5);
+    fs::write(&file, bytes).expect("written");
+    for words in [&["history"][..], &["show", "@1"], &["watch"], &["compare", "@1", "@2"]] {
+        let output = howslow(&data).env("HOWSLOW_STORE", &file).args(words).output().expect("it runs");
+        one_sentence(&output, "move it away");
+    }
+}
+
+/// The command as if no time passed while it waits: a minute is what another program gets.
+fn hurried(data: &TempDir, store: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new("strace");
+    command.args(["-f", "-o", "/dev/null", "-e", "trace=clock_nanosleep,nanosleep"]);
+    command.args(["-e", "inject=clock_nanosleep,nanosleep:retval=0"]).arg(assert_cmd::cargo::cargo_bin!("howslow"));
+    command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_STORE", store).args(words);
+    command.output().expect("strace, which the tests of bills need too")
+}
+
+#[test]
+fn a_locked_database_is_one_sentence_with_advice_and_loses_no_run() {
+    let data = folder();
+    let file = kept(&data);
+    let other = Connection::open(&file).expect("a database");
+    other.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
+    one_sentence(&hurried(&data, &file, &["history"]), "try again when that has finished");
+    one_sentence(&hurried(&data, &file, &["show", "@1"]), "try again when that has finished");
+    let run = [&["run", "loop.empty", "--keep"][..], &QUICK].concat();
+    let measured = hurried(&data, &file, &run);
+    let told = String::from_utf8_lossy(&measured.stderr).into_owned();
+    assert!(measured.status.success() && told.contains("is used by another program"), "{:?} {told}", measured.status);
+    other.execute_batch("ROLLBACK").expect("no lock");
+    drop(other);
+    let listed = howslow(&data).env("HOWSLOW_STORE", &file).args(["history", "--json"]).output().expect("it runs");
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&listed.stdout).expect("JSON");
+    assert_eq!(rows.len(), 2, "the run that had to wait is there");
+}
