@@ -6,16 +6,20 @@ mod interval;
 mod processes;
 mod rows;
 mod waiting;
+mod written;
 
 use record::Observation;
 
 use crate::predict::MixPrediction;
 
-pub use changes::{ChangedRow, WrittenBill, changes};
+pub use changes::{
+    BilledFigure, BilledLine, ChangeVerdict, ChangedFigure, ChangedRow, WorkUnit, changed_figures, changes,
+};
 pub use interval::{Account, AccountLine, Stretch, Unit, UnitPrices, Who, interval};
 pub use processes::{executed, is_priced_together};
 pub use rows::{Bill, BillRow, CALLS, Charged, Habit, MeasuredCalls};
 pub use waiting::{WaitSum, WaitedFor, waits_by_cause};
+pub use written::WrittenBill;
 
 /// The bill of what was observed. The lines of the prediction belong to the row that their note names.
 pub fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bill {

@@ -3,7 +3,6 @@
 
 mod derivations;
 mod route;
-mod written;
 
 use record::{Bytes, Cost, Doubt, Run};
 use serde::Serialize;
@@ -11,9 +10,8 @@ use serde::Serialize;
 pub use derivations::{DERIVATIONS, REFILLS, RSX_DERIVATIONS, SIGNAL, SWITCH};
 pub use route::{Derivation, Part, Quantity, Route, cost, net};
 
-use self::written::{FigureOrMissing, RouteWritten, RoutesAgree};
 use crate::answer::{Answer, between};
-use crate::form::As;
+use crate::form::{As, Form, TimeFigure};
 use crate::statistics::Interval;
 use crate::sums::{doubts_of, join, quotient};
 
@@ -144,6 +142,60 @@ pub fn entry_shares(run: &Run) -> Vec<EntryShare> {
 fn entries(cost: &Cost, entry: &str) -> Option<f64> {
     let said = cost.explained_by.iter().find(|term| term.operation == entry).map(|term| term.times);
     said.or_else(|| (cost.family() == "call" && cost.per == "call").then_some(1.0))
+}
+
+/// A route.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+struct RouteWritten {
+    /// What it compares, in words.
+    route: &'static str,
+    /// Its formula.
+    formula: String,
+}
+
+/// Where a route leads.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+struct FigureOrMissing {
+    /// Where it leads.
+    figure: Option<TimeFigure>,
+    /// The costs that the run lacks for it.
+    missing: Option<Vec<String>>,
+}
+
+/// Whether two routes agree.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+struct RoutesAgree {
+    /// The ratio of their figures.
+    ratio: f64,
+    /// Whether their intervals overlap.
+    overlap: bool,
+    /// The ratio within which they agree.
+    within: f64,
+    /// Whether they agree; null where their intervals leave it open.
+    agree: Option<bool>,
+    /// The same as a word: `yes`, `no` or `inconclusive`.
+    answer: &'static str,
+}
+
+impl Form<Route> for RouteWritten {
+    fn of(route: &Route) -> RouteWritten {
+        RouteWritten { route: route.name, formula: route.formula() }
+    }
+}
+
+impl Form<Result<Interval, Vec<String>>> for FigureOrMissing {
+    fn of(figure: &Result<Interval, Vec<String>>) -> FigureOrMissing {
+        FigureOrMissing { figure: figure.as_ref().ok().map(TimeFigure::from), missing: figure.as_ref().err().cloned() }
+    }
+}
+
+impl Form<Agreement> for RoutesAgree {
+    fn of(&Agreement { ratio, overlap, agree }: &Agreement) -> RoutesAgree {
+        RoutesAgree { ratio, overlap, within: AGREE, agree: agree.is_yes(), answer: agree.word() }
+    }
 }
 
 #[cfg(test)]

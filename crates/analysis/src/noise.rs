@@ -7,12 +7,14 @@ mod charge;
 mod gap;
 mod periods;
 mod recording;
+mod source;
 mod windows;
 
-pub use account::{Clock, CountedInterrupts, CpuAccount, Longest, RepeatedSeries, Source, account};
+pub use account::{Clock, CountedInterrupts, CpuAccount, Longest, RepeatedSeries, account};
 pub use cause::NoiseCause;
 pub use charge::{Charges, Event, Mark, UNEXPLAINED, charge};
 pub use gap::{Gap, SpinWindow};
 pub use periods::{Series, periods};
 pub use recording::Recording;
+pub use source::Source;
 pub use windows::{Line, attribute};

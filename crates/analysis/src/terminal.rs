@@ -1,14 +1,12 @@
 //! What was measured of a terminal: plain data, and the figures that follow from it.
 
 pub mod pseudo;
-mod written;
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::written::{LatencyQuantiles, ParsedRates};
-use crate::form::As;
+use crate::form::{As, Form};
 use crate::statistics::{Interval, median_ranks, quantile, sorted};
 
 /// The terminal that howslow was run in.
@@ -148,6 +146,84 @@ impl Latency {
             return None;
         }
         Some((self.ns[low as usize - 1], self.ns[high as usize - 1]))
+    }
+}
+
+/// Times of one kind.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub(super) struct LatencyQuantiles {
+    /// How many times were taken.
+    samples: usize,
+    /// Their quantiles.
+    quantiles: Vec<Quantile>,
+}
+
+/// A quantile of times.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+struct Quantile {
+    /// `p50` and so on.
+    name: &'static str,
+    /// The time in ns; null where there are too few samples.
+    ns: Option<f64>,
+    /// Lower end of its 95 % interval in ns; null where there are too few samples.
+    low_ns: Option<f64>,
+    /// Upper end of its 95 % interval in ns.
+    high_ns: Option<f64>,
+}
+
+/// One kind of output.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+struct ParsedRates {
+    /// Its name.
+    name: &'static str,
+    /// What it is.
+    about: &'static str,
+    /// Bytes that were sent at once.
+    bytes: u64,
+    /// How often.
+    times: usize,
+    /// Bytes a second until the terminal had parsed the last one.
+    parsed: Option<Rate>,
+    /// Bytes a second until the last write returned.
+    written: Option<Rate>,
+}
+
+/// A rate.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+struct Rate {
+    /// The median in bytes a second.
+    bytes_per_second: f64,
+    /// Lower end of its 95 % interval; of all values where there are fewer than six.
+    low: f64,
+    /// Upper end.
+    high: f64,
+}
+
+impl Form<Latency> for LatencyQuantiles {
+    fn of(latency: &Latency) -> LatencyQuantiles {
+        let quantiles = QUANTILES.iter().map(|&(name, share)| {
+            let (low_ns, high_ns) = latency.interval(share).unzip();
+            Quantile { name, ns: latency.at(share), low_ns, high_ns }
+        });
+        LatencyQuantiles { samples: latency.samples(), quantiles: quantiles.collect() }
+    }
+}
+
+impl Form<Parsed> for ParsedRates {
+    fn of(payload: &Parsed) -> ParsedRates {
+        let rate = |it: Interval| Rate { bytes_per_second: it.value, low: it.low, high: it.high };
+        ParsedRates {
+            name: payload.name,
+            about: payload.about,
+            bytes: payload.bytes,
+            times: payload.passes.len(),
+            parsed: payload.rate().map(rate),
+            written: payload.written_rate().map(rate),
+        }
     }
 }
 

@@ -7,9 +7,8 @@ pub(crate) mod kept;
 mod mix;
 mod outputs;
 pub(crate) mod prices;
+mod repeat;
 
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
 use std::time::Duration;
 
 use measure::Signals;
@@ -17,8 +16,9 @@ use observe::{Detail, ObserveError, Observer, Options, Source, State, Target};
 use record::{Observation, printable};
 
 use crate::cli::{BillArgs, CountingSource};
-use crate::output::{Misuse, Outcome, Outgoing, say};
+use crate::output::{self, Misuse, Outcome, Outgoing, say};
 use prices::Prices;
+use repeat::Watched;
 
 /// How often what ended is collected.
 const STEP: Duration = Duration::from_millis(20);
@@ -27,9 +27,10 @@ const LAST: Duration = Duration::from_secs(2);
 
 pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     if let [before, after] = args.bills.as_slice() {
-        return changes::changes(before, after, args.json);
+        return changes::changes([before, after], args);
     }
     outputs::check(args)?;
+    repeat::check(args)?;
     let mut prices = Prices::open(args)?;
     let target = target(args)?;
     let source = args.source.map(source);
@@ -39,14 +40,18 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
         Some(times) => alternate::alternate(&target, &options, times).map_err(misuse)?,
         None => None,
     };
+    let against = repeat::against(args)?;
     let signals = Signals::watch();
-    let observer = Observer::start(target, &options).map_err(misuse)?;
-    // Before it executed its program, the command had the handlers of this process, and may have lost a signal to them.
-    if let Some(come) = signals.come() {
-        observer.signal(come);
-    }
     let mut outgoing = Outgoing::default();
-    let mut watched = watch(observer, args, &mut prices, &signals, &mut outgoing)?;
+    let once = |target: &Target, calibrate: bool| -> anyhow::Result<Watched> {
+        let observer = Observer::start(target.clone(), &Options { calibrate, ..options }).map_err(misuse)?;
+        // Before it executed its program, the command had the handlers of this process, and may have lost a signal to them.
+        if let Some(come) = signals.come() {
+            observer.signal(come);
+        }
+        watch(observer, args, &mut prices, &signals, &mut outgoing)
+    };
+    let (mut watched, base) = repeat::repeated(&target, against.as_ref(), args.repeat.unwrap_or(1), once)?;
     // Nothing is attached any more, and a reader that takes nothing must not keep this process from being ended.
     watched.signal = watched.signal.or(signals.end());
     alternate::note(&mut watched.seen, alternated);
@@ -54,7 +59,12 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
         prices.complete(&watched.seen);
         watched.signal = prices.measure(&watched.seen)?;
     }
-    outgoing.add(&tell(&watched.seen, &watched.seen, args, &mut prices)?);
+    let own = tell(&watched.seen, &watched.seen, args, &mut prices)?;
+    let (text, gate) = match &base {
+        Some(base) => beside(base, &watched.seen, args, &mut prices)?,
+        None => (own, Outcome::Done),
+    };
+    outgoing.add(&text);
     // Once a signal has asked for the end, a reader that takes nothing is not waited for.
     let patience = if watched.signal.is_some() { LAST } else { Duration::MAX };
     let finished = match outputs::is_beside_a_command(args) {
@@ -62,7 +72,20 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
         true => outgoing.finish(std::io::stderr(), patience).or(Ok(())),
         false => outgoing.finish(std::io::stdout(), patience),
     };
-    finished.map(|()| watched.outcome())
+    finished.map(|()| if gate == Outcome::Done { watched.outcome() } else { gate })
+}
+
+/// What a command changes beside another one that was run in turn with it.
+fn beside(
+    base: &Observation,
+    seen: &Observation,
+    args: &BillArgs,
+    prices: &mut Prices,
+) -> anyhow::Result<(String, Outcome)> {
+    prices.complete(base);
+    let bills = [base, seen].map(|seen| analysis::bill::WrittenBill::of(seen, &prices.priced(seen).bill));
+    let style = if outputs::is_beside_a_command(args) { output::error_style() } else { output::style() };
+    changes::compared([&bills[0], &bills[1]], true, args, style)
 }
 
 /// A way of counting by its word.
@@ -92,28 +115,6 @@ pub(crate) fn misuse(error: ObserveError) -> anyhow::Error {
         ObserveError::Failed(_) => error.into(),
         other => Misuse(printable(&other.to_string())).into(),
     }
-}
-
-/// How the watching ended.
-struct Watched {
-    seen: Observation,
-    status: Option<ExitStatus>,
-    signal: Option<i32>,
-}
-
-impl Watched {
-    fn outcome(&self) -> Outcome {
-        match (self.status, self.signal) {
-            (Some(status), _) => Outcome::Passed(passed(status)),
-            (None, Some(signal)) => Outcome::Interrupted(signal),
-            (None, None) => Outcome::Done,
-        }
-    }
-}
-
-/// The status of a command as shells pass it on: 128 and the signal that ended it.
-fn passed(status: ExitStatus) -> u8 {
-    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1) as u8
 }
 
 fn watch(

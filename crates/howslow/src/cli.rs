@@ -28,7 +28,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use report::document::DOCUMENTS;
 
-pub(crate) use bill::{BillArgs, BillFormat, CountingSource, StackWeight};
+pub(crate) use bill::{BillArgs, BillFormat, BillGrowth, CountingSource, StackWeight};
 pub(crate) use compare::{CompareArgs, CompareUnit, FailOnVerdict, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use exchange::{ExportArgs, ImportArgs};

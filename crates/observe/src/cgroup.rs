@@ -12,8 +12,8 @@ use crate::target::ObserveError;
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     path: PathBuf,
-    /// Its id, and how deep it lies below the root; only in the unified hierarchy.
-    pub id: Option<(u64, i32)>,
+    /// Its id, and how deep it lies below the root, if that is known; only in the unified hierarchy.
+    pub id: Option<(u64, Option<i32>)>,
 }
 
 impl Cgroup {
@@ -30,7 +30,8 @@ impl Cgroup {
         let inode = fs::metadata(&folder).map_err(wrong)?.ino();
         let above = folder.ancestors().skip(1).take_while(|above| device(above) == device(&folder));
         // The id of a cgroup is the inode of its folder.
-        let id = is_unified(&folder).then(|| (inode, above.count() as i32));
+        let depth = (!in_namespace()).then(|| above.count() as i32);
+        let id = is_unified(&folder).then_some((inode, depth));
         Ok(Cgroup { path: folder, id })
     }
 
@@ -46,6 +47,13 @@ impl Cgroup {
         }
         found
     }
+}
+
+/// True if the root of this process's cgroups lies below the true one, whose namespace has a fixed inode
+/// (include/uapi/linux/nsfs.h, `CGROUP_NS_INIT_INO`).
+fn in_namespace() -> bool {
+    const FIRST: u64 = 0xefff_fffb;
+    fs::metadata("/proc/self/ns/cgroup").is_ok_and(|it| it.ino() != FIRST)
 }
 
 /// The names of a folder that are numbers.

@@ -50,7 +50,7 @@ pub(crate) struct Exits {
     socket: OwnedFd,
     family: u16,
     known: HashMap<u32, TaskEnd>,
-    /// True if ends were lost because they came too fast.
+    /// True if ends were lost because they came too fast, or too many were kept.
     pub lost: bool,
 }
 
@@ -113,6 +113,7 @@ impl Exits {
         }
         if self.known.len() > MOST_KEPT {
             self.known.clear();
+            self.lost = true;
         }
     }
 

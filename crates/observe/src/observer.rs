@@ -51,6 +51,8 @@ pub struct Observer {
     counter: Option<Counter>,
     command: Option<Running>,
     exits: Option<Exits>,
+    /// Tasks that ended without anybody to tell what they had used.
+    unknown_ends: u64,
     fold: Fold,
     names: CallNames,
     /// What threads had used before they were watched.
@@ -160,6 +162,7 @@ impl Observer {
             let end = self.exits.as_mut().and_then(|exits| exits.take(task.thread));
             task.ended_by = end.map(|end| end.signal);
             let total = used.or(end.map(|end| end.usage));
+            self.unknown_ends += u64::from(total.is_none() && self.exits.is_none());
             let before = self.before.remove(&task.thread).unwrap_or_default();
             let usage = total.map(|total| without_stops(total.since(&before), task.stops));
             (task, usage)
@@ -203,7 +206,8 @@ impl Observer {
         let whole = self.command.as_ref().and_then(Running::usage).map(|usage| without_stops(usage, stops));
         // It lacks processes that nobody waited for, as of a server that ignores SIGCHLD; then their own accounts hold more.
         let whole = whole.filter(|whole| parts.cpu_ns <= whole.cpu_ns.map(|cpu| cpu * (1.0 + ROUNDED)));
-        let usage = whole.unwrap_or(parts);
+        // A sum that lacks most of its parts is no charge.
+        let usage = whole.unwrap_or(if self.unknown_ends > 0 { Usage::default() } else { parts });
         if let ([process], Some(whole)) = (told.processes.as_mut_slice(), whole) {
             process.usage = whole;
         }
@@ -275,6 +279,9 @@ impl Observer {
             lose(tasks, "tasks were not counted, because the kernel had no room for them");
             lose(events, "pairs, errors and signals were not counted, because the kernel had no room for them");
         }
+        let what =
+            "tasks ended whose processor time is not known, so what was charged is not: that takes CAP_NET_ADMIN";
+        lose(if self.command.is_none() { self.unknown_ends } else { 0 }, what);
         match &self.exits {
             Some(exits) if exits.lost => {
                 let what = "tasks ended too fast for their processor time and faults to be told by process";

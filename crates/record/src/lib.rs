@@ -34,6 +34,7 @@ mod run;
 mod tails;
 mod term;
 pub mod units;
+mod usage;
 mod waits;
 
 pub use beside::{Achieved, Beside, Place};
@@ -47,7 +48,7 @@ pub use input::{open_input, open_unlinked, read_input, read_text};
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use observed::{
-    CallCount, Loss, NamedCount, Observation, PairCount, PassedOver, ProcessCounts, Requests, ThreadCounts, Usage,
+    CallCount, Loss, NamedCount, Observation, PairCount, PassedOver, ProcessCounts, Requests, ThreadCounts,
 };
 pub use point::{Point, Unit, Value, typed_name};
 pub use present::{Counters, Present};
@@ -61,4 +62,5 @@ pub use run::{
 pub use tails::{Arrivals, Percentile, Tail, Tailing, Tails};
 pub use term::{FixedPoint, FixedTerm, Term};
 pub use units::{Bytes, Nanoseconds};
+pub use usage::{Repetition, Usage};
 pub use waits::{CallTime, WaitReason, Waits};

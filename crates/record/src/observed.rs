@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counting::CountingCost;
-use crate::waits::{CallTime, Waits};
+use crate::usage::{Repetition, Usage};
+use crate::waits::{CallTime, WaitReason, Waits};
 
 /// What was counted while something was watched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,9 +33,33 @@ pub struct Observation {
     pub losses: Vec<Loss>,
     /// What counting cost the program.
     pub counting: Option<CountingCost>,
+    /// Each run of a command that was repeated; the counts above are those of the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repetitions: Vec<Repetition>,
 }
 
 impl Observation {
+    /// Its sums; `counting_each_ns` is what counting one call took, in ns.
+    pub fn repetition(&self, counting_each_ns: f64) -> Repetition {
+        let together = &self.together;
+        let waits = together.waits.iter().filter(|it| it.reason != WaitReason::Stopped).map(|it| it.total_ns);
+        Repetition {
+            elapsed_ns: self.elapsed_ns,
+            usage: self.usage,
+            calls: together.calls.iter().map(|it| (it.call.clone(), it.count)).collect(),
+            waited_ns: (!together.waits.is_empty()).then(|| waits.sum()),
+            counting_ns: counting_each_ns * together.total() as f64,
+        }
+    }
+
+    /// Its repetitions; without any, itself.
+    pub fn all_repetitions(&self) -> Vec<Repetition> {
+        if self.repetitions.is_empty() {
+            return vec![self.repetition(self.counting.as_ref().map_or(0.0, |it| it.per_call_ns.max(0.0)))];
+        }
+        self.repetitions.clone()
+    }
+
     /// What came after `earlier`, an earlier look at the same target.
     #[must_use]
     pub fn since(&self, earlier: &Observation) -> Observation {
@@ -89,70 +114,6 @@ pub struct Loss {
     pub what: String,
     /// How many; `None` if that is not known.
     pub count: Option<u64>,
-}
-
-/// What the kernel charged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct Usage {
-    /// Processor time, in ns: the time that the scheduler counted.
-    pub cpu_ns: Option<f64>,
-    /// The part of it in user mode, in ns. The kernel splits by samples at its ticks.
-    pub user_ns: Option<f64>,
-    /// The part of it in the kernel, in ns.
-    pub system_ns: Option<f64>,
-    /// Page faults without a device.
-    pub minor_faults: Option<u64>,
-    /// Page faults that waited for a device.
-    pub major_faults: Option<u64>,
-    /// Times that a task gave up its CPU.
-    pub voluntary_switches: Option<u64>,
-    /// Times that a task was taken off its CPU.
-    pub involuntary_switches: Option<u64>,
-}
-
-impl Usage {
-    /// Both together. What only one of them knows is taken from that one.
-    #[must_use]
-    pub fn plus(&self, other: &Usage) -> Usage {
-        fn both<T: std::ops::Add<Output = T> + Copy>(one: Option<T>, other: Option<T>) -> Option<T> {
-            match (one, other) {
-                (Some(one), Some(other)) => Some(one + other),
-                (one, other) => one.or(other),
-            }
-        }
-        Usage {
-            cpu_ns: both(self.cpu_ns, other.cpu_ns),
-            user_ns: both(self.user_ns, other.user_ns),
-            system_ns: both(self.system_ns, other.system_ns),
-            minor_faults: both(self.minor_faults, other.minor_faults),
-            major_faults: both(self.major_faults, other.major_faults),
-            voluntary_switches: both(self.voluntary_switches, other.voluntary_switches),
-            involuntary_switches: both(self.involuntary_switches, other.involuntary_switches),
-        }
-    }
-
-    /// True if nothing was used, as far as is known.
-    pub fn is_nothing(&self) -> bool {
-        let counts = [self.minor_faults, self.major_faults, self.voluntary_switches, self.involuntary_switches];
-        self.cpu_ns.unwrap_or(0.0) == 0.0 && counts.iter().all(|count| count.unwrap_or(0) == 0)
-    }
-
-    /// What came after `earlier`, an earlier state of the same account. Nothing becomes negative.
-    #[must_use]
-    pub fn since(&self, earlier: &Usage) -> Usage {
-        let time = |now: Option<f64>, then: Option<f64>| now.map(|now| (now - then.unwrap_or(0.0)).max(0.0));
-        let count = |now: Option<u64>, then: Option<u64>| now.map(|now| now.saturating_sub(then.unwrap_or(0)));
-        Usage {
-            cpu_ns: time(self.cpu_ns, earlier.cpu_ns),
-            user_ns: time(self.user_ns, earlier.user_ns),
-            system_ns: time(self.system_ns, earlier.system_ns),
-            minor_faults: count(self.minor_faults, earlier.minor_faults),
-            major_faults: count(self.major_faults, earlier.major_faults),
-            voluntary_switches: count(self.voluntary_switches, earlier.voluntary_switches),
-            involuntary_switches: count(self.involuntary_switches, earlier.involuntary_switches),
-        }
-    }
 }
 
 /// What was asked of the kernel.
@@ -341,20 +302,4 @@ pub struct ThreadCounts {
     pub usage: Usage,
     /// What it asked for.
     pub requests: Requests,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn usage_adds_and_subtracts_what_is_known() {
-        let one = Usage { cpu_ns: Some(5.0), minor_faults: Some(2), ..Usage::default() };
-        let other = Usage { cpu_ns: Some(7.0), major_faults: Some(1), ..Usage::default() };
-        let both = one.plus(&other);
-        assert_eq!((both.cpu_ns, both.minor_faults, both.major_faults), (Some(12.0), Some(2), Some(1)));
-        assert_eq!(both.voluntary_switches, None);
-        assert_eq!(both.since(&one).cpu_ns, Some(7.0));
-        assert_eq!(one.since(&other).cpu_ns, Some(0.0));
-    }
 }

@@ -1,10 +1,11 @@
 //! The page of `howslow bill`: calls and their price, how the bill closes, pairs, processes, what could be saved.
 
+mod changes;
 mod measured;
 mod waiting;
 mod why;
 
-use analysis::bill::{Bill, BillRow, ChangedRow};
+use analysis::bill::{Bill, BillRow};
 use analysis::predict::MachineState;
 use record::units::{Amount, grouped, percent};
 use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, Run, Usage, typed_name};
@@ -13,6 +14,8 @@ use crate::column::{self, Column, right};
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
 use crate::text::{Style, in_table, times};
+
+pub use changes::{BillChangesView, BillGate, bill_changes, bill_changes_markdown};
 
 /// Rows, pairs and processes beyond these are only counted.
 const MOST_ROWS: usize = 20;
@@ -340,6 +343,9 @@ fn footnotes(view: &BillView, style: Style) -> String {
     for passed in &view.seen.passed_over {
         notes.push(format!("not counted by {}: {}", passed.source, passed.reason));
     }
+    if view.seen.numbers_alone {
+        notes.push("calls that a seccomp filter refuses are not counted by --counts-only".into());
+    }
     for loss in &view.seen.losses {
         let count = loss.count.map_or_else(String::new, |count| format!("{count} "));
         notes.push(format!("lost: {count}{}", loss.what));
@@ -355,31 +361,4 @@ fn footnotes(view: &BillView, style: Style) -> String {
     }
     let notes = notes.iter().map(|note| style.dim(&style.paragraph("  ", note)) + "\n");
     format!("\n{}", notes.collect::<String>())
-}
-
-/// What changed between two bills.
-pub fn bill_changes(bills: [&str; 2], rows: &[ChangedRow], charged_ns: [Option<f64>; 2], style: Style) -> String {
-    let mut text = style.bold(&format!("from {} to {}", in_table(bills[0]), in_table(bills[1]))) + "\n";
-    let mut grid = Grid::new("<>>>>>", [vec![3], vec![4]]);
-    let titles = ["asked of the kernel", "before", "after", "CPU time before", "after", "change"];
-    grid.add(RowKind::Heading, titles.map(String::from).into());
-    for row in rows.iter().take(2 * MOST_ROWS) {
-        let time = |place: usize| row.cpu_ns.map_or_else(|| "-".into(), |both| Nanoseconds(both[place]).to_string());
-        let change = row.cpu_ns.map_or(0.0, |[before, after]| after - before);
-        let kind = match () {
-            () if change < 0.0 => RowKind::Faster,
-            () if change > 0.0 => RowKind::Slower,
-            () => RowKind::Row,
-        };
-        let (before, after) = (times(row.count[0]), times(row.count[1]));
-        let change = row.cpu_ns.map_or_else(|| "-".into(), |_| Nanoseconds(change).to_string());
-        grid.add(kind, vec![format!("  {}", in_table(&row.what)), before, after, time(0), time(1), change]);
-    }
-    text += &grid.render(style);
-    if let [Some(before), Some(after)] = charged_ns {
-        let change = Nanoseconds(after - before);
-        let told = format!("{} of processor time before, {} after: {change}", Nanoseconds(before), Nanoseconds(after));
-        text += &(style.paragraph("charged  ", &told) + "\n");
-    }
-    text
 }

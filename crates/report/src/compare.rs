@@ -3,7 +3,7 @@
 mod differing;
 mod gate;
 mod heads;
-mod markdown;
+pub(crate) mod markdown;
 mod missing;
 mod notes;
 mod rows;

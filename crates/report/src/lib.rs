@@ -49,7 +49,7 @@ mod text;
 mod watch;
 
 pub use accounts::COMMANDS;
-pub use bill::{BillView, bill, bill_changes};
+pub use bill::{BillChangesView, BillGate, BillView, bill, bill_changes, bill_changes_markdown};
 pub use compare::{ComparisonView, Shown, Sort, comparison, comparison_markdown, gate_sentence};
 pub use crossover::{CrossoverShown, crossover};
 pub use explain::{explained, explanations};

@@ -1,7 +1,7 @@
 //! Documents of bills: two that are read are compared and printed.
 #![no_main]
 
-use analysis::bill::{WrittenBill, changes};
+use analysis::bill::{WorkUnit, WrittenBill, changed_figures, changes};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let half = data.iter().position(|byte| *byte == 0).unwrap_or(data.len());
@@ -9,9 +9,20 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(one) = WrittenBill::read(one) else { return };
     let other = if other.is_empty() { data } else { &other[1..] };
     let Ok(other) = WrittenBill::read(other) else { return };
-    let rows = changes(&one, &other);
-    let names = [one.name(), other.name()];
-    names.iter().for_each(|name| howslow_fuzz::is_plain(name));
-    let page = report::bill_changes(names, &rows, [one.charged_ns(), other.charged_ns()], report::Style::PLAIN);
-    howslow_fuzz::is_plain(&page);
+    let repetitions = [one.repetitions(), other.repetitions()];
+    let figures = changed_figures(&repetitions[0], &repetitions[1], &WorkUnit::Whole, false);
+    let lines = [one.lines(1.0, true), other.lines(1.0, true)];
+    let rows = changes([&lines[0], &lines[1]]);
+    let bills = [one.name(), other.name()];
+    bills.iter().for_each(|name| howslow_fuzz::is_plain(name));
+    let view = report::BillChangesView {
+        bills,
+        unit: "command",
+        units: [1.0; 2],
+        repetitions: repetitions.map(|of| of.len()),
+        figures: &figures,
+        rows: &rows,
+        gate: None,
+    };
+    howslow_fuzz::is_plain(&report::bill_changes(&view, report::Style::PLAIN));
 });

@@ -1,92 +1,315 @@
-//! What changed between two bills, such as those of a program before and after a change.
+//! What changed between two bills, such as those of a program before and after a change, for each unit of its work.
 
 use std::collections::BTreeMap;
 
-use record::{Observation, printable};
-use serde::Deserialize;
+use record::Repetition;
+use serde::Serialize;
 
-/// What is read of a bill's document.
-#[derive(Debug, Deserialize)]
-pub struct WrittenBill {
-    seen: Observation,
-    rows: Vec<WrittenRow>,
+use crate::statistics::{Interval, student_quantile};
+
+/// Counts that differ by no more than this share are the same: wake-ups and retries depend on the moment.
+const COUNT_MARGIN: f64 = 0.01;
+/// Figures whose ratio certainly lies within this share of 1 are the same.
+const SAME: f64 = 0.05;
+/// The chance that any of the figures of a comparison is said to differ though nothing does.
+const ERROR: f64 = 0.05;
+
+/// The units of work that a bill is divided by: so many in each repetition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WorkUnit {
+    /// The whole command.
+    Whole,
+    /// So many in each repetition, before and after.
+    Given([f64; 2]),
+    /// One for each of these calls, and for its variants with a digit at the end, as `accept4`.
+    Call(String),
 }
 
-#[derive(Debug, Deserialize)]
-struct WrittenRow {
-    what: String,
-    count: u64,
-    cpu_ns: Option<f64>,
-    #[serde(default)]
-    lacking: f64,
-}
-
-impl WrittenBill {
-    /// Reads a document, which may come from anywhere.
-    ///
-    /// # Errors
-    /// If it is no bill.
-    pub fn read(document: &[u8]) -> Result<WrittenBill, serde_json::Error> {
-        let mut bill: WrittenBill = serde_json::from_slice(document)?;
-        bill.seen.what = printable(&bill.seen.what);
-        bill.rows.iter_mut().for_each(|row| row.what = printable(&row.what));
-        Ok(bill)
-    }
-
-    /// What it is of.
-    pub fn name(&self) -> &str {
-        &self.seen.what
-    }
-
-    /// The processor time in ns that was charged.
-    pub fn charged_ns(&self) -> Option<f64> {
-        self.seen.usage.cpu_ns
-    }
-
-    fn counts(&self) -> Vec<(&str, u64, Option<f64>)> {
-        let time = |row: &WrittenRow| row.cpu_ns.filter(|_| row.lacking == 0.0);
-        self.rows.iter().map(|row| (row.what.as_str(), row.count, time(row))).collect()
+impl WorkUnit {
+    /// The units of a repetition on this side: 0 before, 1 after.
+    pub fn of(&self, side: usize, repetition: &Repetition) -> f64 {
+        match self {
+            WorkUnit::Whole => 1.0,
+            WorkUnit::Given(units) => units[side],
+            WorkUnit::Call(name) => {
+                let is_variant = |call: &str| {
+                    call.strip_prefix(name.as_str()).is_some_and(|rest| rest.bytes().all(|c| c.is_ascii_digit()))
+                };
+                repetition.calls.iter().filter(|(call, _)| is_variant(call)).map(|(_, count)| *count as f64).sum()
+            }
+        }
     }
 }
 
-/// What changed in one call between two bills.
+/// What a figure of a bill did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeVerdict {
+    /// It grew.
+    More,
+    /// It shrank.
+    Less,
+    /// It changed by less than 5 %, a count by less than 1 %.
+    Same,
+    /// The repetitions differ too much to tell.
+    Inconclusive,
+    /// One repetition does not tell how far a time repeats.
+    Single,
+}
+
+impl ChangeVerdict {
+    /// One word.
+    pub fn word(self) -> &'static str {
+        match self {
+            ChangeVerdict::More => "more",
+            ChangeVerdict::Less => "less",
+            ChangeVerdict::Same => "same",
+            ChangeVerdict::Inconclusive => "inconclusive",
+            ChangeVerdict::Single => "one run",
+        }
+    }
+}
+
+/// What a unit of work took or asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BilledFigure {
+    /// Elapsed time, in ns.
+    Elapsed,
+    /// Processor time without counting, in ns.
+    Cpu,
+    /// The part of it in user mode, in ns.
+    User,
+    /// The part of it in the kernel, without counting, in ns.
+    Kernel,
+    /// Times off the CPU of all tasks, in ns.
+    Waiting,
+    /// System calls.
+    Calls,
+    /// Page faults.
+    Faults,
+    /// Times that a task gave up its CPU or lost it.
+    Switches,
+}
+
+impl BilledFigure {
+    /// All of them, in the order of the page.
+    pub const ALL: [BilledFigure; 8] = [
+        BilledFigure::Elapsed,
+        BilledFigure::Cpu,
+        BilledFigure::User,
+        BilledFigure::Kernel,
+        BilledFigure::Waiting,
+        BilledFigure::Calls,
+        BilledFigure::Faults,
+        BilledFigure::Switches,
+    ];
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            BilledFigure::Elapsed => "elapsed time",
+            BilledFigure::Cpu => "processor time",
+            BilledFigure::User => "user time",
+            BilledFigure::Kernel => "kernel time",
+            BilledFigure::Waiting => "waiting",
+            BilledFigure::Calls => "system calls",
+            BilledFigure::Faults => "page faults",
+            BilledFigure::Switches => "switches",
+        }
+    }
+
+    /// True for a number of events, false for a time in ns.
+    pub fn is_count(self) -> bool {
+        matches!(self, BilledFigure::Calls | BilledFigure::Faults | BilledFigure::Switches)
+    }
+
+    /// Its value in a repetition, without what counting added; `None` if it is not known.
+    fn of(self, it: &Repetition) -> Option<f64> {
+        let usage = &it.usage;
+        let sum = |one: Option<u64>, other: Option<u64>| Some((one? + other?) as f64);
+        match self {
+            BilledFigure::Elapsed => {
+                // Counting is spread over the CPUs that were busy.
+                let busy = (usage.cpu_ns.unwrap_or(0.0) / it.elapsed_ns.max(1.0)).max(1.0);
+                Some((it.elapsed_ns - it.counting_ns / busy).max(0.0))
+            }
+            BilledFigure::Cpu => Some((usage.cpu_ns? - it.counting_ns).max(0.0)),
+            BilledFigure::User => usage.user_ns,
+            BilledFigure::Kernel => Some((usage.system_ns? - it.counting_ns).max(0.0)),
+            BilledFigure::Waiting => it.waited_ns,
+            BilledFigure::Calls => Some(it.calls.values().sum::<u64>() as f64),
+            BilledFigure::Faults => sum(usage.minor_faults, usage.major_faults),
+            BilledFigure::Switches => sum(usage.voluntary_switches, usage.involuntary_switches),
+        }
+    }
+}
+
+/// One figure before and after, for a unit of work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangedFigure {
+    /// Which.
+    pub figure: BilledFigure,
+    /// Its mean before, in ns or events a unit.
+    pub before: f64,
+    /// Its mean after.
+    pub after: f64,
+    /// After over before, with an interval that holds for all figures together at 95 %; `None` where either is zero or was not
+    /// repeated.
+    pub ratio: Option<Interval>,
+    /// What it did.
+    pub verdict: ChangeVerdict,
+}
+
+impl ChangedFigure {
+    /// After over before.
+    pub fn times(&self) -> Option<f64> {
+        (self.before > 0.0).then(|| self.after / self.before)
+    }
+
+    /// True if it certainly grew, by more than this share.
+    pub fn grew_by(&self, at_least: f64) -> bool {
+        self.verdict == ChangeVerdict::More && self.times().is_none_or(|times| times > 1.0 + at_least)
+    }
+}
+
+/// The figures that both sides know. Repetitions that were alternated are compared in pairs, which removes what slowed both.
+pub fn changed_figures(
+    before: &[Repetition],
+    after: &[Repetition],
+    unit: &WorkUnit,
+    paired: bool,
+) -> Vec<ChangedFigure> {
+    let values = |side: usize, of: &[Repetition], figure: BilledFigure| -> Option<Vec<f64>> {
+        of.iter().map(|it| Some(figure.of(it)? / unit.of(side, it))).collect()
+    };
+    let known = BilledFigure::ALL.into_iter().filter_map(|figure| {
+        let (one, other) = (values(0, before, figure)?, values(1, after, figure)?);
+        (!one.is_empty() && !other.is_empty() && one.iter().chain(&other).any(|it| *it > 0.0))
+            .then_some((figure, one, other))
+    });
+    let known: Vec<_> = known.collect();
+    let level = 1.0 - ERROR / known.len().max(1) as f64;
+    known.iter().map(|(figure, one, other)| changed(*figure, one, other, paired, level)).collect()
+}
+
+fn changed(figure: BilledFigure, one: &[f64], other: &[f64], paired: bool, level: f64) -> ChangedFigure {
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+    let (before, after) = (mean(one), mean(other));
+    let ratio = log_ratio(one, other, paired, level);
+    let margin = if figure.is_count() { COUNT_MARGIN } else { SAME };
+    let verdict = match ratio {
+        Some(it) if it.low >= 1.0 - margin && it.high <= 1.0 + margin && figure.is_count() => ChangeVerdict::Same,
+        Some(it) if it.low > 1.0 => ChangeVerdict::More,
+        Some(it) if it.high < 1.0 => ChangeVerdict::Less,
+        Some(it) if it.low >= 1.0 - margin && it.high <= 1.0 + margin => ChangeVerdict::Same,
+        Some(_) => ChangeVerdict::Inconclusive,
+        None if one.len().min(other.len()) > 1 => ChangeVerdict::Inconclusive,
+        None if figure.is_count() => counted(before, after),
+        None => ChangeVerdict::Single,
+    };
+    ChangedFigure { figure, before, after, ratio, verdict }
+}
+
+/// The verdict on two counts, which are exact.
+fn counted(before: f64, after: f64) -> ChangeVerdict {
+    match () {
+        () if (after - before).abs() <= before.max(after) * COUNT_MARGIN => ChangeVerdict::Same,
+        () if after > before => ChangeVerdict::More,
+        () => ChangeVerdict::Less,
+    }
+}
+
+/// The ratio of two geometric means, with the interval of Student's t on logarithms (Welch's for unpaired samples). `None` with
+/// fewer than two values on a side, or with zeros.
+fn log_ratio(one: &[f64], other: &[f64], paired: bool, level: f64) -> Option<Interval> {
+    let logs = |of: &[f64]| of.iter().map(|it| (*it > 0.0).then(|| it.ln())).collect::<Option<Vec<f64>>>();
+    let (one, other) = (logs(one)?, logs(other)?);
+    if one.len().min(other.len()) < 2 {
+        return None;
+    }
+    let (difference, error, freedom) = if paired && one.len() == other.len() {
+        let pairs: Vec<f64> = one.iter().zip(&other).map(|(one, other)| other - one).collect();
+        let (mean, variance) = moments(&pairs);
+        (mean, (variance / pairs.len() as f64).sqrt(), pairs.len() as f64 - 1.0)
+    } else {
+        let ((mean, spread), (other_mean, other_spread)) = (moments(&one), moments(&other));
+        let [a, b] = [spread / one.len() as f64, other_spread / other.len() as f64];
+        let [na, nb] = [one.len() as f64 - 1.0, other.len() as f64 - 1.0];
+        // Welch and Satterthwaite.
+        let freedom = if a + b > 0.0 { (a + b).powi(2) / (a * a / na + b * b / nb) } else { na + nb };
+        (other_mean - mean, (a + b).sqrt(), freedom)
+    };
+    let reach = student_quantile(1.0 - (1.0 - level) / 2.0, freedom.floor().max(1.0) as u32) * error;
+    Some(Interval { value: difference.exp(), low: (difference - reach).exp(), high: (difference + reach).exp() })
+}
+
+/// Mean and variance.
+fn moments(values: &[f64]) -> (f64, f64) {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
+    (mean, squares / (values.len() as f64 - 1.0))
+}
+
+/// What a bill has of one call or other line, for a unit of work.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BilledLine {
+    /// How often.
+    pub count: f64,
+    /// Its processor time in ns; `None` without a measurement and a price.
+    pub cpu_ns: Option<f64>,
+    /// How long tasks were off the CPU in it, in ns.
+    pub waited_ns: f64,
+}
+
+/// What changed in one line between two bills, for a unit of work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangedRow {
-    /// The call.
+    /// The call, or what else costs processor time.
     pub what: String,
-    /// How often, before and after.
-    pub count: [u64; 2],
-    /// Its processor time in ns, before and after, where both have a price.
-    pub cpu_ns: Option<[f64; 2]>,
+    /// Before and after.
+    pub lines: [BilledLine; 2],
 }
 
-/// What changed between two bills, the largest change of time first.
-pub fn changes(before: &WrittenBill, after: &WrittenBill) -> Vec<ChangedRow> {
-    changes_of([&before.counts(), &after.counts()])
+impl ChangedRow {
+    /// True if more than the last digits of a division differ.
+    fn is_change(&self) -> bool {
+        let differs = |one: f64, other: f64| (one - other).abs() > 1e-9 * one.abs().max(other.abs());
+        let [before, after] = self.lines;
+        let time = before.cpu_ns.zip(after.cpu_ns).map(|(one, other)| differs(one, other));
+        differs(before.count, after.count)
+            || differs(before.waited_ns, after.waited_ns)
+            || time.unwrap_or(before.cpu_ns != after.cpu_ns)
+    }
+
+    /// The change of processor time in ns, where both are known.
+    pub fn cpu_ns(&self) -> Option<f64> {
+        let [before, after] = self.lines.map(|line| line.cpu_ns);
+        Some(after? - before?)
+    }
+
+    /// The change of waiting in ns.
+    pub fn waited_ns(&self) -> f64 {
+        self.lines[1].waited_ns - self.lines[0].waited_ns
+    }
 }
 
-/// How often a call was made, and its processor time in ns.
-type CountAndTime = (u64, Option<f64>);
-
-/// The same by calls with their count and processor time.
-pub(super) fn changes_of(bills: [&[(&str, u64, Option<f64>)]; 2]) -> Vec<ChangedRow> {
-    let mut found: BTreeMap<&str, [Option<CountAndTime>; 2]> = BTreeMap::new();
-    for (place, rows) in bills.into_iter().enumerate() {
-        for (what, count, time) in rows {
-            found.entry(what).or_default()[place].get_or_insert((*count, *time));
-        }
-    }
-    let mut rows: Vec<ChangedRow> = Vec::new();
-    for (what, both) in found {
-        let count = both.map(|row| row.map_or(0, |row| row.0));
-        let [one, other] = both.map(|row| row.map_or(Some(0.0), |row| row.1));
-        let cpu_ns = one.zip(other).map(|(one, other)| [one, other]);
-        if count[0] != count[1] || cpu_ns.is_some_and(|[one, other]| one != other) {
-            rows.push(ChangedRow { what: what.into(), count, cpu_ns });
-        }
-    }
-    let size = |row: &ChangedRow| row.cpu_ns.map_or(0.0, |[one, other]| (other - one).abs());
-    let calls = |row: &ChangedRow| row.count[1].abs_diff(row.count[0]);
-    rows.sort_by(|one, other| size(other).total_cmp(&size(one)).then(calls(other).cmp(&calls(one))));
+/// What changed between the lines of two bills, the largest change of time first.
+pub fn changes(bills: [&BTreeMap<String, BilledLine>; 2]) -> Vec<ChangedRow> {
+    let mut names: Vec<&String> = bills.iter().flat_map(|bill| bill.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let none = BilledLine { cpu_ns: Some(0.0), ..BilledLine::default() };
+    let rows = names.into_iter().map(|what| {
+        let lines = bills.map(|bill| bill.get(what).copied().unwrap_or(none));
+        ChangedRow { what: what.clone(), lines }
+    });
+    let mut rows: Vec<ChangedRow> = rows.filter(ChangedRow::is_change).collect();
+    let size = |row: &ChangedRow| row.cpu_ns().unwrap_or(0.0).abs() + row.waited_ns().abs();
+    let calls = |row: &ChangedRow| (row.lines[1].count - row.lines[0].count).abs();
+    rows.sort_by(|one, other| size(other).total_cmp(&size(one)).then(calls(other).total_cmp(&calls(one))));
     rows
 }
+
+#[cfg(test)]
+mod tests;

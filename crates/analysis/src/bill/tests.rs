@@ -70,17 +70,6 @@ fn habits_are_told_and_answers_are_no_failures() {
 }
 
 #[test]
-fn what_changed_is_told_by_time() {
-    let before = [("read", 100, Some(1e6)), ("stat", 5, None), ("close", 9, Some(5.0))];
-    let after = [("read", 10, Some(1e5)), ("write", 7, Some(2e3)), ("close", 9, Some(5.0))];
-    let changed = changes::changes_of([&before, &after]);
-    let shown: Vec<_> = changed.iter().map(|row| (row.what.as_str(), row.count)).collect();
-    assert_eq!(shown, [("read", [100, 10]), ("write", [0, 7]), ("stat", [5, 0])]);
-    assert_eq!(changed[0].cpu_ns, Some([1e6, 1e5]));
-    assert_eq!(changed[2].cpu_ns, None, "nothing is said without a price");
-}
-
-#[test]
 fn a_row_that_has_no_price_for_some_of_its_calls_has_none_for_one() {
     const EXAMPLE: &str = include_str!("../../../record/tests/data/example-run.json");
     let run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("the example");

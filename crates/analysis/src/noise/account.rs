@@ -1,64 +1,21 @@
 //! One CPU's recording as an account: how much is lost, how it spreads, what it is charged to, what comes back.
 
-use serde::Serialize;
 use std::collections::BTreeMap;
+
+use serde::Serialize;
 
 use super::cause::{NOTHING_KNOWN, NoiseCause, single, with_steal};
 use super::charge::{Charges, UNEXPLAINED, charge};
 use super::gap::Gap;
 use super::periods::{Series, periods};
 use super::recording::Recording;
+use super::source::{Gaps, Source, SourceWritten};
 use super::windows::attribute;
 use crate::form::{As, Form};
 use crate::statistics::{median, quantile, sorted};
 use crate::tails::Tail;
 
 const OTHER_TASKS: &str = "other tasks (involuntary switches)";
-
-/// What the causes were taken from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Source {
-    /// The kernel's tracepoints, in every other window.
-    Tracepoints,
-    /// Switch counts of each gap, and counts of interrupts in each window; and why there are no tracepoints.
-    Counters(String),
-}
-
-/// The source, for documents.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct SourceWritten {
-    /// `tracepoints` or `counters`.
-    source: &'static str,
-    /// Why there were no tracepoints.
-    untraced: Option<String>,
-}
-
-impl Form<Source> for SourceWritten {
-    fn of(source: &Source) -> SourceWritten {
-        match source {
-            Source::Tracepoints => SourceWritten { source: "tracepoints", untraced: None },
-            Source::Counters(why) => SourceWritten { source: "counters", untraced: Some(why.clone()) },
-        }
-    }
-}
-
-/// The lengths of gaps, for documents.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Gaps {
-    /// Percentiles of the lengths of gaps. Without a figure where too few gaps support its interval.
-    percentiles: Vec<record::Percentile>,
-    /// Length of gaps in ns, and how many of that length, in windows without tracepoints.
-    histogram: Vec<(f64, u64)>,
-}
-
-impl Form<Tail> for Gaps {
-    fn of(tail: &Tail) -> Gaps {
-        let record::Tail { percentiles, histogram, .. } = tail.recorded();
-        Gaps { percentiles, histogram }
-    }
-}
 
 impl Form<Clock> for (f64, f64) {
     fn of(clock: &Clock) -> (f64, f64) {

@@ -4,9 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Latency;
-use super::written::{FlowRates, LatencyQuantiles};
-use crate::form::As;
+use super::{Latency, LatencyQuantiles};
+use crate::form::{As, Form};
 
 /// What was measured of pseudo-terminals of howslow's own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -150,6 +149,49 @@ pub struct Missing {
     pub reason: String,
     /// What would change that; may be empty.
     pub remedy: String,
+}
+
+/// Output through a path.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+struct FlowRates {
+    /// What it passes: `raw`, `processed`, `script`, `tcp`, `ssh`, `pipe`, `file`.
+    path: String,
+    /// Bytes of each write.
+    write_bytes: u64,
+    /// Bytes a second that the program should write; null for as many as possible.
+    asked: Option<f64>,
+    /// Bytes a second that came out.
+    bytes_per_second: f64,
+    /// Bytes for each second of processor time.
+    bytes_per_cpu_second: f64,
+    /// Time in s.
+    elapsed_s: f64,
+    /// Processor time of all tasks in s.
+    tasks_s: f64,
+    /// Processor time of the kernel's own threads in s.
+    kernel_threads_s: f64,
+    /// The share of one CPU that is left; negative if more than one was used.
+    cpu_left: f64,
+    /// Whether the rate asked for was reached.
+    reached: bool,
+}
+
+impl Form<Flow> for FlowRates {
+    fn of(flow: &Flow) -> FlowRates {
+        FlowRates {
+            path: flow.path.clone(),
+            write_bytes: flow.size,
+            asked: flow.asked,
+            bytes_per_second: flow.rate(),
+            bytes_per_cpu_second: flow.rate_per_cpu(),
+            elapsed_s: flow.elapsed_s,
+            tasks_s: flow.used.tasks_s,
+            kernel_threads_s: flow.used.kernel_threads_s,
+            cpu_left: flow.left(),
+            reached: flow.reached(),
+        }
+    }
 }
 
 #[cfg(test)]

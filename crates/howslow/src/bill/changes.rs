@@ -1,27 +1,125 @@
-//! `howslow bill A.json B.json`: what changed between two bills.
+//! `howslow bill A.json B.json`: what changed between two bills for a unit of work, and a gate on it.
 
 use std::path::Path;
 
-use analysis::bill::{WrittenBill, changes as changes_of};
-use record::printable;
+use analysis::bill::{
+    BilledFigure, ChangedFigure, ChangedRow, WorkUnit, WrittenBill, changed_figures, changes as changes_of,
+};
+use record::{Repetition, printable};
 use report::document::BillChanges;
+use report::{BillChangesView, BillGate, Style};
 
+use crate::cli::{BillArgs, BillGrowth};
 use crate::output::{self, Misuse, Outcome};
 
 /// Longer documents are no bills.
 const MOST_BYTES: u64 = 64 << 20;
 
-pub(super) fn changes(before: &Path, after: &Path, json: bool) -> anyhow::Result<Outcome> {
-    let (one, other) = (read(before)?, read(after)?);
-    let rows = changes_of(&one, &other);
-    let names = [one.name(), other.name()];
-    let charged = [one.charged_ns(), other.charged_ns()];
-    if json {
-        output::print_document(&BillChanges::of(names, &rows, charged))?;
-    } else {
-        output::print_page(&report::bill_changes(names, &rows, charged, output::style()))?;
+/// Compares the bills of these files.
+///
+/// # Errors
+/// If one is no bill, or has no unit of work that was asked for.
+pub(super) fn changes(files: [&Path; 2], args: &BillArgs) -> anyhow::Result<Outcome> {
+    let (one, other) = (read(files[0])?, read(files[1])?);
+    let (text, outcome) = compared([&one, &other], false, args, output::style())?;
+    output::print(&text)?;
+    Ok(outcome)
+}
+
+/// What changed, as text, and how a gate ended. `paired` if the repetitions of both were alternated.
+///
+/// # Errors
+/// As [`changes`].
+pub(super) fn compared(
+    bills: [&WrittenBill; 2],
+    paired: bool,
+    args: &BillArgs,
+    style: Style,
+) -> anyhow::Result<(String, Outcome)> {
+    let repetitions = bills.map(WrittenBill::repetitions);
+    let unit = work_unit(args);
+    let names = bills.map(WrittenBill::name);
+    let units = units(&unit, &repetitions, names)?;
+    let figures = changed_figures(&repetitions[0], &repetitions[1], &unit, paired);
+    let last = |side: usize| repetitions[side].last().map_or(1.0, |it| unit.of(side, it));
+    let measured = bills.into_iter().all(WrittenBill::is_measured);
+    let lines = [0, 1].map(|side| bills[side].lines(last(side), measured));
+    let rows = changes_of([&lines[0], &lines[1]]);
+    let per = args.per.as_deref().unwrap_or(if args.units.is_empty() { "command" } else { "unit" });
+    let view = view(names, per, units, &repetitions, (&figures, &rows), args);
+    let text = match () {
+        () if args.json => output::document_text(&BillChanges::of(&view))?,
+        () if args.markdown => report::bill_changes_markdown(&view),
+        () => style.fitted(&report::bill_changes(&view, style)),
+    };
+    Ok((text, outcome(&view)))
+}
+
+fn view<'a>(
+    bills: [&'a str; 2],
+    unit: &'a str,
+    units: [f64; 2],
+    repetitions: &[Vec<Repetition>; 2],
+    (figures, rows): (&'a [ChangedFigure], &'a [ChangedRow]),
+    args: &BillArgs,
+) -> BillChangesView<'a> {
+    let gate = (!args.fail_on.is_empty()).then(|| BillGate {
+        figures: args.fail_on.iter().flat_map(|growth| growth.figures()).copied().collect(),
+        at_least: args.at_least.unwrap_or(0.0),
+    });
+    let repetitions = [repetitions[0].len(), repetitions[1].len()];
+    BillChangesView { bills, unit, units, repetitions, figures, rows, gate }
+}
+
+impl BillGrowth {
+    fn figures(self) -> &'static [BilledFigure] {
+        match self {
+            BillGrowth::Calls => &[BilledFigure::Calls],
+            BillGrowth::Time => &[BilledFigure::Elapsed, BilledFigure::Cpu],
+            BillGrowth::Waiting => &[BilledFigure::Waiting],
+            BillGrowth::Faults => &[BilledFigure::Faults],
+            BillGrowth::Switches => &[BilledFigure::Switches],
+        }
     }
-    Ok(Outcome::Done)
+}
+
+/// A failure counts more than a figure without a verdict.
+fn outcome(view: &BillChangesView) -> Outcome {
+    let Some(gate) = &view.gate else { return Outcome::Done };
+    match (gate.failed(view.figures).is_empty(), gate.unjudged(view.figures).is_empty()) {
+        (false, _) => Outcome::GateFailed,
+        (true, false) => Outcome::Skipped,
+        (true, true) => Outcome::Done,
+    }
+}
+
+fn work_unit(args: &BillArgs) -> WorkUnit {
+    match (&args.per, args.units.as_slice()) {
+        (Some(call), _) => WorkUnit::Call(call.clone()),
+        (None, [both]) => WorkUnit::Given([*both; 2]),
+        (None, [before, after]) => WorkUnit::Given([*before, *after]),
+        _ => WorkUnit::Whole,
+    }
+}
+
+/// The mean units of each side.
+fn units(unit: &WorkUnit, repetitions: &[Vec<Repetition>; 2], names: [&str; 2]) -> Result<[f64; 2], Misuse> {
+    let mut units = [0.0; 2];
+    for (side, of) in repetitions.iter().enumerate() {
+        let each: Vec<f64> = of.iter().map(|it| unit.of(side, it)).collect();
+        if let (WorkUnit::Call(call), true) = (unit, each.contains(&0.0)) {
+            let made: Vec<&str> =
+                of.first().iter().flat_map(|it| it.calls.keys()).take(6).map(String::as_str).collect();
+            return Err(Misuse(format!(
+                "--per {}: the bill of {} has no such call, only {} and others; name one of them, or say --units N",
+                printable(call),
+                names[side],
+                printable(&made.join(", "))
+            )));
+        }
+        units[side] = each.iter().sum::<f64>() / each.len().max(1) as f64;
+    }
+    Ok(units)
 }
 
 fn read(path: &Path) -> Result<WrittenBill, Misuse> {

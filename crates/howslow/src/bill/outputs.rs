@@ -83,7 +83,7 @@ pub(super) fn is_beside_a_command(args: &BillArgs) -> bool {
 
 /// True if a person reads what is printed.
 pub(super) fn is_page(args: &BillArgs) -> bool {
-    !args.json && args.format.is_none()
+    !args.json && !args.markdown && args.format.is_none()
 }
 
 /// Replaces a file in one step, so that a reader finds the old text or the new one. A device or pipe is written to.

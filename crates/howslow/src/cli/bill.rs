@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::predict::PriceState;
-use super::value::{at_least_one, seconds};
+use super::value::{at_least_one, positive, seconds, share};
 
 const USAGE: &str = "\
 howslow bill [OPTIONS] -- <COMMAND>...
@@ -24,8 +24,10 @@ Examples: howslow bill -- find / -name x
           howslow bill -p 1234 --for 10s -o mix.toml
           howslow bill --system --for 5s --json
           howslow bill --system --every 10s -o /run/metrics/bill.prom
-          howslow bill before.json after.json
-Exit status: that of the command; without one: 0 done; 1 failed; 2 misused; 130 interrupted.";
+          howslow bill before.json after.json --per accept --fail-on more-calls
+          howslow bill --repeat 9 --against './old input' -- ./new input
+Exit status: that of the command; without one: 0 done; 1 failed; 2 misused; 130 interrupted. Of two bills with --fail-on: 0 passed;
+3 a figure differs too much from run to run to tell; 4 a figure grew.";
 
 /// A way of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,6 +49,26 @@ pub(crate) enum BillFormat {
     Folded,
     /// For a scraper; with --every, one exposition each time
     Openmetrics,
+}
+
+/// What of a bill may not grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BillGrowth {
+    /// System calls
+    #[value(name = "more-calls")]
+    Calls,
+    /// Elapsed or processor time
+    #[value(name = "more-time")]
+    Time,
+    /// Time off the CPU
+    #[value(name = "more-waiting")]
+    Waiting,
+    /// Page faults
+    #[value(name = "more-faults")]
+    Faults,
+    /// Switches between tasks
+    #[value(name = "more-switches")]
+    Switches,
 }
 
 /// What the stacks are weighed by.
@@ -88,6 +110,28 @@ pub(crate) struct BillArgs {
     /// The prices: of an undisturbed core, or of programs that share the machine
     #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Typical)]
     pub by: PriceState,
+    /// Run COMMAND this often: bills of repeated runs are compared with intervals
+    #[arg(long, value_name = "TIMES", value_parser = at_least_one::<u32>, requires = "words",
+          conflicts_with_all = ["pid", "cgroup", "system", "every", "time", "alternate"])]
+    pub repeat: Option<u32>,
+    /// With --repeat: run this command line alternately with COMMAND, and print what COMMAND changes
+    #[arg(long, value_name = "COMMAND LINE", requires = "repeat", conflicts_with = "format")]
+    pub against: Option<String>,
+    /// Of two bills: figures for each of these calls, such as accept, and not for the whole command
+    #[arg(long, value_name = "CALL", conflicts_with = "units")]
+    pub per: Option<String>,
+    /// Of two bills: figures for each of so many units of work; two numbers if they differ
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', num_args = 1, value_parser = positive)]
+    pub units: Vec<f64>,
+    /// Of two bills: exit status 4 if one of these grew
+    #[arg(long, value_name = "GROWTH", value_enum, value_delimiter = ',')]
+    pub fail_on: Vec<BillGrowth>,
+    /// With --fail-on: only a growth by more than this fails
+    #[arg(long, value_name = "PERCENT", requires = "fail_on", value_parser = share, allow_hyphen_values = true)]
+    pub at_least: Option<f64>,
+    /// Of two bills: print Markdown for a comment on a pull request
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
     /// First run COMMAND this often without and with counting, alternately, to tell what counting costs it
     #[arg(long, value_name = "TIMES", value_parser = at_least_one::<u32>, requires = "words",
           conflicts_with_all = ["pid", "cgroup", "system"])]

@@ -97,6 +97,12 @@ pub(super) fn range(text: &str) -> Result<(u64, u64), String> {
         .ok_or_else(|| "say the least and the greatest number, such as 64..64KiB".into())
 }
 
+/// A number above zero.
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| "give a number above zero, such as 709".into())
+}
+
 /// `200MB`, `1.5GiB/s`.
 pub(super) fn rate(text: &str) -> Result<f64, String> {
     match bytes(text.trim().trim_end_matches("/s")) {

@@ -1,5 +1,7 @@
 //! `howslow bill`: counts beside those of strace, what is unchanged for the command, and misuse.
 
+mod changes;
+mod containers;
 mod faults;
 mod formats;
 mod names;

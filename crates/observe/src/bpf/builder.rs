@@ -13,9 +13,10 @@ pub(crate) enum Whom {
     Announced,
     /// The processes in the map of the wanted, and what they create. Processes that run may be wanted later only if so said.
     Wanted { joined_later: bool },
-    /// All in the cgroup with this id, which lies this deep, and what they create.
-    Cgroup { id: u64, depth: i32 },
-    /// All but the process with this id.
+    /// All in the cgroup with this id, and what they create. Its depth, where that is known: in a namespace of cgroups, levels count
+    /// from a root that is not told.
+    Cgroup { id: u64, depth: Option<i32> },
+    /// All but the process with this id; in a namespace of process ids, all of that namespace.
     AllBut(u32),
 }
 
@@ -288,9 +289,21 @@ impl<'a> Builder<'a> {
 
     /// Process id in the high half, thread id in the low one: register 0. In the numbers of howslow's namespace, if it is not the
     /// first one and the task is in it.
-    pub(super) fn identity(&mut self) {
-        let Some((device, inode)) = self.maps.namespace else { return self.code.call(helper::IDENTITY) };
+    fn identity(&mut self) {
+        if self.maps.namespace.is_none() {
+            return self.code.call(helper::IDENTITY);
+        }
         let (outside, known) = (self.code.label(), self.code.label());
+        self.identity_inside(outside);
+        self.code.jump(known);
+        self.code.place(outside);
+        self.code.call(helper::IDENTITY);
+        self.code.place(known);
+    }
+
+    /// The same of a task in howslow's namespace; a task outside of it, or in one within it, goes to `outside`.
+    pub(super) fn identity_inside(&mut self, outside: Label) {
+        let Some((device, inode)) = self.maps.namespace else { return self.code.call(helper::IDENTITY) };
         self.code.wide(1, device);
         self.code.wide(2, inode);
         self.frame(3, frame::SPILLED);
@@ -299,10 +312,6 @@ impl<'a> Builder<'a> {
         self.code.jump_if(0, When::NotEqual, Constant(0), outside);
         // The kernel writes the thread's id and then that of the process.
         self.code.load(Width::Double, 0, FRAME, frame::SPILLED);
-        self.code.jump(known);
-        self.code.place(outside);
-        self.code.call(helper::IDENTITY);
-        self.code.place(known);
     }
 
     /// Notes who the running task is: for the record in register 7.

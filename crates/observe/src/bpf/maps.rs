@@ -8,6 +8,8 @@ use super::sys::{Map, MapKind};
 
 /// Tasks that can be followed at once.
 const TASKS: usize = 1 << 16;
+/// Processes of a cgroup that have not been seen to make a call.
+const WANTED: usize = 1 << 13;
 /// Keys beyond the tables of all records together.
 const SPILLED: usize = 1 << 14;
 
@@ -53,7 +55,8 @@ impl Maps {
         let mut maps = Maps {
             tasks: hash(8, 4, TASKS)?,
             announced: hash(8, 4, 1 << 10)?,
-            wanted: hash(4, 4, 1 << 12)?,
+            // Once a process has a record, it is no longer looked for here, so the oldest may go.
+            wanted: Map::new(MapKind::RecentHash, 4, 4, WANTED)?,
             hints: array(layout::HINTS, 1)?,
             records: array(layout::RECORD, records + cpus)?,
             free: Map::new(MapKind::Stack, 0, 4, records)?,
@@ -104,4 +107,20 @@ fn namespace() -> Option<(u64, u64)> {
     const FIRST: u64 = 0xefff_fffc;
     let own = std::fs::metadata("/proc/self/ns/pid").ok()?;
     Some((own.dev(), own.ino())).filter(|(_, inode)| *inode != FIRST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cgroup_may_have_more_processes_than_are_wanted_at_once() {
+        let maps = match Maps::new(4, 1) {
+            Ok(maps) => maps,
+            Err(error) => return testing::not_tested!("no maps can be created: {error}; run as root"),
+        };
+        for process in 0..2 * WANTED as u32 {
+            maps.wanted.set(&process.to_ne_bytes(), &[0; 4]).expect("there is room");
+        }
+    }
 }

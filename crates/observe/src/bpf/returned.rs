@@ -22,6 +22,9 @@ const STACK_BITS: i32 = 12;
 /// The high half of the number of a call of programs with short pointers (x32).
 const SHORT: i32 = 0x4000;
 
+/// No cgroup of a service or container lies deeper.
+const DEEPEST: i32 = 24;
+
 /// The result of a call that this kernel does not have.
 const NO_SUCH_CALL: i32 = -libc::ENOSYS;
 
@@ -197,21 +200,29 @@ fn admit(b: &mut Builder, whom: Whom, strange: Label, labels: &Labels) {
     match whom {
         Whom::Announced => {}
         Whom::Wanted { .. } => {
-            b.identity();
+            b.identity_inside(ignored);
             b.code.compute(Compute::ShiftRight, 0, Constant(32));
             b.code.store(Width::Word, FRAME, frame::WORD, 0);
             b.on_map(helper::LOOKUP, b.maps.wanted.descriptor(), frame::WORD);
             b.code.jump_if(0, When::Equal, Constant(0), ignored);
         }
-        Whom::Cgroup { id, depth } => {
-            b.code.constant(1, depth);
-            b.code.call(helper::ANCESTOR);
-            b.code.wide(1, id);
-            // It may be moved into the cgroup later, so nothing is remembered.
+        // A task may be moved into the cgroup later, so nothing is remembered.
+        Whom::Cgroup { id, depth: Some(depth) } => {
+            ancestor(b, depth, id);
             b.code.jump_if(0, When::NotEqual, Other(1), labels.end);
         }
+        Whom::Cgroup { id, depth: None } => {
+            let found = b.code.label();
+            for depth in 0..DEEPEST {
+                ancestor(b, depth, id);
+                b.code.jump_if(0, When::Equal, Other(1), found);
+                b.code.jump_if(0, When::Equal, Constant(0), labels.end);
+            }
+            b.code.jump(labels.end);
+            b.code.place(found);
+        }
         Whom::AllBut(process) => {
-            b.identity();
+            b.identity_inside(ignored);
             b.code.compute(Compute::ShiftRight, 0, Constant(32));
             b.code.jump_if(0, When::Equal, Constant(process as i32), ignored);
         }
@@ -226,6 +237,13 @@ fn admit(b: &mut Builder, whom: Whom, strange: Label, labels: &Labels) {
         }
         b.code.jump(strange);
     }
+}
+
+/// The id of the running task's cgroup at this level, 0 below its own: register 0. In register 1 the wanted id.
+fn ancestor(b: &mut Builder, level: i32, wanted: u64) {
+    b.code.constant(1, level);
+    b.code.call(helper::ANCESTOR);
+    b.code.wide(1, wanted);
 }
 
 /// A failed call, by its number and errno.

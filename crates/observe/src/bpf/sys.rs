@@ -31,6 +31,8 @@ const LICENSE: &std::ffi::CStr = c"GPL";
 pub(crate) enum MapKind {
     Hash = 1,
     Array = 2,
+    /// A full one drops the entry that was not used for the longest time.
+    RecentHash = 9,
     Queue = 22,
     Stack = 23,
 }

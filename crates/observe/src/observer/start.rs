@@ -21,8 +21,8 @@ use crate::traced::Tracer;
 
 /// Records for a command and what it starts; each takes 17 KB.
 const FEW: usize = 1024;
-/// Records for a whole system, beyond two for each task that it has.
-const MORE: usize = 2048;
+/// Records for a whole system, beyond five for each four tasks that it has: for tasks that begin until those that ended are read.
+const MORE: usize = 512;
 
 /// Why watching does not begin in one way.
 enum Hindrance {
@@ -58,6 +58,7 @@ impl Observer {
             counter: None,
             command: None,
             exits: Exits::new().ok(),
+            unknown_ends: 0,
             fold: Fold::default(),
             names: CallNames::new(options.detail),
             detail: options.detail,
@@ -96,7 +97,7 @@ impl Observer {
         let own = std::process::id();
         let (whom, records) = match (&self.target, &self.cgroup) {
             (Target::Command(_), _) => (Whom::Announced, FEW),
-            (Target::System, _) => (Whom::AllBut(own), MORE + 2 * tasks_of_the_system()),
+            (Target::System, _) => (Whom::AllBut(own), MORE + tasks_of_the_system() * 5 / 4),
             (_, Some(Cgroup { id: Some((id, depth)), .. })) => (Whom::Cgroup { id: *id, depth: *depth }, FEW),
             (Target::Cgroup(_), _) => (Whom::Wanted { joined_later: true }, FEW),
             (Target::Process(_), _) => (Whom::Wanted { joined_later: false }, FEW),

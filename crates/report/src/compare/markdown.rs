@@ -127,12 +127,12 @@ fn size(against: &Against) -> f64 {
 }
 
 /// Text of a file or of the command line in a code span, in which nothing is markup, a mention or a new cell.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(text))
 }
 
 /// Every character that Markdown or HTML could read as markup becomes an entity, and a line end a space.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
         match c {

@@ -1,13 +1,13 @@
 //! `howslow bill --json`: what was counted, what it costs, and what of the charge it explains.
 
-use analysis::bill::{Bill, BillRow, ChangedRow, Habit};
+use analysis::bill::{Bill, BillRow, BilledFigure, ChangeVerdict, ChangedFigure, ChangedRow, Habit};
 use record::Observation;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figure::{TimeFigure, time};
-use crate::bill::BillView;
+use crate::bill::{BillChangesView, BillView};
 
 /// A bill.
 #[derive(Debug, Serialize)]
@@ -89,12 +89,36 @@ pub struct BillFinding<'a> {
 pub struct BillChanges<'a> {
     /// What the bills are of.
     pub bills: [&'a str; 2],
+    /// The unit of work: the whole command, or a call.
+    pub unit: &'a str,
+    /// How many units, before and after, on the mean of the repetitions.
+    pub units: [f64; 2],
+    /// How often each command was run.
+    pub repetitions: [usize; 2],
+    /// Times and counts of a unit.
+    pub figures: Vec<BillFigure>,
     /// The lines that changed, the largest change of time first.
     pub rows: Vec<BillChange<'a>>,
-    /// The processor time of all lines that have a price in both, in ns.
-    pub cpu_ns: [f64; 2],
-    /// The processor time that was charged, in ns.
-    pub charged_ns: [Option<f64>; 2],
+    /// What a gate found.
+    pub gate: Option<BillGateDocument>,
+}
+
+/// A time or count of a unit of work.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct BillFigure {
+    /// `elapsed`, `cpu`, `user`, `kernel`, `waiting` (in ns), `calls`, `faults`, `switches`.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub figure: BilledFigure,
+    /// Its mean before.
+    pub before: f64,
+    /// Its mean after.
+    pub after: f64,
+    /// The lower and upper end of after over before; the intervals of all figures hold together at 95 %. Null without repetitions.
+    pub ratio: Option<[f64; 2]>,
+    /// `more`, `less`, `same`, `inconclusive`, `single` (one run each tells no time apart).
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub verdict: ChangeVerdict,
 }
 
 /// A line that changed.
@@ -103,10 +127,24 @@ pub struct BillChanges<'a> {
 pub struct BillChange<'a> {
     /// The line.
     pub what: &'a str,
-    /// How often, before and after.
-    pub count: [u64; 2],
-    /// Its processor time in ns, before and after.
-    pub cpu_ns: Option<[f64; 2]>,
+    /// How often for a unit, before and after.
+    pub count: [f64; 2],
+    /// Its processor time for a unit in ns, before and after: measured, else by its price; null where neither is known.
+    pub cpu_ns: [Option<f64>; 2],
+    /// The time off the CPU in it for a unit in ns, before and after.
+    pub waited_ns: [f64; 2],
+}
+
+/// What a gate found.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct BillGateDocument {
+    /// The figures that grew by more than is allowed.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub failed: Vec<BilledFigure>,
+    /// The figures without a verdict.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub unjudged: Vec<BilledFigure>,
 }
 
 impl<'a> BillDocument<'a> {
@@ -159,9 +197,32 @@ fn finding(found: &Habit, elapsed_ns: f64) -> BillFinding<'_> {
 
 impl<'a> BillChanges<'a> {
     /// The document of changes.
-    pub fn of(bills: [&'a str; 2], rows: &'a [ChangedRow], charged_ns: [Option<f64>; 2]) -> BillChanges<'a> {
-        let sum = |place: usize| rows.iter().filter_map(|row| row.cpu_ns).map(|both| both[place]).sum();
-        let change = |row: &'a ChangedRow| BillChange { what: &row.what, count: row.count, cpu_ns: row.cpu_ns };
-        BillChanges { bills, rows: rows.iter().map(change).collect(), cpu_ns: [sum(0), sum(1)], charged_ns }
+    pub fn of(view: &'a BillChangesView<'a>) -> BillChanges<'a> {
+        let figure = |it: &ChangedFigure| BillFigure {
+            figure: it.figure,
+            before: it.before,
+            after: it.after,
+            ratio: it.ratio.map(|ratio| [ratio.low, ratio.high]),
+            verdict: it.verdict,
+        };
+        let change = |row: &'a ChangedRow| BillChange {
+            what: &row.what,
+            count: row.lines.map(|line| line.count),
+            cpu_ns: row.lines.map(|line| line.cpu_ns),
+            waited_ns: row.lines.map(|line| line.waited_ns),
+        };
+        let names = |of: Vec<&ChangedFigure>| of.iter().map(|it| it.figure).collect();
+        BillChanges {
+            bills: view.bills,
+            unit: view.unit,
+            units: view.units,
+            repetitions: view.repetitions,
+            figures: view.figures.iter().map(figure).collect(),
+            rows: view.rows.iter().map(change).collect(),
+            gate: view.gate.as_ref().map(|gate| BillGateDocument {
+                failed: names(gate.failed(view.figures)),
+                unjudged: names(gate.unjudged(view.figures)),
+            }),
+        }
     }
 }

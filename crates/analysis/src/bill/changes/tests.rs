@@ -1,0 +1,101 @@
+//! Two bills of made-up repetitions, and what is said of them.
+
+use record::Usage;
+
+use super::*;
+
+/// A repetition that took so long and accepted so many connections.
+fn repetition(elapsed_ns: f64, accepts: u64) -> Repetition {
+    let calls = [("accept4", accepts), ("read", 2 * accepts), ("acceptable", 1)];
+    Repetition {
+        elapsed_ns,
+        usage: Usage { cpu_ns: Some(elapsed_ns / 2.0), ..Usage::default() },
+        calls: calls.map(|(call, count)| (call.to_string(), count)).into(),
+        waited_ns: None,
+        counting_ns: 0.0,
+    }
+}
+
+fn verdict(of: &[ChangedFigure], figure: BilledFigure) -> ChangeVerdict {
+    of.iter().find(|it| it.figure == figure).expect("a figure").verdict
+}
+
+#[test]
+fn a_unit_is_a_call_with_its_variants() {
+    let unit = WorkUnit::Call("accept".into());
+    assert_eq!(unit.of(0, &repetition(1.0, 7)), 7.0, "accept4 is a variant, acceptable is not");
+    assert_eq!(WorkUnit::Given([3.0, 4.0]).of(1, &repetition(1.0, 7)), 4.0);
+}
+
+#[test]
+fn twice_the_work_in_twice_the_time_is_the_same_per_unit() {
+    let before = [repetition(1e9, 100)];
+    let after = [repetition(2e9, 200)];
+    let per = changed_figures(&before, &after, &WorkUnit::Call("accept".into()), false);
+    let elapsed = per.iter().find(|it| it.figure == BilledFigure::Elapsed).expect("elapsed");
+    assert_eq!((elapsed.before, elapsed.after), (1e7, 1e7));
+    assert_eq!(elapsed.verdict, ChangeVerdict::Single, "one run tells no time apart");
+    assert_eq!(verdict(&per, BilledFigure::Calls), ChangeVerdict::Same);
+    let whole = changed_figures(&before, &after, &WorkUnit::Whole, false);
+    assert_eq!(verdict(&whole, BilledFigure::Calls), ChangeVerdict::More);
+    assert_eq!(
+        verdict(&changed_figures(&after, &before, &WorkUnit::Whole, false), BilledFigure::Calls),
+        ChangeVerdict::Less
+    );
+}
+
+/// Common slowness of a pair cancels where repetitions were alternated.
+#[test]
+fn pairs_tell_what_means_do_not() {
+    let noise = [1.0, 1.4, 0.9, 1.7, 1.2];
+    let own = [1.001, 0.999, 1.0, 1.002, 0.998];
+    let before: Vec<_> = noise.iter().map(|it| repetition(it * 1e9, 10)).collect();
+    let after: Vec<_> = noise.iter().zip(own).map(|(it, own)| repetition(it * own * 1.1e9, 10)).collect();
+    let paired = changed_figures(&before, &after, &WorkUnit::Whole, true);
+    assert_eq!(verdict(&paired, BilledFigure::Elapsed), ChangeVerdict::More);
+    let ratio = paired[0].ratio.expect("an interval");
+    assert!(ratio.low < 1.1 && 1.1 < ratio.high && ratio.half() < 0.01, "{ratio:?}");
+    assert!(paired[0].grew_by(0.05) && !paired[0].grew_by(0.15));
+    let apart = changed_figures(&before, &after, &WorkUnit::Whole, false);
+    assert_eq!(verdict(&apart, BilledFigure::Elapsed), ChangeVerdict::Inconclusive);
+}
+
+#[test]
+fn equal_repetitions_change_in_at_most_one_comparison_of_twenty() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let sample = |random: &mut fastrand::Rng| -> Vec<Repetition> {
+        (0..5).map(|_| repetition(1e9 * (0.05 * crate::statistics::normal(random)).exp(), 10)).collect()
+    };
+    let changed = (0..1000).filter(|_| {
+        let (one, other) = (sample(&mut random), sample(&mut random));
+        let figures = changed_figures(&one, &other, &WorkUnit::Whole, false);
+        figures.iter().any(|it| matches!(it.verdict, ChangeVerdict::More | ChangeVerdict::Less))
+    });
+    let changed = changed.count();
+    assert!((5..=50).contains(&changed), "{changed} of 1000");
+}
+
+#[test]
+fn counting_is_taken_out() {
+    let counted = Repetition { counting_ns: 1e8, ..repetition(1e9, 10) };
+    let figures = changed_figures(&[counted.clone()], &[counted], &WorkUnit::Whole, false);
+    let of = |figure| figures.iter().find(|it| it.figure == figure).expect("a figure").before;
+    assert_eq!((of(BilledFigure::Elapsed), of(BilledFigure::Cpu)), (9e8, 4e8));
+}
+
+#[test]
+fn lines_that_differ_are_sorted_by_time() {
+    let line = |count: f64, cpu: f64, waited: f64| BilledLine { count, cpu_ns: Some(cpu), waited_ns: waited };
+    let before = BTreeMap::from([("read".to_string(), line(10.0, 100.0, 0.0)), ("close".into(), line(1.0, 5.0, 0.0))]);
+    let after = BTreeMap::from([
+        ("read".to_string(), line(12.0, 120.0, 0.0)),
+        ("close".into(), line(1.0, 5.0, 0.0)),
+        ("fsync".into(), line(1.0, 10.0, 3000.0)),
+    ]);
+    let unpriced = BilledLine { cpu_ns: None, ..line(3.0, 0.0, 0.0) };
+    let lacking = changes([&BTreeMap::new(), &BTreeMap::from([("stat".to_string(), unpriced)])]);
+    assert_eq!(lacking[0].cpu_ns(), None, "nothing is said without a price");
+    let rows = changes([&before, &after]);
+    assert_eq!(rows.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(), ["fsync", "read"]);
+    assert_eq!((rows[0].waited_ns(), rows[1].cpu_ns()), (3000.0, Some(20.0)));
+}

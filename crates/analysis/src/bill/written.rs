@@ -1,0 +1,85 @@
+//! A bill as a document holds it, for comparisons.
+
+use std::collections::BTreeMap;
+
+use record::{Observation, Repetition, printable};
+use serde::Deserialize;
+
+use super::changes::BilledLine;
+use super::rows::{Bill, BillRow};
+
+/// What is read of a bill's document.
+#[derive(Debug, Deserialize)]
+pub struct WrittenBill {
+    seen: Observation,
+    rows: Vec<WrittenRow>,
+}
+
+#[derive(Debug, Deserialize)]
+struct WrittenRow {
+    what: String,
+    count: u64,
+    cpu_ns: Option<f64>,
+    #[serde(default)]
+    lacking: f64,
+    measured: Option<WrittenTime>,
+}
+
+#[derive(Debug, Deserialize)]
+struct WrittenTime {
+    ns: Option<f64>,
+}
+
+impl WrittenBill {
+    /// Reads a document, which may come from anywhere.
+    ///
+    /// # Errors
+    /// If it is no bill.
+    pub fn read(document: &[u8]) -> Result<WrittenBill, serde_json::Error> {
+        let mut bill: WrittenBill = serde_json::from_slice(document)?;
+        bill.seen.what = printable(&bill.seen.what);
+        bill.rows.iter_mut().for_each(|row| row.what = printable(&row.what));
+        Ok(bill)
+    }
+
+    /// A bill that was not written.
+    pub fn of(seen: &Observation, bill: &Bill) -> WrittenBill {
+        let row = |row: &BillRow| WrittenRow {
+            what: printable(&row.what),
+            count: row.count,
+            cpu_ns: row.cpu_ns,
+            lacking: row.lacking,
+            measured: row.measured.map(|it| WrittenTime { ns: Some(it.value) }),
+        };
+        let seen = Observation { what: printable(&seen.what), ..seen.clone() };
+        WrittenBill { seen, rows: bill.rows.iter().map(row).collect() }
+    }
+
+    /// What it is of.
+    pub fn name(&self) -> &str {
+        &self.seen.what
+    }
+
+    /// The runs of the command.
+    pub fn repetitions(&self) -> Vec<Repetition> {
+        self.seen.all_repetitions()
+    }
+
+    /// True if calls were measured, and not only priced.
+    pub fn is_measured(&self) -> bool {
+        self.rows.iter().any(|row| row.measured.is_some())
+    }
+
+    /// Its lines for a unit of work, of which the last run had so many: with measured times if so said, else with prices.
+    pub fn lines(&self, units: f64, measured: bool) -> BTreeMap<String, BilledLine> {
+        let waits = &self.seen.together.waits;
+        let line = |row: &WrittenRow| {
+            let own = waits.iter().filter(|it| it.call.as_deref() == Some(row.what.as_str()));
+            let waited_ns = own.fold(0.0, |sum, it| sum + it.total_ns) / units;
+            let time = row.measured.as_ref().and_then(|it| it.ns).filter(|_| measured);
+            let cpu_ns = time.or(row.cpu_ns.filter(|_| row.lacking == 0.0)).map(|ns| ns / units);
+            (row.what.clone(), BilledLine { count: row.count as f64 / units, cpu_ns, waited_ns })
+        };
+        self.rows.iter().map(line).collect()
+    }
+}

@@ -1,0 +1,120 @@
+//! `--repeat` and `--against`: a command that is watched several times, alternately with another one if one is named.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use anyhow::bail;
+use observe::Target;
+use record::{CountingCost, Observation, Repetition, printable};
+
+use crate::cli::BillArgs;
+use crate::output::{Misuse, Outcome, say};
+
+/// How the watching ended.
+pub(super) struct Watched {
+    pub seen: Observation,
+    pub status: Option<ExitStatus>,
+    pub signal: Option<i32>,
+}
+
+impl Watched {
+    pub(super) fn outcome(&self) -> Outcome {
+        match (self.status, self.signal) {
+            (Some(status), _) => Outcome::Passed(passed(status)),
+            (None, Some(signal)) => Outcome::Interrupted(signal),
+            (None, None) => Outcome::Done,
+        }
+    }
+}
+
+/// The status of a command as shells pass it on: 128 and the signal that ended it.
+fn passed(status: ExitStatus) -> u8 {
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1) as u8
+}
+
+/// Checks what clap does not.
+pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
+    let of_two = [
+        ("--per", args.per.is_some()),
+        ("--units", !args.units.is_empty()),
+        ("--fail-on", !args.fail_on.is_empty()),
+        ("--markdown", args.markdown),
+    ];
+    match of_two.iter().find(|(_, given)| *given) {
+        Some((option, _)) if args.against.is_none() => {
+            Err(Misuse(format!("{option} compares two bills: give two files, or --repeat 9 --against 'COMMAND LINE'")))
+        }
+        _ if args.units.len() > 2 => Err(Misuse("--units: one number, or two: before,after".into())),
+        _ => Ok(()),
+    }
+}
+
+/// The command line of `--against`.
+///
+/// # Errors
+/// If it is none.
+pub(super) fn against(args: &BillArgs) -> Result<Option<Target>, Misuse> {
+    let Some(line) = &args.against else { return Ok(None) };
+    match shell_words::split(line) {
+        Ok(words) if !words.is_empty() => Ok(Some(Target::Command(words.into_iter().map(Into::into).collect()))),
+        Ok(_) => Err(Misuse("--against: name a command".into())),
+        Err(error) => Err(Misuse(format!("--against {}: {error}", printable(line)))),
+    }
+}
+
+/// Watches the command so often, in turn with `against`. Returns the last watching of each, which holds all repetitions. Every
+/// other pair begins with the other command, so that what drifts slows both.
+///
+/// # Errors
+/// If a command cannot be watched, or if one of an alternated pair fails.
+pub(super) fn repeated(
+    target: &Target,
+    against: Option<&Target>,
+    times: u32,
+    mut watch: impl FnMut(&Target, bool) -> anyhow::Result<Watched>,
+) -> anyhow::Result<(Watched, Option<Observation>)> {
+    let (mut own, mut other): (Vec<Watched>, Vec<Watched>) = (Vec::new(), Vec::new());
+    'all: for round in 0..times {
+        for is_own in [round % 2 == 1, round % 2 == 0] {
+            let (place, target) = match (is_own, against) {
+                (true, _) => (&mut own, target),
+                (false, Some(against)) => (&mut other, against),
+                (false, None) => continue,
+            };
+            let watched = watch(target, place.is_empty())?;
+            let failed = watched.signal.is_some() || watched.status.is_some_and(|status| !status.success());
+            let status = watched.status;
+            place.push(watched);
+            if !failed || times == 1 && against.is_none() {
+                continue;
+            }
+            let how = status.map_or_else(|| "was interrupted".into(), |status| format!("ended with {status}"));
+            if against.is_some() {
+                bail!(
+                    "run {} of {} {how}, so nothing is compared",
+                    round + 1,
+                    if is_own { "COMMAND" } else { "--against" }
+                );
+            }
+            say(&format!("run {} of {times} {how}; the bill is of the runs until then", round + 1));
+            break 'all;
+        }
+    }
+    let last = gathered(own, times > 1);
+    let other = gathered(other, true).map(|watched| watched.seen);
+    last.map(|last| (last, other)).ok_or_else(|| anyhow::anyhow!("nothing was run"))
+}
+
+/// The last one, with all as its repetitions. What counting costs was determined before the first.
+fn gathered(mut all: Vec<Watched>, several: bool) -> Option<Watched> {
+    let counting = all.first().and_then(|first| first.seen.counting.clone());
+    let each = counting.as_ref().map_or(0.0, |it| it.per_call_ns.max(0.0));
+    let repetitions: Vec<Repetition> = all.iter().map(|it| it.seen.repetition(each)).collect();
+    let mut last = all.pop()?;
+    if several {
+        let together_ns = each * last.seen.together.total() as f64;
+        last.seen.counting = counting.map(|it| CountingCost { together_ns, ..it });
+        last.seen.repetitions = repetitions;
+    }
+    Some(last)
+}

@@ -1,0 +1,103 @@
+//! What the kernel charged: for all of what was watched, and for each of several runs of a command.
+
+use std::collections::BTreeMap;
+
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the kernel charged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Usage {
+    /// Processor time, in ns: the time that the scheduler counted.
+    pub cpu_ns: Option<f64>,
+    /// The part of it in user mode, in ns. The kernel splits by samples at its ticks.
+    pub user_ns: Option<f64>,
+    /// The part of it in the kernel, in ns.
+    pub system_ns: Option<f64>,
+    /// Page faults without a device.
+    pub minor_faults: Option<u64>,
+    /// Page faults that waited for a device.
+    pub major_faults: Option<u64>,
+    /// Times that a task gave up its CPU.
+    pub voluntary_switches: Option<u64>,
+    /// Times that a task was taken off its CPU.
+    pub involuntary_switches: Option<u64>,
+}
+
+impl Usage {
+    /// Both together. What only one of them knows is taken from that one.
+    #[must_use]
+    pub fn plus(&self, other: &Usage) -> Usage {
+        fn both<T: std::ops::Add<Output = T> + Copy>(one: Option<T>, other: Option<T>) -> Option<T> {
+            match (one, other) {
+                (Some(one), Some(other)) => Some(one + other),
+                (one, other) => one.or(other),
+            }
+        }
+        Usage {
+            cpu_ns: both(self.cpu_ns, other.cpu_ns),
+            user_ns: both(self.user_ns, other.user_ns),
+            system_ns: both(self.system_ns, other.system_ns),
+            minor_faults: both(self.minor_faults, other.minor_faults),
+            major_faults: both(self.major_faults, other.major_faults),
+            voluntary_switches: both(self.voluntary_switches, other.voluntary_switches),
+            involuntary_switches: both(self.involuntary_switches, other.involuntary_switches),
+        }
+    }
+
+    /// True if nothing was used, as far as is known.
+    pub fn is_nothing(&self) -> bool {
+        let counts = [self.minor_faults, self.major_faults, self.voluntary_switches, self.involuntary_switches];
+        self.cpu_ns.unwrap_or(0.0) == 0.0 && counts.iter().all(|count| count.unwrap_or(0) == 0)
+    }
+
+    /// What came after `earlier`, an earlier state of the same account. Nothing becomes negative.
+    #[must_use]
+    pub fn since(&self, earlier: &Usage) -> Usage {
+        let time = |now: Option<f64>, then: Option<f64>| now.map(|now| (now - then.unwrap_or(0.0)).max(0.0));
+        let count = |now: Option<u64>, then: Option<u64>| now.map(|now| now.saturating_sub(then.unwrap_or(0)));
+        Usage {
+            cpu_ns: time(self.cpu_ns, earlier.cpu_ns),
+            user_ns: time(self.user_ns, earlier.user_ns),
+            system_ns: time(self.system_ns, earlier.system_ns),
+            minor_faults: count(self.minor_faults, earlier.minor_faults),
+            major_faults: count(self.major_faults, earlier.major_faults),
+            voluntary_switches: count(self.voluntary_switches, earlier.voluntary_switches),
+            involuntary_switches: count(self.involuntary_switches, earlier.involuntary_switches),
+        }
+    }
+}
+
+/// What one run of a command took and asked for, in sums.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Repetition {
+    /// How long it was watched, in ns.
+    pub elapsed_ns: f64,
+    /// What all processes together used.
+    pub usage: Usage,
+    /// How often each system call was made.
+    pub calls: BTreeMap<String, u64>,
+    /// The times that its tasks were off the CPU, but for those when they were stopped, in ns; null if they are not known.
+    pub waited_ns: Option<f64>,
+    /// The processor time that counting took, in ns.
+    pub counting_ns: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_adds_and_subtracts_what_is_known() {
+        let one = Usage { cpu_ns: Some(5.0), minor_faults: Some(2), ..Usage::default() };
+        let other = Usage { cpu_ns: Some(7.0), major_faults: Some(1), ..Usage::default() };
+        let both = one.plus(&other);
+        assert_eq!((both.cpu_ns, both.minor_faults, both.major_faults), (Some(12.0), Some(2), Some(1)));
+        assert_eq!(both.voluntary_switches, None);
+        assert_eq!(both.since(&one).cpu_ns, Some(7.0));
+        assert_eq!(one.since(&other).cpu_ns, Some(0.0));
+    }
+}
