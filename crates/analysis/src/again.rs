@@ -7,7 +7,7 @@ use record::{Cost, Doubt, Nanoseconds, Round, Run};
 use crate::estimate::{Reading, gross};
 use crate::net::subtract_all;
 use crate::prior::Prior;
-use crate::reading::CLOCK;
+use crate::reading::clock_ratio;
 
 /// Computes the figures, intervals and doubts of a run's costs from their rounds. `prior` says what is known of a cost. A cost
 /// without rounds stays as it is.
@@ -62,14 +62,12 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
         return Some(first.clone());
     }
     let mut all = first.clone();
+    all.settings.budget_s = runs.iter().map(|run| run.settings.budget_s).sum();
     let mut more: HashMap<String, Vec<Round>> = HashMap::new();
     let mut known: HashMap<String, Prior> = HashMap::new();
     for run in runs {
-        let same = |ratio: f64| if (ratio - 1.0).abs() < CLOCK { 1.0 } else { ratio };
-        let scale = add_ns(first)
-            .zip(add_ns(run))
-            .map_or(first.noise.cycle_ns / run.noise.cycle_ns, |(one, other)| same(one / other));
         let cycle = first.noise.cycle_ns / run.noise.cycle_ns;
+        let scale = clock_ratio(run, first).unwrap_or(cycle);
         for cost in &run.costs {
             let in_unit = |round: &Round| scaled(round, if cost.follows_clock { (scale, cycle) } else { (1.0, cycle) });
             more.entry(cost.name()).or_default().extend(cost.rounds.iter().map(in_unit));
@@ -85,11 +83,6 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
     }
     recompute(&mut all, &|cost| known.get(&cost.name()).copied().unwrap_or(Prior::DEFAULT));
     Some(all)
-}
-
-/// One add in ns.
-fn add_ns(run: &Run) -> Option<f64> {
-    run.cost("instruction.add.latency", &[]).map(|cost| cost.gross_ns.quiet.0).filter(|ns| *ns > 0.0)
 }
 
 fn scaled(round: &Round, (time, cycle): (f64, f64)) -> Round {

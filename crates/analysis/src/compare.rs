@@ -7,9 +7,11 @@ mod differences;
 mod families;
 mod figure;
 mod gate;
+mod grounds;
 mod matching;
 mod noise;
 mod options;
+mod settle;
 mod verdict;
 
 use record::{Cost, CountedIn, Run};
@@ -18,10 +20,11 @@ pub use clocks::Clocks;
 pub use comparison::{Comparison, ComparisonRow, Only, Versioned};
 pub use differences::{DifferingFact, differences};
 pub use families::{FamilyRatio, Mean, families, overall};
-pub use figure::{ComparedFigure, figure};
+pub use figure::ComparedFigure;
 pub use gate::{FailOn, Failed, Gate, Gated, Unjudged, gate};
-pub use noise::{ELSEWHERE, Joint};
+pub use noise::Joint;
 pub use options::{CompareOptions, Versions};
+pub use settle::{OpenCost, Settling, settling};
 pub use verdict::{Against, RatioToBase, Verdict};
 
 /// Compares runs with the first of them.
@@ -40,7 +43,6 @@ pub fn compare<'a>(runs: &'a [Run], how: &CompareOptions) -> Comparison<'a> {
     let Some((base, others)) = runs.split_first() else { return all };
     let mut columns = Vec::new();
     for (other, place) in others.iter().zip(1..) {
-        let joint = Joint::of(base, other, how);
         let mut pairs = matching::pairs(base, other);
         pairs.retain(|&(one, two)| {
             let (one, two) = (&base.costs[one], &other.costs[two]);
@@ -50,7 +52,8 @@ pub fn compare<'a>(runs: &'a [Run], how: &CompareOptions) -> Comparison<'a> {
             }
             !apart
         });
-        columns.push(column(&pairs, base, other, unit, &joint));
+        let (column, joint) = all.column(&pairs, place, how);
+        columns.push(column);
         all.noise.push(joint);
     }
     let has_like = |place: usize| columns.iter().any(|column| column[place].is_some());
@@ -66,26 +69,32 @@ pub fn compare<'a>(runs: &'a [Run], how: &CompareOptions) -> Comparison<'a> {
     all
 }
 
-/// Of each cost of the base: its like in another run, judged together with all others of that run.
-fn column<'a>(
-    pairs: &[(usize, usize)],
-    base: &Run,
-    other: &'a Run,
-    unit: Option<CountedIn>,
-    joint: &Joint,
-) -> Vec<Option<(&'a Cost, Against)>> {
-    let costs = pairs.iter().map(|&(one, two)| (&base.costs[one], &other.costs[two]));
-    let figures: Vec<_> = costs
-        .map(|(one, two)| {
-            let unit = unit_of(unit, one);
-            verdict::CostPair::of(figure(base, one, unit), figure(other, two, unit), one, two)
-        })
-        .collect();
-    let mut column: Vec<Option<(&Cost, Against)>> = vec![None; base.costs.len()];
-    for (&(one, two), against) in pairs.iter().zip(verdict::judge(&figures, joint)) {
-        column[one] = Some((&other.costs[two], against));
+impl<'a> Comparison<'a> {
+    /// Of each cost of the base: its like in the run at this place, judged together with all others of that run.
+    fn column(
+        &self,
+        pairs: &[(usize, usize)],
+        place: usize,
+        how: &CompareOptions,
+    ) -> (Vec<Option<(&'a Cost, Against)>>, Joint) {
+        let (base, other) = (&self.runs[0], &self.runs[place]);
+        let costs = pairs.iter().map(|&(one, two)| (&base.costs[one], &other.costs[two]));
+        let judged: Vec<_> = costs
+            .map(|(one, two)| {
+                let unit = unit_of(self.unit, one);
+                let clocks = self.clocks.as_ref().filter(|_| unit == CountedIn::Cycles);
+                let apart = clocks.map_or(0.0, Clocks::apart);
+                let figures = [self.figure(0, one, unit), self.figure(place, two, unit)];
+                verdict::CostPair::of(figures, [(base, one), (other, two)], apart)
+            })
+            .collect();
+        let joint = Joint::of(judged.iter().filter(|pair| pair.chance.is_some()).count(), how);
+        let mut column: Vec<Option<(&Cost, Against)>> = vec![None; base.costs.len()];
+        for (&(one, two), against) in pairs.iter().zip(verdict::judge(&judged, &joint)) {
+            column[one] = Some((&other.costs[two], against));
+        }
+        (column, joint)
     }
-    column
 }
 
 /// What all costs are compared in: cycles where one of the runs is exact in nothing else, times where the runs' clocks are

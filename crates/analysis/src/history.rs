@@ -7,7 +7,7 @@ use record::{Cost, Estimate, Run};
 use crate::estimate::quiet_figures;
 use crate::landing::RoundFigure;
 use crate::prior::Trace;
-use crate::reading::Clocking;
+use crate::reading::{CLOCK, Clocking, add};
 use crate::statistics::median;
 use crate::undisturbed::disturbed_medians;
 
@@ -24,8 +24,11 @@ pub fn traces(run: &Run) -> BTreeMap<String, Trace> {
     const LEAST: f64 = 1.0;
     /// More rounds tell no more of scatter.
     const MOST: usize = 20;
-    let add = run.cost("instruction.add.latency", &[]).map(|cost| cost.gross_ns.quiet.0);
-    let add = add.filter(|ns| *ns > 0.0).unwrap_or(run.noise.cycle_ns).ln() as f32;
+    let add = match add(run) {
+        Some(add) => Some(add.gross_ns.quiet.0).filter(|_| add.half_width().is_some_and(|half| half < CLOCK)),
+        None => Some(run.noise.cycle_ns),
+    };
+    let add = add.map(|ns| ns.ln() as f32).filter(|add| add.is_finite());
     let wanted = |cost: &&Cost| cost.headline == Estimate::Quiet && cost.cpus <= 1;
     let trace = |cost: &Cost| {
         let clocking = if cost.follows_clock { Clocking::At(run.noise.cycle_ns) } else { Clocking::AsRead };
@@ -38,7 +41,7 @@ pub fn traces(run: &Run) -> BTreeMap<String, Trace> {
         Trace {
             rounds: rounds.iter().take(MOST).map(|round| (log(round.figure), round.weight as f32)).collect(),
             disturbed: disturbed.and_then(median).map(log),
-            add: Some(add).filter(|add| cost.follows_clock && add.is_finite()),
+            add: add.filter(|_| cost.follows_clock),
         }
     };
     run.costs.iter().filter(wanted).map(|cost| (cost.name(), trace(cost))).collect()

@@ -16,6 +16,7 @@
 pub mod again;
 pub mod answer;
 pub mod bill;
+pub mod change;
 pub mod compare;
 pub mod components;
 pub mod crossover;
@@ -31,6 +32,7 @@ pub mod history;
 pub mod interference;
 pub mod landing;
 pub mod load;
+pub mod longer;
 pub mod memory;
 pub mod mix;
 pub mod model;

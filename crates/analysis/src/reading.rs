@@ -1,11 +1,33 @@
 //! How the batches of rounds are read: as timed, or in cycles of the run's clock.
 
-use record::{Cost, Estimate, Round};
+use record::{Cost, Estimate, Round, Run};
 
-use crate::statistics::{quantile, sorted};
+use crate::change::Difference;
+use crate::statistics::{Interval, quantile, sorted};
 
 /// The speed check resolves the clock no better than this. A batch whose clock is as near to the run's is read as timed.
 pub(crate) const CLOCK: f64 = 0.0055;
+
+/// By how much a run errs on its own clock.
+pub(crate) const CALIBRATION: f64 = 0.008;
+
+/// The cost of an add, which takes the same number of cycles at any clock and shows a run's clock better than its calibration does.
+pub(crate) fn add(run: &Run) -> Option<&Cost> {
+    let adds = run.costs.iter().filter(|cost| cost.operation == "instruction.add.latency");
+    adds.max_by(|one, other| one.at.cmp(&other.at))
+}
+
+/// How many times as long a cycle of the second run is as one of the first, by what an add took: 1 if the adds' own
+/// intervals and what a run may err by do not tell them apart. `None` without an add in both.
+pub(crate) fn clock_ratio(base: &Run, other: &Run) -> Option<f64> {
+    let figure = |run: &Run| {
+        let (gross, headline) = add(run).map(|cost| (cost.gross_ns, cost.headline))?;
+        let it = Interval { value: gross.get(headline).0, low: gross.low.0, high: gross.high.0 };
+        (it.low > 0.0 && it.is_told()).then_some(it)
+    };
+    let apart = Difference::of(figure(base)?, figure(other)?);
+    Some(if apart.log.abs() < CALIBRATION.hypot(apart.reach) { 1.0 } else { apart.log.exp() })
+}
 
 /// How rounds are read.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,18 +4,15 @@
 //! The level is a step function with normal scatter of known variance. Steps are chosen by optimal partitioning (Jackson and
 //! others, IEEE Signal Processing Letters 12:105, 2005): the sum of squares around the levels, in units of the variance, plus
 //! a penalty for each step is least. A step at a given run gains less than `t^2` by chance with the probability of Student's
-//! t, so `t^2` at `ALARMS / (2 x costs x runs)` as the penalty holds the alarms over all costs and runs below `ALARMS`.
+//! t, so that the square of what a difference between two of `costs x runs` must exceed holds the alarms over all of them below the
+//! share that comparisons have.
 
+use crate::change::{REACH, deviations};
 use crate::history::scatter;
 use crate::statistics::{Interval, student_quantile};
 
 /// With fewer runs before the newest one, nothing is told.
 pub const ENOUGH_RUNS: usize = 4;
-/// The share of watches that may tell of a change where there was none, over all costs together.
-const ALARMS: f64 = 0.05;
-/// An interval holds the cost 95 times in 100, so that its reach is 1.96 times the deviation of a run's figure. That of an older run
-/// holds the figure of another run, which is wider.
-const REACH: f64 = 1.96;
 /// What the intervals know of the variance is worth as much as this number of runs (the prior of Smyth, Statistical
 /// Applications in Genetics and Molecular Biology 3:3, 2004).
 const PRIOR: f64 = 10.0;
@@ -112,8 +109,7 @@ impl Steps {
             sums.push([weight + 1.0 / own, first + log / own, second + log * log / own]);
         }
         let freedom = freedom.round() as u32;
-        let tried = (strict.costs.max(1) * series.len()) as f64;
-        let limit = student_quantile(1.0 - ALARMS / (2.0 * tried), freedom);
+        let limit = deviations(strict.costs.max(1) * series.len(), freedom);
         Steps { sums, penalty: limit * limit, quantile: student_quantile(0.975, freedom) }
     }
 

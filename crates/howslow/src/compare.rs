@@ -18,15 +18,15 @@ use crate::resolve;
 pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
     let patterns = resolve::patterns(&args.only)?;
     let mix = args.mix.as_deref().map(open_mix).transpose()?;
-    let runs = resolve::runs(&args.runs)?;
-    let named = resolve::named(&args.runs, &runs);
+    let (names, runs) = sides(args)?;
+    let named = resolve::named(&names, &runs);
     let skipped = gate::skipped(&patterns, &runs, args);
     for pattern in patterns.iter().filter(|pattern| !skipped.iter().any(|one| one.name == pattern.text())) {
         means_something(pattern, &runs)?;
     }
     let mut comparison = analysis::compare::compare(&runs, &how(args));
     if comparison.is_empty() {
-        return Err(nothing_in_common(args).into());
+        return Err(nothing_in_common(&names).into());
     }
     let measured = Whole::read_all(&args.measured, &named)?;
     if !patterns.is_empty() {
@@ -34,10 +34,46 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
     }
     let splits = mix.map(|mix| split_from_first(&mix, &named, &measured)).transpose()?;
     let gated = gate::gated(&comparison, skipped, args);
-    print(&comparison, splits, gated.as_ref(), args)?;
+    print(&comparison, splits, gated.as_ref(), args, &names)?;
     let Some(gated) = gated else { return Ok(Outcome::Done) };
-    say(&report::gate_sentence(&gated, &view(args)));
+    say(&report::gate_sentence(&gated, &view(args, &names)));
     Ok(gate::outcome(&gated))
+}
+
+/// What is compared, with its names: the runs, or the runs on either side of `--` taken together.
+fn sides(args: &CompareArgs) -> anyhow::Result<(Vec<String>, Vec<Run>)> {
+    if args.others.is_empty() {
+        if args.runs.len() < 2 {
+            return Err(Misuse("compare needs two runs or more, the base first: `howslow compare @2 @1`".into()).into());
+        }
+        return Ok((args.runs.clone(), resolve::runs(&args.runs)?));
+    }
+    let sides = [&args.runs, &args.others].map(|names| Ok((joined(names), together(names)?)));
+    let sides: anyhow::Result<Vec<(String, Run)>> = sides.into_iter().collect();
+    Ok(sides?.into_iter().unzip())
+}
+
+/// What a side is called: the last parts of its paths.
+fn joined(names: &[String]) -> String {
+    let last = |name: &String| name.trim_end_matches(".json").rsplit('/').next().unwrap_or(name).to_string();
+    names.iter().map(last).collect::<Vec<_>>().join("+")
+}
+
+/// Runs of one machine as one.
+fn together(names: &[String]) -> anyhow::Result<Run> {
+    let runs = resolve::runs(names)?;
+    let kernel = |run: &Run| (run.machine.kernel.release.clone(), run.machine.kernel.version.clone());
+    let alike =
+        |run: &&Run| run.machine.cpu.signature == runs[0].machine.cpu.signature && kernel(run) == kernel(&runs[0]);
+    let measured = |run: &&Run| !run.is_published() && run.costs.iter().any(|cost| !cost.rounds.is_empty());
+    let whole = names.iter().zip(&runs);
+    let odd = whole.clone().find(|(_, run)| runs.len() > 1 && !(alike(run) && measured(run)));
+    if let Some((name, _)) = odd {
+        let (name, first) = (record::printable(name), record::printable(&names[0]));
+        let why = "only runs of one processor and kernel, with their rounds, can be taken together";
+        return Err(Misuse(format!("{name} is not like {first}: {why}")).into());
+    }
+    analysis::again::pooled(&runs).ok_or_else(|| Misuse("a side of -- has no run".into()).into())
 }
 
 fn print(
@@ -45,32 +81,33 @@ fn print(
     splits: Option<Vec<FactorSplit>>,
     gated: Option<&Gated<'_>>,
     args: &CompareArgs,
+    names: &[String],
 ) -> anyhow::Result<()> {
     if args.csv {
         let shown = if args.changed { Shown::Changed } else { Shown::All };
-        return crate::export::print_table(&crate::tables::comparison(comparison, &args.runs, shown));
+        return crate::export::print_table(&crate::tables::comparison(comparison, names, shown));
     }
     if args.json {
         let splits = splits.map(|splits| splits.into_iter().map(|split| split.document).collect());
         let shown = if args.changed { Shown::Changed } else { Shown::All };
-        let document = CompareDocument::of(comparison, &args.runs, shown, splits);
+        let document = CompareDocument::of(comparison, names, shown, splits);
         return output::print_document(&CompareDocument { gate: gated.map(ComparedGate::of), ..document });
     }
     if args.markdown {
         let differing = differences(comparison.runs);
-        return output::print(&report::comparison_markdown(comparison, &differing, &view(args), gated));
+        return output::print(&report::comparison_markdown(comparison, &differing, &view(args, names), gated));
     }
-    output::print_page(&sections(comparison, splits.as_deref().unwrap_or_default(), args).join("\n"))
+    output::print_page(&sections(comparison, splits.as_deref().unwrap_or_default(), &view(args, names)).join("\n"))
 }
 
 /// The parts of the page in order. Each ends its last line.
-fn sections(comparison: &Comparison<'_>, splits: &[FactorSplit], args: &CompareArgs) -> Vec<String> {
-    let mut sections = report::comparison(comparison, &differences(comparison.runs), &view(args), output::style());
+fn sections(comparison: &Comparison<'_>, splits: &[FactorSplit], view: &ComparisonView<'_>) -> Vec<String> {
+    let mut sections = report::comparison(comparison, &differences(comparison.runs), view, output::style());
     sections.extend(splits.iter().map(|split| split.page.clone()));
     sections
 }
 
-fn view(args: &CompareArgs) -> ComparisonView<'_> {
+fn view<'n>(args: &CompareArgs, names: &'n [String]) -> ComparisonView<'n> {
     let sort = match args.sort {
         SortBy::Ratio => Sort::Ratio,
         SortBy::Name => Sort::Name,
@@ -78,7 +115,7 @@ fn view(args: &CompareArgs) -> ComparisonView<'_> {
     };
     // Costs that were asked for by name are shown whatever their verdict.
     let all = args.all || (!args.only.is_empty() && !args.changed);
-    ComparisonView { names: &args.runs, sort, shown: if all { Shown::All } else { Shown::Changed } }
+    ComparisonView { names, sort, shown: if all { Shown::All } else { Shown::Changed } }
 }
 
 fn how(args: &CompareArgs) -> CompareOptions {
@@ -105,8 +142,8 @@ fn means_something(pattern: &Pattern, runs: &[Run]) -> Result<(), Misuse> {
     Err(Misuse(format!("no cost of these runs is called '{text}'; {nearest}`howslow show` lists what a run has")))
 }
 
-fn nothing_in_common(args: &CompareArgs) -> Misuse {
-    let (base, others) = args.runs.split_first().map_or(("", &[][..]), |(base, others)| (base.as_str(), others));
+fn nothing_in_common(names: &[String]) -> Misuse {
+    let (base, others) = names.split_first().map_or(("", &[][..]), |(base, others)| (base.as_str(), others));
     let others = others.iter().map(|name| record::printable(name)).collect::<Vec<_>>().join(", ");
     Misuse(format!(
         "{} has no cost in common with {others}, so there is nothing to compare; `howslow show` lists what a run has",

@@ -1,8 +1,8 @@
 //! Comparisons and studies as long tables, for `--csv`.
 
-use analysis::compare::{Comparison, RatioToBase, figure};
+use analysis::compare::{Comparison, RatioToBase};
 use analysis::study::{Study, StudyAnswer};
-use record::{Cost, CountedIn, Run};
+use record::{Cost, CountedIn};
 use report::Shown;
 use report::document::{StudyCell, StudyDocument};
 use store::exchange::{Cell, Table, axis_columns};
@@ -45,8 +45,8 @@ pub(crate) fn comparison(it: &Comparison<'_>, names: &[String], shown: Shown) ->
             cells.extend(axes.cells(&row.base.at));
             let name = |place: usize| names.get(place).map_or(Cell::Missing, Cell::text);
             cells.extend([name(place), name(0), Cell::text(row.unit.unit())]);
-            cells.extend(ends(&it.runs[place], cost, row.unit));
-            cells.extend(ends(&it.runs[0], row.base, row.unit));
+            cells.extend(ends(it, place, cost, row.unit));
+            cells.extend(ends(it, 0, row.base, row.unit));
             cells.extend(ratio(&against.ratio));
             cells.extend([
                 Cell::text(against.verdict.word()),
@@ -62,8 +62,8 @@ pub(crate) fn comparison(it: &Comparison<'_>, names: &[String], shown: Shown) ->
 }
 
 /// The figure of a cost and the ends of its interval.
-fn ends(run: &Run, cost: &Cost, unit: CountedIn) -> [Cell; 3] {
-    let figure = figure(run, cost, unit);
+fn ends(it: &Comparison<'_>, place: usize, cost: &Cost, unit: CountedIn) -> [Cell; 3] {
+    let figure = it.figure(place, cost, unit);
     figure.interval().map_or([const { Cell::Missing }; 3], |it| [it.value, it.low, it.high].map(Cell::number))
 }
 

@@ -18,7 +18,8 @@ const MOST_RUNS: usize = 200;
 /// Without --since, a change is told for so many runs; then its level is the usual one.
 const NEW_FOR: usize = 10;
 /// Figures with these doubts are no figures of this machine at rest.
-const UNUSABLE: [&str; 4] = ["never_quiet", "negative_net", "implausible", "round_lost"];
+const UNUSABLE: [&str; 6] =
+    ["never_quiet", "from_disturbed", "few_rounds", "negative_net", "implausible", "round_lost"];
 
 /// One cost in the runs of a machine, by the place of the run.
 type History = BTreeMap<usize, Observed>;
@@ -29,7 +30,13 @@ pub(crate) fn watch(args: &WatchArgs) -> anyhow::Result<Outcome> {
     let since = args.since.as_deref().map(resolve::since).transpose()?;
     let newest = newest(&store, args.run.as_deref())?;
     let (runs, among) = beside(&store, &newest)?;
-    let histories = histories(&store, &runs, &newest, &patterns)?;
+    let mut histories = histories(&store, &runs, &newest, &patterns)?;
+    let all = histories.len();
+    histories.retain(|(_, history)| history.len() > ENOUGH_RUNS);
+    if histories.is_empty() && all > 0 {
+        let why = format!("none of its {all} costs is in {ENOUGH_RUNS} earlier runs with an interval");
+        return Err(Misuse(format!("{} cannot be watched yet: {why}", newest.id)).into());
+    }
     if histories.is_empty() {
         let why = "only one with an interval, without a serious doubt, is; `howslow show` lists what a run has";
         return Err(Misuse(format!("no cost of that run can be watched: {why}")).into());
@@ -63,6 +70,7 @@ pub(crate) fn watch(args: &WatchArgs) -> anyhow::Result<Outcome> {
         among,
         others: runs.len() - 1,
         costs: histories.len(),
+        too_few: all - histories.len(),
         least: args.least,
         changed: told.iter().flat_map(|change| &change.costs).any(|cost| cost.lasts),
         changes: told,

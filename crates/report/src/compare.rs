@@ -10,8 +10,8 @@ mod rows;
 mod verdicts;
 mod view;
 
-use analysis::compare::{Comparison, DifferingFact, ELSEWHERE, Joint};
-use record::units::percent;
+use analysis::compare::{Comparison, DifferingFact, Joint};
+use record::units::{counted, percent};
 
 use crate::text::Style;
 
@@ -47,16 +47,14 @@ fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Str
     let mut text = String::new();
     for (column, joint) in it.noise.iter().enumerate() {
         let of = if it.noise.len() == 1 { String::new() } else { format!("{}: ", view.label(column + 1)) };
-        text += &(style.dim(&style.paragraph("", &format!("{of}{}", least(it, column, joint)))) + "\n");
+        text += &(style.dim(&style.paragraph("", &format!("{of}{}", change(it, column, joint)))) + "\n");
     }
     if view.shown != Shown::All {
         return text;
     }
     let margin = it.noise.first().map_or(0.0, |joint| joint.margin);
     let rule = format!(
-        "A change: the interval of the ratio excludes 1, chance is ruled out for all costs of a run together (at most one in \
-         twenty changes told is false), and the difference exceeds the least. The same: the whole interval lies within {} \
-         of 1. Else inconclusive: more rounds would tell.",
+        "The same: the ratio lies within {} of 1 on either side, each at 95 %. Neither a change nor the same: inconclusive.",
         percent(margin)
     );
     text += &(style.dim(&style.paragraph("", &rule)) + "\n");
@@ -84,28 +82,22 @@ fn builds(differing: &[DifferingFact], style: Style) -> String {
     style.dim(&style.paragraph("", note)) + "\n"
 }
 
-/// The least difference between costs of the first run and of another that counts, and the reason for it.
-fn least(it: &Comparison<'_>, column: usize, joint: &Joint) -> String {
+/// What a difference between the first run and another must exceed to be a change, and the reason for it.
+fn change(it: &Comparison<'_>, column: usize, joint: &Joint) -> String {
     let published = [0, column + 1].map(|place| it.runs[place].is_published());
     if published == [true, true] {
         return "both are published: a difference counts where the printed digits leave no doubt".into();
     }
-    let mut parts = vec![match joint.band {
-        Some(band) => format!(
-            "repeatability within a run: nine in ten costs differ by up to {}{}",
-            percent(band),
-            if joint.beyond { " beyond their intervals" } else { "" }
-        ),
-        None => "no run tells its repeatability".into(),
-    }];
-    parts.extend(joint.clock.map(|clock| format!("the runs count the cycles of an add {} apart", percent(clock))));
-    parts.push(format!("{} was asked for", percent(joint.threshold)));
-    let book =
-        if published.contains(&true) { "; a published figure's interval is what its digits leave open" } else { "" };
+    let book = if published.contains(&true) {
+        "; a published figure's interval is what its digits leave open"
+    } else {
+        ", and both runs were undisturbed in two rounds of it that do not show the same layouts"
+    };
+    let judged = counted(joint.judged as u64, "cost");
     format!(
-        "the least that counts: {} ({}), and {} where a cost depends on more than its own core{book}",
-        percent(joint.least()),
-        parts.join("; "),
-        percent(joint.least().max(ELSEWHERE))
+        "a change: more than {}, and more than {:.2} times half the interval of the ratio (chance brings any of {judged} so far in one \
+         comparison of twenty){book}",
+        percent(joint.threshold),
+        joint.reaches(),
     )
 }

@@ -10,8 +10,8 @@ use crate::text::{Detail, Style};
 pub(crate) struct Footnotes {
     detail: Detail,
     notes: Vec<Note>,
-    /// What to do about wide intervals, if this is known better than from each of them.
-    narrower: Option<String>,
+    /// Doubts of kinds that are told elsewhere.
+    left_out: Vec<Doubt>,
 }
 
 /// One text, or the doubts that one text is about.
@@ -30,12 +30,12 @@ impl Footnotes {
     /// Notes with doubts of one kind together, or each by itself, as the page wants it.
     pub(crate) fn of(style: Style) -> Footnotes {
         let detail = if style.is_full() { Detail::Full } else { Detail::Folded };
-        Footnotes { detail, notes: Vec::new(), narrower: None }
+        Footnotes { detail, notes: Vec::new(), left_out: Vec::new() }
     }
 
-    /// Says what narrows the intervals of this table.
-    pub(crate) fn narrowed_by(&mut self, remedy: String) {
-        self.narrower = Some(remedy);
+    /// Leaves out the doubts of these kinds, which are told elsewhere.
+    pub(crate) fn leave_out(&mut self, kinds: Vec<Doubt>) {
+        self.left_out = kinds;
     }
 
     /// The numbers of these texts, such as `[1,3]`; empty without texts.
@@ -51,11 +51,15 @@ impl Footnotes {
 
     /// The same for one of several runs, with its label.
     pub(crate) fn labelled<'d>(&mut self, label: &str, doubts: impl IntoIterator<Item = &'d Doubt>) -> String {
-        let numbers = doubts.into_iter().map(|doubt| match doubt {
+        let left_out = std::mem::take(&mut self.left_out);
+        let told = doubts.into_iter().filter(|doubt| !left_out.iter().any(|kind| same_kind(kind, doubt)));
+        let numbers = told.map(|doubt| match doubt {
             Doubt::Inherited { from, doubt } => self.doubt(label, doubt, Some(from)),
             own => self.doubt(label, own, None),
         });
-        numbered(numbers.collect())
+        let numbers = numbers.collect();
+        self.left_out = left_out;
+        numbered(numbers)
     }
 
     fn text(&mut self, text: String) -> usize {
@@ -116,11 +120,7 @@ impl Footnotes {
         if !from.is_empty() {
             distinct.dedup();
         }
-        let mut text = if full { together(&doubts[..1]) } else { together(&distinct) };
-        let is_wide = matches!(doubts.first(), Some(Doubt::Wide { .. })) && from.is_empty() && !full;
-        if let (Some(remedy), Some((told, _))) = (self.narrower.as_ref().filter(|_| is_wide), text.rsplit_once("; ")) {
-            text = format!("{told}; {remedy}");
-        }
+        let text = if full { together(&doubts[..1]) } else { together(&distinct) };
         // The names of the costs say how many they are.
         let costs = format!("{}: ", counted(doubts.len() as u64, "cost"));
         let text = if from.is_empty() { text } else { text.strip_prefix(&costs).map(String::from).unwrap_or(text) };

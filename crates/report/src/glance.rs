@@ -2,10 +2,8 @@
 
 use record::{Cost, Run};
 
-/// A page of the headline operations has no more lines than this, so that it is read at a glance.
-pub(crate) const LINES: usize = 60;
-/// But it shows at least this many costs.
-pub(crate) const FEWEST: usize = 20;
+/// So many costs are shown, whatever the noise: a page or two.
+const SHOWN: usize = 30;
 
 /// What a reader asks of a machine first, most wanted first: an operation and its point as typed, or any point of it.
 const WANTED: [&str; 44] = [
@@ -58,16 +56,17 @@ const WANTED: [&str; 44] = [
 /// True if a run is of the headline operations, with more costs than a glance takes in.
 pub(crate) fn is_headline(run: &Run) -> bool {
     let settings = &run.settings;
-    settings.patterns.is_empty() && !settings.full && !run.is_published() && run.costs.len() > 2 * FEWEST
+    settings.patterns.is_empty() && !settings.full && !run.is_published() && run.costs.len() > SHOWN + SHOWN / 3
 }
 
-/// The costs in the order in which a short page wants them.
-pub(crate) fn ranked(run: &Run) -> Vec<&Cost> {
+/// The costs that a short page shows, the most wanted first.
+pub(crate) fn wanted(run: &Run) -> Vec<&Cost> {
     let rank = |cost: &&Cost| {
         let is = |wanted: &&str| **wanted == cost.operation || **wanted == format!("{}{}", cost.operation, cost.at);
         WANTED.iter().position(is).unwrap_or(WANTED.len())
     };
     let mut costs: Vec<&Cost> = run.costs.iter().collect();
     costs.sort_by_cached_key(rank);
+    costs.truncate(SHOWN);
     costs
 }

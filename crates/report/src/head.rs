@@ -1,7 +1,8 @@
 //! The first line of a page: the tool, the machine, and how quiet it was.
 
-use record::units::{Amount, percent};
-use record::{Beside, Machine, Noise, Origin, Run};
+use analysis::statistics::sorted;
+use record::units::{Amount, percent, relative_width};
+use record::{Beside, Cost, Machine, Origin, Run};
 
 /// `howslow 0.1.0   Intel Xeon 2.50 GHz (Cascade Lake), 2 CPUs   Linux 6.18.44   KVM guest   undisturbed 31 % of the time`.
 pub fn head_line(run: &Run) -> String {
@@ -17,22 +18,37 @@ pub fn head_line(run: &Run) -> String {
     parts.join("   ")
 }
 
-/// The second line: the clock of the figures, the A/A band, and whether other programs were running. Empty if none of
+/// The second line: the clock of the figures, how they repeat, and whether other programs were running. Empty if none of
 /// these is known.
-pub(crate) fn conditions(noise: &Noise) -> String {
+pub(crate) fn conditions(run: &Run) -> String {
     /// Below this share, only the system's own housekeeping was running.
     const BUSY: f64 = 0.05;
+    let noise = &run.noise;
     let range = noise.cycle_range_ns.map_or_else(String::new, |it| moved(1.0 / it.high, 1.0 / it.low));
     let clock = (noise.cycle_ns > 0.0).then(|| format!("core clock {:.2} GHz{range}", 1.0 / noise.cycle_ns));
-    let band = noise.band.as_ref().map(|band| {
-        let beyond = band.beyond.map_or_else(String::new, |it| format!(", {} beyond their intervals", percent(it)));
-        format!("repeatability: nine in ten costs within {}{beyond}", percent(band.difference))
-    });
     let forked = noise.launchers.filter(|launchers| !launchers.executed);
     let forked = forked.map(|_| "rounds were forked from one process: other runs may scatter more".to_string());
     let busy = (noise.others > BUSY)
         .then(|| format!("the machine was busy: other programs took {} of its CPU time", percent(noise.others)));
-    [clock, band, forked, busy].into_iter().flatten().collect::<Vec<_>>().join("   ")
+    [clock, repeatability(run), forked, busy].into_iter().flatten().collect::<Vec<_>>().join("   ")
+}
+
+/// How far another run's figures lie from these: half of them, and nine in ten. `None` for a book, and for few costs.
+fn repeatability(run: &Run) -> Option<String> {
+    const FEWEST: usize = 5;
+    if run.is_published() {
+        return None;
+    }
+    let landing = |cost: &Cost| {
+        let errors = if cost.basis.is_some() { std::f64::consts::SQRT_2 } else { 1.0 };
+        cost.half_width().map_or(f64::INFINITY, |half| half * errors)
+    };
+    let widths = sorted(run.costs.iter().filter(|cost| !cost.holds_zero()).map(landing));
+    if widths.len() < FEWEST {
+        return None;
+    }
+    let at = |share: f64| relative_width(widths[((widths.len() as f64 * share) as usize).min(widths.len() - 1)]);
+    Some(format!("figures repeat within {} (half of them), {} (nine in ten)", at(0.5), at(0.9)))
 }
 
 /// What ran beside the run on purpose, and what that means for its figures. Empty if nothing did.

@@ -1,7 +1,7 @@
 //! A figure and its interval in words.
 
 use analysis::statistics::Interval;
-use record::Nanoseconds;
+use record::{Figures, Nanoseconds};
 
 /// A figure in a suitable unit. If it cannot be distinguished from zero, its upper end.
 pub(crate) fn value_or_bound(figure: &Interval) -> String {
@@ -18,5 +18,33 @@ pub(crate) fn half_width(figure: &Interval) -> String {
         None => "-".into(),
         Some(_) if figure.holds_zero() => String::new(),
         Some(half) => Nanoseconds(half).to_string(),
+    }
+}
+
+/// `38.0 to 90.1 µs`: the interval itself, if it is wider than a factor of two, so that the digits of the figure mean nothing.
+pub(crate) fn range_of_wide(figures: &Figures) -> Option<String> {
+    const TOLD: f64 = 2.0;
+    let (low, high) = (figures.low, figures.high);
+    if !(low.0 > 0.0 && high.0.is_finite() && high.0 > TOLD * low.0) {
+        return None;
+    }
+    let (least, most) = (low.to_string(), high.to_string());
+    let unit = most.rsplit(' ').next().unwrap_or_default();
+    let least = least.strip_suffix(unit).map_or(least.as_str(), str::trim_end);
+    Some(format!("{least} to {most}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_wider_than_a_factor_of_two_is_told_by_its_ends() {
+        let range = |low: f64, high: f64| range_of_wide(&Figures::given(low * 1.2, low, high));
+        assert_eq!(range(38_000.0, 90_100.0).as_deref(), Some("38.0 to 90.1 µs"));
+        assert_eq!(range(800.0, 3_000.0).as_deref(), Some("800 ns to 3.00 µs"));
+        assert_eq!(range(100.0, 199.0), None);
+        assert_eq!(range(-1.0, 199.0), None);
+        assert_eq!(range(100.0, f64::INFINITY), None);
     }
 }

@@ -1,16 +1,18 @@
 //! The price list: every cost of a run, its equivalents, and the reasons to trust it.
 
 use analysis::Surroundings;
+use analysis::longer::{TIMES, shrunk};
 use analysis::reference::hold;
 use record::units::{counted, grouped, payload_rate, rate, relative_width, significant};
-use record::{Cost, Doubt, Hidden, Nanoseconds, Neighbours, Run, Skip};
+use record::{Cost, Doubt, Hidden, Neighbours, Run, Skip};
 
 use crate::accounts::accounts;
-use crate::doubts::same_kind;
+use crate::doubts::{same_kind, together};
 use crate::footnotes::Footnotes;
 use crate::glance;
 use crate::grid::{Grid, RowKind};
 use crate::head::{beside, conditions, head_line};
+use crate::interval::range_of_wide;
 use crate::skips::not_measured;
 use crate::tails::tails;
 use crate::text::{Style, in_table};
@@ -32,42 +34,28 @@ pub fn page(run: &Run, style: Style) -> String {
 /// A whole run as a page: machine, prices by family, doubts, skips, findings. If it is of the headline operations, only the
 /// costs that are wanted most, unless all are asked for.
 pub fn page_beside(run: &Run, view: &PageView<'_>, style: Style) -> String {
-    let before = style.fitted(&before(run, style));
-    let after = style.fitted(&after(run, view.around, style));
+    let before = style.fitted(&before(run, view.around, style));
+    let after = style.fitted(&after(run, style));
     if run.costs.is_empty() {
         return format!("{before}nothing was measured\n{after}");
     }
     if style.is_full() || !glance::is_headline(run) {
         return before + &table(run, &Chosen::All, view.against, style) + &after;
     }
-    let ranked = glance::ranked(run);
-    let others = before.lines().count() + after.lines().count();
-    let short = |count: usize| table(run, &Chosen::Most(&ranked[..count]), view.against, style);
-    // Fewer costs have fewer notes, so the lines are counted anew for each.
-    let most = ranked.len().min(glance::LINES);
-    let counts = (glance::FEWEST..=most).rev();
-    let table = counts.map(short).find(|table| others + table.lines().count() <= glance::LINES);
-    before + &table.unwrap_or_else(|| short(glance::FEWEST.min(most))) + &after
+    before + &table(run, &Chosen::Most(glance::wanted(run)), view.against, style) + &after
 }
 
-fn before(run: &Run, style: Style) -> String {
+/// What matters most: the machine, how quiet it was, and what was found.
+fn before(run: &Run, around: Surroundings<'_>, style: Style) -> String {
     let mut page = head_line(run) + "\n";
     for source in sources(run) {
         page += &(style.dim(&style.paragraph("", source)) + "\n");
     }
-    for conditions in [conditions(&run.noise), beside(run)] {
+    for conditions in [conditions(run), beside(run)] {
         if !conditions.is_empty() {
             page += &(style.dim(&conditions) + "\n");
         }
     }
-    page + "\n"
-}
-
-fn after(run: &Run, around: Surroundings<'_>, style: Style) -> String {
-    // A cost that the page shows is not among what was not measured, whatever became of a part of its rounds.
-    let shown = |skip: &Skip| run.costs.iter().any(|cost| cost.operation == skip.operation && cost.at == skip.at);
-    let skipped: Vec<Skip> = run.skipped.iter().filter(|skip| !shown(skip)).cloned().collect();
-    let mut page = tails(run, style) + &accounts(run, style) + &not_measured(&skipped, style);
     let findings = analysis::findings(run, around);
     if !findings.is_empty() {
         page += &format!("\n{}\n", style.bold("findings"));
@@ -76,36 +64,44 @@ fn after(run: &Run, around: Surroundings<'_>, style: Style) -> String {
             page.push('\n');
         }
     }
-    page
+    page + "\n"
 }
 
-/// The costs that a table shows.
+fn after(run: &Run, style: Style) -> String {
+    // A cost that the page shows is not among what was not measured, whatever became of a part of its rounds.
+    let shown = |skip: &Skip| run.costs.iter().any(|cost| cost.operation == skip.operation && cost.at == skip.at);
+    let skipped: Vec<Skip> = run.skipped.iter().filter(|skip| !shown(skip)).cloned().collect();
+    tails(run, style) + &accounts(run, style) + &not_measured(&skipped, style)
+}
+
+/// The costs that a table shows, in its order.
 enum Chosen<'r> {
     All,
-    Most(&'r [&'r Cost]),
+    Most(Vec<&'r Cost>),
 }
 
 impl Chosen<'_> {
-    fn has(&self, cost: &Cost) -> bool {
+    fn of<'r>(&'r self, run: &'r Run) -> Vec<&'r Cost> {
         match self {
-            Chosen::All => true,
-            Chosen::Most(costs) => costs.iter().any(|shown| std::ptr::eq(*shown, cost)),
+            Chosen::All => run.costs.iter().collect(),
+            Chosen::Most(costs) => costs.clone(),
         }
     }
 }
 
-/// The prices, the notes on them, and what is not shown.
+/// The prices, the notes on them, and what is not shown. What nearly every row would have a note of stands once above them.
 fn table(run: &Run, chosen: &Chosen, against: Option<&Run>, style: Style) -> String {
+    let shown = chosen.of(run);
     let mut notes = Footnotes::of(style);
-    if let Some(remedy) = narrowing(run) {
-        notes.narrowed_by(remedy);
+    let shared = if style.is_full() { Vec::new() } else { shared_doubts(&shown) };
+    let mut text = String::new();
+    for doubts in &shared {
+        let told = told_once(doubts, run);
+        text += &(style.dim(&style.paragraph("", &told)) + "\n");
     }
-    let text = prices(run, chosen, against, &mut notes).render(style) + &notes.render(style);
-    let left = match chosen {
-        Chosen::All => 0,
-        Chosen::Most(costs) => run.costs.len() - costs.len(),
-    };
-    let more = match (left, notes.is_folded()) {
+    notes.leave_out(shared.iter().filter_map(|doubts| doubts.first().cloned()).collect());
+    text += &(prices(run, chosen, against, &mut notes).render(style) + &notes.render(style));
+    let more = match (run.costs.len() - shown.len(), notes.is_folded() || !shared.is_empty()) {
         (0, false) => return text,
         (0, true) => "each doubt in full: --all".into(),
         (left, _) => {
@@ -115,31 +111,57 @@ fn table(run: &Run, chosen: &Chosen, against: Option<&Run>, style: Style) -> Str
     text + &style.dim(&style.paragraph("  ", &more)) + "\n"
 }
 
-/// What narrows the intervals that are too wide, if the run knows.
-fn narrowing(run: &Run) -> Option<String> {
-    /// A run is not asked to take longer than this.
-    const PATIENCE: f64 = 300.0;
-    let whole = run.settings.budget_s + run.noise.more?.seconds;
-    if whole <= PATIENCE {
-        return Some(format!("--budget {:.0}s would narrow them", (whole / 5.0).ceil() * 5.0));
-    }
-    let noisy = format!("this host is too noisy for that in {}", Nanoseconds(PATIENCE * 1e9));
-    Some(match reached(run).filter(|&share| share > run.settings.precision) {
-        Some(share) => {
-            let share = format!("{:.0}%", share * 100.0);
-            format!("{noisy}: ask for less, as nine in ten costs are within {share} (--precision {share})")
+/// The doubts that most of these costs have, by kind, and those on wide intervals: the column of the widths shows each.
+fn shared_doubts(shown: &[&Cost]) -> Vec<Vec<Doubt>> {
+    const MOST: f64 = 0.75;
+    const FEWEST: usize = 4;
+    let mut kinds: Vec<Vec<Doubt>> = Vec::new();
+    for doubt in shown.iter().flat_map(|cost| &cost.doubts) {
+        match kinds.iter_mut().find(|kind| same_kind(&kind[0], doubt)) {
+            Some(kind) => kind.push(doubt.clone()),
+            None => kinds.push(vec![doubt.clone()]),
         }
-        None => format!("{noisy}: run again when it is less loaded"),
-    })
+    }
+    let is_shared = |kind: &Vec<Doubt>| match kind[0] {
+        Doubt::Wide { .. } => true,
+        Doubt::Inherited { .. } => false,
+        _ => kind.len() >= FEWEST && kind.len() as f64 >= MOST * shown.len() as f64,
+    };
+    kinds.retain(is_shared);
+    kinds
 }
 
-/// The precision that nine in ten costs of a run have, rounded up to one that people ask for; `None` if it is worse than 50 %.
-fn reached(run: &Run) -> Option<f64> {
-    const ASKED: [f64; 6] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
-    let mut widths: Vec<f64> = run.costs.iter().filter_map(|cost| cost.half_width()).collect();
-    widths.sort_by(f64::total_cmp);
-    let width = *widths.get((widths.len() * 9 / 10).min(widths.len().saturating_sub(1)))?;
-    ASKED.into_iter().find(|&share| width <= share)
+/// A doubt of many costs in one sentence; of wide intervals, with what a longer run would bring.
+fn told_once(doubts: &[Doubt], run: &Run) -> String {
+    let text = together(doubts);
+    let wide = matches!(doubts[0], Doubt::Wide { .. });
+    match (narrowing(run).filter(|_| wide), text.rsplit_once("; ")) {
+        (Some(remedy), Some((told, _))) => format!("{told}; {remedy}"),
+        _ => text,
+    }
+}
+
+/// What a longer run would bring, computed from the rounds of this one.
+fn narrowing(run: &Run) -> Option<String> {
+    /// An interval of this share tells one machine from another, and a change that matters.
+    const NEAR: f64 = 0.05;
+    let (near, wide): (Vec<&Cost>, Vec<&Cost>) =
+        run.costs.iter().partition(|cost| cost.half_width().is_some_and(|half| half <= NEAR));
+    let parts: Vec<(f64, [f64; TIMES.len()])> =
+        wide.iter().filter_map(|cost| Some((cost.half_width()?, shrunk(run, cost)?))).collect();
+    let count = |place: usize| near.len() + parts.iter().filter(|(half, parts)| half * parts[place] <= NEAR).count();
+    let most = count(TIMES.len() - 1);
+    // The shortest that brings nearly as much as the longest.
+    let gained = |place: usize| (count(place) - near.len()) as f64 >= 0.8 * (most - near.len()) as f64;
+    let place = (0..TIMES.len()).find(|place| gained(*place)).filter(|_| most > near.len())?;
+    Some(format!(
+        "--budget {:.0}s would bring {} of {} within {:.0} % (now {})",
+        run.settings.budget_s * f64::from(TIMES[place]),
+        count(place),
+        counted(run.costs.len() as u64, "cost"),
+        NEAR * 100.0,
+        near.len()
+    ))
 }
 
 /// The sources of a book's figures. A run's own figures need no source.
@@ -150,9 +172,9 @@ fn sources(run: &Run) -> &[String] {
 fn prices(run: &Run, chosen: &Chosen, against: Option<&Run>, notes: &mut Footnotes) -> Grid {
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     // The column is there if any row has it.
-    let shown = || run.costs.iter().filter(|cost| chosen.has(cost));
+    let shown = chosen.of(run);
     let hides =
-        shown().any(|cost| cost.hidden.as_ref().is_some_and(|hidden| hidden.told().is_some_and(|it| it.0 > 0.0)));
+        shown.iter().any(|cost| cost.hidden.as_ref().is_some_and(|hidden| hidden.told().is_some_and(|it| it.0 > 0.0)));
     // What gives way on a narrow page: the rate with its payload, block moves, cycles, hidden time, neighbours.
     let mut dropped = match hides {
         true => vec![vec![7, 8], vec![6], vec![5], vec![4], vec![3]],
@@ -175,7 +197,7 @@ fn prices(run: &Run, chosen: &Chosen, against: Option<&Run>, notes: &mut Footnot
     if matches!(chosen, Chosen::Most(_)) {
         grid.add(RowKind::Heading, title("operation"));
     }
-    for cost in shown() {
+    for cost in shown {
         if matches!(chosen, Chosen::All) && heading != Some(cost.heading()) {
             heading = Some(cost.heading());
             grid.add(RowKind::Heading, title(cost.heading()));
@@ -201,12 +223,14 @@ fn at(cost: &Cost) -> String {
 fn row(cost: &Cost, block: Option<f64>, notes: &mut Footnotes) -> Vec<String> {
     let none = || "-".to_string();
     let quoted = cost.quoted();
-    let told = !cost.holds_zero();
+    let bound = (!cost.holds_zero()).then(|| range_of_wide(&cost.net_ns)).flatten();
+    let told = !cost.holds_zero() && bound.is_none();
     let worth = |value: Option<String>| value.filter(|_| told && quoted.0 > 0.0).unwrap_or_else(none);
     let payload = if cost.bytes.0 > 0 { worth(Some(payload_rate(cost.bytes, quoted))) } else { String::new() };
+    let figure = if cost.holds_zero() { cost.net_ns.high } else { quoted };
     vec![
-        if told { quoted } else { cost.net_ns.high }.to_string(),
-        worth(cost.half_width().map(relative_width)),
+        bound.clone().unwrap_or_else(|| figure.to_string()),
+        if bound.is_some() { String::new() } else { worth(cost.half_width().map(relative_width)) },
         cost.neighbours.as_ref().and_then(added).unwrap_or_else(none),
         worth((cost.cycles > 0.0).then(|| grouped(cost.cycles))),
         worth(block.map(|block| blocks(quoted.0 / block))),

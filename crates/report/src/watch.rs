@@ -19,7 +19,11 @@ pub fn watch(told: &WatchDocument, style: Style) -> String {
         (_, 1) => "1 earlier run of this machine".into(),
         (_, others) => format!("{others} earlier runs of this machine"),
     };
-    let mut page = format!("{}   {place}\n{} costs beside {others}\n", told.run, told.costs);
+    let few = match told.too_few {
+        0 => String::new(),
+        few => format!("; {few} more have too few earlier figures to be watched"),
+    };
+    let mut page = format!("{}   {place}\n{} costs beside {others}{few}\n", told.run, told.costs);
     if told.changes.is_empty() {
         return page + &format!("\nno cost changed by {} or more\n", percent(told.least));
     }

@@ -3,14 +3,19 @@
 
 use record::{CountedIn, Run};
 
+use crate::reading::{CALIBRATION, add, clock_ratio};
+
 /// Two clocks further apart than this are of different kinds. An emulator's clock says nothing about a core.
 const MOST_APART: f64 = 2.0;
 
 /// The clocks at which the runs of a comparison were quoted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clocks {
-    /// One core cycle of each run, in ns.
+    /// One core cycle of each run, in ns: that of an add where all runs have it. Those that differ by no more than the check resolves
+    /// are the same.
     pub cycle_ns: Vec<f64>,
+    /// Whether an add shows them.
+    pub by_add: bool,
 }
 
 impl Clocks {
@@ -18,13 +23,44 @@ impl Clocks {
     pub(super) fn of(runs: &[Run]) -> Option<Clocks> {
         let (base, others) = runs.split_first()?;
         let alike = |other: &Run| comparable(base, other);
-        others.iter().all(alike).then(|| Clocks { cycle_ns: runs.iter().map(|run| run.noise.cycle_ns).collect() })
+        if !others.iter().all(alike) {
+            return None;
+        }
+        let by_add = || {
+            let first = cycle_by_add(base)?;
+            runs.iter().map(|run| Some(first * explained(base, run)?)).collect()
+        };
+        let by_run = || runs.iter().map(|run| run.noise.cycle_ns).collect();
+        let known: Option<Vec<f64>> = by_add();
+        Some(Clocks { by_add: known.is_some(), cycle_ns: known.unwrap_or_else(by_run) })
+    }
+
+    /// By how much cycles of two of the runs may be counted apart, on the log scale.
+    pub(super) fn apart(&self) -> f64 {
+        if self.by_add { 0.0 } else { CALIBRATION * std::f64::consts::SQRT_2 }
     }
 
     /// The cycle length of each run except the first, divided by that of the first.
     pub fn ratios(&self) -> impl Iterator<Item = f64> + '_ {
         self.cycle_ns.iter().skip(1).map(|cycle| cycle / self.cycle_ns[0])
     }
+}
+
+/// One cycle of a run in ns by what an add took.
+fn cycle_by_add(run: &Run) -> Option<f64> {
+    let add = add(run)?;
+    let cycles = add.gross_ns.get(add.headline).0 * add.cycles / add.quoted().0;
+    is_explained(cycles).then_some(run.noise.cycle_ns * cycles)
+}
+
+/// How many times as long a cycle of the second run is, by what an add took; `None` if their clocks do not explain it.
+fn explained(base: &Run, other: &Run) -> Option<f64> {
+    let ratio = clock_ratio(base, other)?;
+    is_explained(ratio * base.noise.cycle_ns / other.noise.cycle_ns).then_some(ratio)
+}
+
+fn is_explained(ratio: f64) -> bool {
+    (ratio - 1.0).abs() < 0.03
 }
 
 /// True if cycles of two runs mean the same: both are measured, on processors of one signature, at clocks that one

@@ -3,6 +3,7 @@
 use record::{Cost, CountedIn, Point, Run, Skip};
 
 use super::clocks::Clocks;
+use super::figure::{ComparedFigure, figure};
 use super::noise::Joint;
 use super::verdict::Against;
 
@@ -80,6 +81,11 @@ impl<'a> Comparison<'a> {
     /// Whether no cost of the first run has its like in another, in whatever version.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.versions.is_empty()
+    }
+
+    /// The figure of a cost of the run at this place, in cycles of the clocks compared where they can be.
+    pub fn figure(&self, place: usize, cost: &Cost, unit: CountedIn) -> ComparedFigure {
+        figure(&self.runs[place], cost, unit, self.clocks.as_ref().map(|clocks| clocks.cycle_ns[place]))
     }
 
     /// Keeps what is wanted of the costs. The verdicts stay as they are: they do not depend on what is looked at.

@@ -1,6 +1,6 @@
 //! The figure by which a cost is compared, in time or in cycles, and what is known about it.
 
-use record::{Cost, CountedIn, Estimate, Round, Run};
+use record::{Cost, CountedIn, Run};
 
 use crate::estimate;
 use crate::statistics::Interval;
@@ -26,13 +26,13 @@ impl ComparedFigure {
     }
 }
 
-/// The headline figure of a run's cost in this unit.
-pub fn figure(run: &Run, cost: &Cost, unit: CountedIn) -> ComparedFigure {
+/// The headline figure of a run's cost in this unit, and in cycles of this length in ns instead of the run's.
+pub(super) fn figure(run: &Run, cost: &Cost, unit: CountedIn, cycle_ns: Option<f64>) -> ComparedFigure {
     let net = estimate::interval(&cost.net_ns, cost.headline);
     let factor = match unit {
         CountedIn::Nanoseconds => 1.0,
         CountedIn::Cycles => match cycles_per_ns(run, cost) {
-            Some(factor) => factor,
+            Some(factor) => factor * cycle_ns.map_or(1.0, |cycle| run.noise.cycle_ns / cycle),
             None => return ComparedFigure::Unknown("it is not known in cycles".into()),
         },
     };
@@ -62,14 +62,4 @@ fn cycles_per_ns(run: &Run, cost: &Cost) -> Option<f64> {
 /// True for a published cost: it has no samples, and its interval is the uncertainty of the printed digits.
 pub(crate) fn is_published(cost: &Cost) -> bool {
     cost.rounds.is_empty()
-}
-
-/// The number of rounds behind a measured cost's interval.
-pub(crate) fn rounds_behind(cost: &Cost) -> usize {
-    let gives = |round: &&Round| match cost.headline {
-        Estimate::Quiet if cost.cpus <= 1 => round.quiet.contains(&true),
-        Estimate::Typical => round.survey != Some(false) && !round.ns.is_empty(),
-        Estimate::Quiet | Estimate::Best => !round.ns.is_empty(),
-    };
-    cost.rounds.iter().filter(gives).count()
 }

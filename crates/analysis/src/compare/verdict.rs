@@ -1,14 +1,13 @@
-//! Whether two figures differ: the interval of their ratio, the probability of such a difference by chance, and the
-//! noise of the machine.
+//! Whether two figures differ: the interval of their ratio, the probability of such a difference by chance, and what the rounds
+//! show besides.
 
-use record::Cost;
+use record::{Cost, Run};
 
-use super::figure::{ComparedFigure, is_published, rounds_behind};
+use super::figure::{ComparedFigure, is_published};
+use super::grounds::Grounds;
 use super::noise::Joint;
-use crate::statistics::{Interval, ratio, student_quantile, student_tail, weighted_sum};
-
-/// The share of the reported changes that may be false (Benjamini and Hochberg, J. R. Statist. Soc. B 57:289, 1995).
-const FALSE_SHARE: f64 = 0.05;
+use crate::change::{Difference, greatest_chance};
+use crate::statistics::{Interval, ratio, weighted_sum};
 
 /// The ratio of a cost to that of the base.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,32 +68,24 @@ pub struct Against {
 /// Two costs before the verdict.
 pub(super) struct CostPair {
     ratio: RatioToBase,
-    chance: Option<f64>,
-    costs: [FigureOrigin; 2],
-}
-
-/// What the verdict needs to know about the origin of a figure.
-#[derive(Clone, Copy)]
-struct FigureOrigin {
+    pub(super) chance: Option<f64>,
+    grounds: Grounds,
     published: bool,
-    elsewhere: bool,
 }
 
 impl CostPair {
-    pub(super) fn of(base: ComparedFigure, other: ComparedFigure, one: &Cost, two: &Cost) -> CostPair {
-        let measured = |cost: &Cost| FigureOrigin {
-            published: is_published(cost),
-            elsewhere: super::noise::needs_more_than_its_core(cost),
-        };
-        let rounds = [one, two].into_iter().filter(|cost| !is_published(cost)).map(rounds_behind).min();
-        let (base, other) = (alone(base, one), alone(other, two));
+    /// `apart` is by how much clocks that are not known to be alike may err, on the log scale.
+    pub(super) fn of([base, other]: [ComparedFigure; 2], [one, two]: [(&Run, &Cost); 2], apart: f64) -> CostPair {
+        let published = is_published(one.1) && is_published(two.1);
+        let (base, other) = (alone(base, one.1), alone(other, two.1));
         let mut told = times(&base, &other);
-        // One round shows no scatter. Its interval is a point that excludes everything.
-        if rounds.is_some_and(|rounds| rounds < 2) && !matches!(told, RatioToBase::Unknown(_)) {
+        let ratio = if let RatioToBase::Times(it) = &told { Some(it.value) } else { None };
+        let grounds = Grounds::of(one, two, ratio);
+        if grounds == Grounds::SingleRound && !matches!(told, RatioToBase::Unknown(_)) {
             told = RatioToBase::Unknown("it rests on a single round, which shows no scatter".into());
         }
-        let chance = rounds.and_then(|rounds| chance(base.interval()?, other.interval()?, rounds));
-        CostPair { ratio: told, chance, costs: [measured(one), measured(two)] }
+        let chance = if published { None } else { chance(&base, &other, apart) };
+        CostPair { ratio: told, chance, grounds, published }
     }
 }
 
@@ -116,12 +107,13 @@ fn alone(figure: ComparedFigure, cost: &Cost) -> ComparedFigure {
 
 /// Judges all pairs of two runs together: with more pairs, the limit for chance is stricter.
 pub(super) fn judge(pairs: &[CostPair], joint: &Joint) -> Vec<Against> {
-    let limit = benjamini_hochberg(pairs.iter().filter_map(|pair| pair.chance).collect());
+    let limit = greatest_chance(joint.judged);
     let judged = pairs.iter().map(|pair| {
         let by_chance = pair.chance.is_some_and(|chance| chance > limit);
-        let verdict = match differs(&pair.ratio, joint.least_for(&pair.costs)) {
+        let least = if pair.published { 0.0 } else { joint.threshold };
+        let verdict = match differs(&pair.ratio, least) {
             Verdict::Unknown => Verdict::Unknown,
-            change if change.is_change() && !by_chance => change,
+            change if change.is_change() && !by_chance && pair.grounds == Grounds::Enough => change,
             _ => equivalent(&pair.ratio, joint.margin),
         };
         Against { ratio: pair.ratio.clone(), verdict, chance: pair.chance }
@@ -129,24 +121,16 @@ pub(super) fn judge(pairs: &[CostPair], joint: &Joint) -> Vec<Against> {
     judged.collect()
 }
 
-impl Joint {
-    fn least_for(&self, costs: &[FigureOrigin; 2]) -> f64 {
-        if costs.iter().all(|cost| cost.published) {
-            0.0
-        } else if costs.iter().any(|cost| cost.elsewhere) {
-            self.least().max(super::noise::ELSEWHERE)
-        } else {
-            self.least()
-        }
-    }
-}
+/// Half of a 90 % interval over half of a 95 % one. Two one-sided tests at 5 % show equivalence (Schuirmann, J. Pharmacokinet.
+/// Biopharm. 15:657, 1987).
+pub(super) const ONE_SIDED: f64 = 1.645 / 1.96;
 
-/// The verdict on a ratio that is no change: the same if its whole interval lies within the margin.
+/// The verdict on a ratio that is no change: the same if neither side can be further from 1 than the margin.
 fn equivalent(ratio: &RatioToBase, margin: f64) -> Verdict {
-    match ratio {
-        RatioToBase::Times(it) if it.high.ln() <= margin.ln_1p() && it.low.ln() >= -margin.ln_1p() => Verdict::Same,
-        _ => Verdict::Inconclusive,
-    }
+    let RatioToBase::Times(it) = ratio else { return Verdict::Inconclusive };
+    let end = |end: f64| it.value.ln() + ONE_SIDED * (end / it.value).ln();
+    let is_near = |log: f64| log.abs() <= margin.ln_1p();
+    if is_near(end(it.low)) && is_near(end(it.high)) { Verdict::Same } else { Verdict::Inconclusive }
 }
 
 /// The verdict by the interval of a ratio alone, and by the smallest difference that counts.
@@ -200,29 +184,16 @@ fn either_way(base: Interval, other: Interval) -> Option<Interval> {
     })
 }
 
-/// The probability that two equal costs differ by this much: Student's t of the difference over the scatter that its
-/// interval shows, with one degree of freedom less than the smaller number of rounds. The interval of the ratio
-/// excludes 1 exactly if that of the difference excludes 0.
-fn chance(base: Interval, other: Interval, rounds: usize) -> Option<f64> {
-    /// Beyond this, Student's t is the normal distribution to four digits, and its series only costs time.
-    const MOST: usize = 1000;
-    let freedom = u32::try_from(rounds.checked_sub(1)?.min(MOST)).ok().filter(|&freedom| freedom > 0)?;
-    let apart = weighted_sum(&[(1.0, other), (-1.0, base)]);
-    let reach = if apart.value > 0.0 { apart.value - apart.low } else { apart.high - apart.value };
-    if apart.value == 0.0 || !apart.value.is_finite() {
-        return Some(1.0);
+/// The probability that two equal costs differ by this much; `None` if a figure is unknown.
+fn chance(base: &ComparedFigure, other: &ComparedFigure, apart: f64) -> Option<f64> {
+    if let (ComparedFigure::Value(base), ComparedFigure::Value(other)) = (base, other) {
+        let difference = Difference::of(*base, *other);
+        return Some(Difference { reach: difference.reach.hypot(apart), ..difference }.chance());
     }
-    // A reach of zero makes the t infinite and the probability zero.
-    let t = apart.value.abs() / reach * student_quantile(0.975, freedom);
-    Some(2.0 * student_tail(t, freedom))
-}
-
-/// The largest probability at which a difference still counts, given all the differences that were tested.
-fn benjamini_hochberg(mut chances: Vec<f64>) -> f64 {
-    chances.sort_by(f64::total_cmp);
-    let share = |place: usize| FALSE_SHARE * (place + 1) as f64 / chances.len() as f64;
-    let passing = chances.iter().enumerate().rev().find(|(place, chance)| **chance <= share(*place));
-    passing.map_or(0.0, |(_, chance)| *chance)
+    // What holds zero has no logarithm.
+    let apart = weighted_sum(&[(1.0, other.interval()?), (-1.0, base.interval()?)]);
+    let reach = if apart.value > 0.0 { apart.value - apart.low } else { apart.high - apart.value };
+    Some(Difference { log: apart.value, reach }.chance())
 }
 
 #[cfg(test)]
@@ -230,27 +201,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_false_share_is_that_of_the_published_example() {
-        // The example of Benjamini and Hochberg: of 15 probabilities the four smallest count.
-        let chances = [
-            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
-            0.7590, 1.0,
-        ];
-        assert_eq!(benjamini_hochberg(chances.to_vec()), 0.0095);
-        assert_eq!(benjamini_hochberg(vec![0.2, 0.9]), 0.0);
-        assert_eq!(benjamini_hochberg(Vec::new()), 0.0);
-    }
-
-    #[test]
     fn the_chance_is_that_of_the_interval() {
         let part = |value: f64, half: f64| Interval { value, low: value - half, high: value + half };
-        // Six rounds: if one interval just reaches the other figure, the difference is significant at 95 %.
-        let chance_of = |apart: f64| chance(part(10.0, 3.0), part(10.0 + apart, 4.0), 6).expect("rounds enough");
-        assert!((chance_of(5.0) - 0.05).abs() < 1e-9);
-        assert!((chance_of(-5.0) - 0.05).abs() < 1e-9);
+        let at_most = |value: f64, half: f64| ComparedFigure::AtMost(part(value, half));
+        // If one interval just reaches the other figure, the difference is significant at 95 %.
+        let chance_of = |apart: f64| chance(&at_most(1.0, 3.0), &at_most(1.0 + apart, 4.0), 0.0).expect("figures");
+        assert!((chance_of(5.0) - 0.05).abs() < 1e-3);
+        assert!((chance_of(-5.0) - 0.05).abs() < 1e-3);
         assert!(chance_of(20.0) < 0.001 && chance_of(1.0) > 0.5);
-        assert_eq!(chance(part(1.0, 0.0), part(2.0, 0.0), 6), Some(0.0));
-        assert_eq!(chance(part(2.0, 0.0), part(2.0, 0.0), 6), Some(1.0));
-        assert_eq!(chance(part(1.0, 0.1), part(2.0, 0.1), 1), None);
+        let value = |value: f64, half: f64| ComparedFigure::Value(part(value, half));
+        assert_eq!(chance(&value(1.0, 0.0), &value(2.0, 0.0), 0.0), Some(0.0));
+        assert_eq!(chance(&value(2.0, 0.0), &value(2.0, 0.0), 0.0), Some(1.0));
+        let clocks = chance(&value(1.0, 0.0), &value(1.01, 0.0), 0.01_f64.ln_1p()).expect("figures");
+        assert!((clocks - 0.05).abs() < 1e-3, "{clocks}");
+        assert_eq!(chance(&value(1.0, 0.1), &ComparedFigure::Unknown("unknown".into()), 0.0), None);
     }
 }

@@ -5,7 +5,7 @@ use record::{
     Book, Cost, CpuModel, Estimate, Kernel, Limits, Machine, Measured, Reference, Run, Virtualization, printable,
 };
 
-use super::held::is_sound;
+use super::held::{is_by_luck, is_sound};
 use crate::landing::{RoundFigure, around, reach};
 use crate::statistics::median;
 
@@ -144,7 +144,7 @@ fn together(cost: &Cost, runs: &[Run]) -> Option<Measured> {
             && other.headline == cost.headline
     };
     let having: Vec<&Cost> = runs.iter().filter_map(|run| run.costs.iter().find(same)).collect();
-    let all: Vec<&Cost> = having.iter().copied().filter(|it| is_sound(it)).collect();
+    let all: Vec<&Cost> = having.iter().copied().filter(|it| is_sound(it) && !is_by_luck(it)).collect();
     if all.len() * 2 <= having.len() {
         return None;
     }

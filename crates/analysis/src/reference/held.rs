@@ -7,6 +7,9 @@ use crate::statistics::{Interval, ratio};
 /// A ratio whose ends lie further apart than this factor says nothing more exact than that.
 const TOLD: f64 = 2.0;
 
+/// So many times its reach from the ratio lies the end that must speak for an odd cost: chance takes one of many costs that far.
+const FAR: f64 = 1.75;
+
 /// A cost beside the same one of a reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'a> {
@@ -71,6 +74,13 @@ impl Held<'_> {
         self.times.high < TOLD * self.times.low
     }
 
+    /// The ratio's end that is nearer to 1, as far from the ratio as chance brings one of many.
+    pub(super) fn near_end(&self, direction: Direction) -> f64 {
+        let Interval { value, low, high } = self.times;
+        let end = if direction == Direction::Slower { low } else { high };
+        value * (end / value).powf(FAR)
+    }
+
     /// The ratio with as many digits as its interval carries: `1.84`, `1.8`, `7`; `None` if it is not told.
     pub fn text(&self) -> Option<String> {
         self.is_told().then(|| rounded(self.times))
@@ -89,20 +99,30 @@ pub(super) fn rounded(times: Interval) -> String {
 pub(super) fn is_sound(cost: &Cost) -> bool {
     let quoted = cost.quoted().0;
     let inside = cost.net_ns.low.0 <= quoted && quoted <= cost.net_ns.high.0;
-    cost.has_interval() && cost.net_ns.low.0 > 0.0 && inside && !cost.doubts.iter().any(spoils)
+    cost.has_interval() && cost.net_ns.low.0 > 0.0 && inside && !cost.doubts.iter().any(|doubt| spoils(own(doubt)))
 }
 
-/// Doubts about the figure itself. Others widen the interval, or are notes.
+/// True if a cost was hardly undisturbed. Its interval says so, but it is no figure for others to hold theirs against.
+pub(super) fn is_by_luck(cost: &Cost) -> bool {
+    let luck = |doubt: &Doubt| {
+        matches!(
+            doubt,
+            Doubt::NeverQuiet | Doubt::FewQuiet { .. } | Doubt::FewRounds { .. } | Doubt::FromDisturbed { .. }
+        )
+    };
+    cost.doubts.iter().any(|doubt| luck(own(doubt)))
+}
+
+/// The doubt itself, of whichever cost it is inherited.
+fn own(doubt: &Doubt) -> &Doubt {
+    if let Doubt::Inherited { doubt, .. } = doubt { own(doubt) } else { doubt }
+}
+
+/// Doubts about what the figure is of. Others, such as few rounds, widen the interval, or are notes.
 fn spoils(doubt: &Doubt) -> bool {
-    if let Doubt::Inherited { doubt, .. } = doubt {
-        return spoils(doubt);
-    }
     matches!(
         doubt,
-        Doubt::NeverQuiet
-            | Doubt::FewQuiet { .. }
-            | Doubt::FewRounds { .. }
-            | Doubt::NegativeNet
+        Doubt::NegativeNet
             | Doubt::Interrupted { .. }
             | Doubt::NonLinear { .. }
             | Doubt::NotCold { .. }

@@ -3,16 +3,20 @@
 use record::{Cost, Run};
 
 use super::facts::Facts;
-use super::held::{Direction, Held, NotHeld, hold, is_sound};
+use super::held::{Direction, Held, NotHeld, hold};
 use super::knowledge::{self, SUBJECTS};
 use super::remedy::Remedy;
-use crate::statistics::Interval;
 
 /// A cost is odd if it is this many times the slowest reference, or this part of the fastest. Machines of one year differ
 /// by up to twice in most costs (docs/REFERENCES.md).
 pub(super) const CLEAR: f64 = 2.0;
 /// The near end of the interval of that ratio must reach this.
 const CARRIED: f64 = 1.5;
+/// The interval of a cost that is called usual ends within this factor.
+pub(super) const WIDEST: f64 = 3.0;
+
+/// A cost within the clear factor is worth a word if the near end of its ratio reaches this.
+const NOTED: f64 = 1.25;
 
 /// Costs of a run that are odd for one reason.
 #[derive(Clone, Debug)]
@@ -51,8 +55,10 @@ pub struct BesideReferences<'a> {
     pub within: usize,
     /// Costs below the references by the clear factor, for no known reason: good news.
     pub cheaper: usize,
+    /// Of these, the one that is slowest beside its reference, if it is clearly slower.
+    pub furthest: Option<OddCost<'a>>,
     /// Costs that a reference has but whose intervals or doubts leave the ratio open.
-    pub open: usize,
+    pub open: Vec<&'a Cost>,
 }
 
 impl BesideReferences<'_> {
@@ -72,8 +78,14 @@ pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Besi
     for cost in &run.costs {
         match place(cost, &alike) {
             Standing::Unknown => continue,
-            Standing::Open => verdict.open += 1,
-            Standing::Within => verdict.within += 1,
+            Standing::Open(cost) => verdict.open.push(cost),
+            Standing::Within(it) => {
+                verdict.within += 1;
+                let further = |known: &OddCost<'_>| it.nearest.times.value > known.nearest.times.value;
+                if it.nearest.near_end(Direction::Slower) > NOTED && verdict.furthest.as_ref().is_none_or(further) {
+                    verdict.furthest = Some(it);
+                }
+            }
             Standing::Beyond(direction, odd) => add(&mut verdict.odd, direction, odd),
         }
         let has = |reference: &&&Run| !matches!(hold(cost, reference), Err(NotHeld::NoMatch | NotHeld::OtherVersion));
@@ -107,8 +119,8 @@ pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Besi
 /// Where a cost lies beside the references that have it.
 enum Standing<'a> {
     Unknown,
-    Open,
-    Within,
+    Open(&'a Cost),
+    Within(OddCost<'a>),
     Beyond(Direction, OddCost<'a>),
 }
 
@@ -118,21 +130,22 @@ fn place<'a>(cost: &'a Cost, references: &[&'a Run]) -> Standing<'a> {
     let open = all.iter().any(|held| matches!(held, Err(NotHeld::Open)));
     let by = |one: &&Held<'a>, other: &&Held<'a>| one.times.value.total_cmp(&other.times.value);
     let (Some(nearest_above), Some(nearest_below)) = (held.iter().min_by(by), held.iter().max_by(by)) else {
-        return if open { Standing::Open } else { Standing::Unknown };
+        return if open { Standing::Open(cost) } else { Standing::Unknown };
     };
-    let ends = |reach: fn(&Interval) -> f64| held.iter().map(move |held| reach(&held.times));
-    let lowest = ends(|it| it.low).fold(f64::INFINITY, f64::min);
-    let highest = ends(|it| it.high).fold(0.0, f64::max);
     let beyond = |nearest: &Held<'a>| OddCost { cost, nearest: *nearest, references: held.len() };
-    if nearest_above.times.value >= CLEAR && lowest >= CARRIED {
+    let ends = |direction: Direction| held.iter().map(move |held| held.near_end(direction));
+    if nearest_above.times.value >= CLEAR && ends(Direction::Slower).all(|end| end >= CARRIED) {
         return Standing::Beyond(Direction::Slower, beyond(nearest_above));
     }
-    if nearest_below.times.value <= 1.0 / CLEAR && highest <= 1.0 / CARRIED {
+    if nearest_below.times.value <= 1.0 / CLEAR && ends(Direction::Faster).all(|end| end <= 1.0 / CARRIED) {
         return Standing::Beyond(Direction::Faster, beyond(nearest_below));
     }
-    // Beyond by its figure, but not by the intervals: open.
-    let within = nearest_above.times.value < CLEAR && nearest_below.times.value > 1.0 / CLEAR;
-    if within && is_sound(cost) { Standing::Within } else { Standing::Open }
+    // Within by the figure, and not far outside by the interval. Else open.
+    let is_within = nearest_above.times.value < CLEAR
+        && nearest_below.times.value > 1.0 / CLEAR
+        && nearest_above.times.high < WIDEST
+        && nearest_below.times.low > 1.0 / WIDEST;
+    if is_within { Standing::Within(beyond(nearest_above)) } else { Standing::Open(cost) }
 }
 
 fn add<'a>(oddities: &mut Vec<Oddity<'a>>, direction: Direction, odd: OddCost<'a>) {

@@ -141,13 +141,46 @@ fn nothing_is_claimed_that_an_interval_a_doubt_or_a_version_does_not_carry() {
         sentences(&run, &references)
     };
     let wide = changed(|cost| cost.net_ns.low.0 = cost.net_ns.quiet.0 / 6.0);
-    assert!(wide.len() == 1 && wide[0].contains("10 within") && wide[0].contains("2 too uncertain"), "{wide:?}");
-    let doubtful = changed(|cost| cost.doubts.push(Doubt::NeverQuiet));
-    assert!(doubtful.len() == 1 && doubtful[0].contains("10 within") && doubtful[0].contains("2 too uncertain"));
+    let open = |found: &[String]| found.len() == 2 && found[0].contains("10 within") && found[0].contains("2 open");
+    assert!(open(&wide) && wide[0].starts_with("Nothing odd: of 12 costs"), "{wide:?}");
+    assert!(
+        wide[1].starts_with("Open: futex.roundtrip@distance=other, pipe.roundtrip@distance=other, whose"),
+        "{wide:?}"
+    );
+    let doubtful = changed(|cost| cost.doubts.push(Doubt::NonLinear { ratio: 3.0 }));
+    assert!(open(&doubtful), "{doubtful:?}");
+    let mut vague = sleepy();
+    vague.costs[..3].iter_mut().for_each(|cost| cost.net_ns.low.0 = cost.net_ns.quiet.0 / 6.0);
+    let vague = sentences(&vague, &references);
+    assert!(vague[0].starts_with("Cannot tell yet: of 12 costs, 9 within"), "{vague:?}");
+    // How rounds were counted is in the interval.
+    let few = changed(|cost| cost.doubts.push(Doubt::FewQuiet { batches: 1, rounds: 1 }));
+    assert!(few[0].starts_with("Odd here: of 12 costs, 2 beyond"), "{few:?}");
     let other = changed(|cost| cost.version += 1);
     assert!(other.len() == 1 && other[0].starts_with("Nothing odd: of 10 costs, 10 within"), "{other:?}");
     let typical = changed(|cost| cost.headline = Estimate::Typical);
     assert!(typical.len() == 1 && typical[0].contains("of 10 costs"), "{typical:?}");
+}
+
+#[test]
+fn a_verdict_commits_by_the_interval() {
+    let of = |times: f64, half: f64| {
+        let mut costs = usual();
+        costs[2] = cost("syscall.getppid", &[], 100.0 * times, half);
+        sentences(&run("mine", costs), &[reference("one", usual())])
+    };
+    // Within a factor of 2, and by its interval of 3: usual, and what is slow without being odd has a word.
+    assert!(of(1.1, 0.5)[0].starts_with("Nothing odd: of 12 costs, 12 within"), "{:?}", of(1.1, 0.5));
+    assert!(
+        of(1.75, 0.01)[0].ends_with(". The slowest of these: syscall.getppid, 1.75 times one."),
+        "{:?}",
+        of(1.75, 0.01)
+    );
+    let wide = of(1.9, 0.7);
+    assert!(wide[0].contains("11 within") && wide[0].contains("1 open") && wide.len() == 2, "{wide:?}");
+    // Twice as much, and so near to it that one of many costs would get there by chance: open. Clearly beyond: odd.
+    assert!(of(2.1, 0.2)[0].contains("1 open"), "{:?}", of(2.1, 0.2));
+    assert!(of(2.1, 0.05)[0].starts_with("Odd here: of 12 costs, 1 beyond"), "{:?}", of(2.1, 0.05));
 }
 
 #[test]

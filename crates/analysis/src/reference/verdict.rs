@@ -4,39 +4,72 @@ use record::Run;
 use record::units::counted;
 
 use super::held::{Direction, rounded};
-use super::oddities::{BesideReferences, CLEAR, OddCost, Oddity};
+use super::oddities::{BesideReferences, CLEAR, OddCost, Oddity, WIDEST};
 use super::remedy::Place;
 use crate::statistics::Interval;
 
 /// The verdict on a run of this place, as sentences: first what there is, then each oddity. Empty if no reference has any of
 /// its costs.
 pub fn told(verdict: &BesideReferences<'_>, place: Place) -> Vec<String> {
-    let mut sentences: Vec<String> = summary(verdict).into_iter().collect();
+    let mut sentences: Vec<String> = summary(verdict).into_iter().chain(open(verdict)).collect();
     sentences.extend(verdict.odd.iter().map(|oddity| oddity.sentence(place)));
     sentences
 }
 
 fn summary(verdict: &BesideReferences<'_>) -> Option<String> {
+    /// With more open costs than this, and a greater share of all, "nothing odd" would be said of a run that could not tell.
+    const OPEN: (usize, f64) = (2, 0.1);
     if verdict.references.is_empty() {
         return None;
     }
     let (odd, told) = (verdict.odd_costs(), verdict.odd_costs() + verdict.cheaper + verdict.within);
-    let all = told + verdict.open;
+    let all = told + verdict.open.len();
     let references = listed(&verdict.references);
     let within = if odd > 0 { verdict.within } else { 0 };
     let rest = [
         (within, "within it".to_string()),
         (verdict.cheaper, format!("below 1/{CLEAR} of them")),
-        (verdict.open, "too uncertain to tell".to_string()),
+        (verdict.open.len(), "open".to_string()),
     ];
     let rest: String =
         rest.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect();
     let (within, of) = (verdict.within, counted(all as u64, "cost"));
-    Some(match (odd, told) {
+    let furthest =
+        verdict.furthest.filter(|_| odd == 0).map_or_else(String::new, |OddCost { cost, nearest, .. }| {
+            format!(
+                " The slowest of these: {}, {} times {}.",
+                cost.typed(),
+                rounded(nearest.times),
+                nearest.reference.id
+            )
+        });
+    let first = match (odd, told) {
         (_, 0) => format!("None of {of} is certain enough to be held against {references}."),
+        (0, _) if verdict.open.len() > OPEN.0 && verdict.open.len() as f64 > OPEN.1 * all as f64 => {
+            format!("Cannot tell yet: of {of}, {within} within a factor of {CLEAR} of {references}{rest}.")
+        }
         (0, _) => format!("Nothing odd: of {of}, {within} within a factor of {CLEAR} of {references}{rest}."),
         _ => format!("Odd here: of {of}, {odd} beyond a factor of {CLEAR} of {references}{rest}."),
-    })
+    };
+    Some(first + &furthest)
+}
+
+/// What is open, in one sentence.
+fn open(verdict: &BesideReferences<'_>) -> Option<String> {
+    const NAMED: usize = 3;
+    if verdict.open.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = verdict.open.iter().take(NAMED).map(|cost| cost.typed()).collect();
+    let more = match verdict.open.len() - names.len() {
+        0 => String::new(),
+        more => format!(" and {}", counted(more as u64, "more cost")),
+    };
+    Some(format!(
+        "Open: {}{more}, whose intervals neither end within a factor of {WIDEST} of a reference nor leave a factor of {CLEAR}; a \
+         longer --budget narrows them.",
+        names.join(", ")
+    ))
 }
 
 /// `the only reference, zen-4-kvm (AMD EPYC, Linux 6.18.44, KVM guest)`, `the references a, b and c`.

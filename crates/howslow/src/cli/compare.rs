@@ -6,14 +6,18 @@ use super::value::share;
 
 const COMPARED: &str = "\
 The first RUN is the base. A ratio is the cost in another run divided by the cost in the base, so above 1 means slower. A \
-difference is a change if the ratio's interval excludes 1 (corrected for the number of costs) and the difference exceeds \
-what the machine shows against itself.
+difference is a change if it exceeds the interval of the ratio by more than chance does over all costs of a run, and \
+--threshold, and if both runs were undisturbed often enough to show it.
+
+To compare several runs with several, separate them with --: compare @4 @3 -- @2 @1. The rounds of the runs on a side are \
+taken together, so that smaller changes show.
 
 A gate (--fail-on) counts changes only. Inconclusive costs do not fail it, and stderr says how many there are: longer runs \
 decide. A cost that --only names and that a run lacks, or that has no verdict, makes the gate incomplete: status 3.
 
 Examples:
   howslow compare @2 @1
+  howslow compare @4 @3 -- @2 @1
   howslow compare @1 pdp-11-24 --sort ratio
   howslow compare before.json after.json --fail-on slower --at-least 5%
   howslow compare before.json after.json --only syscall --markdown > comment.md
@@ -27,8 +31,11 @@ that --only names has no verdict; 4 the gate failed.";
 #[command(after_help = COMPARED)]
 pub(crate) struct CompareArgs {
     /// Two runs or more, the base first: a file, @1, the beginning of a kept run's id, or a book
-    #[arg(value_name = "RUN", required = true, num_args = 2.., add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
+    #[arg(value_name = "RUN", required = true, num_args = 1.., add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub runs: Vec<String>,
+    /// Behind --: the runs that are compared with those before it, taken together on either side
+    #[arg(value_name = "RUN", last = true, add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
+    pub others: Vec<String>,
     /// Only these costs: an id, family or glob, optionally at a point; may be repeated
     #[arg(long, value_name = "PATTERN", add = clap_complete::ArgValueCompleter::new(crate::complete::operations))]
     pub only: Vec<String>,
@@ -42,9 +49,9 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub changed: bool,
     /// The smallest difference that counts as a change, however small the noise is
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub threshold: f64,
-    /// Two costs are the same if the whole interval of their ratio lies within this share of 1
+    /// Two costs are the same if their ratio lies within this share of 1, each side at 95 %
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share, allow_hyphen_values = true)]
     pub margin: f64,
     /// Compare all costs in times or in clock cycles [default: cycles if a cost scales with the clock and the processors are of one

@@ -24,7 +24,7 @@ pub(super) fn heads(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style
         };
         let quiet = run.noise.undisturbed().filter(|_| together.is_some());
         let quiet = quiet.map_or_else(String::new, |share| format!("undisturbed {} of the time", percent(share)));
-        let more = [when, quiet, conditions(&run.noise)].into_iter().filter(|part| !part.is_empty());
+        let more = [when, quiet, conditions(run)].into_iter().filter(|part| !part.is_empty());
         let more = more.collect::<Vec<_>>().join("   ");
         let first = if together.is_some() { format!("{label}{gap}") } else { " ".repeat(width + 3) };
         text += &(style.dim(&style.paragraph(&first, &more)) + "\n");

@@ -1,10 +1,10 @@
 //! A comparison as Markdown for a comment on a pull request: the verdict, a table of what changed, the rest folded.
 
 use analysis::compare::{
-    Against, ComparedFigure, Comparison, ComparisonRow, DifferingFact, Gated, RatioToBase, Verdict, figure,
+    Against, ComparedFigure, Comparison, ComparisonRow, DifferingFact, Gated, RatioToBase, Verdict,
 };
 use record::units::grouped;
-use record::{Cost, CountedIn, Nanoseconds, Run};
+use record::{Cost, CountedIn, Nanoseconds};
 
 use super::gate::{gate_sentence, verdict};
 use super::rows::{ends, times};
@@ -83,16 +83,16 @@ fn line(it: &Comparison<'_>, row: &ComparisonRow<'_>, cost: &Cost, against: &Aga
         RatioToBase::Unknown(_) => ("-".into(), String::new()),
     };
     let [base, other] =
-        [shown(&it.runs[0], row.base, row.unit), shown(&it.runs[column + 1], cost, row.unit)].map(|it| escaped(&it));
+        [shown(it, 0, row.base, row.unit), shown(it, column + 1, cost, row.unit)].map(|it| escaped(&it));
     format!("| {verdict} | {} | {base} | {other} | {ratio} | {interval} |\n", code(&row.base.typed()))
 }
 
-fn shown(run: &Run, cost: &Cost, unit: CountedIn) -> String {
+fn shown(it: &Comparison<'_>, place: usize, cost: &Cost, unit: CountedIn) -> String {
     let text = |value: f64| match unit {
         CountedIn::Nanoseconds => Nanoseconds(value).to_string(),
         CountedIn::Cycles => format!("{} cycles", grouped(value)),
     };
-    match figure(run, cost, unit) {
+    match it.figure(place, cost, unit) {
         ComparedFigure::Value(it) => text(it.value),
         ComparedFigure::AtMost(it) => format!("at most {}", text(it.high)),
         ComparedFigure::Unknown(_) => "-".into(),

@@ -1,12 +1,11 @@
 //! The table of ratios.
 
 use analysis::compare::{
-    Against, ComparedFigure, Comparison, ComparisonRow, FamilyRatio, Mean, RatioToBase, Verdict, families, figure,
-    overall,
+    Against, ComparedFigure, Comparison, ComparisonRow, FamilyRatio, Mean, RatioToBase, Verdict, families, overall,
 };
 use analysis::statistics::Interval;
 use record::units::{counted, grouped, significant};
-use record::{Cost, CountedIn, Nanoseconds, Run};
+use record::{Cost, CountedIn, Nanoseconds};
 
 use super::notes::Notes;
 use super::view::{ComparisonView, Shown, Sort};
@@ -144,11 +143,11 @@ impl Table<'_, '_> {
     }
 
     fn row(&self, row: &ComparisonRow<'_>, notes: &mut Notes, grid: &mut Grid) {
-        let mut cells = vec![self.figure(&self.it.runs[0], row.base, row.unit)];
-        for (other, run) in row.others.iter().zip(&self.it.runs[1..]) {
+        let mut cells = vec![self.figure(0, row.base, row.unit)];
+        for (other, place) in row.others.iter().zip(1..) {
             match other {
                 Some((cost, against)) => {
-                    cells.extend(self.is_pair().then(|| self.figure(run, cost, row.unit)));
+                    cells.extend(self.is_pair().then(|| self.figure(place, cost, row.unit)));
                     cells.extend(told(against));
                 }
                 None => cells.extend(["-", "", ""].map(String::from)),
@@ -159,14 +158,14 @@ impl Table<'_, '_> {
         grid.add_cost(kind(row), [format!("  {}", in_table(&row.base.operation)), row.base.at.values()], cells);
     }
 
-    fn figure(&self, run: &Run, cost: &Cost, unit: CountedIn) -> String {
+    fn figure(&self, place: usize, cost: &Cost, unit: CountedIn) -> String {
         let text = |value: f64| match (unit, self.it.unit) {
             (CountedIn::Nanoseconds, _) => Nanoseconds(value).to_string(),
             // If all rows have one unit, the column's title names it.
             (CountedIn::Cycles, Some(_)) => grouped(value),
             (CountedIn::Cycles, None) => format!("{} cycles", grouped(value)),
         };
-        match figure(run, cost, unit) {
+        match self.it.figure(place, cost, unit) {
             ComparedFigure::Value(it) => text(it.value),
             ComparedFigure::AtMost(it) => format!("at most {}", text(it.high)),
             ComparedFigure::Unknown(_) => "-".into(),

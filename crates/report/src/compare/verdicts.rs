@@ -1,13 +1,11 @@
 //! The verdict in one line for each run beside the base, and the costs that the page only counts.
 
-use analysis::compare::{Comparison, Verdict};
+use analysis::compare::{Comparison, Settling, Verdict, settling};
+use analysis::longer::TIMES;
 use record::units::counted;
 
 use super::view::{ComparisonView, Shown};
 use crate::text::Style;
-
-/// If two unchanged runs differ by this much, hardly any change can be seen.
-const HOPELESS: f64 = 0.2;
 
 /// How often each verdict was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,10 +31,6 @@ impl Counts {
         counts
     }
 
-    fn all(self) -> usize {
-        self.slower + self.faster + self.same + self.inconclusive
-    }
-
     /// `3 slower, 1 faster, 74 the same within the noise, 5 inconclusive`.
     pub(super) fn sentence(self) -> String {
         let Counts { slower, faster, same, inconclusive } = self;
@@ -48,20 +42,44 @@ impl Counts {
 /// The page's first lines.
 pub(super) fn lines(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let mut text = String::new();
-    for (column, joint) in it.noise.iter().enumerate() {
+    for column in 0..it.noise.len() {
         let counts = Counts::of(it, column);
         let pair = format!("{} beside {}", view.label(column + 1), view.label(0));
         text += &format!("{}   {}\n", style.bold(&counts.sentence()), style.dim(&pair));
-        let advice = if joint.band.unwrap_or(0.0) + joint.clock.unwrap_or(0.0) > HOPELESS {
-            "the machine was too busy in one of these runs to tell changes; run again when it is less loaded"
-        } else if counts.all() > 0 && 2 * counts.inconclusive > counts.all() {
-            "most are inconclusive: the runs are too short or too noisy; measure both with a longer --budget"
-        } else {
-            continue;
-        };
-        text += &(style.paragraph("  ", advice) + "\n");
+        if let Some(advice) = settled(&settling(it, column)) {
+            text += &(style.paragraph("  ", &advice) + "\n");
+        }
     }
     text
+}
+
+/// What would settle the costs that are open: the budgets of both runs, computed from their rounds. `None` without an open cost.
+fn settled(it: &Settling<'_>) -> Option<String> {
+    /// More names than that are a run of all.
+    const NAMED: usize = 5;
+    /// A run of a few costs is not asked to be shorter.
+    const SHORTEST: f64 = 5.0;
+    let most = *TIMES.last()?;
+    let open = match it.open.as_slice() {
+        [] => return None,
+        some if some.len() <= NAMED => some.iter().map(|open| open.cost.typed()).collect::<Vec<_>>().join(", "),
+        some => format!("{} inconclusive costs", some.len()),
+    };
+    if it.settled_by(most) == 0 {
+        return Some(format!(
+            "{open}: not settled by runs {most} times as long; run again when the host is less loaded"
+        ));
+    }
+    let budget = |seconds: f64| format!("--budget {:.0}s", (seconds / SHORTEST).ceil() * SHORTEST);
+    if it.open.len() <= NAMED {
+        let able: Vec<String> =
+            it.open.iter().filter(|open| open.times.is_some()).map(|open| open.cost.typed()).collect();
+        let budget = budget(it.seconds_alone());
+        return Some(format!("to settle {}, in both: howslow run {} {budget}", able.join(", "), able.join(" ")));
+    }
+    let steps =
+        TIMES.map(|times| format!("{} would settle {}", budget(it.budget_s * f64::from(times)), it.settled_by(times)));
+    Some(format!("of the {open}, in both runs {}", steps.join(", ")))
 }
 
 /// What the page does not show.

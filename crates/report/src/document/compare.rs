@@ -4,9 +4,7 @@ mod against;
 mod gate;
 mod missing;
 
-use analysis::compare::{
-    Comparison, ComparisonRow, DifferingFact, Joint, Mean, differences, families, figure, overall,
-};
+use analysis::compare::{Comparison, ComparisonRow, DifferingFact, Joint, Mean, differences, families, overall};
 use analysis::factors::Factor;
 use record::{Cost, CountedIn, Doubt, Estimate, Point, Run};
 #[cfg(feature = "schema")]
@@ -96,20 +94,18 @@ pub struct ComparedClocks<'a> {
     pub against: Vec<f64>,
 }
 
-/// The noise between two runs.
+/// What a difference between two runs must exceed.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedNoise {
-    /// What they show against themselves.
-    pub band: Option<f64>,
-    /// How far their clocks are apart.
-    pub clock: Option<f64>,
-    /// The threshold that was asked for.
+    /// The least share that was asked for.
     pub threshold: f64,
     /// The margin within which costs are the same.
     pub margin: f64,
-    /// The least difference that is a change.
-    pub least: f64,
+    /// Costs that are judged together.
+    pub judged: usize,
+    /// How many times the reach of its interval a difference must exceed for a change.
+    pub reaches: f64,
 }
 
 /// A fact of machine or settings that is not the same in all runs.
@@ -250,7 +246,7 @@ impl<'a> ComparedRun<'a> {
 
 impl From<&Joint> for ComparedNoise {
     fn from(it: &Joint) -> ComparedNoise {
-        ComparedNoise { band: it.band, clock: it.clock, threshold: it.threshold, margin: it.margin, least: it.least() }
+        ComparedNoise { threshold: it.threshold, margin: it.margin, judged: it.judged, reaches: it.reaches() }
     }
 }
 
@@ -264,7 +260,8 @@ impl<'a> ComparedRow<'a> {
     fn of(it: &Comparison<'a>, row: &'a ComparisonRow<'a>) -> ComparedRow<'a> {
         let others = row.others.iter().map(|other| other.as_ref().map(|(cost, _)| *cost));
         let costs = std::iter::once(Some(row.base)).chain(others);
-        let values = costs.zip(it.runs).map(|(cost, run)| cost.map(|cost| ComparedCost::of(row.unit, run, cost)));
+        let values =
+            costs.enumerate().map(|(place, cost)| cost.map(|cost| ComparedCost::of(it, place, row.unit, cost)));
         let against = row.others.iter().map(|other| other.as_ref().map(|(_, against)| ComparedAgainst::from(against)));
         let against: Vec<Option<ComparedAgainst>> = against.collect();
         let first = against.first().and_then(Option::as_ref);
@@ -282,8 +279,8 @@ impl<'a> ComparedRow<'a> {
 }
 
 impl<'a> ComparedCost<'a> {
-    fn of(unit: CountedIn, run: &Run, cost: &'a Cost) -> ComparedCost<'a> {
-        let figure = figure(run, cost, unit).interval();
+    fn of(it: &Comparison<'_>, place: usize, unit: CountedIn, cost: &'a Cost) -> ComparedCost<'a> {
+        let figure = it.figure(place, cost, unit).interval();
         ComparedCost {
             operation: &cost.operation,
             at: &cost.at,

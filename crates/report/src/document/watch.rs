@@ -23,6 +23,8 @@ pub struct WatchDocument {
     pub others: usize,
     /// The number of costs that were watched.
     pub costs: usize,
+    /// More costs of the run that too few earlier runs have.
+    pub too_few: usize,
     /// Smaller changes are not told, as a share.
     pub least: f64,
     /// True if a cost is at a new level now.

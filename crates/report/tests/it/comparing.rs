@@ -148,7 +148,6 @@ fn every_oddity() {
     for run in [&mut base, &mut other] {
         run.costs
             .retain(|cost| cost.family() == "syscall" || cost.family() == "instruction" || cost.family() == "file");
-        run.noise.band = None;
     }
     let figures = |value: f64, low: f64, high: f64| {
         let ns = Nanoseconds;
@@ -164,17 +163,6 @@ fn every_oddity() {
     other.costs[5].version = 7;
     other.costs[6].rounds.truncate(1);
     insta::assert_snapshot!(page(&[base, other], &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::PLAIN));
-}
-
-#[test]
-fn a_run_too_noisy_to_tell_changes_says_so() {
-    let (base, mut noisy) = (example(), changed());
-    let names = ["@2", "@1"];
-    let calm = page(&[base.clone(), noisy.clone()], &names, &HOW, Sort::Family, Shown::All, Style::PLAIN);
-    assert!(!calm.contains("too busy"));
-    noisy.noise.band.as_mut().expect("the example has one").difference = 0.5;
-    let told = page(&[base, noisy], &names, &HOW, Sort::Family, Shown::All, Style::PLAIN);
-    assert!(told.contains("too busy") && told.contains("0 slower, 0 faster"), "{told}");
 }
 
 #[test]
