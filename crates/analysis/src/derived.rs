@@ -146,7 +146,7 @@ fn entries(cost: &Cost, entry: &str) -> Option<f64> {
 
 /// A route.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RouteWritten {
     /// What it compares, in words.
     route: &'static str,
@@ -156,7 +156,7 @@ struct RouteWritten {
 
 /// Where a route leads.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FigureOrMissing {
     /// Where it leads.
     figure: Option<TimeFigure>,
@@ -166,7 +166,7 @@ struct FigureOrMissing {
 
 /// Whether two routes agree.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RoutesAgree {
     /// The ratio of their figures.
     ratio: f64,
