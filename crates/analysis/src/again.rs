@@ -32,7 +32,7 @@ fn figure(cost: &mut Cost, cycle_ns: f64, prior: &Prior) {
     let cycle = estimated.cycle.unwrap_or(before);
     (cost.gross_ns, cost.net_ns) = (estimated.figures, estimated.figures);
     cost.cycles = estimated.figures.get(cost.headline).0 / cycle;
-    cost.neighbours = estimated.neighbours;
+    (cost.levels, cost.neighbours) = (estimated.levels, estimated.neighbours);
     cost.basis = Some(prior.basis(estimated.rounds as u32));
     cost.doubts.retain(|doubt| !is_computed(doubt));
     cost.doubts.extend(estimated.doubts);
@@ -47,6 +47,7 @@ fn is_computed(doubt: &Doubt) -> bool {
             | Doubt::FewQuiet { .. }
             | Doubt::FewRounds { .. }
             | Doubt::Bimodal { .. }
+            | Doubt::Layout { .. }
             | Doubt::Wide { .. }
             | Doubt::NegativeNet
             | Doubt::AtMost { .. }

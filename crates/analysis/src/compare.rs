@@ -8,6 +8,7 @@ mod families;
 mod figure;
 mod gate;
 mod grounds;
+mod levels;
 mod matching;
 mod noise;
 mod options;
@@ -22,6 +23,7 @@ pub use differences::{DifferingFact, differences};
 pub use families::{FamilyRatio, Mean, families, overall};
 pub use figure::ComparedFigure;
 pub use gate::{FailOn, Failed, Gate, Gated, Unjudged, gate};
+pub use levels::LevelsBeside;
 pub use noise::Joint;
 pub use options::{CompareOptions, Versions};
 pub use settle::{OpenCost, Settling, settling};
@@ -84,7 +86,7 @@ impl<'a> Comparison<'a> {
                 let unit = unit_of(self.unit, one);
                 let clocks = self.clocks.as_ref().filter(|_| unit == CountedIn::Cycles);
                 let apart = clocks.map_or(0.0, Clocks::apart);
-                let figures = [self.figure(0, one, unit), self.figure(place, two, unit)];
+                let figures = levels::figures(one, two, [self.figure(0, one, unit), self.figure(place, two, unit)]);
                 verdict::CostPair::of(figures, [(base, one), (other, two)], apart)
             })
             .collect();

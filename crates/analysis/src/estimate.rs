@@ -1,13 +1,14 @@
 //! Computes the figures of a cost from the samples of rounds: gross, then net, with the doubts that the samples raise.
 
-use record::{Doubt, Estimate, Figures, Nanoseconds, Neighbours, Round};
+use record::{Doubt, Estimate, Figures, Level, Nanoseconds, Neighbours, Round};
 
 use crate::landing::{RoundFigure, around, reach};
+use crate::levels::{self, LevelRounds};
 use crate::prior::Prior;
 pub use crate::reading::{Clocking, Reading};
 use crate::reading::{quiet_samples, samples};
 use crate::statistics::{Interval, median, quantile, sorted, two_groups};
-use crate::undisturbed::{ENOUGH_TRUST, lowest, of_typical, undisturbed};
+use crate::undisturbed::{ENOUGH_TRUST, Estimated, lowest, of_typical, undisturbed};
 
 /// What another hardware thread of the core adds to a cost that was almost never measured without it, on the log scale:
 /// 20 to 50 %.
@@ -22,6 +23,8 @@ pub struct Gross {
     pub figures: Figures,
     /// The core cycle at which the quiet figure is quoted, in ns; `None` if it is the time as read.
     pub cycle: Option<f64>,
+    /// Its levels, cheapest first, if it has two or more.
+    pub levels: Vec<Level>,
     /// What sharing the hardware adds, if it can be determined.
     pub neighbours: Option<Neighbours>,
     /// The doubts.
@@ -36,12 +39,23 @@ pub fn gross(rounds: &[Round], reading: Reading, prior: &Prior) -> Option<Gross>
     let all = sorted(rounds.iter().flat_map(|round| round.ns.iter().copied()));
     let best = all.first().copied()?;
     let typicals = typical_medians(rounds, Clocking::AsRead);
-    let typical = median(typicals.iter().map(|round| round.figure))?;
     let clocking = clocking.settled(rounds);
     let (mut doubts, unit) = (Vec::new(), clocking.unit());
-    let quiet = match cpus {
+    let mut quiet = match cpus {
         0 | 1 => undisturbed(rounds, clocking, prior, &mut doubts)?,
         _ => lowest(rounds, clocking)?,
+    };
+    // An operation that waits has no state of the core.
+    let of_levels = LevelRounds::of(rounds, clocking, cpus).filter(|_| headline == Estimate::Quiet);
+    let levels = of_levels.and_then(|it| it.levels(unit, prior));
+    if let Some((levels, rounds)) = &levels {
+        quiet = Estimated { interval: levels::interval(&levels[0]).times(1.0 / unit), rounds: *rounds };
+        doubts.retain(|doubt| !matches!(doubt, Doubt::Layout { .. }));
+    }
+    let typical = match &levels {
+        // A median would be that of one level.
+        Some(_) => typicals.iter().map(|round| round.figure).sum::<f64>() / typicals.len() as f64,
+        None => median(typicals.iter().map(|round| round.figure))?,
     };
     let quiet_ns = quiet.interval.value * unit;
     let (interval, count) = match headline {
@@ -52,7 +66,7 @@ pub fn gross(rounds: &[Round], reading: Reading, prior: &Prior) -> Option<Gross>
     if headline != Estimate::Quiet {
         doubts.clear();
     }
-    doubts.extend(groups(rounds, headline, clocking));
+    doubts.extend(groups(rounds, headline, clocking).filter(|_| levels.is_none()));
     if count < 2 {
         doubts.push(Doubt::FewRounds { rounds: 1 });
     }
@@ -64,10 +78,11 @@ pub fn gross(rounds: &[Round], reading: Reading, prior: &Prior) -> Option<Gross>
         high: Nanoseconds(interval.high),
     };
     let quiet_rounds = quiet_rounds(rounds, clocking);
-    let shown = quiet_rounds.len() >= ENOUGH_FOR_A_RATIO;
+    let shown = quiet_rounds.len() >= ENOUGH_FOR_A_RATIO && levels.is_none();
     let neighbours = if shown { neighbours(rounds, quiet.interval.value, &quiet_rounds, clocking) } else { None };
     let cycle = (clocking != Clocking::AsRead).then_some(unit);
-    Some(Gross { figures, cycle, neighbours, doubts, rounds: count })
+    let levels = levels.map_or_else(Vec::new, |(levels, _)| levels);
+    Some(Gross { figures, cycle, levels, neighbours, doubts, rounds: count })
 }
 
 /// What the typical moment costs over the quiet one, like with like.

@@ -6,10 +6,11 @@ use record::{Cost, Estimate, Run};
 
 use crate::estimate::quiet_figures;
 use crate::landing::RoundFigure;
+use crate::levels::LevelRounds;
 use crate::prior::Trace;
 use crate::reading::{CLOCK, Clocking, add};
 use crate::statistics::median;
-use crate::undisturbed::disturbed_medians;
+use crate::undisturbed::{QuietRound, disturbed_medians};
 
 /// The figure by which runs of one machine are compared: in cycles if the cost follows the clock, else in ns. `None` if
 /// it is unknown.
@@ -33,7 +34,11 @@ pub fn traces(run: &Run) -> BTreeMap<String, Trace> {
     let trace = |cost: &Cost| {
         let clocking = if cost.follows_clock { Clocking::At(run.noise.cycle_ns) } else { Clocking::AsRead };
         let log = |figure: f64| (figure * clocking.unit()).ln() as f32;
-        let mut rounds: Vec<RoundFigure> = quiet_figures(&cost.rounds, clocking);
+        let mut rounds: Vec<RoundFigure> = match LevelRounds::of(&cost.rounds, clocking, cost.cpus) {
+            // Its changes of level are no scatter.
+            Some(it) => it.at(0).iter().map(QuietRound::weighted).collect(),
+            None => quiet_figures(&cost.rounds, clocking),
+        };
         rounds.retain(|round| round.weight >= LEAST && round.figure > 0.0);
         // The heaviest ones.
         rounds.sort_by(|one, other| other.weight.total_cmp(&one.weight));

@@ -31,6 +31,7 @@ pub mod form;
 pub mod history;
 pub mod interference;
 pub mod landing;
+pub mod levels;
 pub mod load;
 pub mod longer;
 pub mod memory;

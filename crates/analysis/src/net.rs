@@ -1,8 +1,9 @@
 //! Net costs: what is left of a gross cost when its terms are subtracted.
 
-use record::{Cost, Doubt, Figures, Nanoseconds};
+use record::{Cost, Doubt, Ends, Figures, Nanoseconds};
 
 use crate::estimate::interval;
+use crate::levels;
 use crate::statistics::{Interval, weighted_sum};
 use crate::sums::doubts_of;
 
@@ -17,6 +18,7 @@ const MATTERS: f64 = 0.01;
 /// The name of the first term that `find` does not know.
 pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a Cost>) -> Result<(), String> {
     let mut parts = vec![(1.0, interval(&cost.gross_ns, cost.headline))];
+    let mut levels = std::mem::take(&mut cost.levels);
     let mut inherited = Vec::new();
     let mut others =
         Figures { best: Nanoseconds(0.0), quiet: Nanoseconds(0.0), typical: Nanoseconds(0.0), ..cost.gross_ns };
@@ -38,6 +40,12 @@ pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a 
         low: Nanoseconds(net.low),
         high: Nanoseconds(net.high),
     };
+    for level in &mut levels {
+        parts[0] = (1.0, levels::interval(level));
+        let Interval { value, low, high } = weighted_sum(&parts);
+        (level.ns, level.interval_ns) = (Nanoseconds(value), Ends { low, high });
+    }
+    cost.levels = levels;
     cost.doubts.extend(inherited);
     if cost.quoted().0 < 0.0 {
         cost.doubts.push(Doubt::NegativeNet);

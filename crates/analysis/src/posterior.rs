@@ -1,7 +1,7 @@
 //! Where the undisturbed cost lies, given what rounds showed: a likelihood that knows that disturbance only ever slows, and that
 //! some batches look quiet and are not. Knows nothing of how rounds were taken. docs/METHOD.md ("Intervals") argues each part.
 
-use crate::statistics::sorted;
+use crate::statistics::{binomial_tail, sorted};
 
 /// No interval is narrower than this share to either side: clock and speed check resolve no less.
 pub const FLOOR: f64 = 0.001;
@@ -182,7 +182,8 @@ const LAYOUT_APART: f64 = 0.02;
 /// one may have been slowed. They do not, where so few of them are in the minority that the median over all rounds cannot lie there.
 pub fn with_layouts(points: Quantiles, good: &[f64]) -> Quantiles {
     let good = sorted(good.iter().copied());
-    let possible = |count: usize| above_half(count + 1, good.len() - count + 1) > 0.025;
+    // That half of all rounds lie there: the beta distribution of their share, as a binomial one.
+    let possible = |count: usize| binomial_tail(good.len() + 1 - count, good.len() + 1, 0.5) > 0.025;
     let below = good.partition_point(|log| *log < points.low - LAYOUT_APART);
     let above = &good[good.partition_point(|log| *log <= points.high + LAYOUT_APART)..];
     let agreeing = above.partition_point(|log| log - above[0] < 2.0 * LAYOUT_APART);
@@ -194,17 +195,4 @@ pub fn with_layouts(points: Quantiles, good: &[f64]) -> Quantiles {
         wider.high = above[agreeing - 1];
     }
     wider
-}
-
-/// The probability that a beta variable with these whole parameters exceeds 1/2: that of at most `one - 1` heads in
-/// `one + other - 1` throws.
-fn above_half(one: usize, other: usize) -> f64 {
-    let throws = one + other - 1;
-    let mut log = -(throws as f64) * std::f64::consts::LN_2;
-    let mut sum = log.exp();
-    for heads in 1..one {
-        log += ((throws + 1 - heads) as f64 / heads as f64).ln();
-        sum += log.exp();
-    }
-    sum
 }

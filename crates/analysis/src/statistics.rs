@@ -99,6 +99,20 @@ pub fn coverage(n: usize, low: usize) -> f64 {
     1.0 - 2.0 * tail
 }
 
+/// The probability of at least this many successes in so many tries, each with this probability between 0 and 1.
+pub fn binomial_tail(least: usize, tries: usize, share: f64) -> f64 {
+    // Logarithms, because single probabilities may be too small for a number.
+    let mut log = tries as f64 * (1.0 - share).ln();
+    let mut sum = if least == 0 { log.exp() } else { 0.0 };
+    for count in 1..=tries {
+        log += ((tries + 1 - count) as f64 / count as f64).ln() + (share / (1.0 - share)).ln();
+        if count >= least {
+            sum += log.exp();
+        }
+    }
+    sum
+}
+
 /// Two groups of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoGroups {
@@ -280,6 +294,12 @@ mod tests {
         assert_eq!(student_tail(0.0, 7), 0.5);
         assert_eq!(student_tail(f64::INFINITY, 6), 0.0);
         assert!(student_tail(f64::INFINITY, 5) < 1e-15);
+    }
+
+    #[test]
+    fn a_binomial_tail_by_hand() {
+        assert!((binomial_tail(2, 3, 0.5) - 0.5).abs() < 1e-12 && (binomial_tail(0, 5, 0.3) - 1.0).abs() < 1e-12);
+        assert!((binomial_tail(3, 3, 0.2) - 0.008).abs() < 1e-12 && binomial_tail(4, 3, 0.2) == 0.0);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use record::{Cost, Estimate, Round, Run};
 
 use crate::derived::net;
 use crate::estimate::{Clocking, interval, typical_medians};
-use crate::landing::reach;
-use crate::statistics::Interval;
+use crate::landing::{RoundFigure, reach};
+use crate::statistics::{Interval, student_quantile};
 use crate::sums::sum;
 
 /// Terms within terms are not deeper than this. A record with more is damaged.
@@ -38,6 +38,11 @@ pub fn gross_typical(cost: &Cost) -> Interval {
         return interval(&cost.gross_ns, cost.headline);
     }
     let value = cost.gross_ns.typical.0;
+    if !cost.levels.is_empty() {
+        let medians: Vec<f64> = medians(&cost.rounds).iter().map(|round| round.figure).collect();
+        let told = |reach: f64| Interval { value, low: (value - reach).max(0.0), high: value + reach };
+        return mean_reach(&medians).map_or(Interval::untold(value), told);
+    }
     spread(&cost.rounds).map_or(Interval::untold(value), |half| Interval {
         value,
         low: value * (-half).exp(),
@@ -45,10 +50,23 @@ pub fn gross_typical(cost: &Cost) -> Interval {
     })
 }
 
+fn medians(rounds: &[Round]) -> Vec<RoundFigure> {
+    typical_medians(rounds, Clocking::AsRead)
+}
+
+/// Half the interval of a mean: where another run's lies. `None` for one value.
+fn mean_reach(values: &[f64]) -> Option<f64> {
+    let count = values.len() as f64;
+    let freedom = u32::try_from(values.len().min(1000)).ok()?.checked_sub(1).filter(|freedom| *freedom > 0)?;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    Some(student_quantile(0.975, freedom) * (variance * 2.0 / count).sqrt())
+}
+
 /// Half the interval of a typical figure, as a difference of logarithms. `None` with fewer than two rounds, or if a
 /// median is not positive.
 fn spread(rounds: &[Round]) -> Option<f64> {
-    let medians = typical_medians(rounds, Clocking::AsRead);
+    let medians = medians(rounds);
     let positive = medians.iter().all(|said| said.figure > 0.0);
     Some(reach(&medians)).filter(|half| positive && half.is_finite())
 }

@@ -1,7 +1,7 @@
 //! The figure of a cost with its interval, from its rounds: what it takes on an undisturbed core, what an operation on two CPUs
 //! takes, and what is typical.
 
-use record::{Doubt, Round};
+use record::{Doubt, Nanoseconds, Round};
 
 use crate::landing::RoundFigure;
 use crate::posterior::{FLOOR, Observation, Quantiles, RoundScatter, posterior, with_layouts};
@@ -27,7 +27,6 @@ pub(crate) fn undisturbed(
     prior: &Prior,
     doubts: &mut Vec<Doubt>,
 ) -> Option<Estimated> {
-    const ABOVE: f64 = 0.20;
     const SEVERAL: usize = 3;
     let figures: Vec<QuietRound> = rounds.iter().filter_map(|round| QuietRound::of(round, clocking)).collect();
     let medians = disturbed_medians(rounds, clocking);
@@ -36,16 +35,7 @@ pub(crate) fn undisturbed(
     if values().any(|figure| figure <= 0.0) {
         return Some(Estimated { interval: unresolved(values()), rounds: count });
     }
-    let observed: Vec<Observation> = figures.iter().map(QuietRound::observed).collect();
-    let points = |prior: &Prior| {
-        let disturbed = medians.as_ref().and_then(|medians| by_slow_down(medians, prior));
-        let usual = prior.scatter.hypot(FLOOR / 4.0);
-        posterior(&observed, RoundScatter { usual, spread: prior.spread(), above: ABOVE }, disturbed)
-    };
-    let points = match points(prior)? {
-        own if figures.is_empty() || *prior == Prior::DEFAULT => own,
-        own => Quantiles { middle: points(&Prior::DEFAULT)?.middle, ..own },
-    };
+    let points = points(&figures, medians.as_deref(), prior)?;
     let lucky = figures.len() >= SEVERAL && figures.iter().all(QuietRound::is_luck);
     let points = if lucky { points.lowered(prior) } else { points };
     let good: Vec<f64> = figures.iter().filter(|round| round.is_good()).map(|round| round.figure.ln()).collect();
@@ -55,16 +45,42 @@ pub(crate) fn undisturbed(
         let batches = figures.iter().map(|round| round.quiet as u32).sum();
         doubts.push(Doubt::FewQuiet { batches, rounds: figures.len() as u32 });
     }
-    Some(Estimated { interval: ends(with_layouts(stretched(points, prior.stretch()), &good)), rounds: count })
+    let points = stretched(points, prior.stretch());
+    let wider = with_layouts(points, &good);
+    let beyond = [(wider.low < points.low).then_some(wider.low), (wider.high > points.high).then_some(wider.high)];
+    doubts
+        .extend(beyond.into_iter().flatten().map(|log| Doubt::Layout { at: Nanoseconds(log.exp() * clocking.unit()) }));
+    Some(Estimated { interval: ends(wider), rounds: count })
+}
+
+/// The same from rounds that were undisturbed, without layouts.
+pub(crate) fn of_rounds(figures: &[QuietRound], prior: &Prior) -> Option<Interval> {
+    Some(ends(stretched(points(figures, None, prior)?, prior.stretch())))
+}
+
+/// The points of the cost's logarithm by these rounds, and by the medians of disturbed ones.
+fn points(figures: &[QuietRound], disturbed: Option<&[f64]>, prior: &Prior) -> Option<Quantiles> {
+    const ABOVE: f64 = 0.20;
+    let observed: Vec<Observation> = figures.iter().map(QuietRound::observed).collect();
+    let by = |prior: &Prior| {
+        let disturbed = disturbed.and_then(|medians| by_slow_down(medians, prior));
+        let usual = prior.scatter.hypot(FLOOR / 4.0);
+        posterior(&observed, RoundScatter { usual, spread: prior.spread(), above: ABOVE }, disturbed)
+    };
+    match by(prior)? {
+        own if figures.is_empty() || *prior == Prior::DEFAULT => Some(own),
+        own => Some(Quantiles { middle: by(&Prior::DEFAULT)?.middle, ..own }),
+    }
 }
 
 /// What one round with quiet batches showed.
-struct QuietRound {
+pub(crate) struct QuietRound {
     /// The median of the quiet batches.
-    figure: f64,
-    quiet: usize,
+    pub figure: f64,
+    /// How many they are.
+    pub quiet: usize,
     /// Their share of the round's batches.
-    share: f64,
+    pub share: f64,
 }
 
 impl QuietRound {
@@ -88,6 +104,11 @@ impl QuietRound {
     /// How many quiet batches it counts as.
     fn trust(&self) -> f64 {
         RoundFigure::trust(self.quiet, self.share)
+    }
+
+    /// Its figure with its weight.
+    pub(crate) fn weighted(&self) -> RoundFigure {
+        RoundFigure { figure: self.figure, weight: self.trust() }
     }
 
     /// True if so few of its batches were quiet that a neighbour who stays between two checks explains them.

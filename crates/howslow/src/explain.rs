@@ -2,6 +2,7 @@
 
 use analysis::derived::{derive, entry_shares};
 use analysis::explain::{Explanation, explain_all};
+use analysis::levels::{CostLevels, LevelCause};
 use analysis::memory::memory;
 use analysis::reference::{Facts, Oddity, Place, hold, judge, told};
 use record::Run;
@@ -24,7 +25,7 @@ fn all(run: &Run, json: bool) -> anyhow::Result<Outcome> {
     let (derived, shares, explanations) = (derive(run), entry_shares(run), explain_all(run));
     let references = references(run);
     let verdict = judge(run, &references, &facts(run));
-    let place = Place::of(&run.machine);
+    let (place, cause) = (Place::of(&run.machine), LevelCause::of(&run.machine));
     if json {
         let memory = memory(run);
         let odd = verdict.odd.iter().map(|oddity| OddCosts::of(oddity, place)).collect();
@@ -34,10 +35,12 @@ fn all(run: &Run, json: bool) -> anyhow::Result<Outcome> {
             explained: &explanations,
             memory: memory.as_ref(),
             odd,
+            levels: CostLevels::all(run.costs.iter(), cause),
         })?;
     } else {
         let style = output::style();
         let page = report::explained(run, &derived, &shares, &explanations, style);
+        let page = page + &report::levels(&CostLevels::all(run.costs.iter(), cause), style);
         output::print_page(&(page + &report::beside_references(&told(&verdict, place), style)))?;
     }
     Ok(Outcome::Done)
@@ -65,9 +68,10 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     let references = references(run);
     let pairs = meant.iter().flat_map(|cost| references.iter().map(move |reference| (*cost, reference)));
     let held: Vec<_> = pairs.filter_map(|(cost, reference)| Some((cost, hold(cost, reference).ok()?))).collect();
+    let levels = CostLevels::all(meant.iter().copied(), LevelCause::of(&run.machine));
     if json {
         let references = held.iter().map(|(cost, held)| CostHeld::of(cost, held)).collect();
-        output::print_document(&CostsExplained { explained: &explanations, references })?;
+        output::print_document(&CostsExplained { explained: &explanations, references, levels })?;
         return Ok(Outcome::Done);
     }
     let style = output::style();
@@ -77,6 +81,7 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     } else {
         report::explanations(run, &explanations, style)
     };
+    let page = page + &report::levels(&levels, style);
     let verdict = judge(run, &references, &facts(run));
     let asked =
         |oddity: &&Oddity<'_>| oddity.costs.iter().any(|odd| meant.iter().any(|cost| std::ptr::eq(*cost, odd.cost)));

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use record::units::counted;
-use report::Kept;
+use record::{Cost, Run};
+use report::{Kept, KeptFigure};
 use store::exchange::{Cell, Table};
 use store::{Filter, Head, Series, Store};
 
 use crate::cli::{HistoryArgs, HistoryVerb};
+use crate::kin::{self, Kin};
 use crate::output::{self, Misuse, Outcome, say};
 use crate::resolve;
 
@@ -35,8 +37,15 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     let chosen = all.into_iter().zip(1..).filter(|(head, _)| {
         means.as_ref().is_none_or(|means| means.contains(&(head.ordered.clone(), head.id.clone())))
     });
-    let kept: Vec<Kept> =
-        chosen.take(args.newest.unwrap_or(usize::MAX)).map(|(head, place)| kept(head, place)).collect();
+    let chosen: Vec<(Head, usize)> = chosen.collect();
+    // Runs that are not listed belong to the same build all the same.
+    let heads: Vec<Head> = chosen.iter().take(kin::MOST).map(|(head, _)| head.clone()).collect();
+    let listed = chosen.into_iter().take(args.newest.unwrap_or(usize::MAX));
+    let mut kept: Vec<Kept> = listed.map(|(head, place)| kept(head, place)).collect();
+    let figures = if args.operation.is_empty() { None } else { figures(&store, &heads, &args.operation)? };
+    for (run, [own, together]) in kept.iter_mut().zip(figures.unwrap_or_default()) {
+        (run.figure, run.together) = (Some(own), Some(together));
+    }
     let is_filtered = args.since.is_some() || filter != Filter::default() || !args.operation.is_empty();
     if kept.is_empty() && is_filtered {
         say(&format!("no run in {} is meant by this; omit an option", store.place()));
@@ -135,5 +144,37 @@ fn kept(head: Head, place: usize) -> Kept {
         patterns: head.patterns,
         full: head.full,
         path: head.path.display().to_string(),
+        figure: None,
+        together: None,
     }
+}
+
+/// The figures of one cost in these runs, and in all of them that agree with each. `None` if the patterns mean several costs.
+fn figures(store: &Store, heads: &[Head], patterns: &[String]) -> anyhow::Result<Option<Vec<[KeptFigure; 2]>>> {
+    let patterns = resolve::patterns(patterns)?;
+    let means = |cost: &Cost| patterns.iter().any(|pattern| pattern.means(&cost.operation, &cost.at));
+    let mut runs = heads.iter().map(|head| store.read(head)).collect::<Result<Vec<Run>, _>>()?;
+    let names: BTreeSet<String> =
+        runs.iter().flat_map(|run| &run.costs).filter(|cost| means(cost)).map(Cost::name).collect();
+    let (Some(name), 1) = (names.first(), names.len()) else { return Ok(None) };
+    // What a figure needs: its baselines, and the add, by which clocks are told.
+    for run in &mut runs {
+        let terms: Vec<String> = run.costs.iter().filter(|cost| cost.name() == *name).flat_map(term_names).collect();
+        run.costs.retain(|cost| {
+            cost.name() == *name || cost.operation == "instruction.add.latency" || terms.contains(&cost.name())
+        });
+    }
+    let told = |run: &Run, runs: usize| {
+        let cost = run.costs.iter().find(|cost| cost.name() == *name)?;
+        Some(KeptFigure { ns: cost.quoted().0, half_width: cost.half_width(), runs })
+    };
+    let of = |place: usize| {
+        let kin = Kin::among(&runs, place);
+        Some([told(&runs[place], 1)?, told(&kin.together()?, kin.count())?])
+    };
+    Ok((0..runs.len()).map(of).collect())
+}
+
+fn term_names(cost: &Cost) -> impl Iterator<Item = String> {
+    cost.terms.iter().map(|term| format!("{}{}", term.operation, term.at))
 }

@@ -32,6 +32,7 @@ mod headline;
 mod history;
 mod import;
 mod interference;
+mod kin;
 mod list;
 mod load;
 mod model;

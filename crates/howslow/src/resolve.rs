@@ -6,6 +6,7 @@ use jiff::{Timestamp, Zoned, civil};
 use record::{Point, ReadError, Run, Value};
 use store::{Store, StoreError};
 
+use crate::kin;
 use crate::output::{Misuse, say};
 use crate::pattern::Pattern;
 
@@ -77,6 +78,9 @@ pub(crate) fn point(text: &str) -> Point {
 /// # Errors
 /// Either of them.
 pub(crate) fn run(name: &str) -> anyhow::Result<Run> {
+    if let Some(all) = kin::named(name) {
+        return all;
+    }
     match Store::without_store(name) {
         Some(run) => run.map_err(misuse),
         None => store()?.open(name).map_err(misuse),

@@ -9,13 +9,14 @@ use jiff::Timestamp;
 use measure::{Plan, Width};
 use operation::Item;
 use record::{CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Tailing, Value};
-use store::{Calibration, FigureHistory, RunKind, Store, StoreError};
+use store::{Calibration, FigureHistory, Store, StoreError};
 
 use crate::against::{Against, Beside};
 use crate::beside;
 use crate::budget;
 use crate::cli::MeasureArgs;
 use crate::cpu;
+use crate::kin::{kind, machine_name};
 use crate::output::{self, Bar, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
 use crate::scratch;
@@ -288,28 +289,10 @@ fn learn(run: &mut Run, figures: &FigureHistory, machine: &str) {
     }
 }
 
-/// What a run must share with others to learn from them.
-fn kind(run: &Run) -> RunKind {
-    let kernel = &run.machine.kernel;
-    let mitigations = kernel.mitigations.iter().map(|(name, state)| format!(" {name}={state}"));
-    let boot = kernel.command_line.iter().cloned().chain(mitigations).collect();
-    RunKind { build: run.build.clone(), kernel: format!("{} {}", kernel.release, kernel.version), boot }
-}
-
 /// A fingerprint of this program's file: its length and CRC-32; empty if the file cannot be read.
 fn fingerprint() -> String {
     std::fs::read(OWN_PROGRAM)
         .map_or_else(|_| String::new(), |bytes| format!("{:08x}{:08x}", bytes.len() as u32, crc32fast::hash(&bytes)))
-}
-
-/// The key under which speed checks and figures are remembered: the processor and the host, because several machines may share a home
-/// folder, and the kind of core if one that is not the strongest was selected.
-fn machine_name(machine: &Machine, cpu: Option<u32>) -> String {
-    let name = format!("{} {}", machine.cpu.signature, machine.host.as_deref().unwrap_or_default());
-    match cpu.map_or(0, system::machine::kind_of_core) {
-        0 => name,
-        weaker => format!("{name} kind {weaker}"),
-    }
 }
 
 fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {

@@ -5,6 +5,7 @@ use record::Run;
 use crate::against::{Against, Beside};
 use crate::cli::{ExportArgs, ShowArgs};
 use crate::export;
+use crate::kin::Kin;
 use crate::output::{self, Outcome};
 use crate::resolve;
 
@@ -20,9 +21,18 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Outcome> {
         print_run(run, if args.summary { Samples::Omitted } else { Samples::Kept })?;
     } else {
         let beside = Beside::of(&run, Against::of(args.against.as_deref())?, None)?;
-        output::print_page(&report::page_beside(&run, &beside.view(), output::style_in(args.detail())))?;
+        let page = report::page_beside(&run, &beside.view(), output::style_in(args.detail()));
+        let kept = if args.kept { kept(&run)? } else { String::new() };
+        output::print_page(&(page + &kept))?;
     }
     Ok(Outcome::Done)
+}
+
+/// The run's figures beside those of all kept runs that agree with it.
+fn kept(run: &Run) -> anyhow::Result<String> {
+    let kin = Kin::of(run.clone(), &resolve::store()?)?;
+    let runs = |cost: &str| kin.with(cost);
+    Ok(kin.together().map_or_else(String::new, |all| report::kept(run, &all, kin.count(), &runs, output::style())))
 }
 
 /// Whether a document holds the samples, which are most of it.

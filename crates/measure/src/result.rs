@@ -88,6 +88,7 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
         cpus: operation.cpus(&entry.item.point),
         follows_clock,
         basis: Some(prior.basis(estimated.rounds as u32)),
+        levels: estimated.levels,
         net_ns: figures,
         headline: quoted,
         gross_ns: figures,

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::doubt::Doubt;
+use crate::levels::{Basis, Level};
 use crate::point::Point;
 use crate::tails::Tails;
 use crate::term::Term;
@@ -175,22 +176,6 @@ impl Hidden {
     }
 }
 
-/// What the interval of a headline figure rests on besides the samples. All on the log scale.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct Basis {
-    /// Rounds that gave the figure.
-    pub rounds: u32,
-    /// Rounds of earlier runs of this build, kernel and machine that the scatter comes from; 0: the default.
-    pub earlier_rounds: u32,
-    /// The scatter of rounds that was expected.
-    pub scatter: f64,
-    /// How far disturbed rounds were expected above undisturbed ones.
-    pub slow_down: f64,
-    /// The standard deviation of that.
-    pub slow_down_deviation: f64,
-}
-
 /// One fresh process that measured one operation at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -262,6 +247,10 @@ pub struct Cost {
     /// the square root of 2 than the one that says where the cost lies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
+    /// The levels that its undisturbed batches lie on, cheapest first, if there are two or more crisp ones. The headline figure is then
+    /// the cost at the cheapest, and `typical` is a mean.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<Level>,
     /// With the terms subtracted.
     pub net_ns: Figures,
     /// The figure that the cost is quoted by.
@@ -328,6 +317,7 @@ impl Cost {
             cpus: 1,
             follows_clock: false,
             basis: None,
+            levels: Vec::new(),
             net_ns: figures,
             headline: Estimate::Typical,
             gross_ns: figures,

@@ -56,6 +56,12 @@ pub enum Doubt {
         /// Centre of the upper group.
         high: Nanoseconds,
     },
+    /// Rounds that were undisturbed for most of the time lie beyond what the others say: another layout of code and data. The interval
+    /// reaches to them.
+    Layout {
+        /// The end of the interval that they moved.
+        at: Nanoseconds,
+    },
     /// The cost per iteration depends on how many iterations a batch had.
     NonLinear {
         /// Cost per iteration in a batch of half the length, divided by that in a full one.
@@ -139,6 +145,7 @@ impl Doubt {
             Doubt::NegativeNet => "its baseline cost more than the whole",
             Doubt::AtMost { .. } => "cannot be distinguished from zero",
             Doubt::Bimodal { .. } => "two groups of samples",
+            Doubt::Layout { .. } => "the interval reaches to another layout",
             Doubt::NonLinear { .. } => "state builds up in the loop",
             Doubt::FrequencyMoved { .. } => "the clock frequency moved",
             Doubt::Interrupted { .. } => "other tasks took the CPU",
@@ -186,6 +193,12 @@ impl fmt::Display for Doubt {
             Doubt::AtMost { high } => write!(out, "cannot be distinguished from zero: at most {high}"),
             Doubt::Bimodal { low, high } => {
                 write!(out, "two groups of samples, around {low} and {high}; look at the rounds in the run file")
+            }
+            Doubt::Layout { at } => {
+                write!(
+                    out,
+                    "undisturbed rounds show another layout of code and data, at {at}: the interval reaches to it"
+                )
             }
             Doubt::NonLinear { ratio } => {
                 let slower = format!("an iteration costs {ratio:.2} times as much in batches of half the length");

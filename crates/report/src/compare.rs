@@ -3,6 +3,7 @@
 mod differing;
 mod gate;
 mod heads;
+mod levels;
 pub(crate) mod markdown;
 mod missing;
 mod notes;
@@ -32,6 +33,7 @@ pub fn comparison(
         verdicts::lines(it, view, style),
         rows,
         notes.render(style),
+        levels::moved(it, view, style),
         verdicts::tail(it, view, style),
         heads::heads(it, view, style) + &differing::table(it, differing, view, style),
         criteria(it, view, style),

@@ -38,6 +38,7 @@ fn worst(doubt: &Doubt) -> Option<(f64, String)> {
         Doubt::Bimodal { low, high } => {
             Some((high.0 / low.0.max(f64::MIN_POSITIVE), format!("farthest apart {low} and {high}")))
         }
+        Doubt::Layout { at } => Some((at.0, format!("farthest {at}"))),
         Doubt::NonLinear { ratio } => Some((ratio.ln().abs(), format!("worst {ratio:.2} times"))),
         Doubt::FrequencyMoved { ratio } => share(ratio - 1.0, "by up to"),
         Doubt::Interrupted { share: of } => share(*of, "up to").map(|(of, text)| (of, format!("{text} of batches"))),

@@ -49,6 +49,16 @@ impl Footnotes {
         self.labelled("", doubts)
     }
 
+    /// The numbers of these doubts and of a text.
+    pub(crate) fn doubts_and<'d>(
+        &mut self,
+        doubts: impl IntoIterator<Item = &'d Doubt>,
+        text: Option<String>,
+    ) -> String {
+        let [doubts, text] = [self.doubts(doubts), self.refer(text)];
+        if doubts.is_empty() || text.is_empty() { doubts + &text } else { (doubts + &text).replace("][", ",") }
+    }
+
     /// The same for one of several runs, with its label.
     pub(crate) fn labelled<'d>(&mut self, label: &str, doubts: impl IntoIterator<Item = &'d Doubt>) -> String {
         let left_out = std::mem::take(&mut self.left_out);

@@ -1,13 +1,13 @@
 //! Pages that are not a run: the operations, the runs kept, the doctor's findings.
 
 use analysis::doctor::{Finding, Severity};
-use record::units::counted;
-use record::{Machine, Point, Value};
+use record::units::{counted, relative_width};
+use record::{Machine, Nanoseconds, Point, Value};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::column::{self, Column, left};
+use crate::column::{self, Column, left, right};
 use crate::grid::{Grid, NOTHING, RowKind};
 use crate::head::{machine_parts, short_model};
 use crate::text::{Style, shortened};
@@ -52,6 +52,25 @@ pub struct ListedCall {
     pub reason: Option<String>,
 }
 
+/// A cost in one kept run, or in several together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct KeptFigure {
+    /// The figure.
+    pub ns: f64,
+    /// Half its interval divided by it; null if it has none.
+    pub half_width: Option<f64>,
+    /// The number of runs.
+    pub runs: usize,
+}
+
+impl KeptFigure {
+    fn text(&self) -> String {
+        let half = self.half_width.map_or_else(String::new, |half| format!(" ± {}", relative_width(half)));
+        format!("{}{half}", Nanoseconds(self.ns))
+    }
+}
+
 /// A kept run as `howslow history` shows it.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -74,6 +93,12 @@ pub struct Kept {
     pub patterns: Vec<String>,
     /// True if every point was asked for.
     pub full: bool,
+    /// The cost that was asked for, if it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figure: Option<KeptFigure>,
+    /// The same of all runs that fit the filters and are of its build, kernel, boot and machine, at most 30.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together: Option<KeptFigure>,
     /// Its file, or the store that it is in.
     pub path: String,
 }
@@ -205,6 +230,14 @@ pub fn history(kept: &[Kept], style: Style) -> String {
         left("processor", |run: &Kept| short_model(&run.model)).dropped(2),
         left("kernel", |run: &Kept| run.kernel.clone()).dropped(1),
     ]);
+    if kept.iter().any(|run| run.figure.is_some()) {
+        let text = |figure: Option<KeptFigure>| figure.map_or_else(|| "-".into(), |figure| figure.text());
+        columns.extend([
+            right("figure", move |run: &Kept| text(run.figure)),
+            right("all of this build", move |run: &Kept| text(run.together)),
+            right("runs", |run: &Kept| run.together.map_or_else(|| "-".into(), |all| all.runs.to_string())),
+        ]);
+    }
     let mut grid = column::grid(&columns);
     grid.add(RowKind::Heading, column::titles("run", &columns));
     for run in kept {

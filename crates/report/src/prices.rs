@@ -279,5 +279,5 @@ fn footnotes(cost: &Cost, notes: &mut Footnotes) -> String {
         Doubt::Inherited { doubt, .. } => !cost.doubts.iter().any(|own| same_kind(own, doubt)),
         _ => true,
     });
-    notes.doubts(shown)
+    notes.doubts_and(shown, crate::levels::sentence(cost))
 }

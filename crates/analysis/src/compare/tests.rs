@@ -6,6 +6,7 @@ use super::*;
 
 mod gates;
 mod laws;
+mod levels;
 
 const HOW: CompareOptions = CompareOptions { unit: None, threshold: 0.01, margin: 0.05, versions: Versions::Kept };
 

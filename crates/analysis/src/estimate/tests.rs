@@ -180,11 +180,26 @@ fn the_more_rounds_scatter_the_wider_the_interval() {
 }
 
 #[test]
-fn two_modes_of_equal_share_are_both_in_the_interval() {
+fn two_modes_of_equal_share_are_levels_or_both_in_the_interval() {
     let rounds: Vec<f64> =
         (0..10).map(|round| if round % 2 == 0 { 100.0 } else { 150.0 } + f64::from(round) * 0.1).collect();
-    let (low, _, high) = figures_of(&rounds_of(&rounds), &Prior::DEFAULT);
-    assert!(low <= 100.5 && high >= 150.5, "{low} {high}");
+    let it = gross(&rounds_of(&rounds), quiet(0.25), &Prior::DEFAULT).expect("samples");
+    let inside = |ns: f64| it.levels.iter().any(|level| level.interval_ns.low <= ns && ns <= level.interval_ns.high);
+    assert!(it.levels.len() == 2 && inside(100.4) && inside(150.5), "{:?}", it.levels);
+    // Of fewer rounds none can be told.
+    let (low, _, high) = figures_of(&rounds_of(&rounds[..4]), &Prior::DEFAULT);
+    assert!(low <= 100.2 && high >= 0.97 * 150.3, "{low} {high}");
+}
+
+#[test]
+fn a_layout_that_one_good_round_shows_is_in_the_interval_and_is_reported() {
+    let it =
+        gross(&rounds_of(&[100.0, 100.1, 100.2, 90.0, 100.1, 100.0]), quiet(0.25), &Prior::DEFAULT).expect("samples");
+    assert!(it.figures.low.0 < 90.1 && it.figures.quiet.0 > 99.0, "{:?}", it.figures);
+    let layout = it.doubts.iter().any(|doubt| matches!(doubt, Doubt::Layout { at } if (at.0 - 90.0).abs() < 0.1));
+    assert!(layout, "{:?}", it.doubts);
+    let none = gross(&rounds_of(&[100.0, 100.1, 100.2, 99.9]), quiet(0.25), &Prior::DEFAULT).expect("samples");
+    assert!(!none.doubts.iter().any(|doubt| matches!(doubt, Doubt::Layout { .. })), "{:?}", none.doubts);
 }
 
 #[test]

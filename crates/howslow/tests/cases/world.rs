@@ -17,11 +17,13 @@ const EXAMPLE: &str = include_str!("../../../record/tests/data/example-run.json"
 ///   cost of one round
 /// - `alone.json`, with one cost; `versioned.json`, with one cost of another version; `lacking.json`, with slower calls and without two
 ///   costs, one of them skipped
+/// - `kin`, a store of four runs of one build, the third on another kernel; `levels.json` and `levels-after.json`, where `syscall.read`
+///   is at either of two levels for other shares of the time; `upper.json`, where it is at the upper one alone
 /// - mixes, models, bills and results of other programs
 pub fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    for name in ["data/runs", "nights", "fleet"] {
+    for name in ["data/runs", "nights", "fleet", "kin/runs"] {
         fs::create_dir_all(path.join(name)).expect("a folder");
     }
     fs::write(path.join("run.json"), EXAMPLE).expect("written");
@@ -48,6 +50,10 @@ pub fn folder() -> TempDir {
         run.costs[0].version = 2;
     });
     keep(path, "lacking.json", "lacking", lacking);
+    (1..5).for_each(|number| kin(path, number));
+    for (name, changes) in [("levels", 0..10), ("levels-after", 6..11), ("upper", 10..11)] {
+        keep(path, &format!("{name}.json"), name, |run| with_levels(run, changes));
+    }
     (1..10).for_each(|number| night(path, number));
     (0..36).for_each(|number| node(path, number / 3, number % 3 + 1));
     for (name, text) in [
@@ -107,6 +113,46 @@ fn lacking(run: &mut Run) {
         remedy: String::new(),
     };
     run.skipped.push(skip("syscall.read", "seccomp refuses it"));
+}
+
+/// A run of one cost, with four rounds of its own.
+fn kin(folder: &Path, number: u64) {
+    let id = format!("2026020{number}-000000-kinn");
+    keep(folder, &format!("kin/runs/{id}.json"), &id, |run| {
+        run.started = format!("2026-02-0{number}T00:00:00Z");
+        run.build = "0123456789abcdef".into();
+        if number == 3 {
+            run.machine.kernel.release = "6.19.1".into();
+        }
+        let mut random = fastrand::Rng::with_seed(number);
+        measured_as(run, "syscall.getppid", 4, |_, _| 0.3 * (310.0 + 4.0 * random.f64()));
+    });
+}
+
+/// Rounds that begin at 200 ns and go to 140 ns at a batch of this range, each at another one.
+fn with_levels(run: &mut Run, changes: std::ops::Range<usize>) {
+    let (mut random, count) = (fastrand::Rng::with_seed(changes.len() as u64), changes.len());
+    measured_as(run, "syscall.read", 12, |round, batch| {
+        let level = if batch < changes.start + round % count { 200.0 } else { 140.0 };
+        level * (1.0 + 0.004 * random.f64())
+    });
+}
+
+/// Leaves this cost alone, with rounds of ten undisturbed batches, and computes its figures.
+fn measured_as(run: &mut Run, operation: &str, rounds: usize, mut ns: impl FnMut(usize, usize) -> f64) {
+    run.costs.retain(|cost| cost.operation == operation);
+    let (cost, cycle) = (&mut run.costs[0], run.noise.cycle_ns);
+    cost.terms.clear();
+    let of = cost.rounds[0].clone();
+    let mut one = |round: usize| record::Round {
+        ns: (0..10).map(|batch| ns(round, batch)).collect(),
+        cycle_ns: vec![cycle; 10],
+        width: vec![1.0; 10],
+        quiet: vec![true; 10],
+        ..of.clone()
+    };
+    cost.rounds = (0..rounds).map(&mut one).collect();
+    analysis::again::recompute(run, &|_| analysis::prior::Prior::DEFAULT);
 }
 
 fn night(folder: &Path, number: usize) {

@@ -20,6 +20,10 @@ impl Notes {
     pub(super) fn of(&mut self, row: &ComparisonRow<'_>, view: &ComparisonView<'_>) -> String {
         let mut texts = doubts(row.base, &view.label(0));
         let mut beside = Vec::new();
+        for (place, levels) in super::levels::besides(row) {
+            let [base, other] = [0, place].map(|place| view.label(place));
+            texts.extend(levels.map(|levels| super::levels::note(&levels, [&base, &other])));
+        }
         for (place, other) in row.others.iter().enumerate() {
             let Some((cost, against)) = other else { continue };
             texts.extend(doubts(cost, &view.label(place + 1)));

@@ -4,7 +4,9 @@ mod against;
 mod gate;
 mod missing;
 
-use analysis::compare::{Comparison, ComparisonRow, DifferingFact, Joint, Mean, differences, families, overall};
+use analysis::compare::{
+    Comparison, ComparisonRow, DifferingFact, Joint, LevelsBeside, Mean, differences, families, overall,
+};
 use analysis::factors::Factor;
 use record::{Cost, CountedIn, Doubt, Estimate, Point, Run};
 #[cfg(feature = "schema")]
@@ -138,6 +140,9 @@ pub struct ComparedRow<'a> {
     pub verdict: Option<&'static str>,
     /// Every other run's ratio and verdict; null where a run lacks the cost.
     pub against: Vec<Option<ComparedAgainst>>,
+    /// The levels of the cost beside those in every other run; null where neither has some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<Option<LevelsBeside<'a>>>,
 }
 
 /// A cost in one run.
@@ -274,8 +279,16 @@ impl<'a> ComparedRow<'a> {
             ratio: first.and_then(|first| first.ratio),
             verdict: first.map(|first| first.verdict),
             against,
+            levels: levels_of(row),
         }
     }
+}
+
+/// The levels of a row's costs; empty if it has none.
+fn levels_of<'a>(row: &'a ComparisonRow<'a>) -> Vec<Option<LevelsBeside<'a>>> {
+    let others = row.others.iter().map(|other| LevelsBeside::of(row.base, other.as_ref()?.0));
+    let levels: Vec<Option<LevelsBeside<'_>>> = others.collect();
+    if levels.iter().any(Option::is_some) { levels } else { Vec::new() }
 }
 
 impl<'a> ComparedCost<'a> {

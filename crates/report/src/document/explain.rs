@@ -2,6 +2,7 @@
 
 use analysis::derived::{Derived, EntryShare};
 use analysis::explain::Explanation;
+use analysis::levels::CostLevels;
 use analysis::memory::MemoryHierarchy;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -23,6 +24,8 @@ pub struct ExplainDocument<'a> {
     pub memory: Option<&'a MemoryHierarchy>,
     /// What is odd beside the reference machines.
     pub odd: Vec<OddCosts>,
+    /// The levels of the costs that have some.
+    pub levels: Vec<CostLevels<'a>>,
 }
 
 /// The costs that were asked for, part by part.
@@ -33,4 +36,6 @@ pub struct CostsExplained<'a> {
     pub explained: &'a [Explanation],
     /// The same costs beside the reference machines that have them.
     pub references: Vec<CostHeld>,
+    /// The levels of those that have some.
+    pub levels: Vec<CostLevels<'a>>,
 }

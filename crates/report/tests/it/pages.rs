@@ -122,6 +122,8 @@ fn a_history() {
         patterns: patterns.iter().map(|pattern| pattern.to_string()).collect(),
         full,
         path: "/somewhere/runs/20261121-033006-qxtz.json".into(),
+        figure: None,
+        together: None,
     };
     let runs = [kept("@1", &[], false), kept("@2", &[], true), kept("@10", &["pipe.*", "syscall.read"], true)];
     insta::assert_snapshot!(howslow_report::history(&runs, Style::PLAIN));

@@ -1,0 +1,76 @@
+//! Costs that have levels, level with level and share with share. A share that moves is no change of a cost.
+
+use record::{Cost, Level};
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::figure::ComparedFigure;
+use super::grounds::rounds_behind;
+use crate::levels::interval;
+
+/// Two costs of which at least one has levels.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct LevelsBeside<'a> {
+    /// The levels in the base; empty if it was at one alone.
+    pub base: &'a [Level],
+    /// Those in the other run.
+    pub other: &'a [Level],
+    /// The places of the levels that were compared, from 0 for the cheapest.
+    pub compared: [usize; 2],
+    /// Whether the share of the compared level moved, by more than chance.
+    pub moved: bool,
+}
+
+impl<'a> LevelsBeside<'a> {
+    /// Those of two costs; `None` if neither has levels.
+    pub fn of(base: &'a Cost, other: &'a Cost) -> Option<LevelsBeside<'a>> {
+        if base.levels.is_empty() && other.levels.is_empty() {
+            return None;
+        }
+        let compared = [nearest(base, other), nearest(other, base)];
+        let [one, two] = [share(base, compared[0]), share(other, compared[1])];
+        let moved = one.0 > two.1 || two.0 > one.1;
+        Some(LevelsBeside { base: &base.levels, other: &other.levels, compared, moved })
+    }
+}
+
+/// The place of a cost's level that is compared with another cost: the cheapest, unless the other one was at a single level, which is
+/// this one.
+fn nearest(cost: &Cost, other: &Cost) -> usize {
+    /// How far one level may lie apart in two runs.
+    const NEAR: f64 = 0.03;
+    if !other.levels.is_empty() {
+        return 0;
+    }
+    // Cycles where they are steadier: a clock that moved is no level.
+    let unit = |cost: &Cost| if cost.follows_clock { cost.cycles / cost.quoted().0 } else { 1.0 };
+    let wanted = other.quoted().0 * unit(other);
+    let apart = |level: &Level| (level.ns.0 * unit(cost) / wanted).ln().abs();
+    let near = cost.levels.iter().map(apart).zip(0..).filter(|(apart, _)| *apart < NEAR);
+    near.min_by(|one, two| one.0.total_cmp(&two.0)).map_or(0, |(_, place)| place)
+}
+
+/// The least and the greatest share that this level may have. Of a cost at one level alone, by how many rounds show no other one.
+fn share(cost: &Cost, place: usize) -> (f64, f64) {
+    /// What n rounds do not show is at most 3 / n, 95 times in 100.
+    const THREE: f64 = 3.0;
+    match cost.levels.get(place) {
+        Some(level) => (level.share_interval.low, level.share_interval.high),
+        None => (1.0 - THREE / (rounds_behind(cost) as f64).max(THREE), 1.0),
+    }
+}
+
+/// The figures by which two costs are compared, from their headline figures.
+pub(super) fn figures(base: &Cost, other: &Cost, [one, two]: [ComparedFigure; 2]) -> [ComparedFigure; 2] {
+    let compared = LevelsBeside::of(base, other).map_or([0, 0], |it| it.compared);
+    let of = |headline: ComparedFigure, cost: &Cost, place: usize| {
+        let level = cost.levels.get(place).filter(|_| place > 0).map(interval);
+        match (headline, level) {
+            (ComparedFigure::Value(it), Some(level)) => ComparedFigure::Value(level.times(it.value / cost.quoted().0)),
+            (headline, _) => headline,
+        }
+    };
+    [of(one, base, compared[0]), of(two, other, compared[1])]
+}

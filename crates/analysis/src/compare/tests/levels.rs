@@ -1,0 +1,50 @@
+//! Costs that have levels.
+
+use record::{Ends, Level};
+
+use super::*;
+
+fn level(ns: f64, share: f64) -> Level {
+    Level {
+        ns: Nanoseconds(ns),
+        interval_ns: Ends { low: ns * 0.995, high: ns * 1.005 },
+        share,
+        share_interval: Ends { low: share - 0.15, high: share + 0.15 },
+    }
+}
+
+/// A run with one cost, whose figure is the first level.
+fn with(levels: &[(f64, f64)]) -> Run {
+    let mut run = run(&[("a.x", levels[0].0, levels[0].0 * 0.005)]);
+    run.costs[0].levels = levels.iter().map(|&(ns, share)| level(ns, share)).collect();
+    run
+}
+
+/// The verdict, the levels compared, and whether the share moved.
+fn told(base: &Run, other: &Run) -> (Verdict, [usize; 2], bool) {
+    let runs = [base.clone(), other.clone()];
+    let compared = compare(&runs, &HOW);
+    let (cost, against) = compared.rows[0].others[0].as_ref().expect("two runs");
+    let levels = LevelsBeside::of(compared.rows[0].base, cost).expect("levels");
+    (against.verdict, levels.compared, levels.moved)
+}
+
+#[test]
+fn a_share_that_moves_is_no_change_and_a_level_that_moves_is_one() {
+    let half = with(&[(600.0, 0.5), (900.0, 0.5)]);
+    assert_eq!(told(&half, &with(&[(601.0, 0.6), (902.0, 0.4)])), (Verdict::Same, [0, 0], false));
+    assert_eq!(told(&half, &with(&[(601.0, 0.1), (902.0, 0.9)])), (Verdict::Same, [0, 0], true));
+    assert_eq!(told(&half, &with(&[(660.0, 0.5), (990.0, 0.5)])), (Verdict::Slower, [0, 0], false));
+}
+
+#[test]
+fn a_run_at_one_level_alone_is_compared_with_that_one() {
+    let half = with(&[(600.0, 0.5), (900.0, 0.5)]);
+    let upper = run(&[("a.x", 903.0, 4.5)]);
+    assert_eq!(told(&half, &upper), (Verdict::Same, [1, 0], true));
+    assert_eq!(told(&upper, &half), (Verdict::Same, [0, 1], true));
+    let lower = run(&[("a.x", 603.0, 3.0)]);
+    assert_eq!(told(&half, &lower).1, [0, 0]);
+    // What is at neither level has changed.
+    assert_eq!(told(&half, &run(&[("a.x", 760.0, 4.0)])).0, Verdict::Slower);
+}

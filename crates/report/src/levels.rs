@@ -1,0 +1,48 @@
+//! The levels of a cost in words.
+
+use analysis::levels::{CostLevels, interval};
+use record::units::percent;
+use record::{Cost, Level, Nanoseconds, typed_name};
+
+use crate::grid::{Grid, NOTHING, RowKind};
+use crate::interval::{half_width, value_or_bound};
+use crate::text::Style;
+
+/// One sentence on a cost that has levels.
+pub(crate) fn sentence(cost: &Cost) -> Option<String> {
+    let mean = Level::mean(&cost.levels)?;
+    let lowest = if cost.levels.len() == 2 { "lower" } else { "lowest" };
+    let levels: Vec<String> = cost.levels.iter().map(|level| format!("{} ({})", level.ns, share(level))).collect();
+    Some(format!(
+        "changes between {}, whatever the neighbours do: the figure is the {lowest} one, a program pays {mean} on average; why: \
+         howslow explain RUN {}",
+        levels.join(" and "),
+        cost.typed()
+    ))
+}
+
+/// `54 % of the time`.
+fn share(level: &Level) -> String {
+    format!("{} of the time", percent(level.share))
+}
+
+/// The levels of costs as tables, with what is known of their cause.
+pub fn levels(costs: &[CostLevels<'_>], style: Style) -> String {
+    let mut page = String::new();
+    for of in costs {
+        let mut grid = Grid::new("<>>>>", NOTHING);
+        let titles = ["cost", "+-", "share", "from - to"].map(String::from);
+        grid.add(RowKind::Heading, [vec![format!("levels of {}", typed_name(&of.cost))], titles.to_vec()].concat());
+        for (level, number) in of.levels.iter().zip(1..) {
+            let cost = interval(level);
+            let ends = format!("{} - {}", percent(level.share_interval.low), percent(level.share_interval.high));
+            let cells = [value_or_bound(&cost), half_width(&cost), percent(level.share), ends];
+            grid.add(RowKind::Row, [vec![format!("  level {number}")], cells.to_vec()].concat());
+        }
+        let mean = of.mean_ns.map_or_else(|| "-".into(), |mean| Nanoseconds(mean).to_string());
+        grid.add(RowKind::Row, vec!["  mean by shares".into(), mean]);
+        page += &format!("\n{}", grid.render(style));
+    }
+    let why = costs.first().map_or(&[][..], |of| of.why);
+    page + &why.iter().map(|text| style.dim(&style.paragraph("  ", text)) + "\n").collect::<String>()
+}
