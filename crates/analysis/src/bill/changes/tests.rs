@@ -78,7 +78,8 @@ fn equal_repetitions_change_in_at_most_one_comparison_of_twenty() {
 #[test]
 fn counting_is_taken_out() {
     let counted = Repetition { counting_ns: 1e8, ..repetition(1e9, 10) };
-    let figures = changed_figures(&[counted.clone()], &[counted], &WorkUnit::Whole, false);
+    let figures =
+        changed_figures(std::slice::from_ref(&counted), std::slice::from_ref(&counted), &WorkUnit::Whole, false);
     let of = |figure| figures.iter().find(|it| it.figure == figure).expect("a figure").before;
     assert_eq!((of(BilledFigure::Elapsed), of(BilledFigure::Cpu)), (9e8, 4e8));
 }
