@@ -6,7 +6,6 @@ use record::{Machine, Run};
 use store::{Filter, Head, RunKind, Store};
 
 use crate::output::Misuse;
-use crate::resolve;
 
 /// More runs than this narrow no figure, and take long to read.
 pub(crate) const MOST: usize = 30;
@@ -64,16 +63,6 @@ impl Kin {
         all.finished = self.0.iter().map(|run| run.finished.clone()).max().unwrap_or_default();
         Some(all)
     }
-}
-
-/// The run with the name behind `all:`, with all that agree with it, as one run; `None` for another name. `@all` is `all:@1`.
-pub(crate) fn named(name: &str) -> Option<anyhow::Result<Run>> {
-    let base = if name == "@all" { "@1" } else { name.strip_prefix("all:")? };
-    let open = || {
-        let kin = Kin::of(resolve::run(base)?, &resolve::store()?)?;
-        kin.together().ok_or_else(|| Misuse(format!("{name}: no run")).into())
-    };
-    Some(open())
 }
 
 fn agree(one: &Run, other: &Run) -> bool {

@@ -6,7 +6,7 @@ use jiff::{Timestamp, Zoned, civil};
 use record::{Point, ReadError, Run, Value};
 use store::{Store, StoreError};
 
-use crate::kin;
+use crate::kin::Kin;
 use crate::output::{Misuse, say};
 use crate::pattern::Pattern;
 
@@ -78,13 +78,20 @@ pub(crate) fn point(text: &str) -> Point {
 /// # Errors
 /// Either of them.
 pub(crate) fn run(name: &str) -> anyhow::Result<Run> {
-    if let Some(all) = kin::named(name) {
-        return all;
+    let base = if name == "@all" { Some("@1") } else { name.strip_prefix("all:") };
+    if let Some(base) = base {
+        return together(base);
     }
     match Store::without_store(name) {
         Some(run) => run.map_err(misuse),
         None => store()?.open(name).map_err(misuse),
     }
+}
+
+/// The run with this name, with all that agree with it, as one run.
+fn together(name: &str) -> anyhow::Result<Run> {
+    let kin = Kin::of(run(name)?, &store()?)?;
+    kin.together().ok_or_else(|| Misuse(format!("{name}: no run")).into())
 }
 
 /// What the user can mend by other arguments is misuse; anything else is a failure.

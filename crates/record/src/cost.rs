@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::doubt::Doubt;
-use crate::levels::{Basis, Level};
+use crate::levels::{Basis, Ends, Level};
 use crate::point::Point;
 use crate::tails::Tails;
 use crate::term::Term;
@@ -72,16 +72,6 @@ impl Figures {
             Estimate::Typical => self.typical,
         }
     }
-}
-
-/// The two ends of a 95 % interval, in the unit of the figure it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct Ends {
-    /// The lower one.
-    pub low: f64,
-    /// The upper one.
-    pub high: f64,
 }
 
 /// What sharing the hardware adds: the typical cost over the quiet one, both in cycles if the cost follows the clock.

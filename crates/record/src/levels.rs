@@ -4,7 +4,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cost::Ends;
 use crate::units::Nanoseconds;
 
 /// What the interval of a headline figure rests on besides the samples. All on the log scale.
@@ -21,6 +20,16 @@ pub struct Basis {
     pub slow_down: f64,
     /// The standard deviation of that.
     pub slow_down_deviation: f64,
+}
+
+/// The two ends of a 95 % interval, in the unit of the figure it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Ends {
+    /// The lower one.
+    pub low: f64,
+    /// The upper one.
+    pub high: f64,
 }
 
 /// One of several crisp values that a cost has on an undisturbed core.

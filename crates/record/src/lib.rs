@@ -42,11 +42,11 @@ pub use beside::{Achieved, Beside, Place};
 pub use book::{
     Book, BookError, Check, Departure, Entry, Fact, Measured, NominalClock, PublishedDifference, Reference,
 };
-pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Hidden, Neighbours, Reads, Round, Switches};
+pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Hidden, Neighbours, Reads, Round, Switches};
 pub use counting::{Alternated, CountingCost, CountingProbe};
 pub use doubt::Doubt;
 pub use input::{open_input, open_unlinked, read_input, read_text};
-pub use levels::{Basis, Level};
+pub use levels::{Basis, Ends, Level};
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use observed::{

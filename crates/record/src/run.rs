@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::beside::{Achieved, Beside};
-use crate::cost::{Cost, Ends};
+use crate::cost::Cost;
+use crate::levels::Ends;
 use crate::machine::Machine;
 use crate::point::{Point, Unit, Value};
 use crate::tails::Tailing;

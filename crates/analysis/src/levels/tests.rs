@@ -1,3 +1,5 @@
+//! Levels are found where batches lie on them, and nowhere else.
+
 use record::{Doubt, Estimate};
 
 use super::*;

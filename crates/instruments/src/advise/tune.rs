@@ -116,6 +116,10 @@ impl Sweep<'_> {
         let mut order: Vec<usize> = (0..methods.len()).collect();
         fastrand::shuffle(&mut order);
         order.sort_by_key(|&index| windows.get(index).is_some_and(|&window| !surface.is_coarse(window)));
+        // The budget may have room for one point alone, and a window is asked for.
+        if let Some(first) = order.iter().position(|&index| index < windows.len()) {
+            order.swap(0, first);
+        }
         let left = self.passes.left();
         let pairs = self.pass_time.mul_f64(COMPARING).min(left.mul_f64(0.3));
         let finer = self.pass_time.mul_f64(Surface::finer(windows.len())).min(left.mul_f64(0.2));

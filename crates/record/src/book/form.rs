@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::figure::{MS, PrintedFigure};
 use super::{Book, Entry, Measured, Reference};
-use crate::cost::{Cost, Cpu, Ends, Figures};
+use crate::cost::{Cost, Cpu, Figures};
+use crate::levels::Ends;
 use crate::point::Point;
 use crate::run::{CountedIn, CpuQuiet, Noise, Origin, Run, SCHEMA, Settings};
 use crate::term::Term;

@@ -52,7 +52,7 @@ fn printed_digits_become_figures_and_intervals() {
 fn processor_time_and_waiting_are_as_exact_as_their_digits() {
     let text = SMALL.replace("bytes = 26", "bytes = 26\n    cpu_ms = \"5.9\"");
     let cost = Book::from_toml(&text).expect("a book").run().costs.remove(1);
-    let near = |ends: Option<crate::cost::Ends>, low: f64, high: f64| {
+    let near = |ends: Option<crate::Ends>, low: f64, high: f64| {
         ends.is_some_and(|ends| (ends.low - low).abs() < 1e-3 && (ends.high - high).abs() < 1e-3)
     };
     assert!(near(cost.cpu_interval_ns, 5_850_000.0, 5_950_000.0), "{:?}", cost.cpu_interval_ns);

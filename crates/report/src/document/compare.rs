@@ -142,6 +142,7 @@ pub struct ComparedRow<'a> {
     pub against: Vec<Option<ComparedAgainst>>,
     /// The levels of the cost beside those in every other run; null where neither has some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub levels: Vec<Option<LevelsBeside<'a>>>,
 }
 
