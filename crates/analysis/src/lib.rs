@@ -33,6 +33,7 @@ pub mod interference;
 pub mod landing;
 pub mod levels;
 pub mod load;
+pub mod lockstep;
 pub mod longer;
 pub mod memory;
 pub mod mix;
