@@ -192,10 +192,10 @@ pub struct Round {
     /// The launcher that started it, counted from 0: each is a program started afresh.
     #[serde(default)]
     pub launcher: u32,
-    /// Processor time per iteration over all its full batches, partners and children included; absent in older runs.
+    /// Processor time per iteration over all its full batches, partners and children included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<Nanoseconds>,
-    /// Elapsed time minus processor time per iteration over all its full batches; absent in older runs.
+    /// Elapsed time minus processor time per iteration over all its full batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ns: Option<Nanoseconds>,
     /// Why the round was lost, if it was; the lists are then empty.

@@ -13,7 +13,7 @@ use crate::units::Bytes;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct Machine {
-    /// The system's name in its network; absent in older runs and in books.
+    /// The system's name in its network.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// `x86_64` or `aarch64`.

@@ -44,13 +44,13 @@ pub struct Run {
     pub tool: String,
     /// The version of howslow that measured, or that imported; empty for a book.
     pub howslow: String,
-    /// A fingerprint of the program that measured: runs of one build can be expected to agree. Empty for a book and in older runs.
+    /// A fingerprint of the program that measured: runs of one build can be expected to agree.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build: String,
     /// The unit in which its figures are exact.
     #[serde(default)]
     pub counted_in: CountedIn,
-    /// The unit of each axis whose numbers are not counts. Absent in older runs and in books. The numbers of `size`,
+    /// The unit of each axis whose numbers are not counts. The numbers of `size`,
     /// `resident`, `set`, `file`, `filled`, `record`, `ahead` and `quantity` are bytes in any case.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub units: BTreeMap<String, Unit>,
@@ -191,7 +191,7 @@ pub struct Noise {
     /// The core cycle that prevailed in this run's quiet batches, in ns. Costs that follow the clock are quoted at it.
     /// In older runs, the shortest cycle that the machine had ever shown.
     pub cycle_ns: f64,
-    /// The range of the cycle that contains 90 in 100 of this run's quiet batches, in ns; absent in older runs.
+    /// The range of the cycle that contains 90 in 100 of this run's quiet batches, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle_range_ns: Option<Ends>,
     /// How rounds were started; absent in older runs, whose rounds came from one process forked at the start.

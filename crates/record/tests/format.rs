@@ -38,7 +38,7 @@ fn the_published_schema_is_the_one_the_types_give() {
 #[test]
 fn the_description_is_the_one_the_types_give() {
     let page = description::of_schema(run_schema().as_value());
-    assert!(page.matches("\n| `").count() > 200, "{page}");
+    assert!(page.matches("\n- `").count() > 200, "{page}");
     check_generated("FORMAT.md", &page);
 }
 

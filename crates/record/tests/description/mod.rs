@@ -9,14 +9,14 @@ const HEAD: &str = "\
 # The run document, `howslow-run/2`
 
 Read this page to use a run in a program of your own. `howslow --json` prints a run document, `-o FILE` writes it,
-`howslow show RUN --json` prints a kept one. It is one JSON object in UTF-8 with everything that a later reader needs: the machine,
-the settings, every cost with its samples, and what was not measured. For tables see [GUIDE.md](GUIDE.md#exchange-data).
+`howslow show RUN --json` prints a kept one. It is one JSON object in UTF-8 with the machine, the settings, every cost with its
+samples, and what was not measured. For tables see [GUIDE.md](GUIDE.md#exchange-data).
 
 This page is generated from the types, as is the JSON Schema [howslow-run-2.schema.json](howslow-run-2.schema.json), which
 `howslow schema` prints. The schemas of what other verbs print are in [schemas](schemas).
 
-- Times are in nanoseconds, sizes in bytes, shares between 0 and 1, unless the table says otherwise.
-- A field with a star may be missing, which means its empty value. A fact that could not be determined is `null`.
+- Times are in nanoseconds, sizes in bytes, shares between 0 and 1, unless the list says otherwise.
+- A field with a star may be missing, which means its empty value; older runs lack some. A fact that could not be determined is `null`.
 - Numbers are finite, because JSON has no NaN. A net cost may be negative: then its baseline cost more than the whole.
 - Readers ignore fields that they do not know, and refuse versions that they do not know. A new field keeps the version. A field whose
   meaning changes makes a new version. The order of fields has no meaning.
@@ -50,38 +50,48 @@ pub fn of_schema(schema: &Value) -> String {
     page
 }
 
-/// A table of the fields of an object.
+/// A list of the fields of an object.
 fn object(schema: &Value, page: &mut String, waiting: &mut VecDeque<String>) {
-    page.push_str("| field | type | meaning |\n| --- | --- | --- |\n");
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     for (name, field) in properties(schema) {
         let star = if required.contains(&Value::from(name.as_str())) { "" } else { " *" };
         let kind = kind(field, waiting);
-        let _ = writeln!(page, "| `{name}`{star} | {kind} | {} |", text(field));
+        item(page, &format!("`{name}`{star} ({kind}): {}", text(field)));
     }
 }
 
-/// A table of the words of an enumeration, or of the kinds of a tagged one with their fields.
+/// A list of the words of an enumeration, or of the kinds of a tagged one with their fields.
 fn choices(variants: &[Value], page: &mut String, waiting: &mut VecDeque<String>) {
     let is_tagged = variants.iter().any(|variant| variant["properties"].is_object());
-    page.push_str(if is_tagged {
-        "\n| `kind` | fields | meaning |\n| --- | --- | --- |\n"
-    } else {
-        "\n| value | meaning |\n| --- | --- |\n"
-    });
+    page.push('\n');
     for variant in variants {
         if !is_tagged {
             let value = variant["const"].as_str().map(|word| format!("`{word}`"));
             let value = value.unwrap_or_else(|| kind(variant, waiting));
-            let _ = writeln!(page, "| {value} | {} |", text(variant));
+            item(page, &format!("{value}: {}", text(variant)));
             continue;
         }
         let fields = properties(variant).filter(|(name, _)| *name != "kind");
         let fields: Vec<String> =
             fields.map(|(name, field)| format!("`{name}` ({}): {}", kind(field, waiting), text(field))).collect();
         let word = variant["properties"]["kind"]["const"].as_str().unwrap_or_default();
-        let _ = writeln!(page, "| `{word}` | {} | {} |", fields.join("; ").replace(".;", ";"), text(variant));
+        let fields = fields.join("; ").replace(".;", ";");
+        item(page, &format!("`{word}`: {} {fields}", text(variant)));
     }
+}
+
+/// An item of a list, on lines of at most 130 columns.
+fn item(page: &mut String, text: &str) {
+    let mut line = String::from("-");
+    for word in text.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > 130 {
+            page.push_str(&std::mem::replace(&mut line, "\n ".into()));
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    page.push_str(&line);
+    page.push('\n');
 }
 
 /// The type of a field in words, with a link to the section of a type that has one.
