@@ -119,11 +119,10 @@ fn told(state: &str, reason: &str) -> String {
 /// `MM:SS`, `HH:MM:SS`, `D-HH:MM:SS` in seconds.
 fn seconds(elapsed: &str) -> Option<f64> {
     let (days, clock) = elapsed.split_once('-').unwrap_or(("0", elapsed));
-    let mut seconds = 0;
-    for part in clock.split(':') {
-        seconds = seconds * 60 + part.parse::<u32>().ok()?;
-    }
-    Some(f64::from(days.parse::<u32>().ok()?) * 86_400.0 + f64::from(seconds))
+    let parts: Vec<f64> =
+        clock.split(':').map(|part| part.parse::<u32>().ok().map(f64::from)).collect::<Option<_>>()?;
+    let seconds = parts.iter().fold(0.0, |seconds, part| seconds * 60.0 + part);
+    (parts.len() <= 3).then_some(f64::from(days.parse::<u32>().ok()?) * 86_400.0 + seconds)
 }
 
 /// Reads `JobIDRaw|State|ExitCode|NodeList` of sacct. Jobs that have not ended are left out.
@@ -196,6 +195,18 @@ mod tests {
         );
         for odd in ["slurm_load_jobs error", "1|PENDING|0:00|a", "1|DANCING|0:00|a|None"] {
             assert_eq!(queue(odd), Err(odd.into()));
+        }
+    }
+
+    #[test]
+    fn a_time_of_any_length_is_read_or_refused() {
+        for (elapsed, read) in
+            [("0:07", Some(7.0)), ("2-00:00:01", Some(172_801.0)), ("4294967295:00:00", Some(15_461_882_262_000.0))]
+        {
+            assert_eq!(seconds(elapsed), read, "{elapsed}");
+        }
+        for odd in ["1:0:0:0", "4294967296:00", "-1:00", "INVALID"] {
+            assert_eq!(seconds(odd), None, "{odd}");
         }
     }
 
