@@ -3,6 +3,7 @@
 mod changes;
 mod findings;
 mod interval;
+mod pricing;
 mod processes;
 mod rows;
 mod waiting;
@@ -16,7 +17,7 @@ pub use changes::{
     BilledFigure, BilledLine, ChangeVerdict, ChangedFigure, ChangedRow, WorkUnit, changed_figures, changes,
 };
 pub use interval::{Account, AccountLine, Stretch, Unit, UnitPrices, Who, interval};
-pub use processes::{executed, is_priced_together};
+pub use pricing::{Met, OperationFacts, PriceList};
 pub use rows::{Bill, BillRow, CALLS, Charged, Habit, MeasuredCalls};
 pub use waiting::{WaitSum, WaitedFor, waits_by_cause};
 pub use written::WrittenBill;

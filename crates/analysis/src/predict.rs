@@ -192,7 +192,7 @@ fn clock(run: &Run, cost: &Cost) -> Option<QuotedClock> {
 /// The share of a cost's time that is processor time. An operation that does not give up the CPU is busy all the time:
 /// whatever its batches waited, other programs had the CPU, and the quiet figure excludes that. For the others, the
 /// means over all batches decide.
-fn busy(cost: &Cost) -> Option<f64> {
+pub(crate) fn busy(cost: &Cost) -> Option<f64> {
     /// More than the housekeeping between iterations.
     const GIVES_UP: f64 = 0.01;
     let cpu = cost.cpu_ns.user.0 + cost.cpu_ns.system.0;

@@ -2,7 +2,6 @@
 
 mod alternate;
 mod changes;
-pub(crate) mod choice;
 pub(crate) mod kept;
 mod mix;
 mod outputs;

@@ -1,7 +1,6 @@
 //! `howslow top`: the bill of the whole system, live. The crate `top` says what is shown; this counts, prices, and keeps the
 //! terminal.
 
-mod pricing;
 mod screen;
 mod signals;
 
@@ -18,7 +17,6 @@ use crate::bill;
 use crate::bill::prices::Prices;
 use crate::cli::{SortColumn, TopArgs};
 use crate::output::{self, Misuse, Outcome, say};
-use pricing::Pricing;
 use screen::Screen;
 use signals::Signals;
 
@@ -37,21 +35,21 @@ pub(crate) fn top(args: &TopArgs) -> anyhow::Result<Outcome> {
     let prices = Prices::of(args.on.as_deref(), args.by)?;
     let options = Options { source: args.source.map(bill::source), calibrate: true, ..Options::default() };
     let observer = Observer::start(Target::System, &options).map_err(bill::misuse)?;
-    let mut meter = Meter { stretches: Stretches::of(observer), pricing: Pricing::of(prices) };
+    let mut meter = Meter { stretches: Stretches::of(observer), prices };
     if args.once { once(args, &mut meter) } else { live(args, &mut meter) }
 }
 
 /// What counts and prices.
 struct Meter {
     stretches: Stretches,
-    pricing: Pricing,
+    prices: Prices,
 }
 
 impl Meter {
     /// What is known of an interval besides its figures.
     fn about(&self, seen: &Observation) -> About {
         let counts_calls = seen.source != Source::Accounts.word();
-        let prices = &self.pricing.prices;
+        let prices = &self.prices;
         let run = prices.run();
         let mut notes = Vec::new();
         if !counts_calls {
@@ -80,9 +78,9 @@ impl Meter {
 
     /// Takes a stretch in.
     fn show(&mut self, stretch: &Stretch, state: &mut State) {
-        self.pricing.complete(&stretch.seen);
+        self.prices.complete(&stretch.seen);
         state.inform(self.about(&stretch.seen));
-        state.update(interval(&stretch.seen, &stretch.started, &mut self.pricing));
+        state.update(interval(&stretch.seen, &stretch.started, &self.prices.list));
     }
 }
 
@@ -125,7 +123,7 @@ fn once(args: &TopArgs, meter: &mut Meter) -> anyhow::Result<Outcome> {
     let mut state = State::new(about.clone(), settings(args, &about));
     meter.show(&stretch, &mut state);
     let seen = &stretch.seen;
-    let prices = &meter.pricing.prices;
+    let prices = &meter.prices;
     if args.json {
         let run = prices.run().map(|run| run.id.as_str());
         output::print_document(&TopDocument::of(seen, run, prices.state.word(), state.accounts()))?;

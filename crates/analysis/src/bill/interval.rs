@@ -13,9 +13,9 @@ use super::processes::{executed, is_priced_together};
 /// What prices a line by its count.
 pub trait UnitPrices {
     /// The processor time of these calls together, in ns; they are among all that a process asked for.
-    fn calls(&mut self, call: &CallCount, asked: &Requests) -> Option<f64>;
+    fn calls(&self, call: &CallCount, asked: &Requests) -> Option<f64>;
     /// The processor time of one of these, in ns.
-    fn unit(&mut self, unit: Unit) -> Option<f64>;
+    fn unit(&self, unit: Unit) -> Option<f64>;
 }
 
 /// What costs processor time in the kernel and is no single call.
@@ -149,7 +149,7 @@ pub struct Stretch {
 }
 
 /// The accounts of what was counted. `started` are the processes that were created meanwhile.
-pub fn interval(seen: &Observation, started: &BTreeSet<u32>, prices: &mut dyn UnitPrices) -> Stretch {
+pub fn interval(seen: &Observation, started: &BTreeSet<u32>, prices: &dyn UnitPrices) -> Stretch {
     let mut children: BTreeMap<u32, u64> = BTreeMap::new();
     let is_new = |process: &ProcessCounts| match process.pid {
         Some(pid) => started.contains(&pid),
@@ -175,7 +175,7 @@ pub fn interval(seen: &Observation, started: &BTreeSet<u32>, prices: &mut dyn Un
 }
 
 /// The account of a process: `created` says how many of its processes are new, and how many new ones are its children.
-fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &mut dyn UnitPrices) -> Account {
+fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &dyn UnitPrices) -> Account {
     let asked = &process.requests;
     let mut lines = Vec::new();
     let mut errors: BTreeMap<&str, u64> = BTreeMap::new();

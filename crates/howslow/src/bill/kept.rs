@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use operation::{Item, Operation};
+use operation::Item;
 use record::units::counted;
 use record::{Cost, Machine, Point, Run};
 use store::Store;
@@ -56,22 +56,9 @@ impl Kept {
         }
     }
 
-    /// The headline point of an operation that the run has; else the first.
-    pub(super) fn point(&self, operation: &Operation) -> Point {
-        let points = operation.points(false);
-        let has = |point: &&Point| self.has(operation.id, point);
-        points.iter().find(has).or(points.first()).cloned().unwrap_or_default()
-    }
-
     /// True if the run has this cost.
     pub(super) fn has(&self, operation: &str, point: &Point) -> bool {
         self.run.iter().flat_map(|run| &run.costs).any(|cost| cost.operation == operation && cost.at == *point)
-    }
-
-    /// Without any run.
-    #[cfg(test)]
-    pub(super) fn nothing() -> Kept {
-        Kept { run: None, older: VecDeque::new(), taken: Vec::new() }
     }
 
     /// This run alone.

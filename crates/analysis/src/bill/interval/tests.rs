@@ -8,11 +8,11 @@ use super::*;
 struct Round;
 
 impl UnitPrices for Round {
-    fn calls(&mut self, call: &CallCount, _: &Requests) -> Option<f64> {
+    fn calls(&self, call: &CallCount, _: &Requests) -> Option<f64> {
         (call.call != "unknown").then(|| 10.0 * call.count as f64 + call.bytes.unwrap_or(0) as f64)
     }
 
-    fn unit(&mut self, unit: Unit) -> Option<f64> {
+    fn unit(&self, unit: Unit) -> Option<f64> {
         Some(match unit {
             Unit::MinorFault => 1e2,
             Unit::Switch => 1e3,
@@ -44,7 +44,7 @@ fn process(pid: u32, name: &str, calls: Vec<CallCount>) -> ProcessCounts {
 
 fn made(processes: Vec<ProcessCounts>, started: &[u32]) -> Stretch {
     let seen = Observation { elapsed_ns: 1e9, processes, ..Observation::default() };
-    interval(&seen, &started.iter().copied().collect(), &mut Round)
+    interval(&seen, &started.iter().copied().collect(), &Round)
 }
 
 #[test]

@@ -1,17 +1,13 @@
 //! Which operations price a call. Programs make their calls through a library, and go through many names and files, so the
 //! calls they make most are priced by the family `called`; all others by the operation that times them alone.
 
-pub(crate) mod connections;
+use record::{CallCount, Point, Requests, Term, Value};
 
-use analysis::bill::CALLS;
-use operation::Operation;
-use record::{CallCount, MixLine, Observation, Point, Term, Value};
-
-use super::kept::Kept;
+use super::list::{OperationFacts, PriceList};
 
 /// At which points of an operation a call is priced.
 #[derive(Clone, Copy)]
-enum Among<'a> {
+pub(super) enum Among<'a> {
     /// Those with the most files, or with the fewest, where an operation has several.
     Files { many: bool },
     /// Those with this word of this axis.
@@ -20,7 +16,7 @@ enum Among<'a> {
 
 /// How many files the calls of a program are taken to meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Met {
+pub enum Met {
     /// One, which stays in the caches.
     One,
     /// Another each time.
@@ -41,11 +37,11 @@ const MANY: u64 = 1024;
 /// Calls that look up a name, and calls that open one.
 const LOOKS: &[&str] =
     &["stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat"];
-pub(crate) const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
-pub(crate) const ACCEPTS: &[&str] = &["accept", "accept4"];
-pub(crate) const LISTS: &[&str] = &["getdents", "getdents64"];
-pub(crate) const REMOVES: &[&str] = &["unlink", "unlinkat"];
-pub(crate) const WRITES: &[&str] = &["write", "pwrite64", "writev", "copy_file_range"];
+pub(super) const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
+pub(super) const ACCEPTS: &[&str] = &["accept", "accept4"];
+const LISTS: &[&str] = &["getdents", "getdents64"];
+const REMOVES: &[&str] = &["unlink", "unlinkat"];
+const WRITES: &[&str] = &["write", "pwrite64", "writev", "copy_file_range"];
 /// Calls that are priced by one operation at its only point.
 const SINGLE: &[(&str, &str)] = &[
     ("fstat", "called.fstat"),
@@ -61,20 +57,20 @@ const SIZED: &[(&str, &[&str])] =
     &[("read", &["called.read"]), ("pread64", &["called.read"]), ("recvfrom", &["called.receive"])];
 const MISSING: &str = "ENOENT";
 /// Operations without files, and those that meet one.
-const ONE: Among = Among::Files { many: false };
+pub(super) const ONE: Among = Among::Files { many: false };
 
-/// The calls of an observation, and what prices them.
-pub(super) struct Choice<'a> {
-    pub kept: &'a Kept,
-    pub seen: &'a Observation,
+/// What was asked for in all, and what prices the calls among it.
+pub(super) struct Rules<'a> {
+    pub list: &'a PriceList,
+    pub asked: &'a Requests,
     pub met: Met,
 }
 
-impl Choice<'_> {
-    /// What prices a call. Each line's note is the row of the bill that it belongs to.
-    pub(super) fn call(&self, call: &CallCount) -> Vec<MixLine> {
+impl Rules<'_> {
+    /// What prices a call.
+    pub(super) fn call(&self, call: &CallCount) -> Vec<Term> {
         let name = call.call.as_str();
-        let lines = match name {
+        match name {
             "futex" => self.futexes(call),
             _ if self.is_send(call) => self.sends(call),
             "read" if self.is_receive(call) => self.receives(call),
@@ -95,23 +91,19 @@ impl Choice<'_> {
                 }),
                 _ => [self.alone(call), self.wakes(call)].concat(),
             },
-        };
-        lines.into_iter().map(|term| MixLine { term, family: CALLS.into(), note: Some(name.into()) }).collect()
+        }
     }
 
     /// A call without a price of its own: the operation that times it alone, in a loop.
     fn alone(&self, call: &CallCount) -> Vec<Term> {
-        let timing = catalogue::timing(&call.call).filter(|it| !it.refused && it.family() != "called");
-        let Some(operation) = timing.min_by_key(|operation| operation.system_calls().count()) else {
-            return Vec::new();
-        };
-        vec![Term { times: call.count as f64, operation: operation.id.into(), at: self.kept.point(operation) }]
+        let id = self.list.alone.get(call.call.as_str()).map(|place| self.list.operations[*place].id);
+        id.map_or_else(Vec::new, |id| self.at(id, &[], call.count as f64))
     }
 
     /// The C library asks for the attributes of an open file by a look-up of nothing, right after it has opened it.
     fn look(&self, call: &CallCount) -> Vec<Term> {
         let open: u64 = if call.call == "newfstatat" {
-            let pairs = self.seen.together.pairs.iter();
+            let pairs = self.asked.pairs.iter();
             let after = |first: &str| OPENS.contains(&first) || ACCEPTS.contains(&first);
             pairs.filter(|pair| after(&pair.first) && pair.then == call.call).map(|pair| pair.count).sum()
         } else {
@@ -129,7 +121,7 @@ impl Choice<'_> {
     fn open(&self, call: &CallCount) -> Vec<Term> {
         let opened = self.answered(OPENS).max(1);
         let own = call.count.saturating_sub(call.failed());
-        let created = (self.seen.together.creates as f64 * own as f64 / opened as f64).round() as u64;
+        let created = (self.asked.creates as f64 * own as f64 / opened as f64).round() as u64;
         let created = created.min(own);
         let mut terms = self.named(call, "called.open", created);
         terms.extend(self.at("called.create", &[], created as f64));
@@ -151,7 +143,7 @@ impl Choice<'_> {
     fn writes(&self, call: &CallCount) -> Vec<Term> {
         let mean = call.bytes.unwrap_or(0) as f64 / call.count.max(1) as f64;
         let all: u64 = self.calls(&["write", "pwrite64"]);
-        let first = call.count.min(self.seen.together.creates * call.count / all.max(1)) as f64;
+        let first = call.count.min(self.asked.creates * call.count / all.max(1)) as f64;
         let rest = call.count as f64 - first;
         let mut terms = self.sized(&["called.fill"], (first, first * mean), ONE);
         terms.extend(self.sized(&["syscall.write.null", "called.append"], (rest, rest * mean), ONE));
@@ -161,7 +153,7 @@ impl Choice<'_> {
 
     /// The last call for each file finds its end.
     fn copies(&self, call: &CallCount) -> Vec<Term> {
-        let first = call.count.min(self.seen.together.creates.max(1));
+        let first = call.count.min(self.asked.creates.max(1));
         let mut terms = self.sized(&["called.copy"], (first as f64, call.bytes.unwrap_or(0) as f64), ONE);
         terms.extend(self.alone(&CallCount { count: call.count - first, ..call.clone() }));
         terms
@@ -172,7 +164,7 @@ impl Choice<'_> {
     fn removal(&self, call: &CallCount) -> Vec<Term> {
         let missing = failed(call, MISSING);
         let found = (call.count - missing) as f64;
-        let (created, removed) = (self.seen.together.creates, self.answered(REMOVES));
+        let (created, removed) = (self.asked.creates, self.answered(REMOVES));
         let own = 2 * created >= removed && created > 0;
         let written: u64 = self.moved(WRITES);
         let mean = if own { written as f64 / created as f64 } else { PAGE };
@@ -209,7 +201,7 @@ impl Choice<'_> {
 
     /// The last call of each listing finds its end: the one that the same call does not follow.
     fn listing(&self, call: &CallCount) -> Vec<Term> {
-        let pairs = self.seen.together.pairs.iter();
+        let pairs = self.asked.pairs.iter();
         let again: u64 = pairs.filter(|it| it.first == call.call && it.then == call.call).map(|it| it.count).sum();
         let lists = again.clamp(call.count.div_ceil(2), call.count);
         let mut terms = self.at("called.list", &[("entries", Value::Number(0))], (call.count - lists) as f64);
@@ -219,15 +211,15 @@ impl Choice<'_> {
 
     /// The counts of these calls.
     fn of<'c>(&'c self, calls: &'c [&str]) -> impl Iterator<Item = &'c CallCount> {
-        self.seen.together.calls.iter().filter(|call| calls.contains(&call.call.as_str()))
+        self.asked.calls.iter().filter(|call| calls.contains(&call.call.as_str()))
     }
 
-    fn answered(&self, calls: &[&str]) -> u64 {
+    pub(super) fn answered(&self, calls: &[&str]) -> u64 {
         self.of(calls).map(|call| call.count.saturating_sub(call.failed())).sum()
     }
 
     /// How often these were called, whether they succeeded or failed.
-    fn calls(&self, calls: &[&str]) -> u64 {
+    pub(super) fn calls(&self, calls: &[&str]) -> u64 {
         self.of(calls).map(|call| call.count).sum()
     }
 
@@ -239,7 +231,7 @@ impl Choice<'_> {
     /// are too many to stay there. Where distinct names were not counted, all of them or none.
     fn first_share(&self) -> f64 {
         let looks = (self.calls(LOOKS) + self.calls(OPENS)).max(1);
-        match (self.met, self.seen.together.distinct_names) {
+        match (self.met, self.asked.distinct_names) {
             (Met::One, _) => 0.0,
             (Met::Many, _) => 1.0,
             (Met::AsCounted, Some(names)) if names > MANY => 1.0,
@@ -270,17 +262,14 @@ impl Choice<'_> {
         shares.flat_map(|(many, share)| lines(many, share)).collect()
     }
 
-    /// An operation at the point with these values, if it is to be done at all.
-    fn at(&self, id: &str, at: &[(&str, Value)], times: f64) -> Vec<Term> {
-        let Some(operation) = catalogue::find(id).filter(|_| times > 0.0) else { return Vec::new() };
-        let points = operation.points(false).into_iter().find(|point| has_values(point, at));
-        vec![Term { times, operation: id.into(), at: points.unwrap_or_default() }]
+    pub(super) fn at(&self, id: &str, at: &[(&str, Value)], times: f64) -> Vec<Term> {
+        self.list.at(id, at, times)
     }
 
     /// A straight line through the two nearest measured sizes, at the mean of the bytes: so many times the one, so many times
     /// the other. The price is linear between them, so the mean is all that matters. Beyond the largest it is proportional to
     /// the bytes.
-    fn sized(&self, ids: &[&str], (times, bytes): (f64, f64), among: Among) -> Vec<Term> {
+    pub(super) fn sized(&self, ids: &[&str], (times, bytes): (f64, f64), among: Among) -> Vec<Term> {
         let mean = if times > 0.0 { bytes / times } else { 0.0 };
         let points = self.sizes(ids, mean, among);
         let term = |(_, id, at): &(f64, &'static str, Point), times: f64| Term {
@@ -307,13 +296,12 @@ impl Choice<'_> {
     /// sizes below its first one, nor beyond its last one where larger ones can be measured: so many times one byte is no price.
     fn sizes(&self, ids: &[&str], mean: f64, among: Among) -> Vec<(f64, &'static str, Point)> {
         let mut points: Vec<(f64, &'static str, Point)> = Vec::new();
-        for operation in ids.iter().filter_map(|id| catalogue::find(id)) {
-            let all = operation.points(false);
-            let mine = all.iter().filter(|point| is_met(operation, point, &all, among));
-            points.extend(mine.map(|point| ((operation.moves)(point) as f64, operation.id, point.clone())));
+        for operation in ids.iter().filter_map(|id| self.list.places.get(id)).map(|place| &self.list.operations[*place]) {
+            let mine = operation.points.iter().filter(|point| is_met(operation, point, among));
+            points.extend(mine.map(|(point, bytes)| (*bytes as f64, operation.id, point.clone())));
         }
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let known: Vec<_> = points.iter().filter(|(_, id, point)| self.kept.has(id, point)).cloned().collect();
+        let known: Vec<_> = points.iter().filter(|(_, id, point)| self.list.price(id, point).is_some()).cloned().collect();
         let begins = known.first().is_some_and(|(size, ..)| *size <= mean.max(1.0));
         let largest = points.last().map(|(size, ..)| *size);
         let reaches = known.last().is_some_and(|(size, ..)| *size >= mean || Some(*size) == largest);
@@ -323,26 +311,19 @@ impl Choice<'_> {
 
 /// True for the points with the word of an axis that is asked for. Else for points without an axis `files`, and for the one at their
 /// size that fits best: with the most files or the fewest.
-fn is_met(operation: &Operation, point: &Point, all: &[Point], among: Among) -> bool {
+fn is_met(operation: &OperationFacts, (point, bytes): &(Point, u64), among: Among) -> bool {
     let many = match among {
         Among::Word(axis, word) => return point.word(axis) == Some(word),
         Among::Files { many } => many,
     };
     let Some(files) = point.number("files") else { return true };
-    let same = all.iter().filter(|other| (operation.moves)(other) == (operation.moves)(point));
-    let of_size = same.filter_map(|other| other.number("files"));
+    let same = operation.points.iter().filter(|(_, others)| others == bytes);
+    let of_size = same.filter_map(|(other, _)| other.number("files"));
     let best = if many { of_size.max() } else { of_size.min() };
     best == Some(files)
-}
-
-fn has_values(point: &Point, at: &[(&str, Value)]) -> bool {
-    at.iter().all(|(axis, value)| point.0.get(*axis) == Some(value))
 }
 
 /// How often a call failed with this error.
 fn failed(call: &CallCount, error: &str) -> u64 {
     call.errors.iter().filter(|it| it.name == error).map(|it| it.count).sum::<u64>().min(call.count)
 }
-
-#[cfg(test)]
-mod tests;

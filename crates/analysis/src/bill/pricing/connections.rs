@@ -2,21 +2,21 @@
 
 use record::{CallCount, Term};
 
-use super::{ACCEPTS, Among, Choice, ONE, OPENS};
+use super::rules::{ACCEPTS, Among, ONE, OPENS, Rules};
 
 /// Calls that send over a socket, and nothing else.
-pub(crate) const SENDS: &[&str] = &["sendto", "sendmsg"];
+const SENDS: &[&str] = &["sendto", "sendmsg"];
 /// Calls that receive over a socket, and nothing else.
-pub(crate) const RECEIVES: &[&str] = &["recvfrom", "recvmsg"];
+const RECEIVES: &[&str] = &["recvfrom", "recvmsg"];
 /// Calls that a server sends by over the connections that it accepted, if it makes them.
 const SERVED: &[&str] = &["writev", "sendfile"];
 
-impl Choice<'_> {
+impl Rules<'_> {
     /// True for calls that most likely send over a connection. The counts do not tell what a descriptor is of. So `writev` and
     /// `sendfile` send in a program that accepted connections; and so does `write`, if that program created no file and has no other way
     /// to send, but for files as a whole.
     pub(super) fn is_send(&self, call: &CallCount) -> bool {
-        let (name, seen) = (call.call.as_str(), &self.seen.together);
+        let (name, seen) = (call.call.as_str(), self.asked);
         let serves = self.answered(ACCEPTS) > 0;
         SENDS.contains(&name)
             || serves && SERVED.contains(&name)
@@ -71,6 +71,6 @@ impl Choice<'_> {
     }
 
     fn has_other_cpus(&self) -> bool {
-        self.kept.run.as_ref().is_none_or(|run| run.machine.cpu.online != 1)
+        !self.list.has_one_cpu
     }
 }

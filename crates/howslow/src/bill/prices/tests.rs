@@ -1,6 +1,6 @@
 //! Tests of the choice of prices.
 
-use record::{NamedCount, PairCount, Requests};
+use record::{CallCount, NamedCount, PairCount, Point, Requests, Term};
 
 use super::*;
 
@@ -15,15 +15,26 @@ fn chosen(calls: &[CallCount], pairs: &[(&str, &str, u64)], met: Met) -> Vec<(St
     let pair = |it: &(&str, &str, u64)| PairCount { first: it.0.into(), then: it.1.into(), count: it.2 };
     let pairs = pairs.iter().map(pair).collect();
     let together = Requests { calls: calls.to_vec(), pairs, ..Requests::default() };
-    let seen = Observation { together, ..Observation::default() };
-    let lines = Choice { kept: &Kept::nothing(), seen: &seen, met }.call(&calls[0]);
-    assert!(lines.iter().all(|line| line.note.as_deref() == Some(calls[0].call.as_str())));
-    lines.iter().map(|line| (line.name(), line.term.times)).collect()
+    shown(&OPERATIONS.terms(&calls[0], &together, met))
+}
+
+/// All operations at the prices of a run.
+fn list_of(run: Run) -> PriceList {
+    Prices::new(Kept::of(run), MachineState::Typical).list
+}
+
+fn shown(terms: &[Term]) -> Vec<(String, f64)> {
+    terms.iter().map(|term| (format!("{}{}", term.operation, term.at), term.times)).collect()
 }
 
 fn lines(of: &[(&str, f64)]) -> Vec<(String, f64)> {
     of.iter().map(|(name, times)| ((*name).into(), *times)).collect()
 }
+
+/// What the rules take for many files and for a stream (`analysis::bill::pricing`).
+const MANY: u64 = 1024;
+const STREAM: u64 = 16 << 20;
+const MISSING: &str = "ENOENT";
 
 #[test]
 fn look_ups_are_of_many_names_where_there_were_many() {
@@ -41,9 +52,7 @@ fn only_the_first_look_up_of_a_name_misses_the_caches_unless_there_are_many() {
     let chosen = |names: u64| {
         let calls = vec![call("newfstatat", 2000, 0, None)];
         let together = Requests { calls: calls.clone(), distinct_names: Some(names), ..Requests::default() };
-        let seen = Observation { together, ..Observation::default() };
-        let lines = Choice { kept: &Kept::nothing(), seen: &seen, met: Met::AsCounted }.call(&calls[0]);
-        lines.iter().map(|line| (line.name(), line.term.times)).collect::<Vec<_>>()
+        shown(&OPERATIONS.terms(&calls[0], &together, Met::AsCounted))
     };
     assert_eq!(chosen(20), lines(&[("called.stat@files=4096", 20.0), ("called.stat@files=1", 1980.0)]));
     assert_eq!(chosen(1500), lines(&[("called.stat@files=4096", 2000.0)]));
@@ -59,10 +68,8 @@ fn files_are_created_filled_and_removed_with_what_they_hold() {
     ];
     let of = |name: &str, creates: u64| {
         let together = Requests { calls: calls.to_vec(), creates, ..Requests::default() };
-        let seen = Observation { together, ..Observation::default() };
-        let choice = Choice { kept: &Kept::nothing(), seen: &seen, met: Met::One };
         let call = calls.iter().find(|call| call.call == name).expect("a call");
-        choice.call(call).iter().map(|line| (line.name(), line.term.times)).collect::<Vec<_>>()
+        shown(&OPERATIONS.terms(call, &together, Met::One))
     };
     assert_eq!(of("openat", 10), lines(&[("called.open@files=1", 20.0), ("called.create", 10.0)]));
     assert_eq!(of("write", 10), lines(&[("called.fill@size=4096", 10.0), ("called.append@size=4096", 10.0)]));
@@ -101,13 +108,11 @@ fn sizes_lie_on_a_line_and_one_byte_is_no_page() {
 fn a_run_that_has_one_byte_alone_prices_no_pages() {
     let book = crate::resolve::run("pdp-11-24").expect("a book");
     let one = record::Cost { operation: "syscall.write.null".into(), at: Point::default(), ..book.costs[0].clone() };
-    let kept = Kept::of(record::Run { costs: vec![one], ..book });
-    let seen = Observation::default();
-    let choice = Choice { kept: &kept, seen: &seen, met: Met::One };
-    let large = choice.call(&call("write", 3, 0, Some(3 * 40_000)));
-    assert!(!large.is_empty() && large.iter().all(|line| line.term.operation != "syscall.write.null"), "{large:?}");
-    let small = choice.call(&call("write", 7, 0, Some(7)));
-    assert_eq!((small[0].term.operation.as_str(), small[0].term.times), ("syscall.write.null", 7.0));
+    let list = list_of(Run { costs: vec![one], ..book });
+    let terms = |bytes: u64| list.terms(&call("write", 3, 0, Some(bytes)), &Requests::default(), Met::One);
+    let large = terms(3 * 40_000);
+    assert!(!large.is_empty() && large.iter().all(|term| term.operation != "syscall.write.null"), "{large:?}");
+    assert_eq!(shown(&terms(3)), lines(&[("syscall.write.null", 3.0)]));
 }
 
 #[test]
@@ -119,9 +124,7 @@ fn other_calls_are_priced_by_what_times_them_alone() {
 /// What prices the first of these calls, if this many names were looked up and this many files created.
 fn guessed(calls: &[CallCount], distinct_names: Option<u64>, creates: u64) -> Vec<(String, f64)> {
     let together = Requests { calls: calls.to_vec(), distinct_names, creates, ..Requests::default() };
-    let seen = Observation { together, ..Observation::default() };
-    let lines = Choice { kept: &Kept::nothing(), seen: &seen, met: Met::AsCounted }.call(&calls[0]);
-    lines.iter().map(|line| (line.name(), line.term.times)).collect()
+    shown(&OPERATIONS.terms(&calls[0], &together, Met::AsCounted))
 }
 
 /// A page of a file that stays in the caches, and one of a file among many.
@@ -210,10 +213,8 @@ fn messages_that_wake_their_receiver_cost_more_than_those_that_do_not() {
     let book = crate::resolve::run("pdp-11-24").expect("a book");
     let machine =
         record::Machine { cpu: record::CpuModel { online: 1, ..book.machine.cpu.clone() }, ..book.machine.clone() };
-    let kept = Kept::of(record::Run { machine, ..book });
-    let seen = Observation::default();
-    let alone = Choice { kept: &kept, seen: &seen, met: Met::One }.call(&send);
-    assert!(alone.iter().all(|line| line.term.operation == "called.send"), "{alone:?}: there is no other CPU");
+    let alone = list_of(Run { machine, ..book }).terms(&send, &Requests::default(), Met::One);
+    assert!(alone.iter().all(|term| term.operation == "called.send"), "{alone:?}: there is no other CPU");
 }
 
 #[test]

@@ -1,0 +1,95 @@
+//! Operations as plain facts, with the prices that a run has for them.
+
+use std::collections::HashMap;
+
+use record::{Point, Run, Term, Value};
+
+use crate::predict::{MachineState, busy};
+
+/// What pricing needs to know of an operation.
+#[derive(Clone, Debug)]
+pub struct OperationFacts {
+    /// Its id.
+    pub id: &'static str,
+    /// The system calls that it makes; none if it times a refusal.
+    pub calls: Vec<&'static str>,
+    /// Its points, with the bytes that it moves at each.
+    pub points: Vec<(Point, u64)>,
+}
+
+/// What one cost of a run says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Price {
+    pub cpu_ns: f64,
+    pub minor_faults: f64,
+    pub switches: f64,
+}
+
+/// All operations, with the prices that are known.
+#[derive(Clone, Debug, Default)]
+pub struct PriceList {
+    pub(super) operations: Vec<OperationFacts>,
+    pub(super) places: HashMap<&'static str, usize>,
+    /// By operation and point.
+    prices: Vec<Vec<Option<Price>>>,
+    /// The operation that times a call alone, in a loop.
+    pub(super) alone: HashMap<&'static str, usize>,
+    /// True if the machine has one CPU, so that no task is on another one.
+    pub(super) has_one_cpu: bool,
+}
+
+impl PriceList {
+    /// Operations, in the order of their list, without prices.
+    pub fn of(operations: Vec<OperationFacts>) -> PriceList {
+        let places = operations.iter().enumerate().map(|(place, operation)| (operation.id, place)).collect();
+        let prices = operations.iter().map(|operation| vec![None; operation.points.len()]).collect();
+        let mut alone: HashMap<&'static str, usize> = HashMap::new();
+        for (place, operation) in operations.iter().enumerate().filter(|(_, it)| !it.id.starts_with("called.")) {
+            for call in &operation.calls {
+                let known = alone.entry(call).or_insert(place);
+                if operation.calls.len() < operations[*known].calls.len() {
+                    *known = place;
+                }
+            }
+        }
+        PriceList { operations, places, prices, alone, has_one_cpu: false }
+    }
+
+    /// Takes the prices of a run; what the run lacks stays as it was.
+    pub fn take(&mut self, run: &Run, state: MachineState) {
+        self.has_one_cpu = run.machine.cpu.online == 1;
+        for cost in &run.costs {
+            let Some(&place) = self.places.get(cost.operation.as_str()) else { continue };
+            let points = self.operations[place].points.iter();
+            if let Some(at) = points.clone().position(|(point, _)| *point == cost.at) {
+                // Waiting for a partner or a device is no processor time.
+                let cpu_ns = state.price(run, cost).value * busy(cost).unwrap_or(1.0).min(1.0);
+                let (minor_faults, switches) = (cost.faults.minor, cost.switches.voluntary + cost.switches.involuntary);
+                self.prices[place][at] = Some(Price { cpu_ns, minor_faults, switches });
+            }
+        }
+    }
+
+    /// The processor time of these, in ns; `None` without any, or if one has no price.
+    pub(super) fn sum(&self, terms: &[Term]) -> Option<f64> {
+        let price = |term: &Term| Some(term.times * self.price(&term.operation, &term.at)?.cpu_ns);
+        terms.iter().map(price).try_fold(0.0, |sum, price| Some(sum + price?)).filter(|_| !terms.is_empty())
+    }
+
+    pub(super) fn price(&self, id: &str, at: &Point) -> Option<Price> {
+        let place = *self.places.get(id)?;
+        let point = self.operations[place].points.iter().position(|(point, _)| point == at)?;
+        self.prices[place][point]
+    }
+
+    /// This often an operation at its first point with these values; where none is named, at one that has a price if there is one.
+    pub(super) fn at(&self, id: &str, at: &[(&str, Value)], times: f64) -> Vec<Term> {
+        let Some(&place) = self.places.get(id).filter(|_| times > 0.0) else { return Vec::new() };
+        let fits = |point: &Point| at.iter().all(|(axis, value)| point.0.get(*axis) == Some(value));
+        let fitting: Vec<&Point> =
+            self.operations[place].points.iter().map(|(point, _)| point).filter(|point| fits(point)).collect();
+        let known = fitting.iter().find(|point| at.is_empty() && self.price(id, point).is_some());
+        let at = known.or(fitting.first()).map_or_else(Point::default, |point| (*point).clone());
+        vec![Term { times, operation: id.into(), at }]
+    }
+}

@@ -1,0 +1,104 @@
+//! What prices processes and threads, faults and switches. What the prices of processes contain already is not counted again.
+
+use record::{Observation, Term, Usage, Value};
+
+use super::super::interval::Unit;
+use super::super::processes::executed;
+use super::list::{Price, PriceList};
+
+/// Faults of a program that does nothing but load the C library: half of them find pages of its files in memory, a quarter
+/// copy such pages to write to them, a quarter write to new memory (`perf trace -F all` of /bin/true, glibc 2.36).
+const PROGRAM_FAULTS: u64 = 48;
+/// Faults of a copied process that ends without executing a program: it copies what it writes to (httpd of busybox).
+const CHILD_FAULTS: u64 = 32;
+
+/// How many processes and threads began.
+#[derive(Default)]
+pub(super) struct Tasks {
+    executed: u64,
+    copied: u64,
+    threads: u64,
+}
+
+impl Unit {
+    /// Its row in a bill.
+    pub(super) fn row(self) -> &'static str {
+        match self {
+            Unit::MinorFault | Unit::Switch | Unit::Thread => self.word(),
+            Unit::Exec | Unit::Fork => "processes",
+        }
+    }
+
+    /// The family of its costs.
+    pub(super) fn family(self) -> &'static str {
+        match self {
+            Unit::MinorFault => "memory",
+            Unit::Switch => "switches",
+            Unit::Exec | Unit::Fork | Unit::Thread => "processes",
+        }
+    }
+}
+
+/// What prices one of these.
+pub(super) fn one(list: &PriceList, unit: Unit) -> Vec<Term> {
+    let (mut tasks, mut usage) = (Tasks::default(), Usage::default());
+    match unit {
+        Unit::MinorFault => usage.minor_faults = Some(1),
+        Unit::Switch => usage.voluntary_switches = Some(1),
+        Unit::Exec => tasks.executed = 1,
+        Unit::Fork => tasks.copied = 1,
+        Unit::Thread => tasks.threads = 1,
+    }
+    tasks.terms(list, &usage).into_iter().map(|(_, term)| term).collect()
+}
+
+impl Tasks {
+    pub(super) fn of(seen: &Observation) -> Tasks {
+        let executed = executed(&seen.together);
+        let created = seen.processes.iter().filter(|process| process.parent.is_some());
+        let created: u64 = created.map(|process| process.processes).sum();
+        let threads = seen.together.forks.saturating_sub(created);
+        // A command's own first program is executed by it, but the process was there.
+        let copied = created.saturating_sub(executed.saturating_sub(1));
+        Tasks { executed, copied, threads }
+    }
+
+    /// What prices them, and the faults and switches of all.
+    pub(super) fn terms(&self, list: &PriceList, usage: &Usage) -> Vec<(Unit, Term)> {
+        // What a fork copies depends on the process, so a copy is priced without that; the pages that it writes to are faults.
+        let each = [
+            (Unit::Exec, "process.exec", self.executed),
+            (Unit::Fork, "process.vfork", self.copied),
+            (Unit::Thread, "thread.clone3", self.threads),
+        ];
+        let contained = |part: fn(&Price) -> f64| -> f64 {
+            let price = |id: &str| list.at(id, &[], 1.0).first().and_then(|term| list.price(id, &term.at));
+            each[..2].iter().map(|(_, id, times)| *times as f64 * price(id).as_ref().map_or(0.0, part)).sum()
+        };
+        let mut terms: Vec<(Unit, Term)> = Vec::new();
+        for (unit, id, times) in each {
+            terms.extend(list.at(id, &[], times as f64).into_iter().map(|term| (unit, term)));
+        }
+        let faults = usage.minor_faults.unwrap_or(0) as f64 - contained(|price| price.minor_faults);
+        terms.extend(self.faults(list, faults.max(0.0)).into_iter().map(|term| (Unit::MinorFault, term)));
+        let switches = usage.voluntary_switches.unwrap_or(0) + usage.involuntary_switches.unwrap_or(0);
+        let switches = (switches as f64 - contained(|price| price.switches)).max(0.0);
+        let nothing = [("set", Value::Number(0))];
+        terms.extend(list.at("switch.process", &nothing, switches).into_iter().map(|term| (Unit::Switch, term)));
+        terms
+    }
+
+    /// Faults by what they most likely were: those of programs that begin, of children that were copied, of new memory.
+    fn faults(&self, list: &PriceList, left: f64) -> Vec<Term> {
+        let programs = left.min((self.executed * PROGRAM_FAULTS) as f64);
+        let children = (left - programs).min((self.copied * CHILD_FAULTS) as f64);
+        let new = left - programs - children;
+        let frames = [("frames", Value::Word("recycled".into()))];
+        let lines = [
+            list.at("page.fault.anonymous", &frames, new + programs / 4.0),
+            list.at("page.fault.copy", &[], children + programs / 4.0),
+            list.at("page.fault.file", &[], programs / 2.0),
+        ];
+        lines.concat()
+    }
+}
