@@ -296,12 +296,14 @@ impl Rules<'_> {
     /// sizes below its first one, nor beyond its last one where larger ones can be measured: so many times one byte is no price.
     fn sizes(&self, ids: &[&str], mean: f64, among: Among) -> Vec<(f64, &'static str, Point)> {
         let mut points: Vec<(f64, &'static str, Point)> = Vec::new();
-        for operation in ids.iter().filter_map(|id| self.list.places.get(id)).map(|place| &self.list.operations[*place]) {
+        for operation in ids.iter().filter_map(|id| self.list.places.get(id)).map(|place| &self.list.operations[*place])
+        {
             let mine = operation.points.iter().filter(|point| is_met(operation, point, among));
             points.extend(mine.map(|(point, bytes)| (*bytes as f64, operation.id, point.clone())));
         }
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let known: Vec<_> = points.iter().filter(|(_, id, point)| self.list.price(id, point).is_some()).cloned().collect();
+        let known: Vec<_> =
+            points.iter().filter(|(_, id, point)| self.list.price(id, point).is_some()).cloned().collect();
         let begins = known.first().is_some_and(|(size, ..)| *size <= mean.max(1.0));
         let largest = points.last().map(|(size, ..)| *size);
         let reaches = known.last().is_some_and(|(size, ..)| *size >= mean || Some(*size) == largest);
