@@ -37,4 +37,4 @@ pub use kit::program::program as program_that_does_nothing;
 pub use kit::ring::ring;
 pub use names::other_names;
 pub use registry::{FAMILIES, Family, all, find, heading};
-pub use user::{HUNG_REMEDY, command, routine};
+pub use user::{HUNG_REMEDY, bench, command, routine};

@@ -32,6 +32,7 @@ mod entry;
 mod error;
 mod hidden;
 mod launcher;
+mod moments;
 mod plan;
 mod quiet;
 mod result;
@@ -46,6 +47,7 @@ mod watch;
 
 pub use error::MeasureError;
 pub use launcher::{LAUNCH, serve_rounds};
+pub use moments::{Moment, Moments};
 pub use plan::{Measurement, Plan, Progress};
 pub use quiet::Width;
 pub use run::measure;

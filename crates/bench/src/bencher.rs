@@ -1,0 +1,142 @@
+//! What a benchmark is given: it says what to run, on what inputs, and gives the control to whoever asks for batches.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use crate::counter::Counter;
+use crate::request::{Asker, serve};
+use crate::rounds;
+
+/// Runs the code to be timed. What a benchmark does before it calls a method of this is set-up; what it does afterwards is
+/// tear-down.
+pub struct Bencher<'a> {
+    asker: &'a mut dyn Asker,
+    counter: Option<Counter>,
+    threads: usize,
+}
+
+/// A [`Bencher`] whose iterations have inputs.
+pub struct Inputs<'a, M> {
+    bencher: Bencher<'a>,
+    make: M,
+}
+
+/// A future that an executor is given.
+type Boxed<'f> = Pin<Box<dyn Future<Output = ()> + 'f>>;
+
+impl<'a> Bencher<'a> {
+    pub(crate) fn new(asker: &'a mut dyn Asker, threads: usize) -> Bencher<'a> {
+        Bencher { asker, counter: None, threads }
+    }
+
+    /// Says what one iteration processes, so that a rate is shown.
+    pub fn counter(self, counter: impl Into<Counter>) -> Bencher<'a> {
+        Bencher { counter: Some(counter.into()), ..self }
+    }
+
+    /// Makes an input for every iteration, outside the timing.
+    pub fn with_inputs<I, M: FnMut() -> I>(self, make: M) -> Inputs<'a, M> {
+        Inputs { bencher: self, make }
+    }
+
+    /// Times `work`. Its output is dropped outside the timing.
+    pub fn bench<O>(self, work: impl Fn() -> O + Sync) {
+        match self.threads {
+            1 => self.bench_local(&work),
+            _ => self.in_threads(&|times| rounds::plain(times, &mut &work)),
+        }
+    }
+
+    /// Times `work`, which may change what it captures, in one thread.
+    pub fn bench_local<O>(self, mut work: impl FnMut() -> O) {
+        serve(self.asker, self.counter, &mut |times| rounds::plain(times, &mut work));
+    }
+
+    /// Times futures. `block_on` runs a future to its end, such as `|future| runtime.block_on(future)`; it runs once for a
+    /// whole batch.
+    pub fn bench_async<O, F: Future<Output = O>>(self, block_on: impl FnMut(Boxed<'_>), mut work: impl FnMut() -> F) {
+        self.with_inputs(|| ()).bench_async(block_on, |()| work());
+    }
+
+    fn in_threads(self, batch: &(dyn Fn(u64) -> Duration + Sync)) {
+        let threads = self.threads;
+        serve(self.asker, self.counter, &mut |times| rounds::threaded(threads, &|| batch(times)));
+    }
+}
+
+impl<'a, I, M: FnMut() -> I> Inputs<'a, M> {
+    /// Says what one iteration processes.
+    pub fn counter(self, counter: impl Into<Counter>) -> Inputs<'a, M> {
+        Inputs { bencher: self.bencher.counter(counter), ..self }
+    }
+
+    /// Says what one iteration processes, by an input.
+    pub fn input_counter<C: Into<Counter>>(mut self, count: impl FnOnce(&I) -> C) -> Inputs<'a, M> {
+        let counter = count(&(self.make)());
+        self.counter(counter)
+    }
+
+    /// Times `work` on inputs that it takes.
+    pub fn bench_values<O>(self, work: impl Fn(I) -> O + Sync)
+    where
+        M: Fn() -> I + Sync,
+    {
+        let Inputs { bencher, make } = self;
+        match bencher.threads {
+            1 => Inputs { bencher, make }.bench_local_values(&work),
+            _ => bencher.in_threads(&|times| rounds::on_values(times, &mut &make, &mut &work)),
+        }
+    }
+
+    /// Times `work` on inputs that it borrows. They are dropped outside the timing.
+    pub fn bench_refs<O>(self, work: impl Fn(&mut I) -> O + Sync)
+    where
+        M: Fn() -> I + Sync,
+    {
+        let Inputs { bencher, make } = self;
+        match bencher.threads {
+            1 => Inputs { bencher, make }.bench_local_refs(&work),
+            _ => bencher.in_threads(&|times| rounds::on_refs(times, &mut &make, &mut |input: &mut I| work(input))),
+        }
+    }
+
+    /// [`Inputs::bench_values`] in one thread, with a `work` that may change what it captures.
+    pub fn bench_local_values<O>(mut self, mut work: impl FnMut(I) -> O) {
+        let Bencher { asker, counter, .. } = self.bencher;
+        serve(asker, counter, &mut |times| rounds::on_values(times, &mut self.make, &mut work));
+    }
+
+    /// [`Inputs::bench_refs`] in one thread, with a `work` that may change what it captures.
+    pub fn bench_local_refs<O>(mut self, mut work: impl FnMut(&mut I) -> O) {
+        let Bencher { asker, counter, .. } = self.bencher;
+        serve(asker, counter, &mut |times| rounds::on_refs(times, &mut self.make, &mut work));
+    }
+
+    /// Times futures, each with an input; see [`Bencher::bench_async`]. Inputs are made outside the timing.
+    pub fn bench_async<O, F: Future<Output = O>>(
+        mut self,
+        mut block_on: impl FnMut(Boxed<'_>),
+        mut work: impl FnMut(I) -> F,
+    ) {
+        const PART: u64 = 1024;
+        let Bencher { asker, counter, .. } = self.bencher;
+        serve(asker, counter, &mut |times| {
+            let (mut left, mut took) = (times, Duration::ZERO);
+            while left > 0 {
+                let part = left.min(PART);
+                let inputs: Vec<I> = (0..part).map(|_| (self.make)()).collect();
+                // Timed inside of the future, so that entering and leaving the executor is not.
+                block_on(Box::pin(async {
+                    let start = Instant::now();
+                    for input in inputs {
+                        std::hint::black_box(work(input).await);
+                    }
+                    took += start.elapsed();
+                }));
+                left -= part;
+            }
+            took
+        });
+    }
+}

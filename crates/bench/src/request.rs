@@ -1,0 +1,51 @@
+//! Who asks for batches while a benchmark is prepared: howslow, the plain estimate, or a test that runs it once.
+
+use std::time::Duration;
+
+use crate::allocations::Allocations;
+use crate::counter::Counter;
+
+/// What a prepared benchmark is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// Time this many iterations.
+    Run(u64),
+    /// Count the allocations of this many iterations.
+    Count(u64),
+    /// Nothing more.
+    Drop,
+}
+
+/// What it answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Answer {
+    /// Elapsed time.
+    Ran(Duration),
+    /// Allocations, if the program counts them.
+    Counted(Option<Allocations>),
+}
+
+/// Asks for batches.
+pub(crate) trait Asker {
+    /// The set-up is done.
+    fn ready(&mut self, counter: Option<Counter>);
+    /// The next request.
+    fn next(&mut self) -> Request;
+    /// The answer to it.
+    fn answer(&mut self, answer: Answer);
+}
+
+/// Serves requests until there are no more. `batch` runs iterations and returns what they took.
+pub(crate) fn serve(asker: &mut dyn Asker, counter: Option<Counter>, batch: &mut dyn FnMut(u64) -> Duration) {
+    asker.ready(counter);
+    loop {
+        let answer = match asker.next() {
+            Request::Run(times) => Answer::Ran(batch(times)),
+            Request::Count(times) => Answer::Counted(crate::allocations::counted(|| {
+                batch(times);
+            })),
+            Request::Drop => return,
+        };
+        asker.answer(answer);
+    }
+}

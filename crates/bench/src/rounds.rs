@@ -1,0 +1,162 @@
+//! Loops around the user's code. Inputs are made and outputs are dropped outside the timed parts.
+
+use std::hint::black_box;
+use std::mem::{needs_drop, size_of};
+use std::sync::{Barrier, OnceLock};
+use std::time::{Duration, Instant};
+
+/// The cost of a clock reading.
+fn reading() -> Duration {
+    static COST: OnceLock<Duration> = OnceLock::new();
+    let least = || {
+        let trains = (0..200).map(|_| {
+            let start = Instant::now();
+            for _ in 0..49 {
+                black_box(Instant::now());
+            }
+            start.elapsed() / 50
+        });
+        trains.min().unwrap_or_default()
+    };
+    *COST.get_or_init(least)
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let cost = reading();
+    let start = Instant::now();
+    work();
+    start.elapsed().saturating_sub(cost)
+}
+
+/// Runs `work` this often. Outputs that must be dropped are kept until the clock has been read.
+pub(crate) fn plain<O>(times: u64, work: &mut impl FnMut() -> O) -> Duration {
+    if !needs_drop::<O>() {
+        return timed(|| {
+            for _ in 0..times {
+                black_box(black_box(&mut *work)());
+            }
+        });
+    }
+    in_parts::<O>(times, &mut |part| {
+        let mut outputs = Vec::with_capacity(part);
+        let took = timed(|| {
+            for _ in 0..part {
+                outputs.push(black_box(black_box(&mut *work)()));
+            }
+        });
+        drop(outputs);
+        took
+    })
+}
+
+/// Runs `work` this often, each time on an input of its own.
+pub(crate) fn on_values<I, O>(times: u64, make: &mut impl FnMut() -> I, work: &mut impl FnMut(I) -> O) -> Duration {
+    in_parts::<(I, O)>(times, &mut |part| {
+        let inputs: Vec<I> = (0..part).map(|_| make()).collect();
+        let mut outputs = Vec::with_capacity(if needs_drop::<O>() { part } else { 0 });
+        let took = timed(|| {
+            for input in black_box(inputs) {
+                let output = black_box(work(input));
+                if needs_drop::<O>() {
+                    outputs.push(output);
+                }
+            }
+        });
+        drop(outputs);
+        took
+    })
+}
+
+/// The same by reference: inputs are dropped outside the timed part.
+pub(crate) fn on_refs<I, O>(times: u64, make: &mut impl FnMut() -> I, work: &mut impl FnMut(&mut I) -> O) -> Duration {
+    in_parts::<(I, O)>(times, &mut |part| {
+        let mut inputs: Vec<I> = (0..part).map(|_| make()).collect();
+        let mut outputs = Vec::with_capacity(if needs_drop::<O>() { part } else { 0 });
+        let took = timed(|| {
+            for input in black_box(&mut inputs) {
+                let output = black_box(work(input));
+                if needs_drop::<O>() {
+                    outputs.push(output);
+                }
+            }
+        });
+        drop((inputs, outputs));
+        took
+    })
+}
+
+/// Parts whose inputs and outputs `T` stay small. What owns memory elsewhere may be of any size, so there are few of them.
+fn in_parts<T>(times: u64, part: &mut dyn FnMut(usize) -> Duration) -> Duration {
+    const BYTES: usize = 1 << 16;
+    const MOST: usize = 4096;
+    const OWNERS: usize = 64;
+    let most = if needs_drop::<T>() { OWNERS } else { (BYTES / size_of::<T>().max(1)).clamp(1, MOST) };
+    let (mut left, mut took) = (times, Duration::ZERO);
+    while left > 0 {
+        let now = left.min(most as u64);
+        took += part(now as usize);
+        left -= now;
+    }
+    took
+}
+
+/// Runs the same batch in several threads at once. Returns what the slowest took.
+pub(crate) fn threaded(threads: usize, batch: &(dyn Fn() -> Duration + Sync)) -> Duration {
+    let barrier = Barrier::new(threads);
+    let one = || {
+        barrier.wait();
+        batch()
+    };
+    std::thread::scope(|scope| {
+        let running: Vec<_> = (1..threads).map(|_| scope.spawn(one)).collect();
+        let own = one();
+        let others =
+            running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        others.fold(own, Duration::max)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn every_iteration_has_its_own_input_and_every_output_is_dropped() {
+        struct Counted<'c>(&'c Cell<u64>);
+        impl Drop for Counted<'_> {
+            fn drop(&mut self) {
+                self.0.set(self.0.get() + 1);
+            }
+        }
+        let (made, ran, dropped) = (Cell::new(0), Cell::new(0), Cell::new(0));
+        let count = |cell: &Cell<u64>| cell.set(cell.get() + 1);
+        let mut make = || {
+            count(&made);
+            Counted(&dropped)
+        };
+        on_values(130, &mut make, &mut |input| {
+            count(&ran);
+            input
+        });
+        on_refs(5, &mut make, &mut |_| count(&ran));
+        assert_eq!([made.get(), ran.get(), dropped.get()], [135; 3]);
+        plain(70, &mut || Counted(&dropped));
+        plain(7, &mut || count(&ran));
+        assert_eq!((ran.get(), dropped.get()), (142, 205));
+    }
+
+    #[test]
+    fn threads_run_at_once() {
+        let barrier = Barrier::new(3);
+        let runs = AtomicU64::new(0);
+        // It would wait for ever if the three ran one after another.
+        threaded(3, &|| {
+            barrier.wait();
+            runs.fetch_add(1, Ordering::SeqCst);
+            Duration::ZERO
+        });
+        assert_eq!(runs.into_inner(), 3);
+    }
+}

@@ -1,0 +1,84 @@
+//! Bench programs: user-supplied programs that run the code to be timed when asked, over a protocol of lines (docs/BENCH.md).
+//! A benchmark is measured like any operation; [`BenchProgram`] is one such program, for whoever times two of them in lockstep.
+
+mod lines;
+mod program;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use operation::{Failure, Loop, Operation, Setting, Took, Usage, processor_time};
+use record::Estimate;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::user::HUNG_REMEDY;
+
+pub use program::{Allocated, BenchError, BenchProgram, Listed, Prepared, Ran};
+
+/// What a round needs of a benchmark.
+struct Benchmark {
+    program: PathBuf,
+    name: String,
+    patience: Duration,
+    /// The CPUs of benchmarks with several threads.
+    all: CpuSet,
+}
+
+/// The name of the loop around nothing, which every program may have.
+pub const EMPTY: &str = "-";
+
+/// The operation that runs this benchmark of a program, by the name of the benchmark. `quoted` by its typical figure is for those
+/// that wait.
+pub fn benchmark(program: &Path, name: &str, patience: f64, quoted: Estimate) -> &'static Operation {
+    let benchmark = Benchmark {
+        program: program.into(),
+        name: name.into(),
+        patience: Duration::from_secs_f64(patience),
+        all: rustix::thread::sched_getaffinity(None).unwrap_or_default(),
+    };
+    Box::leak(Box::new(Operation {
+        // Few, and they live as long as the process.
+        id: Box::leak(name.into()),
+        summary: "an iteration of the benchmark, in a process of the bench program",
+        per: "iteration",
+        quoted,
+        patience,
+        hung_remedy: HUNG_REMEDY,
+        memory: u64::MAX,
+        argument: Some(Box::leak(Box::new(benchmark))),
+        prepare: |setting: &Setting| prepared(setting, setting.argument()?),
+        ..Operation::DEFAULT
+    }))
+}
+
+/// Lets a process that has prepared a benchmark of several threads use all of these CPUs, and this process as well.
+pub fn spread(program: &BenchProgram, cpus: &CpuSet) {
+    let _ = sched_setaffinity(Some(program.pid()), cpus);
+    let _ = sched_setaffinity(None, cpus);
+}
+
+fn prepared(setting: &Setting, benchmark: &'static Benchmark) -> Result<Loop, Failure> {
+    let failed = |error: BenchError| Failure::wrong(error.to_string());
+    let shift = (setting.seed() % 256) as usize;
+    let mut program = BenchProgram::start(&benchmark.program, shift, benchmark.patience).map_err(failed)?;
+    let ready = program.prepare(&benchmark.name).map_err(failed)?;
+    if ready.threads > 1 {
+        spread(&program, &benchmark.all);
+    }
+    // Counted before the batches, which are long enough to repeat what a first iteration does once.
+    const COUNTED: u64 = 8;
+    program.run(COUNTED).map_err(failed)?;
+    if let Some(all) = program.count(COUNTED).map_err(failed)? {
+        setting.tally("allocations").passes(COUNTED, all.calls);
+        setting.tally("bytes allocated").passes(COUNTED, all.bytes);
+        setting.tally("bytes kept").passes(COUNTED, all.bytes.saturating_sub(all.freed));
+    }
+    Ok(Loop::self_timed(move |times| {
+        let pid = program.pid().as_raw_pid();
+        let before = processor_time(pid);
+        let ran = program.run(times).map_err(failed)?;
+        let used = || before.zip(processor_time(pid)).map(|(before, after)| after - before);
+        let user = ran.processor.or_else(used).unwrap_or(ran.elapsed);
+        Ok(Took { elapsed: ran.elapsed, usage: Usage { user, ..Usage::default() } })
+    }))
+}

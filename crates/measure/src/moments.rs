@@ -1,0 +1,66 @@
+//! Undisturbed moments for instruments that time several processes in turn: whether a core is quiet now, and whether it was
+//! between two moments.
+
+use operation::{Clock, pin};
+
+use crate::error::MeasureError;
+use crate::quiet::Quietness;
+use crate::speed::{Checker, Speed, steady};
+
+/// How far the checks around a quiet batch may be above the best width.
+const TOLERANCE: f64 = 0.03;
+
+/// A check of the core at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment(Speed);
+
+/// Knows what an undisturbed core of this machine looks like.
+pub struct Moments {
+    checker: Checker,
+    quietness: Quietness,
+}
+
+impl Moments {
+    /// Looks at the CPUs, or at one, for some milliseconds. `remembered` is the width that earlier runs have seen.
+    ///
+    /// # Errors
+    /// If this process may not use that CPU.
+    pub fn learn(cpu: Option<u32>, remembered: Option<f64>) -> Result<Moments, MeasureError> {
+        let checker = Checker::calibrate(Clock::calibrate());
+        let quietness = Quietness::open(checker, cpu, remembered, TOLERANCE)?;
+        Ok(Moments { checker, quietness })
+    }
+
+    /// Moves this process to the quietest CPU. What it starts from now on stays there as well. Returns false if it may not be
+    /// pinned.
+    pub fn settle(&mut self, random: &mut fastrand::Rng) -> bool {
+        let cpu = self.quietness.quietest_now(random);
+        pin(cpu).is_ok()
+    }
+
+    /// The CPUs that this process may use.
+    pub fn usable(&self) -> &[u32] {
+        self.quietness.usable()
+    }
+
+    /// Checks the core. Takes 4 µs: another process may have had it, so the first of two checks only warms up.
+    pub fn check(&self) -> Moment {
+        self.checker.check();
+        Moment(self.checker.check())
+    }
+
+    /// True if the core is undisturbed at a moment.
+    pub fn is_quiet(&self, moment: Moment) -> bool {
+        moment.0.share() <= self.quietness.limit()
+    }
+
+    /// True if the core was undisturbed at both moments, at one clock.
+    pub fn was_quiet(&self, before: Moment, after: Moment) -> bool {
+        self.is_quiet(before) && self.is_quiet(after) && steady(before.0, after.0)
+    }
+
+    /// The seconds now, by the clock of the checks.
+    pub fn now(&self) -> f64 {
+        self.checker.clock.now() / 1e9
+    }
+}
