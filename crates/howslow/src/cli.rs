@@ -1,5 +1,6 @@
 //! The command line: all arguments, and the checks that come before any measurement.
 
+mod bench;
 mod bill;
 mod compare;
 mod crossover;
@@ -28,6 +29,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use report::document::DOCUMENTS;
 
+pub(crate) use bench::BenchArgs;
 pub(crate) use bill::{BillArgs, BillFormat, BillGrowth, CountingSource, StackWeight};
 pub(crate) use compare::{CompareArgs, CompareUnit, FailOnVerdict, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};

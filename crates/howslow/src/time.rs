@@ -1,5 +1,6 @@
 //! `howslow time`: user-supplied routines and commands, measured like any operation.
 
+mod bench;
 mod parameters;
 mod steps;
 mod works;
@@ -29,6 +30,9 @@ const PARALLEL: f64 = 1.15;
 
 pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
     session::has_chart(&args.measure)?;
+    if !args.bench.bench.is_empty() {
+        return bench::bench(args);
+    }
     let works = Works::of(args)?;
     let steps = steps::set_up(&works.all)?;
     let timed = timed(&works, args);

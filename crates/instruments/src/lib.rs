@@ -1,6 +1,7 @@
 //! Instruments of their own beside the costs: each measures, then answers. [`interference`] between kinds of work, the
-//! [`noise`] of a CPU, and the best way to read a file ([`advise`]).
+//! [`noise`] of a CPU, the best way to read a file ([`advise`]), and two bench programs in lockstep ([`bench`]).
 
 pub mod advise;
+pub mod bench;
 pub mod interference;
 pub mod noise;

@@ -1,6 +1,7 @@
 //! What `--json` prints: one type for each document, with the JSON Schema derived from it. A document holds everything that
 //! the page tells, in plain numbers.
 
+mod bench;
 mod bill;
 mod compare;
 mod crossover;
@@ -23,6 +24,7 @@ mod study;
 mod top;
 mod watch;
 
+pub use bench::BenchDocument;
 pub use bill::{BillChanges, BillDocument};
 pub use compare::{CompareDocument, ComparedGate};
 pub use crossover::CrossoverDocument;
@@ -57,6 +59,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("watch", include_str!("../../../docs/schemas/watch.json")),
     ("doctor", include_str!("../../../docs/schemas/doctor.json")),
     ("model", include_str!("../../../docs/schemas/model.json")),
+    ("bench", include_str!("../../../docs/schemas/bench.json")),
     ("bill", include_str!("../../../docs/schemas/bill.json")),
     ("bill-changes", include_str!("../../../docs/schemas/bill-changes.json")),
     ("top", include_str!("../../../docs/schemas/top.json")),
@@ -106,6 +109,7 @@ mod tests {
             ("watch", schema_for!(WatchDocument)),
             ("doctor", schema_for!(DoctorDocument)),
             ("model", schema_for!(ModelDocument)),
+            ("bench", schema_for!(BenchDocument)),
             ("bill", schema_for!(BillDocument)),
             ("bill-changes", schema_for!(BillChanges)),
             ("top", schema_for!(TopDocument)),

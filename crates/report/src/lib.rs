@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod accounts;
+mod bench;
 mod bill;
 pub mod chart;
 mod column;
@@ -51,6 +52,7 @@ mod text;
 mod watch;
 
 pub use accounts::COMMANDS;
+pub use bench::{BenchRow, BenchShown, NullRuns, bench, bench_badge, bench_markdown};
 pub use bill::{BillChangesView, BillGate, BillView, bill, bill_changes, bill_changes_markdown};
 pub use compare::{ComparisonView, Shown, Sort, comparison, comparison_markdown, gate_sentence};
 pub use crossover::{CrossoverShown, crossover};

@@ -7,7 +7,7 @@ mod program;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use operation::{Failure, Loop, Operation, Setting, Took, Usage, processor_time};
+use operation::{Failure, Loop, Operation, Setting, TermOf, Took, Usage, processor_time};
 use record::Estimate;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
@@ -24,15 +24,17 @@ struct Benchmark {
     all: CpuSet,
 }
 
-/// The name of the loop around nothing, which every program may have.
-pub const EMPTY: &str = "-";
+/// The loop around nothing, which every program has.
+pub const EMPTY: &str = "the loop of the program";
+/// Its name in the protocol.
+const EMPTY_NAME: &str = "-";
 
 /// The operation that runs this benchmark of a program, by the name of the benchmark. `quoted` by its typical figure is for those
-/// that wait.
-pub fn benchmark(program: &Path, name: &str, patience: f64, quoted: Estimate) -> &'static Operation {
+/// that wait. `terms` are subtracted.
+pub fn benchmark(program: &Path, name: &str, patience: f64, quoted: Estimate, terms: &'static [TermOf]) -> &'static Operation {
     let benchmark = Benchmark {
         program: program.into(),
-        name: name.into(),
+        name: if name == EMPTY { EMPTY_NAME } else { name }.into(),
         patience: Duration::from_secs_f64(patience),
         all: rustix::thread::sched_getaffinity(None).unwrap_or_default(),
     };
@@ -42,6 +44,7 @@ pub fn benchmark(program: &Path, name: &str, patience: f64, quoted: Estimate) ->
         summary: "an iteration of the benchmark, in a process of the bench program",
         per: "iteration",
         quoted,
+        terms,
         patience,
         hung_remedy: HUNG_REMEDY,
         memory: u64::MAX,

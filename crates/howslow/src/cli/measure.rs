@@ -10,6 +10,7 @@ use instruments::interference::Load;
 use record::Arrivals;
 use report::Detail;
 
+use super::bench::BenchArgs;
 use super::interference::load;
 use super::value::{arrivals, at_least_one, label, seconds, share, whole};
 use crate::complete;
@@ -152,7 +153,8 @@ pub(crate) struct RunArgs {
 const TIME_USAGE: &str = "\
 howslow time [OPTIONS] -- <COMMAND>...
        howslow time [OPTIONS] -c <COMMAND> [-c <COMMAND>]...
-       howslow time [OPTIONS] <FILE:ROUTINE>...";
+       howslow time [OPTIONS] <FILE:ROUTINE>...
+       howslow time [OPTIONS] --bench <PROGRAM> [<NEW PROGRAM>]";
 
 const TIMED: &str = "\
 A routine is `void NAME(void)`, called once per iteration. If its name ends in _times, it is `void NAME_times(uint64_t)` and \
@@ -172,9 +174,11 @@ Examples:
   howslow time --parameter size=1M,64M -c 'sort -S {size} words.txt'
   howslow time --prepare 'howslow file evict words.txt' -- sort words.txt
   howslow time --prepare 'howslow file evict a' --prepare 'cat a' -c 'wc a' -c 'wc -l a' --json
+  howslow time --bench old/benches/sums new/benches/sums --fail-on slower
 
 Exit status: 0 done; 1 nothing could be timed, or --setup or --cleanup failed; 2 misused: no such file, routine or program; \
-3 some of them could not be timed.";
+3 some of them could not be timed; \
+4 the gate of --fail-on failed.";
 
 #[derive(Debug, Args)]
 #[command(after_help = TIMED, arg_required_else_help = true, override_usage = TIME_USAGE)]
@@ -218,6 +222,8 @@ pub(crate) struct TimeArgs {
     /// Once for each command, after all rounds, also after a failure
     #[arg(long, value_name = "COMMAND")]
     pub cleanup: Option<String>,
+    #[command(flatten)]
+    pub bench: BenchArgs,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }

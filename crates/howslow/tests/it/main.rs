@@ -7,6 +7,7 @@ extern crate store as howslow_store;
 
 mod advise;
 mod beside;
+mod bench;
 mod bill;
 mod commands;
 mod crossover;

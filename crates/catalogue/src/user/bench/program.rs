@@ -156,7 +156,7 @@ impl BenchProgram {
         let failed = |why: String| BenchError::Start { program: record::printable(&shown), why };
         let (requests, their_requests) = pipe_of(Reads::Theirs).map_err(|error| failed(error.to_string()))?;
         let (answers, their_answers) = pipe_of(Reads::Ours).map_err(|error| failed(error.to_string()))?;
-        let mut command = Command::new(program);
+        let mut command = command_of(program);
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -334,6 +334,16 @@ impl Drop for BenchProgram {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A file of Python needs its interpreter, and not the right to be executed.
+fn command_of(program: &Path) -> Command {
+    if program.extension().is_none_or(|ending| ending != "py") {
+        return Command::new(program);
+    }
+    let mut command = Command::new(std::env::var_os("HOWSLOW_PYTHON").unwrap_or_else(|| "python3".into()));
+    command.arg(program);
+    command
 }
 
 /// Who reads from a pipe.

@@ -1,0 +1,62 @@
+//! `howslow time --bench`: the benchmarks of one program, or two programs in lockstep.
+
+mod alone;
+mod build;
+mod judged;
+mod others;
+mod versus;
+
+use std::path::{Path, PathBuf};
+
+use record::printable;
+
+use crate::cli::{BenchArgs, TimeArgs};
+use crate::output::{Misuse, Outcome};
+
+/// A batch that takes longer hangs.
+const PATIENCE: f64 = 30.0;
+
+pub(super) fn bench(args: &TimeArgs) -> anyhow::Result<Outcome> {
+    let programs: Vec<PathBuf> = args.bench.bench.iter().map(|path| found(path)).collect::<Result<_, _>>()?;
+    match (programs.as_slice(), &args.bench.against) {
+        ([program], None) => {
+            let needs_two = [
+                ("--null", args.bench.null),
+                ("--fail-on", args.bench.fail_on.is_some()),
+                ("--markdown", args.bench.markdown.is_some()),
+                ("--badge", args.bench.badge.is_some()),
+            ];
+            if let Some((option, _)) = needs_two.iter().find(|(_, given)| *given) {
+                return Err(Misuse(format!("{option} is for a comparison; add --against, or a second program")).into());
+            }
+            alone::alone(program, args)
+        }
+        ([program], Some(old)) => versus::against(old, program, args),
+        ([old, new], None) => versus::versus(old, new, args),
+        _ => Err(Misuse("--against names the old one, so --bench takes only the new one".into()).into()),
+    }
+}
+
+/// The path of a program, absolute, so that it holds wherever the program is started.
+fn found(path: &Path) -> Result<PathBuf, Misuse> {
+    let shown = printable(&path.display().to_string());
+    match std::path::absolute(path) {
+        Ok(whole) if whole.is_file() => Ok(whole),
+        _ => Err(Misuse(format!("--bench {shown}: there is no such program"))),
+    }
+}
+
+/// The names of a program that the filters select; without filters, those that need not be named.
+fn selected(listed: Vec<(String, bool)>, args: &BenchArgs) -> Vec<String> {
+    let names = |name: &String| {
+        args.filter.iter().any(|filter| if args.exact { name == filter } else { name.contains(filter.as_str()) })
+    };
+    let wanted = |(name, ignored): &(String, bool)| if args.filter.is_empty() { !ignored } else { names(name) };
+    listed.into_iter().filter(wanted).map(|(name, _)| name).collect()
+}
+
+/// A filter that selects nothing is a misuse.
+fn none(program: &Path) -> Misuse {
+    let shown = printable(&program.display().to_string());
+    Misuse(format!("no benchmark of {shown} is selected; its option --list shows what it has"))
+}

@@ -1,0 +1,60 @@
+//! One bench program: each benchmark is measured, kept and shown as every operation is.
+
+use std::path::Path;
+
+use catalogue::bench::{EMPTY, benchmark};
+use operation::{Item, TermOf, term};
+use record::{Estimate, Point, Skip, printable};
+
+use super::others::Harness;
+use super::{PATIENCE, none, selected};
+use crate::cli::TimeArgs;
+use crate::output::{Misuse, Outcome, say};
+use crate::session::{self, Wanted};
+
+/// The heading of the page's benchmarks.
+const BENCHMARKS: &str = "benchmarks";
+/// Seconds for each benchmark, if the command line has no budget.
+const EACH: f64 = 2.0;
+/// The least time in all: a run looks around first.
+const LEAST: f64 = 4.0;
+/// More than this in all needs a budget of the user's own.
+const MOST: f64 = 300.0;
+
+pub(super) fn alone(program: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> {
+    if let Some(harness) = Harness::of(program).filter(|harness| *harness != Harness::Own) {
+        let name = harness.name();
+        return Err(Misuse(format!("a program of {name} times itself; give an old and a new one to compare them")).into());
+    }
+    let patience = args.patience.unwrap_or(PATIENCE);
+    let listed = instruments::bench::listed(program, patience).map_err(Misuse)?;
+    let names = selected(listed, &args.bench);
+    if names.is_empty() {
+        return Err(none(program).into());
+    }
+    let budget_s = (EACH * (names.len() + 1) as f64).clamp(LEAST, MOST);
+    let quoted = if args.waits { Estimate::Typical } else { Estimate::Quiet };
+    let empty = benchmark(program, EMPTY, patience, quoted, &[]);
+    // The loop of the program is a part of every benchmark.
+    let terms: &[TermOf] = Box::leak(Box::new([term(1.0, empty.id)]));
+    let operation = |name: &String| benchmark(program, name, patience, quoted, terms);
+    let mut items: Vec<Item> =
+        names.iter().map(|name| Item { operation: operation(name), point: Point::default() }).collect();
+    items.push(Item { operation: empty, point: Point::default() });
+    let wanted = Wanted { items, patterns: names.clone(), full: false, paired: 0, budget_s };
+    let mut measured = session::measure(wanted, &args.measure)?;
+    let run = &mut measured.run;
+    for cost in &mut run.costs {
+        if names.contains(&cost.operation) || cost.operation == EMPTY {
+            cost.group = BENCHMARKS.into();
+        }
+    }
+    let is_named = |skip: &Skip| names.contains(&skip.operation);
+    let nothing = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
+    let outcome = session::print_run(measured, &args.measure, &is_named)?;
+    if nothing {
+        anyhow::bail!("no benchmark could be timed; the page says why");
+    }
+    say(&format!("to compare it with another build: --against REVISION ({})", printable(&program.display().to_string())));
+    Ok(outcome)
+}

@@ -1,0 +1,91 @@
+//! What was taken of two builds, judged: rows of the page, the gate, the files of `--markdown` and `--badge`.
+
+use analysis::compare::Verdict;
+use analysis::lockstep::{Judging, compare};
+use instruments::bench::{AllocatedEach, RacedBenchmark};
+use record::printable;
+use report::document::BenchDocument;
+use report::{BenchRow, BenchShown, NullRuns};
+
+use crate::cli::{BenchArgs, FailOnVerdict, TimeArgs};
+use crate::output::{self, Outcome};
+
+/// Fewer undisturbed blocks than this are worth a note.
+const FEW: f64 = 0.2;
+
+/// The row of one benchmark.
+pub(super) fn row(raced: &RacedBenchmark) -> BenchRow {
+    let compared = compare(&raced.rounds, Judging::default());
+    let blocks: usize = raced.rounds.iter().map(Vec::len).sum();
+    let quiet = raced.rounds.iter().flatten().filter(|block| block.quiet).count();
+    let quiet = if blocks == 0 { 0.0 } else { quiet as f64 / blocks as f64 };
+    let mut notes: Vec<String> = raced.failure.iter().map(|why| without_name(why, &raced.name)).collect();
+    if blocks > 0 && quiet < FEW {
+        notes.push(format!("{:.0} % of its blocks were undisturbed, so all of them count", 100.0 * quiet));
+    }
+    let each = |all: AllocatedEach| [all.calls, all.bytes, all.kept];
+    BenchRow {
+        name: raced.name.clone(),
+        times: raced.medians(),
+        compared: compared.filter(|_| raced.failure.is_none()),
+        rounds: raced.rounds.len(),
+        quiet,
+        allocations: raced.allocations.map(|all| all.map(each)),
+        notes,
+    }
+}
+
+/// The page puts the name before every note.
+fn without_name(why: &str, name: &str) -> String {
+    why.strip_prefix(name).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(why).into()
+}
+
+/// How often the old build beside itself was called changed.
+pub(super) fn nulls(raced: &[RacedBenchmark]) -> NullRuns {
+    let rows: Vec<BenchRow> = raced.iter().map(row).collect();
+    let judged = rows.iter().filter(|row| row.compared.is_some());
+    NullRuns { count: judged.clone().count(), alarms: judged.filter(|row| row.verdict().is_change()).count() }
+}
+
+/// Checks before anything is built or run that the files can be written.
+pub(super) fn check_files(args: &BenchArgs) -> anyhow::Result<()> {
+    output::check_writable(args.markdown.iter().chain(&args.badge))?;
+    Ok(())
+}
+
+/// Prints the comparison, and writes what was asked for.
+pub(super) fn print(shown: &BenchShown, args: &TimeArgs) -> anyhow::Result<()> {
+    if let Some(path) = &args.bench.markdown {
+        store::write_whole(path, report::bench_markdown(shown).as_bytes())?;
+    }
+    if let Some(path) = &args.bench.badge {
+        store::write_whole(path, report::bench_badge(shown).as_bytes())?;
+    }
+    let document = BenchDocument::of(shown);
+    if let Some(path) = &args.measure.output {
+        store::write_whole(path, output::document_text(&document)?.as_bytes())?;
+    }
+    match args.measure.json {
+        true => output::print_document(&document),
+        false => output::print_page(&report::bench(shown, output::style())),
+    }
+}
+
+/// The exit status: the gate first, then what could not be compared.
+pub(super) fn outcome(shown: &BenchShown, args: &BenchArgs) -> Outcome {
+    let fails = |row: &&BenchRow| {
+        let large = row.ratio().is_some_and(|ratio| (ratio.value - 1.0).abs() > args.at_least.unwrap_or(0.0));
+        large
+            && match args.fail_on {
+                Some(FailOnVerdict::Slower) => row.verdict() == Verdict::Slower,
+                Some(FailOnVerdict::Changed) => row.verdict().is_change(),
+                None => false,
+            }
+    };
+    let failed: Vec<String> = shown.rows.iter().filter(fails).map(|row| printable(&row.name)).collect();
+    if !failed.is_empty() {
+        output::say(&format!("the gate failed: {}", failed.join(", ")));
+        return Outcome::GateFailed;
+    }
+    if shown.rows.iter().any(|row| row.compared.is_none()) { Outcome::Skipped } else { Outcome::Done }
+}

@@ -1,0 +1,240 @@
+//! Two builds in lockstep: their common benchmarks are run, judged and shown.
+
+use std::path::{Path, PathBuf};
+
+use instruments::bench::{Race, RacePlan, RacedBenchmark, listed, race};
+use record::printable;
+use report::{BenchRow, BenchShown};
+use store::{Calibration, Store};
+
+use super::build::{Linked, OldBuild};
+use super::others::{Harness, alternate};
+use super::{PATIENCE, judged, none, selected};
+use crate::cli::TimeArgs;
+use crate::cpu;
+use crate::kin::machine_name;
+use crate::output::{self, Bar, Misuse, Outcome, say};
+
+/// Seconds for each benchmark, if the command line has no budget. Programs that time themselves need long for one figure.
+const EACH: f64 = 2.0;
+const EACH_OF_OTHERS: f64 = 10.0;
+/// Other orders of functions that are tried where a benchmark has changed.
+const LAYOUTS: u8 = 2;
+
+/// The programs of both sides: the first of each is as cargo linked it.
+struct Sides {
+    programs: [Vec<PathBuf>; 2],
+    shown: [String; 2],
+}
+
+pub(super) fn versus(old: &Path, new: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> {
+    let shown = [old, new].map(|path| path.display().to_string());
+    let sides = Sides { programs: [vec![old.into()], vec![new.into()]], shown };
+    check(args)?;
+    let mut compared = Compared::of(&sides, args)?;
+    compared.race(&sides, args)?;
+    compared.finish(&sides, args)
+}
+
+/// Builds the old one first, if it is not a program.
+pub(super) fn against(old: &str, new: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> {
+    check(args)?;
+    let built = OldBuild::of(old, new, &args.bench.cargo)?;
+    let shown = [printable(old), "this build".into()];
+    let mut sides = Sides { programs: [vec![built.program.clone()], vec![new.into()]], shown };
+    if let Some(layouts) = args.bench.layouts.filter(|layouts| *layouts > 0) {
+        match built.linked(layouts) {
+            Ok(Linked { old, new }) => {
+                sides.programs[0].extend(old);
+                sides.programs[1].extend(new);
+            }
+            Err(why) => return Err(Misuse(format!("--layouts: {why}")).into()),
+        }
+    }
+    let mut compared = Compared::of(&sides, args)?;
+    compared.race(&sides, args)?;
+    if args.bench.layouts.is_none() && built.has_sources() && compared.has_changed() {
+        compared.in_other_layouts(&built, args)?;
+    }
+    compared.finish(&sides, args)
+}
+
+/// Checks the arguments before anything is built.
+fn check(args: &TimeArgs) -> anyhow::Result<()> {
+    judged::check_files(&args.bench)?;
+    output::check_writable(&args.measure.output)?;
+    cpu::check(args.measure.cpu, &system::machine::describe().cpu.usable)?;
+    if args.measure.csv || args.measure.summary || args.measure.repeat.is_some() {
+        return Err(Misuse("a comparison of builds prints a page or --json; omit --csv, --summary and --repeat".into()).into());
+    }
+    Ok(())
+}
+
+/// A comparison under way.
+struct Compared {
+    harness: Harness,
+    names: Vec<String>,
+    taken: Vec<RacedBenchmark>,
+    null: Option<Vec<RacedBenchmark>>,
+    rows: Vec<BenchRow>,
+    notes: Vec<String>,
+    interrupted: Option<i32>,
+}
+
+impl Compared {
+    /// What both have in common.
+    fn of(sides: &Sides, args: &TimeArgs) -> anyhow::Result<Compared> {
+        let programs = sides.programs.each_ref().map(|all| all[0].clone());
+        let kinds = programs.each_ref().map(|program| Harness::of(program));
+        let harness = match kinds {
+            [Some(one), Some(other)] if one == other => one,
+            [Some(one), Some(other)] => {
+                let (one, other) = (one.name(), other.name());
+                return Err(Misuse(format!("--bench: the old one is a program of {one}, the new one of {other}")).into());
+            }
+            [None, _] => return Err(unknown(&programs[0]).into()),
+            [_, None] => return Err(unknown(&programs[1]).into()),
+        };
+        let mut compared = Compared {
+            harness,
+            names: Vec::new(),
+            taken: Vec::new(),
+            null: None,
+            rows: Vec::new(),
+            notes: Vec::new(),
+            interrupted: None,
+        };
+        if harness == Harness::Own {
+            let patience = args.patience.unwrap_or(PATIENCE);
+            let [old, new] = programs.each_ref().map(|program| listed(program, patience));
+            let [old, new] = [selected(old.map_err(Misuse)?, &args.bench), selected(new.map_err(Misuse)?, &args.bench)];
+            if new.is_empty() && old.is_empty() {
+                return Err(none(&programs[1]).into());
+            }
+            for (one, other, which) in [(&old, &new, "old"), (&new, &old, "new")] {
+                let only: Vec<&str> = one.iter().filter(|name| !other.contains(name)).map(String::as_str).collect();
+                if !only.is_empty() {
+                    compared.notes.push(format!("only the {which} build has {}", only.join(", ")));
+                }
+            }
+            compared.names = new.into_iter().filter(|name| old.contains(name)).collect();
+            if compared.names.is_empty() {
+                return Err(Misuse(format!("the builds have no benchmark in common: {}", compared.notes.join("; "))).into());
+            }
+        }
+        Ok(compared)
+    }
+
+    fn race(&mut self, sides: &Sides, args: &TimeArgs) -> anyhow::Result<()> {
+        let [old, new] = &sides.programs;
+        self.taken = self.taken_of([old, new], &self.names.clone(), args)?;
+        if args.bench.null && self.interrupted.is_none() {
+            self.null = Some(self.taken_of([old, old], &self.names.clone(), args)?);
+        }
+        self.rows = self.taken.iter().map(judged::row).collect();
+        Ok(())
+    }
+
+    /// Runs two sides.
+    fn taken_of(
+        &mut self,
+        [old, new]: [&[PathBuf]; 2],
+        names: &[String],
+        args: &TimeArgs,
+    ) -> anyhow::Result<Vec<RacedBenchmark>> {
+        let bar = Bar::new();
+        let race = match self.harness {
+            Harness::Own => race(&plan([old, new], names, args), &mut |progress| bar.show(progress))?,
+            harness => {
+                let total_s = args.measure.budget.unwrap_or(EACH_OF_OTHERS);
+                alternate(harness, [&old[0], &new[0]], args, total_s, &mut |progress| bar.show(progress))?
+            }
+        };
+        bar.clear();
+        let Race { benchmarks, interrupted, pinned } = race;
+        self.interrupted = self.interrupted.or(interrupted);
+        let note = "this process may not be pinned to a CPU, so both builds ran wherever the kernel put them";
+        if !pinned && !self.notes.iter().any(|known| known == note) {
+            self.notes.push(note.into());
+        }
+        Ok(benchmarks)
+    }
+
+    fn has_changed(&self) -> bool {
+        self.interrupted.is_none() && self.rows.iter().any(|row| row.verdict().is_change())
+    }
+
+    /// Links both in other orders of functions and runs what has changed once more: is the order the cause?
+    fn in_other_layouts(&mut self, built: &OldBuild, args: &TimeArgs) -> anyhow::Result<()> {
+        let changed: Vec<String> =
+            self.rows.iter().filter(|row| row.verdict().is_change()).map(|row| row.name.clone()).collect();
+        say("a benchmark has changed; it is run again with other orders of functions (--layouts 0 omits that)");
+        let linked = match built.linked(LAYOUTS) {
+            Ok(linked) => linked,
+            Err(why) => {
+                self.notes.push(format!("whether the order of functions is a cause is not known: {why}"));
+                return Ok(());
+            }
+        };
+        let again = self.taken_of([&linked.old, &linked.new], &changed, args)?;
+        for again in again.into_iter().filter(|again| again.failure.is_none() && !again.rounds.is_empty()) {
+            let Some(place) = self.taken.iter().position(|taken| taken.name == again.name) else { continue };
+            let (before, alone) = (&self.rows[place], judged::row(&again));
+            let other = before.verdict() != alone.verdict();
+            let ratio = alone.ratio().map_or(1.0, |ratio| ratio.value);
+            let word = alone.verdict().word();
+            self.taken[place].rounds.extend(again.rounds);
+            let mut row = judged::row(&self.taken[place]);
+            if other {
+                row.notes.push(format!(
+                    "with {LAYOUTS} other orders of functions it is {word} ({ratio:.3} times as long): where code lies is a likely cause"
+                ));
+            }
+            self.rows[place] = row;
+        }
+        Ok(())
+    }
+
+    fn finish(self, sides: &Sides, args: &TimeArgs) -> anyhow::Result<Outcome> {
+        if self.rows.iter().all(|row| row.compared.is_none()) {
+            let why: Vec<&str> = self.rows.iter().flat_map(|row| &row.notes).map(String::as_str).collect();
+            if self.interrupted.is_none() {
+                anyhow::bail!("nothing could be compared: {}", if why.is_empty() { "no benchmark ran" } else { why[0] });
+            }
+        }
+        let null = self.null.as_deref().map(judged::nulls);
+        let shown = BenchShown { names: sides.shown.clone(), rows: self.rows, null, notes: self.notes };
+        judged::print(&shown, args)?;
+        match self.interrupted {
+            Some(signal) => {
+                say("interrupted: this is what was measured until then");
+                Ok(Outcome::Interrupted(signal))
+            }
+            None => Ok(judged::outcome(&shown, &args.bench)),
+        }
+    }
+}
+
+fn unknown(program: &Path) -> Misuse {
+    let shown = printable(&program.display().to_string());
+    Misuse(format!(
+        "{shown} is no bench program that howslow knows: of howslow-bench, criterion, divan, Google Benchmark or go test -c"
+    ))
+}
+
+fn plan([old, new]: [&[PathBuf]; 2], names: &[String], args: &TimeArgs) -> RacePlan {
+    let machine = system::machine::describe();
+    let calibration = Store::of_user().ok().as_ref().map(Calibration::load).unwrap_or_default();
+    let share = if args.bench.null { 2.0 } else { 1.0 };
+    let each_s = args.measure.budget.map_or(EACH, |budget| budget / names.len().max(1) as f64 / share);
+    RacePlan {
+        sides: [old.to_vec(), new.to_vec()],
+        names: names.to_vec(),
+        each_s,
+        patience: args.patience.unwrap_or(PATIENCE),
+        all_cpus: args.all_cpus,
+        cpu: args.measure.cpu,
+        width: calibration.of(&machine_name(&machine, args.measure.cpu)).map(|best| best.width_cycles),
+        seed: args.measure.seed.unwrap_or_else(|| fastrand::u64(..)),
+    }
+}

@@ -1,0 +1,288 @@
+//! `howslow time --bench`: bench programs in C, Python and others, good and bad; two builds; a git revision; the script for CI.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{folder, howslow, run_of};
+
+/// Good and bad benchmarks. `EXTRA` is how many percent more `chain` does.
+const SOURCE: &str = r#"
+#define HOWSLOW_BENCH_MAIN
+#include "howslow_bench.h"
+#include <signal.h>
+#ifndef EXTRA
+#define EXTRA 0
+#endif
+static int runs;
+static void chain(long count) {
+    unsigned long x = 1;
+    for (; count; count--) __asm__ volatile("" : "+r"(x));
+}
+HOWSLOW_BENCH(chain) { HOWSLOW_REPEAT chain(20 * (100 + EXTRA)); }
+HOWSLOW_BENCH(nothing) { HOWSLOW_REPEAT __asm__ volatile(""); }
+HOWSLOW_BENCH(moves) { HOWSLOW_REPEAT { if (chdir("/")) abort(); } }
+HOWSLOW_BENCH(prints) { HOWSLOW_REPEAT { for (int i = 0; i < 100; i++) { puts("PRINTED"); fputs("PRINTED\n", stderr); } } }
+HOWSLOW_BENCH(leaks) { HOWSLOW_REPEAT { void *p = malloc(64); howslow_keep(&p); } }
+HOWSLOW_BENCH(bad_crash) { HOWSLOW_REPEAT { if (++runs > 3) raise(SIGSEGV); } }
+HOWSLOW_BENCH(bad_exit) { HOWSLOW_REPEAT { if (++runs > 3) { fputs("no more\n", stderr); exit(7); } } }
+HOWSLOW_BENCH(bad_hang) { HOWSLOW_REPEAT { while (++runs > 3) { } } }
+HOWSLOW_BENCH(bad_fork) { HOWSLOW_REPEAT { if (++runs == 3 && fork() == 0) { pause(); } if (runs > 5) raise(SIGKILL); } }
+HOWSLOW_BENCH(bad_empty) { }
+"#;
+
+fn harness(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../harness").join(path)
+}
+
+/// Compiles the program with so many percent more work; `None` without a compiler.
+fn compiled(folder: &Path, extra: i32) -> Option<PathBuf> {
+    let (from, to) = (folder.join("bench.c"), folder.join(format!("bench-{extra}")));
+    fs::write(&from, SOURCE).expect("written");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "-Wall", "-Wno-unused-result", "-o"]).arg(&to).arg(&from).arg(format!("-DEXTRA={extra}"));
+    match compiler.arg("-I").arg(harness("c")).status() {
+        Ok(status) => {
+            assert!(status.success(), "cc refuses the program");
+            Some(to)
+        }
+        Err(_) => {
+            testing::not_tested!("there is no C compiler; install one (apt install gcc)");
+            None
+        }
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+fn time(data: &TempDir, words: &[&str]) -> assert_cmd::assert::Assert {
+    howslow(data).args(["time", "--bench"]).args(words).assert()
+}
+
+/// The benchmark of this name in the document of a comparison.
+fn benchmark<'d>(document: &'d Value, name: &str) -> &'d Value {
+    let all = document["benchmarks"].as_array().expect("benchmarks");
+    all.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("{name}: {document}"))
+}
+
+/// A comparison that is judged as expected, with more time if a busy host left it open or deceived it.
+fn judged(compare: &mut dyn FnMut(&str) -> Value, is_right: &dyn Fn(&Value) -> bool) {
+    let mut last = Value::Null;
+    for budget in ["1s", "4s", "16s"] {
+        last = benchmark(&compare(budget), "chain").clone();
+        if is_right(&last) {
+            return;
+        }
+    }
+    panic!("{last}");
+}
+
+fn is_slower(one: &Value) -> bool {
+    let end = |key: &str| one[key].as_f64().unwrap_or(f64::NAN);
+    one["verdict"] == "slower" && end("low") < 1.07 && end("high") > 1.03
+}
+
+fn is_no_change(one: &Value) -> bool {
+    one["verdict"] == "same" || one["verdict"] == "inconclusive"
+}
+
+#[test]
+fn a_change_is_found_and_none_is_not() {
+    let data = folder();
+    let (Some(old), Some(new)) = (compiled(data.path(), 0), compiled(data.path(), 5)) else { return };
+    let document = |words: &[&str]| {
+        let output = howslow(&data).args(["time", "--filter", "chain", "--json", "--bench"]).args(words).assert().success();
+        serde_json::from_slice::<Value>(&output.get_output().stdout).expect("a document")
+    };
+    judged(&mut |budget| document(&[text(&old), text(&new), "--budget", budget]), &is_slower);
+    judged(&mut |budget| document(&[text(&old), "--against", text(&old), "--budget", budget]), &is_no_change);
+}
+
+#[test]
+fn one_program_is_measured_as_every_operation_is() {
+    let data = folder();
+    let Some(program) = compiled(data.path(), 0) else { return };
+    let words = ["--filter", "nothing", "--filter", "chain", "--filter", "moves", "--filter", "leaks", "--json"];
+    let output = howslow(&data).args(["time", "--budget", "3s"]).args(words).arg("--bench").arg(&program).output().expect("runs");
+    let run = run_of(&output);
+    let net = |name: &str| run.costs.iter().find(|cost| cost.operation == name).unwrap_or_else(|| panic!("{name}")).net.clone();
+    let (nothing, chain) = (net("nothing"), net("chain"));
+    // 2000 turns of the inner loop take 2000 cycles or less, and nothing takes none.
+    assert!(nothing.headline.0.abs() < 0.02 * chain.headline.0, "{nothing:?} {chain:?}");
+    assert!(chain.headline.0 > 100.0, "{chain:?}");
+}
+
+#[test]
+fn what_misbehaves_costs_itself_one_clear_line() {
+    let data = folder();
+    let Some(program) = compiled(data.path(), 0) else { return };
+    for (name, says) in [
+        ("bad_crash", "was killed by signal 11 while it ran bad_crash"),
+        ("bad_exit", "ended with exit status 7 while it ran bad_exit: no more"),
+        ("bad_hang", "did not answer within 1 s while it ran bad_hang; --patience gives it more"),
+        ("bad_fork", "was killed by signal 9"),
+        ("bad_empty", "it returned without HOWSLOW_REPEAT"),
+    ] {
+        let words = [text(&program), text(&program), "--filter", name, "--exact", "--patience", "1s", "--budget", "300ms"];
+        let found = time(&data, &words).code(1).stdout("").get_output().stderr.clone();
+        let found = String::from_utf8_lossy(&found).into_owned();
+        assert!(found.contains(says) && found.trim().lines().count() == 1, "{name}: {found}");
+    }
+    // What prints, or goes elsewhere, is measured beside one that fails.
+    let words = [text(&program), text(&program), "--filter", "prints", "--filter", "moves", "--filter", "bad_exit", "--budget", "1s"];
+    time(&data, &words).code(3).stdout(contains("bad_exit: ").and(contains("PRINTED").not()).and(contains("3 benchmarks")));
+}
+
+/// A bench program as a shell script.
+fn script(folder: &Path, name: &str, body: &str) -> PathBuf {
+    let path = folder.join(name);
+    // Written by a shell, so that no other thread of this process has it open for writing when it is executed.
+    let status = Command::new("sh").args(["-c", "printf '%s\\n' \"$1\" > \"$2\" && chmod +x \"$2\"", "sh", body]).arg(&path).status();
+    assert!(status.expect("sh").success());
+    path
+}
+
+#[test]
+fn what_is_no_bench_program_is_refused_in_one_line() {
+    let data = folder();
+    let greets = |line: &str| format!("#!/bin/sh\neval \"exec 8>&${{HOWSLOW_BENCH#*,}}\"\necho '{line}' >&8\nread x <&${{HOWSLOW_BENCH%,*}}");
+    let newer = script(data.path(), "newer", &greets("howslow-bench 2 zig 9"));
+    let other = script(data.path(), "other", &greets("hello"));
+    let gone = script(data.path(), "gone", "#!/bin/sh\necho no >&2\nexit 3");
+    let plain = data.path().join("plain");
+    fs::write(&plain, "text").expect("written");
+    fs::set_permissions(&plain, fs::Permissions::from_mode(0o644)).expect("our file");
+    for (words, says) in [
+        (vec![text(&newer)], "speaks version 2 of the protocol and this howslow version 1; update howslow\n"),
+        (vec![text(&other)], "answered 'hello' while it started"),
+        (vec![text(&gone)], "ended with exit status 3 while it started: no\n"),
+        (vec![text(&plain)], "cannot be started: Permission denied"),
+        (vec!["/bin/true", "/bin/true"], "/bin/true is no bench program that howslow knows"),
+        (vec!["/nowhere"], "--bench /nowhere: there is no such program"),
+        (vec![text(&newer), "--null"], "--null is for a comparison; add --against, or a second program"),
+        (vec![text(&newer), text(&newer), "--against", "x"], "--bench takes only the new one"),
+        (vec![text(&newer), "--against", "no-such-revision"], "is not where cargo puts a bench program"),
+    ] {
+        time(&data, &words).code(2).stdout("").stderr(contains(says));
+    }
+}
+
+#[test]
+fn python_speaks_the_protocol_and_writes_what_pyperf_reads() {
+    let data = folder();
+    let source = "import sys, time\nsys.path.insert(0, sys.argv[0] and 'HARNESS')\nimport howslow_bench\n\
+        @howslow_bench.bench(args=[10, 100])\ndef total(count):\n    return sum(range(count))\n\
+        @howslow_bench.bench\ndef sort():\n    numbers = [3, 1, 2]\n    yield lambda: sorted(numbers)\n    numbers.clear()\n\
+        @howslow_bench.bench\ndef fails():\n    raise ValueError('never')\n\
+        if __name__ == '__main__':\n    howslow_bench.main()\n";
+    let program = data.path().join("bench.py");
+    fs::write(&program, source.replace("HARNESS", text(&harness("python")))).expect("written");
+    let python = |words: &[&str]| Command::new("python3").arg(&program).args(words).env("HOWSLOW", "").output();
+    let Ok(listed) = python(&["--list"]) else {
+        testing::not_tested!("there is no python3");
+        return;
+    };
+    assert_eq!(String::from_utf8_lossy(&listed.stdout), "total/10\ntotal/100\nsort\nfails\n");
+    let results = data.path().join("results.json");
+    let plain = python(&["total/10", "-o", text(&results)]).expect("it runs");
+    assert!(plain.status.success(), "{}", String::from_utf8_lossy(&plain.stderr));
+    let results: Value = serde_json::from_slice(&fs::read(results).expect("written")).expect("JSON");
+    let first = &results["benchmarks"][0];
+    assert!(first["metadata"]["name"] == "total/10" && first["runs"][0]["values"][0].as_f64() > Some(0.0), "{first}");
+    let words = [text(&program), text(&program), "--filter", "sort", "--filter", "fails", "--budget", "1s"];
+    time(&data, &words).code(3).stdout(contains("fails: ValueError: never").and(contains("sort  ")));
+}
+
+#[test]
+fn programs_of_other_harnesses_are_run_in_turn() {
+    let data = folder();
+    // What `go test -c` gives, by its output: an ELF file is told by its marks, and this interpreter stands for it.
+    let source = r#"
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        int main(int count, char **words) {
+            const char *mark = "test.benchtime";
+            int filtered = 0;
+            for (int i = 1; i < count; i++) filtered |= !strcmp(words[i], "-test.bench=Sum");
+            if (!filtered) { fputs("no filter\n", stderr); return 1; }
+            printf("goos: linux\nBenchmarkSum-2\t1000\t%d ns/op\nPASS\n", TIME + (mark[0] != 't'));
+            return 0;
+        }"#;
+    let from = data.path().join("go.c");
+    fs::write(&from, source).expect("written");
+    let build = |time: i32| {
+        let to = data.path().join(format!("go-{time}"));
+        let built = Command::new("cc").arg(format!("-DTIME={time}")).arg("-o").arg(&to).arg(&from).status();
+        built.ok().filter(|status| status.success()).map(|_| to)
+    };
+    let (Some(old), Some(new)) = (build(100), build(150)) else {
+        testing::not_tested!("there is no C compiler; install one (apt install gcc)");
+        return;
+    };
+    let words = [text(&old), text(&new), "--filter", "Sum", "--budget", "100ms", "--fail-on", "slower"];
+    time(&data, &words).code(4).stdout(contains("BenchmarkSum-2  100 ns  150 ns")).stderr(contains("the gate failed: BenchmarkSum-2"));
+    time(&data, &[text(&old), text(&new), "--filter", "None"]).code(1).stderr(contains("no filter"));
+    time(&data, &[text(&old)]).code(2).stderr(contains("a program of go test times itself"));
+}
+
+#[test]
+fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
+    let data = folder();
+    if compiled(data.path(), 0).is_none() {
+        return;
+    }
+    let place = data.path().join("repository");
+    fs::create_dir(&place).expect("a folder");
+    let git = |words: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let output = Command::new("git").args(identity).args(words).current_dir(&place).output().expect("git");
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let commit = |extra: i32| {
+        fs::write(place.join("bench.c"), SOURCE.replace("#define EXTRA 0", &format!("#define EXTRA {extra}"))).expect("written");
+        git(&["add", "bench.c"]);
+        git(&["commit", "-q", "--allow-empty", "-m", "work"]);
+    };
+    git(&["init", "-q"]);
+    commit(0);
+    commit(0);
+    commit(5);
+    let build = format!("cc -O2 -w -I'{}' -o bench bench.c", text(&harness("c")));
+    let script = |words: &[&str]| {
+        let mut script = Command::new(harness("ci/compare"));
+        script.args(["--build", &build, "--program", "bench"]).args(words).current_dir(&place);
+        script.env("HOWSLOW", assert_cmd::cargo::cargo_bin!("howslow")).env("HOWSLOW_DATA", data.path());
+        script.env("TMPDIR", data.path()).env("GITHUB_STEP_SUMMARY", data.path().join("summary.md"));
+        script.output().expect("the script runs")
+    };
+    let mut result = |base: &str, budget: &str| {
+        let output = script(&["--base", base, "--budget", budget, "--history", "results"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&fs::read(place.join("howslow-results/bench.json")).expect("written")).expect("JSON")
+    };
+    // The bad benchmarks are in it and cost nobody else anything.
+    judged(&mut |budget| result("HEAD~1", budget), &is_slower);
+    let comment = fs::read_to_string(place.join("howslow-results/comment.md")).expect("a comment");
+    assert!(comment.contains("slower** | `chain` |") && comment.contains("False alarms here:"), "{comment}");
+    assert_eq!(git(&["ls-tree", "--name-only", "results"]), "badge.svg\nhistory.jsonl\n");
+    let history = git(&["show", "results:history.jsonl"]);
+    let first: Value = serde_json::from_str(history.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(first["commit"], git(&["rev-parse", "HEAD"]).trim());
+    assert!(fs::read_to_string(data.path().join("summary.md")).expect("a summary").contains("`chain`"));
+    let gate = script(&["--base", "HEAD~1", "--fail-on", "slower", "--at-least", "50%"]);
+    assert_eq!(gate.status.code(), Some(0), "{}", String::from_utf8_lossy(&gate.stderr));
+    git(&["checkout", "-q", "HEAD~1"]);
+    judged(&mut |budget| result("HEAD~1", budget), &is_no_change);
+    assert_eq!(git(&["worktree", "list"]).lines().count(), 1, "no work tree is left");
+    assert_eq!(script(&["--base", "nothing"]).status.code(), Some(2));
+}
