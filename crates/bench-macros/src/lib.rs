@@ -121,7 +121,7 @@ fn pushed(options: &Options, function: &Function, label: &[String], generics: &s
             format!("bencher.bench_async(|future| ({block_on})(future), || {call}({argument}))")
         }
     };
-    let label: Vec<String> = label.iter().map(|part| format!("{part:?}")).collect();
+    let label: Vec<String> = label.iter().map(|part| format!("{:?}", closed_up(part))).collect();
     let case = format!("::howslow_bench::private::Case::new(&[{}], move |bencher| {run})", label.join(", "));
     Ok(match &options.args {
         None => format!("cases.push({case});"),
@@ -133,4 +133,27 @@ fn pushed(options: &Options, function: &Function, label: &[String], generics: &s
             }}"
         ),
     })
+}
+
+/// Tokens as one writes them: with a blank only between two words.
+fn closed_up(code: &str) -> String {
+    let is_word = |c: &char| c.is_alphanumeric() || *c == '_';
+    let mut shown = String::new();
+    let mut rest = code.chars().peekable();
+    while let Some(c) = rest.next() {
+        let between = shown.chars().last().is_some_and(|last| is_word(&last)) && rest.peek().is_some_and(is_word);
+        if c != ' ' || between {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn labels_are_written_without_the_blanks_between_tokens() {
+        let shown = ["Vec < u8 >", "& 'static str", "std :: sync :: Arc < dyn Fn () >", "7"].map(super::closed_up);
+        assert_eq!(shown, ["Vec<u8>", "&'static str", "std::sync::Arc<dyn Fn()>", "7"]);
+    }
 }

@@ -1,13 +1,17 @@
 //! Counts allocations. Batches that are timed are not counted, so that counting costs them one load and one branch.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 
+/// On while a batch is counted.
 static COUNTING: AtomicBool = AtomicBool::new(false);
+/// On in the timed part of a batch, which makes no inputs and drops no outputs.
+static INSIDE: AtomicBool = AtomicBool::new(false);
 static SEEN: AtomicBool = AtomicBool::new(false);
 static CALLS: AtomicU64 = AtomicU64::new(0);
 static ALLOCATED: AtomicU64 = AtomicU64::new(0);
-static FREED: AtomicU64 = AtomicU64::new(0);
+/// Allocated less freed, of the whole batch.
+static BALANCE: AtomicI64 = AtomicI64::new(0);
 
 /// An allocator that counts what goes through it:
 ///
@@ -42,34 +46,39 @@ pub(crate) struct Allocations {
     pub calls: u64,
     /// Bytes.
     pub allocated: u64,
-    /// Bytes given back.
-    pub freed: u64,
+    /// Bytes that were not given back until the end of the batch.
+    pub kept: u64,
 }
 
-/// Does `work` and counts what it allocates in all threads. `None` if the program has another allocator.
-pub(crate) fn counted(work: impl FnOnce()) -> Option<Allocations> {
-    let now =
-        || Allocations { calls: CALLS.load(Relaxed), allocated: ALLOCATED.load(Relaxed), freed: FREED.load(Relaxed) };
+/// Runs a batch and counts what its timed part allocates in all threads. `None` if the program has another allocator.
+pub(crate) fn counted(batch: impl FnOnce()) -> Option<Allocations> {
     COUNTING.store(true, Relaxed);
-    // A program that has the profiler shows itself here, whatever its work does.
+    // A program that has the profiler shows itself here, whatever its batch does.
     drop(std::hint::black_box(Box::new(1_u8)));
-    let before = now();
-    work();
+    let before = (CALLS.load(Relaxed), ALLOCATED.load(Relaxed), BALANCE.load(Relaxed));
+    batch();
     COUNTING.store(false, Relaxed);
-    let after = now();
+    let kept = BALANCE.load(Relaxed) - before.2;
     SEEN.load(Relaxed).then(|| Allocations {
-        calls: after.calls - before.calls,
-        allocated: after.allocated - before.allocated,
-        freed: after.freed - before.freed,
+        calls: CALLS.load(Relaxed) - before.0,
+        allocated: ALLOCATED.load(Relaxed) - before.1,
+        kept: u64::try_from(kept).unwrap_or(0),
     })
+}
+
+/// Says that the timed part of a batch begins or ends.
+pub(crate) fn inside(is_timed: bool) {
+    INSIDE.store(is_timed, Relaxed);
 }
 
 #[cold]
 fn note(allocated: usize, freed: usize) {
     SEEN.store(true, Relaxed);
-    CALLS.fetch_add(u64::from(allocated > 0), Relaxed);
-    ALLOCATED.fetch_add(allocated as u64, Relaxed);
-    FREED.fetch_add(freed as u64, Relaxed);
+    BALANCE.fetch_add(allocated as i64 - freed as i64, Relaxed);
+    if INSIDE.load(Relaxed) {
+        CALLS.fetch_add(u64::from(allocated > 0), Relaxed);
+        ALLOCATED.fetch_add(allocated as u64, Relaxed);
+    }
 }
 
 // SAFETY: every call goes to the allocator inside unchanged; counting allocates nothing.

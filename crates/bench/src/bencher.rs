@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
+use crate::allocations;
 use crate::counter::Counter;
 use crate::request::{Asker, serve};
 use crate::rounds;
@@ -36,7 +37,8 @@ impl<'a> Bencher<'a> {
     }
 
     /// Makes an input for every iteration, outside the timing.
-    pub fn with_inputs<I, M: FnMut() -> I>(self, make: M) -> Inputs<'a, M> {
+    // Without a bound, so that the compiler finds out whether a closure may be called from several threads.
+    pub fn with_inputs<M>(self, make: M) -> Inputs<'a, M> {
         Inputs { bencher: self, make }
     }
 
@@ -65,20 +67,23 @@ impl<'a> Bencher<'a> {
     }
 }
 
-impl<'a, I, M: FnMut() -> I> Inputs<'a, M> {
+impl<'a, M> Inputs<'a, M> {
     /// Says what one iteration processes.
     pub fn counter(self, counter: impl Into<Counter>) -> Inputs<'a, M> {
         Inputs { bencher: self.bencher.counter(counter), ..self }
     }
 
     /// Says what one iteration processes, by an input.
-    pub fn input_counter<C: Into<Counter>>(mut self, count: impl FnOnce(&I) -> C) -> Inputs<'a, M> {
+    pub fn input_counter<I, C: Into<Counter>>(mut self, count: impl FnOnce(&I) -> C) -> Inputs<'a, M>
+    where
+        M: FnMut() -> I,
+    {
         let counter = count(&(self.make)());
         self.counter(counter)
     }
 
     /// Times `work` on inputs that it takes.
-    pub fn bench_values<O>(self, work: impl Fn(I) -> O + Sync)
+    pub fn bench_values<I, O>(self, work: impl Fn(I) -> O + Sync)
     where
         M: Fn() -> I + Sync,
     {
@@ -90,7 +95,7 @@ impl<'a, I, M: FnMut() -> I> Inputs<'a, M> {
     }
 
     /// Times `work` on inputs that it borrows. They are dropped outside the timing.
-    pub fn bench_refs<O>(self, work: impl Fn(&mut I) -> O + Sync)
+    pub fn bench_refs<I, O>(self, work: impl Fn(&mut I) -> O + Sync)
     where
         M: Fn() -> I + Sync,
     {
@@ -102,23 +107,31 @@ impl<'a, I, M: FnMut() -> I> Inputs<'a, M> {
     }
 
     /// [`Inputs::bench_values`] in one thread, with a `work` that may change what it captures.
-    pub fn bench_local_values<O>(mut self, mut work: impl FnMut(I) -> O) {
+    pub fn bench_local_values<I, O>(mut self, mut work: impl FnMut(I) -> O)
+    where
+        M: FnMut() -> I,
+    {
         let Bencher { asker, counter, .. } = self.bencher;
         serve(asker, counter, &mut |times| rounds::on_values(times, &mut self.make, &mut work));
     }
 
     /// [`Inputs::bench_refs`] in one thread, with a `work` that may change what it captures.
-    pub fn bench_local_refs<O>(mut self, mut work: impl FnMut(&mut I) -> O) {
+    pub fn bench_local_refs<I, O>(mut self, mut work: impl FnMut(&mut I) -> O)
+    where
+        M: FnMut() -> I,
+    {
         let Bencher { asker, counter, .. } = self.bencher;
         serve(asker, counter, &mut |times| rounds::on_refs(times, &mut self.make, &mut work));
     }
 
     /// Times futures, each with an input; see [`Bencher::bench_async`]. Inputs are made outside the timing.
-    pub fn bench_async<O, F: Future<Output = O>>(
+    pub fn bench_async<I, O, F: Future<Output = O>>(
         mut self,
         mut block_on: impl FnMut(Boxed<'_>),
         mut work: impl FnMut(I) -> F,
-    ) {
+    ) where
+        M: FnMut() -> I,
+    {
         const PART: u64 = 1024;
         let Bencher { asker, counter, .. } = self.bencher;
         serve(asker, counter, &mut |times| {
@@ -128,11 +141,13 @@ impl<'a, I, M: FnMut() -> I> Inputs<'a, M> {
                 let inputs: Vec<I> = (0..part).map(|_| (self.make)()).collect();
                 // Timed inside of the future, so that entering and leaving the executor is not.
                 block_on(Box::pin(async {
+                    allocations::inside(true);
                     let start = Instant::now();
                     for input in inputs {
                         std::hint::black_box(work(input).await);
                     }
                     took += start.elapsed();
+                    allocations::inside(false);
                 }));
                 left -= part;
             }

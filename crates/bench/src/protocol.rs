@@ -141,7 +141,7 @@ impl Asker for Pipes {
             }
             Answer::Counted(None) => "counted".into(),
             Answer::Counted(Some(all)) => {
-                format!("counted allocations={} allocated={} freed={}", all.calls, all.allocated, all.freed)
+                format!("counted allocations={} allocated={} kept={}", all.calls, all.allocated, all.kept)
             }
         };
         self.say(&line);

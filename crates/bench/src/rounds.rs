@@ -5,6 +5,8 @@ use std::mem::{needs_drop, size_of};
 use std::sync::{Barrier, OnceLock};
 use std::time::{Duration, Instant};
 
+use crate::allocations;
+
 /// The cost of a clock reading.
 fn reading() -> Duration {
     static COST: OnceLock<Duration> = OnceLock::new();
@@ -23,9 +25,12 @@ fn reading() -> Duration {
 
 fn timed(work: impl FnOnce()) -> Duration {
     let cost = reading();
+    allocations::inside(true);
     let start = Instant::now();
     work();
-    start.elapsed().saturating_sub(cost)
+    let took = start.elapsed();
+    allocations::inside(false);
+    took.saturating_sub(cost)
 }
 
 /// Runs `work` this often. Outputs that must be dropped are kept until the clock has been read.

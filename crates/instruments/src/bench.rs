@@ -3,7 +3,6 @@
 
 mod pair;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -103,60 +102,109 @@ pub fn listed(program: &std::path::Path, patience: f64) -> Result<Vec<(String, b
 /// If this process may not use the CPU.
 pub fn race(plan: &RacePlan, on_progress: &mut dyn FnMut(&Progress)) -> Result<Race, MeasureError> {
     let signals = Signals::watch();
-    let mut moments = Moments::learn(plan.cpu, plan.width)?;
-    let mut random = Rng::with_seed(plan.seed);
-    let mut benchmarks: Vec<RacedBenchmark> =
-        plan.names.iter().map(|name| RacedBenchmark { name: name.clone(), ..RacedBenchmark::default() }).collect();
-    let (mut times, mut spent) = (BTreeMap::new(), vec![0.0; benchmarks.len()]);
-    let (mut pinned, mut interrupted) = (true, None);
-    let total = PAIRS * benchmarks.len() as u32;
+    let mut course = Course {
+        plan,
+        moments: Moments::learn(plan.cpu, plan.width)?,
+        random: Rng::with_seed(plan.seed),
+        state: plan.names.iter().map(|name| Running::of(name)).collect(),
+        pinned: true,
+    };
+    let mut interrupted = None;
     'all: for pass in 0..PAIRS {
-        let mut order: Vec<usize> = (0..benchmarks.len()).collect();
-        random.shuffle(&mut order);
-        for (done, index) in order.into_iter().enumerate() {
+        let mut order: Vec<usize> = (0..plan.names.len()).collect();
+        course.random.shuffle(&mut order);
+        for (place, index) in order.into_iter().enumerate() {
             interrupted = signals.come();
             if interrupted.is_some() {
                 break 'all;
             }
-            let benchmark = &mut benchmarks[index];
-            // One whose iterations are long has had its time after fewer pairs.
-            if benchmark.failure.is_some() || (spent[index] >= plan.each_s && pass > 1) {
-                continue;
-            }
-            let left = Duration::from_secs_f64((plan.each_s - spent.iter().sum::<f64>() / spent.len() as f64).max(0.0));
-            let left = left.mul_f64(spent.len() as f64);
-            let done = pass * plan.names.len() as u32 + done as u32;
-            on_progress(&Progress { item: benchmark.name.clone(), done, total, left });
-            let slice = (plan.each_s - spent[index]) / f64::from(PAIRS - pass);
-            let program = |side: usize| plan.sides[side][pass as usize % plan.sides[side].len()].clone();
-            let order = PairOrder {
-                programs: [program(0), program(1)],
-                name: benchmark.name.clone(),
-                seconds: slice.max(0.0),
-                times: times.get(&index).copied(),
-                patience: plan.patience,
-                all_cpus: plan.all_cpus,
-                swapped: pass % 2 == 1,
-                seed: random.u64(..),
-            };
-            let began = Instant::now();
-            // A hung batch is given up inside; this is for what hangs elsewhere.
-            let patience = Duration::from_secs_f64(slice.max(0.0) + 8.0 * plan.patience + 60.0);
-            let taken = apart(patience, || order.take(&mut moments)).unwrap_or_else(|lost| Err(lost.to_string()));
-            spent[index] += began.elapsed().as_secs_f64();
+            on_progress(&course.progress(pass, place, index));
+            let failed = course.pair(pass, index);
             interrupted = signals.come();
-            match taken {
-                Ok(taken) => {
-                    times.insert(index, taken.0);
-                    pinned &= taken.1;
-                    benchmark.take_in(taken);
-                }
-                Err(_) if interrupted.is_some() => break 'all,
-                Err(why) => benchmark.failure = Some(why),
+            // A signal to all processes also ends those of the pair.
+            if let Some(why) = failed.filter(|_| interrupted.is_none()) {
+                course.state[index].benchmark.failure = Some(why);
             }
         }
     }
-    Ok(Race { benchmarks, interrupted, pinned })
+    let benchmarks = course.state.into_iter().map(|running| running.benchmark).collect();
+    Ok(Race { benchmarks, interrupted, pinned: course.pinned })
+}
+
+/// A race under way.
+struct Course<'p> {
+    plan: &'p RacePlan,
+    moments: Moments,
+    random: Rng,
+    state: Vec<Running>,
+    pinned: bool,
+}
+
+/// A benchmark under way.
+struct Running {
+    benchmark: RacedBenchmark,
+    /// Iterations of a batch.
+    times: Option<u64>,
+    /// Seconds.
+    spent: f64,
+}
+
+impl Running {
+    fn of(name: &str) -> Running {
+        let benchmark = RacedBenchmark { name: name.into(), ..RacedBenchmark::default() };
+        Running { benchmark, times: None, spent: 0.0 }
+    }
+}
+
+impl Course<'_> {
+    fn progress(&self, pass: u32, place: usize, index: usize) -> Progress {
+        let count = self.state.len() as u32;
+        let left: f64 = self.state.iter().map(|running| (self.plan.each_s - running.spent).max(0.0)).sum();
+        Progress {
+            item: self.state[index].benchmark.name.clone(),
+            done: pass * count + place as u32,
+            total: PAIRS * count,
+            left: Duration::from_secs_f64(left),
+        }
+    }
+
+    /// Runs one pair of processes, unless the benchmark has had its time or has failed. Returns why it failed.
+    fn pair(&mut self, pass: u32, index: usize) -> Option<String> {
+        /// Fewer pairs say nothing of what differs between them.
+        const LEAST_PAIRS: u32 = 2;
+        let (plan, running) = (self.plan, &mut self.state[index]);
+        let is_over = running.spent >= plan.each_s && pass >= LEAST_PAIRS;
+        if running.benchmark.failure.is_some() || is_over {
+            return None;
+        }
+        let slice = ((plan.each_s - running.spent) / f64::from(PAIRS - pass)).max(0.0);
+        let program = |side: usize| plan.sides[side][pass as usize % plan.sides[side].len()].clone();
+        let order = PairOrder {
+            programs: [program(0), program(1)],
+            name: running.benchmark.name.clone(),
+            seconds: slice,
+            times: running.times,
+            patience: plan.patience,
+            all_cpus: plan.all_cpus,
+            swapped: pass % 2 == 1,
+            seed: self.random.u64(..),
+        };
+        let began = Instant::now();
+        // A batch that hangs is given up inside; this is for what hangs elsewhere.
+        let patience = Duration::from_secs_f64(slice + 8.0 * plan.patience + 60.0);
+        let moments = &mut self.moments;
+        let taken = apart(patience, || order.take(moments)).unwrap_or_else(|lost| Err(lost.to_string()));
+        running.spent += began.elapsed().as_secs_f64();
+        match taken {
+            Ok(taken) => {
+                running.times = Some(taken.0);
+                self.pinned &= taken.1;
+                running.benchmark.take_in(taken);
+                None
+            }
+            Err(why) => Some(why),
+        }
+    }
 }
 
 impl RacedBenchmark {

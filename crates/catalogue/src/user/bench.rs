@@ -29,9 +29,26 @@ pub const EMPTY: &str = "the loop of the program";
 /// Its name in the protocol.
 const EMPTY_NAME: &str = "-";
 
+/// What an iteration processes and allocates, as tallies of its cost. Kept is what it does not give back.
+pub const BYTES: &str = "bytes";
+/// Items that it processes.
+pub const ITEMS: &str = "items";
+/// Calls of the allocator.
+pub const ALLOCATIONS: &str = "allocations";
+/// Bytes allocated.
+pub const ALLOCATED: &str = "bytes allocated";
+/// Bytes that it does not give back.
+pub const KEPT: &str = "bytes kept";
+
 /// The operation that runs this benchmark of a program, by the name of the benchmark. `quoted` by its typical figure is for those
 /// that wait. `terms` are subtracted.
-pub fn benchmark(program: &Path, name: &str, patience: f64, quoted: Estimate, terms: &'static [TermOf]) -> &'static Operation {
+pub fn benchmark(
+    program: &Path,
+    name: &str,
+    patience: f64,
+    quoted: Estimate,
+    terms: &'static [TermOf],
+) -> &'static Operation {
     let benchmark = Benchmark {
         program: program.into(),
         name: if name == EMPTY { EMPTY_NAME } else { name }.into(),
@@ -71,10 +88,15 @@ fn prepared(setting: &Setting, benchmark: &'static Benchmark) -> Result<Loop, Fa
     // Counted before the batches, which are long enough to repeat what a first iteration does once.
     const COUNTED: u64 = 8;
     program.run(COUNTED).map_err(failed)?;
+    for (tally, count) in [(BYTES, ready.bytes), (ITEMS, ready.items)] {
+        if let Some(count) = count {
+            setting.tally(tally).pass(count);
+        }
+    }
     if let Some(all) = program.count(COUNTED).map_err(failed)? {
-        setting.tally("allocations").passes(COUNTED, all.calls);
-        setting.tally("bytes allocated").passes(COUNTED, all.bytes);
-        setting.tally("bytes kept").passes(COUNTED, all.bytes.saturating_sub(all.freed));
+        setting.tally(ALLOCATIONS).passes(COUNTED, all.calls);
+        setting.tally(ALLOCATED).passes(COUNTED, all.bytes);
+        setting.tally(KEPT).passes(COUNTED, all.kept);
     }
     Ok(Loop::self_timed(move |times| {
         let pid = program.pid().as_raw_pid();

@@ -6,8 +6,8 @@
 extern crate store as howslow_store;
 
 mod advise;
-mod beside;
 mod bench;
+mod beside;
 mod bill;
 mod commands;
 mod crossover;

@@ -141,7 +141,7 @@ fn counted(side: &mut BenchProgram) -> Result<Option<(f64, f64, f64)>, BenchErro
     let times = if first.elapsed > LONG { 1 } else { COUNTED };
     let all = side.count(times)?;
     let each = |count: u64| count as f64 / times as f64;
-    Ok(all.map(|all| (each(all.calls), each(all.bytes), each(all.bytes.saturating_sub(all.freed)))))
+    Ok(all.map(|all| (each(all.calls), each(all.bytes), each(all.kept))))
 }
 
 /// Iterations whose batch is long enough on both sides.

@@ -129,8 +129,8 @@ pub struct Allocated {
     pub calls: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Bytes given back.
-    pub freed: u64,
+    /// Bytes that are not given back.
+    pub kept: u64,
 }
 
 /// A running bench program. Dropping it ends it, with its process group.
@@ -260,7 +260,7 @@ impl BenchProgram {
         Ok(calls.map(|calls| Allocated {
             calls,
             bytes: number("allocated").unwrap_or(0),
-            freed: number("freed").unwrap_or(0),
+            kept: number("kept").unwrap_or(0),
         }))
     }
 

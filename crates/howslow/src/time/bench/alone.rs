@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use catalogue::bench::{EMPTY, benchmark};
+use catalogue::bench::{ALLOCATED, ALLOCATIONS, BYTES, EMPTY, ITEMS, KEPT, benchmark};
 use operation::{Item, TermOf, term};
-use record::{Estimate, Point, Skip, printable};
+use record::units::{grouped, rate};
+use record::{Bytes, Cost, Estimate, Nanoseconds, Point, Skip, printable};
 
 use super::others::Harness;
 use super::{PATIENCE, none, selected};
 use crate::cli::TimeArgs;
-use crate::output::{Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, say};
 use crate::session::{self, Wanted};
 
 /// The heading of the page's benchmarks.
@@ -24,7 +25,9 @@ const MOST: f64 = 300.0;
 pub(super) fn alone(program: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> {
     if let Some(harness) = Harness::of(program).filter(|harness| *harness != Harness::Own) {
         let name = harness.name();
-        return Err(Misuse(format!("a program of {name} times itself; give an old and a new one to compare them")).into());
+        return Err(
+            Misuse(format!("a program of {name} times itself; give an old and a new one to compare them")).into()
+        );
     }
     let patience = args.patience.unwrap_or(PATIENCE);
     let listed = instruments::bench::listed(program, patience).map_err(Misuse)?;
@@ -51,10 +54,37 @@ pub(super) fn alone(program: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> 
     }
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let nothing = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
+    let notes = notes(&run.costs);
     let outcome = session::print_run(measured, &args.measure, &is_named)?;
     if nothing {
         anyhow::bail!("no benchmark could be timed; the page says why");
     }
-    say(&format!("to compare it with another build: --against REVISION ({})", printable(&program.display().to_string())));
+    say(&format!(
+        "to compare it with another build: --against REVISION ({})",
+        printable(&program.display().to_string())
+    ));
     Ok(outcome)
+}
+
+/// What iterations process in a second and allocate, one line a benchmark that says it.
+fn notes(costs: &[Cost]) -> String {
+    let mut text = String::new();
+    for cost in costs {
+        let tally = |name: &str| cost.tallies.get(name).copied().filter(|count| *count > 0.0);
+        let second = |count: f64| rate(Nanoseconds(cost.quoted().0 / count));
+        let counted = |name: &str, what: &str| tally(name).map(|count| format!("{} {what}", grouped(count)));
+        let size = |name: &str, what: &str| tally(name).map(|bytes| format!("{} {what}", Bytes(bytes.round() as u64)));
+        let parts = [
+            tally(BYTES).map(|count| format!("{}B a second", second(count))),
+            tally(ITEMS).map(|count| format!("{} items a second", second(count))),
+            counted(ALLOCATIONS, "allocations an iteration"),
+            size(ALLOCATED, "allocated"),
+            size(KEPT, "never given back"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if !parts.is_empty() {
+            text += &format!("  {}: {}\n", printable(&cost.operation), parts.join(", "));
+        }
+    }
+    text
 }

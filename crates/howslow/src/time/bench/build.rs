@@ -70,7 +70,8 @@ impl OldBuild {
             }
         };
         let sources = Sources { old, new: here, bench, target, options: options.to_vec() };
-        let program = sources.built(&sources.old, None).map_err(|why| anyhow::anyhow!("--against {}: {why}", printable(text)))?;
+        let program =
+            sources.built(&sources.old, None).map_err(|why| anyhow::anyhow!("--against {}: {why}", printable(text)))?;
         Ok(OldBuild { program, sources: Some(sources), _cleaner: cleaner, scratch: Some(scratch) })
     }
 
@@ -90,11 +91,15 @@ impl OldBuild {
         let mut linked = Linked { old: Vec::new(), new: Vec::new() };
         for seed in 1..=layouts {
             for (side, folder) in [(&mut linked.old, &sources.old), (&mut linked.new, &sources.new)] {
-                let program = sources.built(folder, Some(seed)).map_err(|why| {
-                    format!("the linker cannot order functions anew ({why}); lld can")
-                })?;
+                let program = sources
+                    .built(folder, Some(seed))
+                    .map_err(|why| format!("the linker cannot order functions anew ({why}); lld can"))?;
                 // The next one has the same path.
-                let kept = scratch.path().join(format!("{}-{seed}-{}", sources.bench, side.len() + if folder == &sources.old { 0 } else { 100 }));
+                let kept = scratch.path().join(format!(
+                    "{}-{seed}-{}",
+                    sources.bench,
+                    side.len() + if folder == &sources.old { 0 } else { 100 }
+                ));
                 fs::copy(&program, &kept).map_err(|error| format!("{}: {error}", kept.display()))?;
                 side.push(kept);
             }
@@ -127,7 +132,8 @@ impl Sources {
             }
         };
         let messages = apart(LONGEST, run).unwrap_or_else(|lost| Err(format!("cargo: {lost}")))?;
-        executable(&messages, &self.bench).ok_or_else(|| format!("cargo built no bench target '{}'", printable(&self.bench)))
+        executable(&messages, &self.bench)
+            .ok_or_else(|| format!("cargo built no bench target '{}'", printable(&self.bench)))
     }
 }
 
@@ -164,9 +170,13 @@ fn git(folder: &Path, words: &[&str]) -> Option<String> {
 fn work_tree(revision: &str, here: &Path, scratch: &Path) -> anyhow::Result<(PathBuf, Cleaner)> {
     let shown = printable(revision);
     let Some(prefix) = git(here, &["rev-parse", "--show-prefix"]) else {
-        return Err(Misuse(format!("--against {shown}: there is no such folder or program, and this folder is in no git repository")).into());
+        return Err(Misuse(format!(
+            "--against {shown}: there is no such folder or program, and this folder is in no git repository"
+        ))
+        .into());
     };
-    let commit = git(here, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")]);
+    let commit =
+        git(here, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")]);
     let Some(commit) = commit else {
         return Err(Misuse(format!("--against {shown}: no git revision, folder or program is called so")).into());
     };

@@ -65,7 +65,10 @@ fn check(args: &TimeArgs) -> anyhow::Result<()> {
     output::check_writable(&args.measure.output)?;
     cpu::check(args.measure.cpu, &system::machine::describe().cpu.usable)?;
     if args.measure.csv || args.measure.summary || args.measure.repeat.is_some() {
-        return Err(Misuse("a comparison of builds prints a page or --json; omit --csv, --summary and --repeat".into()).into());
+        return Err(Misuse(
+            "a comparison of builds prints a page or --json; omit --csv, --summary and --repeat".into(),
+        )
+        .into());
     }
     Ok(())
 }
@@ -90,7 +93,9 @@ impl Compared {
             [Some(one), Some(other)] if one == other => one,
             [Some(one), Some(other)] => {
                 let (one, other) = (one.name(), other.name());
-                return Err(Misuse(format!("--bench: the old one is a program of {one}, the new one of {other}")).into());
+                return Err(
+                    Misuse(format!("--bench: the old one is a program of {one}, the new one of {other}")).into()
+                );
             }
             [None, _] => return Err(unknown(&programs[0]).into()),
             [_, None] => return Err(unknown(&programs[1]).into()),
@@ -119,7 +124,9 @@ impl Compared {
             }
             compared.names = new.into_iter().filter(|name| old.contains(name)).collect();
             if compared.names.is_empty() {
-                return Err(Misuse(format!("the builds have no benchmark in common: {}", compared.notes.join("; "))).into());
+                return Err(
+                    Misuse(format!("the builds have no benchmark in common: {}", compared.notes.join("; "))).into()
+                );
             }
         }
         Ok(compared)
@@ -199,7 +206,10 @@ impl Compared {
         if self.rows.iter().all(|row| row.compared.is_none()) {
             let why: Vec<&str> = self.rows.iter().flat_map(|row| &row.notes).map(String::as_str).collect();
             if self.interrupted.is_none() {
-                anyhow::bail!("nothing could be compared: {}", if why.is_empty() { "no benchmark ran" } else { why[0] });
+                anyhow::bail!(
+                    "nothing could be compared: {}",
+                    if why.is_empty() { "no benchmark ran" } else { why[0] }
+                );
             }
         }
         let null = self.null.as_deref().map(judged::nulls);
