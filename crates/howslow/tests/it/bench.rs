@@ -319,3 +319,69 @@ fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
     assert_eq!(git(&["worktree", "list"]).lines().count(), 1, "no work tree is left");
     assert_eq!(script(&["--base", "nothing"]).status.code(), Some(2));
 }
+
+#[test]
+fn cargo_bench_compares_with_a_revision_and_leaves_nothing() {
+    let data = folder();
+    let place = data.path().join("package");
+    let write = |name: &str, text: &str| {
+        let path = place.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
+    };
+    let source = |extra: u32| {
+        format!(
+            "fn main() {{ howslow_bench::main(); }}\n#[howslow_bench::bench]\nfn chain() -> u64 {{\n    \
+             (0..20 * (100 + {extra})).fold(1, |sum: u64, _| howslow_bench::black_box(sum ^ 5))\n}}\n"
+        )
+    };
+    let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench");
+    write(
+        "Cargo.toml",
+        &format!(
+            "[package]\nname = \"p\"\nedition = \"2021\"\n[dev-dependencies]\nhowslow-bench.path = \"{}\"\n[[bench]]\nname = \"sums\"\n\
+         harness = false\n[workspace]\n",
+            text(&harness)
+        ),
+    );
+    write("src/lib.rs", "");
+    write(".gitignore", "target\n");
+    let git = |words: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let output = Command::new("git").args(identity).args(words).current_dir(&place).output().expect("git");
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    git(&["init", "-q"]);
+    for bench in ["fn main() { does not build }".to_owned(), source(0)] {
+        write("benches/sums.rs", &bench);
+        git(&["add", "."]);
+        git(&["commit", "-q", "-m", "work"]);
+    }
+    write("benches/sums.rs", &source(5));
+    let scratch = data.path().join("scratch");
+    fs::create_dir(&scratch).expect("a folder");
+    let bench = |words: &[&str]| {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["bench", "--quiet", "--offline", "--bench", "sums", "--"]).args(words).current_dir(&place);
+        cargo.env("HOWSLOW", assert_cmd::cargo::cargo_bin!("howslow")).env("HOWSLOW_DATA", data.path());
+        cargo.env("TMPDIR", &scratch).env_remove("CARGO_TARGET_DIR");
+        let output = cargo.output().expect("cargo");
+        (output.status.code(), output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let compare = &mut |budget: &str| {
+        let (_, document, errors) =
+            bench(&["chain", "--against", "HEAD", "--layouts", "0", "--json", "--budget", budget]);
+        serde_json::from_slice(&document).unwrap_or_else(|_| panic!("{errors}"))
+    };
+    judged(compare, &is_slower);
+    let (status, _, errors) = bench(&["--against", "HEAD~1"]);
+    assert!(
+        status == Some(1) && errors.contains("--against HEAD~1: cargo cannot build it; its messages are above"),
+        "{errors}"
+    );
+    let (status, _, errors) = bench(&["--against", "nowhere"]);
+    assert!(status == Some(2) && errors.contains("no git revision, folder or program is called so"), "{errors}");
+    assert_eq!(git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(fs::read_dir(&scratch).expect("a folder").count(), 0);
+}
