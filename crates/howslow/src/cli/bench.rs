@@ -33,8 +33,8 @@ pub(crate) struct BenchArgs {
     /// Also compare the old one with itself: how often does this machine call nothing a change?
     #[arg(long, requires = "bench")]
     pub null: bool,
-    /// A gate: exit status 4 if a benchmark is slower, or if one has changed in either direction
-    #[arg(long, value_name = "VERDICT", value_enum, requires = "bench")]
+    /// A gate: exit status 4 if a benchmark is slower, or with `changed` if one has changed in either direction
+    #[arg(long, value_name = "slower|changed", value_enum, hide_possible_values = true, requires = "bench")]
     pub fail_on: Option<FailOnVerdict>,
     /// With --fail-on: a change fails only if it is larger than this
     #[arg(long, value_name = "PERCENT", requires = "fail_on", value_parser = share, allow_hyphen_values = true)]

@@ -2,7 +2,7 @@
 
 use analysis::compare::Verdict;
 
-use super::BenchShown;
+use super::shown::BenchShown;
 
 /// The badge of a comparison.
 pub fn bench_badge(shown: &BenchShown) -> String {
@@ -27,7 +27,7 @@ pub fn bench_badge(shown: &BenchShown) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{example, row};
+    use super::super::shown::tests::{example, row};
     use super::*;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use analysis::compare::Verdict;
 
-use super::{BenchRow, BenchShown};
+use super::shown::{BenchRow, BenchShown};
 
 /// The comparison for a comment on a pull request: what changed and what is open, the rest folded.
 pub fn bench_markdown(shown: &BenchShown) -> String {
@@ -46,7 +46,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::example;
+    use super::super::shown::tests::example;
     use super::*;
 
     #[test]

@@ -154,8 +154,8 @@ impl BenchProgram {
     pub fn start(program: &Path, shift: usize, patience: Duration) -> Result<BenchProgram, BenchError> {
         let shown = program.display().to_string();
         let failed = |why: String| BenchError::Start { program: record::printable(&shown), why };
-        let (requests, their_requests) = pipe_of(Reads::Theirs).map_err(|error| failed(error.to_string()))?;
-        let (answers, their_answers) = pipe_of(Reads::Ours).map_err(|error| failed(error.to_string()))?;
+        let (requests, their_requests) = pipe_of(PipeReader::Theirs).map_err(|error| failed(error.to_string()))?;
+        let (answers, their_answers) = pipe_of(PipeReader::Ours).map_err(|error| failed(error.to_string()))?;
         let mut command = command_of(program);
         command
             .stdin(Stdio::null())
@@ -348,16 +348,16 @@ fn command_of(program: &Path) -> Command {
 
 /// Who reads from a pipe.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reads {
+enum PipeReader {
     Ours,
     Theirs,
 }
 
 /// Our end of a pipe, which does not wait to be read and is closed by exec, and theirs, which programs inherit.
-fn pipe_of(reads: Reads) -> rustix::io::Result<(OwnedFd, OwnedFd)> {
+fn pipe_of(reads: PipeReader) -> rustix::io::Result<(OwnedFd, OwnedFd)> {
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-    let (ours, theirs) = if reads == Reads::Ours { (reader, writer) } else { (writer, reader) };
-    if reads == Reads::Ours {
+    let (ours, theirs) = if reads == PipeReader::Ours { (reader, writer) } else { (writer, reader) };
+    if reads == PipeReader::Ours {
         fcntl_setfl(&ours, fcntl_getfl(&ours)? | OFlags::NONBLOCK)?;
     }
     fcntl_setfd(&theirs, FdFlags::empty())?;

@@ -59,6 +59,9 @@ pub(super) fn alone(program: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> 
     if nothing {
         anyhow::bail!("no benchmark could be timed; the page says why");
     }
+    if !args.measure.json && !args.measure.csv {
+        output::print_page(&notes)?;
+    }
     say(&format!(
         "to compare it with another build: --against REVISION ({})",
         printable(&program.display().to_string())
