@@ -10,7 +10,7 @@ use analysis::lockstep::Block;
 use analysis::statistics::median;
 use catalogue::bench::BenchProgram;
 use fastrand::Rng;
-use measure::{MeasureError, Moments, Progress, Signals};
+use measure::{MeasureError, Progress, QuietCore, Signals};
 use system::guard::apart;
 
 use pair::{PairOrder, PairTaken};
@@ -104,7 +104,7 @@ pub fn race(plan: &RacePlan, on_progress: &mut dyn FnMut(&Progress)) -> Result<R
     let signals = Signals::watch();
     let mut course = Course {
         plan,
-        moments: Moments::learn(plan.cpu, plan.width)?,
+        moments: QuietCore::learn(plan.cpu, plan.width)?,
         random: Rng::with_seed(plan.seed),
         state: plan.names.iter().map(|name| Running::of(name)).collect(),
         pinned: true,
@@ -134,7 +134,7 @@ pub fn race(plan: &RacePlan, on_progress: &mut dyn FnMut(&Progress)) -> Result<R
 /// A race under way.
 struct Course<'p> {
     plan: &'p RacePlan,
-    moments: Moments,
+    moments: QuietCore,
     random: Rng,
     state: Vec<Running>,
     pinned: bool,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::FailOnVerdict;
+use super::compare::FailOnVerdict;
 use super::value::share;
 
 /// Bench programs instead of routines and commands.

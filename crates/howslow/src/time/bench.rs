@@ -4,17 +4,15 @@ mod alone;
 mod build;
 mod judged;
 mod others;
+mod selection;
 mod versus;
 
 use std::path::{Path, PathBuf};
 
 use record::printable;
 
-use crate::cli::{BenchArgs, TimeArgs};
+use crate::cli::TimeArgs;
 use crate::output::{Misuse, Outcome};
-
-/// A batch that takes longer hangs.
-const PATIENCE: f64 = 30.0;
 
 pub(super) fn bench(args: &TimeArgs) -> anyhow::Result<Outcome> {
     let programs: Vec<PathBuf> = args.bench.bench.iter().map(|path| found(path)).collect::<Result<_, _>>()?;
@@ -44,19 +42,4 @@ fn found(path: &Path) -> Result<PathBuf, Misuse> {
         Ok(whole) if whole.is_file() => Ok(whole),
         _ => Err(Misuse(format!("--bench {shown}: there is no such program"))),
     }
-}
-
-/// The names of a program that the filters select; without filters, those that need not be named.
-fn selected(listed: Vec<(String, bool)>, args: &BenchArgs) -> Vec<String> {
-    let names = |name: &String| {
-        args.filter.iter().any(|filter| if args.exact { name == filter } else { name.contains(filter.as_str()) })
-    };
-    let wanted = |(name, ignored): &(String, bool)| if args.filter.is_empty() { !ignored } else { names(name) };
-    listed.into_iter().filter(wanted).map(|(name, _)| name).collect()
-}
-
-/// A filter that selects nothing is a misuse.
-fn none(program: &Path) -> Misuse {
-    let shown = printable(&program.display().to_string());
-    Misuse(format!("no benchmark of {shown} is selected; its option --list shows what it has"))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use catalogue::bench::{BenchError, BenchProgram, spread};
 use fastrand::Rng;
-use measure::{Moment, Moments};
+use measure::{CoreMoment, QuietCore};
 use rustix::thread::{CpuSet, sched_getaffinity};
 
 /// What a pair is to do.
@@ -41,11 +41,11 @@ const SHIFTS: usize = 256;
 
 impl PairOrder {
     /// Does it. The process ends afterwards, so its affinity may change.
-    pub fn take(&self, moments: &mut Moments) -> Result<PairTaken, String> {
+    pub fn take(&self, moments: &mut QuietCore) -> Result<PairTaken, String> {
         self.run(moments).map_err(|error| error.to_string())
     }
 
-    fn run(&self, moments: &mut Moments) -> Result<PairTaken, BenchError> {
+    fn run(&self, moments: &mut QuietCore) -> Result<PairTaken, BenchError> {
         let mut random = Rng::with_seed(self.seed);
         let allowed = sched_getaffinity(None).unwrap_or_default();
         let pinned = self.all_cpus || moments.settle(&mut random);
@@ -84,7 +84,7 @@ impl PairOrder {
         &self,
         sides: &mut [BenchProgram; 2],
         times: u64,
-        moments: &Moments,
+        moments: &QuietCore,
     ) -> Result<Vec<(f64, f64, bool)>, BenchError> {
         let start = moments.now();
         let mut waited = 0.0;
@@ -114,8 +114,8 @@ impl PairOrder {
         &self,
         sides: &mut [BenchProgram; 2],
         times: u64,
-        moments: &Moments,
-        mut before: Moment,
+        moments: &QuietCore,
+        mut before: CoreMoment,
     ) -> Result<(f64, f64, bool), BenchError> {
         let mut each = [[0.0; 2]; 2];
         let mut quiet = true;

@@ -8,7 +8,7 @@ use record::units::{grouped, rate};
 use record::{Bytes, Cost, Estimate, Nanoseconds, Point, Skip, printable};
 
 use super::others::Harness;
-use super::{PATIENCE, none, selected};
+use super::selection::{PATIENCE, none, selected};
 use crate::cli::TimeArgs;
 use crate::output::{self, Misuse, Outcome, say};
 use crate::session::{self, Wanted};

@@ -1,112 +1,29 @@
 //! Bench programs of other harnesses: which one it is, how it is run for a short time, and what it prints. They time themselves, so
 //! whole runs of two builds alternate.
 
+mod harness;
 mod printed;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use analysis::lockstep::Block;
 use instruments::bench::{Race, RacedBenchmark};
-use measure::{Moments, Progress, Signals};
+use measure::{Progress, QuietCore, Signals};
 use record::printable;
 use system::guard::apart;
 
-use super::PATIENCE;
+use super::selection::PATIENCE;
 use crate::cli::TimeArgs;
 use crate::output::Misuse;
 use crate::scratch;
 
-/// Who wrote the harness.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Harness {
-    /// A program that speaks howslow's protocol.
-    Own,
-    Criterion,
-    Divan,
-    Google,
-    Go,
-}
+pub(super) use harness::Harness;
 
-/// A text that every program of a harness contains.
-const MARKS: [(&str, Harness); 5] = [
-    ("HOWSLOW_BENCH", Harness::Own),
-    ("CRITERION_HOME", Harness::Criterion),
-    ("DIVAN_MIN_TIME", Harness::Divan),
-    ("benchmark_min_time", Harness::Google),
-    ("test.benchtime", Harness::Go),
-];
-
-/// Seconds of one benchmark in one run.
-const SHORT: f64 = 0.1;
 /// Fewer blocks say nothing, whatever the budget.
 const LEAST_BLOCKS: usize = 4;
-
-impl Harness {
-    /// The harness of a program. A script is taken for one that speaks the protocol.
-    pub fn of(program: &Path) -> Option<Harness> {
-        let bytes = fs::read(program).ok()?;
-        if !bytes.starts_with(b"\x7fELF") {
-            return Some(Harness::Own);
-        }
-        MARKS.iter().find(|(mark, _)| contains(&bytes, mark.as_bytes())).map(|(_, harness)| *harness)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Harness::Own => "howslow-bench",
-            Harness::Criterion => "criterion",
-            Harness::Divan => "divan",
-            Harness::Google => "Google Benchmark",
-            Harness::Go => "go test",
-        }
-    }
-
-    /// One short run of the benchmarks that these filters name.
-    fn command(self, program: &Path, filters: &[String], folder: &Path) -> Command {
-        let mut command = Command::new(program);
-        let pattern = if filters.is_empty() { ".".to_owned() } else { filters.join("|") };
-        let seconds = SHORT.to_string();
-        match self {
-            Harness::Own => {}
-            Harness::Criterion => {
-                command.args([
-                    "--bench",
-                    "--noplot",
-                    "--discard-baseline",
-                    "--warm-up-time",
-                    "0.02",
-                    "--sample-size",
-                    "10",
-                ]);
-                command.args(["--nresamples", "1000", "--measurement-time", &seconds, &pattern]);
-                command.env("CRITERION_HOME", folder);
-            }
-            Harness::Divan => {
-                command.args(["--bench", "--color", "never", "--min-time", &seconds, "--max-time", &seconds]);
-                command.args(filters);
-            }
-            Harness::Google => {
-                command.args(["--benchmark_format=json", &format!("--benchmark_min_time={seconds}s")]);
-                command.arg(format!("--benchmark_filter={pattern}"));
-            }
-            Harness::Go => {
-                command.args(["-test.run=^$", &format!("-test.benchtime={seconds}s"), "-test.count=1"]);
-                command.arg(format!("-test.bench={pattern}"));
-            }
-        }
-        command.stdin(Stdio::null()).stderr(Stdio::piped());
-        command
-    }
-}
-
-fn contains(bytes: &[u8], mark: &[u8]) -> bool {
-    bytes.windows(mark.len()).any(|window| window == mark)
-}
 
 /// Runs both in the order A B B A until `total_s` seconds are over.
 ///
@@ -120,7 +37,7 @@ pub(super) fn alternate(
     on_progress: &mut dyn FnMut(&Progress),
 ) -> anyhow::Result<Race> {
     let signals = Signals::watch();
-    let mut moments = Moments::learn(args.measure.cpu, None)?;
+    let mut moments = QuietCore::learn(args.measure.cpu, None)?;
     let mut random = fastrand::Rng::with_seed(args.measure.seed.unwrap_or_else(|| fastrand::u64(..)));
     let scratch = measure::Scratch::make(&scratch::folder()?)?;
     // The runtime of Go collects garbage on other CPUs.

@@ -8,8 +8,9 @@ use report::{BenchRow, BenchShown};
 use store::{Calibration, Store};
 
 use super::build::{Linked, OldBuild};
+use super::judged;
 use super::others::{Harness, alternate};
-use super::{PATIENCE, judged, none, selected};
+use super::selection::{PATIENCE, none, selected};
 use crate::cli::TimeArgs;
 use crate::cpu;
 use crate::kin::machine_name;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Harness;
+use super::harness::Harness;
 
 /// The time of each benchmark in this output.
 pub(super) fn times(harness: Harness, text: &str) -> BTreeMap<String, f64> {

@@ -12,23 +12,23 @@ const TOLERANCE: f64 = 0.03;
 
 /// A check of the core at one moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment(Speed);
+pub struct CoreMoment(Speed);
 
 /// Knows what an undisturbed core of this machine looks like.
-pub struct Moments {
+pub struct QuietCore {
     checker: Checker,
     quietness: Quietness,
 }
 
-impl Moments {
+impl QuietCore {
     /// Looks at the CPUs, or at one, for some milliseconds. `remembered` is the width that earlier runs have seen.
     ///
     /// # Errors
     /// If this process may not use that CPU.
-    pub fn learn(cpu: Option<u32>, remembered: Option<f64>) -> Result<Moments, MeasureError> {
+    pub fn learn(cpu: Option<u32>, remembered: Option<f64>) -> Result<QuietCore, MeasureError> {
         let checker = Checker::calibrate(Clock::calibrate());
         let quietness = Quietness::open(checker, cpu, remembered, TOLERANCE)?;
-        Ok(Moments { checker, quietness })
+        Ok(QuietCore { checker, quietness })
     }
 
     /// Moves this process to the quietest CPU. What it starts from now on stays there as well. Returns false if it may not be
@@ -44,18 +44,18 @@ impl Moments {
     }
 
     /// Checks the core. Takes 4 µs: another process may have had it, so the first of two checks only warms up.
-    pub fn check(&self) -> Moment {
+    pub fn check(&self) -> CoreMoment {
         self.checker.check();
-        Moment(self.checker.check())
+        CoreMoment(self.checker.check())
     }
 
     /// True if the core is undisturbed at a moment.
-    pub fn is_quiet(&self, moment: Moment) -> bool {
+    pub fn is_quiet(&self, moment: CoreMoment) -> bool {
         moment.0.share() <= self.quietness.limit()
     }
 
     /// True if the core was undisturbed at both moments, at one clock.
-    pub fn was_quiet(&self, before: Moment, after: Moment) -> bool {
+    pub fn was_quiet(&self, before: CoreMoment, after: CoreMoment) -> bool {
         self.is_quiet(before) && self.is_quiet(after) && steady(before.0, after.0)
     }
 
