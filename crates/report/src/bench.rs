@@ -55,8 +55,13 @@ mod tests {
     #[test]
     fn the_page_says_what_changed_and_what_is_open() {
         let page = bench(&example(), Style::new(Colours::Off, 110));
-        assert!(page.starts_with("this build beside main: 1 slower, 1 the same, 1 inconclusive, 1 not compared of 4"), "{page}");
-        for text in ["5 % slower", "1 -> 2 allocations, 64 -> 128 B allocated, 0 -> 64 B kept", "parse: it panicked: no input"] {
+        assert!(
+            page.starts_with("this build beside main: 1 slower, 1 the same, 1 inconclusive, 1 not compared of 4"),
+            "{page}"
+        );
+        for text in
+            ["5 % slower", "1 -> 2 allocations, 64 -> 128 B allocated, 0 -> 64 B kept", "parse: it panicked: no input"]
+        {
             assert!(page.contains(text), "{text}: {page}");
         }
         assert!(page.contains("called changed in 0 of 4 comparisons"), "{page}");
