@@ -115,7 +115,7 @@ pub(crate) enum Verb {
     /// Measure the operations that patterns name
     Run(RunArgs),
     /// Time routines and commands of your own
-    Time(TimeArgs),
+    Time(Box<TimeArgs>),
     /// Count what a running program asks of the kernel, and price it
     Bill(BillArgs),
     /// The bill of the whole system, live: processes and cgroups by what they cost the system

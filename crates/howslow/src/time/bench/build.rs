@@ -141,7 +141,7 @@ impl Sources {
 fn executable(messages: &str, bench: &str) -> Option<PathBuf> {
     let documents = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let built = documents.filter(|message| message["target"]["name"] == bench);
-    built.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).last()
+    built.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).next_back()
 }
 
 /// The name of the bench target and cargo's target folder, by the path that cargo gives a program: `release/deps/NAME-HASH`.
