@@ -51,6 +51,7 @@ pub mod reference;
 pub mod relative;
 pub mod repeated;
 pub mod scalability;
+pub mod self_test;
 pub mod statistics;
 pub mod study;
 pub mod sums;

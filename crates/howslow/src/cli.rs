@@ -41,7 +41,7 @@ pub(crate) use fleet::{
 pub(crate) use history::{HistoryArgs, HistoryVerb, WatchArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use load::{Bound, LoadArgs};
-pub(crate) use measure::{ALL, AgainstArgs, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
+pub(crate) use measure::{ALL, AgainstArgs, MeasureArgs, RunArgs, ScalingArgs, SelfTestArgs, StudyArgs, TimeArgs};
 pub(crate) use model::{DemandArgs, ModelArgs};
 pub(crate) use noise::NoiseArgs;
 pub(crate) use predict::{PredictArgs, PriceState};
@@ -163,6 +163,8 @@ pub(crate) enum Verb {
     /// Show what will make measurements noisy or impossible on this machine
     #[command(after_help = CHECKED)]
     Doctor(JsonArgs),
+    /// Check that costs are measured right on this machine, in about 20 seconds; exits with 4 if not
+    SelfTest(SelfTestArgs),
     /// Print the JSON Schema of a run, or of what a verb prints with --json
     #[command(after_help = DESCRIBED)]
     Schema {

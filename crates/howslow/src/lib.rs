@@ -47,6 +47,7 @@ mod run;
 mod scaling;
 mod scratch;
 mod screen;
+mod self_test;
 mod session;
 mod show;
 mod study;
@@ -136,6 +137,7 @@ fn begin() -> std::process::ExitCode {
         Some(Verb::Bill(args)) => bill::bill(&args),
         Some(Verb::Top(args)) => top::top(&args),
         Some(Verb::Noise(args)) => noise::noise(&args),
+        Some(Verb::SelfTest(args)) => self_test::self_test(&args),
         Some(Verb::Doctor(args)) => doctor::doctor(&args),
         Some(Verb::Schema { document }) => generate::schema(&document),
         Some(Verb::Completions { shell }) => generate::completions(shell),

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use rustix::fs::Access;
+
 use crate::output::Misuse;
 
 /// The folder for scratch files, which must exist.
@@ -14,12 +16,12 @@ pub(crate) fn folder() -> Result<PathBuf, Misuse> {
     Err(Misuse(record::printable(&text)))
 }
 
-/// The folder for scratch files: TMPDIR, or /var/tmp, which unlike /tmp is on a disk on most systems.
+/// The folder for scratch files: TMPDIR, or /var/tmp, which unlike /tmp is on a disk on most systems. Where neither can be written, as in
+/// a container whose files are read-only, it is memory.
 pub(crate) fn root() -> PathBuf {
-    let var_tmp = PathBuf::from("/var/tmp");
-    match std::env::var_os("TMPDIR") {
-        Some(folder) if !folder.is_empty() => folder.into(),
-        _ if var_tmp.is_dir() => var_tmp,
-        _ => std::env::temp_dir(),
+    if let Some(folder) = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty()) {
+        return folder.into();
     }
+    let may_write = |folder: &&str| rustix::fs::access(*folder, Access::WRITE_OK).is_ok();
+    ["/var/tmp", "/tmp", "/dev/shm"].iter().find(may_write).unwrap_or(&"/tmp").into()
 }

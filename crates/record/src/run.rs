@@ -366,7 +366,7 @@ impl Run {
 }
 
 /// The JSON Schema of the run document, as published in `docs/`. A test holds it to the types.
-pub const RUN_SCHEMA: &str = include_str!("../../../docs/howslow-run-2.schema.json");
+pub const RUN_SCHEMA: &str = include_str!("../howslow-run-2.schema.json");
 
 /// The JSON Schema of the run document, as the types give it.
 #[cfg(feature = "schema")]

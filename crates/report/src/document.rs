@@ -20,6 +20,7 @@ mod prefetch;
 mod reference;
 mod repeat;
 mod scaling;
+mod self_test;
 mod study;
 mod top;
 mod watch;
@@ -45,6 +46,7 @@ pub use prefetch::PrefetchStudy;
 pub use reference::{CostHeld, OddCosts};
 pub use repeat::RepeatDocument;
 pub use scaling::ScalingDocument;
+pub use self_test::SelfTestDocument;
 pub use study::{StudiesDocument, StudyCell, StudyDocument};
 pub use top::TopDocument;
 pub use watch::{WatchChange, WatchCost, WatchDocument, WatchFact};
@@ -52,42 +54,43 @@ pub use watch::{WatchChange, WatchCost, WatchDocument, WatchFact};
 /// The name and the JSON Schema of every document, as published in `docs/`.
 pub const DOCUMENTS: &[(&str, &str)] = &[
     ("run", record::RUN_SCHEMA),
-    ("repeat", include_str!("../../../docs/schemas/repeat.json")),
-    ("list", include_str!("../../../docs/schemas/list.json")),
-    ("syscalls", include_str!("../../../docs/schemas/syscalls.json")),
-    ("history", include_str!("../../../docs/schemas/history.json")),
-    ("watch", include_str!("../../../docs/schemas/watch.json")),
-    ("doctor", include_str!("../../../docs/schemas/doctor.json")),
-    ("model", include_str!("../../../docs/schemas/model.json")),
-    ("bench", include_str!("../../../docs/schemas/bench.json")),
-    ("bill", include_str!("../../../docs/schemas/bill.json")),
-    ("bill-changes", include_str!("../../../docs/schemas/bill-changes.json")),
-    ("top", include_str!("../../../docs/schemas/top.json")),
-    ("noise", include_str!("../../../docs/schemas/noise.json")),
-    ("compare", include_str!("../../../docs/schemas/compare.json")),
-    ("crossover", include_str!("../../../docs/schemas/crossover.json")),
-    ("explain", include_str!("../../../docs/schemas/explain.json")),
-    ("explain-costs", include_str!("../../../docs/schemas/explain-costs.json")),
-    ("predict", include_str!("../../../docs/schemas/predict.json")),
-    ("predict-several", include_str!("../../../docs/schemas/predict-several.json")),
-    ("predict-factors", include_str!("../../../docs/schemas/predict-factors.json")),
-    ("scaling", include_str!("../../../docs/schemas/scaling.json")),
-    ("study", include_str!("../../../docs/schemas/study.json")),
-    ("study-all", include_str!("../../../docs/schemas/study-all.json")),
-    ("study-prefetch", include_str!("../../../docs/schemas/study-prefetch.json")),
-    ("interference", include_str!("../../../docs/schemas/interference.json")),
-    ("load", include_str!("../../../docs/schemas/load.json")),
-    ("load-size", include_str!("../../../docs/schemas/load-size.json")),
-    ("load-plan", include_str!("../../../docs/schemas/load-plan.json")),
-    ("file-resident", include_str!("../../../docs/schemas/file-resident.json")),
-    ("file-evict", include_str!("../../../docs/schemas/file-evict.json")),
-    ("file-sync", include_str!("../../../docs/schemas/file-sync.json")),
-    ("file-advise", include_str!("../../../docs/schemas/file-advise.json")),
-    ("fleet", include_str!("../../../docs/schemas/fleet.json")),
-    ("file-tune", include_str!("../../../docs/schemas/file-tune.json")),
-    ("fleet-show", include_str!("../../../docs/schemas/fleet-show.json")),
-    ("terminal", include_str!("../../../docs/schemas/terminal.json")),
-    ("terminal-pty", include_str!("../../../docs/schemas/terminal-pty.json")),
+    ("repeat", include_str!("../schemas/repeat.json")),
+    ("list", include_str!("../schemas/list.json")),
+    ("syscalls", include_str!("../schemas/syscalls.json")),
+    ("history", include_str!("../schemas/history.json")),
+    ("watch", include_str!("../schemas/watch.json")),
+    ("doctor", include_str!("../schemas/doctor.json")),
+    ("self-test", include_str!("../schemas/self-test.json")),
+    ("model", include_str!("../schemas/model.json")),
+    ("bench", include_str!("../schemas/bench.json")),
+    ("bill", include_str!("../schemas/bill.json")),
+    ("bill-changes", include_str!("../schemas/bill-changes.json")),
+    ("top", include_str!("../schemas/top.json")),
+    ("noise", include_str!("../schemas/noise.json")),
+    ("compare", include_str!("../schemas/compare.json")),
+    ("crossover", include_str!("../schemas/crossover.json")),
+    ("explain", include_str!("../schemas/explain.json")),
+    ("explain-costs", include_str!("../schemas/explain-costs.json")),
+    ("predict", include_str!("../schemas/predict.json")),
+    ("predict-several", include_str!("../schemas/predict-several.json")),
+    ("predict-factors", include_str!("../schemas/predict-factors.json")),
+    ("scaling", include_str!("../schemas/scaling.json")),
+    ("study", include_str!("../schemas/study.json")),
+    ("study-all", include_str!("../schemas/study-all.json")),
+    ("study-prefetch", include_str!("../schemas/study-prefetch.json")),
+    ("interference", include_str!("../schemas/interference.json")),
+    ("load", include_str!("../schemas/load.json")),
+    ("load-size", include_str!("../schemas/load-size.json")),
+    ("load-plan", include_str!("../schemas/load-plan.json")),
+    ("file-resident", include_str!("../schemas/file-resident.json")),
+    ("file-evict", include_str!("../schemas/file-evict.json")),
+    ("file-sync", include_str!("../schemas/file-sync.json")),
+    ("file-advise", include_str!("../schemas/file-advise.json")),
+    ("fleet", include_str!("../schemas/fleet.json")),
+    ("file-tune", include_str!("../schemas/file-tune.json")),
+    ("fleet-show", include_str!("../schemas/fleet-show.json")),
+    ("terminal", include_str!("../schemas/terminal.json")),
+    ("terminal-pty", include_str!("../schemas/terminal-pty.json")),
 ];
 
 #[cfg(all(test, feature = "schema"))]
@@ -108,6 +111,7 @@ mod tests {
             ("history", schema_for!(Vec<Kept>)),
             ("watch", schema_for!(WatchDocument)),
             ("doctor", schema_for!(DoctorDocument)),
+            ("self-test", schema_for!(SelfTestDocument)),
             ("model", schema_for!(ModelDocument)),
             ("bench", schema_for!(BenchDocument)),
             ("bill", schema_for!(BillDocument)),

@@ -21,7 +21,7 @@ impl SqlDialect {
 /// Why a database does not do what it is asked, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
-    not(all(feature = "database", feature = "team", not(target_env = "musl"))),
+    not(all(feature = "database", feature = "team")),
     allow(dead_code, reason = "each database has errors that the other has not")
 )]
 pub(crate) enum DatabaseError {

@@ -5,7 +5,7 @@ use record::{Book, Run};
 /// Name and text of a book.
 macro_rules! book {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../books/", $name, ".toml")))
+        ($name, include_str!(concat!("../books/", $name, ".toml")))
     };
 }
 

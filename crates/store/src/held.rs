@@ -147,8 +147,8 @@ fn failed(address: &Address, place: &str, error: &DatabaseError) -> StoreError {
     }
 }
 
-/// True if this program has SQLite. A static program and one without a C compiler have not: their own runs are files.
-const HAS_SQLITE: bool = cfg!(all(feature = "database", not(target_env = "musl")));
+/// True if this program has SQLite. One that was built without a C compiler has not: their own runs are files.
+const HAS_SQLITE: bool = cfg!(feature = "database");
 
 fn sqlite_file(address: &Address, folder: &Path) -> Option<PathBuf> {
     match address {
@@ -161,7 +161,7 @@ fn sqlite_file(address: &Address, folder: &Path) -> Option<PathBuf> {
 /// An open database, or its own words why it does not open.
 type Opening = Result<Box<dyn Backend>, DatabaseError>;
 
-#[cfg(all(feature = "database", not(target_env = "musl")))]
+#[cfg(feature = "database")]
 fn sqlite(file: &Path) -> Result<Opening, StoreError> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let io = |source| StoreError::Io { what: "create the folder", path: folder.into(), source };
@@ -170,7 +170,7 @@ fn sqlite(file: &Path) -> Result<Opening, StoreError> {
     Ok(crate::in_sqlite::Sqlite::open(file).map(|opened| Box::new(opened) as Box<dyn Backend>))
 }
 
-#[cfg(not(all(feature = "database", not(target_env = "musl"))))]
+#[cfg(not(feature = "database"))]
 fn sqlite(file: &Path) -> Result<Opening, StoreError> {
     Err(StoreError::NotBuilt(file.display().to_string()))
 }

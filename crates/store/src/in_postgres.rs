@@ -1,7 +1,6 @@
 //! Runs in a PostgreSQL database, in tables of a schema of their own. Whatever is asked of the server has a deadline.
 
 mod encryption;
-#[cfg(not(target_env = "musl"))]
 mod verified;
 
 use std::collections::HashMap;
@@ -21,7 +20,6 @@ use tokio_postgres::{Client, Column, Config, Statement};
 use crate::backend::{Backend, CostRow, DatabaseError, SqlDialect, SqlValue};
 use crate::postgres_url::PostgresUrl;
 use encryption::Encryption;
-#[cfg(not(target_env = "musl"))]
 use verified::connector;
 
 /// The tables' schema, so that they never meet tables of others.
@@ -91,19 +89,6 @@ impl Drop for Postgres {
         // The end of the client tells the server so; it is not waited for long.
         self.session.client = None;
         self.runtime.block_on(async { tokio::time::timeout(CLOSE, tokio::task::yield_now()).await.ok() });
-    }
-}
-
-/// A static program cannot encrypt.
-#[cfg(target_env = "musl")]
-fn connector(encryption: &Encryption) -> Result<tokio_postgres::NoTls, String> {
-    match encryption.mode {
-        tokio_postgres::config::SslMode::Require => {
-            Err("this static program cannot encrypt: use one for glibc, a socket, or a tunnel \
-            (ssh -L 5433:localhost:5432 HOST, and localhost:5433 without sslmode)"
-                .into())
-        }
-        _ => Ok(tokio_postgres::NoTls),
     }
 }
 

@@ -30,7 +30,7 @@ mod id;
 mod import;
 #[cfg(feature = "team")]
 mod in_postgres;
-#[cfg(all(feature = "database", not(target_env = "musl")))]
+#[cfg(feature = "database")]
 mod in_sqlite;
 mod label;
 mod machines;

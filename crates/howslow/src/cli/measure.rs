@@ -256,6 +256,26 @@ pub(crate) struct StudyArgs {
     pub measure: MeasureArgs,
 }
 
+const CHECKED: &str = "\
+An add, a multiplication and a load from the first cache take a known number of cycles; a system call and a pipe take what plain \
+loops take; two runs that differ in nothing do not differ; nothing stays behind. No run is kept.
+Examples:
+  howslow self-test
+  howslow self-test --budget 1m --json
+Exit status: 0 pass; 1 nothing could be measured; 2 misused; 3 no check failed, and some cannot be done here or now; 4 a check \
+failed; 130 interrupted.";
+
+#[derive(Debug, Args)]
+#[command(after_help = CHECKED)]
+pub(crate) struct SelfTestArgs {
+    /// Time that both runs together may take
+    #[arg(long, value_name = "TIME", default_value = "18s", value_parser = seconds, allow_hyphen_values = true)]
+    pub budget: f64,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 const SCALED: &str = "\
 Examples:
   howslow scaling

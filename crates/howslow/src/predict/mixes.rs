@@ -8,9 +8,9 @@ use crate::output::Misuse;
 
 /// Name and text of every mix that comes with howslow.
 const MIXES: &[(&str, &str)] = &[
-    ("call-save-return", include_str!("../../../../mixes/call-save-return.toml")),
-    ("true", include_str!("../../../../mixes/true.toml")),
-    ("echo", include_str!("../../../../mixes/echo.toml")),
+    ("call-save-return", include_str!("../../mixes/call-save-return.toml")),
+    ("true", include_str!("../../mixes/true.toml")),
+    ("echo", include_str!("../../mixes/echo.toml")),
 ];
 
 /// The names of the mixes that come with howslow.

@@ -18,10 +18,8 @@ pub(super) enum Verifies {
 /// How a connection is encrypted.
 pub(super) struct Encryption {
     pub mode: SslMode,
-    #[cfg_attr(target_env = "musl", allow(dead_code, reason = "a static program cannot encrypt"))]
     pub verifies: Verifies,
     /// The file with the certificates of authorities that the user named.
-    #[cfg_attr(target_env = "musl", allow(dead_code, reason = "a static program cannot encrypt"))]
     pub authorities: Option<String>,
     word: String,
 }

@@ -1,0 +1,90 @@
+//! `howslow self-test`: whether costs are measured right on this machine.
+
+use analysis::self_test::{CheckEnd, SelfCheck, beside_plain, known_costs, null_comparison};
+use record::Run;
+use report::document::SelfTestDocument;
+use rustix::process::{Pid, WaitOptions, wait};
+
+use crate::cli::{MeasureArgs, SelfTestArgs};
+use crate::output::{self, Outcome};
+use crate::session::{self, Measured, Wanted};
+use crate::{pattern, resolve, scratch};
+
+/// What both runs measure. The first three are known in cycles, the others are also timed by plain loops.
+const MEASURED: [&str; 5] = [
+    "instruction.add.latency@width=64",
+    "instruction.multiply.latency@width=64",
+    "memory.load@set=4KiB",
+    "syscall.getppid",
+    "pipe.self@size=64",
+];
+/// The bytes that a plain loop passes through a pipe, as the last one of them does.
+const PIPE: usize = 64;
+
+pub(crate) fn self_test(args: &SelfTestArgs) -> anyhow::Result<Outcome> {
+    let before = descriptors();
+    let first = match measured(args) {
+        Ok(Measured { interrupted: Some(signal), .. }) => return Ok(Outcome::Interrupted(signal)),
+        measured => measured?.run,
+    };
+    let second = match measured(args) {
+        Ok(Measured { interrupted: Some(signal), .. }) => return Ok(Outcome::Interrupted(signal)),
+        measured => measured?.run,
+    };
+    let mut checks = known_costs(&first);
+    checks.push(plain(&first, "syscall.getppid", instruments::plain::getppid()));
+    checks.push(plain(&first, "pipe.self", instruments::plain::pipe(PIPE)));
+    let both = [first, second];
+    checks.push(null_comparison(&both));
+    checks.push(nothing_stays(before));
+    let ends = |wanted: CheckEnd| checks.iter().any(|check| check.end == wanted);
+    let outcome = match (ends(CheckEnd::Failed), ends(CheckEnd::Unknown)) {
+        (true, _) => Outcome::GateFailed,
+        (_, true) => Outcome::Skipped,
+        _ => Outcome::Done,
+    };
+    if args.json {
+        let machine = &both[0].machine;
+        output::print_document(&SelfTestDocument { machine, howslow: env!("CARGO_PKG_VERSION"), checks })?;
+    } else {
+        output::print_page(&report::self_test(&checks, output::style()))?;
+    }
+    Ok(outcome)
+}
+
+/// A run of its own, in half the time. It is not kept.
+fn measured(args: &SelfTestArgs) -> anyhow::Result<Measured> {
+    let patterns = MEASURED.map(String::from);
+    let items = pattern::choose(&resolve::patterns(&patterns)?, false)?;
+    let budget_s = args.budget / 2.0;
+    let wanted = Wanted { items, patterns: patterns.into(), full: false, paired: 0, budget_s };
+    session::measure(wanted, &MeasureArgs::default())
+}
+
+fn plain(run: &Run, operation: &str, took: rustix::io::Result<f64>) -> SelfCheck {
+    match took {
+        Ok(ns) => beside_plain(run, operation, ns),
+        Err(error) => SelfCheck::unknown(&format!("{operation} costs what a plain loop takes"), error.to_string()),
+    }
+}
+
+/// No child, scratch folder or open descriptor of the runs is left.
+fn nothing_stays(before: usize) -> SelfCheck {
+    let own = format!("howslow-scratch-{}-", std::process::id());
+    let folders = std::fs::read_dir(scratch::root()).into_iter().flatten().flatten();
+    let folders = folders.filter(|entry| entry.file_name().to_string_lossy().starts_with(&own)).count();
+    let child = match wait(WaitOptions::NOHANG) {
+        Err(_) => String::new(),
+        Ok(None) => ", a child runs".into(),
+        Ok(Some((pid, _))) => format!(", the child {} was not waited for", Pid::as_raw_nonzero(pid)),
+    };
+    let left = descriptors().saturating_sub(before);
+    let passed = folders == 0 && child.is_empty() && left == 0;
+    let found = format!("{folders} scratch folders, {left} open files{child}");
+    SelfCheck::ended("nothing stays behind", passed, found)
+}
+
+/// The number of files that this process has open.
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}

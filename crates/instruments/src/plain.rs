@@ -1,0 +1,51 @@
+//! Plain loops around calls, timed by nothing but the clock: what measured costs are held against.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use rustix::io::{Errno, read, write};
+
+/// Loops per figure, and calls per loop: about 100 µs each.
+const LOOPS: usize = 300;
+const CALLS: u32 = 500;
+
+/// The smallest time per call in ns.
+///
+/// # Errors
+/// That of the call.
+fn smallest(mut call: impl FnMut() -> Result<(), Errno>) -> Result<f64, Errno> {
+    let mut least = f64::INFINITY;
+    for _ in 0..LOOPS {
+        let begin = Instant::now();
+        for _ in 0..CALLS {
+            call()?;
+        }
+        least = least.min(begin.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS));
+    }
+    Ok(least)
+}
+
+/// Asks for the parent's id, as `syscall.getppid` does.
+///
+/// # Errors
+/// None that is known.
+pub fn getppid() -> Result<f64, Errno> {
+    smallest(|| {
+        black_box(rustix::process::getppid());
+        Ok(())
+    })
+}
+
+/// Writes this number of bytes to a pipe and reads them back, as `pipe.self` does.
+///
+/// # Errors
+/// If there can be no pipe.
+pub fn pipe(size: usize) -> Result<f64, Errno> {
+    let (reader, writer) = rustix::pipe::pipe()?;
+    let mut block = vec![0; size];
+    smallest(|| {
+        write(&writer, &block)?;
+        read(&reader, block.as_mut_slice())?;
+        Ok(())
+    })
+}

@@ -1,0 +1,19 @@
+//! `howslow self-test --json`.
+
+use analysis::self_test::SelfCheck;
+use record::Machine;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What `howslow self-test` found.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct SelfTestDocument<'a> {
+    /// This machine.
+    pub machine: &'a Machine,
+    /// The version of howslow.
+    pub howslow: &'static str,
+    /// The checks, in the order of the page.
+    pub checks: Vec<SelfCheck>,
+}
