@@ -22,6 +22,6 @@ pub(crate) fn root() -> PathBuf {
     if let Some(folder) = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty()) {
         return folder.into();
     }
-    let may_write = |folder: &&str| rustix::fs::access(*folder, Access::WRITE_OK).is_ok();
-    ["/var/tmp", "/tmp", "/dev/shm"].iter().find(may_write).unwrap_or(&"/tmp").into()
+    let mut folders = ["/var/tmp", "/tmp", "/dev/shm"].into_iter();
+    folders.find(|folder| rustix::fs::access(*folder, Access::WRITE_OK).is_ok()).unwrap_or("/tmp").into()
 }
