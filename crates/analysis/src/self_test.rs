@@ -125,9 +125,8 @@ pub fn beside_plain(run: &Run, operation: &str, plain_ns: f64) -> SelfCheck {
     let best = cost.net_ns.best.0;
     let found = format!("{best:.1} ns, in a plain loop {plain_ns:.1} ns, the smallest of each");
     let is_near = (best / plain_ns).ln().abs() <= AROUND.ln_1p();
-    let is_disturbed = |doubt: &Doubt| {
-        matches!(doubt, Doubt::NeverQuiet | Doubt::FromDisturbed { .. } | Doubt::FewQuiet { .. })
-    };
+    let is_disturbed =
+        |doubt: &Doubt| matches!(doubt, Doubt::NeverQuiet | Doubt::FromDisturbed { .. } | Doubt::FewQuiet { .. });
     if !is_near && (is_wide(cost) || cost.doubts.iter().any(is_disturbed)) {
         return SelfCheck::unknown(&name, format!("{found}; the core was hardly ever quiet, try again"));
     }
@@ -139,7 +138,8 @@ pub fn null_comparison(runs: &[Run; 2]) -> SelfCheck {
     const NAME: &str = "two runs that differ in nothing do not differ";
     let how = CompareOptions { unit: None, threshold: 0.01, margin: 0.05, versions: Versions::Kept };
     let compared = compare(runs, &how);
-    let against: Vec<_> = compared.rows.iter().filter_map(|row| Some((row.base, row.others.first()?.as_ref()?))).collect();
+    let against: Vec<_> =
+        compared.rows.iter().filter_map(|row| Some((row.base, row.others.first()?.as_ref()?))).collect();
     let changed: Vec<String> = against
         .iter()
         .filter(|(_, (_, against))| against.verdict.is_change())
@@ -162,7 +162,8 @@ mod tests {
 
     /// A run with the costs of a good machine at a cycle of 0.25 ns.
     fn good() -> Run {
-        let mut run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
+        let mut run =
+            record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
         run.noise.cycle_ns = 0.25;
         run.machine.virtualization.hypervisor = None;
         let cost = |operation: &str, ns: f64| {
@@ -215,7 +216,10 @@ mod tests {
     fn a_plain_loop_that_takes_something_else_fails() {
         let run = good();
         let end = |plain: f64| beside_plain(&run, "syscall.getppid", plain).end;
-        assert_eq!([end(95.0), end(110.0), end(120.0), end(80.0)].map(|end| end == CheckEnd::Passed), [true, true, false, false]);
+        assert_eq!(
+            [end(95.0), end(110.0), end(120.0), end(80.0)].map(|end| end == CheckEnd::Passed),
+            [true, true, false, false]
+        );
         assert_eq!(beside_plain(&run, "pipe.self", 1.0).end, CheckEnd::Unknown);
         // On a core that was never quiet, a difference shows nothing.
         let mut busy = run;
@@ -233,7 +237,9 @@ mod tests {
                 round.ns.iter_mut().for_each(|ns| *ns *= 2.0);
             }
             for figures in [&mut cost.net_ns, &mut cost.gross_ns] {
-                for ns in [&mut figures.best, &mut figures.quiet, &mut figures.typical, &mut figures.low, &mut figures.high] {
+                for ns in
+                    [&mut figures.best, &mut figures.quiet, &mut figures.typical, &mut figures.low, &mut figures.high]
+                {
                     *ns = Nanoseconds(ns.0 * 2.0);
                 }
             }

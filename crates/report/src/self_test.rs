@@ -18,7 +18,9 @@ pub fn self_test(checks: &[SelfCheck], style: Style) -> String {
     let count = |wanted: CheckEnd| checks.iter().filter(|check| check.end == wanted).count();
     let sum = match [count(CheckEnd::Failed), count(CheckEnd::Unknown)] {
         [0, 0] => "pass: howslow measures right here".into(),
-        [0, unknown] => format!("nothing is wrong, and {unknown} of {} checks cannot be done here or now", checks.len()),
+        [0, unknown] => {
+            format!("nothing is wrong, and {unknown} of {} checks cannot be done here or now", checks.len())
+        }
         [failed, _] => format!("fail: {failed} of {} checks; do not trust figures taken here", checks.len()),
     };
     page + &style.bold(&sum) + "\n"

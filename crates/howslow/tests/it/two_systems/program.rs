@@ -40,7 +40,17 @@ fn build(target: &str) -> Option<PathBuf> {
     }
     let output = build
         .current_dir(root)
-        .args(["build", "--locked", "--package", "howslow", "--no-default-features", "--profile", "systems", "--target", target])
+        .args([
+            "build",
+            "--locked",
+            "--package",
+            "howslow",
+            "--no-default-features",
+            "--profile",
+            "systems",
+            "--target",
+            target,
+        ])
         .args(["--message-format", "json-render-diagnostics"])
         .output()
         .expect("cargo");
