@@ -18,18 +18,6 @@ pub struct Components {
     pub between_rounds: Option<f64>,
 }
 
-impl Components {
-    /// The variance of the logarithm of a mean over this many runs, of this many launchers each, of this many rounds
-    /// each. Unknown and negative components count as zero. Counts of zero are taken as one.
-    pub fn variance_of_mean(&self, runs: u32, launchers: u32, rounds: u32) -> f64 {
-        let [runs, launchers, rounds] = [runs, launchers, rounds].map(|count| f64::from(count.max(1)));
-        let part = |variance: Option<f64>, over: f64| variance.unwrap_or(0.0).max(0.0) / over;
-        part(self.between_runs, runs)
-            + part(self.between_launchers, runs * launchers)
-            + part(self.between_rounds, runs * launchers * rounds)
-    }
-}
-
 /// The standard deviation of a variance; zero for a negative one.
 pub fn deviation(variance: f64) -> f64 {
     variance.max(0.0).sqrt()
@@ -238,16 +226,6 @@ mod tests {
         for part in [it.between_runs, it.between_launchers, it.between_rounds] {
             assert!(part.is_some_and(|part| part.abs() < 1e-20), "{it:?}");
         }
-    }
-
-    #[test]
-    fn more_of_each_makes_the_mean_more_exact() {
-        let it = Components { between_runs: Some(4.0), between_launchers: Some(2.0), between_rounds: Some(6.0) };
-        assert_eq!(it.variance_of_mean(1, 1, 1), 12.0);
-        assert_eq!(it.variance_of_mean(2, 2, 3), 2.0 + 0.5 + 0.5);
-        assert_eq!(it.variance_of_mean(0, 0, 0), 12.0);
-        let untold = Components { between_runs: Some(-1.0), between_launchers: None, between_rounds: Some(6.0) };
-        assert_eq!(untold.variance_of_mean(1, 1, 6), 1.0);
         assert_eq!([deviation(4.0), deviation(-4.0)], [2.0, 0.0]);
     }
 }

@@ -3,12 +3,13 @@
 
 mod derivations;
 mod route;
+pub(crate) mod written;
 
 use record::{Bytes, Cost, Doubt, Run};
 use serde::Serialize;
 
-pub use derivations::{DERIVATIONS, REFILLS, RSX_DERIVATIONS, SIGNAL, SWITCH};
-pub use route::{Derivation, Part, Quantity, Route, cost, net};
+pub use derivations::{DERIVATIONS, Derivation, Derivations, SIGNAL, SWITCH};
+pub use route::{Part, Quantity, Route, cost, net};
 
 use crate::answer::{Answer, between};
 use crate::form::{As, Form, TimeFigure};
@@ -64,9 +65,9 @@ pub fn derive(run: &Run) -> Vec<Derived> {
         let mut parts = derivations.iter().flat_map(|it| it.routes).flat_map(Route::parts);
         parts.any(|(_, part)| part.find(run).is_some())
     };
-    let derivations = if any(RSX_DERIVATIONS) { RSX_DERIVATIONS } else { DERIVATIONS };
+    let derivations = if any(&DERIVATIONS.rsx) { &DERIVATIONS.rsx } else { &DERIVATIONS.derived };
     let mut derived: Vec<Derived> = derivations.iter().map(|derivation| follow(derivation, run)).collect();
-    derived.extend(REFILLS.iter().filter_map(|refill| measured_refill(refill, run)));
+    derived.extend(DERIVATIONS.refill.iter().filter_map(|refill| measured_refill(refill, run)));
     derived
 }
 

@@ -33,7 +33,6 @@
 pub mod answer;
 mod bounds;
 mod chain;
-pub mod closed;
 pub mod depth;
 mod error;
 mod faults;

@@ -3,6 +3,7 @@
 
 mod claims;
 mod core;
+mod data;
 mod definition;
 mod hardware;
 mod missing;
@@ -13,6 +14,7 @@ mod table;
 mod vax;
 
 pub use claims::{Claim, ClaimFigure, Compared, Pair, Test, TestedClaim};
+pub use data::StudyData;
 pub use definition::{Paper, SlowCosts, Study, StudyAnswer, UserExperiment};
 pub use table::{Cell, Column, Curve, Curves, TableAnswer};
 

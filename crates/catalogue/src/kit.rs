@@ -29,3 +29,34 @@ pub(crate) mod trial;
 pub(crate) mod turn;
 pub(crate) mod unit;
 pub(crate) mod work;
+
+pub(crate) use area::{Anywhere, Area, PAGE, Page, Slots};
+pub(crate) use baseline::{BASE, ENTRY};
+pub(crate) use block::Block;
+pub(crate) use channel::{Channel, End, read_whole};
+pub(crate) use check::{answered, exactly};
+pub(crate) use child::{Child, Start, ended_child, ended_copy, in_child, start_and_end};
+pub(crate) use cycle::Cycle;
+pub(crate) use folder::{Fresh, apart};
+pub(crate) use handler::{
+    HANDLED, Thread, bit, change_mask, count_one, counted, handler, install, install_counter, install_with,
+};
+pub(crate) use huge::{CONTROL, HUGE, MemoryKind, huge_bytes, offered_at, this_time, withheld};
+pub(crate) use invoke::{Buffers, Null, Plain, invoke, owned};
+pub(crate) use loops::{
+    FILES, STOCK, at_once, consuming, for_each, numbered, producing, refusing, steadily, steady, tried, turning,
+};
+pub(crate) use mapping::{Mapping, base_pages_only};
+pub(crate) use mask::Mask;
+pub(crate) use places::Places;
+pub(crate) use process::{NOT_STARTED, execute, fork, spawn, status_of, stopped, traced_by_parent, wait_for};
+pub(crate) use program::{ELF_MACHINE, do_nothing};
+pub(crate) use ring::{build, register, ring};
+pub(crate) use sandbox::namespaces;
+pub(crate) use scratch::{device, file_of, names, new_file, on_a_device, scratch};
+pub(crate) use shared::Shared;
+pub(crate) use team::{Apart, Memory, Part, Seat, Seats, beside, together, together_checked};
+pub(crate) use tree::{Tree, create, folder};
+pub(crate) use turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
+pub(crate) use unit::{Computing, Passing};
+pub(crate) use work::{Work, alone};

@@ -22,9 +22,7 @@ pub(crate) mod wakeup;
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, partner, repeat, size};
 use record::Point;
 
-use crate::kit::baseline::BASE;
-use crate::kit::block::Block;
-use crate::kit::channel::Channel;
+use crate::kit::{BASE, Block, Channel};
 
 /// Where the partner runs. `same`: on this task's CPU, so that each message forces a switch. `other`: on another CPU, which
 /// each message wakes and which may have gone idle. `awake`: on another CPU, where idle tasks keep both CPUs from halting;

@@ -11,8 +11,7 @@ mod native;
 use operation::Value::{Number, Word};
 use operation::{Axis, Operation, TermOf, count, size, term, word};
 
-use crate::kit::baseline::BASE;
-use crate::kit::cycle::Cycle;
+use crate::kit::{BASE, Cycle};
 use guest::Guest;
 
 const MODE: Axis = word("mode", &[Word("native"), Word("jit"), Word("interpreted"), Word("emulated")]);

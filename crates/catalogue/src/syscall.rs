@@ -34,7 +34,7 @@ pub(crate) mod xattr;
 
 use operation::{Operation, term};
 
-use crate::kit::baseline::{BASE, ENTRY};
+use crate::kit::{BASE, ENTRY};
 
 /// One call, explained by the kernel entry.
 const CALL: Operation = BASE.explained_by(ENTRY);

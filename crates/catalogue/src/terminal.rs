@@ -14,7 +14,7 @@ pub(crate) mod session;
 use operation::Operation;
 use record::Estimate;
 
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 
 /// What all terminals have in common: a kernel thread, on whichever CPU is free, carries the bytes from one end to the other. So
 /// there are moments in which none of the operation's own tasks runs, and a quiet core of ours says nothing of that CPU.

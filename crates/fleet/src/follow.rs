@@ -106,10 +106,10 @@ impl<'a> Follower<'a> {
         const SAVE: Duration = Duration::from_secs(1);
         let fixed = fleet.clone();
         let tasks: Vec<Task> = tasks(&fixed).into_iter().filter(|task| is_unsent(&fixed, task.place)).collect();
-        let (mut told, mut sent) = (BTreeSet::new(), 0);
+        let (mut reported, mut sent) = (BTreeSet::new(), 0);
         let mut saved = Instant::now();
         let mut note = |task: &Task, result: Result<Option<String>, String>| {
-            told.insert(task.place);
+            reported.insert(task.place);
             let node = fleet.nodes[task.place].name.clone();
             let Some(attempt) = fleet.nodes[task.place].open_mut() else { return ControlFlow::Continue(()) };
             match result {
@@ -131,7 +131,7 @@ impl<'a> Follower<'a> {
             if go_on(sent) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let result = self.scheduler.submit(&fixed, &tasks, &mut note);
-        for task in tasks.iter().filter(|task| !told.contains(&task.place)) {
+        for task in tasks.iter().filter(|task| !reported.contains(&task.place)) {
             fleet.nodes[task.place].attempts.pop();
         }
         if result.is_err() {

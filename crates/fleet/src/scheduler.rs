@@ -71,7 +71,7 @@ pub(crate) trait Scheduler {
     ///
     /// # Errors
     /// If there is no scheduler at all.
-    fn submit(&self, fleet: &Fleet, tasks: &[Task], told: Told<'_>) -> Result<(), FleetError>;
+    fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Told<'_>) -> Result<(), FleetError>;
 
     /// What is known of the tasks, by place. A task that is unknown is absent.
     ///

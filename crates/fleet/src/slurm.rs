@@ -112,8 +112,8 @@ impl Slurm {
         for job in jobs {
             if !known.contains_key(*job) {
                 let answer = ask(slurm("scontrol").args(["--oneliner", "show", "job", job]), b"", PATIENCE);
-                let told = answer.ok().and_then(|answer| answers::job(&answer.text()));
-                known.extend(told.map(|told| ((*job).to_owned(), told)));
+                let reported = answer.ok().and_then(|answer| answers::job(&answer.text()));
+                known.extend(reported.map(|reported| ((*job).to_owned(), reported)));
             }
         }
         known
@@ -125,7 +125,7 @@ impl Scheduler for Slurm {
         Ok(answers::refusing(&self.sinfo()?))
     }
 
-    fn submit(&self, fleet: &Fleet, tasks: &[Task], told: Told<'_>) -> Result<(), FleetError> {
+    fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Told<'_>) -> Result<(), FleetError> {
         for task in tasks {
             let result = match ask(&mut self.submission(fleet, task), b"", PATIENCE) {
                 // The job may exist. It is found by its name.
@@ -134,7 +134,7 @@ impl Scheduler for Slurm {
                 Err(why) if why.starts_with("there is no command") => return Err(FleetError::Trouble(missing(&why))),
                 Err(_) => Ok(None),
             };
-            if told(task, result).is_break() {
+            if reported(task, result).is_break() {
                 break;
             }
         }

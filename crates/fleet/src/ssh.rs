@@ -170,10 +170,10 @@ impl Scheduler for Ssh {
         Ok(BTreeMap::new())
     }
 
-    fn submit(&self, fleet: &Fleet, tasks: &[Task], told: Told<'_>) -> Result<(), FleetError> {
+    fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Told<'_>) -> Result<(), FleetError> {
         for some in tasks.chunks(AT_ONCE) {
             for (task, result) in some.iter().zip(self.all(some, |task| self.start(fleet, task))) {
-                if told(task, result).is_break() {
+                if reported(task, result).is_break() {
                     return Ok(());
                 }
             }

@@ -95,9 +95,9 @@ mod tests {
         let pauses = Pauses::calibrated();
         let clone = pauses.clone();
         let (long, short) = (Duration::from_millis(20), Duration::from_millis(2));
-        let told = clone.pause(|| spin(long)) + pauses.pause(|| spin(short));
+        let reported = clone.pause(|| spin(long)) + pauses.pause(|| spin(short));
         let paused = pauses.take();
-        assert!(paused.elapsed >= 22e6 && paused.elapsed >= told, "{paused:?}, {told}");
+        assert!(paused.elapsed >= 22e6 && paused.elapsed >= reported, "{paused:?}, {reported}");
         assert!(paused.usage.user + paused.usage.system > 0.0, "{paused:?}");
         assert_eq!(clone.take(), Paused::default());
     }

@@ -21,7 +21,7 @@ pub struct Loop {
     pauses: Option<Pauses>,
     copy: u8,
     /// Whether another process times it.
-    told: bool,
+    reported: bool,
 }
 
 impl Loop {
@@ -35,7 +35,7 @@ impl Loop {
     ///
     /// [`Stopwatch`]: crate::stopwatch::Stopwatch
     pub fn self_timed(mut run: impl FnMut(u64) -> Result<Took, Failure> + 'static) -> Loop {
-        Loop { told: true, ..Loop::of(Box::new(move |times, _| run(times).map(Some))) }
+        Loop { reported: true, ..Loop::of(Box::new(move |times, _| run(times).map(Some))) }
     }
 
     /// A loop that may time its batches itself: `run(times)` returns what a batch took, or `None` where all of its time
@@ -56,7 +56,7 @@ impl Loop {
             warm: false,
             pauses: None,
             copy: 0,
-            told: false,
+            reported: false,
         }
     }
 
@@ -129,7 +129,7 @@ impl Loop {
 
     /// True if another process times its batches.
     pub fn is_self_timed(&self) -> bool {
-        self.told
+        self.reported
     }
 
     /// The sum of the pauses since the last call.
@@ -175,10 +175,10 @@ impl Loop {
         self.prepare_batch(times)?;
         self.paused();
         let start = Instant::now();
-        let told = self.run_batch(times)?;
+        let reported = self.run_batch(times)?;
         let took = start.elapsed().saturating_sub(Duration::from_nanos(self.paused().elapsed as u64));
         self.verify_batch(times)?;
-        Ok(told.map_or(took, |told| Duration::from_nanos(told.elapsed.max(0.0) as u64)))
+        Ok(reported.map_or(took, |reported| Duration::from_nanos(reported.elapsed.max(0.0) as u64)))
     }
 }
 

@@ -44,9 +44,9 @@ impl Scheduling {
     /// # Errors
     /// If the class or the nice value is refused.
     pub fn set(self) -> Result<(), Failure> {
-        let told = Scheduling { size: size_of::<Scheduling>() as u32, ..self };
+        let reported = Scheduling { size: size_of::<Scheduling>() as u32, ..self };
         // SAFETY: concerns the calling task alone; the pointer is to a structure of the size that it says.
-        match unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const told, 0) } {
+        match unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const reported, 0) } {
             0 => Ok(()),
             _ => Err(Failure::last_os_error()),
         }

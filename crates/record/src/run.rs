@@ -311,11 +311,6 @@ impl Run {
         matches!(self.origin, Origin::Published | Origin::Imported)
     }
 
-    /// Whether another tool measured it.
-    pub fn is_imported(&self) -> bool {
-        self.origin == Origin::Imported
-    }
-
     /// Whether it is a book: published figures, or a reference machine.
     pub fn is_book(&self) -> bool {
         matches!(self.origin, Origin::Published | Origin::Reference)

@@ -25,7 +25,7 @@ pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
     page += &(style.paragraph("  now:  ", &head_line(run)) + "\n");
     let mut words = Grid::new("<<", NOTHING);
     for (word, means) in answer.legend {
-        words.add(RowKind::Aside, vec![format!("  {word}"), (*means).into()]);
+        words.add(RowKind::Aside, vec![format!("  {word}"), means.clone()]);
     }
     page += &words.render(style);
     if !answer.findings.is_empty() {

@@ -111,8 +111,8 @@ mod tests {
             let address = Address::parse(url).expect("an address");
             assert_eq!(format!("{address}"), "postgres://db.example:5432/costs");
             assert_eq!(format!("{address:?}"), "postgres://db.example:5432/costs");
-            let told = address.redact(&format!("cannot open {url}: no s3cr%65t? no s3cret?"));
-            assert!(!told.contains("s3cr%65t") && !told.contains("s3cret"), "{told}");
+            let reported = address.redact(&format!("cannot open {url}: no s3cr%65t? no s3cret?"));
+            assert!(!reported.contains("s3cr%65t") && !reported.contains("s3cret"), "{reported}");
         }
         for bad in [
             "",

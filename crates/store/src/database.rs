@@ -50,14 +50,15 @@ const HEAD: &str = "SELECT run.key, run.id, run.started, run.ordered, run.howslo
 /// The runs of a filter, newest first, from this place on.
 pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter, skip: usize) -> Result<Vec<Head>, DatabaseError> {
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
-    let asked = [
+    let requested = [
         // Not LIKE: a name could hold its wildcards.
         ("(machine.host = ? OR replace(machine.class, ?, '') <> machine.class)", &filter.machine),
         ("run.ordered >= ?", &filter.since),
         ("run.ordered < ?", &filter.until),
         ("run.label = ?", &filter.label),
     ];
-    for (condition, value) in asked.into_iter().filter_map(|(condition, value)| Some((condition, value.as_ref()?))) {
+    for (condition, value) in requested.into_iter().filter_map(|(condition, value)| Some((condition, value.as_ref()?)))
+    {
         values.push(SqlValue::Text(value.clone()));
         conditions.push(condition.replace('?', &format!("${}", values.len())));
     }

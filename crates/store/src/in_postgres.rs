@@ -138,9 +138,9 @@ async fn within<T>(
 
 /// The server's words, with what it says in detail.
 fn words(error: &tokio_postgres::Error) -> DatabaseError {
-    if let Some(told) = error.as_db_error() {
-        let locked = *told.code() == tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE;
-        return if locked { DatabaseError::Locked } else { DatabaseError::Refused }(told.message().to_owned());
+    if let Some(reported) = error.as_db_error() {
+        let locked = *reported.code() == tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE;
+        return if locked { DatabaseError::Locked } else { DatabaseError::Refused }(reported.message().to_owned());
     }
     let mut text = error.to_string();
     let mut cause = error.source();

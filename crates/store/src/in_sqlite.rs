@@ -31,17 +31,17 @@ impl Sqlite {
         if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
             return Err("it is a folder, device or pipe, not a file".into());
         }
-        let connection = Connection::open_with_flags(path, flags).map_err(told)?;
-        connection.busy_timeout(PATIENCE).map_err(told)?;
+        let connection = Connection::open_with_flags(path, flags).map_err(described)?;
+        connection.busy_timeout(PATIENCE).map_err(described)?;
         // FULL: what is acknowledged survives a crash of the machine. No schema of a hostile file may call functions.
         let settings = "PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; \
             PRAGMA cache_size = -65536;";
-        connection.execute_batch(settings).map_err(told)?;
+        connection.execute_batch(settings).map_err(described)?;
         Ok(Sqlite(connection))
     }
 }
 
-fn told(error: rusqlite::Error) -> DatabaseError {
+fn described(error: rusqlite::Error) -> DatabaseError {
     let code = error.sqlite_error_code();
     let text = match error {
         rusqlite::Error::SqliteFailure(_, Some(text)) => text,
@@ -134,7 +134,7 @@ impl Backend for Sqlite {
     }
 
     fn execute(&mut self, statements: &str) -> Result<(), DatabaseError> {
-        self.0.execute_batch(statements).map_err(told)
+        self.0.execute_batch(statements).map_err(described)
     }
 
     fn ask(&mut self, statement: &str, values: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
@@ -148,7 +148,7 @@ impl Backend for Sqlite {
             }
             Ok(found)
         };
-        ask().map_err(told)
+        ask().map_err(described)
     }
 
     fn add_costs(&mut self, costs: &[CostRow]) -> Result<(), DatabaseError> {
@@ -162,7 +162,7 @@ impl Backend for Sqlite {
             }
             Ok(())
         };
-        add().map_err(told)
+        add().map_err(described)
     }
 
     fn scan(
@@ -170,9 +170,9 @@ impl Backend for Sqlite {
         runs: Option<&[i64]>,
         each: &mut dyn FnMut(CostRow) -> ControlFlow<()>,
     ) -> Result<(), DatabaseError> {
-        let Some(runs) = runs else { return rows(&self.0, SCAN, None, each).map(|_| ()).map_err(told) };
+        let Some(runs) = runs else { return rows(&self.0, SCAN, None, each).map(|_| ()).map_err(described) };
         for run in runs {
-            if rows(&self.0, &format!("{SCAN} WHERE run = ?"), Some(*run), each).map_err(told)?.is_break() {
+            if rows(&self.0, &format!("{SCAN} WHERE run = ?"), Some(*run), each).map_err(described)?.is_break() {
                 break;
             }
         }

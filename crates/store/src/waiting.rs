@@ -56,7 +56,7 @@ impl Store {
                 away += 1;
             }
         }
-        Ok(said(&imported, away, &held.place(), &folder, self.keeps_taken()))
+        Ok(described(&imported, away, &held.place(), &folder, self.keeps_taken()))
     }
 
     /// True if files that were taken in are moved, not removed: those of the data folder can be of a howslow that had no
@@ -133,8 +133,8 @@ fn taken(imported: &Imported) -> Taken {
     Taken { new, known: imported.kept.len() - new, refused: imported.refused.clone(), left: imported.left }
 }
 
-fn said(imported: &Imported, away: usize, place: &str, folder: &Path, keeps: bool) -> Option<String> {
-    let mut said = Vec::new();
+fn described(imported: &Imported, away: usize, place: &str, folder: &Path, keeps: bool) -> Option<String> {
+    let mut described = Vec::new();
     let runs = |count: usize| counted(count as u64, "run");
     if away > 0 {
         let files = if keeps {
@@ -142,17 +142,17 @@ fn said(imported: &Imported, away: usize, place: &str, folder: &Path, keeps: boo
         } else {
             String::new()
         };
-        said.push(format!("{} of files went into {place}{files}", runs(away)));
+        described.push(format!("{} of files went into {place}{files}", runs(away)));
     }
     if let Some((path, why)) = imported.refused.first() {
         let others = match imported.refused.len() - 1 {
             0 => String::new(),
             others => format!(", and {others} more"),
         };
-        said.push(format!("{} is no run and stays where it is ({why}){others}", path.display()));
+        described.push(format!("{} is no run and stays where it is ({why}){others}", path.display()));
     }
     if imported.left > 0 {
-        said.push(format!("{} more follow at the next start", imported.left));
+        described.push(format!("{} more follow at the next start", imported.left));
     }
-    (!said.is_empty()).then(|| said.join(". "))
+    (!described.is_empty()).then(|| described.join(". "))
 }

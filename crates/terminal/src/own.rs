@@ -51,7 +51,7 @@ pub fn measure(budget: Duration, variable: impl Fn(&str) -> Option<String>) -> R
     let mut held = Held::new(device)?;
     let begin = Instant::now();
     held.device.write(b"howslow measures this terminal. Ctrl-C ends it.")?;
-    let mut asking = Asking { device: &mut held.device, columns: size.1, asked: 0 };
+    let mut asking = Asking { device: &mut held.device, columns: size.1, requested: 0 };
     let latency = asking.latency(budget.mul_f64(QUESTIONS))?;
     let mut payloads = Vec::new();
     for (place, payload) in PAYLOADS.iter().enumerate() {
@@ -83,15 +83,15 @@ pub fn measure(budget: Duration, variable: impl Fn(&str) -> Option<String>) -> R
 struct Asking<'a> {
     device: &'a mut Device,
     columns: u16,
-    asked: u16,
+    requested: u16,
 }
 
 impl Asking<'_> {
     /// Puts the cursor into another column of the first row than the last time, so that no answer is taken for another one.
     fn question(&mut self) -> (Vec<u8>, u16) {
         const APART: u16 = 60;
-        self.asked = self.asked % self.columns.min(APART) + 1;
-        (format!("\x1b[1;{}H\x1b[6n", self.asked).into_bytes(), self.asked)
+        self.requested = self.requested % self.columns.min(APART) + 1;
+        (format!("\x1b[1;{}H\x1b[6n", self.requested).into_bytes(), self.requested)
     }
 
     /// Times from the question to the answer, in ns.

@@ -182,15 +182,6 @@ impl Route {
     }
 }
 
-/// A cost that cannot be measured alone, and the routes to it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Derivation {
-    /// What is derived.
-    pub name: &'static str,
-    /// The routes, the most direct first.
-    pub routes: &'static [Route],
-}
-
 /// The headline figure of a cost, net, with its interval.
 pub fn net(cost: &Cost) -> Interval {
     interval(&cost.net_ns, cost.headline)

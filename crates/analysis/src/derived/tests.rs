@@ -82,7 +82,7 @@ fn routes_that_cannot_be_told_from_zero_agree_in_nothing() {
 
 #[test]
 fn formulas_are_readable() {
-    let texts: Vec<String> = DERIVATIONS[1].routes.iter().map(Route::formula).collect();
+    let texts: Vec<String> = DERIVATIONS.derived[1].routes.iter().map(Route::formula).collect();
     assert_eq!(
         texts,
         [
@@ -91,7 +91,10 @@ fn formulas_are_readable() {
             "switch.process@set=0",
         ]
     );
-    assert_eq!(DERIVATIONS[1].routes[0].short_formula(), "(pipe.roundtrip same, 26 B - 2 x pipe.self 26 B) / 2");
+    assert_eq!(
+        DERIVATIONS.derived[1].routes[0].short_formula(),
+        "(pipe.roundtrip same, 26 B - 2 x pipe.self 26 B) / 2"
+    );
 }
 
 #[test]
@@ -155,9 +158,9 @@ fn doubts_of_parts_that_matter_are_carried() {
     for operation in ["pipe.self", "syscall.getppid"] {
         with(&mut run, operation, |cost| cost.doubts = vec![Doubt::NeverQuiet]);
     }
-    assert!(follow(&DERIVATIONS[1], &run).routes[0].doubts.is_empty(), "2 x 4 of 3000 is nothing");
+    assert!(follow(&DERIVATIONS.derived[1], &run).routes[0].doubts.is_empty(), "2 x 4 of 3000 is nothing");
     with(&mut run, "pipe.self", |cost| cost.net_ns.quiet = Nanoseconds(400.0));
-    let doubts = &follow(&DERIVATIONS[1], &run).routes[0].doubts;
+    let doubts = &follow(&DERIVATIONS.derived[1], &run).routes[0].doubts;
     assert!(matches!(&doubts[..], [Doubt::Inherited { from, .. }] if from == "pipe.self@size=26"), "{doubts:?}");
     let term = record::Term { times: 1.0, operation: "syscall.getppid".into(), at: Point::default() };
     with(&mut run, "syscall.fstat", |cost| cost.explained_by = vec![term.clone()]);

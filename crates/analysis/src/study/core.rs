@@ -1,27 +1,23 @@
 //! `core`: scripted users on Multics while memory, CPUs and the system change; a model that predicts the idle time from the page
 //! faults.
 
-mod claims;
 mod computed;
 mod here;
 mod runs;
 mod tables;
 
+use std::sync::LazyLock;
+
+use super::data::StudyData;
 use super::definition::Study;
 
 /// The study.
 pub(super) static STUDY: Study = Study {
     name: "core",
     title: "Effect of Core Size upon System Performance",
-    legend: &[
-        ("core", "main memory"),
-        ("MPM96 to MPM103", "the runs that the paper measured, and how it calls them"),
-        ("MTBPF 1, 2, 3", "mean time between page faults while that many programs are in core"),
-        ("eligible", "users whose programs may be in core at once"),
-        ("idle", "the processor has nothing to do, for one of three reasons"),
-    ],
+    data: &DATA,
     books: &["multics-1970"],
-    parts: here::parts,
+    parts: Vec::new,
     seconds: 2.0,
     rounds: None,
     more: None,
@@ -30,8 +26,9 @@ pub(super) static STUDY: Study = Study {
     computed: Some(computed::costs),
     curves: None,
     tables: tables::tables,
-    claims: claims::CLAIMS,
 };
+
+static DATA: LazyLock<StudyData> = LazyLock::new(|| StudyData::of(include_str!("core.toml")));
 
 /// Every cost of the paper that the tables use, in the book or computed.
 fn printed() -> Vec<String> {

@@ -1,8 +1,11 @@
 //! What a study is, the paper's figures that it works on, and what following it gives.
 
+use std::sync::LazyLock;
+
 use record::{Book, Departure, Entry, Machine, Point, Run};
 
-use super::claims::{Claim, TestedClaim};
+use super::claims::TestedClaim;
+use super::data::StudyData;
 use super::table::{Curves, TableAnswer};
 use crate::derived::{Part, Route};
 use crate::load::{Configuration, Forecasts, Measured};
@@ -14,8 +17,8 @@ pub struct Study {
     pub name: &'static str,
     /// The paper.
     pub title: &'static str,
-    /// The words of the paper that its tables and sentences use, each with what it means.
-    pub legend: &'static [(&'static str, &'static str)],
+    /// The words, tables and sentences of the paper.
+    pub data: &'static LazyLock<StudyData>,
     /// The books that hold the paper's figures.
     pub books: &'static [&'static str],
     /// Every cost of this machine that its tables use.
@@ -37,8 +40,6 @@ pub struct Study {
     pub tables: fn(&Paper, &Run) -> Vec<TableAnswer>,
     /// Its figures, if it draws any.
     pub curves: Option<fn(&Paper, &Run) -> Vec<Curves>>,
-    /// The paper's sentences that can be tested.
-    pub claims: &'static [Claim],
 }
 
 /// Costs that take too long to be measured by default.
@@ -120,7 +121,7 @@ impl Study {
     /// Every cost of this machine that the study uses, each once. With `full`, also those that take long.
     pub fn needs(&self, full: bool) -> Vec<(&'static str, Point)> {
         let more = self.more.iter().filter(|_| full).flat_map(|more| (more.parts)());
-        let pairs = self.claims.iter().flat_map(|claim| claim.here).flat_map(|pair| [&pair.one, &pair.other]);
+        let pairs = self.data.claims.iter().flat_map(|claim| claim.here).flat_map(|pair| [&pair.one, &pair.other]);
         let claimed = pairs.flat_map(Route::parts).map(|(_, part)| part);
         let mut needs = Vec::new();
         for part in (self.parts)().into_iter().chain(claimed).chain(more) {
@@ -134,7 +135,7 @@ impl Study {
 
     /// Every cost of the books that the study uses.
     pub fn printed(&self) -> Vec<String> {
-        let pairs = self.claims.iter().flat_map(|claim| [&claim.there.one, &claim.there.other]);
+        let pairs = self.data.claims.iter().flat_map(|claim| [&claim.there.one, &claim.there.other]);
         let named = pairs.flat_map(Route::parts).map(|(_, part)| part.term.operation.to_string());
         (self.printed)().into_iter().chain(named).collect()
     }
@@ -153,12 +154,12 @@ impl Study {
         Some(StudyAnswer {
             title: self.title,
             source: books.first().map(source).unwrap_or_default(),
-            legend: self.legend,
+            legend: &self.data.legend,
             machines: books.iter().map(|book| book.machine.clone()).collect(),
             tables: (self.tables)(&paper, run),
             curves: self.curves.map_or_else(Vec::new, |curves| curves(&paper, run)),
             departures: books.iter().flat_map(Book::departures).collect(),
-            findings: self.claims.iter().map(|claim| claim.test(&paper.run, run)).collect(),
+            findings: self.data.claims.iter().map(|claim| claim.test(&paper.run, run)).collect(),
         })
     }
 }
@@ -171,7 +172,7 @@ pub struct StudyAnswer {
     /// Who wrote it, where and when.
     pub source: String,
     /// Its words, each with what it means.
-    pub legend: &'static [(&'static str, &'static str)],
+    pub legend: &'static [(String, String)],
     /// Its machines.
     pub machines: Vec<Machine>,
     /// Its tables.

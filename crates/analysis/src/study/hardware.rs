@@ -7,25 +7,14 @@ mod handicap;
 mod instructions;
 mod parts;
 
-use parts::{ADD, KERNEL, LOAD, LOAD_INDIRECT, LOADS, NOTHING, PROCESS, SEQUENCE, STORES, STORES_OF_TWO};
-
-use super::claims::{Claim, Pair, Test};
 use super::definition::Study;
-use crate::derived::{Part, Route, cost};
+use crate::derived::{Part, Route};
 
 /// The study.
 pub(super) const STUDY: Study = Study {
     name: "6180",
     title: "Measurements of Hardware Speed of the 6180",
-    legend: &[
-        ("ada, sta", "add a word of memory to the accumulator; store it"),
-        ("eapbp", "load a pointer register with an address; with * an address that is in memory"),
-        ("stpbp", "store a pointer register"),
-        ("sarl, larl", "store and load an address register, among the extended instructions (EIS)"),
-        ("wall-crossing", "a call into a more privileged ring and back; here a system call"),
-        ("nothing", "a command that does nothing but return"),
-        ("adj.", "the 6180 without its temporary handicap, estimated as 100 ns for each use of the associative memory"),
-    ],
+    data: &instructions::DATA,
     books: &["multics-645", "multics-6180", "multics-6180-adjusted", "gcos-6080"],
     parts,
     seconds: 60.0,
@@ -45,15 +34,7 @@ pub(super) const STUDY: Study = Study {
             buffer::table(paper, run),
         ]
     },
-    claims: CLAIMS,
 };
-
-/// One cost of the 6180 as it was measured, by the paper's name for it.
-macro_rules! of_6180 {
-    ($id:literal, $name:literal) => {
-        Route { name: $name, plus: &[cost(concat!("multics-6180/", $id))], minus: &[], divide_by: 1.0 }
-    };
-}
 
 /// Every cost of this machine that the tables use.
 fn parts() -> Vec<&'static Part> {
@@ -61,62 +42,9 @@ fn parts() -> Vec<&'static Part> {
     routes.flat_map(Route::parts).map(|(_, part)| part).collect()
 }
 
-const CLAIMS: &[Claim] = &[
-    Claim {
-        claim: "An indirect reference costs about twice a direct one",
-        test: Test::Between(1.5, 2.5),
-        there: Pair { one: of_6180!("ge600.eapbp.indirect", "eapbp*"), other: of_6180!("ge600.eapbp", "eapbp") },
-        here: &[Pair { one: Route::of(&[LOAD_INDIRECT]), other: Route::of(&[LOAD]) }],
-        note: "eapbp* with and without the address that stands in memory; here loads that wait for one another",
-    },
-    Claim {
-        claim: "Storing two words takes less than twice as long as storing one",
-        test: Test::Below(2.0),
-        there: Pair { one: of_6180!("ge600.stpbp", "stpbp"), other: of_6180!("ge600.sta", "sta") },
-        here: &[Pair { one: Route::of(&[STORES_OF_TWO]), other: Route::of(&[STORES]) }],
-        note: "stpbp against sta: a pointer is two words; here 16 bytes against 8",
-    },
-    Claim {
-        claim: "A store takes longer than fetching a word and adding it",
-        test: Test::Above(1.0),
-        there: Pair { one: of_6180!("ge600.sta", "sta"), other: of_6180!("ge600.ada", "ada") },
-        here: &[Pair { one: Route::of(&[STORES]), other: Route::of(&[LOADS]) }],
-        note: "here one independent store after another against as many loads, beside which an addition costs nothing",
-    },
-    Claim {
-        claim: "Of an addition from memory more than half is waiting for the word",
-        test: Test::Above(0.5),
-        there: Pair { one: of_6180!("ge600.memory.access", "memory access"), other: of_6180!("ge600.ada", "ada") },
-        here: &[Pair { one: Route::of(&[LOAD]), other: Route::of(&[LOAD, ADD]) }],
-        note: "here the word comes from the first cache",
-    },
-    Claim {
-        claim: "A wall-crossing costs more than three procedure calls",
-        test: Test::Above(3.0),
-        there: Pair {
-            one: of_6180!("multics.wall.crossing", "wall-crossing"),
-            other: of_6180!("multics.call", "call-save-return"),
-        },
-        here: &[
-            Pair { one: Route::of(&[KERNEL]), other: Route::of(&[SEQUENCE]) },
-            Pair { one: Route::of(&[PROCESS]), other: Route::of(&[SEQUENCE]) },
-        ],
-        note: "three arguments; here into the kernel, and also into another process and back",
-    },
-    Claim {
-        claim: "One wall-crossing is less than a twentieth of the do-nothing command",
-        test: Test::Below(0.05),
-        there: Pair {
-            one: of_6180!("multics.wall.crossing", "wall-crossing"),
-            other: of_6180!("multics.nothing", "nothing"),
-        },
-        here: &[Pair { one: Route::of(&[KERNEL]), other: Route::of(&[NOTHING]) }],
-        note: "the command made one; the shell here makes hundreds",
-    },
-];
-
 #[cfg(test)]
 mod tests {
+    use super::parts::KERNEL;
     use super::*;
     use crate::study::definition::Paper;
     use crate::study::table::Cell;

@@ -3,7 +3,6 @@
 
 mod arithmetic;
 mod beside;
-mod claims;
 mod modes;
 mod points;
 mod readers;
@@ -15,15 +14,7 @@ use crate::derived::Part;
 pub(super) const STUDY: Study = Study {
     name: "mpe",
     title: "MPE/iX and Performance",
-    legend: &[
-        ("FREAD", "read the next record of a file"),
-        ("FREADDIR", "read a record by its number"),
-        ("FREADSEEK", "start reading a record before it is wanted"),
-        ("NM, CM", "native mode; compatibility mode, in which the older machine's instructions are emulated"),
-        ("OCT", "a compatibility mode program that the object code translator has translated beforehand"),
-        ("KSAM", "files whose records are found by a key"),
-        ("SL, CATALOG", "the files that the paper read, of 22 MB and of 0.5 MB: SL.PUB.SYS, CATALOG.PUB.SYS"),
-    ],
+    data: &points::DATA,
     books: &["mpe-xl-1.1"],
     parts,
     seconds: 80.0,
@@ -36,17 +27,16 @@ pub(super) const STUDY: Study = Study {
     tables: |paper, run| {
         let one = points::one_read(run);
         let mut tables = Vec::new();
-        for table in readers::TABLES {
+        for table in &*readers::TABLES {
             tables.extend(table.tables(paper, run, one));
         }
         tables.extend(modes::TABLES.iter().map(|table| table.table(paper, run)));
         tables.extend(beside::TABLES.iter().map(|table| table.table(paper, run)));
         tables.push(arithmetic::table(paper, run, one));
-        let measured = |table: &&readers::ReadingTable| table.parts().any(|part| part.find(run).is_some());
+        let measured = |table: &&'static readers::ReadingTable| table.parts().any(|part| part.find(run).is_some());
         tables.extend(readers::HUGE.iter().filter(measured).flat_map(|table| table.tables(paper, run, one)));
         tables
     },
-    claims: claims::CLAIMS,
 };
 
 /// Every cost of this machine that the tables use.
@@ -54,7 +44,7 @@ fn parts() -> Vec<&'static Part> {
     let read = readers::TABLES.iter().flat_map(|table| table.parts());
     let beside = beside::TABLES.iter().flat_map(|table| table.parts());
     let modes = modes::TABLES.iter().flat_map(|table| table.parts());
-    std::iter::once(&points::ONE_READ).chain(read).chain(modes).chain(beside).chain(arithmetic::PARTS).collect()
+    std::iter::once(&*points::ONE_READ).chain(read).chain(modes).chain(beside).chain(arithmetic::PARTS.all()).collect()
 }
 
 /// Every cost of the paper that the tables use.

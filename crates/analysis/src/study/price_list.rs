@@ -2,6 +2,7 @@
 
 use record::{Book, Bytes, Nanoseconds, Run};
 
+use super::data::PaperRow;
 use super::definition::Paper;
 use super::table::{Cell, Column, DOUBTS, TableAnswer, figures, followed, shown, told, words};
 use crate::derived::{Part, Route, net};
@@ -15,15 +16,7 @@ pub(super) struct PriceTable {
     /// True if it also quotes the payload per second.
     pub payload: bool,
     /// Its rows.
-    pub rows: &'static [PriceRow],
-}
-
-/// One printed cost and its equivalents here.
-pub(super) struct PriceRow {
-    /// The cost's id in the book.
-    pub paper: &'static str,
-    /// The same here, the nearest first; empty if there is nothing like it.
-    pub here: &'static [Route],
+    pub rows: Vec<PaperRow>,
 }
 
 /// A price list with its columns filled from the book and the run. Costs are also quoted in `block`.
@@ -62,7 +55,7 @@ fn columns(payload: bool) -> Vec<Column> {
 }
 
 /// A row for every analogue. The first row has the printed figures.
-fn rows(row: &PriceRow, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
+fn rows(row: &PaperRow, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
     let then = paper.run.costs.iter().find(|cost| cost.operation == row.paper).map(net);
     let block = block.find(run).map(net);
     let printed = paper.entry(row.paper).map_or_else(nothing_printed, |(book, entry)| printed(book, entry));

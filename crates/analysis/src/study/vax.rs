@@ -1,6 +1,5 @@
 //! The VAX CPU: what loads a machine. Terminal output, neighbours, switches and a second CPU, on the paper's machines and here.
 
-mod claims;
 mod tables;
 
 use super::definition::Study;
@@ -9,12 +8,7 @@ use super::definition::Study;
 pub(super) static STUDY: Study = Study {
     name: "vax",
     title: "The VAX CPU",
-    legend: &[
-        ("780, 785, 8200", "models of the VAX-11 and its successor"),
-        ("DZ", "a terminal interface that interrupts for each character"),
-        ("DMF", "a terminal interface that fetches output from memory itself"),
-        ("LAT", "terminals behind a server on the network"),
-    ],
+    data: &tables::DATA,
     books: &["vax-1986"],
     parts: tables::parts,
     seconds: 90.0,
@@ -26,7 +20,6 @@ pub(super) static STUDY: Study = Study {
     curves: Some(tables::curves),
     printed: tables::printed,
     tables: tables::tables,
-    claims: claims::CLAIMS,
 };
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use operation::Value::Word;
 use operation::{Axis, Failure, Loop, Operation, Setting, word};
 
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 
 /// The most numbers in a batch: 700 KiB with their texts, which fits in the private caches of a core. No number is
 /// converted twice, because a branch predictor learns thousands of them: a repeated table of 4,096 numbers took 47 cycles

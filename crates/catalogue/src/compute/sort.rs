@@ -11,7 +11,7 @@ use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, word};
 use record::Estimate;
 
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 
 /// The C library's `qsort`; the standard library's stable sort (a merge sort) and its unstable one (a quicksort).
 const BY: Axis = word("by", &[Word("libc"), Word("stable"), Word("unstable")]);
@@ -117,7 +117,7 @@ fn sorting<T: Element>(seed: u64, length: usize, sort: impl Fn(&mut [T]) + 'stat
     let first: Vec<T> = (0..arrays * length).map(|_| T::random(&mut random)).collect();
     let work = Rc::new(RefCell::new(first));
     let sums = Rc::new(RefCell::new(vec![0; arrays]));
-    let (renewed, checked, told) = (Rc::clone(&work), Rc::clone(&work), Rc::clone(&sums));
+    let (renewed, checked, reported) = (Rc::clone(&work), Rc::clone(&work), Rc::clone(&sums));
     let sorts = Loop::new(move |times| {
         work.borrow_mut().chunks_mut(length).take(times as usize).for_each(&sort);
         Ok(())
@@ -125,7 +125,7 @@ fn sorting<T: Element>(seed: u64, length: usize, sort: impl Fn(&mut [T]) + 'stat
     .unrolled(length as u64)
     .at_most(arrays as u64)
     .before(move |times| {
-        let (mut work, mut sums) = (renewed.borrow_mut(), told.borrow_mut());
+        let (mut work, mut sums) = (renewed.borrow_mut(), reported.borrow_mut());
         for (array, sum) in work.chunks_mut(length).zip(sums.iter_mut()).take(times as usize) {
             array.fill_with(|| T::random(&mut random));
             *sum = checksum(array);

@@ -8,8 +8,7 @@ use operation::Value::Word;
 use operation::{Axis, Failure, Loop, Operation, Setting, partner, word};
 
 use super::{CROWDED, THREADS, TOGETHER};
-use crate::kit::team::{Apart, Memory, Seat, Seats, together, together_checked};
-use crate::kit::work::Work;
+use crate::kit::{Apart, Memory, Seat, Seats, Work, together, together_checked};
 
 /// Where the other CPU is: the one that the machine prefers, or one at each distance by itself.
 const DISTANCE: Axis =

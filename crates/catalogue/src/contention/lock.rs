@@ -12,8 +12,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, cpus, word};
 use rustix::thread::{futex, sched_yield};
 
 use super::{CROWDED, THREADS, TOGETHER};
-use crate::kit::team::{Apart, Seat, Seats, together_checked};
-use crate::kit::work::Work;
+use crate::kit::{Apart, Seat, Seats, Work, together_checked};
 
 /// How a thread waits for a lock: it watches it (`spin`), it sleeps in the kernel (`futex`), or it watches for a moment and
 /// then sleeps (`adaptive`, as PTHREAD_MUTEX_ADAPTIVE_NP does).

@@ -4,13 +4,7 @@
 use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, Tally, cpus};
 
-use crate::kit::area::{Area, Slots};
-use crate::kit::baseline::{BASE, ENTRY};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::loops::STOCK;
-use crate::kit::team::{Part, Seats, beside};
-use crate::kit::work::Work;
+use crate::kit::{Area, BASE, ENTRY, Part, STOCK, Seats, Slots, Work, beside, call, exactly};
 
 /// The CPUs that run a thread of this memory, ours included.
 const CPUS: Axis = cpus("cpus", &[Number(1), Number(2), Number(4), Number(8)]);

@@ -8,10 +8,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, term, word};
 use rustix::param::page_size;
 
 use super::CPUS;
-use crate::kit::baseline::BASE;
-use crate::kit::mapping::{Mapping, base_pages_only};
-use crate::kit::team::{Memory, Seat, Seats, together};
-use crate::kit::work::Work;
+use crate::kit::{BASE, Mapping, Memory, Seat, Seats, Work, base_pages_only, together};
 use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames::RECYCLED;
 

@@ -10,10 +10,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::pread;
 
 use crate::file::direct::filled;
-use crate::kit::baseline::BASE;
-use crate::kit::block::Block;
-use crate::kit::team::{Part, Seat, Seats, beside};
-use crate::kit::work::Work;
+use crate::kit::{BASE, Block, Part, Seat, Seats, Work, beside};
 use crate::memory::bandwidth::Reading;
 
 /// What the timed task does: steps of a computation in registers, or passes over memory that no cache holds.
@@ -95,8 +92,8 @@ impl Work for Transfers {
         for _ in 0..times {
             let read = pread(&self.file, self.block.bytes(), self.next * PIECE as u64);
             // Each block begins with its number.
-            let told = self.block.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
-            self.wrong |= read != Ok(PIECE) || told != Some(self.next);
+            let reported = self.block.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
+            self.wrong |= read != Ok(PIECE) || reported != Some(self.next);
             self.next = (self.next + 1) % (FILE / PIECE as u64);
         }
     }

@@ -14,13 +14,7 @@ use rustix::param::page_size;
 
 use crate::file::reading::source::within_limit;
 use crate::file::reading::sum::sum;
-use crate::kit::baseline::BASE;
-use crate::kit::block::Block;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::folder::apart;
-use crate::kit::mapping::Mapping;
-use crate::kit::scratch::{new_file, on_a_device, scratch};
+use crate::kit::{BASE, Block, Mapping, apart, call, exactly, new_file, on_a_device, scratch};
 
 /// The bytes of a block, of the file, and of each write that filled it. A file system that supports large folios keeps the
 /// data of one write in one contiguous piece of memory, which it looks up, locks and marks once.

@@ -8,10 +8,7 @@ use rustix::fs::{OFlags, fsync, openat};
 use rustix::io::{Errno, pread, pwrite};
 
 use crate::file::residence::lives_in_memory;
-use crate::kit::baseline::BASE;
-use crate::kit::block::Block;
-use crate::kit::check::exactly;
-use crate::kit::scratch::{new_file, scratch};
+use crate::kit::{BASE, Block, exactly, new_file, scratch};
 
 const DIRECT: &[Axis] = &[size(&[Number(4 << 10), Number(64 << 10)]), bytes("file", &[Number(64 << 20)])];
 
@@ -35,8 +32,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[BASE
             let number = random.u64(0..blocks);
             exactly(size, pread(&file, block.bytes(), number * size as u64)?)?;
             // Each block begins with its number.
-            let told = block.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
-            if told == number { Ok(()) } else { Err(Failure::wrong("another block was read")) }
+            let reported = block.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+            if reported == number { Ok(()) } else { Err(Failure::wrong("another block was read")) }
         }))
     })];
 

@@ -9,7 +9,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, count, term, word};
 use record::Estimate;
 
 use crate::engines::{KeyedReader, engines};
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 use content::{BYTES, COLD_RECORDS};
 
 /// The number of records in the paper's test, and a file of ten megabytes.

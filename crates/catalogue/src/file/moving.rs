@@ -7,10 +7,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, size, te
 use rustix::io::{pread, write};
 use rustix::pipe::{SpliceFlags, splice};
 
-use crate::kit::baseline::BASE;
-use crate::kit::block::Block;
-use crate::kit::check::exactly;
-use crate::kit::scratch::{device, new_file, scratch};
+use crate::kit::{BASE, Block, device, exactly, new_file, scratch};
 
 /// Bytes moved at a time: up to what a pipe holds where nobody made it larger, in pages that begin where the file does.
 const MOVED: Axis = size(&[Value::Number(512), Value::Number(4096), Value::Number(65536)]).within(1, 64 << 10);

@@ -19,7 +19,7 @@ use operation::Value::{Number, Word};
 use operation::{Axis, Operation, TermOf, bytes, count, term, word};
 use record::{Estimate, Point};
 
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 
 pub use ahead::Ahead;
 pub use order::VisitPlan;

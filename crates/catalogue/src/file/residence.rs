@@ -289,10 +289,10 @@ fn walk(file: BorrowedFd<'_>, pages: u64, each: &mut dyn FnMut(u64, bool)) -> Re
         let place = mapped.map_err(|error| call("mmap", error))?;
         // SAFETY: the mapping is ours, and the list has a byte for each of its pages.
         let status = unsafe { libc::mincore(place, count * page as usize, inside.as_mut_ptr()) };
-        let told = if status == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
+        let reported = if status == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
         // SAFETY: the mapping is ours, and nothing refers to it.
         let _ = unsafe { munmap(place, count * page as usize) };
-        told.map_err(|error| refused_or_failed("mincore", error))?;
+        reported.map_err(|error| refused_or_failed("mincore", error))?;
         inside[..count].iter().zip(first..).for_each(|(&state, page)| each(page, state & 1 == 1));
     }
     Ok(())

@@ -12,12 +12,7 @@ use rustix::io::{pread, pwrite};
 
 use crate::file::reading::sum::sum as sum_of;
 use crate::file::residence;
-use crate::kit::baseline::BASE;
-use crate::kit::block::Block;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::folder::apart;
-use crate::kit::scratch::{new_file, scratch};
+use crate::kit::{BASE, Block, apart, call, exactly, new_file, scratch};
 
 /// The size of the paper's file, with a byte for each social security number.
 const FAR: u64 = 999_999_999;

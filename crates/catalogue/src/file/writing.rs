@@ -11,7 +11,7 @@ pub(crate) mod plain;
 pub(crate) mod ring;
 mod target;
 
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 use operation::Value::{Number, Word};
 use operation::{Axis, Operation, TermOf, bytes, count, term, word};
 use record::{Estimate, Point};

@@ -64,7 +64,7 @@ pub(crate) fn this_time(failure: Failure) -> Failure {
 /// A skip if the kernel does not report it.
 pub(crate) fn huge_bytes(place: *const c_void, kind: MemoryKind) -> Result<usize, Failure> {
     match std::fs::read_to_string("/proc/self/smaps") {
-        Ok(maps) => Ok(said(&maps, place as usize, kind)),
+        Ok(maps) => Ok(listed(&maps, place as usize, kind)),
         Err(error) => {
             let reason = format!("cannot see whether memory is in huge pages: /proc/self/smaps: {error}");
             Err(Failure::skip(reason, "mount /proc"))
@@ -73,7 +73,7 @@ pub(crate) fn huge_bytes(place: *const c_void, kind: MemoryKind) -> Result<usize
 }
 
 /// The same, from the text of the file; 0 if the text does not say.
-fn said(maps: &str, address: usize, kind: MemoryKind) -> usize {
+fn listed(maps: &str, address: usize, kind: MemoryKind) -> usize {
     let name = match kind {
         MemoryKind::Anonymous => "AnonHugePages:",
         MemoryKind::OfFile => "FilePmdMapped:",
@@ -130,13 +130,13 @@ mod tests {
                     200000-a00000 rw-p 00000000 00:00 0 \nRss: 8192 kB\nAnonHugePages:      6144 kB\n\
                     FilePmdMapped:      4096 kB\nVmFlags: rd wr mr mw me ac hg \n\
                     a00000-b00000 rw-p 00000000 00:00 0\nAnonHugePages:      2048 kB\n";
-        let said = |address| said(maps, address, MemoryKind::Anonymous);
-        assert_eq!(said(0x20_0000), 6 << 20);
-        assert_eq!(said(0x9f_ffff), 6 << 20);
-        assert_eq!(said(0x1000), 0);
-        assert_eq!(said(0xb0_0000), 0);
-        assert_eq!(super::said(maps, 0x20_0000, MemoryKind::OfFile), 4 << 20);
-        assert_eq!(super::said("", 0x1000, MemoryKind::OfFile), 0);
+        let listed = |address| listed(maps, address, MemoryKind::Anonymous);
+        assert_eq!(listed(0x20_0000), 6 << 20);
+        assert_eq!(listed(0x9f_ffff), 6 << 20);
+        assert_eq!(listed(0x1000), 0);
+        assert_eq!(listed(0xb0_0000), 0);
+        assert_eq!(super::listed(maps, 0x20_0000, MemoryKind::OfFile), 4 << 20);
+        assert_eq!(super::listed("", 0x1000, MemoryKind::OfFile), 0);
         assert!(advised(maps, 0x20_0000) && !advised(maps, 0x1000) && !advised(maps, 0xa0_0000) && !advised("", 0));
     }
 }

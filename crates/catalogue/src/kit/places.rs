@@ -117,17 +117,17 @@ mod tests {
             let ran = || Shared::new(AtomicI32::new(NOWHERE)).expect("a page");
             let places = || Rc::new(Places { home: 0, other: 0, ran: ran() });
             let seen = places();
-            let told = Rc::clone(&seen);
+            let reported = Rc::clone(&seen);
             let mut started = 0;
             let mut looped = seen.around(move || {
                 started += 1;
                 match started % 3 {
                     // It ran on the other CPU, on the parent's CPU, or not yet.
-                    0 => told.ran.store(7, Ordering::Relaxed),
+                    0 => reported.ran.store(7, Ordering::Relaxed),
                     rest => {
                         std::thread::sleep(Duration::from_millis(2));
                         if rest == 1 {
-                            told.child_runs();
+                            reported.child_runs();
                         }
                     }
                 }

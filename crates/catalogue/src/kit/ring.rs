@@ -46,8 +46,8 @@ pub(crate) fn enter(ring: &mut IoUring, complete: usize) -> Result<(), Failure> 
 pub(crate) unsafe fn register(ring: &IoUring, file: &OwnedFd, buffers: &[libc::iovec]) -> Result<(), Failure> {
     ring.submitter().register_files(&[file.as_raw_fd()])?;
     // SAFETY: the caller keeps the buffers in place.
-    let told = unsafe { ring.submitter().register_buffers(buffers) };
-    told.map_err(|error| match error.raw_os_error() {
+    let reported = unsafe { ring.submitter().register_buffers(buffers) };
+    reported.map_err(|error| match error.raw_os_error() {
         Some(libc::ENOMEM) => {
             Failure::skip("the limit on locked memory is too low for the buffers", "ulimit -l unlimited")
         }

@@ -5,8 +5,7 @@ use record::Point;
 
 use super::region::RegionPages;
 use super::{OWN_CACHE, bandwidth, chase};
-use crate::kit::baseline::BASE;
-use crate::kit::team::{self, Part, Seat, Seats};
+use crate::kit::{BASE, Part, Seat, Seats, team};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Loop, Operation, TermOf, count, opaque, word};
 
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 
 /// The distance of each number behind a multiple of 4.
 const OFFSET: Axis = count("offset", &[Number(0), Number(1), Number(2)]);

@@ -10,7 +10,7 @@ use operation::{Failure, Loop, repeat};
 use super::OWN_CACHE;
 use super::passes::{Copying, Fill, Sum, TURN_WORDS, fastest, settle};
 use super::region::{Region, RegionPages};
-use crate::kit::work::{Work, alone};
+use crate::kit::{Work, alone};
 
 /// The place of the copy's destination within its page (the source begins at a page boundary). It is far enough that no
 /// load of a small copy has the low twelve address bits of a recent store. Such a load waits for the store: at the same

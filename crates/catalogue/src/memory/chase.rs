@@ -9,7 +9,7 @@
 use operation::{Failure, Loop, TermOf};
 
 use super::region::{Region, RegionPages};
-use crate::kit::work::{Work, alone};
+use crate::kit::{Work, alone};
 
 /// The bytes of a line: what one load brings into the cache. On machines with longer lines, two neighbours share one.
 const LINE: u64 = 64;

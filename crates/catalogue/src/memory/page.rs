@@ -14,11 +14,7 @@ use rustix::io::pwrite;
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::baseline::BASE;
-use crate::kit::check::exactly;
-use crate::kit::huge::{CONTROL, HUGE, this_time};
-use crate::kit::mapping::{Mapping, base_pages_only};
-use crate::kit::scratch::{new_file, scratch};
+use crate::kit::{BASE, CONTROL, HUGE, Mapping, base_pages_only, exactly, new_file, scratch, this_time};
 use faults::FaultCounter;
 use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
 

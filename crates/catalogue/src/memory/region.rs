@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 use operation::Failure;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-use crate::kit::huge::{MemoryKind, huge_bytes, offered_at, withheld};
+use crate::kit::{MemoryKind, huge_bytes, offered_at, withheld};
 
 /// The size of a huge page on x86-64, and on aarch64 with base pages of 4 KiB.
 const HUGE_PAGE: usize = 2 << 20;

@@ -10,9 +10,7 @@ use rustix::io::Errno;
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::baseline::BASE;
-use crate::kit::huge::{HUGE, this_time};
-use crate::kit::mapping::{Mapping, base_pages_only};
+use crate::kit::{BASE, HUGE, Mapping, base_pages_only, this_time};
 use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames;
 use crate::memory::page::frames::{FRAMES, GivenPages, Supply};

@@ -12,8 +12,7 @@ use rustix::net::{
 };
 
 use super::{NEAR_OR_FAR, SELF, TRIP, not_answered};
-use crate::kit::call;
-use crate::kit::check::exactly;
+use crate::kit::{call, exactly};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named(

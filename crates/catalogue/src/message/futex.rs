@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use operation::{Failure, Operation, Pauses, Setting, repeat};
 
 use super::{DISTANCE_AND_FURTHER, ROUNDTRIP, SELF, not_answered};
-use crate::kit::shared::Shared;
-use crate::kit::turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
+use crate::kit::{OURS, Shared, THEIRS, await_turn, let_fall_asleep, pass_turn};
 
 /// What both tasks share.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use operation::{Axis, Operation, Pauses, Setting, Value, count, partner, repeat, term};
 
 use super::{RSX, TRIP, not_answered, there_and_back};
-use crate::kit::channel::End;
+use crate::kit::End;
 
 /// How long both tasks sleep before each message. The longer a CPU is idle, the deeper its sleep state, also that of a
 /// hypervisor below.
@@ -86,9 +86,9 @@ mod tests {
         let setting = Setting::new(point(Value::Number(10_000)), scratch.path().into(), 0, Some(other), 1);
         let mut looped = OPERATIONS[0].set_up(&setting).expect("it prepares");
         let start = std::time::Instant::now();
-        let told = looped.timed(20).expect("20 messages");
+        let reported = looped.timed(20).expect("20 messages");
         // 20 sleeps of 10 ms took their time, and are not reported.
         assert!(start.elapsed() >= Duration::from_millis(200), "{:?}", start.elapsed());
-        assert!(told < Duration::from_millis(100), "{told:?}");
+        assert!(reported < Duration::from_millis(100), "{reported:?}");
     }
 }

@@ -10,7 +10,7 @@ use super::{
     DISTANCE_AND_FURTHER, ENDS, NEAR_OR_FAR, ROUNDTRIP, SELF, SIZE, SMALL, TRIP, is_further, itself, roundtrip,
     there_and_back,
 };
-use crate::kit::channel::End;
+use crate::kit::End;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // A message to the same task: the cost of the calls and the copies if no task must be woken.

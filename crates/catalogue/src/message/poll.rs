@@ -9,8 +9,7 @@ use rustix::event::{EventfdFlags, FdSetElement, PollFd, PollFlags, epoll, eventf
 use rustix::event::{fd_set_insert, fd_set_num_elements, poll, select};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use crate::kit::baseline::BASE;
-use crate::kit::check::exactly;
+use crate::kit::{BASE, exactly};
 
 /// The number of descriptors waited for. select is limited to descriptors below 1024.
 const FEW: &[Axis] =

@@ -9,11 +9,7 @@ use operation::{Failure, Operation, Setting, term};
 use rustix::param::page_size;
 
 use super::{NEAR_OR_FAR, SELF, SIZE, SIZE_OF_TWO, TRIP, itself, namespace, roundtrip, there_and_back};
-use crate::kit::block::Block;
-use crate::kit::call;
-use crate::kit::channel::Channel;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, invoke, owned};
+use crate::kit::{Block, Channel, Null, call, exactly, invoke, owned};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("mq.posix.self", "send a message to a POSIX queue and receive it, one task")

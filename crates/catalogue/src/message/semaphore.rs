@@ -7,10 +7,7 @@ use libc::c_short;
 use operation::{Failure, Operation, Setting, repeat, term};
 
 use super::{NEAR_OR_FAR, SELF, TRIP, namespace, not_answered};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::Null;
-use crate::kit::shared::Shared;
+use crate::kit::{Null, Shared, call, exactly};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // A semaphore on which no task sleeps: no system call is needed.

@@ -12,10 +12,7 @@ use libc::{MSG_DONTWAIT, MSG_NOSIGNAL, MSG_TRUNC, MSG_ZEROCOPY};
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, size};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::kit::baseline::BASE;
-use crate::kit::block::Block;
-use crate::kit::call;
-use crate::kit::invoke::{Null, invoke};
+use crate::kit::{BASE, Block, Null, call, invoke};
 use completion::{Completed, completed};
 use discarding::Discarding;
 
@@ -232,8 +229,8 @@ mod tests {
             sends.perform(20).expect("messages");
             setting.tallied().get("copied by the kernel").copied()
         };
-        let told = std::thread::spawn(move || (copied("tcp.send.zerocopy"), copied("udp.send.zerocopy")));
-        let (loopback, device) = told.join().expect("they are sent");
+        let reported = std::thread::spawn(move || (copied("tcp.send.zerocopy"), copied("udp.send.zerocopy")));
+        let (loopback, device) = reported.join().expect("they are sent");
         assert!(loopback.is_none_or(|copied| copied >= 1.0), "{loopback:?}");
         assert!(device.is_none_or(|copied| copied == 0.0), "{device:?}");
     }

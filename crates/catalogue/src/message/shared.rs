@@ -9,10 +9,7 @@ use operation::{Failure, Operation, Pauses, Setting, repeat, term};
 use rustix::thread::{futex, sched_yield};
 
 use super::{ALIGNED, ENDS, NEAR_OR_FAR, OFFSET, SELF, SIZE, SIZE_OF_TWO, TRIP, between, not_answered, there_and_back};
-use crate::kit::block::Block;
-use crate::kit::channel::Channel;
-use crate::kit::shared::Shared;
-use crate::kit::turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
+use crate::kit::{Block, Channel, OURS, Shared, THEIRS, await_turn, let_fall_asleep, pass_turn};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // Copying in and out, without notifying another task.

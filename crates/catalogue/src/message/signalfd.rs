@@ -6,9 +6,7 @@ use libc::{c_int, pid_t, signalfd_siginfo};
 use operation::{Failure, Operation, Setting, repeat, term};
 
 use super::{NEAR_OR_FAR, SELF, TRIP, not_answered};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, owned};
+use crate::kit::{Null, call, exactly, owned};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("signalfd.self", "send a signal to this thread and read it from a signal descriptor")

@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use super::{
     DISTANCE, ENDS, NEAR_OR_FAR, ROUNDTRIP, SELF, SIZE, SIZE_OF_ONE, SMALL, TRIP, itself, roundtrip, there_and_back,
 };
-use crate::kit::channel::End;
+use crate::kit::End;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("unix.self", "write to a Unix stream socket (socketpair) and read it back, one task")

@@ -8,12 +8,7 @@ use libc::{iovec, pid_t};
 use operation::{Failure, Operation, Partner, Setting, repeat, term};
 
 use super::{ALIGNED, ENDS, NEAR_OR_FAR, OFFSET, SELF, SIZE, SIZE_OF_TWO, TRIP, not_answered, there_and_back};
-use crate::kit::block::Block;
-use crate::kit::check::exactly;
-use crate::kit::invoke::invoke;
-use crate::kit::loops::tried;
-use crate::kit::shared::Shared;
-use crate::kit::turn::{OURS, THEIRS, await_turn, pass_turn};
+use crate::kit::{Block, OURS, Shared, THEIRS, await_turn, exactly, invoke, pass_turn, tried};
 
 /// The defaults: a transfer between this process and one that sleeps. Where it sleeps makes no difference.
 const TRANSFER: Operation = SELF.version(3).per("transfer").axes(&[SIZE]);

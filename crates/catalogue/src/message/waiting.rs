@@ -11,8 +11,7 @@ use rustix::io::Errno;
 use rustix::thread::futex::{Flags, wait, wake};
 use rustix::thread::sched_yield;
 
-use crate::kit::baseline::BASE;
-use crate::kit::shared::Shared;
+use crate::kit::{BASE, Shared};
 
 /// A partner on another CPU.
 const OTHER: Axis = partner("distance", &[Value::Word("other")]);

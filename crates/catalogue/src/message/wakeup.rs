@@ -12,10 +12,8 @@ use rustix::event::{PollFd, PollFlags, epoll, poll};
 use rustix::net::SocketType;
 
 use super::{NEAR_OR_FAR, TRIP, not_answered, socket};
-use crate::kit::channel::End;
-use crate::kit::mask::Mask;
-use crate::kit::process::{fork, wait_for};
 use crate::kit::ring::enter;
+use crate::kit::{End, Mask, fork, wait_for};
 
 /// How the partner is woken, in the paper's words: receive or stop, an event flag, the logical or of flags, an AST, I/O
 /// completion, and send and request with receive or exit.

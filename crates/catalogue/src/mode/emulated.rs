@@ -18,8 +18,7 @@ use serde::de::DeserializeOwned;
 
 use super::guest::{Guest, GuestProgram};
 use super::native;
-use crate::kit::call;
-use crate::kit::invoke::Null;
+use crate::kit::{Null, call};
 use crate::user::command::found;
 
 /// The first word of a command line that starts the server. It is not for users, so the help does not mention it.

@@ -7,8 +7,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::pwrite;
 
-use crate::kit::check::exactly;
-use crate::kit::scratch::scratch;
+use crate::kit::{exactly, scratch};
 
 /// Bytes in the file read from beginning to end: the 7,040 records of 80 bytes of "MPE/iX and Performance", section 1.4.
 const LENGTH: usize = 7040 * 80;

@@ -9,7 +9,7 @@ use super::emulated::Emulated;
 use super::guest::{Guest, GuestProgram};
 use super::native;
 use crate::engines::engines;
-use crate::kit::cycle::Cycle;
+use crate::kit::Cycle;
 
 impl Guest {
     /// The program in the mode of this setting, in this process.
@@ -29,8 +29,8 @@ impl Guest {
         if setting.word("mode")? == "emulated" {
             let mut emulated = Emulated::start(&self, setting)?;
             let run = move |times| {
-                let (took, told) = emulated.batch(times)?;
-                sum.set(told);
+                let (took, reported) = emulated.batch(times)?;
+                sum.set(reported);
                 Ok(took)
             };
             let mut emulated = Loop::self_timed(run).verify(verify);

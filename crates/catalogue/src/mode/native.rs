@@ -7,7 +7,7 @@ use rustix::io::{pread, read as read_next};
 
 use super::file;
 use super::guest::GuestProgram;
-use crate::kit::check::exactly;
+use crate::kit::exactly;
 
 /// Bytes of an index entry: a key and a record's number.
 const ENTRY: usize = 16;

@@ -2,7 +2,7 @@
 
 use operation::{Failure, Loop, Operation, term};
 
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named(

@@ -10,7 +10,7 @@ pub(crate) mod vdso;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, count};
 
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 
 /// The most words that cross: as many as a system call takes.
 const MOST: usize = 6;

@@ -7,9 +7,7 @@ use operation::{Axis, Operation, repeat, term, word};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::thread::futex::{Flags, wake};
 
-use crate::kit::baseline::BASE;
-use crate::kit::check::exactly;
-use crate::kit::shared::Shared;
+use crate::kit::{BASE, Shared, exactly};
 
 /// The owner of the flag: a word of memory for tasks of this process, a word shared with other processes, or a descriptor
 /// that a task must have been given.

@@ -27,7 +27,7 @@ mod vectors;
 
 use operation::{Operation, TermOf, Value, count};
 
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 use lanes::CHAIN;
 
 /// Calls per turn of the loop: many times the number of entries in small return predictors.

@@ -9,11 +9,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 
 use super::{BLOCK, CALL};
-use crate::kit::call;
-use crate::kit::check::{answered, exactly};
-use crate::kit::invoke::{Null, invoke, owned};
-use crate::kit::loops::{STOCK, consuming, producing, tried};
-use crate::kit::scratch::{device, file_of};
+use crate::kit::{Null, STOCK, answered, call, consuming, device, exactly, file_of, invoke, owned, producing, tried};
 
 /// Contexts created in one batch: the machine allows only a few, shared by all users. The kernel takes 30 ms to destroy each of
 /// them after the batch. The first of a batch is dearer than the next, because of that wait: with four of them one cost 17.5 us

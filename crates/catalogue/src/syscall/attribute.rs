@@ -4,10 +4,8 @@ use operation::{Failure, Loop, Operation, repeat};
 use rustix::process::{getegid, geteuid, getgroups};
 
 use super::CALL;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::loops::{tried, turning};
-use crate::kit::scratch::{enter, file_of, new_file};
+use crate::kit::scratch::enter;
+use crate::kit::{call, exactly, file_of, new_file, tried, turning};
 
 /// Space for any of the structures that describe a file or a file system.
 type AttributeRoom = [u64; 64];

@@ -17,15 +17,10 @@ use rustix::fs::{AtFlags, SeekFrom, fstat, ftruncate, seek, statat};
 use rustix::io::{Errno, read, write};
 use rustix::thread::futex;
 
-use crate::kit::area::Slots;
-use crate::kit::baseline::BASE;
-use crate::kit::block::Block;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::loops::{STOCK, at_once, consuming, for_each, numbered, producing, tried};
-use crate::kit::mapping::Mapping;
-use crate::kit::scratch::{device, file_of, new_file, scratch};
-use crate::kit::tree::Tree;
+use crate::kit::{
+    BASE, Block, Mapping, STOCK, Slots, Tree, at_once, call, consuming, device, exactly, file_of, for_each, new_file,
+    numbered, producing, scratch, tried,
+};
 
 /// One file, which stays in the private caches, or many different ones in turn, which do not: of each, the kernel touches about
 /// 1.3 KiB.

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use operation::{Failure, Setting};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use crate::kit::call;
-use crate::kit::invoke::Null;
+use crate::kit::{Null, call};
 
 /// A task's stack, in units of 16 bytes.
 const STACK: usize = 4 << 10;

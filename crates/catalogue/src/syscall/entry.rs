@@ -8,11 +8,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, open, openat, statat};
 use rustix::io::{Errno, read, write};
 use rustix::process::{Pid, getppid};
 
-use crate::kit::baseline::{BASE, ENTRY};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::invoke;
-use crate::kit::scratch::{new_file, scratch};
+use crate::kit::{BASE, ENTRY, call, exactly, invoke, new_file, scratch};
 
 /// Which call is made.
 const CALLED: Axis = word("call", &[Value::Word("getppid"), Value::Word("statx")]);

@@ -7,10 +7,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::time::{EXPIRY, SHORT, SLEEP, expiry, set_slack};
 use super::{CALL, PAIR};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, invoke, owned};
-use crate::kit::loops::{producing, tried};
+use crate::kit::{Null, call, exactly, invoke, owned, producing, tried};
 
 /// The size of the kernel's signal set in bytes.
 const SIGNALS: usize = 8;

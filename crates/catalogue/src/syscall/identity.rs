@@ -4,11 +4,7 @@ use operation::{Failure, Loop, Need, Operation, repeat};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::{CALL, PAIR};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, invoke};
-use crate::kit::loops::{steadily, steady, tried, turning};
-use crate::kit::sandbox::namespaces;
+use crate::kit::{Null, call, exactly, invoke, namespaces, steadily, steady, tried, turning};
 
 /// The version of the sets of capabilities, `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h.
 const CAPABILITIES: u32 = 0x2008_0522;

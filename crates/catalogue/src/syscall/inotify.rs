@@ -9,11 +9,8 @@ use libc::{AT_FDCWD, FAN_MARK_ADD, FAN_MARK_REMOVE, FAN_OPEN};
 use operation::{Failure, Operation, Setting, repeat};
 
 use super::{CALL, PAIR};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{invoke, owned};
-use crate::kit::loops::{FILES, for_each, numbered, producing, tried};
-use crate::kit::scratch::{enter, file_of, names, new_file};
+use crate::kit::scratch::enter;
+use crate::kit::{FILES, call, exactly, file_of, for_each, invoke, names, new_file, numbered, owned, producing, tried};
 
 /// The flags of fanotify for users other than root: it reports files by handles.
 const BY_HANDLE: u32 = libc::FAN_CLASS_NOTIF | libc::FAN_REPORT_FID | libc::FAN_CLOEXEC | libc::FAN_NONBLOCK;

@@ -6,11 +6,7 @@ use std::os::fd::OwnedFd;
 use operation::{Failure, Operation, repeat};
 
 use super::{BLOCK, CALL, PAIR};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, invoke, owned};
-use crate::kit::loops::{steady, tried};
-use crate::kit::sandbox::namespaces;
+use crate::kit::{Null, call, exactly, invoke, namespaces, owned, steady, tried};
 
 /// A new object that its owner may read and write.
 const MINE: i32 = libc::IPC_CREAT | 0o600;

@@ -5,9 +5,7 @@ use std::os::fd::AsRawFd;
 use operation::Operation;
 
 use super::CALL;
-use crate::kit::call;
-use crate::kit::invoke::{Null, invoke, owned};
-use crate::kit::loops::{producing, refusing, steadily, steady, tried};
+use crate::kit::{Null, call, invoke, owned, producing, refusing, steadily, steady, tried};
 
 /// Commands and types of linux/bpf.h.
 const MAP_CREATE: i32 = 0;

@@ -7,10 +7,7 @@ use operation::{Failure, Loop, Operation, repeat};
 use rustix::process::{Resource, getrlimit};
 
 use super::{CALL, PAIR};
-use crate::kit::area::{Area, PAGE, Page};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::loops::{consuming, for_each, numbered, producing, tried};
+use crate::kit::{Area, PAGE, Page, call, consuming, exactly, for_each, numbered, producing, tried};
 
 /// Protection keys allocated in one batch; processors have 15.
 const KEYS: u64 = 8;

@@ -10,12 +10,10 @@ use record::{Doubt, Estimate};
 
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{CALL, PAIR};
-use crate::kit::area::{Anywhere, Area, PAGE, Slots};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, invoke, owned};
-use crate::kit::loops::{FILES, STOCK, for_each, numbered, producing, tried};
-use crate::kit::scratch::{file_of, on_a_device};
+use crate::kit::{
+    Anywhere, Area, FILES, Null, PAGE, STOCK, Slots, call, exactly, file_of, for_each, invoke, numbered, on_a_device,
+    owned, producing, tried,
+};
 
 /// Pages sealed in one batch. The area has enough pages for a whole round, including its warm-up.
 const SEALED: u64 = 128;

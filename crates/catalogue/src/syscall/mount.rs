@@ -8,12 +8,11 @@ use libc::{AT_FDCWD, MNT_DETACH, MS_PRIVATE, MS_REC};
 use operation::{Failure, Operation, Setting, repeat};
 
 use super::CALL;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, invoke, owned};
-use crate::kit::loops::{FILES, consuming, for_each, numbered, producing, refusing, tried};
-use crate::kit::sandbox::namespaces;
-use crate::kit::scratch::{enter, names};
+use crate::kit::scratch::enter;
+use crate::kit::{
+    FILES, Null, call, consuming, exactly, for_each, invoke, names, namespaces, numbered, owned, producing, refusing,
+    tried,
+};
 
 /// Commands of `fsconfig`, and flags of related calls, as numbered in `linux/mount.h`.
 const SET_STRING: i32 = 1;

@@ -9,12 +9,10 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{BLOCK, CALL};
-use crate::kit::area::{Area, PAGE};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, invoke, owned};
-use crate::kit::loops::{STOCK, consuming, for_each, numbered, tried, turning};
-use crate::kit::process::traced_by_parent;
+use crate::kit::{
+    Area, Null, PAGE, STOCK, call, consuming, exactly, for_each, invoke, numbered, owned, traced_by_parent, tried,
+    turning,
+};
 
 /// Policies, as numbered in `linux/mempolicy.h`.
 const DEFAULT_POLICY: i32 = 0;

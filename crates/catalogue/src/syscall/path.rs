@@ -10,11 +10,8 @@ use operation::{Failure, Loop, Operation, Setting, repeat};
 use rustix::fs::{AtFlags, FileType};
 
 use super::{CALL, PAIR};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::folder::Fresh;
-use crate::kit::loops::{FILES, for_each, numbered, tried};
-use crate::kit::scratch::{enter, names, new_file};
+use crate::kit::scratch::enter;
+use crate::kit::{FILES, Fresh, call, exactly, for_each, names, new_file, numbered, tried};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]

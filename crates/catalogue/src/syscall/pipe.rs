@@ -5,8 +5,7 @@ use std::os::fd::OwnedFd;
 use operation::Failure;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
-use crate::kit::area::PAGE;
-use crate::kit::loops::STOCK;
+use crate::kit::{PAGE, STOCK};
 
 /// A pipe with space for a page from each iteration of a batch. Reading it never waits.
 pub(super) fn roomy_pipe() -> Result<(OwnedFd, OwnedFd), Failure> {

@@ -8,15 +8,10 @@ use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, repeat, 
 use rustix::fs::{Mode, OFlags, open};
 
 use super::CALL;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::child::{ended_child, ended_copy, in_child};
-use crate::kit::invoke::{Null, invoke, owned};
-use crate::kit::loops::{consuming, producing, steadily, steady, tried, turning};
-use crate::kit::process::stopped;
-use crate::kit::program::do_nothing;
-use crate::kit::sandbox::namespaces;
-use crate::kit::scratch::device;
+use crate::kit::{
+    Null, call, consuming, device, do_nothing, ended_child, ended_copy, exactly, in_child, invoke, namespaces, owned,
+    producing, steadily, steady, stopped, tried, turning,
+};
 
 /// `IOPRIO_WHO_PROCESS` of linux/ioprio.h.
 const PROCESS: i32 = 1;

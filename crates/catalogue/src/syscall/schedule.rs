@@ -3,10 +3,7 @@
 use operation::{Operation, repeat};
 
 use super::CALL;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, invoke};
-use crate::kit::loops::{steadily, steady, tried, turning};
+use crate::kit::{Null, call, exactly, invoke, steadily, steady, tried, turning};
 
 /// Words of a set of 1024 CPUs.
 const WORDS: usize = 16;

@@ -5,12 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use operation::{Failure, Operation, repeat, term};
 
 use super::CALL;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::child::in_child;
-use crate::kit::invoke::{Null, invoke, owned};
-use crate::kit::loops::{consuming, producing, refusing, tried};
-use crate::kit::scratch::scratch;
+use crate::kit::{Null, call, consuming, exactly, in_child, invoke, owned, producing, refusing, scratch, tried};
 
 /// Rules and filters that one child adds; the kernel allows 16 layers of rules.
 const EACH: u64 = 8;

@@ -3,9 +3,7 @@
 use operation::Operation;
 
 use super::CALL;
-use crate::kit::call;
-use crate::kit::invoke::{Null, invoke};
-use crate::kit::loops::{steady, turning};
+use crate::kit::{Null, call, invoke, steady, turning};
 
 /// Enough for the largest frame of a handler on machines with wide registers.
 const STACK_WORDS: usize = 8 << 10;

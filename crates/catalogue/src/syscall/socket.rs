@@ -9,10 +9,7 @@ use libc::iovec;
 use operation::{Failure, Loop, Operation, repeat};
 
 use super::{BLOCK, CALL, PAIR};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, invoke, owned};
-use crate::kit::loops::{consuming, producing, tried, turning};
+use crate::kit::{Null, call, consuming, exactly, invoke, owned, producing, tried, turning};
 
 const STREAM: i32 = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
 

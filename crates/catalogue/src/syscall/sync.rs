@@ -9,11 +9,7 @@ use operation::{Failure, Loop, Operation, Setting, repeat};
 use record::Estimate;
 
 use super::CALL;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, invoke};
-use crate::kit::loops::tried;
-use crate::kit::scratch::{file_of, on_a_device};
+use crate::kit::{Null, call, exactly, file_of, invoke, on_a_device, tried};
 
 /// The page size of most machines.
 const PAGE: usize = 4096;

@@ -6,12 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use operation::{Failure, Loop, Operation, Setting, repeat, term};
 
 use super::CALL;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::child::in_child;
-use crate::kit::invoke::{Null, invoke};
-use crate::kit::loops::{steady, tried};
-use crate::kit::shared::Shared;
+use crate::kit::{Null, Shared, call, exactly, in_child, invoke, steady, tried};
 
 /// Two tasks that wake each other in turn.
 const ROUNDTRIP: Operation = CALL.per("roundtrip");

@@ -6,11 +6,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, word};
 use record::Estimate;
 
 use super::{CALL, PAIR};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::handler::install_counter;
-use crate::kit::invoke::Null;
-use crate::kit::loops::{refusing, steady, tried};
+use crate::kit::{Null, call, exactly, install_counter, refusing, steady, tried};
 
 const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
 

@@ -10,12 +10,8 @@ use operation::{Failure, Operation, Setting, bytes, repeat};
 use super::pipe::{drain, roomy_pipe};
 use super::{BLOCK, CALL, PAIR};
 use crate::file::access::{BlockOffset, FILLED};
-use crate::kit::area::PAGE;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Buffers, Null};
-use crate::kit::loops::{STOCK, tried};
-use crate::kit::scratch::{device, enter, file_of, new_file, scratch};
+use crate::kit::scratch::enter;
+use crate::kit::{Buffers, Null, PAGE, STOCK, call, device, exactly, file_of, new_file, scratch, tried};
 
 /// Blocks that a batch of at least 100 µs goes through: 1 MiB of a file.
 const BLOCKS: u64 = 2048;

@@ -4,12 +4,9 @@ use operation::{Failure, Operation, Setting, pin, repeat};
 use record::Estimate;
 
 use super::{CALL, PAIR};
-use crate::kit::call;
-use crate::kit::check::{answered, exactly};
-use crate::kit::handler::install_counter;
-use crate::kit::invoke::{Null, invoke};
-use crate::kit::loops::{steadily, steady, tried, turning};
-use crate::kit::process::{fork, wait_for};
+use crate::kit::{
+    Null, answered, call, exactly, fork, install_counter, invoke, steadily, steady, tried, turning, wait_for,
+};
 
 /// A port whose only use is to pass time.
 const UNUSED_PORT: usize = 0x80;

@@ -5,11 +5,8 @@ use std::ffi::CStr;
 use operation::{Operation, repeat};
 
 use super::{CALL, PAIR};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::invoke;
-use crate::kit::loops::{tried, turning};
-use crate::kit::scratch::{enter, file_of, new_file};
+use crate::kit::scratch::enter;
+use crate::kit::{call, exactly, file_of, invoke, new_file, tried, turning};
 
 /// The attribute that is set and read, and its value. The other value has the same length. A file system may do nothing if
 /// an attribute is set to the value it has (ext4 does).

@@ -11,8 +11,7 @@ use operation::{Failure, Operation, repeat, term};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{IoSliceMut, ReadWriteFlags, preadv2, read};
 
-use crate::kit::baseline::BASE;
-use crate::kit::loops::tried;
+use crate::kit::{BASE, tried};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     READ.named("async.read.plain", "read one byte of /dev/zero: submission, wait and completion in one call")

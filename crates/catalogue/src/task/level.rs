@@ -6,10 +6,7 @@ use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Loop, ONE_CPU, Operation, Setting, count, cpus};
 use record::Estimate;
 
-use crate::kit::baseline::BASE;
-use crate::kit::team::{Memory, Seat, Seats, together};
-use crate::kit::unit::Passing;
-use crate::kit::work::Work;
+use crate::kit::{BASE, Memory, Passing, Seat, Seats, Work, together};
 
 /// How many tasks there are, ours included.
 const TASKS: Axis = count("tasks", &[Number(1), Number(2), Number(4), Number(8), Number(16)]);

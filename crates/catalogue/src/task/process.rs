@@ -5,9 +5,7 @@ pub(crate) mod ways;
 
 use operation::{Need, Operation, repeat, term};
 
-use crate::kit::baseline::BASE;
-use crate::kit::process::{execute, fork, spawn, wait_for};
-use crate::kit::program::do_nothing;
+use crate::kit::{BASE, do_nothing, execute, fork, spawn, wait_for};
 
 /// The defaults of the family: a child that is started, ends, and is reaped.
 const CHILD: Operation = BASE.per("process").headline();

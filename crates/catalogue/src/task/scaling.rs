@@ -7,13 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use operation::Value::Number;
 use operation::{Axis, Failure, Operation, cpus};
 
-use crate::kit::baseline::BASE;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::owned;
-use crate::kit::team::{Seats, together};
-use crate::kit::unit::Computing;
-use crate::kit::work::Work;
+use crate::kit::{BASE, Computing, Seats, Work, call, exactly, owned, together};
 
 const CPUS: Axis = cpus("cpus", &[Number(1), Number(2), Number(4), Number(8)]);
 

@@ -16,11 +16,7 @@ use operation::{Axis, Clock, Failure, Loop, Operation, Setting, Tally, Took, Usa
 use record::Estimate;
 use rustix::thread::futex;
 
-use crate::kit::baseline::BASE;
-use crate::kit::shared::Shared;
-use crate::kit::team::{Memory, Part, Seat, Seats, beside};
-use crate::kit::unit::{Computing, Passing};
-use crate::kit::work::Work;
+use crate::kit::{BASE, Computing, Memory, Part, Passing, Seat, Seats, Shared, Work, beside};
 use treatment::{Treatment, autogroups, treated};
 
 /// How the measured task is treated. The task beside it is always a usual one: SCHED_OTHER, nice 0, the usual time slice.
@@ -95,14 +91,14 @@ fn on_our_cpu(setting: &Setting) -> Seats {
 }
 
 /// What a batch took, told as a time alone.
-fn told(elapsed: f64) -> Took {
+fn reported(elapsed: f64) -> Took {
     Took { elapsed, usage: Usage::default() }
 }
 
 /// Where the computing task asks, and the measured one answers.
 #[derive(Default)]
 struct AskingDesk {
-    asked: AtomicU32,
+    requested: AtomicU32,
     answered: AtomicU32,
     /// When it was asked, in ns since a fixed moment.
     at: AtomicU64,
@@ -112,8 +108,8 @@ fn response(setting: &Setting) -> Result<Loop, Failure> {
     let treatment = Treatment::of(setting, setting.word("as")?)?;
     let desk = Arc::new(Shared::new(AskingDesk::default())?);
     let clock = Clock::plain();
-    let asked = Arc::clone(&desk);
-    let ask = move |seat: Seat| Ok(Asking::new(Arc::clone(&asked), clock, seat.seed));
+    let requested = Arc::clone(&desk);
+    let ask = move |seat: Seat| Ok(Asking::new(Arc::clone(&requested), clock, seat.seed));
     let own = |_| Ok(Answering { desk, clock, treatment, late: 0.0, done: Ok(()) });
     beside(setting, (&on_our_cpu(setting), Part::Throughout), own, ask)
 }
@@ -142,11 +138,11 @@ impl Work for Asking {
         while self.clock.now() - start < gap {
             self.computing.unit();
         }
-        let asked = self.desk.asked.load(Ordering::Relaxed);
-        if self.desk.answered.load(Ordering::Acquire) == asked {
+        let requested = self.desk.requested.load(Ordering::Relaxed);
+        if self.desk.answered.load(Ordering::Acquire) == requested {
             self.desk.at.store(self.clock.now() as u64, Ordering::Relaxed);
-            self.desk.asked.store(asked.wrapping_add(1), Ordering::Release);
-            let _ = futex::wake(&self.desk.asked, futex::Flags::empty(), 1);
+            self.desk.requested.store(requested.wrapping_add(1), Ordering::Release);
+            let _ = futex::wake(&self.desk.requested, futex::Flags::empty(), 1);
         }
     }
 
@@ -169,13 +165,13 @@ impl Answering {
     fn answer(&mut self, times: u64) -> Result<(), Failure> {
         self.treatment.begin()?;
         // A request that was made while nobody slept for it does not count.
-        let mut seen = self.desk.asked.load(Ordering::Acquire);
+        let mut seen = self.desk.requested.load(Ordering::Acquire);
         self.desk.answered.store(seen, Ordering::Release);
         let mut answers = 0;
         while answers < times {
             let mut slept = false;
-            while self.desk.asked.load(Ordering::Acquire) == seen {
-                slept |= futex::wait(&self.desk.asked, futex::Flags::empty(), seen, None).is_ok();
+            while self.desk.requested.load(Ordering::Acquire) == seen {
+                slept |= futex::wait(&self.desk.requested, futex::Flags::empty(), seen, None).is_ok();
             }
             let now = self.clock.now();
             // It may have been asked before it slept.
@@ -183,7 +179,7 @@ impl Answering {
                 self.late += now - self.desk.at.load(Ordering::Relaxed) as f64;
                 answers += 1;
             }
-            seen = self.desk.asked.load(Ordering::Acquire);
+            seen = self.desk.requested.load(Ordering::Acquire);
             self.desk.answered.store(seen, Ordering::Release);
         }
         self.treatment.end()
@@ -197,7 +193,7 @@ impl Work for Answering {
     }
 
     fn took(&mut self) -> Option<Took> {
-        Some(told(self.late))
+        Some(reported(self.late))
     }
 
     fn check(&mut self, _: u64) -> Result<(), Failure> {
@@ -297,7 +293,7 @@ struct Window<U> {
 impl<U: Unit> Window<U> {
     fn new(unit: U, treatment: Treatment, setting: &Setting) -> Window<U> {
         let (share, taken) = (setting.tally("share of the CPU"), setting.tally("times taken from the CPU in a window"));
-        Window { unit, treatment, share, taken, own: 0, done: Ok(0), each: told(0.0) }
+        Window { unit, treatment, share, taken, own: 0, done: Ok(0), each: reported(0.0) }
     }
 
     /// The units of our own in a window, at least one: a task of the idle class may not run for long.

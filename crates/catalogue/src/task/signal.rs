@@ -5,8 +5,7 @@ pub(crate) mod send;
 
 use operation::{Failure, Operation, repeat, term};
 
-use crate::kit::baseline::BASE;
-use crate::kit::handler::{Thread, bit, change_mask, counted, handler, install, install_counter};
+use crate::kit::{BASE, Thread, bit, change_mask, counted, handler, install, install_counter};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("signal.install", "set the handler of a signal (sigaction)")

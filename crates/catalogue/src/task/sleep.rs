@@ -10,10 +10,7 @@ use rustix::io::Errno;
 use rustix::thread::{ClockId, NanosleepRelativeResult, clock_nanosleep_absolute, set_current_timer_slack};
 use rustix::time::{Timespec, clock_gettime};
 
-use crate::kit::baseline::BASE;
-use crate::kit::call;
-use crate::kit::channel::End;
-use crate::kit::check::exactly;
+use crate::kit::{BASE, End, call, exactly};
 
 /// How long the CPU is idle before.
 const IDLE: Axis = count(
@@ -80,9 +77,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ours.close_inherited();
             set_current_timer_slack(NonZeroU64::new(1))?;
             let sleeper = Sleeper::of("relative", idle)?;
-            let mut asked = [0_u8; 8];
+            let mut requested = [0_u8; 8];
             loop {
-                theirs.receive(&mut asked)?;
+                theirs.receive(&mut requested)?;
                 sleeper.late()?;
                 // When it was written travels with it: both CPUs read one clock.
                 theirs.send(&now(ClockId::Monotonic).to_ne_bytes())?;
@@ -93,11 +90,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let mut written = [0_u8; 8];
         Ok(lateness(idle, move || {
             let _alive = &partner;
-            let asked = now(ClockId::Monotonic);
-            ours.send(&asked.to_ne_bytes())?;
+            let requested = now(ClockId::Monotonic);
+            ours.send(&requested.to_ne_bytes())?;
             ours.receive(&mut written)?;
             let (runs, written) = (now(ClockId::Monotonic), u64::from_ne_bytes(written));
-            if written < asked + idle {
+            if written < requested + idle {
                 return Err(Failure::wrong("the message was written before its moment"));
             }
             Ok(runs.saturating_sub(written))
@@ -216,13 +213,13 @@ mod tests {
             let setting = Setting::new(point(&at), scratch.path().into(), 0, None, 1);
             let mut looped = OPERATIONS[0].set_up(&setting).expect("it prepares");
             // The best of several tries: a busy machine is late.
-            let told = (0..20).map(|_| {
+            let reported = (0..20).map(|_| {
                 let start = std::time::Instant::now();
-                let told = looped.run_batch(1).expect("a sleep").expect("it tells").elapsed;
+                let reported = looped.run_batch(1).expect("a sleep").expect("it tells").elapsed;
                 assert!(start.elapsed() >= std::time::Duration::from_millis(2), "{clock}: it did not sleep");
-                told
+                reported
             });
-            let best = told.fold(f64::INFINITY, f64::min);
+            let best = reported.fold(f64::INFINITY, f64::min);
             assert!(best > 0.0 && best < 2e6, "{clock}: {best}");
         }
     }
@@ -237,9 +234,9 @@ mod tests {
         let setting = Setting::new(point(&at), scratch.path().into(), 0, Some(other), 1);
         let mut looped = OPERATIONS[1].set_up(&setting).expect("it prepares");
         let start = std::time::Instant::now();
-        let told: f64 = (0..20).map(|_| looped.run_batch(1).expect("a message").expect("it tells").elapsed).sum();
+        let reported: f64 = (0..20).map(|_| looped.run_batch(1).expect("a message").expect("it tells").elapsed).sum();
         let took = start.elapsed().as_nanos() as f64;
         // 20 times a millisecond of idling is no part of it.
-        assert!(told > 0.0 && told < took - 19e6, "{told} of {took}");
+        assert!(reported > 0.0 && reported < took - 19e6, "{reported} of {took}");
     }
 }

@@ -8,10 +8,7 @@ use std::thread::JoinHandle;
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, opaque, pin, repeat, term};
 use rustix::thread::futex;
 
-use crate::kit::baseline::BASE;
-use crate::kit::call;
-use crate::kit::channel::End;
-use crate::kit::shared::Shared;
+use crate::kit::{BASE, End, Shared, call};
 
 /// The bytes that a task reads each time before it passes the token on: a number, or a share of a cache of this machine.
 /// With `half` of a cache both sets fit. With `most` (three quarters) one set fits and two do not, so that every switch

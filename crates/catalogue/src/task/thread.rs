@@ -7,12 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use operation::{Failure, Operation, repeat, term};
 use syscalls::Sysno;
 
-use crate::kit::baseline::BASE;
-use crate::kit::call;
-use crate::kit::child::{Start, start_and_end};
-use crate::kit::invoke::Null;
-use crate::kit::loops::tried;
-use crate::kit::places::Places;
+use crate::kit::{BASE, Null, Places, Start, call, start_and_end, tried};
 use crate::task::process::apart::OTHER;
 
 pub(crate) const OPERATIONS: &[Operation] = &[

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use operation::{Failure, Partner, Setting};
 use rustix::io::{Errno, read, write};
 
-use crate::kit::shared::Shared;
+use crate::kit::Shared;
 
 /// The bytes that emulators read at once.
 const ROOM: usize = 64 << 10;
@@ -36,7 +36,7 @@ impl Drained {
     /// `output` belongs to this process. The partner reads `drained` until it ends.
     pub fn new(setting: &Setting, output: OwnedFd, drained: OwnedFd) -> Result<Drained, Failure> {
         let drain = Shared::new(Drain::default())?;
-        let (come, told) = rustix::pipe::pipe()?;
+        let (come, reported) = rustix::pipe::pipe()?;
         let partner = setting.partner(setting.partner_cpu()?, || {
             let mut room = vec![0; ROOM];
             loop {
@@ -48,7 +48,7 @@ impl Drained {
                 let before = drain.come.fetch_add(length as u64, Ordering::AcqRel);
                 let goal = drain.goal.load(Ordering::Acquire);
                 if (before + 1..=before + length as u64).contains(&goal) {
-                    write(&told, &[1])?;
+                    write(&reported, &[1])?;
                 }
             }
         })?;
@@ -77,8 +77,8 @@ impl Drained {
         self.expected += bytes;
         self.drain.goal.store(self.expected, Ordering::Release);
         work(&self.output)?;
-        let mut told = [0];
-        match read(&self.come, &mut told)? {
+        let mut reported = [0];
+        match read(&self.come, &mut reported)? {
             1 if self.drain.come.load(Ordering::Acquire) == self.expected => Ok(()),
             _ => Err(Failure::wrong("the terminal's output does not have the length of what was written")),
         }

@@ -5,7 +5,7 @@ use rustix::io::read;
 
 use super::TERMINAL;
 use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
-use crate::kit::channel::read_whole;
+use crate::kit::read_whole;
 
 /// Whether the program receives edited lines, or bytes as they arrive.
 const READ: Axis = word("input", &[Value::Word("canonical"), Value::Word("raw")]);

@@ -4,7 +4,7 @@ use operation::{Axis, Failure, Operation, Value, repeat, word};
 
 use super::TERMINAL;
 use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
-use crate::kit::channel::read_whole;
+use crate::kit::read_whole;
 
 /// The feature that is switched off.
 const WITHOUT: Axis = word(

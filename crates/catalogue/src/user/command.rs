@@ -17,9 +17,7 @@ use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use system::guard::{Lost, apart};
 
-use crate::kit::process::{NOT_STARTED, fork, status_of};
-use crate::kit::program::do_nothing;
-use crate::kit::shared::Shared;
+use crate::kit::{NOT_STARTED, Shared, do_nothing, fork, status_of};
 use crate::user::HUNG_REMEDY;
 
 /// Starting a program that does nothing, in the way commands are started, and waiting for it: a part of every command.

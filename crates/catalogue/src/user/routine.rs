@@ -16,9 +16,7 @@ use record::Estimate;
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, waitid};
 use system::guard::apart;
 
-use crate::kit::baseline::BASE;
-use crate::kit::program::ELF_MACHINE;
-use crate::kit::shared::Shared;
+use crate::kit::{BASE, ELF_MACHINE, Shared};
 use crate::user::HUNG_REMEDY;
 
 /// A symbol with this ending receives the count and loops itself. Every other symbol is called once per iteration.

@@ -94,9 +94,9 @@ fn files_larger_than_memory_are_read_to_their_end() {
     // SAFETY: the closure makes one system call and allocates nothing.
     unsafe { reader.pre_exec(move || procs.write_all(b"0")) };
     let output = reader.output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {said}", output.status);
-    assert_eq!(said.matches(": whole;").count(), READERS.len(), "{said}");
+    let stated = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {stated}", output.status);
+    assert_eq!(stated.matches(": whole;").count(), READERS.len(), "{stated}");
     let most = group.most_used();
     assert!((LIMIT / 2..=LIMIT).contains(&most), "{most} bytes were used: the file was not larger than memory");
 }
@@ -125,8 +125,8 @@ impl Group {
 
     fn most_used(&self) -> u64 {
         let files = ["memory.max_usage_in_bytes", "memory.peak"];
-        let told = files.iter().find_map(|name| std::fs::read_to_string(self.0.join(name)).ok());
-        told.and_then(|bytes| bytes.trim().parse().ok()).expect("the kernel tells what was used")
+        let reported = files.iter().find_map(|name| std::fs::read_to_string(self.0.join(name)).ok());
+        reported.and_then(|bytes| bytes.trim().parse().ok()).expect("the kernel tells what was used")
     }
 }
 

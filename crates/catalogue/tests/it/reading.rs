@@ -57,15 +57,15 @@ fn pages_in_memory_are_counted_where_they_are() {
 #[test]
 fn what_is_no_readable_file_is_told() {
     let root = tempfile::tempdir().expect("a folder");
-    let told = |path: &Path| UserFile::read(path).expect_err("not readable").to_string();
-    assert!(told(&root.path().join("missing")).contains("No such file"));
-    assert!(told(root.path()).contains("is a directory"));
+    let reported = |path: &Path| UserFile::read(path).expect_err("not readable").to_string();
+    assert!(reported(&root.path().join("missing")).contains("No such file"));
+    assert!(reported(root.path()).contains("is a directory"));
     std::fs::write(root.path().join("empty"), "").expect("written");
-    assert!(told(&root.path().join("empty")).contains("is empty"));
-    assert!(told(Path::new("/dev/null")).contains("is a device"));
+    assert!(reported(&root.path().join("empty")).contains("is empty"));
+    assert!(reported(Path::new("/dev/null")).contains("is a device"));
     let fifo = root.path().join("fifo");
     let name = std::ffi::CString::new(fifo.to_str().expect("text")).expect("no zero");
     // SAFETY: the name is a C string.
     assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
-    assert!(told(&fifo).contains("is a FIFO"));
+    assert!(reported(&fifo).contains("is a FIFO"));
 }

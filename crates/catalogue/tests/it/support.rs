@@ -35,9 +35,9 @@ pub fn in_a_process<T: Serialize + DeserializeOwned>(work: impl FnOnce() -> T) -
             Err(other) => other.downcast_ref::<&str>().copied().unwrap_or("it panicked").to_string(),
         };
         let end = catch_unwind(AssertUnwindSafe(work)).map_err(panicked);
-        let told = serde_json::to_vec(&end).is_ok_and(|text| writer.write_all(&text).is_ok());
+        let reported = serde_json::to_vec(&end).is_ok_and(|text| writer.write_all(&text).is_ok());
         // SAFETY: leaves without running the parent's destructors.
-        unsafe { libc::_exit(i32::from(!told)) }
+        unsafe { libc::_exit(i32::from(!reported)) }
     }
     drop(writer);
     let mut text = Vec::new();

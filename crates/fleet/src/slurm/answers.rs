@@ -91,7 +91,7 @@ fn sight(state: &str, elapsed: &str, reason: &str) -> Option<Sight> {
         "RUNNING" | "COMPLETING" | "CONFIGURING" | "SUSPENDED" | "STOPPED" | "SIGNALING" | "STAGE_OUT" | "RESIZING" => {
             Sight::Running(seconds(elapsed).unwrap_or(0.0))
         }
-        ended => Sight::Ended(end(ended)?, told(ended, reason)),
+        ended => Sight::Ended(end(ended)?, described(ended, reason)),
     })
 }
 
@@ -109,7 +109,7 @@ fn end(state: &str) -> Option<End> {
     })
 }
 
-fn told(state: &str, reason: &str) -> String {
+fn described(state: &str, reason: &str) -> String {
     match reason {
         "" | "None" => state.into(),
         reason => format!("{state}, {reason}"),
@@ -131,7 +131,7 @@ pub(super) fn accounting(text: &str) -> BTreeMap<String, (End, String)> {
         let mut fields = line.split('|').map(str::trim);
         let (job, state, exit) = (fields.next()?, fields.next()?, fields.next()?);
         let detail = if exit == "0:0" { String::new() } else { format!("exit {exit}") };
-        Some((job.to_owned(), (end(state)?, record::printable(&told(state, &detail)))))
+        Some((job.to_owned(), (end(state)?, record::printable(&described(state, &detail)))))
     };
     text.lines().filter_map(line).collect()
 }
@@ -141,7 +141,7 @@ pub(super) fn job(text: &str) -> Option<(End, String)> {
     let field = |name: &str| text.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
     let (state, reason, exit) = (field("JobState")?, field("Reason").unwrap_or("None"), field("ExitCode"));
     let exit = exit.filter(|exit| *exit != "0:0").map(|exit| format!(", exit {exit}")).unwrap_or_default();
-    Some((end(state)?, record::printable(&format!("{}{exit}", told(state, reason)))))
+    Some((end(state)?, record::printable(&format!("{}{exit}", described(state, reason)))))
 }
 
 /// Reads what a command of Slurm could have printed, as the answer of each of them. Nothing in it may control a terminal.
@@ -150,8 +150,8 @@ pub fn fuzz_slurm(text: &str) {
     let mut texts: Vec<String> = refusing(&nodes(text).unwrap_or_default()).into_values().collect();
     let _ = partition_nodes(&nodes(text).unwrap_or_default(), true);
     texts.extend(submitted(text));
-    texts.extend(accounting(text).into_values().map(|(_, told)| told));
-    texts.extend(job(text).map(|(_, told)| told));
+    texts.extend(accounting(text).into_values().map(|(_, described)| described));
+    texts.extend(job(text).map(|(_, described)| described));
     texts.extend(queue(text).unwrap_or_default().into_iter().filter_map(|line| match line.sight {
         Sight::Waiting(reason) | Sight::Ended(_, reason) => Some(reason),
         Sight::Running(seconds) => {
@@ -213,8 +213,8 @@ mod tests {
     #[test]
     fn a_state_cannot_control_the_terminal() {
         let lines = queue("3|CANCELLED by \u{1b}[2J|0:26|c\u{7}|Node\u{1b}Down").expect("a job");
-        let told = Sight::Ended(End::Cancelled, "CANCELLED by \u{fffd}[2J, Node\u{fffd}Down".into());
-        assert_eq!((lines[0].name.as_str(), &lines[0].sight), ("c\u{fffd}", &told));
+        let described = Sight::Ended(End::Cancelled, "CANCELLED by \u{fffd}[2J, Node\u{fffd}Down".into());
+        assert_eq!((lines[0].name.as_str(), &lines[0].sight), ("c\u{fffd}", &described));
     }
 
     #[test]
@@ -234,14 +234,14 @@ mod tests {
     #[test]
     fn rows_of_a_real_accounting_are_read() {
         let known = accounting(RECORDED);
-        let told = |job: &str| known.get(job).map(|(end, text)| (*end, text.as_str()));
-        assert_eq!(told("1"), Some((End::Finished, "COMPLETED")));
-        assert_eq!(told("2"), Some((End::Failed, "FAILED, exit 71:0")));
-        assert_eq!(told("3"), Some((End::Cancelled, "CANCELLED by 0")));
-        assert_eq!(told("4"), Some((End::Failed, "FAILED, exit 0:9")));
-        assert_eq!((told("5"), told("6")), (None, None), "they have not ended");
-        assert_eq!(told("7"), Some((End::Killed, "NODE_FAIL")));
-        assert_eq!((told("8"), told("9")), (Some((End::Failed, "FAILED, exit 1:0")), told("8")));
+        let described = |job: &str| known.get(job).map(|(end, text)| (*end, text.as_str()));
+        assert_eq!(described("1"), Some((End::Finished, "COMPLETED")));
+        assert_eq!(described("2"), Some((End::Failed, "FAILED, exit 71:0")));
+        assert_eq!(described("3"), Some((End::Cancelled, "CANCELLED by 0")));
+        assert_eq!(described("4"), Some((End::Failed, "FAILED, exit 0:9")));
+        assert_eq!((described("5"), described("6")), (None, None), "they have not ended");
+        assert_eq!(described("7"), Some((End::Killed, "NODE_FAIL")));
+        assert_eq!((described("8"), described("9")), (Some((End::Failed, "FAILED, exit 1:0")), described("8")));
         // Without accounting, and without its database, stdout is empty: the complaint is on stderr, with status 1.
         assert!(accounting("").is_empty());
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use analysis::derived::{DERIVATIONS, REFILLS, RSX_DERIVATIONS, Route};
+use analysis::derived::{DERIVATIONS, Route};
 use analysis::study::STUDIES;
 use predicates::str::contains;
 use record::Point;
@@ -46,7 +46,9 @@ fn every_operation_that_studies_and_derivations_name_exists() {
         let plans: Vec<&str> = load::SHIPPED.iter().map(|(name, _)| *name).collect();
         assert!(study.users.is_none_or(|users| plans.contains(&users.plan)), "{}", study.name);
     }
-    for (_, part) in DERIVATIONS.iter().chain(REFILLS).flat_map(|it| it.routes).flat_map(Route::parts) {
+    for (_, part) in
+        DERIVATIONS.derived.iter().chain(&DERIVATIONS.refill).flat_map(|it| it.routes).flat_map(Route::parts)
+    {
         missing.check(part.term.operation, &part.term.term().at);
     }
     missing.report();
@@ -67,7 +69,7 @@ fn every_printed_cost_that_a_study_names_is_in_its_books_and_every_cost_of_its_b
         assert!(unused.is_empty(), "{unused:?}");
     }
     let rsx = store::book("pdp-11-24").expect("the book").expect("it can be read");
-    for (_, part) in RSX_DERIVATIONS.iter().flat_map(|it| it.routes).flat_map(Route::parts) {
+    for (_, part) in DERIVATIONS.rsx.iter().flat_map(|it| it.routes).flat_map(Route::parts) {
         assert!(rsx.entry(part.term.operation).is_some(), "{}", part.term.operation);
     }
 }

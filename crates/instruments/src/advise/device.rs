@@ -140,7 +140,7 @@ pub(crate) fn most_ahead(path: &Path) -> u64 {
     const USUAL_KIB: u64 = 128;
     let device = rustix::fs::stat(path).map(|status| status.st_dev).unwrap_or_default();
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
-    let told = |name: &str| {
+    let reported = |name: &str| {
         // A partition's queue is its disk's.
         let folders = ["queue", "../queue"].into_iter();
         let mut texts = folders.filter_map(|folder| {
@@ -148,6 +148,6 @@ pub(crate) fn most_ahead(path: &Path) -> u64 {
         });
         texts.next()?.trim().parse::<u64>().ok()
     };
-    let kib = ["read_ahead_kb", "max_sectors_kb"].into_iter().filter_map(told).max();
+    let kib = ["read_ahead_kb", "max_sectors_kb"].into_iter().filter_map(reported).max();
     kib.unwrap_or(USUAL_KIB).max(USUAL_KIB) << 10
 }

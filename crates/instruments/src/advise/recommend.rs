@@ -54,18 +54,21 @@ pub enum ReadOrder {
 ///
 /// # Errors
 /// A file that cannot be read.
-pub fn advice(asked: &AdviceRequest<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Advice, AdviseError> {
-    let target = MeasuredFile::open(asked.path)?;
-    let record = asked.record.unwrap_or(RECORD).min(target.length / 8 * 8);
-    let mut passes = Passes::new(&target, asked.rate, asked.budget, progress);
+pub fn advice(requested: &AdviceRequest<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Advice, AdviseError> {
+    let target = MeasuredFile::open(requested.path)?;
+    let record = requested.record.unwrap_or(RECORD).min(target.length / 8 * 8);
+    let mut passes = Passes::new(&target, requested.rate, requested.budget, progress);
     let measured = match target.never_cold {
-        None => Some(passes.inputs(asked.budget / 8)?),
+        None => Some(passes.inputs(requested.budget / 8)?),
         Some(_) => None,
     };
-    let random = asked.order == ReadOrder::Random;
+    let random = requested.order == ReadOrder::Random;
     let methods = match random {
         true => candidates::by_chance(record),
-        false => candidates::in_order(asked.record, &windows(measured.as_ref().map(|(_, inputs)| inputs), asked.rate)),
+        false => candidates::in_order(
+            requested.record,
+            &windows(measured.as_ref().map(|(_, inputs)| inputs), requested.rate),
+        ),
     };
     let mut trial = Trial { passes, methods, record: random.then_some(record), bytes: 0 };
     let mut states = Vec::new();

@@ -39,13 +39,13 @@ pub struct TuningRequest<'a> {
 ///
 /// # Errors
 /// A file that cannot be read, or that cannot be put out of memory.
-pub fn tuning(asked: &TuningRequest<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Tuning, AdviseError> {
-    let target = MeasuredFile::open(asked.path)?.called(asked.name);
+pub fn tuning(requested: &TuningRequest<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Tuning, AdviseError> {
+    let target = MeasuredFile::open(requested.path)?.called(requested.name);
     if let Some(reason) = &target.never_cold {
         return Err(AdviseError::NeverCold { file: target.shown(), reason: reason.clone() });
     }
-    let mut passes = Passes::new(&target, asked.rate, asked.budget, progress);
-    let (latency, inputs) = passes.inputs(asked.budget / 8)?;
+    let mut passes = Passes::new(&target, requested.rate, requested.budget, progress);
+    let (latency, inputs) = passes.inputs(requested.budget / 8)?;
     let plain = [
         Method::Read { bytes: 128 << 10 },
         Method::Direct { bytes: 1 << 20 },

@@ -103,7 +103,7 @@ impl OpenReader {
     pub fn pass(&mut self, offsets: &[u64], consumer: &mut Consumer) -> Result<(), Failure> {
         let OpenReader { file, stretch, method, piece, kind } = self;
         match (kind, *method) {
-            (Access::Ring(asked), _) => asked.pass(file, *stretch, *piece, (offsets, consumer)),
+            (Access::Ring(requested), _) => requested.pass(file, *stretch, *piece, (offsets, consumer)),
             (Access::Calls(block), Method::Ahead { way, distance, quantity }) => {
                 let mut window = Ahead::new(distance, quantity, stretch.length);
                 for offset in (0..stretch.length).step_by(*piece as usize) {

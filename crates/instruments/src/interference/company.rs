@@ -13,7 +13,7 @@ pub(crate) struct Company {
     crew: Crew,
     tasks: Vec<Task>,
     /// The latest command to each.
-    said: Vec<u32>,
+    sent: Vec<u32>,
 }
 
 /// A stretch as it is asked for.
@@ -49,8 +49,8 @@ impl Company {
         };
         let crew = Crew::start(tasks.len(), |number, post| work(&tasks[number], post), gone)
             .map_err(|lost| InterferenceError::Start(lost.to_string()))?;
-        let said = vec![0; tasks.len()];
-        let company = Company { crew, tasks, said };
+        let sent = vec![0; tasks.len()];
+        let company = Company { crew, tasks, sent };
         let began = Instant::now();
         for number in 0..company.tasks.len() {
             let ready = company.answered(number, began + PATIENCE, |answer| answer == READY);
@@ -111,7 +111,7 @@ impl Company {
 
     /// Gives a worker its next command and waits for its answer to it.
     fn command(&mut self, number: usize, command: u32, patience: Duration) -> Result<(), InterferenceError> {
-        self.said[number] = command;
+        self.sent[number] = command;
         self.post(number).say(command);
         if self.answered(number, Instant::now() + patience, |answer| answer == command) {
             return Ok(());
@@ -124,13 +124,13 @@ impl Company {
     /// Lets a load work for this share of the time. Returns when it has done its first batch.
     pub fn begin(&mut self, number: usize, dose: f64) -> Result<(), InterferenceError> {
         self.post(number).put(slot::WANTED, dose);
-        let next = (self.said[number] / 2 + 1) * 2;
+        let next = (self.sent[number] / 2 + 1) * 2;
         self.command(number, next, PATIENCE)
     }
 
     /// Stops a load. Returns when it has stopped.
     pub fn stop(&mut self, number: usize) -> Result<(), InterferenceError> {
-        let next = self.said[number] + 1;
+        let next = self.sent[number] + 1;
         self.command(number, next, PATIENCE)
     }
 
@@ -143,7 +143,7 @@ impl Company {
             self.post(number).put(place, time.as_nanos() as f64);
         }
         // A victim's commands follow its READY: any other number will do.
-        let next = self.said[number].max(READY) + 1;
+        let next = self.sent[number].max(READY) + 1;
         self.command(number, next, PATIENCE + length)?;
         let [elapsed, cpu, done] = [slot::ELAPSED, slot::CPU, slot::DONE].map(|place| self.post(number).number(place));
         Ok(VictimCost { elapsed: elapsed / done, cpu: (cpu >= LEAST).then_some(cpu / done) })

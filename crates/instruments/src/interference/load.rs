@@ -80,19 +80,19 @@ impl Cpus {
     ///
     /// # Errors
     /// If this process may not use the CPU asked for.
-    pub fn around(asked: Option<u32>) -> Result<Cpus, InterferenceError> {
+    pub fn around(requested: Option<u32>) -> Result<Cpus, InterferenceError> {
         let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
         let all = 0..rustix::thread::CpuSet::MAX_CPU;
         let usable: Vec<u32> = all.filter(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu as u32).collect();
         let kind = |cpu: u32| Topology::here().kind_of(cpu);
         let strongest = usable.iter().map(|&cpu| kind(cpu)).min();
         let chosen = usable.iter().copied().rev().find(|&cpu| Some(kind(cpu)) == strongest).unwrap_or(0);
-        let victim = asked.unwrap_or(chosen);
-        if asked.is_some() && !usable.contains(&victim) {
-            let told: Vec<String> = usable.iter().map(u32::to_string).collect();
+        let victim = requested.unwrap_or(chosen);
+        if requested.is_some() && !usable.contains(&victim) {
+            let reported: Vec<String> = usable.iter().map(u32::to_string).collect();
             return Err(InterferenceError::Place {
                 reason: format!("this process may not use CPU {victim}"),
-                remedy: format!("choose one of {}", told.join(", ")),
+                remedy: format!("choose one of {}", reported.join(", ")),
             });
         }
         Ok(Cpus { victim, usable })

@@ -40,9 +40,9 @@ const DOSES: [f64; 2] = [0.25, 0.5];
 pub(crate) fn cells(request: &Request, cpus: &Cpus, places: &[Place]) -> Vec<Asked> {
     let mut cells: Vec<Asked> = Vec::new();
     let mut add = |victim: &'static str, loads: Vec<Load>| {
-        let asked = Asked { victim, loads };
-        if !cells.contains(&asked) {
-            cells.push(asked);
+        let requested = Asked { victim, loads };
+        if !cells.contains(&requested) {
+            cells.push(requested);
         }
     };
     for &place in places {

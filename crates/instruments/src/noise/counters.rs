@@ -85,22 +85,22 @@ fn counts(text: &str, cpu: u32, what: Lines) -> Vec<(String, u64)> {
         let (label, rest) = line.split_once(':')?;
         let mut words = rest.split_whitespace();
         let count = words.nth(column)?.parse().ok()?;
-        let told = words.skip(header.len() - column - 1).collect::<Vec<_>>().join(" ");
-        Some((line_name(label.trim(), &told, what), count))
+        let reported = words.skip(header.len() - column - 1).collect::<Vec<_>>().join(" ");
+        Some((line_name(label.trim(), &reported, what), count))
     };
     lines.filter_map(count).collect()
 }
 
-fn line_name(label: &str, told: &str, what: Lines) -> String {
+fn line_name(label: &str, reported: &str, what: Lines) -> String {
     let is_number = label.chars().all(|c| c.is_ascii_digit());
     match what {
         Lines::Softirqs => format!("softirq {label}"),
         // The words before the last name the controller and the kind of its line.
         Lines::Interrupts if is_number => {
-            format!("interrupt {label} ({})", told.split_whitespace().last().unwrap_or("no handler"))
+            format!("interrupt {label} ({})", reported.split_whitespace().last().unwrap_or("no handler"))
         }
-        Lines::Interrupts if told.is_empty() => format!("interrupt {label}"),
-        Lines::Interrupts => format!("interrupt {label} ({})", told.to_lowercase()),
+        Lines::Interrupts if reported.is_empty() => format!("interrupt {label}"),
+        Lines::Interrupts => format!("interrupt {label} ({})", reported.to_lowercase()),
     }
 }
 
@@ -123,11 +123,11 @@ ERR:          0
 
     #[test]
     fn a_cpus_column_is_found_by_its_name() {
-        let told = counts(INTERRUPTS, 2, Lines::Interrupts);
-        assert_eq!(told[0], ("interrupt 26 (ttyS0)".into(), 13));
-        assert_eq!(told[1], ("interrupt 36 (virtio1-req.0)".into(), 2_227_241));
-        assert_eq!(told[2], ("interrupt LOC (local timer interrupts)".into(), 3_003_735));
-        assert_eq!(told.len(), 3, "a line with one number for all CPUs is left out");
+        let reported = counts(INTERRUPTS, 2, Lines::Interrupts);
+        assert_eq!(reported[0], ("interrupt 26 (ttyS0)".into(), 13));
+        assert_eq!(reported[1], ("interrupt 36 (virtio1-req.0)".into(), 2_227_241));
+        assert_eq!(reported[2], ("interrupt LOC (local timer interrupts)".into(), 3_003_735));
+        assert_eq!(reported.len(), 3, "a line with one number for all CPUs is left out");
         assert_eq!(counts(INTERRUPTS, 0, Lines::Interrupts)[1].1, 5);
         assert_eq!(counts(INTERRUPTS, 1, Lines::Interrupts), Vec::new());
         assert_eq!(counts("", 0, Lines::Softirqs), Vec::new());

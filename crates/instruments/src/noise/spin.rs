@@ -165,8 +165,8 @@ impl Spin {
 /// The names of interrupt lines that have a number: `interrupt 36 (virtio1-req.0)`.
 fn numbered(lines: &[(String, u64)]) -> Vec<(u64, String)> {
     let number = |(name, _): &(String, u64)| {
-        let (number, told) = name.strip_prefix("interrupt ")?.split_once(' ')?;
-        Some((number.parse().ok()?, told.trim_matches(['(', ')']).to_owned()))
+        let (number, reported) = name.strip_prefix("interrupt ")?.split_once(' ')?;
+        Some((number.parse().ok()?, reported.trim_matches(['(', ')']).to_owned()))
     };
     lines.iter().filter_map(number).collect()
 }

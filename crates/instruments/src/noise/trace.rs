@@ -126,10 +126,10 @@ impl Tracer {
                 }
             }
         }
-        let mut told = events.split_off(from);
-        told.retain(|event| event.at >= start);
-        told.sort_by(|a, b| a.at.total_cmp(&b.at));
-        events.append(&mut told);
+        let mut reported = events.split_off(from);
+        reported.retain(|event| event.at >= start);
+        reported.sort_by(|a, b| a.at.total_cmp(&b.at));
+        events.append(&mut reported);
     }
 }
 

@@ -36,7 +36,7 @@ fn disturb(end: &AtomicBool) -> bool {
 fn a_disturbance_is_found_with_its_period_and_length() {
     // The host may take the CPU away during a try, for longer than the disturbance.
     const TRIES: u32 = 20;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for _ in 0..TRIES {
         let end = Arc::new(AtomicBool::new(false));
         let ending = Arc::clone(&end);
@@ -57,7 +57,7 @@ fn a_disturbance_is_found_with_its_period_and_length() {
             assert!(share > 0.5, "{share}");
             return;
         }
-        told.push(found.iter().map(|it| (it.series.period, it.series.length)).collect::<Vec<_>>());
+        reported.push(found.iter().map(|it| (it.series.period, it.series.length)).collect::<Vec<_>>());
     }
-    testing::left_out!("in {TRIES} tries the machine was too busy to find a task that runs every 5 ms: {told:?}");
+    testing::left_out!("in {TRIES} tries the machine was too busy to find a task that runs every 5 ms: {reported:?}");
 }

@@ -22,7 +22,7 @@ pub(super) struct Served {
     /// When it became eligible, in ns.
     pub admitted: f64,
     /// True once the user's process was told.
-    pub told: bool,
+    pub reported: bool,
 }
 
 /// A user.

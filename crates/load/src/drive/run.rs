@@ -165,7 +165,7 @@ impl<'a> Driver<'a> {
         let until = nanoseconds() + time;
         // What comes after the thinking is known by its user alone, so it is kept there.
         let request = Request { interaction, user: Some(user), arrived: until };
-        self.people[user as usize].serves = Some(Served { request, admitted: 0.0, told: false });
+        self.people[user as usize].serves = Some(Served { request, admitted: 0.0, reported: false });
         self.wakes.push(Reverse((until as u64, user)));
     }
 
@@ -217,7 +217,7 @@ impl<'a> Driver<'a> {
         self.closing = true;
         self.wakes.clear();
         let end = nanoseconds() + DRAIN;
-        let busy = |person: &Person| person.serves.is_some_and(|serves| serves.told);
+        let busy = |person: &Person| person.serves.is_some_and(|serves| serves.reported);
         while nanoseconds() < end && self.people.iter().any(busy) && self.setting.signals.come().is_none() {
             self.wait(end)?;
         }
@@ -264,7 +264,7 @@ impl<'a> Driver<'a> {
             return;
         }
         person.stream = Some(stream);
-        let waits = person.serves.is_some_and(|serves| serves.admitted > 0.0 && !serves.told);
+        let waits = person.serves.is_some_and(|serves| serves.admitted > 0.0 && !serves.reported);
         if waits {
             self.tell(user);
         }
@@ -303,7 +303,7 @@ impl<'a> Driver<'a> {
         let free = |person: &Person| person.serves.is_none();
         let user = request.user.or_else(|| self.people.iter().position(free).map(|user| user as u32));
         let Some(user) = user else { return };
-        self.people[user as usize].serves = Some(Served { request, admitted: nanoseconds(), told: false });
+        self.people[user as usize].serves = Some(Served { request, admitted: nanoseconds(), reported: false });
         self.tell(user);
     }
 
@@ -311,7 +311,7 @@ impl<'a> Driver<'a> {
     fn tell(&mut self, user: u32) {
         let person = &mut self.people[user as usize];
         let (Some(stream), Some(serves)) = (&mut person.stream, &mut person.serves) else { return };
-        serves.told = ask(stream, serves.request.interaction as u32).is_ok();
+        serves.reported = ask(stream, serves.request.interaction as u32).is_ok();
     }
 
     /// A user's process has reported, or has ended.
@@ -325,7 +325,7 @@ impl<'a> Driver<'a> {
                 self.people[user as usize].ready = true;
                 let stream = self.people[user as usize].stream.take();
                 stream.map(|stream| epoll::delete(&self.epoll, &stream));
-                if self.people[user as usize].serves.is_some_and(|serves| serves.told) {
+                if self.people[user as usize].serves.is_some_and(|serves| serves.reported) {
                     self.finish(user, Report { ended: nanoseconds(), ..Report::default() }, KILLED);
                 }
             }

@@ -94,8 +94,8 @@ mod tests {
         tally.cut(1, 9e9, used(14.0, 260.0));
         tally.end(1, 9e9, used(14.0, 260.0));
         tally.turn(2, 99e9, used(99.0, 999.0));
-        let told: Vec<_> = tally.depths.iter().map(|it| (it.elapsed_s, it.busy_s, it.major_faults)).collect();
-        assert_eq!(told, [(1.0, 0.0, 0.0), (5.0, 3.0, 90.0), (1.0, 1.0, 70.0)]);
+        let reported: Vec<_> = tally.depths.iter().map(|it| (it.elapsed_s, it.busy_s, it.major_faults)).collect();
+        assert_eq!(reported, [(1.0, 0.0, 0.0), (5.0, 3.0, 90.0), (1.0, 1.0, 70.0)]);
         let parts = |depth: usize| tally.parts.iter().map(|part| part[depth].elapsed_s).collect::<Vec<_>>();
         assert_eq!((parts(0), parts(1), parts(2)), (vec![1.0, 0.0], vec![2.0, 3.0], vec![0.5, 0.5]));
     }

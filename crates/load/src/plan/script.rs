@@ -205,8 +205,8 @@ mod tests {
         assert!((mean - 2.0).abs() < 0.03, "{mean}");
         assert_eq!(Think::Constant(Time(1.5)).time(9, 3, 0.9), 1.5);
         let trace = Think::Trace(vec![Time(1.0), Time(2.0), Time(6.0)]);
-        let told: Vec<f64> = (0..4).map(|n| trace.time(n, 0, 0.5)).collect();
-        assert_eq!(told, [1.0, 2.0, 6.0, 1.0]);
+        let reported: Vec<f64> = (0..4).map(|n| trace.time(n, 0, 0.5)).collect();
+        assert_eq!(reported, [1.0, 2.0, 6.0, 1.0]);
         assert_eq!(trace.time(0, 1, 0.5), 2.0);
         assert_eq!(trace.mean(), 3.0);
     }

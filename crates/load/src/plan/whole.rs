@@ -219,14 +219,14 @@ mod tests {
     #[test]
     fn errors_name_line_and_key() {
         let wrong = |text: &str| Plan::from_toml(text).expect_err(text).to_string();
-        let told = wrong(&LEAST.replace("job", "jab"));
-        assert!(told.starts_with("line 4, key jab: ") && told.contains("unknown field"), "{told}");
-        let told = wrong(&LEAST.replace("1ms", "1 parsec"));
-        assert!(told.starts_with("line 4, key job: ") && told.contains("500ms"), "{told}");
-        let told = wrong(&format!("{LEAST}[axes]\nusers = [1]\nmemry = ['none']\n"));
-        assert!(told.starts_with("line 7, key memry: "), "{told}");
-        let told = wrong("name = ");
-        assert!(told.starts_with("line 1"), "{told}");
+        let reported = wrong(&LEAST.replace("job", "jab"));
+        assert!(reported.starts_with("line 4, key jab: ") && reported.contains("unknown field"), "{reported}");
+        let reported = wrong(&LEAST.replace("1ms", "1 parsec"));
+        assert!(reported.starts_with("line 4, key job: ") && reported.contains("500ms"), "{reported}");
+        let reported = wrong(&format!("{LEAST}[axes]\nusers = [1]\nmemry = ['none']\n"));
+        assert!(reported.starts_with("line 7, key memry: "), "{reported}");
+        let reported = wrong("name = ");
+        assert!(reported.starts_with("line 1"), "{reported}");
     }
 
     #[test]
@@ -245,8 +245,8 @@ mod tests {
         let plan =
             Plan::from_toml(&LEAST.replace("name = 'a'", "name = 'a'\ntimes = 3")).expect("a plan").flushed(8 << 20);
         plan.check().expect("it makes sense");
-        let told: Vec<_> = plan.interactions.iter().map(|it| (it.name.as_str(), it.times)).collect();
-        assert_eq!(told, [("flush 0", 1), ("a", 1)]);
+        let reported: Vec<_> = plan.interactions.iter().map(|it| (it.name.as_str(), it.times)).collect();
+        assert_eq!(reported, [("flush 0", 1), ("a", 1)]);
         assert_eq!(plan.interactions[0].job.as_ref().map(|job| job.working_set.0), Some(8 << 20));
     }
 

@@ -73,8 +73,8 @@ impl Drop for Device {
 fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError> {
     const ELSEWHERE: &str = "set TMPDIR to a folder on a disk with more space, or give the plan a smaller device_size";
     let path = folder.join(format!("{}.swap", ledger.name()));
-    let told = |what: &str| format!("{what} the swap file {}", path.display());
-    let failed = |what: &str, error: &Error, remedy: &str| LoadError::setup(told(what), error, remedy);
+    let reported = |what: &str| format!("{what} the swap file {}", path.display());
+    let failed = |what: &str, error: &Error, remedy: &str| LoadError::setup(reported(what), error, remedy);
     ledger
         .note(&Entry::SwapFile { path: path.clone(), mark })
         .map_err(|error| failed("write down", &error, "check the ledger's folder"))?;
@@ -103,8 +103,8 @@ fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Resul
 fn has_room(folder: &Path, size: u64) -> std::io::Result<()> {
     let it = rustix::fs::statvfs(folder)?;
     let free = it.f_bavail.saturating_mul(it.f_frsize);
-    let told = || format!("{} are needed and {} are free there", record::Bytes(size), record::Bytes(free));
-    if free < size { Err(Error::new(std::io::ErrorKind::StorageFull, told())) } else { Ok(()) }
+    let reported = || format!("{} are needed and {} are free there", record::Bytes(size), record::Bytes(free));
+    if free < size { Err(Error::new(std::io::ErrorKind::StorageFull, reported())) } else { Ok(()) }
 }
 
 fn zram(size: u64, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError> {

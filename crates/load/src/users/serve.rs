@@ -11,7 +11,7 @@ use system::guard::Post;
 
 use super::command::Program;
 use super::job::{Area, Spin};
-use super::wire::{Greeting, Report, asked, nanoseconds};
+use super::wire::{Greeting, Report, nanoseconds, requested};
 use crate::plan::Job;
 use crate::site::Group;
 
@@ -66,9 +66,9 @@ pub(super) fn serve(duty: &Duty, post: &Post) -> std::io::Result<()> {
     Report::ready(nanoseconds()).say(&mut stream)?;
     let mut reported = used();
     loop {
-        let Ok(asked) = asked(&mut stream) else { return Ok(()) };
-        let Some(step) = duty.steps.get(asked as usize) else { return Ok(()) };
-        let outcome = match (step, areas.get_mut(asked as usize).and_then(Option::as_mut)) {
+        let Ok(requested) = requested(&mut stream) else { return Ok(()) };
+        let Some(step) = duty.steps.get(requested as usize) else { return Ok(()) };
+        let outcome = match (step, areas.get_mut(requested as usize).and_then(Option::as_mut)) {
             (Step::Job(job), Some(area)) => {
                 area.begin(duty.relief);
                 let in_time = area.work(job, duty.spin, duty.limit);

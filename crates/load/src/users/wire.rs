@@ -107,7 +107,7 @@ pub fn ask(to: &mut UnixStream, interaction: u32) -> std::io::Result<()> {
     to.write_all(&interaction.to_ne_bytes())
 }
 
-pub(super) fn asked(from: &mut UnixStream) -> std::io::Result<u32> {
+pub(super) fn requested(from: &mut UnixStream) -> std::io::Result<u32> {
     let mut bytes = [0; 4];
     from.read_exact(&mut bytes)?;
     Ok(u32::from_ne_bytes(bytes))
@@ -127,7 +127,7 @@ mod tests {
         report.say(&mut one).expect("said");
         assert_eq!(Report::hear(&mut other).expect("heard"), report);
         ask(&mut other, 3).expect("said");
-        assert_eq!(asked(&mut one).expect("heard"), 3);
+        assert_eq!(requested(&mut one).expect("heard"), 3);
         drop(one);
         assert!(Report::hear(&mut other).is_err());
     }

@@ -48,13 +48,13 @@ fn a_partner_elsewhere_is_told_and_one_that_is_not_there_is_a_skip() {
     assert_eq!((same.partner_cpu(), same.tallied().len()), (Ok(0), 0));
     let other = setting(at("distance", "other"), Some(1));
     assert_eq!((other.partner_cpu(), other.partner_cpu()), (Ok(1), Ok(1)));
-    let told = other.tallied();
-    assert_eq!(told.len(), 1);
-    assert!(told.iter().all(|(name, share)| name.starts_with("partner ") && *share == 1.0), "{told:?}");
+    let reported = other.tallied();
+    assert_eq!(reported.len(), 1);
+    assert!(reported.iter().all(|(name, share)| name.starts_with("partner ") && *share == 1.0), "{reported:?}");
     for (word, reason) in [("other", "only one CPU"), ("sibling", "no hardware thread"), ("socket", "no other socket")]
     {
         let end = setting(at("distance", word), None).partner_cpu();
-        assert!(matches!(&end, Err(Failure::Skip { reason: told, .. }) if told.starts_with(reason)), "{end:?}");
+        assert!(matches!(&end, Err(Failure::Skip { reason: reported, .. }) if reported.starts_with(reason)), "{end:?}");
     }
 }
 

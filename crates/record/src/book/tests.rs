@@ -205,10 +205,10 @@ fn processor_time_and_waiting_come_into_the_run_and_are_held_against_each_other(
     let cost = &book.run().costs[0];
     assert_eq!((cost.cpu_ns.user.0, cost.cpu_ns.system.0, cost.wait_ns.0), (36_590e6, 0.0, 8_367e6));
     assert_eq!(book.fact("a read").and_then(Fact::value), Some(22.5));
-    let told = |book: &Book| book.departures().iter().map(Departure::text).collect::<Vec<_>>();
-    assert_eq!(told(&book), ["window pages 24 is 22.8"]);
+    let reported = |book: &Book| book.departures().iter().map(Departure::text).collect::<Vec<_>>();
+    assert_eq!(reported(&book), ["window pages 24 is 22.8"]);
     let other = Book::from_toml(&WAITED.replace("8367", "8368")).expect("a book");
-    assert_eq!(told(&other), ["pass 8368 ms of waiting is 8367.0", "window pages 24 is 22.8"]);
+    assert_eq!(reported(&other), ["pass 8368 ms of waiting is 8367.0", "window pages 24 is 22.8"]);
 }
 
 #[test]

@@ -86,20 +86,20 @@ fn cost_cells(cost: &Cost) -> [Cell; 17] {
 
 fn run_cells(run: &Run) -> [Cell; 13] {
     let machine = &run.machine;
-    let told = |text: &Option<String>| text.as_ref().map_or(Cell::Missing, Cell::text);
+    let reported = |text: &Option<String>| text.as_ref().map_or(Cell::Missing, Cell::text);
     [
         Cell::text(&run.id),
         Cell::text(&run.started),
-        told(&run.settings.label),
-        told(&machine.host),
+        reported(&run.settings.label),
+        reported(&machine.host),
         Cell::text(run.origin.word()),
         Cell::text(&run.tool),
         Cell::text(&machine.cpu.model),
-        told(&machine.cpu.microarchitecture),
+        reported(&machine.cpu.microarchitecture),
         if machine.cpu.online == 0 { Cell::Missing } else { Cell::Count(machine.cpu.online.into()) },
         Cell::text(&machine.kernel.release),
-        told(&machine.virtualization.hypervisor),
-        told(&machine.cpu.microcode),
+        reported(&machine.virtualization.hypervisor),
+        reported(&machine.cpu.microcode),
         Cell::text(&run.howslow),
     ]
 }

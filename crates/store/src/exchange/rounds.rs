@@ -8,11 +8,11 @@ use record::{Cost, Estimate};
 /// cost follows the clock, with the baseline subtracted. A cost without rounds has its quoted figure alone.
 pub(crate) fn round_ns(cost: &Cost) -> Vec<f64> {
     let clocking = if cost.follows_clock { Clocking::At(1.0) } else { Clocking::AsRead };
-    let said = match cost.headline {
+    let stated = match cost.headline {
         Estimate::Quiet => quiet_rounds(&cost.rounds, clocking),
         Estimate::Typical | Estimate::Best => typical_medians(&cost.rounds, Clocking::AsRead),
     };
-    let weighted: Vec<(f64, f64)> = said.iter().map(|said| (said.figure, said.weight)).collect();
+    let weighted: Vec<(f64, f64)> = stated.iter().map(|stated| (stated.figure, stated.weight)).collect();
     let gross = cost.gross_ns.get(cost.headline).0;
     let scale = weighted_median(&weighted).map_or(f64::NAN, |middle| gross / middle);
     let subtracted = gross - cost.quoted().0;

@@ -28,7 +28,7 @@ const MOST_BYTES: u64 = 16 << 20;
 /// # Errors
 /// If the certificates of the authorities cannot be read.
 pub(super) fn connector(encryption: &Encryption) -> Result<MakeRustlsConnect, String> {
-    let told = |error: &dyn std::fmt::Display| error.to_string();
+    let reported = |error: &dyn std::fmt::Display| error.to_string();
     let provider = Arc::new(ring::default_provider());
     let algorithms = provider.signature_verification_algorithms;
     let chain = match encryption.verifies {
@@ -36,12 +36,12 @@ pub(super) fn connector(encryption: &Encryption) -> Result<MakeRustlsConnect, St
         Verifies::Chain | Verifies::ChainAndName => {
             let roots = Arc::new(roots(encryption.authorities.as_deref())?);
             let chain = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider)).build();
-            Some(chain.map_err(|error| told(&error))?)
+            Some(chain.map_err(|error| reported(&error))?)
         }
     };
     let verifier = Arc::new(Verifier { chain, names: encryption.verifies == Verifies::ChainAndName, algorithms });
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let builder = builder.map_err(|error| told(&error))?.dangerous().with_custom_certificate_verifier(verifier);
+    let builder = builder.map_err(|error| reported(&error))?.dangerous().with_custom_certificate_verifier(verifier);
     let mut config = builder.with_no_client_auth();
     config.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok(MakeRustlsConnect::new(config))
@@ -56,14 +56,14 @@ fn roots(file: Option<&str>) -> Result<RootCertStore, String> {
         None => own().filter(|file| file.exists()).or_else(system),
     };
     let file = found.ok_or("no certificates of authorities are found; name a file with sslrootcert=FILE")?;
-    let told = |why: &dyn std::fmt::Display| format!("the certificates in {}: {why}", shown(&file));
-    let bytes = record::read_input(&file, MOST_BYTES).map_err(|error| told(&error))?;
+    let reported = |why: &dyn std::fmt::Display| format!("the certificates in {}: {why}", shown(&file));
+    let bytes = record::read_input(&file, MOST_BYTES).map_err(|error| reported(&error))?;
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&bytes) {
         // One that is damaged is trusted by nobody.
         let _ = certificate.map(|certificate| roots.add(certificate));
     }
-    if roots.is_empty() { Err(told(&"there is none")) } else { Ok(roots) }
+    if roots.is_empty() { Err(reported(&"there is none")) } else { Ok(roots) }
 }
 
 fn shown(file: &Path) -> String {

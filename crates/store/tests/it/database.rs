@@ -151,8 +151,11 @@ fn files_of_before_are_taken_in_once_and_put_away() {
         10,
         "a run is found before it is taken in, the damaged one by its head"
     );
-    let said = store.take_in_waiting(LONG).expect("taken in").expect("a word on it");
-    assert!(said.contains("9 runs of files went into") && said.contains("cut.json is no run and stays"), "{said}");
+    let stated = store.take_in_waiting(LONG).expect("taken in").expect("a word on it");
+    assert!(
+        stated.contains("9 runs of files went into") && stated.contains("cut.json is no run and stays"),
+        "{stated}"
+    );
     assert_eq!(fs::read(runs.join("cut.json")).expect("there"), cut);
     assert_eq!(fs::read_dir(runs.join("taken")).expect("a folder").count(), 9);
     assert_eq!(store.open("20260105").expect("a run"), example("20260105", "2026-01-05T00:00:00Z"));
@@ -225,8 +228,11 @@ fn encryption_that_cannot_be_had_is_refused_before_anything_is_sent() {
     for mode in ["sometimes", "verify-full&sslrootcert=/nowhere/root.crt", "%72equire&sslrootcert=/dev/null"] {
         let url = format!("postgres://ann:{PASSWORD}@127.0.0.1:{port}/costs?sslmode={mode}");
         let store = Store::in_folder(folder.path()).at(Address::parse(&url).expect("an address"));
-        let told = store.list().expect_err("no store").to_string();
-        assert!(told.contains("sslmode") && told.contains("Nothing was sent") && !told.contains(PASSWORD), "{told}");
+        let reported = store.list().expect_err("no store").to_string();
+        assert!(
+            reported.contains("sslmode") && reported.contains("Nothing was sent") && !reported.contains(PASSWORD),
+            "{reported}"
+        );
         let kept = store.keep(&example("kept", "2026-01-03T00:00:00Z")).expect("kept in a file");
         assert!(kept.warning.is_some_and(|why| why.contains("Nothing was sent")));
     }
@@ -290,25 +296,25 @@ fn postgres_keeps_runs_and_finds_them_and_tells_no_password() {
 
     // A wrong password, a database that is not there, a server that is gone: said without the password, and nothing is lost.
     let at = |url: &str| Store::in_folder(folder.path()).at(Address::parse(url).expect("an address"));
-    let mut told = vec![format!("{store:?}"), store.place()];
+    let mut reported = vec![format!("{store:?}"), store.place()];
     for url in [
         server.url("costs").replace("s3cr3t", "wr0ng"),
         server.url("nowhere"),
         "postgres://a:wr0ng@127.0.0.1:1/x".into(),
     ] {
         let kept = at(&url).keep(&example("lost", "2026-01-03T00:00:00Z")).expect("kept in a file");
-        told.extend([at(&url).list().expect_err("no store").to_string(), kept.warning.expect("why"), kept.place]);
+        reported.extend([at(&url).list().expect_err("no store").to_string(), kept.warning.expect("why"), kept.place]);
     }
     server.kill();
     let waits = example("20260104", "2026-01-04T00:00:00Z");
     let kept = store.keep(&waits).expect("kept in a file");
-    told.push(kept.warning.expect("why"));
+    reported.push(kept.warning.expect("why"));
     let words = ["s3cr3t", "wr0ng", PASSWORD];
-    assert!(told.iter().all(|told| words.iter().all(|word| !told.contains(word))), "{told:#?}");
+    assert!(reported.iter().all(|reported| words.iter().all(|word| !reported.contains(word))), "{reported:#?}");
     assert!(Path::new(&kept.place).is_file());
     server.run();
-    let said = store.take_in_waiting(LONG).expect("taken in").expect("a word on it");
-    assert!(said.contains("2 runs of files went into") && !said.contains(PASSWORD), "{said}");
+    let stated = store.take_in_waiting(LONG).expect("taken in").expect("a word on it");
+    assert!(stated.contains("2 runs of files went into") && !stated.contains(PASSWORD), "{stated}");
     assert_eq!(store.open("20260104").expect("a run"), waits);
     assert!(!Path::new(&kept.place).exists());
 

@@ -22,7 +22,7 @@ fn waiting(folder: &Path) -> usize {
 }
 
 /// Keeps a run at a server that says this and nothing more. Returns the warning, and how many runs waited when it connected.
-fn kept_at(said: &'static [u8], options: &str) -> (String, usize) {
+fn kept_at(stated: &'static [u8], options: &str) -> (String, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("postgres://ann@{}/costs?sslmode=disable&{options}", listener.local_addr().expect("a port"));
@@ -30,7 +30,7 @@ fn kept_at(said: &'static [u8], options: &str) -> (String, usize) {
     let server = std::thread::spawn(move || {
         let (mut connection, _) = listener.accept().expect("a connection");
         let waited = waiting(&place);
-        connection.write_all(said).expect("said");
+        connection.write_all(stated).expect("said");
         // Until the other side gives up.
         let _ = connection.read_to_end(&mut Vec::new());
         waited
@@ -101,8 +101,8 @@ fn encryption_is_what_sslmode_asks_for() {
     };
     server.listen(port, None);
     assert_eq!(list("sslmode=prefer", "localhost"), Ok(()));
-    let told = list("sslmode=require", "localhost").expect_err("the server has no keys");
-    assert!(told.contains("TLS"), "{told}");
+    let reported = list("sslmode=require", "localhost").expect_err("the server has no keys");
+    assert!(reported.contains("TLS"), "{reported}");
     server.listen(port, Some(keys.path()));
     let root = |name: &str| format!("sslrootcert={}", keys.path().join(name).display());
     let (own, other) = (root("ca.crt"), root("other.crt"));
@@ -120,8 +120,8 @@ fn encryption_is_what_sslmode_asks_for() {
         (format!("sslmode=verify-ca&{other}"), "localhost"),
         (format!("sslmode=require&{other}"), "localhost"),
     ] {
-        let told = list(&options, host).expect_err("refused");
-        assert!(told.contains("certificate"), "{options}: {told}");
+        let reported = list(&options, host).expect_err("refused");
+        assert!(reported.contains("certificate"), "{options}: {reported}");
     }
     drop(server);
 }

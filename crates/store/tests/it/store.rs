@@ -169,15 +169,15 @@ fn this_test_in(mount: &str) -> Option<String> {
 
 #[test]
 fn a_full_file_system_leaves_no_half_run() {
-    let Some(said) = this_test_in("size=64k") else { return };
-    assert!(said.contains("No space left on device"), "{said}");
-    assert!(said.contains("left: []"), "{said}");
+    let Some(stated) = this_test_in("size=64k") else { return };
+    assert!(stated.contains("No space left on device"), "{stated}");
+    assert!(stated.contains("left: []"), "{stated}");
 }
 
 #[test]
 fn a_read_only_file_system_is_one_clear_error() {
-    let Some(said) = this_test_in("ro") else { return };
-    assert!(said.contains("Read-only file system"), "{said}");
+    let Some(stated) = this_test_in("ro") else { return };
+    assert!(stated.contains("Read-only file system"), "{stated}");
 }
 
 #[test]

@@ -129,8 +129,8 @@ fn a_disk_that_fills_loses_nothing_that_was_acknowledged() {
         testing::not_tested!("this test needs root and unshare (util-linux) to mount a file system privately");
         return;
     };
-    let said = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success() && said.contains("it is full and whole"), "{said}");
+    let stated = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success() && stated.contains("it is full and whole"), "{stated}");
 }
 
 fn may_mount() -> bool {

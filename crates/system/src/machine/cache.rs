@@ -13,8 +13,8 @@ pub fn describe(host: &Host) -> Vec<Cache> {
 pub fn describe_for(host: &Host, cpu: u32) -> Vec<Cache> {
     let folder = format!("sys/devices/system/cpu/cpu{cpu}/cache");
     let listed = || host.list(&folder).iter().filter_map(|name| cache(host, &format!("{folder}/{name}"))).collect();
-    let told = || host.processor.caches.clone();
-    let sources: [&dyn Fn() -> Vec<Cache>; 3] = [&listed, &told, &known];
+    let reported = || host.processor.caches.clone();
+    let sources: [&dyn Fn() -> Vec<Cache>; 3] = [&listed, &reported, &known];
     let mut caches: Vec<Cache> =
         sources.iter().map(|source| source()).find(|caches| !caches.is_empty()).unwrap_or_default();
     caches.sort_by(|a, b| (a.level, &a.kind).cmp(&(b.level, &b.kind)));

@@ -48,7 +48,7 @@ const MIDR: &str = "sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
 pub fn cpuinfo(host: &Host) -> String {
     let bytes = host.bytes("proc/cpuinfo", CPUINFO).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let other = x86_signature(&text).zip(host.processor.signature).is_some_and(|(listed, told)| listed != told);
+    let other = x86_signature(&text).zip(host.processor.signature).is_some_and(|(listed, reported)| listed != reported);
     if other || is_foreign(&text, std::env::consts::ARCH) { String::new() } else { text }
 }
 
@@ -68,9 +68,9 @@ fn x86_signature(cpuinfo: &str) -> Option<(u32, u32, u32)> {
 }
 
 fn x86(cpuinfo: &str, processor: &Processor) -> CpuModel {
-    let told = |key: &str| field(cpuinfo, key).map(str::to_owned);
-    let vendor = processor.vendor.clone().or_else(|| told("vendor_id")).unwrap_or_default();
-    let model = processor.model.clone().filter(|model| !model.is_empty()).or_else(|| told("model name"));
+    let reported = |key: &str| field(cpuinfo, key).map(str::to_owned);
+    let vendor = processor.vendor.clone().or_else(|| reported("vendor_id")).unwrap_or_default();
+    let model = processor.model.clone().filter(|model| !model.is_empty()).or_else(|| reported("model name"));
     let model = model.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let signature = processor.signature.or_else(|| x86_signature(cpuinfo));
     let flags: BTreeSet<&str> = field(cpuinfo, "flags").unwrap_or_default().split_whitespace().collect();
@@ -87,7 +87,7 @@ fn x86(cpuinfo: &str, processor: &Processor) -> CpuModel {
             .filter(|_| !model.contains("QEMU"))
             .and_then(|signature| microarchitecture::x86(&vendor, signature, &features)),
         signature: signature.map(|(family, model, step)| format!("{family}/{model}/{step}")).unwrap_or_default(),
-        microcode: told("microcode"),
+        microcode: reported("microcode"),
         features,
         model,
         vendor,
@@ -96,12 +96,12 @@ fn x86(cpuinfo: &str, processor: &Processor) -> CpuModel {
 }
 
 fn arm(cpuinfo: &str, midr: Option<u64>) -> CpuModel {
-    let told = |key: &str| hexadecimal(field(cpuinfo, key)?);
+    let reported = |key: &str| hexadecimal(field(cpuinfo, key)?);
     // MIDR_EL1: implementer 31:24, variant 23:20, part 15:4, revision 3:0 (Arm ARM).
     let bits = |low: u32, width: u32| midr.map(|midr| (midr >> low) & ((1 << width) - 1));
-    let implementer = bits(24, 8).or_else(|| told("CPU implementer")).unwrap_or(0) as u32;
-    let part = bits(4, 12).or_else(|| told("CPU part")).unwrap_or(0) as u32;
-    let variant = bits(20, 4).or_else(|| told("CPU variant")).unwrap_or(0);
+    let implementer = bits(24, 8).or_else(|| reported("CPU implementer")).unwrap_or(0) as u32;
+    let part = bits(4, 12).or_else(|| reported("CPU part")).unwrap_or(0) as u32;
+    let variant = bits(20, 4).or_else(|| reported("CPU variant")).unwrap_or(0);
     let revision = bits(0, 4).or_else(|| field(cpuinfo, "CPU revision")?.parse().ok()).unwrap_or(0);
     let designs = arm_designs(cpuinfo, (implementer, part));
     let flags: BTreeSet<&str> = field(cpuinfo, "Features").unwrap_or_default().split_whitespace().collect();

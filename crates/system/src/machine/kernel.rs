@@ -16,9 +16,10 @@ const VULNERABILITIES: &str = "sys/devices/system/cpu/vulnerabilities";
 /// The kernel.
 pub fn describe(host: &Host) -> Kernel {
     let name = rustix::system::uname();
-    let told = |path: &str, asked: &std::ffi::CStr| host.read(path).unwrap_or(asked.to_string_lossy().into_owned());
-    let release = told("proc/sys/kernel/osrelease", name.release());
-    let version = told("proc/sys/kernel/version", name.version());
+    let reported =
+        |path: &str, requested: &std::ffi::CStr| host.read(path).unwrap_or(requested.to_string_lossy().into_owned());
+    let release = reported("proc/sys/kernel/osrelease", name.release());
+    let version = reported("proc/sys/kernel/version", name.version());
     // The words after a lone `--` are for the first process and do not concern the kernel.
     let command_line = host.read("proc/cmdline").map(|line| line.split(" -- ").next().unwrap_or_default().to_owned());
     let configuration = configuration(host, &release).unwrap_or_default();
@@ -26,7 +27,7 @@ pub fn describe(host: &Host) -> Kernel {
     let idle = [host.read(&format!("{IDLE}/current_driver")), governor(host)];
     let idle: Vec<String> = idle.into_iter().flatten().collect();
     Kernel {
-        name: told("proc/sys/kernel/ostype", name.sysname()),
+        name: reported("proc/sys/kernel/ostype", name.sysname()),
         mitigations: mitigations(host),
         preemption: debugfs
             .or_else(|| preemption(&version, command_line.as_deref().unwrap_or_default(), &configuration)),
@@ -72,8 +73,8 @@ fn preemption(version: &str, command_line: &str, configuration: &str) -> Option<
     if words().any(|word| word == "PREEMPT_RT") {
         return Some("rt".into());
     }
-    if let Some(asked) = command_line.split_whitespace().find_map(|word| word.strip_prefix("preempt=")) {
-        return Some(asked.into());
+    if let Some(requested) = command_line.split_whitespace().find_map(|word| word.strip_prefix("preempt=")) {
+        return Some(requested.into());
     }
     let built = [
         ("CONFIG_PREEMPT_NONE", "none"),

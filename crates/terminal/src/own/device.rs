@@ -81,9 +81,9 @@ impl Device {
     pub fn answer(&mut self, row: u16, column: u16, patience: Duration) -> Result<Instant, TerminalError> {
         let wanted = Heard::Position { row, column };
         self.unfit = false;
-        let asked = Instant::now();
+        let requested = Instant::now();
         loop {
-            let left = patience.checked_sub(asked.elapsed()).ok_or(TerminalError::Silent {
+            let left = patience.checked_sub(requested.elapsed()).ok_or(TerminalError::Silent {
                 patience,
                 heard: if self.unfit { " (it answered with another place of the cursor than it was told)" } else { "" },
             })?;

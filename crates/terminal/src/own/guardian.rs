@@ -135,8 +135,8 @@ pub fn serve() -> Result<(), String> {
     let terminal = std::io::stderr();
     let before = tcgetattr(&terminal).map_err(|_| format!("{GUARD} is howslow's own word"))?;
     let mut output = std::io::stdout();
-    let told = output.write_all(&[READY]).and_then(|()| output.flush());
-    told.map_err(|error| error.to_string())?;
+    let reported = output.write_all(&[READY]).and_then(|()| output.flush());
+    reported.map_err(|error| error.to_string())?;
     let mut words = Vec::new();
     // An end by an error is an end too.
     let _ = std::io::stdin().lock().read_to_end(&mut words);

@@ -1,45 +1,19 @@
 //! The exact solutions against published examples and against each other.
 
-use crate::model::closed::{ClosedNetwork, Serves, Station, convolution, mean_value, schweitzer};
+use super::closed::{Serves, Station, convolution};
 use crate::model::{
     FaultCurve, PageSource, SteadyState, System, bounds, predict, predict_by_hierarchy, predict_exactly,
 };
-
-fn queue(demand_s: f64) -> Station {
-    Station { demand_s, serves: Serves::One }
-}
 
 fn four_digits(found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() < 1e-5, "{found} is not {expected}");
 }
 
 #[test]
-fn mean_value_analysis_gives_the_published_figures() {
-    let stations = [queue(5.0), queue(4.0), queue(3.0)];
-    let exact = mean_value(20, 15.0, &stations);
+fn convolution_gives_the_published_figures() {
+    let exact = convolution(20, 15.0, &[5.0, 4.0, 3.0].map(|demand_s| Station { demand_s, serves: Serves::One }));
     four_digits(exact.throughput, 0.198401);
     four_digits(exact.response_s, 85.8059);
-    let near = schweitzer(20, 15.0, &stations);
-    four_digits(near.throughput, 0.194517);
-    four_digits(near.response_s, 87.8188);
-}
-
-fn same(one: &ClosedNetwork, other: &ClosedNetwork) {
-    assert!((one.throughput / other.throughput - 1.0).abs() < 1e-9, "{one:?} {other:?}");
-    for (a, b) in one.lengths.iter().zip(&other.lengths) {
-        assert!((a - b).abs() < 1e-7 * (1.0 + b), "{one:?} {other:?}");
-    }
-}
-
-#[test]
-fn convolution_and_mean_values_are_two_ways_to_the_same_figures() {
-    let stations = [queue(0.5), queue(0.04), Station { demand_s: 2.0, serves: Serves::All }];
-    for users in [1, 2, 7, 40] {
-        same(&convolution(users, 3.0, &stations), &mean_value(users, 3.0, &stations));
-    }
-    // As many servers as users never queue.
-    let several = [queue(0.5), Station { demand_s: 2.0, serves: Serves::Several(7) }];
-    same(&mean_value(7, 3.0, &several), &mean_value(7, 3.0, &[queue(0.5), stations[2]]));
 }
 
 /// A system with every part.

@@ -5,16 +5,15 @@
 //! milliseconds of each second, as the paper's do.
 
 use record::units::counted;
-use record::{Bytes, Cost, Figures, FixedPoint, Point, Run, Value};
+use record::{Bytes, Cost, Figures, Point, Run, Value};
 
-use crate::derived::{Part, Route, cost};
+use crate::derived::{Part, cost};
 use crate::load::{
     Configuration, Finished, Forecasts, Judged, Measured, PageDevice, Relief, between_faults, idle_interval, mean_of,
     response,
 };
 use crate::model::Figure;
 use crate::statistics::Interval;
-use crate::study::claims::Pair;
 use crate::study::definition::UserExperiment;
 use crate::study::missing::why_missing;
 use crate::study::table::{Cell, TableAnswer, figures, words};
@@ -39,11 +38,6 @@ pub(super) static EXPERIMENT: UserExperiment =
 /// The three places of the experiment: less memory, more memory, more memory and a second CPU.
 const PLACES: [(u64, u32); 3] = [(LITTLE, 1), (MUCH, 1), (MUCH, 2)];
 
-const MEASURED: Value<&str> = Value::Word("measured");
-const LESS: FixedPoint = &[("memory", Value::Bytes(LITTLE)), ("cpus", Value::Number(1)), ("by", MEASURED)];
-const MORE: FixedPoint = &[("memory", Value::Bytes(MUCH)), ("cpus", Value::Number(1)), ("by", MEASURED)];
-const TWO: FixedPoint = &[("memory", Value::Bytes(MUCH)), ("cpus", Value::Number(2)), ("by", MEASURED)];
-
 const CPU: Part = cost("users.fortran.cpu");
 const FAULTS: Part = cost("users.fortran.faults");
 const RESPONSE: Part = cost("users.fortran.response");
@@ -53,51 +47,6 @@ const BETWEEN: [Part; 3] =
 const EXPLAINED: Part = cost("users.fortran.explained");
 const MISS: Part = cost("users.fortran.miss");
 const NEARBY: Part = cost("users.fortran.near");
-
-/// One part at two points, against each other.
-macro_rules! pair {
-    ($part:expr, $one:expr, $other:expr) => {
-        pair!($part, $one, "with 24 MiB", $other, "with 16 MiB")
-    };
-    ($part:expr, $one:expr, $name:literal, $other:expr, $other_name:literal) => {
-        Pair {
-            one: Route { name: $name, ..Route::of(&[$part.at($one)]) },
-            other: Route { name: $other_name, ..Route::of(&[$part.at($other)]) },
-        }
-    };
-}
-
-/// An interaction with less memory against one with more: page faults, processor time, response.
-pub(super) const MEMORY_FAULTS: &[Pair] = &[pair!(FAULTS, MORE, LESS)];
-pub(super) const MEMORY_CPU: &[Pair] = &[pair!(CPU, MORE, LESS)];
-pub(super) const MEMORY_RESPONSE: &[Pair] = &[pair!(RESPONSE, MORE, LESS)];
-/// The time between page faults, and multiprogramming idle.
-pub(super) const MEMORY_BETWEEN: &[Pair] = &[Pair {
-    one: Route {
-        name: "the three depths with 24 MiB",
-        ..Route::of(&[BETWEEN[0].at(MORE), BETWEEN[1].at(MORE), BETWEEN[2].at(MORE)])
-    },
-    other: Route { name: "with 16 MiB", ..Route::of(&[BETWEEN[0].at(LESS), BETWEEN[1].at(LESS), BETWEEN[2].at(LESS)]) },
-}];
-pub(super) const MEMORY_IDLE: &[Pair] = &[pair!(IDLE[0], MORE, LESS)];
-/// What the model says of multiprogramming idle with more memory, from one user alone.
-pub(super) const MODEL_IDLE: &[Pair] = &[Pair {
-    one: Route { name: "the miss with 24 MiB", ..Route::of(&[MISS]) },
-    other: Route { name: "2.5 points", ..Route::of(&[NEARBY]) },
-}];
-/// The processor time that more memory saves, as far as page faults explain it.
-pub(super) const EXPLAINED_CPU: &[Pair] = &[Pair {
-    one: Route { name: "faults saved x their handling", ..Route::of(&[EXPLAINED]) },
-    other: Route { name: "CPU time saved", plus: &[CPU.at(LESS)], minus: &[CPU.at(MORE)], divide_by: 1.0 },
-}];
-/// An interaction with a second CPU: processor time, response.
-pub(super) const CPUS_CPU: &[Pair] = &[pair!(CPU, TWO, "with 2 CPUs", MORE, "with 1 CPU")];
-pub(super) const CPUS_RESPONSE: &[Pair] = &[pair!(RESPONSE, TWO, "with 2 CPUs", MORE, "with 1 CPU")];
-
-/// Every cost of this machine that the study uses beside those of its sentences: none that an operation measures.
-pub(super) fn parts() -> Vec<&'static Part> {
-    Vec::new()
-}
 
 fn configurations() -> Vec<Configuration> {
     let one = |(memory, cpus): (u64, u32)| Configuration {

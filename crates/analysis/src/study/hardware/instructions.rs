@@ -1,54 +1,25 @@
 //! Table I and the two whole programs, beside the nearest operations here.
 
+use std::sync::LazyLock;
+
 use record::Run;
 
-use super::parts::{
-    ADD, KERNEL, LOAD, LOAD_INDIRECT, LOADS, LOADS_OF_TWO, NOTHING, PROCEDURE, PROCESS, SEQUENCE, STORES, STORES_OF_TWO,
-};
-use crate::derived::{Part, Route, cost};
+use crate::derived::Route;
 use crate::statistics::Interval;
+use crate::study::data::{PaperRow, StudyData};
 use crate::study::definition::Paper;
 use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, followed, shown, told, words};
 use crate::sums::quotient;
 
-/// A row of the paper and its analogues here, the nearest first.
-struct InstructionRow {
-    /// Its id in each of the books.
-    paper: &'static str,
-    here: &'static [Route],
+/// The words, tables and sentences of the paper.
+pub(super) static DATA: LazyLock<StudyData> = LazyLock::new(|| StudyData::of(include_str!("../hardware.toml")));
+
+static INSTRUCTIONS: LazyLock<Vec<PaperRow>> = LazyLock::new(|| rows_of("instructions"));
+static PROGRAMS: LazyLock<Vec<PaperRow>> = LazyLock::new(|| rows_of("programs"));
+
+fn rows_of(table: &str) -> Vec<PaperRow> {
+    DATA.tables(table).flat_map(|table| DATA.rows(table)).collect()
 }
-
-const fn row(paper: &'static str, here: &'static [Route]) -> InstructionRow {
-    InstructionRow { paper, here }
-}
-
-/// An analogue under the short name that leaves room for the paper's columns.
-const fn called(name: &'static str, plus: &'static [Part]) -> Route {
-    Route { name, plus, minus: &[], divide_by: 1.0 }
-}
-
-const INSTRUCTIONS: &[InstructionRow] = &[
-    row("ge600.ada", &[called("load, then add", &[LOAD, ADD]), called("8 B loads", &[LOADS])]),
-    row("ge600.sta", &[called("8 B stores", &[STORES])]),
-    row("ge600.eapbp", &[called("load", &[LOAD])]),
-    row("ge600.eapbp.indirect", &[called("indirect load", &[LOAD_INDIRECT])]),
-    row(
-        "ge600.stpbp",
-        &[called("store a pointer", &[cost("instruction.store.pointer")]), called("16 B stores", &[STORES_OF_TWO])],
-    ),
-    row("ge600.sarl", &[called("16 B stores", &[STORES_OF_TWO])]),
-    row("ge600.larl", &[called("16 B loads", &[LOADS_OF_TWO])]),
-];
-
-const PROGRAMS: &[InstructionRow] = &[
-    row("multics.call", &[called("call, save, return", &[SEQUENCE]), called("bare call", &[PROCEDURE])]),
-    row("multics.wall.crossing", &[called("system call", &[KERNEL]), called("call of a process", &[PROCESS])]),
-    row("multics.nothing", &[called("shell", &[NOTHING]), called("fork and exec", &[cost("process.exec")])]),
-    row(
-        "multics.nothing.within",
-        &[Route { name: "shell less one call", plus: &[NOTHING], minus: &[KERNEL], divide_by: 1.0 }],
-    ),
-];
 
 const OLD: &str = "multics-645";
 const NEW: &str = "multics-6180";
@@ -57,12 +28,12 @@ const OTHER: &str = "gcos-6080";
 
 /// The routes in both tables.
 pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
-    INSTRUCTIONS.iter().chain(PROGRAMS).flat_map(|row| row.here)
+    INSTRUCTIONS.iter().chain(&*PROGRAMS).flat_map(|row| row.here)
 }
 
 /// The costs of the paper in both tables.
 pub(super) fn printed() -> impl Iterator<Item = String> {
-    let of = |row: &InstructionRow, book: &str| format!("{book}/{}", row.paper);
+    let of = |row: &PaperRow, book: &str| format!("{book}/{}", row.paper);
     let old = INSTRUCTIONS[..5].iter().map(move |row| of(row, OLD));
     let newer = INSTRUCTIONS.iter().flat_map(move |row| [NEW, ADJUSTED].map(|book| of(row, book)));
     let other = INSTRUCTIONS[..2].iter().chain(&INSTRUCTIONS[5..]).map(move |row| of(row, OTHER));
@@ -84,7 +55,7 @@ pub(super) fn instructions(paper: &Paper, run: &Run) -> TableAnswer {
         told("ratio_6080_recomputed"),
     ];
     columns.extend(measured());
-    let there = |row: &InstructionRow| {
+    let there = |row: &PaperRow| {
         let mut cells = vec![Cell::Text(name(paper, row.paper))];
         cells.extend([OLD, NEW, ADJUSTED, OTHER].map(|book| time(paper, book, row.paper).0));
         cells.extend(checked(paper, row.paper, ADJUSTED, "645/6180"));
@@ -114,7 +85,7 @@ pub(super) fn programs(paper: &Paper, run: &Run) -> TableAnswer {
         told("ratio_645_recomputed"),
     ];
     columns.extend(measured());
-    let there = |row: &InstructionRow| {
+    let there = |row: &PaperRow| {
         let ((old, _), (new, unit)) = (time(paper, OLD, row.paper), time(paper, NEW, row.paper));
         let mut cells = vec![Cell::Text(name(paper, row.paper)), old, new, Cell::Text(unit.into())];
         cells.extend(checked(paper, row.paper, NEW, "645/6180"));
@@ -145,7 +116,7 @@ fn measured() -> [Column; 8] {
 }
 
 /// A row for every analogue. The first row has the paper's cells.
-fn rows(row: &InstructionRow, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
+fn rows(row: &PaperRow, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
     let then = paper.cost(&format!("{NEW}/{}", row.paper));
     let cells = |(index, route): (usize, &Route)| {
         let figure = followed(route, run);

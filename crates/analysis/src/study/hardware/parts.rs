@@ -5,20 +5,17 @@ use record::{FixedPoint, Value};
 use crate::derived::{Part, cost};
 
 /// Words as wide as a register, and pairs of them.
-pub(super) const WORD: FixedPoint = &[("width", Value::Number(8))];
-pub(super) const PAIR: FixedPoint = &[("width", Value::Number(16))];
-pub(super) const THREE: FixedPoint = &[("arguments", Value::Number(3))];
+const WORD: FixedPoint = &[("width", Value::Number(8))];
+const PAIR: FixedPoint = &[("width", Value::Number(16))];
+const THREE: FixedPoint = &[("arguments", Value::Number(3))];
 
 pub(super) const ADD: Part = cost("instruction.add.latency").at(&[("width", Value::Number(64))]);
 pub(super) const LOAD: Part = cost("instruction.load.latency").at(&[("mode", Value::Word("base"))]);
 pub(super) const LOADS: Part = cost("instruction.load.throughput").at(WORD);
-pub(super) const LOADS_OF_TWO: Part = cost("instruction.load.throughput").at(PAIR);
 pub(super) const LOAD_INDIRECT: Part = cost("instruction.load.indirect.latency");
 pub(super) const STORES: Part = cost("instruction.store.throughput").at(WORD);
 pub(super) const STORES_OF_TWO: Part = cost("instruction.store.throughput").at(PAIR);
 pub(super) const PROCEDURE: Part = cost("crossing.procedure").at(THREE);
 pub(super) const SEQUENCE: Part = cost("crossing.sequence");
 pub(super) const KERNEL: Part = cost("crossing.call").at(THREE);
-pub(super) const PROCESS: Part =
-    cost("crossing.process").at(&[("arguments", Value::Number(3)), ("distance", Value::Word("same"))]);
 pub(super) const NOTHING: Part = cost("process.shell");

@@ -1,20 +1,36 @@
 //! The paper's arithmetic repeated, also with this machine's figures: reads from waiting, bytes per read, how far ahead
 //! to request.
 
+use std::sync::LazyLock;
+
 use record::{Nanoseconds, Run};
 
-use super::points::{LARGE, LARGE_BYTES, MIDDLE, MIDDLE_BYTES, PAGE, SMALL, SMALL_BYTES, inferred};
-use crate::derived::{Part, cost, net};
+use super::points::{DATA, LARGE_BYTES, MIDDLE_BYTES, PAGE, SMALL_BYTES, inferred};
+use crate::derived::{Part, net};
 use crate::study::definition::Paper;
 use crate::study::table::{Cell, TableAnswer, figures, words};
 
-const PAGED: Part = cost("read.mmap.random").at(LARGE.plain);
-const READ: Part = cost("read.read").at(LARGE.in_order);
-const MIDDLE_PAGED: Part = cost("read.mmap.random").at(MIDDLE.plain);
-const RESIDENT: Part = cost("read.mmap.kept").at(SMALL.plain);
+/// The costs of a run that it needs: single pages and records of the large file, single pages of the middle one, and the small one in
+/// memory.
+pub(super) struct Passes {
+    paged: Part,
+    read: Part,
+    middle_paged: Part,
+    resident: Part,
+}
 
-/// The costs of a run that it needs.
-pub(super) const PARTS: [&Part; 4] = [&PAGED, &READ, &MIDDLE_PAGED, &RESIDENT];
+pub(super) static PARTS: LazyLock<Passes> = LazyLock::new(|| Passes {
+    paged: DATA.part("read.mmap.random@sl"),
+    read: DATA.part("read.read@sl,ordered"),
+    middle_paged: DATA.part("read.mmap.random@nl"),
+    resident: DATA.part("read.mmap.kept@catalog"),
+});
+
+impl Passes {
+    pub(super) fn all(&'static self) -> [&'static Part; 4] {
+        [&self.paged, &self.read, &self.middle_paged, &self.resident]
+    }
+}
 
 /// Nanoseconds in a millisecond.
 const MS: f64 = 1e6;
@@ -47,7 +63,7 @@ impl Here<'_> {
 
     /// Bytes used in a ms, for data in memory.
     fn consumption(&self) -> Option<f64> {
-        let time = net(RESIDENT.find(self.run)?).value;
+        let time = net(PARTS.resident.find(self.run)?).value;
         (time > 0.0).then(|| SMALL_BYTES as f64 * MS / time)
     }
 }
@@ -81,19 +97,19 @@ pub(super) fn table(paper: &Paper, run: &Run, one: Option<f64>) -> TableAnswer {
         rows: vec![
             guess("one disc read, as guessed", "one disc read", paper, one),
             row("reads of SL by mapping, a page each", ("page faults", "of the 89,867 records"), pages(LARGE_BYTES)),
-            row("  inferred: delta / one read", ("disc reads of the mapped file", "by delta"), here.inferred(&PAGED)),
-            bare("  counted by the kernel", None, here.counted(&PAGED)),
-            row("reads of SL by Fread, inferred", ("disc reads of Fread", "by delta"), here.inferred(&READ)),
-            bare("  counted by the kernel", None, here.counted(&READ)),
+            row("  inferred: delta / one read", ("disc reads of the mapped file", "by delta"), here.inferred(&PARTS.paged)),
+            bare("  counted by the kernel", None, here.counted(&PARTS.paged)),
+            row("reads of SL by Fread, inferred", ("disc reads of Fread", "by delta"), here.inferred(&PARTS.read)),
+            bare("  counted by the kernel", None, here.counted(&PARTS.read)),
             row(
                 "  pages in one, inferred (printed 15 or 16)",
                 ("pages in one read of Fread", "by delta"),
-                Here::pages(LARGE_BYTES, here.inferred(&READ)),
+                Here::pages(LARGE_BYTES, here.inferred(&PARTS.read)),
             ),
-            bare("  pages in one, counted", None, Here::pages(LARGE_BYTES, here.counted(&READ))),
+            bare("  pages in one, counted", None, Here::pages(LARGE_BYTES, here.counted(&PARTS.read))),
             bare("reads of NL by mapping, a page each", Some(NL_BYTES as f64 / PAGE), pages(MIDDLE_BYTES)),
-            bare("  inferred: delta / one read", nl_inferred(paper), here.inferred(&MIDDLE_PAGED)),
-            bare("  counted by the kernel", None, here.counted(&MIDDLE_PAGED)),
+            bare("  inferred: delta / one read", nl_inferred(paper), here.inferred(&PARTS.middle_paged)),
+            bare("  counted by the kernel", None, here.counted(&PARTS.middle_paged)),
             row("bytes of CATALOG used in a ms, in memory", ("consumption", "bytes/ms"), here.consumption()),
             guess("one disc read, for prefetching", "one disc read when tuning", paper, one),
             row("pages to ask ahead: read x bytes/ms", ("distance", "pages"), distance.map(|bytes| bytes / PAGE)),

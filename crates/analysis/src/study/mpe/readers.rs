@@ -1,203 +1,54 @@
 //! The tables of readers: the paper's rows with today's methods beside them, and the reads that each of these caused.
 
+use std::sync::LazyLock;
+
 use record::{Book, Cost, Entry, Run};
 
-use super::points::{HUGE_COLD, HUGE_WARM, LARGE, LARGE_NEAR, MIDDLE, SMALL, SMALL_NEAR, inferred};
-use crate::derived::{Part, cost, net};
+use super::points::{DATA, inferred};
+use crate::derived::{Part, net};
+use crate::study::data::{DataTable, PaperRow};
 use crate::study::definition::Paper;
 use crate::study::missing::why_missing;
 use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, shown, told, words};
 use crate::sums::quotient;
 
-/// A table of the paper with today's methods.
+/// A table of the paper with today's methods. Without a heading of reads the file is in memory and the device is not used.
 pub(super) struct ReadingTable {
-    title: &'static str,
-    /// The heading of its reads; empty if the file is in memory and the device is not used.
-    reads: Option<&'static str>,
-    methods: &'static [ReaderMethod],
-    notes: &'static [&'static str],
+    data: &'static DataTable,
+    methods: Vec<PaperRow>,
 }
 
-/// A method of the paper (none if it had no such method) and those of today.
-struct ReaderMethod {
-    paper: &'static str,
-    here: &'static [Part],
+/// The tables of the paper, and every method over a file that takes long to read.
+pub(super) static TABLES: LazyLock<Vec<ReadingTable>> = LazyLock::new(|| reading(false));
+pub(super) static HUGE: LazyLock<Vec<ReadingTable>> = LazyLock::new(|| reading(true));
+
+fn reading(slow: bool) -> Vec<ReadingTable> {
+    let tables = DATA.tables("reading").filter(|table| table.slow == slow);
+    tables.map(|data| ReadingTable { data, methods: DATA.rows(data) }).collect()
 }
-
-const fn method(paper: &'static str, here: &'static [Part]) -> ReaderMethod {
-    ReaderMethod { paper, here }
-}
-
-/// Every method that reads a file both cold and warm.
-macro_rules! all {
-    ($at:expr) => {
-        [
-            cost("read.mmap").at($at.in_order),
-            cost("read.mmap.random").at($at.plain),
-            cost("read.mmap.sequential").at($at.plain),
-            cost("read.mmap.populate").at($at.plain),
-            cost("read.mmap.ahead").at($at.ahead),
-            cost("read.mmap.huge").at($at.plain),
-            cost("read.pread").at($at.in_order),
-            cost("read.preadv2").at($at.plain),
-            cost("read.readahead").at($at.ahead),
-            cost("read.fadvise.ahead").at($at.ahead),
-            cost("read.fadvise.sequential").at($at.plain),
-            cost("read.read").at($at.in_order),
-            cost("read.stdio").at($at.plain),
-            cost("read.bufreader").at($at.plain),
-            cost("read.uring").at($at.deep),
-            cost("read.uring.registered").at($at.deep),
-            cost("read.uring.polled").at($at.deep),
-            cost("read.splice").at($at.plain),
-            cost("read.sendfile").at($at.plain),
-            cost("read.copy").at($at.plain),
-        ]
-    };
-}
-
-pub(super) const TABLES: &[ReadingTable] = &[
-    ReadingTable {
-        title: "SL.PUB.SYS, cold",
-        reads: Some("reads of SL"),
-        methods: &[
-            method(
-                "mpe.sl.mapped",
-                &[
-                    cost("read.mmap").at(LARGE.in_order),
-                    cost("read.mmap.random").at(LARGE.plain),
-                    cost("read.mmap.sequential").at(LARGE.plain),
-                ],
-            ),
-            method("mpe.sl.freaddir", &[cost("read.pread").at(LARGE.in_order), cost("read.preadv2").at(LARGE.plain)]),
-            method(
-                "mpe.sl.fread",
-                &[
-                    cost("read.read").at(LARGE.in_order),
-                    cost("read.stdio").at(LARGE.plain),
-                    cost("read.bufreader").at(LARGE.plain),
-                ],
-            ),
-            method("mpe.sl.freaddir.seek", &[cost("read.readahead").at(LARGE_NEAR)]),
-            method("mpe.sl.fread.seek", &[cost("read.fadvise.ahead").at(LARGE_NEAR)]),
-        ],
-        notes: &[
-            "89,867 records of 256 bytes, there and here; CPU, elapsed and delta there are ms as printed; faults of \
-             read.mmap.random bring a page each, as those of MPE did, those of read.mmap what the kernel reads around",
-            "prefetch as the paper first did it: four records ahead; here elapsed is the median pass, processor time and \
-             delta are those of all passes, waiting for a busy CPU included",
-        ],
-    },
-    ReadingTable {
-        title: "SL.PUB.SYS, prefetch tuned",
-        reads: Some("reads of SL, tuned"),
-        methods: &[
-            method(
-                "mpe.sl.mapped.tuned",
-                &[cost("read.mmap.ahead").at(LARGE.ahead), cost("read.mmap.populate").at(LARGE.plain)],
-            ),
-            method("mpe.sl.freaddir.tuned", &[cost("read.readahead").at(LARGE.ahead)]),
-            method(
-                "mpe.sl.fread.tuned",
-                &[cost("read.fadvise.ahead").at(LARGE.ahead), cost("read.fadvise.sequential").at(LARGE.plain)],
-            ),
-        ],
-        notes: &[
-            "there 24 pages at a time, 24 ahead; here 2 MiB at a time, 2 MiB ahead, or as much as the advice gives",
-        ],
-    },
-    ReadingTable {
-        title: "NL.PUB.SYS, cold",
-        reads: Some("reads of NL"),
-        methods: &[
-            method(
-                "mpe.nl.mapped",
-                &[cost("read.mmap").at(MIDDLE.in_order), cost("read.mmap.random").at(MIDDLE.plain)],
-            ),
-            method("mpe.nl.freaddir", &[cost("read.pread").at(MIDDLE.in_order)]),
-            method("mpe.nl.fread", &[cost("read.read").at(MIDDLE.in_order)]),
-            method("mpe.nl.freaddir.seek", &[cost("read.readahead").at(MIDDLE.ahead)]),
-            method("mpe.nl.fread.seek", &[cost("read.fadvise.ahead").at(MIDDLE.ahead)]),
-            method(
-                "",
-                &[
-                    cost("read.direct").at(MIDDLE.in_order),
-                    cost("read.uring").at(MIDDLE.deep),
-                    cost("read.uring.registered").at(MIDDLE.deep),
-                    cost("read.uring.direct").at(MIDDLE.deep),
-                    cost("read.sendfile").at(MIDDLE.plain),
-                    cost("read.splice").at(MIDDLE.plain),
-                ],
-            ),
-        ],
-        notes: &["there 64,275 records of 256 bytes, 16 MB; here 16 MiB in today's records of 128 KiB"],
-    },
-    ReadingTable {
-        title: "CATALOG.PUB.SYS, warm",
-        reads: None,
-        methods: &[
-            method(
-                "mpe.catalog.nm.mapped",
-                &[cost("read.mmap.kept").at(SMALL.plain), cost("read.mmap").at(SMALL.in_order)],
-            ),
-            method("mpe.catalog.nm.freaddir", &[cost("read.pread").at(SMALL.in_order)]),
-            method(
-                "mpe.catalog.nm.fread",
-                &[
-                    cost("read.read").at(SMALL.in_order),
-                    cost("read.stdio").at(SMALL.plain),
-                    cost("read.bufreader").at(SMALL.plain),
-                ],
-            ),
-            method("mpe.catalog.nm.freaddir.seek", &[cost("read.readahead").at(SMALL_NEAR)]),
-            method("mpe.catalog.nm.fread.seek", &[cost("read.fadvise.ahead").at(SMALL_NEAR)]),
-        ],
-        notes: &["7,040 records of 80 bytes, in memory, there and here; a delta here is waiting for a busy CPU"],
-    },
-];
-
-/// Every method over a file that takes long to read.
-pub(super) const HUGE: &[ReadingTable] = &[
-    ReadingTable {
-        title: "256 MiB, cold",
-        reads: Some("reads of 256 MiB"),
-        methods: &[method("", &all!(HUGE_COLD))],
-        notes: &[],
-    },
-    ReadingTable { title: "256 MiB, warm", reads: None, methods: &[method("", &all!(HUGE_WARM))], notes: &[] },
-    ReadingTable {
-        title: "256 MiB, past memory",
-        reads: Some("reads past memory"),
-        methods: &[method(
-            "",
-            &[cost("read.direct").at(HUGE_COLD.in_order), cost("read.uring.direct").at(HUGE_COLD.deep)],
-        )],
-        notes: &[],
-    },
-];
 
 impl ReadingTable {
     /// The costs of a run that it needs.
-    pub fn parts(&self) -> impl Iterator<Item = &'static Part> + use<> {
-        self.methods.iter().flat_map(|method| method.here)
+    pub fn parts(&'static self) -> impl Iterator<Item = &'static Part> {
+        self.methods.iter().flat_map(|method| method.here).flat_map(|route| route.plus)
     }
 
     /// The costs of the book that it needs.
-    pub fn printed(&self) -> impl Iterator<Item = &'static str> + use<> {
+    pub fn printed(&'static self) -> impl Iterator<Item = &'static str> {
         self.methods.iter().map(|method| method.paper).filter(|id| !id.is_empty())
     }
 
     /// The times, and for a cold file the reads from the device.
     pub fn tables(&self, paper: &Paper, run: &Run, one: Option<f64>) -> Vec<TableAnswer> {
         let times = TableAnswer {
-            title: self.title.into(),
+            title: self.data.title.clone(),
             columns: times_columns(),
             rows: self.rows(|id, part| times(id, part, paper, run)),
-            notes: self.notes.iter().map(|note| (*note).into()).collect(),
+            notes: self.data.notes.clone(),
         };
-        let Some(title) = self.reads else { return vec![times] };
+        let Some(title) = &self.data.reads else { return vec![times] };
         let device = TableAnswer {
-            title: title.into(),
+            title: title.clone(),
             columns: device_columns(),
             rows: self.rows(|id, part| device(id, part, paper, run, one)),
             notes: vec![
@@ -211,8 +62,8 @@ impl ReadingTable {
 
     /// A row for each method here. The first row of a method has the paper's figures.
     fn rows(&self, row: impl Fn(Option<&str>, &Part) -> Vec<Cell>) -> Vec<Vec<Cell>> {
-        let of = |method: &ReaderMethod| {
-            let parts = method.here.iter().enumerate();
+        let of = |method: &PaperRow| {
+            let parts = method.here.iter().flat_map(|route| route.plus).enumerate();
             parts.map(|(place, part)| row((place == 0).then_some(method.paper), part)).collect::<Vec<_>>()
         };
         self.methods.iter().flat_map(of).collect()

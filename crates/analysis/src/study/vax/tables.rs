@@ -1,11 +1,15 @@
 //! The paper's figures beside this machine's: memory by level, terminal output by size and path (its Figure 2-1), the gain of
 //! each feature of the terminal, and the shares of a CPU.
 
-use record::{Bytes, Nanoseconds, Run, Value};
+use std::sync::LazyLock;
 
-use crate::derived::{Part, cost};
+use record::{Bytes, Nanoseconds, Run};
+
+use crate::derived::Part;
 use crate::statistics::Interval;
+use crate::study::data::StudyData;
 use crate::study::definition::Paper;
+use crate::study::rsx::rate;
 use crate::study::table::{Cell, Curve, Curves, DOUBTS, TableAnswer, figures, words};
 use crate::sums::quotient;
 
@@ -29,66 +33,25 @@ const PRINTED: [&str; 14] = [
 /// How many of them are memories.
 const MEMORIES: usize = 4;
 
-/// A load from a working set.
-macro_rules! load {
-    ($set:literal) => {
-        cost("memory.load").at(&[("set", Value::Number($set))])
-    };
+/// The words, tables and sentences of the paper.
+pub(super) static DATA: LazyLock<StudyData> = LazyLock::new(|| StudyData::of(include_str!("../vax.toml")));
+
+/// Loads by where the working set is, and interactions by the feature that they lack.
+static LOADS: LazyLock<Vec<(&str, Part)>> = LazyLock::new(|| named("loads"));
+static SESSIONS: LazyLock<Vec<(&str, Part)>> = LazyLock::new(|| named("sessions"));
+
+/// Writes by path and size.
+static WRITES: LazyLock<Vec<(&str, u64, Part)>> = LazyLock::new(|| {
+    let write = |path, size| DATA.part(&format!("terminal.write@distance=same,path={path},size={size}"));
+    let sizes = |path| [1, 64, 512, 4096].map(|size| (path, size, write(path, size)));
+    PATHS.into_iter().flat_map(sizes).collect()
+});
+const PATHS: [&str; 3] = ["processed", "raw", "pipe"];
+
+fn named(table: &str) -> Vec<(&'static str, Part)> {
+    let rows = DATA.tables(table).flat_map(|table| &table.rows);
+    rows.map(|row| (row[0].as_str(), DATA.part(&row[1]))).collect()
 }
-
-const LOADS: [(&str, Part); 3] = [
-    ("the first cache here", load!(16384)),
-    ("the second cache here", load!(262_144)),
-    ("memory here, 256 MiB", load!(268_435_456)),
-];
-
-/// A write of this many bytes, by path.
-macro_rules! write {
-    ($path:literal, $size:literal) => {
-        (
-            $path,
-            $size,
-            cost("terminal.write").at(&[
-                ("distance", Value::Word("same")),
-                ("path", Value::Word($path)),
-                ("size", Value::Number($size)),
-            ]),
-        )
-    };
-}
-
-const WRITES: [(&str, u64, Part); 12] = [
-    write!("processed", 1),
-    write!("processed", 64),
-    write!("processed", 512),
-    write!("processed", 4096),
-    write!("raw", 1),
-    write!("raw", 64),
-    write!("raw", 512),
-    write!("raw", 4096),
-    write!("pipe", 1),
-    write!("pipe", 64),
-    write!("pipe", 512),
-    write!("pipe", 4096),
-];
-
-/// An interaction without a feature.
-macro_rules! without {
-    ($feature:literal) => {
-        ($feature, cost("terminal.session").at(&[("without", Value::Word($feature))]))
-    };
-}
-
-const SESSIONS: [(&str, Part); 8] = [
-    without!("nothing"),
-    without!("echo"),
-    without!("canonical"),
-    without!("processing"),
-    without!("tabs"),
-    without!("signals"),
-    without!("flow"),
-    without!("all"),
-];
 
 /// Every cost of this machine that the tables use.
 pub(super) fn parts() -> Vec<&'static Part> {
@@ -175,14 +138,10 @@ fn output(run: &Run) -> TableAnswer {
 pub(super) fn curves(_: &Paper, run: &Run) -> Vec<Curves> {
     let of_path = |path: &'static str| {
         let writes = WRITES.iter().filter(|(of, ..)| *of == path);
-        let rate = |size: u64, cost: Interval| {
-            let each = |ns: f64| size as f64 * 1e9 / ns;
-            Interval { value: each(cost.value), low: each(cost.high), high: each(cost.low) }
-        };
         let points = writes.filter_map(|(_, size, part)| Some((*size, rate(*size, figure(part, run).ok()?))));
         Curve { name: path, points: points.collect() }
     };
-    let curves: Vec<Curve> = ["processed", "raw", "pipe"].map(of_path).into_iter().collect();
+    let curves: Vec<Curve> = PATHS.map(of_path).into();
     let title = "Figure 2-1: bytes a second at which one CPU is used up, by bytes of a write".into();
     vec![Curves { name: "vax-2-1", title, curves }]
 }

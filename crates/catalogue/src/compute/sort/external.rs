@@ -152,8 +152,8 @@ pub(super) fn by_gnu(setting: &Setting) -> Result<Loop, Failure> {
 
 /// Skips unless the program is GNU's: other programs have other options and methods.
 fn is_gnu(program: &str) -> Result<(), Failure> {
-    let said = Command::new(program).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
-    if said.is_ok_and(|said| said.stdout.starts_with(b"sort (GNU coreutils)")) {
+    let stated = Command::new(program).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    if stated.is_ok_and(|stated| stated.stdout.starts_with(b"sort (GNU coreutils)")) {
         return Ok(());
     }
     Err(Failure::skip(format!("{program} is not installed, or is not GNU sort"), "install GNU coreutils"))

@@ -9,8 +9,7 @@ use operation::{Failure, Loop, Setting, repeat};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::read;
 
-use crate::kit::check::exactly;
-use crate::kit::cycle::Cycle;
+use crate::kit::{Cycle, exactly};
 
 use super::content::{BYTES, Record, records, sum, sum_of_bytes};
 

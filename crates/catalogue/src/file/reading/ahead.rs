@@ -9,7 +9,7 @@ pub struct Ahead {
     ahead: u64,
     quantity: u64,
     length: u64,
-    asked: u64,
+    requested: u64,
 }
 
 impl Ahead {
@@ -29,12 +29,12 @@ impl Ahead {
         };
         // The pieces are whole pages, because a mapping accepts no others.
         let page = rustix::param::page_size() as u64;
-        Ahead { ahead, quantity: quantity.next_multiple_of(page).max(page), length, asked: 0 }
+        Ahead { ahead, quantity: quantity.next_multiple_of(page).max(page), length, requested: 0 }
     }
 
     /// Begins a pass.
     pub fn restart(&mut self) {
-        self.asked = 0;
+        self.requested = 0;
     }
 
     /// Requests the part of the window that has been reached when the record at `offset` is read.
@@ -44,9 +44,9 @@ impl Ahead {
         offset: u64,
         mut ask: impl FnMut(u64, usize) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        while self.ahead > 0 && self.asked < self.length.min(offset + self.ahead) {
-            ask(self.asked, self.quantity.min(self.length - self.asked) as usize)?;
-            self.asked += self.quantity;
+        while self.ahead > 0 && self.requested < self.length.min(offset + self.ahead) {
+            ask(self.requested, self.quantity.min(self.length - self.requested) as usize)?;
+            self.requested += self.quantity;
         }
         Ok(())
     }
@@ -56,25 +56,25 @@ impl Ahead {
 mod tests {
     use super::*;
 
-    fn asked(ahead: u64, quantity: u64, offsets: &[u64]) -> Vec<(u64, usize)> {
-        let mut window = Ahead { ahead, quantity, length: 1000, asked: 0 };
-        let mut asked = Vec::new();
+    fn requested(ahead: u64, quantity: u64, offsets: &[u64]) -> Vec<(u64, usize)> {
+        let mut window = Ahead { ahead, quantity, length: 1000, requested: 0 };
+        let mut requested = Vec::new();
         for &offset in offsets {
             window
                 .reach(offset, |start, length| {
-                    asked.push((start, length));
+                    requested.push((start, length));
                     Ok(())
                 })
                 .expect("asked");
         }
-        asked
+        requested
     }
 
     #[test]
     fn the_window_keeps_its_distance_and_ends_with_the_file() {
-        assert_eq!(asked(200, 100, &[0, 50, 100]), [(0, 100), (100, 100), (200, 100)]);
-        assert_eq!(asked(100, 400, &[0, 200, 350, 750]), [(0, 400), (400, 400), (800, 200)]);
-        assert_eq!(asked(5000, 600, &[0, 900]), [(0, 600), (600, 400)]);
-        assert_eq!(asked(0, 100, &[0, 500]), []);
+        assert_eq!(requested(200, 100, &[0, 50, 100]), [(0, 100), (100, 100), (200, 100)]);
+        assert_eq!(requested(100, 400, &[0, 200, 350, 750]), [(0, 400), (400, 400), (800, 200)]);
+        assert_eq!(requested(5000, 600, &[0, 900]), [(0, 600), (600, 400)]);
+        assert_eq!(requested(0, 100, &[0, 500]), []);
     }
 }

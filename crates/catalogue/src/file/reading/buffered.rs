@@ -10,7 +10,7 @@ use super::pass::summing;
 use super::plain::each_record;
 use super::{BUFFERED, BUFFERED_POINTS, READ};
 use crate::file::stream::Stream;
-use crate::kit::block::Block;
+use crate::kit::Block;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     READ.named(

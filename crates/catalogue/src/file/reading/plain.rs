@@ -13,9 +13,7 @@ use super::pass::{Reader, summing};
 use super::source::{SourceFile, whole};
 use super::sum::{Take, sum};
 use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, DIRECT_ANY_ORDER, DIRECT_POINTS, READ, THE_SUM};
-use crate::kit::block::Block;
-use crate::kit::call;
-use crate::kit::check::exactly;
+use crate::kit::{Block, call, exactly};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BY_READ,

@@ -13,8 +13,8 @@ use super::plain::direct;
 use super::source::whole;
 use super::sum::{Take, sum};
 use super::{DEEP, DEEP_DIRECT, DEEP_POINTS, READ, THE_SUM};
-use crate::kit::block::Block;
-use crate::kit::ring::{build, enter, register, ring};
+use crate::kit::ring::enter;
+use crate::kit::{Block, build, register, ring};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PLAIN,
@@ -23,7 +23,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(DEEP)
         .has_point(DEEP_POINTS)
         .prepare(|setting| {
-            summing(setting, |source, plan| asked(setting, source.open_with(OFlags::empty())?, plan, sum)?.registered())
+            summing(setting, |source, plan| {
+                requested(setting, source.open_with(OFlags::empty())?, plan, sum)?.registered()
+            })
         }),
     // No system call to submit: a kernel thread on another CPU polls the ring, and this task polls for completions.
     READ.named(
@@ -43,7 +45,9 @@ pub(super) const PLAIN: Operation = READ
     .axes(DEEP)
     .has_point(DEEP_POINTS)
     .explained_by(&[term(1.0, "read.uring.unused").same(&["state", "depth", "order", "record", "file"]), THE_SUM])
-    .prepare(|setting| summing(setting, |source, plan| asked(setting, source.open_with(OFlags::empty())?, plan, sum)));
+    .prepare(|setting| {
+        summing(setting, |source, plan| requested(setting, source.open_with(OFlags::empty())?, plan, sum))
+    });
 
 pub(super) const DIRECT: Operation = READ
     .named(
@@ -56,10 +60,10 @@ pub(super) const DIRECT: Operation = READ
         term(1.0, "read.uring.direct.unused").same(&["state", "depth", "order", "record", "file"]),
         THE_SUM,
     ])
-    .prepare(|setting| summing(setting, |source, plan| asked(setting, direct(source, plan)?, plan, sum)));
+    .prepare(|setting| summing(setting, |source, plan| requested(setting, direct(source, plan)?, plan, sum)));
 
 /// A ring that reads a file and passes its records to `take`.
-pub(super) fn asked(setting: &Setting, file: OwnedFd, plan: VisitPlan, take: Take) -> Result<ReadRing, Failure> {
+pub(super) fn requested(setting: &Setting, file: OwnedFd, plan: VisitPlan, take: Take) -> Result<ReadRing, Failure> {
     ReadRing::new(ring(2 * depth(setting))?, file, depth(setting), (plan, take))
 }
 

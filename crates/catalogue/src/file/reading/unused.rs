@@ -7,8 +7,8 @@ use rustix::fs::OFlags;
 
 use super::pass::counting;
 use super::plain::{self, by_read, direct, past_the_cache};
-use super::ring::{self, asked};
-use crate::kit::block::Block;
+use super::ring::{self, requested};
+use crate::kit::Block;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     plain::BY_READ
@@ -30,7 +30,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .named("read.uring.unused", "read a file without using the bytes: io_uring with several records in flight")
         .explained_by(&[])
         .prepare(|setting| {
-            counting(setting, |source, plan| asked(setting, source.open_with(OFlags::empty())?, plan, length))
+            counting(setting, |source, plan| requested(setting, source.open_with(OFlags::empty())?, plan, length))
         }),
     ring::DIRECT
         .named(
@@ -39,7 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             records in flight",
         )
         .explained_by(&[])
-        .prepare(|setting| counting(setting, |source, plan| asked(setting, direct(source, plan)?, plan, length))),
+        .prepare(|setting| counting(setting, |source, plan| requested(setting, direct(source, plan)?, plan, length))),
 ];
 
 /// A record counts by its length.

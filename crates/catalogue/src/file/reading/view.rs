@@ -10,7 +10,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 use super::order::VisitPlan;
 use super::source::SourceFile;
-use crate::kit::huge::{MemoryKind, huge_bytes};
+use crate::kit::{MemoryKind, huge_bytes};
 
 /// A mapped part of a file; dropping it unmaps it.
 pub struct MappedView {

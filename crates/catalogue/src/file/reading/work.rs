@@ -5,7 +5,7 @@ use record::Estimate;
 
 use super::sum::sum;
 use super::{FILE, READ, RECORD};
-use crate::kit::block::Block;
+use crate::kit::Block;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // The readers' own work, without a file: what each of them contains in addition to its method.

@@ -2,7 +2,7 @@
 //! missed, repeated or unchanged record is detected.
 
 use crate::file::reading::sum::word;
-use crate::kit::block::Block;
+use crate::kit::Block;
 
 /// An odd number without pattern, different from the one between the words of a record: 2^64 over the square root of two.
 const STEP: u64 = 0xB504_F333_F9DE_6485;

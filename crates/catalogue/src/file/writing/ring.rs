@@ -12,7 +12,8 @@ use super::pass::{Direct, Writer, writing};
 use super::target::{WrittenFile, refused, wrote};
 use super::{DEEP, DEEP_DIRECT_POINTS, DEEP_POINTS, MAKING_DEEP, WRITE};
 use crate::file::reading::order::VisitPlan;
-use crate::kit::ring::{enter, register, ring};
+use crate::kit::ring::enter;
+use crate::kit::{register, ring};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     WRITE

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, cmsghdr, msghdr, sock_extended_err};
 use operation::Failure;
 
-use crate::kit::invoke::invoke;
+use crate::kit::invoke;
 
 /// The origin of completions, and the bit of their code that says that the bytes were copied (`linux/errqueue.h`).
 const ORIGIN: u8 = 5;

@@ -8,8 +8,7 @@ use operation::{Failure, Loop, Operation, repeat, term};
 use syscalls::{Sysno, raw};
 
 use super::{ARGUMENTS, CROSSING, no_such_count};
-use crate::kit::check::exactly;
-use crate::kit::loops::tried;
+use crate::kit::{exactly, tried};
 
 pub(crate) const OPERATIONS: &[Operation] = &[CROSSING
     .named(
@@ -88,8 +87,8 @@ fn with_four() -> Loop {
     let (none, mut before) = (Box::new(0_u64), Box::new(!0_u64));
     repeat(move || {
         *before = !0;
-        let (add, told) = (std::ptr::from_ref(&*none), std::ptr::from_mut(&mut *before));
-        exactly(0, enter!(syscall4 rt_sigprocmask, libc::SIG_BLOCK, add, told, size_of::<u64>()))?;
+        let (add, reported) = (std::ptr::from_ref(&*none), std::ptr::from_mut(&mut *before));
+        exactly(0, enter!(syscall4 rt_sigprocmask, libc::SIG_BLOCK, add, reported, size_of::<u64>()))?;
         if *before == !0 { Err(Failure::wrong("the mask was not returned")) } else { Ok(()) }
     })
 }

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use operation::{Failure, Operation, Pauses, Setting, Value, partner, repeat, term};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, words};
-use crate::kit::shared::Shared;
-use crate::kit::turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
+use crate::kit::{OURS, Shared, THEIRS, await_turn, let_fall_asleep, pass_turn};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // Each of the two enters the kernel to wake the other and to sleep.

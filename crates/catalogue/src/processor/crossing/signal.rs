@@ -6,10 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use operation::{Operation, Value, repeat, term};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, added_up, answer, words};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::handler::{install_counter, install_with};
-use crate::kit::loops::tried;
+use crate::kit::{call, exactly, install_counter, install_with, tried};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // The kernel is entered twice: by the sender, and by the handler's return.

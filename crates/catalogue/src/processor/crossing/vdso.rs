@@ -5,7 +5,7 @@ use operation::{Failure, Operation, Value, repeat, term};
 
 use super::CROSSING;
 use super::text::{CALLS, OF_A_TURN, sixteen_times};
-use crate::kit::check::exactly;
+use crate::kit::exactly;
 
 /// The kernel's name of the procedure that returns a clock's resolution. It reads one word of the page shared with the
 /// kernel and, unlike reading a clock, needs no counter of the processor.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use operation::{Axis, Failure, Loop, Operation, Value, count, opaque, repeat, term};
 
 use super::{BRANCHES, CALLS, text};
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 
 /// Words of branch directions, one mebibyte: no predictor remembers eight million directions.
 const DIRECTION_WORDS: usize = 1 << 17;

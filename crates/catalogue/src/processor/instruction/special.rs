@@ -12,7 +12,7 @@ use super::feature::require;
 use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
 use super::text::{self, Counted};
 use super::{CALLS, PURE};
-use crate::kit::shared::Shared;
+use crate::kit::Shared;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PURE.named("instruction.call.indirect", "call a procedure that a register points to and return from it")

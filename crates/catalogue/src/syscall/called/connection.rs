@@ -12,11 +12,7 @@ use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::{CALLED, function};
-use crate::kit::block::Block;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, owned};
-use crate::kit::loops::{consuming, for_each, numbered, tried};
+use crate::kit::{Block, Null, call, consuming, exactly, for_each, numbered, owned, tried};
 
 /// A request, and a page of an answer.
 const SIZES: Axis = size(&[Number(64), Number(4 << 10)]);

@@ -11,12 +11,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, copy_file_range, fstat, openat, statat, 
 use rustix::io::{Errno, write};
 
 use super::{CALLED, function};
-use crate::kit::block::Block;
-use crate::kit::check::exactly;
-use crate::kit::folder::Fresh;
-use crate::kit::loops::{FILES, tried};
-use crate::kit::scratch::file_of;
-use crate::kit::tree::create;
+use crate::kit::{Block, FILES, Fresh, create, exactly, file_of, tried};
 
 const PAGE: u64 = 4 << 10;
 const LARGE: u64 = 64 << 10;

@@ -7,11 +7,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, count, term};
 use rustix::fs::{Mode, OFlags, openat};
 
 use super::{CALLED, function};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::folder::apart;
-use crate::kit::loops::{consuming, tried};
-use crate::kit::tree::{create, folder};
+use crate::kit::{apart, call, consuming, create, exactly, folder, tried};
 
 /// Files of a folder; without any, the call finds the end of the listing.
 const ENTRIES: Axis = count("entries", &[Number(0), Number(8), Number(64)]);

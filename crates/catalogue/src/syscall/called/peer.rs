@@ -15,11 +15,7 @@ use rustix::thread::futex;
 
 use super::connection::Server;
 use super::{CALLED, function};
-use crate::kit::block::Block;
-use crate::kit::check::exactly;
-use crate::kit::loops::tried;
-use crate::kit::shared::Shared;
-use crate::kit::turn::let_fall_asleep;
+use crate::kit::{Block, Shared, exactly, let_fall_asleep, tried};
 
 /// A request, and a page of an answer.
 const SIZES: Axis = size(&[Number(64), Number(4 << 10)]);

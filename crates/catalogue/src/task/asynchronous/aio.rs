@@ -7,7 +7,7 @@ use libc::{aiocb, c_int};
 use operation::{Failure, Operation, repeat, term};
 
 use super::{READ, check, zeros};
-use crate::kit::mask::Mask;
+use crate::kit::Mask;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     READ.named(

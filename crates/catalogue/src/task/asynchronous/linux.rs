@@ -7,9 +7,7 @@ use libc::{c_long, c_ulong};
 use operation::{Failure, Operation, repeat, term};
 
 use super::{check, zeros};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::{Null, Plain, invoke};
+use crate::kit::{Null, Plain, call, exactly, invoke};
 
 pub(crate) const OPERATIONS: &[Operation] = &[super::READ
     .named("async.read.linux", "read one byte of /dev/zero by Linux aio (io_submit, io_getevents)")

@@ -9,10 +9,7 @@ use io_uring::{IoUring, opcode, squeue, types};
 use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, count, term};
 
 use super::{READ, check, zeros};
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::invoke::Null;
-use crate::kit::ring::{build, ring};
+use crate::kit::{Null, build, call, exactly, ring};
 
 /// Reads submitted by one call.
 const BATCH: Axis =

@@ -5,11 +5,7 @@ use std::rc::Rc;
 
 use operation::{Axis, Operation, Value, partner, term};
 
-use crate::kit::baseline::BASE;
-use crate::kit::child::Child;
-use crate::kit::places::Places;
-use crate::kit::process::{execute, fork, wait_for};
-use crate::kit::program::do_nothing;
+use crate::kit::{BASE, Child, Places, do_nothing, execute, fork, wait_for};
 
 /// Where the children run.
 pub(crate) const OTHER: Axis = partner("distance", &[Value::Word("other")]);

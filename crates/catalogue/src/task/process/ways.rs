@@ -7,9 +7,7 @@ use operation::{Axis, Failure, Need, Operation, Value, bytes, repeat, term, word
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use syscalls::Sysno;
 
-use crate::kit::baseline::BASE;
-use crate::kit::child::{Start, in_child, start_and_end};
-use crate::kit::process::{execute, fork, wait_for};
+use crate::kit::{BASE, Start, execute, fork, in_child, start_and_end, wait_for};
 
 /// A child that is started, ends, and is reaped.
 const CHILD: Operation = BASE.per("process");

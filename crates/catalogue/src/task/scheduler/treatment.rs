@@ -2,8 +2,7 @@
 
 use operation::{Failure, Scheduling, Setting};
 
-use crate::kit::call;
-use crate::kit::check::exactly;
+use crate::kit::{call, exactly};
 
 /// How a point has its task treated.
 pub(super) fn treated(word: &str) -> Result<Scheduling, Failure> {

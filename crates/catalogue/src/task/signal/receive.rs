@@ -4,12 +4,10 @@ use std::ffi::{c_int, c_void};
 
 use operation::{Failure, Operation, repeat, term};
 
-use crate::kit::baseline::BASE;
-use crate::kit::call;
-use crate::kit::check::{answered, exactly};
-use crate::kit::handler::{Thread, bit, change_mask, count_one, counted, handler, install_counter, install_with};
-use crate::kit::invoke::{Null, invoke, owned};
-use crate::kit::loops::tried;
+use crate::kit::{
+    BASE, Null, Thread, answered, bit, call, change_mask, count_one, counted, exactly, handler, install_counter,
+    install_with, invoke, owned, tried,
+};
 
 /// A signal sent and received.
 const SIGNAL: Operation = BASE.per("signal").version(2).explained_by(&[term(1.0, "signal.ignored")]);

@@ -7,12 +7,10 @@ use operation::{Operation, repeat, term};
 use record::Estimate;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
-use crate::kit::baseline::BASE;
-use crate::kit::call;
-use crate::kit::check::exactly;
-use crate::kit::handler::{HANDLED, Thread, bit, change_mask, count_one, counted, install_counter, install_with};
-use crate::kit::invoke::{Null, owned};
-use crate::kit::loops::tried;
+use crate::kit::{
+    BASE, HANDLED, Null, Thread, bit, call, change_mask, count_one, counted, exactly, install_counter, install_with,
+    owned, tried,
+};
 
 /// A signal that is sent and handled, including the return from the handler.
 const SIGNAL: Operation = BASE.per("signal").version(2).explained_by(&[term(1.0, "signal.deliver")]);

@@ -39,7 +39,7 @@ pub(super) fn within(
     command.env("SHELL", "/bin/sh").env("TERM", "xterm");
     let program = started(command, name, remedy)?;
     helpers.push(Helper::Program(program));
-    let slave = opened(&told(&emulator.master, name)?)?;
+    let slave = opened(&reported(&emulator.master, name)?)?;
     let pty = Pty { master: emulator.master, slave };
     pty.set(Features::RAW)?;
     Ok(Path { output: pty.slave, drained: Some(pty.master), features: Features::RAW, helpers })
@@ -73,7 +73,7 @@ pub(super) fn started(mut command: Command, name: &str, remedy: &str) -> Result<
 }
 
 /// The terminal's name, which its shell prints on a line of its own. Others may have lines before it.
-fn told(emulator: &OwnedFd, name: &str) -> Result<String, Failure> {
+fn reported(emulator: &OwnedFd, name: &str) -> Result<String, Failure> {
     let began = Instant::now();
     let mut text = String::new();
     loop {

@@ -28,8 +28,8 @@ fn handed_over(lock: &str) -> Option<(f64, f64)> {
         let before = sleeps();
         work.perform(HANDOVERS / 2).expect("hand-overs");
         let counted = (sleeps() - before) as f64 / HANDOVERS as f64;
-        let told = setting.tallied();
-        Some((counted, told["sleeps per acquisition"]))
+        let reported = setting.tallied();
+        Some((counted, reported["sleeps per acquisition"]))
     })
 }
 
@@ -38,13 +38,16 @@ fn threads_sleep_for_the_locks_that_say_so_and_are_woken_by_a_hand_over() {
     if std::thread::available_parallelism().map_or(1, |cpus| cpus.get()) < 2 {
         return testing::not_tested!("it takes two CPUs");
     }
-    let Some((slept, told)) = handed_over("futex") else { return };
+    let Some((slept, reported)) = handed_over("futex") else { return };
     // A thread whose turn comes before it sleeps does not, and one that has its CPU taken meanwhile is waited for.
-    assert!(slept > 0.1 && told > 0.0, "futex: the kernel counts {slept} sleeps per hand-over, the cost tells {told}");
-    let Some((watched, told)) = handed_over("spin") else { return };
     assert!(
-        watched < slept / 5.0 && told == 0.0,
-        "spin: the kernel counts {watched} sleeps per hand-over, tells {told}"
+        slept > 0.1 && reported > 0.0,
+        "futex: the kernel counts {slept} sleeps per hand-over, the cost tells {reported}"
+    );
+    let Some((watched, reported)) = handed_over("spin") else { return };
+    assert!(
+        watched < slept / 5.0 && reported == 0.0,
+        "spin: the kernel counts {watched} sleeps per hand-over, tells {reported}"
     );
 }
 

@@ -63,8 +63,8 @@ fn a_treatment_ends_with_its_batch() {
     let look = || {
         let mut attributes = [0_u32; 12];
         // SAFETY: writes the structure of 48 bytes.
-        let told = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, 48, 0) };
-        assert_eq!(told, 0);
+        let reported = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, 48, 0) };
+        assert_eq!(reported, 0);
         attributes
     };
     for treated in ["slice-10ms", "idle", "fifo"] {

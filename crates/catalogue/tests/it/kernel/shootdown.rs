@@ -31,20 +31,20 @@ fn every_page_taken_from_a_running_thread_interrupts_its_cpu() {
                 let mut work = looped(&id, &setting)?;
                 let before = interrupts()?;
                 (0..BATCHES).for_each(|_| work.perform(CALLS).expect("calls"));
-                let told = setting.tallied().get("TLB interrupts of other CPUs").copied();
-                Some((interrupts()? - before, told))
+                let reported = setting.tallied().get("TLB interrupts of other CPUs").copied();
+                Some((interrupts()? - before, reported))
             };
             let Some((alone, told_alone)) = count(1) else {
                 return testing::not_tested!("the kernel does not count interrupts for the TLB");
             };
-            let (beside, told) = count(2).expect("counted a moment ago");
+            let (beside, reported) = count(2).expect("counted a moment ago");
             assert_eq!(told_alone, Some(0.0), "{id} alone interrupts nobody");
             // Other programs interrupt CPU 1, too.
             assert!(
                 beside > alone + BATCHES * CALLS / 4,
                 "{id}: {beside} interrupts with a thread there, {alone} without"
             );
-            assert!(told.is_some_and(|told| told > 0.25), "{id} tells {told:?}");
+            assert!(reported.is_some_and(|reported| reported > 0.25), "{id} tells {reported:?}");
         });
     }
 }

@@ -29,8 +29,8 @@ impl Exporter for Bencher {
 
     fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
         let costs = only(NAME, runs)?.into_iter().flat_map(|run| &run.costs);
-        let told = costs.filter(|cost| cost.quoted().0.is_finite());
-        let document: BTreeMap<String, Measures> = told.map(|cost| (cost.name(), Measures::of(cost))).collect();
+        let reported = costs.filter(|cost| cost.quoted().0.is_finite());
+        let document: BTreeMap<String, Measures> = reported.map(|cost| (cost.name(), Measures::of(cost))).collect();
         json::document(&document, out)?;
         Ok(Vec::new())
     }

@@ -169,11 +169,11 @@ mod tests {
         assert!(text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1);
         // Each family is told once, before its samples, and every sample belongs to the family before it.
         let mut family = String::new();
-        let mut told = std::collections::BTreeSet::new();
+        let mut reported = std::collections::BTreeSet::new();
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("# TYPE ") {
                 family = rest.split(' ').next().expect("a name").into();
-                assert!(told.insert(family.clone()), "{family} is told twice");
+                assert!(reported.insert(family.clone()), "{family} is told twice");
             } else if !line.starts_with('#') {
                 let name = line.split(['{', ' ']).next().expect("a name");
                 assert!(name == format!("{family}_total") || name == format!("{family}_info"), "{name} in {family}");

@@ -39,41 +39,41 @@ pub(crate) struct Exposition {
     family: &'static str,
     kind: Kind,
     /// The samples of the family, so that none is told twice: scrapers refuse the whole text otherwise.
-    told: HashSet<String>,
+    written: HashSet<String>,
 }
 
 impl Exposition {
     /// An exposition without a family.
     pub(crate) fn new(dialect: Dialect) -> Exposition {
-        Exposition { dialect, text: String::new(), family: "", kind: Kind::Gauge, told: HashSet::new() }
+        Exposition { dialect, text: String::new(), family: "", kind: Kind::Gauge, written: HashSet::new() }
     }
 
     /// Begins a family. A unit is the end of its name.
     pub(crate) fn family(&mut self, name: &'static str, kind: Kind, help: &str) {
         (self.family, self.kind) = (name, kind);
-        self.told.clear();
+        self.written.clear();
         let open = self.dialect == Dialect::OpenMetrics;
-        let (told, kind) = match kind {
+        let (written, kind) = match kind {
             Kind::Counter if open => (name.to_string(), "counter"),
             Kind::Info if open => (name.to_string(), "info"),
             Kind::Counter => (format!("{name}_total"), "counter"),
             Kind::Info => (format!("{name}_info"), "gauge"),
             Kind::Gauge => (name.to_string(), "gauge"),
         };
-        let _ = writeln!(self.text, "# TYPE {told} {kind}");
+        let _ = writeln!(self.text, "# TYPE {written} {kind}");
         let unit =
             ["seconds", "bytes"].into_iter().find(|unit| name.strip_suffix(unit).is_some_and(|it| it.ends_with('_')));
         if let Some(unit) = unit.filter(|_| open) {
-            let _ = writeln!(self.text, "# UNIT {told} {unit}");
+            let _ = writeln!(self.text, "# UNIT {written} {unit}");
         }
-        let _ = writeln!(self.text, "# HELP {told} {help}");
+        let _ = writeln!(self.text, "# HELP {written} {help}");
     }
 
     /// A sample of the family. What is not finite, and a second sample with the same labels, is left out.
     pub(crate) fn sample(&mut self, labels: &[(String, String)], value: f64) {
         let shown: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
         let shown = if shown.is_empty() { String::new() } else { format!("{{{}}}", shown.join(",")) };
-        if !value.is_finite() || !self.told.insert(shown.clone()) {
+        if !value.is_finite() || !self.written.insert(shown.clone()) {
             return;
         }
         let end = match self.kind {

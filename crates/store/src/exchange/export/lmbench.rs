@@ -28,10 +28,10 @@ impl Exporter for LmbenchExport {
 
     fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
         let Some(run) = only(NAME, runs)? else { return Ok(Vec::new()) };
-        let (text, told) = text(run);
+        let (text, reported) = text(run);
         out.write_all(text.as_bytes())?;
-        let left = run.costs.len() - told;
-        let lines = if told == 1 { "1 cost has a line".into() } else { format!("{told} costs have a line") };
+        let left = run.costs.len() - reported;
+        let lines = if reported == 1 { "1 cost has a line".into() } else { format!("{reported} costs have a line") };
         let left = match left {
             0 => String::new(),
             1 => "; 1 has none and is left out".into(),
@@ -117,7 +117,7 @@ impl Line {
 /// The text, and how many costs it tells.
 fn text(run: &Run) -> (String, usize) {
     let mut text = banner(run);
-    let mut told = 0;
+    let mut reported = 0;
     for line in LINES {
         let Some(cost) = run.costs.iter().find(|cost| line.is(cost)) else { continue };
         let us = cost.quoted().0 / 1e3;
@@ -125,17 +125,17 @@ fn text(run: &Run) -> (String, usize) {
         if !us.is_finite() || us <= 0.0 {
             continue;
         }
-        told += 1;
+        reported += 1;
         let _ = match line.unit {
             // lmbench prints four and two digits, which is little where an operation takes 60 ns or 0.3.
             Unit::Microseconds => writeln!(text, "{}: {us:.4} microseconds", line.name),
             Unit::Nanoseconds => writeln!(text, "{}: {:.2} nanoseconds", line.name, us * 1e3),
         };
     }
-    told += copies(run, &mut text);
-    told += switches(run, &mut text);
-    told += loads(run, &mut text);
-    (text, told)
+    reported += copies(run, &mut text);
+    reported += switches(run, &mut text);
+    reported += loads(run, &mut text);
+    (text, reported)
 }
 
 /// What lmbench's own scripts look for at the beginning, and who printed this.

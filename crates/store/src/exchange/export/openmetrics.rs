@@ -73,7 +73,7 @@ fn text(runs: &[Run], dialect: Dialect) -> String {
     exposition.family("howslow_run", Kind::Info, "The run and its machine.");
     for run in runs {
         let machine = &run.machine;
-        let mut told = labels([
+        let mut reported = labels([
             ("run", run.id.as_str()),
             ("started", &run.started),
             ("origin", run.origin.word()),
@@ -82,8 +82,8 @@ fn text(runs: &[Run], dialect: Dialect) -> String {
             ("kernel", &machine.kernel.release),
             ("hypervisor", machine.virtualization.hypervisor.as_deref().unwrap_or_default()),
         ]);
-        told.retain(|(_, value)| !value.is_empty());
-        exposition.sample(&told, 1.0);
+        reported.retain(|(_, value)| !value.is_empty());
+        exposition.sample(&reported, 1.0);
     }
     for (name, help, value) in GAUGES {
         exposition.family(name, Kind::Gauge, help);

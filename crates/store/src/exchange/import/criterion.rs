@@ -119,11 +119,11 @@ fn of_folder(benchmark: Benchmark, estimates: &Estimates, sample: Option<Sample>
     let quoted = estimates.slope.as_ref().unwrap_or(&estimates.mean);
     let (low, high) = quoted.ends();
     let samples = sample.map_or_else(Vec::new, |sample| per_iteration(&sample.times, &sample.iters, 1.0));
-    let told = Told::Interval { value: quoted.point_estimate, low, high, samples };
+    let reported = Told::Interval { value: quoted.point_estimate, low, high, samples };
     Found {
         summary: benchmark.title.unwrap_or_default(),
         bytes: benchmark.throughput.as_ref().and_then(bytes).unwrap_or(0),
-        ..Found::new(benchmark.full_id, told)
+        ..Found::new(benchmark.full_id, reported)
     }
 }
 
@@ -145,12 +145,12 @@ fn of_message(message: Message) -> Option<Found> {
     let scale = unit(typical.unit.as_deref());
     let samples = per_iteration(&message.measured_values, &message.iteration_count, unit(message.unit.as_deref()));
     let [value, low, high] = [typical.estimate, typical.lower_bound, typical.upper_bound].map(|time| time * scale);
-    let told = Told::Interval { value, low, high, samples };
+    let reported = Told::Interval { value, low, high, samples };
     let bytes = message
         .throughput
         .iter()
         .find_map(|it| (it.get("unit")?.as_str()? == "bytes").then(|| it.get("per_iteration")?.as_u64())?);
-    Some(Found { bytes: bytes.unwrap_or(0), ..Found::new(id, told) })
+    Some(Found { bytes: bytes.unwrap_or(0), ..Found::new(id, reported) })
 }
 
 /// ns in a unit; what is not a time is no figure.

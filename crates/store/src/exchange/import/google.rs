@@ -120,7 +120,7 @@ fn cost(name: String, entries: &[GoogleEntry]) -> Option<Found> {
         let is = |entry: &&GoogleEntry| entry.aggregate_name.as_deref() == Some(wanted);
         entries.iter().filter(|entry| entry.aggregate_unit.as_deref() != Some("percentage")).find(is)
     };
-    let (shown, told) = if single.is_empty() {
+    let (shown, reported) = if single.is_empty() {
         let shown = aggregate("median").or_else(|| aggregate("mean"))?;
         let ns = |entry: &GoogleEntry| entry.ns(entry.real_time);
         let spread = aggregate("stddev").and_then(ns).zip(aggregate("mean").and_then(ns));
@@ -139,6 +139,6 @@ fn cost(name: String, entries: &[GoogleEntry]) -> Option<Found> {
         cpu: shown.ns(shown.cpu_time).map(|cpu| (cpu, 0.0)),
         bytes: if bytes.is_finite() { bytes.round() as u64 } else { 0 },
         cpus: shown.threads.unwrap_or(1),
-        ..Found::new(name, told)
+        ..Found::new(name, reported)
     })
 }

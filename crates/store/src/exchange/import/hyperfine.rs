@@ -56,7 +56,7 @@ impl Timed {
         let times = self.times.filter(|times| !times.is_empty());
         // Without the times nothing tells how many there were, so that the deviation tells nothing of the median's.
         let times = times.unwrap_or_else(|| vec![self.median.unwrap_or(self.mean)]);
-        let told = Told::Processes(times.iter().map(|time| time * SECOND).collect());
+        let reported = Told::Processes(times.iter().map(|time| time * SECOND).collect());
         let parameter = |value: serde_json::Value| match value {
             serde_json::Value::String(word) => word.parse().map_or(Value::Word(word), Value::Number),
             other => other.as_u64().map_or_else(|| Value::Word(other.to_string()), Value::Number),
@@ -66,7 +66,7 @@ impl Timed {
             at: Point(self.parameters.into_iter().map(|(name, value)| (name, parameter(value))).collect()),
             per: "command".into(),
             cpu: self.user.zip(self.system).map(|(user, system)| (user * SECOND, system * SECOND)),
-            ..Found::new(self.command, told)
+            ..Found::new(self.command, reported)
         }
     }
 }

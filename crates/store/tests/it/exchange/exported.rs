@@ -48,8 +48,8 @@ fn a_run_in_the_format_of_another_tool_is_read_as_that_tools() {
         let (one, other) = (one.quoted().0, other.quoted().0);
         assert!((one - other).abs() <= 0.05 * one.abs() + 1e-3, "{one} {other}");
     }
-    let told = text("lmbench", std::slice::from_ref(&run));
-    let again = howslow_store::exchange::import(&told, None).expect("lmbench's text");
+    let reported = text("lmbench", std::slice::from_ref(&run));
+    let again = howslow_store::exchange::import(&reported, None).expect("lmbench's text");
     let null = again.costs.iter().find(|cost| cost.operation == "imported.lmbench.simple.syscall").expect("a line");
     let own = run.cost("syscall.getppid", &[]).expect("a cost").quoted().0;
     assert!((null.quoted().0 - own).abs() <= 0.1, "four digits of a microsecond: {} {own}", null.quoted().0);

@@ -75,8 +75,8 @@ fn promtool_finds_no_fault_with_the_metrics() {
     let expositions = [text("prometheus", &runs[..1]), text("prometheus", &runs), bill(BillMetrics::Prometheus)];
     for exposition in &expositions {
         let output = fed(&promtool, &["check", "metrics"], exposition);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && told.trim().is_empty(), "{told}\n{exposition}");
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && reported.trim().is_empty(), "{reported}\n{exposition}");
     }
     // It does find faults: the same with a line that no label could make.
     let output = fed(&promtool, &["check", "metrics"], &(expositions[0].clone() + "root{x=\"} 1\n"));
@@ -103,14 +103,14 @@ fn benchstat_reads_every_cost() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    let told = read("run.txt");
-    let seconds = told.lines().find_map(|line| line.strip_prefix("Syscall.getppid-1,")).expect("a line");
+    let reported = read("run.txt");
+    let seconds = reported.lines().find_map(|line| line.strip_prefix("Syscall.getppid-1,")).expect("a line");
     let seconds: f64 = seconds.split(',').next().and_then(|text| text.parse().ok()).expect("a number");
     let own = run.cost("syscall.getppid", &[]).expect("a cost").quoted().0;
     assert!((seconds * 1e9 / own - 1.0).abs() < 0.02, "{seconds} {own}");
     let positive = run.costs.iter().filter(|cost| cost.quoted().0 > 0.0).count();
-    let lines = told.lines().filter(|line| line.contains("-1,") || line.contains("-2,")).count();
-    assert!(lines >= positive, "{lines} of {positive}:\n{told}");
+    let lines = reported.lines().filter(|line| line.contains("-1,") || line.contains("-2,")).count();
+    assert!(lines >= positive, "{lines} of {positive}:\n{reported}");
     // A value with a blank or a line end stays in its name.
     let odd = read("odd.txt");
     assert!(odd.contains("Odd_name") && odd.contains("2_axes=a_b-7,_") && !odd.contains("\nX"), "{odd}");

@@ -11,7 +11,7 @@ use super::lanes::{self, InstructionText, LANES, OPERAND, Turns, Widths};
 use super::text::turns::{beside, chain, turns, wide};
 use super::vectors::{self, Lanes};
 use super::{CHAIN, PURE, instructions, special, text};
-use crate::kit::baseline::BASE;
+use crate::kit::BASE;
 
 const ADDRESS: Widths = wide!("add \\value, \\value, \\operand, lsl #3");
 const SHIFTED: Widths = wide!("add \\value, \\value, \\operand, lsl #12");

@@ -7,8 +7,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, size};
 
 use super::special::same;
 use super::text;
-use crate::kit::baseline::BASE;
-use crate::kit::block::Block;
+use crate::kit::{BASE, Block};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named(

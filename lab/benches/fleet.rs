@@ -1,10 +1,10 @@
 //! How well and how fast slow nodes are found among many, by seeds: the table of docs/FLEET.md.
 //!
-//! `cargo bench -p howslow-analysis --bench fleet -- [NODES [COSTS [RUNS [SEEDS]]]]`
+//! `cargo bench --manifest-path lab/Cargo.toml --bench fleet -- [NODES [COSTS [RUNS [SEEDS]]]]`
 
 use std::time::Instant;
 
-use howslow_analysis::fleet::{CLOCK, FleetOptions, RunFacts, RunFigure, Table, found};
+use analysis::fleet::{CLOCK, FleetOptions, RunFacts, RunFigure, Table, found};
 use testing::fleet::{Fleet, Noise};
 
 fn table(fleet: &Fleet) -> Table {

@@ -1,5 +1,5 @@
 //! How long a store takes in and shows the runs of many machines, and with how much memory:
-//! `cargo bench -p howslow-store --features database --bench many -- NODES RUNS COSTS FOLDER`, with `HOWSLOW_STORE` for PostgreSQL.
+//! `cargo bench --manifest-path lab/Cargo.toml --bench store -- NODES RUNS COSTS FOLDER`, with `HOWSLOW_STORE` for PostgreSQL.
 //! The documents stay in `FOLDER/documents`, for `howslow history --take-in` and `howslow fleet show`. `FOLDER/planted` names
 //! the nodes that were made slow.
 
@@ -8,10 +8,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use howslow_store::{Address, Filter, Store};
+use store::{Address, Filter, Store};
 use testing::fleet::{Fleet, FleetRow};
 
-const EXAMPLE: &str = include_str!("../../record/tests/data/example-run.json");
+const EXAMPLE: &str = include_str!("../../crates/record/tests/data/example-run.json");
 const SHARES: [f64; 3] = [0.03, 0.05, 0.10];
 
 /// The text of a document, in pieces between which the costs come.

@@ -1,9 +1,9 @@
-//! How long the model takes: `cargo bench -p howslow-analysis --bench model`. Prints; a slow machine is no failure.
+//! How long the model takes: `cargo bench --manifest-path lab/Cargo.toml --bench model`. Prints; a slow machine is no failure.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use howslow_analysis::model::{
+use analysis::model::{
     FaultCurve, PageSource, SimulationSettings, System, predict, predict_by_hierarchy, predict_exactly, simulate,
 };
 
