@@ -40,7 +40,7 @@ pub(super) struct DataTable {
 }
 
 /// A cost of the paper and the same here, the nearest first; empty if there is nothing like it.
-pub(super) struct PaperRow {
+pub(super) struct PrintedRow {
     /// The cost's id in the book; empty if the paper had nothing like it.
     pub paper: &'static str,
     pub here: &'static [Route],
@@ -86,10 +86,10 @@ impl StudyData {
     }
 
     /// The rows of a table as a cost of the paper and formulas.
-    pub(super) fn rows(&self, table: &'static DataTable) -> Vec<PaperRow> {
+    pub(super) fn rows(&self, table: &'static DataTable) -> Vec<PrintedRow> {
         let row = |row: &'static Vec<String>| {
             let here: Vec<Route> = row[1..].iter().map(|text| self.route(text)).collect();
-            PaperRow { paper: &row[0], here: here.leak() }
+            PrintedRow { paper: &row[0], here: here.leak() }
         };
         table.rows.iter().map(row).collect()
     }

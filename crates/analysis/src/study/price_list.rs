@@ -2,7 +2,7 @@
 
 use record::{Book, Bytes, Nanoseconds, Run};
 
-use super::data::PaperRow;
+use super::data::PrintedRow;
 use super::definition::Paper;
 use super::table::{Cell, Column, DOUBTS, TableAnswer, figures, followed, shown, told, words};
 use crate::derived::{Part, Route, net};
@@ -16,7 +16,7 @@ pub(super) struct PriceTable {
     /// True if it also quotes the payload per second.
     pub payload: bool,
     /// Its rows.
-    pub rows: Vec<PaperRow>,
+    pub rows: Vec<PrintedRow>,
 }
 
 /// A price list with its columns filled from the book and the run. Costs are also quoted in `block`.
@@ -55,7 +55,7 @@ fn columns(payload: bool) -> Vec<Column> {
 }
 
 /// A row for every analogue. The first row has the printed figures.
-fn rows(row: &PaperRow, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
+fn rows(row: &PrintedRow, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
     let then = paper.run.costs.iter().find(|cost| cost.operation == row.paper).map(net);
     let block = block.find(run).map(net);
     let printed = paper.entry(row.paper).map_or_else(nothing_printed, |(book, entry)| printed(book, entry));

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use record::Run;
 
-use super::data::{DataTable, PaperRow, StudyData};
+use super::data::{DataTable, PrintedRow, StudyData};
 use super::definition::{Paper, Study};
 use super::price_list::{self, PriceTable};
 use super::table::{Curve, Curves};
@@ -37,7 +37,7 @@ static TABLES: LazyLock<Vec<PriceTable>> = LazyLock::new(|| {
 
 static BLOCK: LazyLock<Part> = LazyLock::new(|| DATA.part("memory.copy@size=512"));
 
-fn rows() -> impl Iterator<Item = &'static PaperRow> {
+fn rows() -> impl Iterator<Item = &'static PrintedRow> {
     TABLES.iter().flat_map(|table| &table.rows)
 }
 

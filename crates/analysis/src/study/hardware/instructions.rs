@@ -6,7 +6,7 @@ use record::Run;
 
 use crate::derived::Route;
 use crate::statistics::Interval;
-use crate::study::data::{PaperRow, StudyData};
+use crate::study::data::{PrintedRow, StudyData};
 use crate::study::definition::Paper;
 use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, followed, shown, told, words};
 use crate::sums::quotient;
@@ -14,10 +14,10 @@ use crate::sums::quotient;
 /// The words, tables and sentences of the paper.
 pub(super) static DATA: LazyLock<StudyData> = LazyLock::new(|| StudyData::of(include_str!("../hardware.toml")));
 
-static INSTRUCTIONS: LazyLock<Vec<PaperRow>> = LazyLock::new(|| rows_of("instructions"));
-static PROGRAMS: LazyLock<Vec<PaperRow>> = LazyLock::new(|| rows_of("programs"));
+static INSTRUCTIONS: LazyLock<Vec<PrintedRow>> = LazyLock::new(|| rows_of("instructions"));
+static PROGRAMS: LazyLock<Vec<PrintedRow>> = LazyLock::new(|| rows_of("programs"));
 
-fn rows_of(table: &str) -> Vec<PaperRow> {
+fn rows_of(table: &str) -> Vec<PrintedRow> {
     DATA.tables(table).flat_map(|table| DATA.rows(table)).collect()
 }
 
@@ -33,7 +33,7 @@ pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
 
 /// The costs of the paper in both tables.
 pub(super) fn printed() -> impl Iterator<Item = String> {
-    let of = |row: &PaperRow, book: &str| format!("{book}/{}", row.paper);
+    let of = |row: &PrintedRow, book: &str| format!("{book}/{}", row.paper);
     let old = INSTRUCTIONS[..5].iter().map(move |row| of(row, OLD));
     let newer = INSTRUCTIONS.iter().flat_map(move |row| [NEW, ADJUSTED].map(|book| of(row, book)));
     let other = INSTRUCTIONS[..2].iter().chain(&INSTRUCTIONS[5..]).map(move |row| of(row, OTHER));
@@ -55,7 +55,7 @@ pub(super) fn instructions(paper: &Paper, run: &Run) -> TableAnswer {
         told("ratio_6080_recomputed"),
     ];
     columns.extend(measured());
-    let there = |row: &PaperRow| {
+    let there = |row: &PrintedRow| {
         let mut cells = vec![Cell::Text(name(paper, row.paper))];
         cells.extend([OLD, NEW, ADJUSTED, OTHER].map(|book| time(paper, book, row.paper).0));
         cells.extend(checked(paper, row.paper, ADJUSTED, "645/6180"));
@@ -85,7 +85,7 @@ pub(super) fn programs(paper: &Paper, run: &Run) -> TableAnswer {
         told("ratio_645_recomputed"),
     ];
     columns.extend(measured());
-    let there = |row: &PaperRow| {
+    let there = |row: &PrintedRow| {
         let ((old, _), (new, unit)) = (time(paper, OLD, row.paper), time(paper, NEW, row.paper));
         let mut cells = vec![Cell::Text(name(paper, row.paper)), old, new, Cell::Text(unit.into())];
         cells.extend(checked(paper, row.paper, NEW, "645/6180"));
@@ -116,7 +116,7 @@ fn measured() -> [Column; 8] {
 }
 
 /// A row for every analogue. The first row has the paper's cells.
-fn rows(row: &PaperRow, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
+fn rows(row: &PrintedRow, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
     let then = paper.cost(&format!("{NEW}/{}", row.paper));
     let cells = |(index, route): (usize, &Route)| {
         let figure = followed(route, run);

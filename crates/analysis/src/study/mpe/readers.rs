@@ -6,7 +6,7 @@ use record::{Book, Cost, Entry, Run};
 
 use super::points::{DATA, inferred};
 use crate::derived::{Part, net};
-use crate::study::data::{DataTable, PaperRow};
+use crate::study::data::{DataTable, PrintedRow};
 use crate::study::definition::Paper;
 use crate::study::missing::why_missing;
 use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, shown, told, words};
@@ -15,7 +15,7 @@ use crate::sums::quotient;
 /// A table of the paper with today's methods. Without a heading of reads the file is in memory and the device is not used.
 pub(super) struct ReadingTable {
     data: &'static DataTable,
-    methods: Vec<PaperRow>,
+    methods: Vec<PrintedRow>,
 }
 
 /// The tables of the paper, and every method over a file that takes long to read.
@@ -62,7 +62,7 @@ impl ReadingTable {
 
     /// A row for each method here. The first row of a method has the paper's figures.
     fn rows(&self, row: impl Fn(Option<&str>, &Part) -> Vec<Cell>) -> Vec<Vec<Cell>> {
-        let of = |method: &PaperRow| {
+        let of = |method: &PrintedRow| {
             let parts = method.here.iter().flat_map(|route| route.plus).enumerate();
             parts.map(|(place, part)| row((place == 0).then_some(method.paper), part)).collect::<Vec<_>>()
         };
