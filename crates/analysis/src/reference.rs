@@ -1,6 +1,7 @@
 //! Costs held against reference machines: what is odd here, why that is likely, and what to try. A reference machine is a
 //! whole machine that howslow measured, in the form of a run; which ones there are is the caller's business.
 
+mod anonymous;
 mod contributed;
 mod facts;
 mod held;
@@ -9,6 +10,7 @@ mod oddities;
 mod remedy;
 mod verdict;
 
+pub use anonymous::{NAMELESS, anonymous, without_paths};
 pub use contributed::{Contribution, ContributionError, contribute};
 pub use facts::{Facts, dear_mitigations};
 pub use held::{Direction, Held, NotHeld, hold};

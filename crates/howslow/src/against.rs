@@ -32,6 +32,11 @@ impl Against {
         Ok(Some(Against(reference)))
     }
 
+    /// The run itself.
+    pub(crate) fn run(self) -> Run {
+        self.0
+    }
+
     /// The same, before this machine is measured: it must be of the same architecture.
     ///
     /// # Errors

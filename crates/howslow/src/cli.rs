@@ -16,6 +16,7 @@ mod load;
 mod measure;
 mod model;
 mod noise;
+mod page;
 mod predict;
 mod read;
 mod terminal;
@@ -44,6 +45,7 @@ pub(crate) use load::{Bound, LoadArgs};
 pub(crate) use measure::{ALL, AgainstArgs, MeasureArgs, RunArgs, ScalingArgs, SelfTestArgs, StudyArgs, TimeArgs};
 pub(crate) use model::{DemandArgs, ModelArgs};
 pub(crate) use noise::NoiseArgs;
+pub(crate) use page::ReportArgs;
 pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use read::{ContributeArgs, ExplainArgs, ListArgs, ShowArgs};
 pub(crate) use terminal::TerminalArgs;
@@ -148,6 +150,8 @@ pub(crate) enum Verb {
     Compare(CompareArgs),
     /// Write runs as a reference machine that others hold theirs against, without what identifies this host
     Contribute(ContributeArgs),
+    /// Write a page to keep and share: a run, several runs, a fleet, what other verbs printed; or a site of many machines
+    Report(ReportArgs),
     /// Explain costs: derived costs, their parts, and what the parts leave unexplained
     Explain(ExplainArgs),
     /// Predict the time of a program's work on a machine from a mix: how often it performs each operation

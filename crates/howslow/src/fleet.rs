@@ -12,6 +12,8 @@ use ::fleet::Folder;
 use crate::cli::{FleetArgs, FleetVerb, StatusArgs};
 use crate::output::Outcome;
 
+pub(crate) use rows::table;
+
 pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Outcome> {
     match &args.verb {
         FleetVerb::Run(args) if args.kubernetes => manifests::write(args),

@@ -38,6 +38,7 @@ mod load;
 mod model;
 mod noise;
 mod output;
+mod page;
 mod pattern;
 mod pictures;
 mod predict;
@@ -121,6 +122,7 @@ fn begin() -> std::process::ExitCode {
         Some(Verb::Import(args)) => import::import(&args),
         Some(Verb::Compare(args)) => compare::compare(&args),
         Some(Verb::Contribute(args)) => contribute::contribute(&args),
+        Some(Verb::Report(args)) => page::report(&args),
         Some(Verb::Explain(args)) => explain::explain(&args),
         Some(Verb::Predict(args)) => predict::predict(&args),
         Some(Verb::Model(args)) => model::model(&args),

@@ -29,8 +29,28 @@ pub(crate) fn watch(args: &WatchArgs) -> anyhow::Result<Outcome> {
     let patterns = resolve::patterns(&args.operation)?;
     let since = args.since.as_deref().map(resolve::since).transpose()?;
     let newest = newest(&store, args.run.as_deref())?;
-    let (runs, among) = beside(&store, &newest)?;
-    let mut histories = histories(&store, &runs, &newest, &patterns)?;
+    let document = document(&store, &newest, &patterns, since.as_deref(), args.least)?;
+    if args.json {
+        output::print_document(&document)?;
+    } else {
+        output::print_page(&report::watch(&document, output::style()))?;
+    }
+    Ok(if document.changed { Outcome::Changed } else { Outcome::Done })
+}
+
+/// What changed among the runs of this one's machine.
+///
+/// # Errors
+/// If too few runs are kept, or none of its costs can be watched.
+pub(crate) fn document(
+    store: &Store,
+    newest: &Head,
+    patterns: &[Pattern],
+    since: Option<&str>,
+    least: f64,
+) -> anyhow::Result<WatchDocument> {
+    let (runs, among) = beside(store, newest)?;
+    let mut histories = histories(store, &runs, newest, patterns)?;
     let all = histories.len();
     histories.retain(|(_, history)| history.len() > ENOUGH_RUNS);
     if histories.is_empty() && all > 0 {
@@ -41,7 +61,7 @@ pub(crate) fn watch(args: &WatchArgs) -> anyhow::Result<Outcome> {
         let why = "only one with an interval, without a serious doubt, is; `howslow show` lists what a run has";
         return Err(Misuse(format!("no cost of that run can be watched: {why}")).into());
     }
-    let strict = Strictness { costs: histories.len(), least: args.least };
+    let strict = Strictness { costs: histories.len(), least };
     // By the run that a change begins with.
     let mut found: BTreeMap<usize, (usize, Vec<WatchCost>)> = BTreeMap::new();
     for (series, history) in &histories {
@@ -55,14 +75,14 @@ pub(crate) fn watch(args: &WatchArgs) -> anyhow::Result<Outcome> {
             entry.1.push(WatchCost { cost, ratio: ratio.value, low: ratio.low, high: ratio.high, lasts });
         }
     }
-    let is_new = |place: &usize| match &since {
-        Some(since) => runs[*place].ordered >= *since,
+    let is_new = |place: &usize| match since {
+        Some(since) => runs[*place].ordered.as_str() >= since,
         None => place + NEW_FOR >= runs.len(),
     };
     let told = found.into_iter().rev().filter(|(place, _)| is_new(place));
     let told: Vec<WatchChange> =
-        told.map(|(place, (before, costs))| group(&store, &runs, place, before, costs)).collect();
-    let document = WatchDocument {
+        told.map(|(place, (before, costs))| group(store, &runs, place, before, costs)).collect();
+    Ok(WatchDocument {
         run: newest.id.clone(),
         started: newest.started.clone(),
         host: newest.host.clone(),
@@ -71,16 +91,10 @@ pub(crate) fn watch(args: &WatchArgs) -> anyhow::Result<Outcome> {
         others: runs.len() - 1,
         costs: histories.len(),
         too_few: all - histories.len(),
-        least: args.least,
+        least,
         changed: told.iter().flat_map(|change| &change.costs).any(|cost| cost.lasts),
         changes: told,
-    };
-    if args.json {
-        output::print_document(&document)?;
-    } else {
-        output::print_page(&report::watch(&document, output::style()))?;
-    }
-    Ok(if document.changed { Outcome::Changed } else { Outcome::Done })
+    })
 }
 
 /// The run that is held against the others.

@@ -14,11 +14,15 @@
 //! ```
 
 mod canvas;
+mod flame;
 mod form;
 mod heat;
+pub(crate) mod palette;
 mod scale;
+pub(crate) mod strip;
 mod svg;
 mod text;
-mod xml;
+pub(crate) mod xml;
 
+pub use flame::Flame;
 pub use form::{Axis, Chart, Heat, Series, Unit};

@@ -7,8 +7,8 @@ mod levels;
 pub(crate) mod markdown;
 mod missing;
 mod notes;
-mod rows;
-mod verdicts;
+pub(crate) mod rows;
+pub(crate) mod verdicts;
 mod view;
 
 use analysis::compare::{Comparison, DifferingFact, Joint};

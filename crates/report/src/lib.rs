@@ -26,6 +26,7 @@ mod footnotes;
 mod glance;
 mod grid;
 mod head;
+mod html;
 mod interference;
 mod interval;
 mod kept;
@@ -63,6 +64,10 @@ pub use fleet::{fleet_status, fleet_summary};
 pub use fleet_report::{FleetView, drain_list, fleet_pictures, fleet_report};
 pub use folded::{Weight, folded};
 pub use head::head_line;
+pub use html::{
+    AnonymousDocument, Block, BlockColumn, BlockTable, CostHistories, EarlierFigure, GalleryMachine, HtmlPage, PageDetail, PageRun, Section, document_section, factors_blocks,
+    gallery_index, gallery_pair, nearest_reference, study_section,
+};
 pub use interference::{interference, interference_pictures};
 pub use kept::kept;
 pub use levels::levels;

@@ -220,7 +220,7 @@ fn at(cost: &Cost) -> String {
     if cost.holds_zero() { format!("{values} at most").trim_start().into() } else { values }
 }
 
-fn row(cost: &Cost, block: Option<f64>, notes: &mut Footnotes) -> Vec<String> {
+pub(crate) fn row(cost: &Cost, block: Option<f64>, notes: &mut Footnotes) -> Vec<String> {
     let none = || "-".to_string();
     let quoted = cost.quoted();
     let bound = (!cost.holds_zero()).then(|| range_of_wide(&cost.net_ns)).flatten();

@@ -89,7 +89,7 @@ fn half(it: &Interval) -> String {
 }
 
 /// The law of one kind of work, or what is known without it.
-fn verdict(it: &Scaling) -> String {
+pub(crate) fn verdict(it: &Scaling) -> String {
     let law = match &it.law {
         Ok(fit) => law(fit),
         Err(why) => format!("no law is fitted: {why}{}", last_ratio(it)),

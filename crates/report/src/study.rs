@@ -42,7 +42,7 @@ pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
 }
 
 /// `14 of 20 sentences still hold; 3 do not, 2 are inconclusive, 1 was not measured`.
-fn held(answer: &StudyAnswer) -> String {
+pub(crate) fn held(answer: &StudyAnswer) -> String {
     let of = |wanted: Answer| answer.findings.iter().filter(|finding| finding.answer() == wanted).count() as u64;
     let verb = |count: u64, one: &str, more: &str| format!("{count} {}", if count == 1 { one } else { more });
     let all = answer.findings.len() as u64;
@@ -85,7 +85,7 @@ fn sentences(answer: &StudyAnswer, notes: &mut Footnotes, style: Style) -> Strin
 }
 
 /// `yes, 1.02 times`; `no, 0.0117 %` of a CPU; `not measured`.
-fn outcome(compared: &Compared, test: Test) -> String {
+pub(crate) fn outcome(compared: &Compared, test: Test) -> String {
     let word = compared.answer.word();
     match (test, compared.value) {
         (_, None) => word.into(),
@@ -163,7 +163,7 @@ fn turns(table: &TableAnswer, shown: &[usize]) -> Vec<Vec<usize>> {
     turns.into_values().collect()
 }
 
-fn cell(cell: &Cell, notes: &mut Footnotes) -> String {
+pub(crate) fn cell(cell: &Cell, notes: &mut Footnotes) -> String {
     match cell {
         Cell::Empty => String::new(),
         Cell::Unknown | Cell::Missing(_) => "-".into(),

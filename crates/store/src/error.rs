@@ -49,6 +49,16 @@ pub enum StoreError {
         /// What is wrong with it.
         source: ReadError,
     },
+    /// The page holds no such run.
+    #[error("{}", no_run(path, *number, *runs))]
+    NoRun {
+        /// The page.
+        path: PathBuf,
+        /// The number that was requested, from 1.
+        number: usize,
+        /// Runs that it holds.
+        runs: usize,
+    },
     /// The text is not a book.
     #[error("{name}: {source}")]
     Book {
@@ -143,4 +153,12 @@ pub enum StoreError {
         /// Some of them.
         first: String,
     },
+}
+
+fn no_run(path: &std::path::Path, number: usize, runs: usize) -> String {
+    let path = path.display();
+    match runs {
+        0 => format!("{path} holds no run; pages of `howslow report RUN` do"),
+        _ => format!("{path} holds {}, and no run {number}: they are {path}#1 to #{runs}", record::units::counted(runs as u64, "run")),
+    }
 }

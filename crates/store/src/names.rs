@@ -6,14 +6,18 @@ use record::{Book, Run};
 
 use crate::books::BOOKS;
 use crate::error::StoreError;
+use crate::page::{is_page, open_page};
 
-/// Reads the run in a file. A file that ends in `.toml` is a book.
+/// Reads the run in a file. A file that ends in `.toml` is a book, one that ends in `.html` a page of `howslow report`.
 ///
 /// # Errors
 /// If the file is neither.
 pub fn open_file(path: &Path) -> Result<Run, StoreError> {
     if path.extension().is_some_and(|end| end == "toml") {
         return Ok(open_book(path)?.run());
+    }
+    if let Some(page) = path.to_str().filter(|name| is_page(name)) {
+        return open_page(page);
     }
     record::read_run(path).map_err(|source| StoreError::Read { path: path.into(), source })
 }
@@ -35,5 +39,5 @@ fn open_book(path: &Path) -> Result<Book, StoreError> {
 
 /// True if the text looks like a file name, so that a missing file is reported as such.
 pub(crate) fn is_file(name: &str) -> bool {
-    name.contains('/') || name.ends_with(".json") || name.ends_with(".toml") || Path::new(name).is_file()
+    name.contains('/') || name.ends_with(".json") || name.ends_with(".toml") || is_page(name) || Path::new(name).is_file()
 }

@@ -181,7 +181,7 @@ fn is_plain(cost: &Measured) -> bool {
 }
 
 /// Letters, digits and a few marks, at most 60 characters: no path, no address, no line break.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ' | '(' | ')' | '+' | ',');
     text.chars().filter(allowed).take(60).collect()
 }
@@ -219,7 +219,7 @@ fn title(machine: &Machine) -> String {
 }
 
 /// The facts of a machine that explain costs, without those that identify it.
-fn stripped_machine(machine: &Machine) -> Machine {
+pub(super) fn stripped_machine(machine: &Machine) -> Machine {
     let (cpu, kernel) = (&machine.cpu, &machine.kernel);
     let text = |text: &Option<String>| text.as_deref().map(plain).filter(|text| !text.is_empty());
     Machine {

@@ -9,7 +9,6 @@ use analysis::fleet::{CostKey, Parts, RunFacts, RunFigure, RunKey, Table, weaken
 use record::{Machine, Origin, Run};
 use store::{Document, DocumentCost, Filter, Head, Series, Store};
 
-use crate::cli::FleetShowArgs;
 use crate::output::{Misuse, say};
 use crate::resolve;
 
@@ -20,12 +19,12 @@ const STORE: &str = "store";
 ///
 /// # Errors
 /// A name that means nothing, a folder that cannot be read, or if there is no run.
-pub(super) fn table(args: &FleetShowArgs) -> anyhow::Result<Table> {
+pub(crate) fn table(runs: &[String]) -> anyhow::Result<Table> {
     let mut reading = Reading::default();
-    if args.runs.is_empty() {
+    if runs.is_empty() {
         reading.fleet(None)?;
     }
-    for name in &args.runs {
+    for name in runs {
         if name == STORE {
             reading.kept()?;
         } else if Path::new(name).is_dir() {

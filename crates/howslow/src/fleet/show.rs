@@ -11,7 +11,7 @@ use crate::pictures::{self, Picture};
 
 pub(super) fn show(args: &FleetShowArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.svg.as_deref())?;
-    let table = rows::table(args)?;
+    let table = rows::table(&args.runs)?;
     let options = FleetOptions { false_share: args.false_share, at_least: args.at_least, by: args.by.clone() };
     let found = found(&table, &options);
     let class = class(args, &found)?;

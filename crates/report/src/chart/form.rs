@@ -25,17 +25,25 @@ pub struct Axis {
     pub unit: Unit,
     /// True for a logarithmic axis. It does not show numbers of zero or below, and says how many it left out.
     pub log: bool,
+    /// Numbers that a line across the chart marks, each with its name: the size of a cache. Only of the horizontal axis.
+    pub marks: Vec<(f64, String)>,
 }
 
 impl Axis {
     /// An axis whose equal steps are equal differences.
     pub fn linear(label: &str, unit: Unit) -> Axis {
-        Axis { label: label.into(), unit, log: false }
+        Axis { label: label.into(), unit, ..Axis::default() }
     }
 
     /// An axis whose equal steps are equal ratios.
     pub fn log(label: &str, unit: Unit) -> Axis {
-        Axis { label: label.into(), unit, log: true }
+        Axis { label: label.into(), unit, log: true, marks: Vec::new() }
+    }
+
+    /// The same axis with these numbers marked.
+    #[must_use]
+    pub fn marked(self, marks: Vec<(f64, String)>) -> Axis {
+        Axis { marks, ..self }
     }
 }
 
@@ -81,12 +89,12 @@ pub struct Heat {
 
 impl Heat {
     /// The number in this cell, if there is one.
-    pub(super) fn cell(&self, row: usize, column: usize) -> Option<f64> {
+    pub(crate) fn cell(&self, row: usize, column: usize) -> Option<f64> {
         self.cells.get(row)?.get(column).copied().flatten().filter(|value| value.is_finite())
     }
 
     /// The least and the greatest of all numbers shown; `None` if there are none.
-    pub(super) fn range(&self) -> Option<(f64, f64)> {
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
         let places = (0..self.rows.len()).flat_map(|row| (0..self.columns.len()).map(move |column| (row, column)));
         let shown = places.filter_map(|(row, column)| self.cell(row, column));
         shown.fold(None, |range, value| {

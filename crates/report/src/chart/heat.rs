@@ -5,6 +5,7 @@ use std::fmt::Write;
 use textwrap::core::display_width;
 
 use super::form::Heat;
+use super::palette::SHADE;
 use super::text::{cut, whole};
 use super::xml::{escaped, opening};
 
@@ -80,6 +81,11 @@ impl Heat {
         SHADES[(self.part(value) * (SHADES.len() - 1) as f64).round() as usize]
     }
 
+    /// The shade of a cell in a page: 0, the least, to 8; `None` without a number.
+    pub(crate) fn step(&self, row: usize, column: usize) -> Option<u8> {
+        self.cell(row, column).map(|value| (self.part(value) * 8.0).round() as u8)
+    }
+
     /// Where a number lies between the least and the greatest, 0 to 1.
     fn part(&self, value: f64) -> f64 {
         let (low, high) = self.range().unwrap_or((value, value));
@@ -120,7 +126,7 @@ impl Heat {
                 let said = value.map_or("-".into(), |value| self.unit.told(value));
                 let _ = writeln!(
                     svg,
-                    "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"#d9600d\" \
+                    "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{SHADE}\" \
                      fill-opacity=\"{opacity:.2}\"/><text x=\"{:.1}\" y=\"{middle:.1}\" text-anchor=\"middle\">{}</text>",
                     CELL.0 - 2.0,
                     CELL.1 - 2.0,

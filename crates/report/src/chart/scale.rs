@@ -47,6 +47,11 @@ impl Scale {
         Some(((number - low) / (high - low)).clamp(0.0, 1.0))
     }
 
+    /// As [`Scale::place`]; `None` also for a number beyond the ends.
+    pub fn place_inside(&self, number: f64) -> Option<f64> {
+        self.place(number).filter(|_| (self.low..=self.high).contains(&number))
+    }
+
     /// As [`Scale::place`]; the end of the axis for an end of an interval that lies beyond it.
     pub fn place_of_end(&self, number: f64) -> Option<f64> {
         match self.place(number) {
@@ -166,7 +171,7 @@ mod tests {
         let numbers = [f64::NAN, f64::INFINITY, -1e308, -3.0, 0.0, 1e-320, 1e-9, 0.1, 1.0, 64.0, 4097.0, 1e18, 1e308];
         for unit in [Unit::Count, Unit::Bytes, Unit::Nanoseconds, Unit::Share] {
             for log in [false, true] {
-                let axis = Axis { label: String::new(), unit, log };
+                let axis = Axis { unit, log, ..Axis::default() };
                 for &one in &numbers {
                     for &other in &numbers {
                         let scale = Scale::of([one, other].into_iter(), &axis, 6);

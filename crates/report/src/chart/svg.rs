@@ -1,54 +1,111 @@
-//! A chart as an SVG document: one file without scripts, fonts or links, readable on light and dark pages.
+//! A chart as SVG: a document without scripts, fonts or links, readable on light and dark pages, or a part of a page.
 
 use std::fmt::Write;
 
 use super::form::{Chart, Series};
+use super::palette;
 use super::scale::{Scale, heights};
 use super::text::letter;
 use super::xml::{escaped, opening};
 
-/// Colours that are told apart on white and on black, also by most colour-blind readers. The letters and dashes tell the
-/// series apart without them.
-const COLOURS: [&str; 8] = ["#0a84c6", "#d9600d", "#1a9a6c", "#c0519a", "#a67c00", "#7d6bd0", "#cf3f4f", "#6b7780"];
-const DASHES: [&str; 4] = ["none", "7 3", "2 3", "9 3 2 3"];
-/// The inner field: left, top, width, height.
-const FIELD: (f64, f64, f64, f64) = (92.0, 62.0, 610.0, 330.0);
-const WIDTH: f64 = 720.0;
 /// Points that have a mark of their own, at most.
 const MOST_MARKS: usize = 40;
+
+/// Where a drawing has its field: left, top, width and height, in a drawing of this width.
+struct Frame {
+    field: (f64, f64, f64, f64),
+    width: f64,
+    most_ticks: usize,
+}
+
+/// A document of its own has room.
+const DOCUMENT: Frame = Frame { field: (92.0, 62.0, 610.0, 330.0), width: 720.0, most_ticks: 8 };
+/// In a page a chart may stand on a telephone, so its letters are large beside its field.
+const IN_PAGE: Frame = Frame { field: (74.0, 30.0, 390.0, 210.0), width: 480.0, most_ticks: 6 };
+
+impl Frame {
+    fn across(&self, place: f64) -> f64 {
+        self.field.0 + place * self.field.2
+    }
+
+    fn down(&self, place: f64) -> f64 {
+        self.field.1 + (1.0 - place) * self.field.3
+    }
+
+    fn bottom(&self) -> f64 {
+        self.field.1 + self.field.3
+    }
+}
 
 impl Chart {
     /// The chart as an SVG document.
     pub fn svg(&self) -> String {
-        let y = Scale::of(heights(&self.series), &self.y, 7);
-        let x = Scale::of(self.series.iter().flat_map(|series| series.points.iter().map(|point| point.0)), &self.x, 8);
-        let legend = self.entries();
-        let height = FIELD.1 + FIELD.3 + 64.0 + 20.0 * (legend.len() + usize::from(self.left_out().is_some())) as f64;
-        let mut svg = opening(WIDTH, height, &self.title);
-        axes(&mut svg, self, &x, &y);
+        let mut svg = opening(DOCUMENT.width, self.height(&DOCUMENT), &self.title);
+        self.draw(&mut svg, &DOCUMENT);
+        svg + "</svg>\n"
+    }
+
+    /// The chart as a part of an HTML page, which has its title beside it and its colours in its own style. If it has an `id`, other
+    /// places of the page can show it again.
+    pub(crate) fn figure(&self, id: Option<&str>) -> String {
+        let mut svg = format!(
+            "<svg class=\"chart\" viewBox=\"0 0 {:.0} {:.0}\" role=\"img\" aria-label=\"{}\">",
+            IN_PAGE.width,
+            self.height(&IN_PAGE),
+            escaped(&self.title)
+        );
+        let _ = match id {
+            Some(id) => write!(svg, "<g id=\"{}\">", escaped(id)),
+            None => write!(svg, "<g>"),
+        };
+        self.draw(&mut svg, &IN_PAGE);
+        svg + "</g></svg>"
+    }
+
+    /// The drawing that [`Chart::figure`] has made under this id, once more.
+    pub(crate) fn figure_again(&self, id: &str) -> String {
+        format!(
+            "<svg class=\"chart\" viewBox=\"0 0 {:.0} {:.0}\" role=\"img\" aria-label=\"{}\"><use href=\"#{}\"/></svg>",
+            IN_PAGE.width,
+            self.height(&IN_PAGE),
+            escaped(&self.title),
+            escaped(id)
+        )
+    }
+
+    fn height(&self, frame: &Frame) -> f64 {
+        let lines = self.entries().len() + usize::from(self.left_out().is_some());
+        frame.bottom() + if lines == 0 { 48.0 } else { 64.0 + 20.0 * lines as f64 }
+    }
+
+    fn draw(&self, svg: &mut String, frame: &Frame) {
+        let y = Scale::of(heights(&self.series), &self.y, frame.most_ticks - 1);
+        let across = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
+        let x = Scale::of(across, &self.x, frame.most_ticks);
+        axes(svg, self, (&x, &y), frame);
+        marks(svg, self, &x, frame);
         for (index, series) in self.series.iter().enumerate() {
-            curve(&mut svg, series, (&x, &y), index);
+            curve(svg, series, (&x, &y), index, frame);
         }
-        let mut line = FIELD.1 + FIELD.3 + 62.0;
-        for (index, name) in legend {
+        let mut line = frame.bottom() + 62.0;
+        let left = frame.field.0;
+        for (index, name) in self.entries() {
             let _ = writeln!(
                 svg,
-                "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{:.1}\" y2=\"{:.1}\" {}/>\n<text x=\"{:.1}\" y=\"{line:.1}\">{} {}</text>",
-                FIELD.0,
-                FIELD.0 + 34.0,
+                "<line x1=\"{left:.1}\" x2=\"{:.1}\" y1=\"{:.1}\" y2=\"{:.1}\" {}/>\n<text x=\"{:.1}\" y=\"{line:.1}\">{} {}</text>",
+                left + 34.0,
                 line - 4.0,
                 line - 4.0,
                 stroke(index),
-                FIELD.0 + 42.0,
+                left + 42.0,
                 letter(index),
                 escaped(name)
             );
             line += 20.0;
         }
         if let Some(note) = self.left_out() {
-            let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{line:.1}\">{}</text>", FIELD.0, escaped(&note));
+            let _ = writeln!(svg, "<text x=\"{left:.1}\" y=\"{line:.1}\">{}</text>", escaped(&note));
         }
-        svg + "</svg>\n"
     }
 
     /// The series that the legend names.
@@ -58,19 +115,11 @@ impl Chart {
     }
 }
 
-fn across(place: f64) -> f64 {
-    FIELD.0 + place * FIELD.2
-}
-
-fn down(place: f64) -> f64 {
-    FIELD.1 + (1.0 - place) * FIELD.3
-}
-
 /// The grid, the edges, the ticks with their names, the names of the axes.
-fn axes(svg: &mut String, chart: &Chart, x: &Scale, y: &Scale) {
-    let (left, top, right, bottom) = (FIELD.0, FIELD.1, FIELD.0 + FIELD.2, FIELD.1 + FIELD.3);
+fn axes(svg: &mut String, chart: &Chart, (x, y): (&Scale, &Scale), frame: &Frame) {
+    let (left, top, right, bottom) = (frame.field.0, frame.field.1, frame.field.0 + frame.field.2, frame.bottom());
     for &tick in &y.ticks {
-        let at = down(y.place(tick).unwrap_or(0.0));
+        let at = frame.down(y.place(tick).unwrap_or(0.0));
         let _ = writeln!(
             svg,
             "<path class=\"grid\" d=\"M{left:.1} {at:.1}H{right:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
@@ -80,7 +129,7 @@ fn axes(svg: &mut String, chart: &Chart, x: &Scale, y: &Scale) {
         );
     }
     for &tick in &x.ticks {
-        let at = across(x.place(tick).unwrap_or(0.0));
+        let at = frame.across(x.place(tick).unwrap_or(0.0));
         let _ = writeln!(
             svg,
             "<path class=\"grid\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
@@ -98,16 +147,33 @@ fn axes(svg: &mut String, chart: &Chart, x: &Scale, y: &Scale) {
     );
 }
 
+/// The numbers that the horizontal axis marks: a dashed line with its name at the top.
+fn marks(svg: &mut String, chart: &Chart, x: &Scale, frame: &Frame) {
+    let (top, bottom) = (frame.field.1, frame.bottom());
+    for (number, name) in &chart.x.marks {
+        let Some(place) = x.place_inside(*number) else { continue };
+        let at = frame.across(place);
+        let _ = writeln!(
+            svg,
+            "<path class=\"axis\" stroke-dasharray=\"2 3\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" \
+             text-anchor=\"end\">{}</text>",
+            at - 4.0,
+            top + 12.0,
+            escaped(name)
+        );
+    }
+}
+
 /// The colour and dashes of a series.
 fn stroke(index: usize) -> String {
-    let (colour, dashes) = (COLOURS[index % COLOURS.len()], DASHES[index % DASHES.len()]);
+    let (colour, dashes) = (palette::series(index), palette::DASHES[index % palette::DASHES.len()]);
     format!("stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dashes}\" fill=\"none\"")
 }
 
 /// The line of a series, interrupted where a point cannot be shown; its intervals; its letter at some points.
-fn curve(svg: &mut String, series: &Series, (x, y): (&Scale, &Scale), index: usize) {
-    let places: Vec<Option<(f64, f64)>> =
-        series.points.iter().map(|&(at, up)| Some((across(x.place(at)?), down(y.place(up)?)))).collect();
+fn curve(svg: &mut String, series: &Series, (x, y): (&Scale, &Scale), index: usize, frame: &Frame) {
+    let place = |&(at, up): &(f64, f64)| Some((frame.across(x.place(at)?), frame.down(y.place(up)?)));
+    let places: Vec<Option<(f64, f64)>> = series.points.iter().map(place).collect();
     let mut path = String::new();
     let mut joined = false;
     for place in &places {
@@ -120,10 +186,10 @@ fn curve(svg: &mut String, series: &Series, (x, y): (&Scale, &Scale), index: usi
         return;
     }
     let _ = writeln!(svg, "<path d=\"{path}\" {}/>", stroke(index));
-    let colour = COLOURS[index % COLOURS.len()];
+    let colour = palette::series(index);
     for (point, &(low, high)) in series.points.iter().zip(&series.intervals) {
         if let (Some(at), Some(low), Some(high)) = (x.place(point.0), y.place_of_end(low), y.place_of_end(high)) {
-            let (at, from, to) = (across(at), down(low), down(high));
+            let (at, from, to) = (frame.across(at), frame.down(low), frame.down(high));
             let ends = format!("M{:.1} {from:.1}h6M{:.1} {to:.1}h6M{at:.1} {from:.1}V{to:.1}", at - 3.0, at - 3.0);
             let _ = writeln!(svg, "<path d=\"{ends}\" stroke=\"{colour}\" fill=\"none\"/>");
         }
@@ -133,7 +199,7 @@ fn curve(svg: &mut String, series: &Series, (x, y): (&Scale, &Scale), index: usi
         let _ = writeln!(svg, "<circle cx=\"{at:.1}\" cy=\"{up:.1}\" r=\"3\" fill=\"{colour}\"/>");
     }
     // The letter of the legend stands at the last point.
-    if let Some((at, up)) = shown.last() {
+    if let Some((at, up)) = shown.last().filter(|_| !series.name.is_empty()) {
         let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>", at + 6.0, up - 5.0, letter(index));
     }
 }

@@ -23,6 +23,11 @@ impl Chart {
         let across = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
         let x = Scale::of(across, &self.x, (columns / 10).min(8));
         let mut canvas = Canvas::new(columns, rows);
+        let marks: Vec<(f64, &str)> =
+            self.x.marks.iter().filter_map(|(at, name)| Some((x.place_inside(*at)?, name.as_str()))).collect();
+        for (place, _) in &marks {
+            canvas.line(canvas.dot_of((*place, 0.0)), canvas.dot_of((*place, 1.0)), 3);
+        }
         for (index, series) in self.series.iter().enumerate() {
             draw(&mut canvas, series, (&x, &y), letter(index));
         }
@@ -35,6 +40,12 @@ impl Chart {
         }
         lines.extend(below(&x, &canvas, columns).iter().map(|line| format!("{}{line}", " ".repeat(margin - 1))));
         lines.push(right(&self.x.label, width));
+        if !marks.is_empty() {
+            let names: Vec<&str> = marks.iter().map(|(_, name)| *name).collect();
+            lines.extend(
+                textwrap::wrap(&format!("dotted: {}", names.join(", ")), width).iter().map(|line| line.to_string()),
+            );
+        }
         lines.extend(self.legend(&canvas, width));
         lines.iter().filter(|line| !line.trim().is_empty()).map(|line| whole(line, width)).collect()
     }

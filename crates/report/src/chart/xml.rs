@@ -1,7 +1,7 @@
 //! Text inside an XML document.
 
 /// The text with XML's own characters escaped. Characters that XML 1.0 does not allow become U+FFFD.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -199,12 +199,12 @@ fn told(against: &Against) -> [String; 3] {
     }
 }
 
-pub(super) fn ends(it: &Interval) -> String {
+pub(crate) fn ends(it: &Interval) -> String {
     format!("{} - {}", times(it.low), times(it.high))
 }
 
 /// A ratio, with the same number of digits on both sides of 1.
-pub(super) fn times(value: f64) -> String {
+pub(crate) fn times(value: f64) -> String {
     match value {
         v if (0.1..9.9995).contains(&v) => format!("{v:.3}"),
         v if v < 100.0 => significant(v),

@@ -9,7 +9,7 @@ use crate::text::Style;
 
 /// How often each verdict was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     pub slower: usize,
     pub faster: usize,
     pub same: usize,
@@ -18,7 +18,7 @@ pub(super) struct Counts {
 
 impl Counts {
     /// The verdicts of the run in this column.
-    pub(super) fn of(it: &Comparison<'_>, column: usize) -> Counts {
+    pub(crate) fn of(it: &Comparison<'_>, column: usize) -> Counts {
         let mut counts = Counts::default();
         for (_, against) in it.rows.iter().filter_map(|row| row.others[column].as_ref()) {
             match against.verdict {
@@ -32,7 +32,7 @@ impl Counts {
     }
 
     /// `3 slower, 1 faster, 74 the same within the noise, 5 inconclusive`.
-    pub(super) fn sentence(self) -> String {
+    pub(crate) fn sentence(self) -> String {
         let Counts { slower, faster, same, inconclusive } = self;
         let open = if inconclusive == 0 { String::new() } else { format!(", {inconclusive} inconclusive") };
         format!("{slower} slower, {faster} faster, {same} the same within the noise{open}")

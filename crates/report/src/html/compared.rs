@@ -1,0 +1,250 @@
+//! Several runs side by side: verdicts, a chart of the ratios, families, what differs between the machines.
+
+use std::fmt::Write;
+
+use analysis::compare::{
+    Against, ComparedFigure, CompareOptions, Comparison, ComparisonRow, RatioToBase, Verdict, Versions, compare, differences, families,
+};
+use analysis::statistics::Interval;
+use maud::{Markup, PreEscaped, html};
+use record::units::grouped;
+use record::{Cost, CountedIn, Nanoseconds, Run, printable};
+
+use super::{Block, BlockTable, HtmlPage, anchor, blocks};
+use crate::compare::rows::{ends, times};
+use crate::compare::verdicts::Counts;
+use crate::text::in_table;
+
+/// Rows that are shown; the others are counted.
+const MOST_ROWS: usize = 400;
+const MOST_FACTS: usize = 40;
+
+pub(super) fn compared(page: &HtmlPage<'_>) -> Markup {
+    let runs: Vec<Run> = page.runs.iter().map(|run| run.run.clone()).collect();
+    let names: Vec<&str> = page.runs.iter().map(|run| run.name.as_str()).collect();
+    section(&runs, &names, Links::ToCosts)
+}
+
+/// Whether the costs of the base are on the same page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Links {
+    /// They are: a row leads to its cost.
+    ToCosts,
+    /// They are not.
+    None,
+}
+
+/// The section for these runs, the base first.
+pub(super) fn section(runs: &[Run], names: &[&str], links: Links) -> Markup {
+    let it = compare(runs, &CompareOptions { unit: None, threshold: 0.01, margin: 0.05, versions: Versions::Kept });
+    html! {
+        section id="compared" {
+            h2 { "Compared" }
+            ul.verdicts { @for column in 0..it.noise.len() {
+                li { b { (Counts::of(&it, column).sentence()) } " · " (printable(names[column + 1])) " beside " (printable(names[0])) }
+            } }
+            @if it.rows.is_empty() { p { "They have no cost in common." } }
+            @else {
+                p.note { "A ratio above 1 means slower than in the base. " span.slower { "▲ slower" } " and " span.faster { "▼ faster" } " exceed the noise; the line is the interval." }
+                (Ratios { it: &it, names, reach: reach(&it), links }.html())
+                (families_table(&it, names))
+            }
+            (machine_differences(runs, names))
+        }
+    }
+}
+
+/// How far from 1 the scale reaches, as a logarithm: to the farthest ratio, and at least to 1.25.
+fn reach(it: &Comparison<'_>) -> f64 {
+    let all = it.rows.iter().flat_map(|row| row.others.iter().flatten());
+    let far = all.filter_map(|(_, against)| match &against.ratio {
+        RatioToBase::Times(ratio) => Some(ratio.value.ln().abs()),
+        _ => None,
+    });
+    far.filter(|far| far.is_finite()).fold(1.25_f64.ln(), f64::max).min(1000_f64.ln())
+}
+
+/// The tables of ratios.
+struct Ratios<'t, 'a> {
+    it: &'t Comparison<'a>,
+    names: &'t [&'t str],
+    reach: f64,
+    links: Links,
+}
+
+impl Ratios<'_, '_> {
+    /// The rows that changed, then all others on request.
+    fn html(&self) -> Markup {
+        let (mut changed, same): (Vec<&ComparisonRow<'_>>, Vec<&ComparisonRow<'_>>) = self.it.rows.iter().partition(|row| row.changed());
+        changed.sort_by(|one, other| farthest(other).total_cmp(&farthest(one)));
+        html! {
+            @if changed.is_empty() { p { "No cost changed by more than the noise." } } @else { (self.table(&changed)) }
+            @if !same.is_empty() { details { summary { (same.len()) " costs that are the same, or too uncertain to tell" } (self.table(&same)) } }
+        }
+    }
+
+    fn is_pair(&self) -> bool {
+        self.names.len() == 2
+    }
+
+    fn table(&self, rows: &[&ComparisonRow<'_>]) -> Markup {
+        let end = scale_end(self.reach);
+        html! {
+            div.wide tabindex="0" role="region" aria-label="Ratios" {
+                table.ratios {
+                    thead { tr {
+                        th scope="col" { "cost" }
+                        th scope="col" class="r" { (printable(self.names[0])) }
+                        @for name in &self.names[1..] {
+                            @if self.is_pair() { th scope="col" class="r" { (printable(name)) } }
+                            th scope="col" class="s" { @if self.is_pair() { "from 1/" (end) " to " (end) " times" } @else { (printable(name)) } }
+                            th scope="col" class="r" { "times" }
+                            th scope="col" class="r d" { "low – high" }
+                            th scope="col" { "verdict" }
+                        }
+                    } }
+                    tbody { @for row in rows.iter().take(MOST_ROWS) { (self.row(row)) } }
+                }
+            }
+            @if rows.len() > MOST_ROWS { p.note { "… and " (rows.len() - MOST_ROWS) " more" } }
+        }
+    }
+
+    fn row(&self, row: &ComparisonRow<'_>) -> Markup {
+        let name = html! { (in_table(&row.base.operation)) " " small { (printable(&row.base.at.values())) } };
+        html! {
+            tr {
+                th scope="row" { @if self.links == Links::ToCosts { a href={ "#" (anchor(row.base)) } { (name) } } @else { (name) } }
+                td.r { (figure(self.it, 0, row.base, row.unit)) }
+                @for (other, place) in row.others.iter().zip(1..) {
+                    @match other {
+                        Some((cost, against)) => {
+                            @if self.is_pair() { td.r { (figure(self.it, place, cost, row.unit)) } }
+                            td.s { (PreEscaped(track(against, self.reach))) }
+                            (told(against))
+                        }
+                        None => { @if self.is_pair() { td {} } td {} td.r { "-" } td.d {} td {} }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn farthest(row: &ComparisonRow<'_>) -> f64 {
+    let all = row.others.iter().flatten().map(|(_, against)| match &against.ratio {
+        RatioToBase::Times(ratio) => ratio.value.ln().abs(),
+        _ => 0.0,
+    });
+    all.fold(0.0, f64::max)
+}
+
+fn scale_end(reach: f64) -> String {
+    let end = reach.exp();
+    if end < 10.0 { format!("{end:.2}") } else { format!("{end:.0}") }
+}
+
+fn figure(it: &Comparison<'_>, place: usize, cost: &Cost, unit: CountedIn) -> String {
+    let text = |value: f64| match unit {
+        CountedIn::Nanoseconds => Nanoseconds(value).to_string(),
+        CountedIn::Cycles => format!("{} cycles", grouped(value)),
+    };
+    match it.figure(place, cost, unit) {
+        ComparedFigure::Value(it) => text(it.value),
+        ComparedFigure::AtMost(it) => format!("at most {}", text(it.high)),
+        ComparedFigure::Unknown(_) => "-".into(),
+    }
+}
+
+fn told(against: &Against) -> Markup {
+    let (value, between) = match &against.ratio {
+        RatioToBase::Times(it) => (times(it.value), ends(it)),
+        RatioToBase::AtMost(bound) => (format!("at most {}", times(*bound)), String::new()),
+        RatioToBase::AtLeast(bound) => (format!("at least {}", times(*bound)), String::new()),
+        RatioToBase::Unknown(_) => ("-".into(), String::new()),
+    };
+    html! { td.r { (value) } td class="r d" { (between) } td class=(class(against.verdict)) { (sign(against.verdict)) (against.verdict.word()) } }
+}
+
+fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Slower => "slower",
+        Verdict::Faster => "faster",
+        Verdict::Same => "same",
+        Verdict::Inconclusive | Verdict::Unknown => "open",
+    }
+}
+
+fn sign(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Slower => "▲ ",
+        Verdict::Faster => "▼ ",
+        _ => "",
+    }
+}
+
+/// The ratio with its interval around the middle, which is 1.
+fn track(against: &Against, reach: f64) -> String {
+    let place = |ratio: f64| (50.0 + ratio.max(1e-9).ln() / reach * 48.0).clamp(0.0, 100.0);
+    let RatioToBase::Times(Interval { value, low, high }) = against.ratio else { return String::new() };
+    let class = class(against.verdict);
+    let mut svg = String::from("<svg class=\"track mid\" aria-hidden=\"true\">");
+    let _ = write!(
+        svg,
+        "<line class=\"{class}\" x1=\"{:.1}%\" x2=\"{:.1}%\" y1=\"50%\" y2=\"50%\"/><circle class=\"{class}\" cx=\"{:.1}%\" cy=\"50%\" r=\"4\"/></svg>",
+        place(low),
+        place(high),
+        place(value)
+    );
+    svg
+}
+
+fn families_table(it: &Comparison<'_>, names: &[&str]) -> Markup {
+    let titles: Vec<&str> = ["group (geometric mean of its ratios)"].into_iter().chain(names[1..].iter().copied()).chain(["pairs"]).collect();
+    let mut table = BlockTable::new(&format!("<{}>", ">".repeat(names.len() - 1)), &titles);
+    for family in families(it) {
+        let means = family.means.iter().map(|mean| mean.ratio.map_or_else(|| "-".into(), |it| format!("{} ({})", times(it.value), ends(&it))));
+        let pairs = family.means.iter().map(|mean| mean.pairs).max().unwrap_or(0).to_string();
+        table.rows.push([printable(family.name)].into_iter().chain(means).chain([pairs]).collect());
+    }
+    html! { h3 { "By group" } (blocks::table(&table)) }
+}
+
+/// What differs between the machines.
+fn machine_differences(runs: &[Run], names: &[&str]) -> Markup {
+    let facts = differences(runs);
+    let titles: Vec<&str> = ["what differs"].into_iter().chain(names.iter().copied()).collect();
+    let mut table = BlockTable::new(&"<".repeat(titles.len()), &titles);
+    for fact in facts.iter().take(MOST_FACTS) {
+        table.rows.push([fact.field.clone()].into_iter().chain(fact.values.iter().map(value)).collect());
+    }
+    let more = facts.len().saturating_sub(MOST_FACTS);
+    html! {
+        h3 { "What differs between the machines" }
+        @if facts.is_empty() { p { "Machine, mitigations and settings are the same." } } @else { (blocks::table(&table)) }
+        @if more > 0 { p.note { "… and " (more) " more" } }
+    }
+}
+
+/// A fact as a cell.
+fn value(value: &serde_json::Value) -> String {
+    const MOST: usize = 120;
+    let text = match value {
+        serde_json::Value::Null => "-".into(),
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(items) => items.iter().map(self::value).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    };
+    if text.chars().count() > MOST { text.chars().take(MOST).chain(['…']).collect() } else { text }
+}
+
+/// The blocks of a split into factors, from its document.
+pub fn factors_blocks(document: &serde_json::Value) -> Vec<Block> {
+    let mut table = BlockTable::new("<>", &["family", "factor of the ratio"]);
+    for row in document.get("factors").and_then(serde_json::Value::as_array).into_iter().flatten() {
+        let text = |key: &str| row.get(key).map(value).unwrap_or_default();
+        let factor = row.get("factor").map(|factor| factor.get("value").unwrap_or(factor)).and_then(serde_json::Value::as_f64);
+        table.rows.push(vec![text("family"), factor.map_or_else(|| "-".into(), times)]);
+    }
+    vec![Block::Table(table)]
+}

@@ -1,0 +1,123 @@
+//! The table of all costs. Its columns are those of the printed page.
+
+use std::collections::BTreeMap;
+
+use analysis::reference::hold;
+use maud::{Markup, html};
+use record::{Cost, Doubt, Run, printable};
+
+use super::curves::Curve;
+use super::{HtmlPage, PageDetail, anchor, unfolded};
+use crate::doubts::same_kind;
+use crate::footnotes::Footnotes;
+use crate::prices;
+use crate::text::{Style, in_table};
+
+/// More words than these about a cost's doubts are for those who unfold it.
+const DOUBTS: usize = 2;
+
+pub(super) fn costs(page: &HtmlPage<'_>, curves: &[Curve]) -> Markup {
+    let Some(first) = page.runs.first().filter(|first| !first.run.costs.is_empty()) else { return html! {} };
+    let run = first.run;
+    let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
+    let groups = groups(run);
+    let names: BTreeMap<&str, usize> = groups.iter().map(|(name, costs)| (*name, costs.len())).collect();
+    let columns = if page.beside.is_some() { 8 } else { 7 };
+    html! {
+        section id="costs" {
+            h2 { "Every cost" }
+            p.note {
+                @if page.detail > PageDetail::Rows { "Unfold a cost for its samples, its parts and its doubts. " }
+                "A block move is copying 512 bytes. ± is half the interval in which the cost lies 95 times in 100."
+                @if page.detail == PageDetail::Rows { " The run has so many costs that the page tells them in rows alone; it holds the rest: howslow explain PAGE.html." }
+            }
+            div.tools hidden data-js="" {
+                label { "Search " input type="search" data-do="search" autocomplete="off"; }
+                label { "Group " select data-do="group" { option value="" { "all" } @for (name, count) in &names { option value=(name) { (printable(name)) " (" (count) ")" } } } }
+                label { "Doubts " select data-do="doubts" { option value="" { "any" } option value="no" { "none" } option value="yes" { "some" } } }
+                @if page.detail > PageDetail::Rows { button type="button" data-do="unfold" { "Unfold all" } }
+                output data-do="count" {}
+            }
+            div.wide tabindex="0" role="region" aria-label="All costs" {
+                table.costs {
+                    thead { tr {
+                        th scope="col" { "cost" }
+                        th scope="col" class="r" { "time" }
+                        th scope="col" class="r" { "±" }
+                        @if let Some(other) = page.beside { th scope="col" class="r" { "times " (printable(&other.id)) } }
+                        th scope="col" class="r d" { "neighbours" }
+                        th scope="col" class="r d" { "cycles" }
+                        th scope="col" class="r d" { "block moves" }
+                        th scope="col" { "doubts" }
+                    } }
+                    @for (name, costs) in &groups {
+                        tbody.g { tr { th scope="rowgroup" colspan=(columns) { (printable(name)) } } }
+                        @for cost in costs { (row(page, run, cost, block, curves, columns)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The costs by their headings, in the order of the run.
+fn groups(run: &Run) -> Vec<(&str, Vec<&Cost>)> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut groups: Vec<(&str, Vec<&Cost>)> = Vec::new();
+    for cost in &run.costs {
+        let place = *places.entry(cost.heading()).or_insert_with(|| {
+            groups.push((cost.heading(), Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.push(cost);
+    }
+    groups
+}
+
+fn row(page: &HtmlPage<'_>, run: &Run, cost: &Cost, block: Option<f64>, curves: &[Curve], columns: usize) -> Markup {
+    let cells = prices::row(cost, block, &mut Footnotes::of(Style::PLAIN));
+    let [time, width, neighbours, cycles, blocks, ..] = cells.as_slice() else { return html! {} };
+    let bound = if cost.holds_zero() { "at most " } else { "" };
+    let name = html! { (in_table(&cost.operation)) " " small { (printable(&cost.at.values())) } };
+    let anchor = anchor(cost);
+    html! {
+        tbody id=(anchor) {
+            tr {
+                th scope="row" { @if page.detail == PageDetail::Rows { (name) } @else { details { summary { (name) } } } }
+                td.r { (bound) (time) }
+                td.r { (width) }
+                @if let Some(other) = page.beside { td.r { (hold(cost, other).ok().and_then(|held| held.text()).unwrap_or_else(|| "-".into())) } }
+                td class="r d" { (neighbours) }
+                td class="r d" { (cycles) }
+                td class="r d" { (blocks) }
+                td.q { (doubts(cost)) }
+            }
+            @if page.detail > PageDetail::Rows {
+                tr.more { td colspan=(columns) { (unfolded::unfolded(page, run, cost, curves)) } }
+            }
+        }
+    }
+}
+
+/// The doubts of a cost in few words.
+fn doubts(cost: &Cost) -> String {
+    let mut kinds: Vec<&Doubt> = Vec::new();
+    for doubt in cost.doubts.iter().filter(|doubt| !matches!(doubt, Doubt::AtMost { .. })) {
+        if !kinds.iter().any(|known| same_kind(known, doubt)) {
+            kinds.push(doubt);
+        }
+    }
+    let mut words: Vec<String> = kinds.iter().take(DOUBTS).map(|doubt| short(doubt).to_string()).collect();
+    if kinds.len() > DOUBTS {
+        words.push(format!("{} more", kinds.len() - DOUBTS));
+    }
+    words.join("; ")
+}
+
+/// A doubt as a column shows it.
+fn short(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::Wide { .. } => "wide interval",
+        other => other.short(),
+    }
+}

@@ -1,0 +1,118 @@
+//! The ladder: what every programmer should know, and every other cost, on one logarithmic scale from 0.1 ns to 1 s.
+
+use std::fmt::Write;
+
+use maud::{Markup, PreEscaped, html};
+use record::{Cost, Nanoseconds, Run, printable};
+
+use super::{HtmlPage, anchor};
+use crate::glance;
+
+/// The scale: so many decades from 0.1 ns on.
+const DECADES: i32 = 10;
+/// More single marks than this become one drawing without links.
+const MOST_LINKS: usize = 250;
+
+pub(super) fn ladder(page: &HtmlPage<'_>) -> Markup {
+    let [first, rest @ ..] = page.runs else { return html! {} };
+    let second = rest.first().map(|other| (other.name.as_str(), other.run)).or(page.beside.map(|run| (run.id.as_str(), run)));
+    let mut costs: Vec<&Cost> = glance::wanted(first.run).into_iter().filter(|cost| is_shown(cost)).collect();
+    costs.sort_by(|one, other| one.quoted().0.total_cmp(&other.quoted().0));
+    let left_out = first.run.costs.iter().filter(|cost| !is_shown(cost)).count();
+    html! {
+        @if !costs.is_empty() {
+            section id="ladder" {
+                h2 { "The ladder" }
+                p.note {
+                    "Numbers every programmer should know, as measured here. Each step is ten times dearer than the one before; "
+                    span.k0 { "●" } " " (printable(&first.name)) " with its interval"
+                    @if let Some((name, _)) = second { ", " span.k1 { "◆" } " " (printable(name)) }
+                    ". Follow a cost to all that is known of it."
+                }
+                div.scale aria-hidden="true" { @for decade in 0..=DECADES { span class={ "t" (decade) } { (Nanoseconds(10_f64.powi(decade - 1)).to_string().replace(".00", "").replace(".0 ", " ")) } } }
+                ol.rungs { @for cost in costs { (rung(cost, second.map(|(_, run)| run))) } }
+                (all_costs(first.run))
+                @if left_out > 0 { p.note { (left_out) " costs are not on the scale: they cannot be distinguished from zero." } }
+            }
+        }
+    }
+}
+
+fn is_shown(cost: &Cost) -> bool {
+    let ns = cost.quoted().0;
+    ns.is_finite() && ns > 0.0 && !cost.holds_zero()
+}
+
+/// Where a time lies on the scale, in percent.
+fn place(ns: f64) -> f64 {
+    ((ns.max(1e-9).log10() + 1.0) / f64::from(DECADES) * 100.0).clamp(0.0, 100.0)
+}
+
+fn rung(cost: &Cost, other: Option<&Run>) -> Markup {
+    let there = other.and_then(|run| run.costs.iter().find(|it| it.operation == cost.operation && it.at == cost.at)).filter(|it| is_shown(it));
+    html! {
+        li {
+            a href={ "#" (anchor(cost)) } {
+                span.n { (printable(&cost.operation)) " " small { (printable(&cost.at.values())) } }
+                (PreEscaped(track(cost, there)))
+                span.v { (cost.quoted().to_string()) }
+                @if let Some(there) = there { span.w { (there.quoted().to_string()) } }
+                @else if other.is_some() { span.w { "-" } }
+            }
+        }
+    }
+}
+
+/// The interval as a line, the figure as a dot, the other machine's as a diamond.
+fn track(cost: &Cost, there: Option<&Cost>) -> String {
+    let (low, high) = (place(cost.net_ns.low.0.max(0.0)), place(cost.net_ns.high.0));
+    let mut svg = String::from("<svg class=\"track\" aria-hidden=\"true\">");
+    if let Some(there) = there {
+        let _ = write!(svg, "<svg x=\"{:.2}%\" y=\"50%\" class=\"o\"><path class=\"k1\" d=\"M-5 0L0 -5L5 0L0 5z\"/></svg>", place(there.quoted().0));
+    }
+    if cost.has_interval() {
+        let _ = write!(svg, "<line class=\"k0\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"50%\" y2=\"50%\"/>");
+    }
+    let _ = write!(svg, "<circle class=\"k0\" cx=\"{:.2}%\" cy=\"50%\" r=\"4\"/></svg>", place(cost.quoted().0));
+    svg
+}
+
+/// Every cost of the run as a mark on the scale, a line for each group.
+fn all_costs(run: &Run) -> Markup {
+    let mut groups: Vec<(&str, Vec<&Cost>)> = Vec::new();
+    for cost in run.costs.iter().filter(|cost| is_shown(cost)) {
+        match groups.iter_mut().find(|(group, _)| *group == cost.heading()) {
+            Some((_, costs)) => costs.push(cost),
+            None => groups.push((cost.heading(), vec![cost])),
+        }
+    }
+    let linked = run.costs.len() <= MOST_LINKS;
+    html! {
+        details.all {
+            summary { "All " (run.costs.len()) " costs on this scale, by group" }
+            ul.rungs { @for (group, costs) in groups { li { div.rung { span.n { (printable(group)) } (PreEscaped(marks(&costs, linked))) span.v { (costs.len()) } } } } }
+        }
+    }
+}
+
+fn marks(costs: &[&Cost], linked: bool) -> String {
+    let mut svg = String::from("<svg class=\"track\"");
+    if !linked {
+        svg += " aria-hidden=\"true\" viewBox=\"0 0 1000 24\" preserveAspectRatio=\"none\"><path class=\"m\" d=\"";
+        for cost in costs {
+            let _ = write!(svg, "M{:.0} 5v14", place(cost.quoted().0) * 10.0);
+        }
+        return svg + "\"/></svg>";
+    }
+    svg.push('>');
+    for cost in costs {
+        let _ = write!(
+            svg,
+            "<a href=\"#{0}\" aria-label=\"{0} {1}\"><circle class=\"k0\" cx=\"{2:.2}%\" cy=\"50%\" r=\"5\"/></a>",
+            crate::chart::xml::escaped(&anchor(cost)),
+            cost.quoted(),
+            place(cost.quoted().0)
+        );
+    }
+    svg + "</svg>"
+}

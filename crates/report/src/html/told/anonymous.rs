@@ -1,0 +1,129 @@
+//! A document without what identifies the host, its users and what they run.
+
+use std::collections::BTreeMap;
+
+use analysis::reference::without_paths;
+use serde_json::Value;
+
+/// A document without the names of nodes, processes, files, commands, control groups and runs.
+pub struct AnonymousDocument {
+    names: BTreeMap<String, String>,
+}
+
+impl AnonymousDocument {
+    /// Removes them.
+    pub fn of(document: &Value) -> Value {
+        let mut names = AnonymousDocument { names: BTreeMap::new() };
+        names.collect(document, "");
+        names.clean(document, "")
+    }
+
+    /// Finds the names that stand for nodes and processes.
+    fn collect(&mut self, value: &Value, key: &str) {
+        match value {
+            Value::String(text) => {
+                if let Some((kind, name)) = kind_of(key, text) {
+                    let next = format!("{kind} {}", self.names.values().filter(|known| known.starts_with(kind)).count() + 1);
+                    self.names.entry(name.into()).or_insert(next);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.collect(item, key)),
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    let names_process = name == "name" && ["processes", "threads"].contains(&key);
+                    self.collect(field, if names_process { "process" } else { name });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn clean(&self, value: &Value, key: &str) -> Value {
+        match value {
+            // What a bill is of is a command line; what a row of it is, a call.
+            Value::Object(fields) if key == "seen" && fields.contains_key("what") => {
+                let rest: serde_json::Map<String, Value> = fields.iter().filter(|(name, _)| *name != "what").map(|(name, field)| (name.clone(), field.clone())).collect();
+                let mut clean = self.clean(&Value::Object(rest), "");
+                clean["what"] = Value::String("a command".into());
+                clean
+            }
+            Value::String(_) if DROPPED.contains(&key) => Value::Null,
+            Value::String(text) if COMMANDS.contains(&key) => Value::String(self.known(text).unwrap_or_else(|| "the command".into())),
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Array(items) => Value::Array(items.iter().map(|item| self.clean(item, key)).collect()),
+            Value::Object(fields) => {
+                let kept = fields.iter().filter(|(name, _)| !NUMBERS.contains(&name.as_str()));
+                Value::Object(kept.map(|(name, field)| (self.text(name), self.clean(field, name))).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn known(&self, text: &str) -> Option<String> {
+        self.names.get(text).cloned()
+    }
+
+    /// The text with names replaced, whether they are all of it or a word of it.
+    fn text(&self, text: &str) -> String {
+        if let Some(name) = self.known(text) {
+            return name;
+        }
+        if let Some(name) = text.strip_prefix(TASK).and_then(|name| self.known(name)) {
+            return name;
+        }
+        let hidden = |word: &str| is_run_id(word) || self.names.contains_key(word);
+        without_paths(text, hidden)
+    }
+}
+
+/// What a task is called in causes.
+const TASK: &str = "task: ";
+/// Fields whose texts say where or when.
+const DROPPED: [&str; 12] =
+    ["host", "cgroup", "run", "id", "started", "finished", "since", "command_line", "version", "path", "label", "build"];
+/// Fields that hold command lines.
+const COMMANDS: [&str; 2] = ["bills", "command"];
+/// Fields with numbers of the host.
+const NUMBERS: [&str; 5] = ["pid", "tid", "parent", "usable", "shared_by"];
+
+/// The kind of thing that a text names, and its name.
+fn kind_of<'t>(key: &str, text: &'t str) -> Option<(&'static str, &'t str)> {
+    match key {
+        "node" | "nodes" | "slower" | "host" => Some(("node", text)),
+        "process" => Some(("process", text)),
+        "name" | "cause" => text.strip_prefix(TASK).map(|name| ("task", name)),
+        _ => None,
+    }
+}
+
+/// `20261124-090514-gdyp`, alone or with a mark behind it.
+fn is_run_id(word: &str) -> bool {
+    let mut parts = word.split('-');
+    let digits = |part: Option<&str>, count| part.is_some_and(|part: &str| part.len() == count && part.bytes().all(|b| b.is_ascii_digit()));
+    digits(parts.next(), 8) && digits(parts.next(), 6) && parts.next().is_some_and(|part| part.len() == 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_are_replaced_and_figures_stay() {
+        let document = json!({
+            "seen": { "what": "sh -c 'zeta /home/zeta/x'", "processes": [{ "name": "zeta", "pid": 12, "cgroup": "/zeta", "count": 3 }] },
+            "machine": { "host": "zeta-host", "kernel": { "command_line": "root=zeta", "version": "#1 zeta@host" } },
+            "slow": [{ "node": "zeta7", "causes": [{ "because": "zeta7 has an older kernel than run 20261124-090514-gdyp" }] }],
+            "classes": [{ "nodes": ["zeta7", "zeta8"] }],
+            "causes": [{ "name": "task: zeta", "share": 0.25 }],
+            "notes": ["/srv/zeta is full; see /proc/sys/vm/swappiness"],
+        });
+        let clean = AnonymousDocument::of(&document);
+        let text = clean.to_string();
+        assert!(!text.contains("zeta") && !text.contains("gdyp"), "{text}");
+        assert!(text.contains("/proc/sys/vm/swappiness") && text.contains("0.25"), "{text}");
+        assert_eq!(clean["slow"][0]["node"], clean["classes"][0]["nodes"][0]);
+        assert_ne!(clean["classes"][0]["nodes"][0], clean["classes"][0]["nodes"][1]);
+    }
+}

@@ -1,0 +1,130 @@
+//! A bill: what was counted, what it costs, what it waits for, what could be saved, its stacks; and two bills.
+
+use serde_json::Value;
+
+use super::super::{Block, BlockTable, Section};
+use super::{MOST, count, items, number, share, text, time};
+use crate::chart::Flame;
+
+/// Lines that are shown at once.
+const FEW: usize = 25;
+
+pub(super) fn bill(document: &Value, id: String) -> Section {
+    let seen = document.get("seen").unwrap_or(&Value::Null);
+    let elapsed = number(seen, "elapsed_ns");
+    let charged = number(document, "charged_ns");
+    let kernel = if document.get("kernel_alone").and_then(Value::as_bool) == Some(true) { " in the kernel" } else { "" };
+    let head = format!(
+        "{}: {} elapsed, {} of processor time charged{kernel}, of which the bill explains {}; counted by {}.",
+        text(seen, "what"),
+        time(elapsed),
+        time(charged),
+        share(number(document, "explained_share")),
+        text(seen, "source")
+    );
+    let findings = items(document, "findings").iter().take(MOST).map(|finding| {
+        let saves = number(finding, "saves_ns").map_or_else(String::new, |ns| format!(" (saves {})", time(Some(ns))));
+        format!("{}{saves}", text(finding, "text"))
+    });
+    let findings: Vec<String> = findings.collect();
+    let none = if findings.is_empty() { "No habit that costs time was found.".to_string() } else { String::new() };
+    let flame = Flame::from_folded(&stacks(seen));
+    let (shown, rest) = lines(document);
+    Section::new(id, "Bill")
+        .with(Block::Text(head))
+        .with(Block::Heading("What could be saved".into()))
+        .with(Block::Text(none))
+        .with(Block::List(findings))
+        .with(Block::Heading("What it pays for".into()))
+        .with(Block::Table(shown))
+        .with(Block::Folded("All other lines".into(), vec![Block::Table(rest)]))
+        .with(Block::Heading("What it waits for".into()))
+        .with(Block::Table(waits(seen)))
+        .with(Block::Heading("Its calls in order".into()))
+        .with(Block::Flame("Calls by the call before them; as wide as often".into(), "calls".into(), flame))
+        .with(Block::Text(text(document, "remedy").into()))
+}
+
+/// The lines, dearest first: a few, and the others.
+fn lines(document: &Value) -> (BlockTable, BlockTable) {
+    let titles = ["what", "times", "bytes", "failed", "CPU time measured", "by its price", "on the wall"];
+    let mut shown = BlockTable::new("<>>>>>>", &titles);
+    let mut rest = shown.clone();
+    for (place, row) in items(document, "rows").iter().take(MOST).enumerate() {
+        let bytes = number(row, "bytes").filter(|bytes| *bytes > 0.0);
+        let cells = vec![
+            text(row, "what").to_string(),
+            count(number(row, "count")),
+            bytes.map_or_else(String::new, |bytes| record::Bytes(bytes as u64).to_string()),
+            number(row, "failed").filter(|failed| *failed > 0.0).map_or_else(String::new, |failed| count(Some(failed))),
+            time(row.get("measured").and_then(|it| number(it, "ns"))),
+            time(number(row, "cpu_ns")),
+            time(row.get("total").and_then(|it| number(it, "ns"))),
+        ];
+        if place < FEW { shown.rows.push(cells) } else { rest.rows.push(cells) }
+    }
+    (shown, rest)
+}
+
+fn waits(seen: &Value) -> BlockTable {
+    let mut table = BlockTable::new("<<>>>>", &["in the call", "for", "times", "together", "half within", "99 in 100 within"]);
+    let together = seen.get("together").unwrap_or(&Value::Null);
+    let mut waits: Vec<&Value> = items(together, "waits").iter().collect();
+    waits.sort_by(|one, other| number(other, "total_ns").unwrap_or(0.0).total_cmp(&number(one, "total_ns").unwrap_or(0.0)));
+    for wait in waits.into_iter().take(FEW) {
+        table.rows.push(vec![
+            text(wait, "call").into(),
+            text(wait, "reason").into(),
+            count(number(wait, "count")),
+            time(number(wait, "total_ns")),
+            time(number(wait, "p50_ns")),
+            time(number(wait, "p99_ns")),
+        ]);
+    }
+    table
+}
+
+/// The stacks of a bill: those of its samples if it has some, else each pair of calls of each process.
+fn stacks(seen: &Value) -> String {
+    let sampled = text(seen, "folded");
+    if !sampled.is_empty() {
+        return sampled.into();
+    }
+    let mut stacks = String::new();
+    for process in items(seen, "processes").iter().take(MOST) {
+        let requests = process.get("requests").unwrap_or(&Value::Null);
+        for pair in items(requests, "pairs").iter().take(MOST) {
+            let frame = |name: &str| name.replace(';', ":").replace(char::is_whitespace, "_");
+            let [own, first, then] = [text(process, "name"), text(pair, "first"), text(pair, "then")].map(frame);
+            stacks += &format!("{own};{first};{then} {}\n", number(pair, "count").unwrap_or(0.0));
+        }
+    }
+    stacks
+}
+
+/// Two bills: before and after.
+pub(super) fn changes(document: &Value, id: String) -> Section {
+    let names = super::texts(document, "bills");
+    let [before, after] = [0, 1].map(|place| names.get(place).cloned().unwrap_or_default());
+    let mut figures = BlockTable::new("<>>><", &["for each unit", "before", "after", "after over before", "verdict"]);
+    for figure in items(document, "figures").iter().take(MOST) {
+        let name = text(figure, "figure");
+        let is_time = ["elapsed", "cpu", "user", "kernel", "waiting"].contains(&name);
+        let told = |key: &str| if is_time { time(number(figure, key)) } else { count(number(figure, key)) };
+        let ratio = items(figure, "ratio").iter().filter_map(Value::as_f64).map(|end| format!("{end:.3}")).collect::<Vec<_>>();
+        let verdict = if text(figure, "verdict") == "single" { "one run each: no verdict" } else { text(figure, "verdict") };
+        figures.rows.push(vec![name.into(), told("before"), told("after"), ratio.join(" – "), verdict.into()]);
+    }
+    let mut rows = BlockTable::new("<>>>>>>", &["line", "times before", "after", "CPU before", "after", "waits before", "after"]);
+    for row in items(document, "rows").iter().take(MOST) {
+        let pair = |key: &str| [0, 1].map(|place| items(row, key).get(place).and_then(Value::as_f64));
+        let counts = pair("count").map(count);
+        let times = [pair("cpu_ns"), pair("waited_ns")].concat().into_iter().map(time);
+        rows.rows.push([text(row, "what").to_string()].into_iter().chain(counts).chain(times).collect());
+    }
+    Section::new(id, "Bills before and after")
+        .with(Block::Text(format!("Before: {before}. After: {after}. The unit is the {}.", text(document, "unit"))))
+        .with(Block::Table(figures))
+        .with(Block::Heading("What changed, line by line".into()))
+        .with(Block::Table(rows))
+}

@@ -1,0 +1,76 @@
+//! Noise: how long a computing program is taken away, and by whom.
+
+use record::units::significant;
+use serde_json::Value;
+
+use super::super::{Block, BlockTable, Section};
+use super::{items, number, share, text, time};
+use crate::chart::{Axis, Chart, Series, Unit};
+
+const CAUSES: usize = 12;
+const CPUS: usize = 64;
+
+pub(super) fn noise(document: &Value, id: String) -> Section {
+    let cpus: Vec<&Value> = items(document, "cpus").iter().take(CPUS).collect();
+    let mut table = BlockTable::new("<>>>>>", &["CPU", "lost", "steal", "gaps a second", "half within", "99 in 100 within"]);
+    let mut causes = BlockTable::new("<<>>>>", &["CPU", "cause", "share of the time", "a second", "each", "longest"]);
+    for cpu in &cpus {
+        let percentile = |wanted: f64| {
+            let of = items(cpu, "percentiles").iter().find(|it| number(it, "share") == Some(wanted));
+            time(of.and_then(|it| number(it, "ns")))
+        };
+        let name = number(cpu, "cpu").map_or_else(String::new, |cpu| format!("{cpu}"));
+        table.rows.push(vec![
+            name.clone(),
+            share(number(cpu, "lost")),
+            share(number(cpu, "steal")),
+            number(cpu, "gaps_per_second").map_or_else(|| "-".into(), significant),
+            percentile(0.5),
+            percentile(0.99),
+        ]);
+        for cause in items(cpu, "causes").iter().take(CAUSES) {
+            causes.rows.push(vec![
+                name.clone(),
+                text(cause, "name").into(),
+                share(number(cause, "share")),
+                number(cause, "per_second").map_or_else(|| "-".into(), significant),
+                time(number(cause, "each_ns")),
+                time(number(cause, "longest_ns")),
+            ]);
+        }
+    }
+    Section::new(id, "Noise")
+        .with(Block::Text("How long a program that only computes was taken away from each CPU.".into()))
+        .with(Block::Table(table))
+        .with(Block::Chart(chart(&cpus)))
+        .with(Block::Heading("By whom".into()))
+        .with(Block::Table(causes))
+}
+
+/// Gaps a second by the least length.
+fn chart(cpus: &[&Value]) -> Chart {
+    let series = cpus.iter().map(|cpu| {
+        let buckets: Vec<(f64, f64)> = items(cpu, "histogram")
+            .iter()
+            .filter_map(|pair| Some((pair.get(0)?.as_f64()?, pair.get(1)?.as_f64()?)))
+            .collect();
+        let all: f64 = buckets.iter().map(|(_, count)| count).sum();
+        let each = number(cpu, "gaps_per_second").unwrap_or(0.0) / all.max(1.0);
+        let (mut left, mut points, mut last) = (all, Vec::new(), 0.0);
+        for (ns, count) in buckets {
+            // Steps of a tenth are as fine as anybody sees.
+            if ns >= last * 1.1 {
+                points.push((ns, left * each));
+                last = ns;
+            }
+            left -= count;
+        }
+        Series::new(format!("CPU {}", number(cpu, "cpu").unwrap_or(0.0)), points)
+    });
+    Chart {
+        title: "Gaps at least so long".into(),
+        x: Axis::log("length", Unit::Nanoseconds),
+        y: Axis::log("gaps", Unit::PerSecond),
+        series: series.take(8).collect(),
+    }
+}
