@@ -38,7 +38,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Outcome> {
     let page = page(args, &sources, privacy)?;
     store::write_whole(path, page.as_bytes())?;
     let names = if privacy == Privacy::Anonymous { "; names were left out (--with-host keeps them)" } else { "" };
-    say(&format!("wrote {}, {}{names}", record::printable(&path.display().to_string()), record::Bytes(page.len() as u64)));
+    say(&format!("wrote {}, {:.0} KiB{names}", record::printable(&path.display().to_string()), page.len() as f64 / 1024.0));
     Ok(Outcome::Done)
 }
 

@@ -29,7 +29,7 @@ pub(super) fn gallery(args: &ReportArgs, privacy: Privacy) -> anyhow::Result<Out
     }
     let bytes: usize = pages.iter().map(|(_, page)| page.len()).sum();
     let place = record::printable(&folder.display().to_string());
-    say(&format!("wrote {} pages into {place}, {}; begin with index.html", pages.len(), record::Bytes(bytes as u64)));
+    say(&format!("wrote {} pages into {place}, {:.0} KiB; begin with index.html", pages.len(), bytes as f64 / 1024.0));
     Ok(Outcome::Done)
 }
 

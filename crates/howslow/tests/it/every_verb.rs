@@ -29,7 +29,7 @@ fn a_dumb_terminal_gets_plain_lines() {
 }
 
 /// Commands that measure, as briefly as they can, and those that need files of their own.
-const SHORT: [&[&str]; 29] = [
+const SHORT: [&[&str]; 31] = [
     &["run", "loop.empty", "pipe.roundtrip", "--rounds", "1", "--budget", "500ms"],
     &["run", "loop.empty", "--tails", "--rounds", "1", "--budget", "500ms"],
     &["time", "--rounds", "1", "--budget", "500ms", "-c", "true", "-c", "true and some words that it does not read"],
@@ -51,6 +51,8 @@ const SHORT: [&[&str]; 29] = [
     &["history"],
     &["history", "remove", "no-such-run-with-a-name-that-is-longer-than-a-narrow-terminal-is-wide"],
     &["contribute", "RUN", "-o", "BOOK"],
+    &["report", "RUN", "-o", "page.html", "--force"],
+    &["report", "--gallery", "RUN", "zen-4-kvm"],
     &["import", "HYPERFINE", "-o", "imported.json"],
     &["fleet", "show", "nodes"],
     &["fleet", "show", "nodes", "--all"],

@@ -31,6 +31,7 @@ mod misuse;
 mod modes;
 mod noise;
 mod on_disk;
+mod page;
 mod reading;
 mod references;
 mod scaling;

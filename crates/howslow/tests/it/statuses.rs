@@ -45,6 +45,8 @@ fn an_unknown_run_is_misuse_on_every_verb() {
         "export nope",
         "watch nope",
         "contribute nope -o book.toml",
+        "report nope -o page.html",
+        "report --gallery machines nope",
         "show pdp-11-24 --against nope",
         "fleet show nope",
     ];
@@ -68,6 +70,7 @@ fn a_damaged_run_is_a_failure_on_every_verb_and_said_once() {
         "top --once --on bad.json",
         "export bad.json",
         "contribute bad.json -o book.toml",
+        "report bad.json -o page.html",
         "show pdp-11-24 --against bad.json",
         "import bad.json",
     ];

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use super::palette;
-use super::xml::escaped;
-
+/// A figure that is so many times the middle one would press all others together.
+const FAR: f64 = 4.0;
 const SIZE: (f64, f64) = (600.0, 60.0);
 
 /// Figures side by side on a logarithmic scale.
@@ -25,29 +24,28 @@ pub(crate) struct Mark {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// Its series, which gives the colour.
+    /// Its series, which gives the colour by the page's style.
     pub series: usize,
 }
 
 impl Strip {
-    /// The ends of its scale: they hold all figures, and of the spans what is no further than twice from them. `None` without figures.
+    /// The ends of its scale: they hold all figures but far ones, which stand at the edge, and of the spans what is no further than
+    /// twice from them. `None` without figures.
     pub fn ends(&self) -> Option<(f64, f64)> {
         let known = |value: &f64| value.is_finite() && *value > 0.0;
         let values = || self.marks.iter().map(|mark| mark.value).filter(known);
         let least = values().reduce(f64::min)?;
-        let most = values().reduce(f64::max)?;
+        let middle = analysis::statistics::median(values())?;
+        let most = values().reduce(f64::max)?.min(FAR * middle);
         let low = self.marks.iter().map(|mark| mark.low).filter(known).fold(least, f64::min).max(least / 2.0);
         let high = self.marks.iter().map(|mark| mark.high).filter(known).fold(most, f64::max).min(most * 2.0);
         Some(if low < high { (low, high) } else { (low * 0.99, high * 1.01) })
     }
 
-    /// As a part of an HTML page.
-    pub fn figure(&self, label: &str) -> String {
+    /// As a part of an HTML page, whose text says the same.
+    pub fn figure(&self) -> String {
         let (wide, high) = SIZE;
-        let mut svg = format!(
-            "<svg class=\"strip\" viewBox=\"0 0 {wide} {high}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">",
-            escaped(label)
-        );
+        let mut svg = format!("<svg viewBox=\"0 0 {wide} {high}\" preserveAspectRatio=none aria-hidden=true>");
         let Some((least, most)) = self.ends() else { return svg + "</svg>" };
         let down = |value: f64| {
             let place = (value.max(f64::MIN_POSITIVE) / least).ln() / (most / least).ln();
@@ -65,9 +63,7 @@ impl Strip {
                 let _ = write!(spans, "M{across:.0} {:.0}V{:.0}", down(*high), down(*low));
                 let _ = write!(values, "M{:.0} {:.0}h{:.0}", across - mark, down(*value), 2.0 * mark);
             }
-            let colour = palette::series(place);
-            let _ = write!(svg, "<path stroke=\"{colour}\" stroke-opacity=\".45\" d=\"{spans}\"/>");
-            let _ = write!(svg, "<path stroke=\"{colour}\" stroke-width=\"3\" d=\"{values}\"/>");
+            let _ = write!(svg, "<path class=s{place} d=\"{spans}\"/><path class=t{place} d=\"{values}\"/>");
         }
         svg + "</svg>"
     }

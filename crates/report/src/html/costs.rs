@@ -22,7 +22,8 @@ pub(super) fn costs(page: &HtmlPage<'_>, curves: &[Curve]) -> Markup {
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     let groups = groups(run);
     let names: BTreeMap<&str, usize> = groups.iter().map(|(name, costs)| (*name, costs.len())).collect();
-    let columns = if page.beside.is_some() { 8 } else { 7 };
+    let brief = page.detail == PageDetail::Rows;
+    let columns = 7 + usize::from(page.beside.is_some()) - if brief { 2 } else { 0 };
     html! {
         section id="costs" {
             h2 { "Every cost" }
@@ -39,15 +40,14 @@ pub(super) fn costs(page: &HtmlPage<'_>, curves: &[Curve]) -> Markup {
                 output data-do="count" {}
             }
             div.wide tabindex="0" role="region" aria-label="All costs" {
-                table.costs {
+                table.costs.beside[page.beside.is_some()].brief[brief] {
                     thead { tr {
                         th scope="col" { "cost" }
-                        th scope="col" class="r" { "time" }
-                        th scope="col" class="r" { "±" }
-                        @if let Some(other) = page.beside { th scope="col" class="r" { "times " (printable(&other.id)) } }
-                        th scope="col" class="r d" { "neighbours" }
-                        th scope="col" class="r d" { "cycles" }
-                        th scope="col" class="r d" { "block moves" }
+                        th scope="col" { "time" }
+                        th scope="col" { "±" }
+                        @if let Some(other) = page.beside { th scope="col" { "times " (printable(&other.id)) } }
+                        th scope="col" { "cycles" }
+                        @if !brief { th scope="col" { "block moves" } th scope="col" { "neighbours" } }
                         th scope="col" { "doubts" }
                     } }
                     @for (name, costs) in &groups {
@@ -78,19 +78,19 @@ fn row(page: &HtmlPage<'_>, run: &Run, cost: &Cost, block: Option<f64>, curves: 
     let cells = prices::row(cost, block, &mut Footnotes::of(Style::PLAIN));
     let [time, width, neighbours, cycles, blocks, ..] = cells.as_slice() else { return html! {} };
     let bound = if cost.holds_zero() { "at most " } else { "" };
-    let name = html! { (in_table(&cost.operation)) " " small { (printable(&cost.at.values())) } };
+    let values = printable(&cost.at.values());
+    let name = html! { (in_table(&cost.operation)) @if !values.is_empty() { " " small { (values) } } };
     let anchor = anchor(cost);
     html! {
         tbody id=(anchor) {
             tr {
                 th scope="row" { @if page.detail == PageDetail::Rows { (name) } @else { details { summary { (name) } } } }
-                td.r { (bound) (time) }
-                td.r { (width) }
-                @if let Some(other) = page.beside { td.r { (hold(cost, other).ok().and_then(|held| held.text()).unwrap_or_else(|| "-".into())) } }
-                td class="r d" { (neighbours) }
-                td class="r d" { (cycles) }
-                td class="r d" { (blocks) }
-                td.q { (doubts(cost)) }
+                td { (bound) (time) }
+                td { (width) }
+                @if let Some(other) = page.beside { td { (hold(cost, other).ok().and_then(|held| held.text()).unwrap_or_else(|| "-".into())) } }
+                td { (cycles) }
+                @if page.detail > PageDetail::Rows { td { (blocks) } td { (neighbours) } }
+                td { (doubts(cost)) }
             }
             @if page.detail > PageDetail::Rows {
                 tr.more { td colspan=(columns) { (unfolded::unfolded(page, run, cost, curves)) } }
@@ -118,6 +118,7 @@ fn doubts(cost: &Cost) -> String {
 fn short(doubt: &Doubt) -> &'static str {
     match doubt {
         Doubt::Wide { .. } => "wide interval",
+        Doubt::Inherited { doubt, .. } => short(doubt),
         other => other.short(),
     }
 }

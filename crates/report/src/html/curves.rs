@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use record::{Bytes, Cost, Point, Run, Value, printable};
 
-use super::blocks;
+use super::{PageDetail, blocks};
 use crate::chart::{Axis, Chart, Series, Unit};
 
 /// More curves than this are for `howslow show`.
 const MOST_CHARTS: usize = 30;
+/// The same of a page that is told briefly.
+const FEW_CHARTS: usize = 8;
 const MOST_SERIES: usize = 8;
 /// A curve has so many points at least.
 const FEWEST: usize = 3;
@@ -32,7 +34,7 @@ impl Curve {
 }
 
 /// The curves of a run.
-pub(super) fn curves(run: &Run) -> Vec<Curve> {
+pub(super) fn curves(run: &Run, detail: PageDetail) -> Vec<Curve> {
     let mut found: Vec<(&str, &str, Vec<&Cost>)> = Vec::new();
     let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for cost in run.costs.iter().filter(|cost| !cost.holds_zero() && cost.quoted().0 > 0.0) {
@@ -52,7 +54,7 @@ pub(super) fn curves(run: &Run) -> Vec<Curve> {
         operation: operation.into(),
         axis: axis.into(),
     };
-    drawn.take(MOST_CHARTS).enumerate().map(curve).collect()
+    drawn.take(if detail == PageDetail::Rows { FEW_CHARTS } else { MOST_CHARTS }).enumerate().map(curve).collect()
 }
 
 /// The chart of an operation along this axis, a curve for each choice of the others; `None` if none has enough points.
@@ -118,7 +120,7 @@ mod tests {
         cost.net_ns = record::Figures::given(5.0, 4.0, 6.0);
         run.costs = (10..16).map(|power| Cost { at: Point::default().with("set", Value::Bytes(1 << power)), ..cost.clone() }).collect();
         run.machine.cpu.caches = vec![record::Cache { level: 1, kind: "data".into(), size: Bytes(4096), ..record::Cache::default() }];
-        let curves = curves(&run);
+        let curves = curves(&run, PageDetail::Samples);
         assert_eq!(curves.len(), 1);
         assert_eq!(curves[0].chart.series[0].points.len(), 6);
         assert_eq!(curves[0].chart.x.marks, [(4096.0, "L1".to_string())]);

@@ -150,7 +150,7 @@ fn beside_card(run: &Run, other: &Run) -> Markup {
         @if !rows.is_empty() {
             section.beside aria-labelledby="beside" {
                 h2 id="beside" { "Beside " (printable(&other.id)) (printable(&machine)) }
-                table.plain {
+                div.wide { table.plain {
                     thead { tr { th scope="col" { "cost" } th scope="col" class="r" { "here" } th scope="col" class="r" { "there" } th scope="col" class="r" { "times" } } }
                     tbody {
                         @for (cost, held) in rows {
@@ -162,7 +162,7 @@ fn beside_card(run: &Run, other: &Run) -> Markup {
                             }
                         }
                     }
-                }
+                } }
             }
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn ladder(page: &HtmlPage<'_>) -> Markup {
                     @if let Some((name, _)) = second { ", " span.k1 { "◆" } " " (printable(name)) }
                     ". Follow a cost to all that is known of it."
                 }
-                div.scale aria-hidden="true" { @for decade in 0..=DECADES { span class={ "t" (decade) } { (Nanoseconds(10_f64.powi(decade - 1)).to_string().replace(".00", "").replace(".0 ", " ")) } } }
+                div.scale aria-hidden="true" { @for decade in 0..=DECADES { span class={ "t" (decade) } { (tick(decade)) } } span.v { (printable(&first.name)) } @if let Some((name, _)) = second { span.w { (printable(name)) } } }
                 ol.rungs { @for cost in costs { (rung(cost, second.map(|(_, run)| run))) } }
                 (all_costs(first.run))
                 @if left_out > 0 { p.note { (left_out) " costs are not on the scale: they cannot be distinguished from zero." } }
@@ -43,6 +43,14 @@ fn is_shown(cost: &Cost) -> bool {
     ns.is_finite() && ns > 0.0 && !cost.holds_zero()
 }
 
+/// The name of a decade: `0.1 ns`, `100 µs`.
+fn tick(decade: i32) -> String {
+    let time = Nanoseconds(10_f64.powi(decade - 1)).to_string();
+    let (number, unit) = time.split_once(' ').unwrap_or((&time, ""));
+    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    format!("{number} {unit}")
+}
+
 /// Where a time lies on the scale, in percent.
 fn place(ns: f64) -> f64 {
     ((ns.max(1e-9).log10() + 1.0) / f64::from(DECADES) * 100.0).clamp(0.0, 100.0)
@@ -53,7 +61,7 @@ fn rung(cost: &Cost, other: Option<&Run>) -> Markup {
     html! {
         li {
             a href={ "#" (anchor(cost)) } {
-                span.n { (printable(&cost.operation)) " " small { (printable(&cost.at.values())) } }
+                span.n { (printable(&cost.operation)) @if !cost.at.0.is_empty() { " " small { (printable(&cost.at.values())) } } }
                 (PreEscaped(track(cost, there)))
                 span.v { (cost.quoted().to_string()) }
                 @if let Some(there) = there { span.w { (there.quoted().to_string()) } }
@@ -68,7 +76,7 @@ fn track(cost: &Cost, there: Option<&Cost>) -> String {
     let (low, high) = (place(cost.net_ns.low.0.max(0.0)), place(cost.net_ns.high.0));
     let mut svg = String::from("<svg class=\"track\" aria-hidden=\"true\">");
     if let Some(there) = there {
-        let _ = write!(svg, "<svg x=\"{:.2}%\" y=\"50%\" class=\"o\"><path class=\"k1\" d=\"M-5 0L0 -5L5 0L0 5z\"/></svg>", place(there.quoted().0));
+        let _ = write!(svg, "<svg x=\"{:.2}%\" y=\"50%\" class=\"o\"><path class=\"k1\" d=\"M-6 0L0 -6L6 0L0 6z\"/></svg>", place(there.quoted().0));
     }
     if cost.has_interval() {
         let _ = write!(svg, "<line class=\"k0\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"50%\" y2=\"50%\"/>");

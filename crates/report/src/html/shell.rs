@@ -9,13 +9,13 @@ use crate::head::machine_parts;
 /// The style and the script of every page. The policy names them by their SHA-256, which a test keeps current.
 pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const SCRIPT: &str = include_str!("page.js");
-pub(super) const STYLE_HASH: &str = "fSH0eXdM/hrMy9rL7NOmTHnjT1LUAGWgIORs6FDjlec=";
+pub(super) const STYLE_HASH: &str = "rDn6hXv5l3KEuNIHI9qwNAkPTNt5QkOH/hSfsWZTtl4=";
 pub(super) const SCRIPT_HASH: &str = "HFwjj1In0EnGSuxgjdNpLdj0D8xQgQqdgf1f1+oupWQ=";
 
 /// The page of runs and sections.
 pub(super) fn page(page: &HtmlPage<'_>) -> String {
     let title = title(page);
-    let curves = page.runs.first().map(|first| curves::curves(first.run)).unwrap_or_default();
+    let curves = page.runs.first().map(|first| curves::curves(first.run, page.detail)).unwrap_or_default();
     let own = page.runs.first().map(|first| own::sections(first.run)).unwrap_or_default();
     let names: Vec<(&str, &str)> = navigation(page, &own, !curves.is_empty());
     let body = html! {
@@ -63,16 +63,19 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
     without_needless_ends(&page.into_string())
 }
 
-/// HTML does not need the ends of cells and rows. Text holds no `<`, so that these are tags. The style, the script and the runs hold
+/// HTML does not need the ends of cells, rows and items. Text holds no `<`, so that these are tags. The style, the script and the runs hold
 /// none of them.
 fn without_needless_ends(page: &str) -> String {
-    ["</td>", "</tr>", "</li>", "</dd>", "</dt>"].iter().fold(page.to_string(), |page, end| page.replace(end, ""))
+    ["</td>", "</th>", "</tr>", "</tbody>", "</li>", "</dd>", "</dt>"].iter().fold(page.to_string(), |page, end| page.replace(end, ""))
 }
 
 /// A run's machine in one line.
 fn title(page: &HtmlPage<'_>) -> String {
     match page.runs {
-        [] => page.sections.first().map_or_else(|| "howslow".into(), |section| printable(&section.title)),
+        [] => {
+            let titles: Vec<String> = page.sections.iter().map(|section| printable(&section.title)).collect();
+            titles.join(", ")
+        }
         [one] => format!("howslow: {}", printable(&machine_parts(&one.run.machine).join(", "))),
         several => {
             let names: Vec<String> = several.iter().map(|run| printable(&run.name)).collect();

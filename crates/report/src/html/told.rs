@@ -76,12 +76,14 @@ fn share(share: Option<f64>) -> String {
 
 /// A count; `-` if there is none.
 fn count(count: Option<f64>) -> String {
-    count.map_or_else(|| "-".into(), record::units::grouped)
+    let told = |count: f64| if count.fract() == 0.0 && count.abs() < 100.0 { format!("{count}") } else { record::units::grouped(count) };
+    count.map_or_else(|| "-".into(), told)
 }
 
 /// How much more or less than 1 a ratio with its ends is: `+5.1 % (4.2 to 6.0)`.
 fn added(ratio: &Value) -> String {
-    let points = |key: &str| number(ratio, key).map(|value| (value - 1.0) * 100.0);
+    const MOST: f64 = 1e5;
+    let points = |key: &str| number(ratio, key).map(|value| ((value - 1.0) * 100.0).clamp(-MOST, MOST));
     match (points("value"), points("low"), points("high")) {
         (Some(value), Some(low), Some(high)) => format!("{value:+.1} % ({low:.1} to {high:.1})"),
         (Some(value), ..) => format!("{value:+.1} %"),

@@ -33,15 +33,20 @@ pub(super) fn unfolded(page: &HtmlPage<'_>, run: &Run, cost: &Cost, curves: &[Cu
                 @if cost.doubts.len() > MOST_DOUBTS { li { "and " (cost.doubts.len() - MOST_DOUBTS) " more" } }
             }
         }
-        p.link { a href={ "#" (anchor(cost)) } { "link to this cost" } }
+        a href={ "#" (anchor(cost)) } { "link" }
     }
 }
 
 /// A term as its number and a link to its cost.
 fn named(term: &Term) -> Markup {
-    let times = if term.times == 1.0 { String::new() } else { format!("{} × ", significant(term.times)) };
+    let times = if term.times == 1.0 { String::new() } else { format!("{} × ", significant_times(term.times)) };
     let typed = printable(&term.typed());
     html! { (times) a href={ "#" (typed.replace(char::is_whitespace, "_")) } { (typed) } }
+}
+
+/// `2`, `0.5`; `?` for what is no number.
+fn significant_times(times: f64) -> String {
+    if !times.is_finite() { "?".into() } else if times.fract() == 0.0 { format!("{times}") } else { significant(times) }
 }
 
 /// What is known of the cost beside its headline figure.
@@ -107,7 +112,8 @@ fn strip(strip: &Strip, told: &str) -> Option<Markup> {
     Some(html! {
         figure.strip {
             figcaption { (told) }
-            div { span.e { (Nanoseconds(high).to_string()) br; (Nanoseconds(low).to_string()) } (PreEscaped(strip.figure(told))) }
+            p { (Nanoseconds(high).to_string()) br; (Nanoseconds(low).to_string()) }
+            (PreEscaped(strip.figure()))
         }
     })
 }
@@ -115,7 +121,7 @@ fn strip(strip: &Strip, told: &str) -> Option<Markup> {
 /// The figures of earlier runs, and this one's.
 fn history(cost: &Cost, figures: &[super::EarlierFigure]) -> Option<Markup> {
     let first = figures.iter().map(|figure| figure.days_before).fold(0.0, f64::max);
-    let own = Mark { at: 0.99, value: cost.quoted().0, low: cost.net_ns.low.0, high: cost.net_ns.high.0, series: 0 };
+    let own = Mark { at: (figures.len() as f64 + 0.5) / (figures.len() as f64 + 1.0), value: cost.quoted().0, low: cost.net_ns.low.0, high: cost.net_ns.high.0, series: 0 };
     let count = figures.len() as f64 + 1.0;
     let earlier = figures.iter().enumerate().map(|(place, figure)| Mark {
         at: (place as f64 + 0.5) / count,

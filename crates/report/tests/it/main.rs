@@ -4,6 +4,7 @@ mod charts;
 mod comparing;
 mod explaining;
 mod fleet_report;
+mod html;
 mod interference;
 mod pages;
 mod predicting;

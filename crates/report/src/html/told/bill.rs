@@ -1,5 +1,6 @@
 //! A bill: what was counted, what it costs, what it waits for, what could be saved, its stacks; and two bills.
 
+use record::units::Amount;
 use serde_json::Value;
 
 use super::super::{Block, BlockTable, Section};
@@ -15,7 +16,7 @@ pub(super) fn bill(document: &Value, id: String) -> Section {
     let charged = number(document, "charged_ns");
     let kernel = if document.get("kernel_alone").and_then(Value::as_bool) == Some(true) { " in the kernel" } else { "" };
     let head = format!(
-        "{}: {} elapsed, {} of processor time charged{kernel}, of which the bill explains {}; counted by {}.",
+        "Of {}: {} elapsed, {} of processor time charged{kernel}, of which the bill explains {}; counted by {}.",
         text(seen, "what"),
         time(elapsed),
         time(charged),
@@ -55,7 +56,7 @@ fn lines(document: &Value) -> (BlockTable, BlockTable) {
         let cells = vec![
             text(row, "what").to_string(),
             count(number(row, "count")),
-            bytes.map_or_else(String::new, |bytes| record::Bytes(bytes as u64).to_string()),
+            bytes.map_or_else(String::new, |bytes| Amount(bytes).of("B")),
             number(row, "failed").filter(|failed| *failed > 0.0).map_or_else(String::new, |failed| count(Some(failed))),
             time(row.get("measured").and_then(|it| number(it, "ns"))),
             time(number(row, "cpu_ns")),

@@ -1,0 +1,161 @@
+//! Pages: nothing that a document says becomes markup, however it is made; a page stays small and whole.
+
+use std::fmt::Write;
+
+use howslow_report::{
+    AnonymousDocument, CostHistories, GalleryMachine, HtmlPage, PageDetail, PageRun, document_section, gallery_index, gallery_pair,
+};
+use record::Run;
+use serde_json::{Value, json};
+
+const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'`--></style></td>&#x3c;{{7*7}}\u{202e}";
+
+fn example() -> Run {
+    record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run")
+}
+
+/// The same run in which every text that may be anything is hostile.
+fn hostile_run() -> Run {
+    let mut run = example();
+    let hostile = || HOSTILE.to_string();
+    (run.id, run.started, run.tool, run.howslow) = (hostile(), hostile(), hostile(), hostile());
+    run.machine.host = Some(hostile());
+    run.machine.cpu.model = hostile();
+    run.machine.cpu.microarchitecture = Some(hostile());
+    (run.machine.kernel.name, run.machine.kernel.release) = (hostile(), hostile());
+    run.machine.virtualization.hypervisor = Some(hostile());
+    run.machine.kernel.mitigations.insert(hostile(), hostile());
+    run.settings.patterns = vec![hostile()];
+    for cost in &mut run.costs {
+        cost.operation = format!("{HOSTILE}{}", cost.operation);
+        (cost.summary, cost.group, cost.per) = (hostile(), hostile(), hostile());
+        cost.like = vec![hostile()];
+        cost.at = cost.at.clone().with(HOSTILE, record::Value::Word(hostile()));
+        cost.doubts.push(record::Doubt::RoundLost { reason: hostile() });
+        cost.doubts.push(record::Doubt::Implausible { than: hostile() });
+        cost.terms.iter_mut().for_each(|term| term.operation = hostile());
+        cost.explained_by.push(record::Term { times: f64::NAN, operation: hostile(), at: record::Point::default() });
+    }
+    let skip = record::Skip { operation: hostile(), at: record::Point::default(), reason: hostile(), remedy: hostile() };
+    run.skipped = vec![skip];
+    // Figures of no meaning.
+    run.costs[0].net_ns = record::Figures::given(f64::NAN, f64::NEG_INFINITY, f64::INFINITY);
+    run.costs[1].net_ns = record::Figures::given(1e300, -1e300, 1e308);
+    run
+}
+
+fn page(runs: &[(&str, &Run)], sections: Vec<howslow_report::Section>) -> String {
+    let runs: Vec<PageRun<'_>> =
+        runs.iter().map(|(name, run)| PageRun { name: (*name).into(), run, packed: "AAAA".into() }).collect();
+    let histories = CostHistories::new();
+    let page = HtmlPage {
+        runs: &runs,
+        run_type: "application/vnd.howslow.run+gzip",
+        references: &[],
+        beside: None,
+        command: HOSTILE.into(),
+        histories: &histories,
+        sections,
+        detail: PageDetail::Samples,
+        anonymous: true,
+        index: None,
+    };
+    page.html()
+}
+
+/// Every tag of the page is one that pages have, with attributes that they have. Only the page's own script runs.
+fn harmless(page: &str) {
+    const TAGS: &str = " html head meta title style body header p h1 h2 h3 a br div section dl dt dd details summary ul ol li small label \
+                        input select option button output pre code table thead tbody tr th td span figure figcaption svg g path line \
+                        circle rect text use nav main footer b script ";
+    let (before, script) = page.rsplit_once("<script>").expect("the page's script");
+    let (_, after) = script.split_once("</script>").expect("its end");
+    let (head, style) = before.split_once("<style>").expect("the page's style");
+    let (_, body) = style.split_once("</style>").expect("its end");
+    for part in [head, body, after] {
+        for tag in part.split('<').skip(1).filter(|tag| !tag.starts_with('!')) {
+            let name: String = tag.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect();
+            assert!(TAGS.contains(&format!(" {name} ")), "<{}", tag.chars().take(80).collect::<String>());
+            let (inside, _) = tag.split_once('>').expect("a tag ends");
+            let drawn = ["path", "line", "circle", "rect", "svg"].contains(&name.as_str());
+            assert!(!drawn || !(inside.contains("NaN") || inside.contains("\"inf") || inside.contains("-inf")), "<{inside}");
+            let quoted = inside.split('"').step_by(2).collect::<Vec<_>>().join("\"");
+            assert!(!quoted.contains(" on") && !quoted.contains(" style="), "<{inside}");
+            for link in inside.split(" href=\"").skip(1) {
+                assert!(link.starts_with('#') || link.split('"').next().is_some_and(|to| to.ends_with(".html")), "{link}");
+            }
+        }
+    }
+    let scripts = page.matches("<script").count();
+    assert_eq!(scripts, 1 + page.matches("<script type=\"application/vnd.howslow.run+gzip\"").count());
+    assert_eq!(page.matches("Content-Security-Policy").count(), 1);
+}
+
+#[test]
+fn hostile_runs_are_text() {
+    let run = hostile_run();
+    harmless(&page(&[("one", &run)], Vec::new()));
+    let example = example();
+    harmless(&page(&[(HOSTILE, &run), (HOSTILE, &example)], Vec::new()));
+    let machines = [GalleryMachine { name: "one", run: &run }, GalleryMachine { name: "two", run: &example }];
+    harmless(&gallery_index(&machines, HOSTILE));
+    harmless(&gallery_pair(&machines[0], &machines[1]).1);
+}
+
+/// Documents of every kind that a page draws, with hostile texts and numbers in all of their places.
+fn hostile_documents() -> Vec<Value> {
+    let big = "x".repeat(1 << 20);
+    let rows: Vec<Value> = (0..20_000).map(|row| json!({ "what": HOSTILE, "count": row, "ns": -1e308, (HOSTILE): HOSTILE })).collect();
+    let deep = (0..100).fold(json!(HOSTILE), |inner, _| json!({ (HOSTILE): [inner], "b": 1 }));
+    let any = json!({ "name": HOSTILE, "node": HOSTILE, "value": 1e308, "share": -5, "ratio": { "value": 1e300, "low": -1e308, "high": null } });
+    vec![
+        json!({ "seen": { "what": big, "processes": rows, "together": { "waits": rows } }, "rows": rows, "explained": any, "findings": rows }),
+        json!({ "bills": [HOSTILE, big], "figures": rows, "rows": [{ "what": HOSTILE, "count": ["a", null], "cpu_ns": 7 }] }),
+        json!({ "cpus": [any, { "cpu": 1e300, "histogram": [[0, -1], ["a"], [1e300, 1e300]], "causes": rows }], "together": 1, "machine": HOSTILE }),
+        json!({ "victims": 1, "cells": [{ "victim": HOSTILE, "beside": [{ "kind": big, "place": HOSTILE, "dose": 1.0 }], "elapsed": any }] }),
+        json!({ "plan": HOSTILE, "configurations": [{ "configuration": { "users": -1, "memory": 1e300 }, "all": any }], "cliffs": rows }),
+        json!({ "changes": [{ "costs": rows, "also": rows, "started": HOSTILE }], "among": HOSTILE, "series": [{ "figures": rows, "changes": [1e300] }] }),
+        json!({ "slow": [any, { "node": big, "families": rows }], "classes": [{ "nodes": ["a", HOSTILE], "families": rows, "ratios": [[null], "x"] }] }),
+        json!({ "windows": rows, "distances": [1, -1, 1e300], "quantities": [4096, "a"], "path": HOSTILE, "notes": [big] }),
+        json!({ "table": rows, "label": big, "deep": deep }),
+        json!([HOSTILE, 1, null]),
+        json!(HOSTILE),
+    ]
+}
+
+#[test]
+fn hostile_documents_are_text_and_bounded() {
+    let mut sections = Vec::new();
+    for (place, document) in hostile_documents().iter().enumerate() {
+        sections.push(document_section(document, HOSTILE, place));
+        sections.push(document_section(&AnonymousDocument::of(document), HOSTILE, 100 + place));
+    }
+    let page = page(&[], sections);
+    harmless(&page);
+    assert!(page.len() < 12 << 20, "{} bytes", page.len());
+}
+
+#[test]
+fn a_fleet_of_a_thousand_nodes_is_a_page_of_a_few_megabytes() {
+    let names: Vec<String> = (0..1000).map(|node| format!("node-{node:04}")).collect();
+    let families: Vec<Value> = (0..20).map(|family| json!({ "name": format!("family {family}") })).collect();
+    let ratios: Vec<Vec<f64>> = (0..1000).map(|node| (0..20).map(|family| 1.0 + f64::from((node * 7 + family) % 23) / 100.0).collect()).collect();
+    let fleet = json!({ "false_share": 0.05, "slow": [], "classes": [{ "class": "a", "nodes": names, "families": families, "ratios": ratios }] });
+    let page = page(&[], vec![document_section(&fleet, "fleet", 1)]);
+    assert!(page.len() < 5 << 20, "{} bytes", page.len());
+    assert_eq!(page.matches("node-0").count(), 1000);
+}
+
+#[test]
+fn a_page_says_what_was_found_and_how_sure_it_is() {
+    let run = example();
+    let page = page(&[("this machine", &run)], Vec::new());
+    for wanted in ["<h2 id=\"verdict\">Verdict</h2>", "<dt>Normal", "<dt>Odd", "<dt>Do", "How sure", "id=\"ladder\"", "id=\"costs\""] {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+    let mut anchors = String::new();
+    for cost in &run.costs {
+        let _ = write!(anchors, "{} ", cost.typed());
+        assert!(page.contains(&format!("<tbody id=\"{}\"", cost.typed())), "{anchors}");
+    }
+}
