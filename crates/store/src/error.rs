@@ -159,6 +159,9 @@ fn no_run(path: &std::path::Path, number: usize, runs: usize) -> String {
     let path = path.display();
     match runs {
         0 => format!("{path} holds no run; pages of `howslow report RUN` do"),
-        _ => format!("{path} holds {}, and no run {number}: they are {path}#1 to #{runs}", record::units::counted(runs as u64, "run")),
+        _ => format!(
+            "{path} holds {}, and no run {number}: they are {path}#1 to #{runs}",
+            record::units::counted(runs as u64, "run")
+        ),
     }
 }

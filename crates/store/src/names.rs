@@ -39,5 +39,9 @@ fn open_book(path: &Path) -> Result<Book, StoreError> {
 
 /// True if the text looks like a file name, so that a missing file is reported as such.
 pub(crate) fn is_file(name: &str) -> bool {
-    name.contains('/') || name.ends_with(".json") || name.ends_with(".toml") || is_page(name) || Path::new(name).is_file()
+    name.contains('/')
+        || name.ends_with(".json")
+        || name.ends_with(".toml")
+        || is_page(name)
+        || Path::new(name).is_file()
 }

@@ -15,7 +15,7 @@ pub fn anonymous(run: &Run, known: &dyn Fn(&str) -> bool) -> Run {
     if run.is_book() {
         return run.clone();
     }
-    let names = Names::of(run, known);
+    let names = Renamed::of(run, known);
     Run {
         id: NAMELESS.into(),
         // The month is enough.
@@ -37,14 +37,16 @@ pub fn anonymous(run: &Run, known: &dyn Fn(&str) -> bool) -> Run {
 fn settings(run: &Run, known: &dyn Fn(&str) -> bool) -> Settings {
     let pattern = |text: &&String| {
         let id = text.split('@').next().unwrap_or_default();
-        let of_run = |cost: &Cost| known(&cost.operation) && (cost.operation == id || cost.operation.starts_with(&format!("{id}.")));
+        let of_run = |cost: &Cost| {
+            known(&cost.operation) && (cost.operation == id || cost.operation.starts_with(&format!("{id}.")))
+        };
         plain(text).replace([' ', '(', ')'], "") == text.replace(['=', '@', '*'], "") && run.costs.iter().any(of_run)
     };
     let patterns = run.settings.patterns.iter().filter(pattern).cloned().collect();
     Settings { label: None, patterns, cpu: None, seed: 0, ..run.settings.clone() }
 }
 
-fn noise(run: &Run, names: &Names<'_>) -> record::Noise {
+fn noise(run: &Run, names: &Renamed<'_>) -> record::Noise {
     let mut noise = run.noise.clone();
     noise.cpus.iter_mut().for_each(|cpu| cpu.cpu = names.cpu(cpu.cpu));
     noise.earlier_unused = noise.earlier_unused.as_deref().map(plain);
@@ -55,15 +57,15 @@ fn noise(run: &Run, names: &Names<'_>) -> record::Noise {
 }
 
 /// The names that replace others.
-struct Names<'a> {
+struct Renamed<'a> {
     known: &'a dyn Fn(&str) -> bool,
     own: BTreeMap<&'a str, String>,
     cpus: BTreeMap<u32, u32>,
     host: &'a str,
 }
 
-impl<'a> Names<'a> {
-    fn of(run: &'a Run, known: &'a dyn Fn(&str) -> bool) -> Names<'a> {
+impl<'a> Renamed<'a> {
+    fn of(run: &'a Run, known: &'a dyn Fn(&str) -> bool) -> Renamed<'a> {
         let mut own: BTreeMap<&str, String> = BTreeMap::new();
         let skipped = run.skipped.iter().map(|skip| skip.operation.as_str());
         for id in run.costs.iter().map(|cost| cost.operation.as_str()).chain(skipped).filter(|id| !known(id)) {
@@ -73,7 +75,7 @@ impl<'a> Names<'a> {
         let rounds = run.costs.iter().flat_map(|cost| &cost.rounds).map(|round| round.cpu);
         let used: std::collections::BTreeSet<u32> = run.noise.cpus.iter().map(|cpu| cpu.cpu).chain(rounds).collect();
         let cpus = used.into_iter().zip(0..).collect();
-        Names { known, own, cpus, host: run.machine.host.as_deref().unwrap_or_default() }
+        Renamed { known, own, cpus, host: run.machine.host.as_deref().unwrap_or_default() }
     }
 
     fn cpu(&self, cpu: u32) -> u32 {
@@ -158,8 +160,10 @@ pub fn without_paths(text: &str, identifies: impl Fn(&str) -> bool) -> String {
     const KERNEL: [&str; 4] = ["/proc/sys/", "/proc/pressure", "/sys/kernel/", "/sys/devices/system/"];
     let hidden = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/' && c != '~' && c != '.');
-        let path = bare.starts_with(['/', '~']) || bare.starts_with("./") || bare.contains("../") || bare.contains("/home/");
-        (path && bare.len() > 1 && !KERNEL.iter().any(|known| bare.starts_with(known))) || (!bare.is_empty() && identifies(bare))
+        let path =
+            bare.starts_with(['/', '~']) || bare.starts_with("./") || bare.contains("../") || bare.contains("/home/");
+        (path && bare.len() > 1 && !KERNEL.iter().any(|known| bare.starts_with(known)))
+            || (!bare.is_empty() && identifies(bare))
     };
     text.split(' ').map(|word| if hidden(word) { "…" } else { word }).collect::<Vec<_>>().join(" ")
 }

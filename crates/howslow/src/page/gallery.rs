@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use record::Run;
-use report::{CostHistories, GalleryMachine, HtmlPage, PageDetail, PageRun, gallery_index, gallery_pair, nearest_reference};
+use report::{
+    CostHistories, GalleryMachine, HtmlPage, PageDetail, PageRun, gallery_index, gallery_pair, nearest_reference,
+};
 
 use super::sources::{self, NamedRun, PageSources, Privacy};
-use super::{Held, check_free, command, smallest};
+use super::whole::{Held, check_free, command, smallest};
 use crate::cli::ReportArgs;
 use crate::output::{Misuse, Outcome, say};
 
@@ -36,17 +38,28 @@ pub(super) fn gallery(args: &ReportArgs, privacy: Privacy) -> anyhow::Result<Out
 /// The machines with the names of their pages.
 fn named(sources: &PageSources, privacy: Privacy) -> anyhow::Result<Vec<(String, &NamedRun)>> {
     if !sources.sections.is_empty() {
-        return Err(Misuse("a gallery is of runs; name documents and folders of fleets with -o PAGE.html".into()).into());
+        return Err(
+            Misuse("a gallery is of runs; name documents and folders of fleets with -o PAGE.html".into()).into()
+        );
     }
     match sources.runs.len() {
         0 => return Err(Misuse("a gallery needs a run".into()).into()),
         1..=MOST_MACHINES => {}
-        many => return Err(Misuse(format!("{many} machines are too many for a gallery, {MOST_MACHINES} are the most; name fewer")).into()),
+        many => {
+            return Err(Misuse(format!(
+                "{many} machines are too many for a gallery, {MOST_MACHINES} are the most; name fewer"
+            ))
+            .into());
+        }
     }
     let mut known = BTreeSet::new();
     let machines = sources.runs.iter().zip(1..).map(|(named, number)| {
         let host = named.original.machine.host.clone().filter(|_| privacy == Privacy::Named);
-        let name = if named.run.is_book() { named.run.id.clone() } else { host.unwrap_or_else(|| format!("machine-{number}")) };
+        let name = if named.run.is_book() {
+            named.run.id.clone()
+        } else {
+            host.unwrap_or_else(|| format!("machine-{number}"))
+        };
         let plain = record::is_plain_name(&name) && name.len() <= 64 && name != "index";
         let name = if plain && known.insert(name.clone()) { name } else { format!("machine-{number}") };
         known.insert(name.clone());
@@ -57,7 +70,8 @@ fn named(sources: &PageSources, privacy: Privacy) -> anyhow::Result<Vec<(String,
 
 /// Every page with the name of its file.
 fn pages(machines: &[(String, &NamedRun)]) -> anyhow::Result<Vec<(String, String)>> {
-    let shown: Vec<GalleryMachine<'_>> = machines.iter().map(|(name, named)| GalleryMachine { name, run: &named.run }).collect();
+    let shown: Vec<GalleryMachine<'_>> =
+        machines.iter().map(|(name, named)| GalleryMachine { name, run: &named.run }).collect();
     let mut pages = vec![("index.html".to_string(), gallery_index(&shown, TITLE))];
     for (name, named) in machines {
         pages.push((format!("{name}.html"), machine(name, &named.run)?));
@@ -72,7 +86,7 @@ fn machine(name: &str, run: &Run) -> anyhow::Result<String> {
     let references = store::references(&run.machine.architecture);
     let beside = nearest_reference(run, &references);
     let histories = CostHistories::new();
-    smallest(&|detail: PageDetail, held: Held| {
+    smallest(run, &|detail: PageDetail, held: Held| {
         let runs: Vec<PageRun<'_>> = vec![held.page_run(name, run)?];
         let page = HtmlPage {
             runs: &runs,
@@ -86,6 +100,6 @@ fn machine(name: &str, run: &Run) -> anyhow::Result<String> {
             anonymous: false,
             index: Some("index.html"),
         };
-        Ok(page.html())
+        Ok(report::html_page(&page))
     })
 }

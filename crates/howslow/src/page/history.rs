@@ -38,21 +38,24 @@ pub(super) fn of(run: &Run, privacy: Privacy) -> (CostHistories, Option<Section>
 fn histories(store: &Store, own: &Head, heads: &[&Head]) -> anyhow::Result<CostHistories> {
     let moment = |text: &str| text.parse::<Timestamp>().ok().map(|time| time.as_second() as f64);
     let now = moment(&own.started);
-    let known: BTreeMap<&str, f64> = heads
-        .iter()
-        .filter_map(|head| Some((head.id.as_str(), (now? - moment(&head.started)?) / 86_400.0)))
-        .collect();
+    let known: BTreeMap<&str, f64> =
+        heads.iter().filter_map(|head| Some((head.id.as_str(), (now? - moment(&head.started)?) / 86_400.0))).collect();
     let Some(oldest) = heads.last() else { return Ok(CostHistories::new()) };
     let filter = Filter { machine: Some(own.class.clone()), since: Some(oldest.ordered.clone()), ..Filter::default() };
     let mut found = CostHistories::new();
-    store.costs(&filter, &|series| series.unit == "ns" && !series.beside_work, &mut |table: &CostTable, row: Row| {
-        let head = &table.runs[row.run as usize];
-        if let Some(days_before) = known.get(head.id.as_str()) {
-            let figure = EarlierFigure { days_before: *days_before, value: row.value, low: row.low, high: row.high };
-            found.entry(table.series[row.series as usize].name()).or_default().push(figure);
-        }
-        ControlFlow::Continue(())
-    })?;
+    store.costs(
+        &filter,
+        &|series| series.unit == "ns" && !series.beside_work,
+        &mut |table: &CostTable, row: Row| {
+            let head = &table.runs[row.run as usize];
+            if let Some(days_before) = known.get(head.id.as_str()) {
+                let figure =
+                    EarlierFigure { days_before: *days_before, value: row.value, low: row.low, high: row.high };
+                found.entry(table.series[row.series as usize].name()).or_default().push(figure);
+            }
+            ControlFlow::Continue(())
+        },
+    )?;
     found.values_mut().for_each(|figures| figures.sort_by(|one, other| other.days_before.total_cmp(&one.days_before)));
     Ok(found)
 }

@@ -115,5 +115,9 @@ fn document(name: &str, error: &anyhow::Error) -> Option<anyhow::Result<Value>> 
         let text = record::read_text(path, MOST_DOCUMENT)?;
         Ok(serde_json::from_str(&text)?)
     };
-    Some(read().map_err(|why| anyhow::anyhow!("{}: neither a run nor a document of howslow: {why}", record::printable(name))))
+    Some(
+        read().map_err(|why| {
+            anyhow::anyhow!("{}: neither a run nor a document of howslow: {why}", record::printable(name))
+        }),
+    )
 }

@@ -41,7 +41,12 @@ fn a_page_holds_its_run_without_what_identifies_its_host() {
     let run = record::run_from_bytes(held.as_bytes()).expect("a run");
     let original = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
     assert_eq!(run.costs.len(), original.costs.len());
-    assert!(run.costs.iter().zip(&original.costs).all(|(one, other)| one.net_ns == other.net_ns && one.rounds == other.rounds));
+    assert!(
+        run.costs
+            .iter()
+            .zip(&original.costs)
+            .all(|(one, other)| one.net_ns == other.net_ns && one.rounds == other.rounds)
+    );
     howslow(&data).arg("compare").arg(&page).arg(&file).assert().success().stdout(contains("0 slower, 0 faster"));
     // What exists is kept, unless it may be replaced.
     report(&page).code(2).stderr(contains("--force"));
@@ -62,19 +67,27 @@ fn several_runs_documents_and_faults() {
     let sources = [file.as_os_str(), "pdp-11-24".as_ref(), document.as_os_str()];
     howslow(&data).arg("report").args(sources).arg("-o").arg(&page).assert().success();
     let text = read(&page);
-    assert!(text.contains("id=\"compared\"") && text.contains("&lt;b&gt;why&lt;/b&gt;") && !text.contains("<b>why"), "{text}");
+    assert!(
+        text.contains("id=\"compared\"") && text.contains("&lt;b&gt;why&lt;/b&gt;") && !text.contains("<b>why"),
+        "{text}"
+    );
     let second = format!("{}#2", page.display());
     howslow(&data).args(["show", &second]).assert().success().stdout(contains("pdp-11-24"));
     howslow(&data).args(["show", &format!("{}#3", page.display())]).assert().code(1).stderr(contains("2 runs"));
     // A file that is neither, and a page that does not fit where it should go.
     std::fs::write(&document, "[[[").expect("written");
     howslow(&data).arg("report").arg(&document).arg("-o").arg(data.path().join("x.html")).assert().code(1);
-    let limited = format!("ulimit -f 4; exec \"$0\" report '{}' -o '{}/full.html'", file.display(), data.path().display());
+    let limited =
+        format!("ulimit -f 4; exec \"$0\" report '{}' -o '{}/full.html'", file.display(), data.path().display());
     let program = assert_cmd::cargo::cargo_bin!("howslow");
-    let full = std::process::Command::new("sh").args(["-c", &limited]).arg(program).env("HOWSLOW_DATA", data.path()).output();
+    let full =
+        std::process::Command::new("sh").args(["-c", &limited]).arg(program).env("HOWSLOW_DATA", data.path()).output();
     let full = full.expect("sh runs");
     assert_eq!(full.status.code(), Some(1), "{}", String::from_utf8_lossy(&full.stderr));
-    let left: Vec<_> = std::fs::read_dir(data.path()).expect("a folder").filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let left: Vec<_> = std::fs::read_dir(data.path())
+        .expect("a folder")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
     assert!(left.iter().all(|name| !name.contains("full.html") && !name.ends_with(".part")), "{left:?}");
 }
 

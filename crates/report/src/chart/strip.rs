@@ -57,7 +57,8 @@ impl Strip {
         series.dedup();
         for place in series {
             let (mut spans, mut values) = (String::new(), String::new());
-            let of_series = self.marks.iter().filter(|mark| mark.series == place && mark.value.is_finite() && mark.value > 0.0);
+            let of_series =
+                self.marks.iter().filter(|mark| mark.series == place && mark.value.is_finite() && mark.value > 0.0);
             for Mark { at, value, low, high, .. } in of_series {
                 let across = at * wide;
                 let _ = write!(spans, "M{across:.0} {:.0}V{:.0}", down(*high), down(*low));

@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use record::printable;
 
-use super::{Block, BlockTable, Section};
+use super::form::{Block, BlockTable, Section};
 use crate::chart::{Chart, Heat};
 
 /// More rows than a reader looks at are counted.

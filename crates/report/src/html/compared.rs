@@ -3,14 +3,16 @@
 use std::fmt::Write;
 
 use analysis::compare::{
-    Against, ComparedFigure, CompareOptions, Comparison, ComparisonRow, RatioToBase, Verdict, Versions, compare, differences, families,
+    Against, CompareOptions, ComparedFigure, Comparison, ComparisonRow, RatioToBase, Verdict, Versions, compare,
+    differences, families,
 };
 use analysis::statistics::Interval;
 use maud::{Markup, PreEscaped, html};
 use record::units::grouped;
 use record::{Cost, CountedIn, Nanoseconds, Run, printable};
 
-use super::{Block, BlockTable, HtmlPage, anchor, blocks};
+use super::blocks;
+use super::form::{Block, BlockTable, HtmlPage, anchor};
 use crate::compare::rows::{ends, times};
 use crate::compare::verdicts::Counts;
 use crate::text::in_table;
@@ -75,7 +77,8 @@ struct Ratios<'t, 'a> {
 impl Ratios<'_, '_> {
     /// The rows that changed, then all others on request.
     fn html(&self) -> Markup {
-        let (mut changed, same): (Vec<&ComparisonRow<'_>>, Vec<&ComparisonRow<'_>>) = self.it.rows.iter().partition(|row| row.changed());
+        let (mut changed, same): (Vec<&ComparisonRow<'_>>, Vec<&ComparisonRow<'_>>) =
+            self.it.rows.iter().partition(|row| row.changed());
         changed.sort_by(|one, other| farthest(other).total_cmp(&farthest(one)));
         html! {
             @if changed.is_empty() { p { "No cost changed by more than the noise." } } @else { (self.table(&changed)) }
@@ -200,10 +203,17 @@ fn track(against: &Against, reach: f64) -> String {
 }
 
 fn families_table(it: &Comparison<'_>, names: &[&str]) -> Markup {
-    let titles: Vec<&str> = ["group (geometric mean of its ratios)"].into_iter().chain(names[1..].iter().copied()).chain(["pairs"]).collect();
+    let titles: Vec<&str> = ["group (geometric mean of its ratios)"]
+        .into_iter()
+        .chain(names[1..].iter().copied())
+        .chain(["pairs"])
+        .collect();
     let mut table = BlockTable::new(&format!("<{}>", ">".repeat(names.len() - 1)), &titles);
     for family in families(it) {
-        let means = family.means.iter().map(|mean| mean.ratio.map_or_else(|| "-".into(), |it| format!("{} ({})", times(it.value), ends(&it))));
+        let means = family
+            .means
+            .iter()
+            .map(|mean| mean.ratio.map_or_else(|| "-".into(), |it| format!("{} ({})", times(it.value), ends(&it))));
         let pairs = family.means.iter().map(|mean| mean.pairs).max().unwrap_or(0).to_string();
         table.rows.push([printable(family.name)].into_iter().chain(means).chain([pairs]).collect());
     }
@@ -243,7 +253,8 @@ pub fn factors_blocks(document: &serde_json::Value) -> Vec<Block> {
     let mut table = BlockTable::new("<>", &["family", "factor of the ratio"]);
     for row in document.get("factors").and_then(serde_json::Value::as_array).into_iter().flatten() {
         let text = |key: &str| row.get(key).map(value).unwrap_or_default();
-        let factor = row.get("factor").map(|factor| factor.get("value").unwrap_or(factor)).and_then(serde_json::Value::as_f64);
+        let factor =
+            row.get("factor").map(|factor| factor.get("value").unwrap_or(factor)).and_then(serde_json::Value::as_f64);
         table.rows.push(vec![text("family"), factor.map_or_else(|| "-".into(), times)]);
     }
     vec![Block::Table(table)]

@@ -7,7 +7,8 @@ use maud::{Markup, html};
 use record::{Cost, Doubt, Run, printable};
 
 use super::curves::Curve;
-use super::{HtmlPage, PageDetail, anchor, unfolded};
+use super::form::{HtmlPage, PageDetail, anchor};
+use super::unfolded;
 use crate::doubts::same_kind;
 use crate::footnotes::Footnotes;
 use crate::prices;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use record::{Bytes, Cost, Point, Run, Value, printable};
 
-use super::{PageDetail, blocks};
+use super::blocks;
+use super::form::PageDetail;
 use crate::chart::{Axis, Chart, Series, Unit};
 
 /// More curves than this are for `howslow show`.
@@ -47,7 +48,9 @@ pub(super) fn curves(run: &Run, detail: PageDetail) -> Vec<Curve> {
             found[place].2.push(cost);
         }
     }
-    let drawn = found.into_iter().filter_map(|(operation, axis, costs)| Some((operation, axis, chart(run, operation, axis, &costs)?)));
+    let drawn = found
+        .into_iter()
+        .filter_map(|(operation, axis, costs)| Some((operation, axis, chart(run, operation, axis, &costs)?)));
     let curve = |(place, (operation, axis, chart)): (usize, (&str, &str, Chart))| Curve {
         id: format!("curve-{place}"),
         chart,
@@ -63,14 +66,22 @@ fn chart(run: &Run, operation: &str, axis: &str, costs: &[&Cost]) -> Option<Char
     let mut series: BTreeMap<Point, Vec<(f64, f64, f64, f64)>> = BTreeMap::new();
     for cost in costs {
         let Some(at) = cost.at.0.get(axis).and_then(Value::number) else { continue };
-        let rest = Point(cost.at.0.iter().filter(|(name, _)| *name != axis).map(|(name, value)| (name.clone(), value.clone())).collect());
+        let rest = Point(
+            cost.at
+                .0
+                .iter()
+                .filter(|(name, _)| *name != axis)
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+        );
         let (value, low, high) = (cost.quoted().0, cost.net_ns.low.0, cost.net_ns.high.0);
         let rate = |ns: f64| cost.bytes.0 as f64 / ns * 1e9;
         let figures = if rates { (rate(value), rate(high), rate(low)) } else { (value, low, high) };
         series.entry(rest).or_default().push((at as f64, figures.0, figures.1, figures.2));
     }
     series.retain(|_, points| points.len() >= FEWEST);
-    let bytes = costs.iter().any(|cost| matches!(cost.at.0.get(axis), Some(Value::Bytes(_))) || cost.at.typed().contains("iB"));
+    let bytes =
+        costs.iter().any(|cost| matches!(cost.at.0.get(axis), Some(Value::Bytes(_))) || cost.at.typed().contains("iB"));
     let numbers = || series.values().flatten().map(|point| point.0).filter(|at| *at > 0.0);
     let (least, most) = (numbers().reduce(f64::min)?, numbers().reduce(f64::max)?);
     let unit = if bytes { Unit::Bytes } else { Unit::Count };
@@ -80,7 +91,8 @@ fn chart(run: &Run, operation: &str, axis: &str, costs: &[&Cost]) -> Option<Char
     let drawn = series.into_iter().take(MOST_SERIES).map(|(rest, mut points)| {
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         let intervals = points.iter().map(|point| (point.2, point.3)).collect();
-        Series::new(printable(&rest.values()), points.iter().map(|point| (point.0, point.1)).collect()).with_intervals(intervals)
+        Series::new(printable(&rest.values()), points.iter().map(|point| (point.0, point.1)).collect())
+            .with_intervals(intervals)
     });
     Some(Chart {
         title: format!("{} by {axis}", printable(operation)),
@@ -107,19 +119,22 @@ pub(super) fn section(curves: &[Curve]) -> Markup {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_curve_joins_the_points_of_an_axis_and_marks_the_caches() {
-        let mut run = record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
+        let mut run =
+            record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
         let mut cost = run.costs[0].clone();
         cost.operation = "memory.load".into();
         cost.net_ns = record::Figures::given(5.0, 4.0, 6.0);
-        run.costs = (10..16).map(|power| Cost { at: Point::default().with("set", Value::Bytes(1 << power)), ..cost.clone() }).collect();
-        run.machine.cpu.caches = vec![record::Cache { level: 1, kind: "data".into(), size: Bytes(4096), ..record::Cache::default() }];
+        run.costs = (10..16)
+            .map(|power| Cost { at: Point::default().with("set", Value::Bytes(1 << power)), ..cost.clone() })
+            .collect();
+        run.machine.cpu.caches =
+            vec![record::Cache { level: 1, kind: "data".into(), size: Bytes(4096), ..record::Cache::default() }];
         let curves = curves(&run, PageDetail::Samples);
         assert_eq!(curves.len(), 1);
         assert_eq!(curves[0].chart.series[0].points.len(), 6);

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use record::units::{counted, percent};
 use record::{Doubt, Origin, Run, printable};
 
-use super::{HtmlPage, anchor};
+use super::form::{HtmlPage, anchor};
 use crate::glance;
 use crate::head::{beside, conditions, machine_parts, short_model};
 
@@ -63,8 +63,12 @@ fn verdict(run: &Run, references: &[Run]) -> Markup {
     let sentences = told(&verdict, place);
     let findings = analysis::findings(run, Surroundings { references, present: None });
     let others: Vec<&String> = findings.iter().filter(|sentence| !sentences.contains(sentence)).collect();
-    let normal = sentences.first().cloned().unwrap_or_else(|| "No reference machine has these costs, so what is usual is not known.".into());
-    let odd = odd(&verdict).or_else(|| others.iter().find(|text| text.contains("Likely: ")).map(|text| (*text).clone()));
+    let normal = sentences
+        .first()
+        .cloned()
+        .unwrap_or_else(|| "No reference machine has these costs, so what is usual is not known.".into());
+    let odd =
+        odd(&verdict).or_else(|| others.iter().find(|text| text.contains("Likely: ")).map(|text| (*text).clone()));
     let shown = odd.clone().unwrap_or_default();
     let rest: Vec<&&String> = others.iter().filter(|sentence| ***sentence != shown).collect();
     html! {
@@ -98,7 +102,10 @@ fn what_to_do(verdict: &BesideReferences<'_>, run: &Run, place: Place) -> String
     let remedy = verdict.odd.iter().find_map(|oddity| Some(oddity.remedy?.text(place)));
     if let Some(remedy) = remedy {
         let mut letters = remedy.chars();
-        return letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>() + ".").unwrap_or_default();
+        return letters
+            .next()
+            .map(|first| first.to_uppercase().chain(letters).collect::<String>() + ".")
+            .unwrap_or_default();
     }
     if verdict.open.len() > 2 {
         return format!(
@@ -108,7 +115,10 @@ fn what_to_do(verdict: &BesideReferences<'_>, run: &Run, place: Place) -> String
         );
     }
     if run.noise.others > 0.2 {
-        return format!("Run again on a quiet machine: other programs took {} of its CPU time.", percent(run.noise.others));
+        return format!(
+            "Run again on a quiet machine: other programs took {} of its CPU time.",
+            percent(run.noise.others)
+        );
     }
     "Nothing: keep this page as the state to compare with.".into()
 }
@@ -128,10 +138,15 @@ fn certainty(run: &Run) -> Markup {
     let sound = run.costs.iter().filter(|cost| !cost.doubts.iter().any(Doubt::is_serious)).count();
     let facts = [
         format!("{}{rounds}; {sound} without a serious doubt", counted(run.costs.len() as u64, "cost")),
-        run.noise.undisturbed().map_or_else(String::new, |share| format!("cores undisturbed {} of the time", percent(share))),
+        run.noise
+            .undisturbed()
+            .map_or_else(String::new, |share| format!("cores undisturbed {} of the time", percent(share))),
         conditions(run),
         run.noise.band.as_ref().map_or_else(String::new, |band| {
-            format!("the same operation measured twice differs by {} at most, nine times in ten", percent(band.difference))
+            format!(
+                "the same operation measured twice differs by {} at most, nine times in ten",
+                percent(band.difference)
+            )
         }),
         beside(run),
     ];

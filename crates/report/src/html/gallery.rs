@@ -29,13 +29,13 @@ const SHOWN: [(&str, &[&str]); 8] = [
 /// The index: a line for each machine, and the pages of two.
 pub fn gallery_index(machines: &[GalleryMachine<'_>], title: &str) -> String {
     let body = html! {
-        header { p.brand { "howslow" } h1 { (printable(title)) } p.sub { (machines.len()) " machines; every figure has an interval on the page of its machine" } }
+        header { p.brand { "howslow" } h1 { (printable(title)) } p.sub { (machines.len()) " machines, each figure with half of its interval" } }
         main {
             section id="machines" {
                 h2 { "Machines" }
                 div.wide tabindex="0" role="region" aria-label="Machines" {
                     table.plain {
-                        thead { tr { th scope="col" { "machine" } th scope="col" { "what it is" } th scope="col" { "date" } th scope="col" class="r" { "costs" }
+                        thead { tr { th scope="col" { "machine" } th scope="col" { "date" } th scope="col" class="r" { "costs" }
                             @for (title, _) in SHOWN { th scope="col" class="r" { (title) } } } }
                         tbody { @for machine in machines { (line(machine)) } }
                     }
@@ -50,13 +50,12 @@ pub fn gallery_index(machines: &[GalleryMachine<'_>], title: &str) -> String {
 
 fn line(machine: &GalleryMachine<'_>) -> Markup {
     let run = machine.run;
-    let figure = |names: &[&str]| names.iter().find_map(|name| found(run, name)).map_or_else(|| "-".into(), told);
+    let figure = |names: &[&str]| names.iter().find_map(|name| found(run, name)).map_or_else(|| html! { "-" }, told);
     let day = run.started.get(..10).unwrap_or(&run.started);
     html! {
         tr {
-            th scope="row" { a href={ (machine.name) ".html" } { (printable(machine.name)) } }
-            td { (printable(&machine_parts(&run.machine).join(", "))) }
-            td { (printable(day)) }
+            th scope="row" { div.m { a href={ (machine.name) ".html" } { (printable(machine.name)) } br; small { (printable(&machine_parts(&run.machine).join(", "))) } } }
+            td.r { (printable(day)) }
             td.r { (run.costs.len()) }
             @for (_, names) in SHOWN { td.r { (figure(names)) } }
         }
@@ -69,9 +68,9 @@ fn found<'r>(run: &'r Run, name: &str) -> Option<&'r Cost> {
 }
 
 /// A figure with half its interval.
-fn told(cost: &Cost) -> String {
-    let half = cost.half_width().map_or_else(String::new, |half| format!(" ± {}", record::units::relative_width(half)));
-    format!("{}{half}", cost.quoted())
+fn told(cost: &Cost) -> Markup {
+    let half = cost.half_width().map(record::units::relative_width);
+    html! { (cost.quoted().to_string()) @if let Some(half) = half { br; small { "± " (half) } } }
 }
 
 /// A triangle of links to the pages of two.
@@ -87,7 +86,7 @@ fn pairs(machines: &[GalleryMachine<'_>]) -> Markup {
                             tr {
                                 th scope="row" { (printable(base.name)) }
                                 @for (column, other) in machines.iter().enumerate().skip(1) {
-                                    td { @if column > place { a href=(pair_file(base.name, other.name)) aria-label={ (base.name) " and " (other.name) } { "compare" } } }
+                                    td { @if column > place { a href=(pair_file(base.name, other.name)) aria-label={ "compare " (base.name) " and " (other.name) } { "compare" } } }
                                 }
                             }
                         }

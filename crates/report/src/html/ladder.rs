@@ -5,7 +5,7 @@ use std::fmt::Write;
 use maud::{Markup, PreEscaped, html};
 use record::{Cost, Nanoseconds, Run, printable};
 
-use super::{HtmlPage, anchor};
+use super::form::{HtmlPage, anchor};
 use crate::glance;
 
 /// The scale: so many decades from 0.1 ns on.
@@ -15,7 +15,8 @@ const MOST_LINKS: usize = 250;
 
 pub(super) fn ladder(page: &HtmlPage<'_>) -> Markup {
     let [first, rest @ ..] = page.runs else { return html! {} };
-    let second = rest.first().map(|other| (other.name.as_str(), other.run)).or(page.beside.map(|run| (run.id.as_str(), run)));
+    let second =
+        rest.first().map(|other| (other.name.as_str(), other.run)).or(page.beside.map(|run| (run.id.as_str(), run)));
     let mut costs: Vec<&Cost> = glance::wanted(first.run).into_iter().filter(|cost| is_shown(cost)).collect();
     costs.sort_by(|one, other| one.quoted().0.total_cmp(&other.quoted().0));
     let left_out = first.run.costs.iter().filter(|cost| !is_shown(cost)).count();
@@ -57,7 +58,9 @@ fn place(ns: f64) -> f64 {
 }
 
 fn rung(cost: &Cost, other: Option<&Run>) -> Markup {
-    let there = other.and_then(|run| run.costs.iter().find(|it| it.operation == cost.operation && it.at == cost.at)).filter(|it| is_shown(it));
+    let there = other
+        .and_then(|run| run.costs.iter().find(|it| it.operation == cost.operation && it.at == cost.at))
+        .filter(|it| is_shown(it));
     html! {
         li {
             a href={ "#" (anchor(cost)) } {
@@ -76,7 +79,11 @@ fn track(cost: &Cost, there: Option<&Cost>) -> String {
     let (low, high) = (place(cost.net_ns.low.0.max(0.0)), place(cost.net_ns.high.0));
     let mut svg = String::from("<svg class=\"track\" aria-hidden=\"true\">");
     if let Some(there) = there {
-        let _ = write!(svg, "<svg x=\"{:.2}%\" y=\"50%\" class=\"o\"><path class=\"k1\" d=\"M-6 0L0 -6L6 0L0 6z\"/></svg>", place(there.quoted().0));
+        let _ = write!(
+            svg,
+            "<svg x=\"{:.2}%\" y=\"50%\" class=\"o\"><path class=\"k1\" d=\"M-6 0L0 -6L6 0L0 6z\"/></svg>",
+            place(there.quoted().0)
+        );
     }
     if cost.has_interval() {
         let _ = write!(svg, "<line class=\"k0\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"50%\" y2=\"50%\"/>");

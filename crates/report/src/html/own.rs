@@ -5,7 +5,7 @@ use analysis::scalability::scalings;
 use record::units::grouped;
 use record::{Nanoseconds, Percentile, Run, Tail};
 
-use super::{Block, BlockTable, Section};
+use super::form::{Block, BlockTable, Section};
 use crate::scaling::{scaling_chart, verdict};
 use crate::tails::tail_charts;
 
@@ -27,7 +27,10 @@ fn tails(run: &Run) -> Section {
         };
         tail.percentiles.iter().take(5).map(told).chain([Nanoseconds(tail.longest_ns).to_string()]).collect()
     };
-    let mut table = BlockTable::new("<>>>>>>>", &["single iterations", "samples", "p50", "p90", "p99", "p99.9", "p99.99", "longest"]);
+    let mut table = BlockTable::new(
+        "<>>>>>>>",
+        &["single iterations", "samples", "p50", "p90", "p99", "p99.9", "p99.99", "longest"],
+    );
     for (cost, tails) in run.costs.iter().filter_map(|cost| Some((cost, cost.tails.as_ref()?))) {
         let mut add = |name: String, tail: &Tail| {
             table.rows.push([vec![name, grouped(tail.samples as f64)], percentiles(tail)].concat());

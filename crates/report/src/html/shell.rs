@@ -3,17 +3,18 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::printable;
 
-use super::{HtmlPage, blocks, compared, costs, curves, first, ladder, own};
+use super::form::HtmlPage;
+use super::{blocks, compared, costs, curves, first, ladder, own};
 use crate::head::machine_parts;
 
 /// The style and the script of every page. The policy names them by their SHA-256, which a test keeps current.
 pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const SCRIPT: &str = include_str!("page.js");
-pub(super) const STYLE_HASH: &str = "rDn6hXv5l3KEuNIHI9qwNAkPTNt5QkOH/hSfsWZTtl4=";
+pub(super) const STYLE_HASH: &str = "TMfJdmn0iSeIkWKNsamwWoiNJItqSHWjOCErmjvJopU=";
 pub(super) const SCRIPT_HASH: &str = "HFwjj1In0EnGSuxgjdNpLdj0D8xQgQqdgf1f1+oupWQ=";
 
 /// The page of runs and sections.
-pub(super) fn page(page: &HtmlPage<'_>) -> String {
+pub fn html_page(page: &HtmlPage<'_>) -> String {
     let title = title(page);
     let curves = page.runs.first().map(|first| curves::curves(first.run, page.detail)).unwrap_or_default();
     let own = page.runs.first().map(|first| own::sections(first.run)).unwrap_or_default();
@@ -66,7 +67,9 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
 /// HTML does not need the ends of cells, rows and items. Text holds no `<`, so that these are tags. The style, the script and the runs hold
 /// none of them.
 fn without_needless_ends(page: &str) -> String {
-    ["</td>", "</th>", "</tr>", "</tbody>", "</li>", "</dd>", "</dt>"].iter().fold(page.to_string(), |page, end| page.replace(end, ""))
+    ["</td>", "</th>", "</tr>", "</tbody>", "</li>", "</dd>", "</dt>"]
+        .iter()
+        .fold(page.to_string(), |page, end| page.replace(end, ""))
 }
 
 /// A run's machine in one line.
@@ -85,7 +88,11 @@ fn title(page: &HtmlPage<'_>) -> String {
 }
 
 /// The parts of the page: anchor and name.
-fn navigation<'p>(page: &'p HtmlPage<'_>, own: &'p [super::Section], has_curves: bool) -> Vec<(&'p str, &'p str)> {
+fn navigation<'p>(
+    page: &'p HtmlPage<'_>,
+    own: &'p [super::form::Section],
+    has_curves: bool,
+) -> Vec<(&'p str, &'p str)> {
     let mut names = Vec::new();
     if page.runs.len() > 1 {
         names.push(("compared", "Compared"));

@@ -4,7 +4,7 @@ use analysis::answer::Answer;
 use analysis::study::{StudyAnswer, TableAnswer};
 use record::Departure;
 
-use super::{Block, BlockColumn, BlockTable, Section};
+use super::form::{Block, BlockColumn, BlockTable, Section};
 use crate::footnotes::Footnotes;
 use crate::study::{cell, held, outcome, study_charts};
 use crate::text::Style;
@@ -25,7 +25,12 @@ pub fn study_section(name: &str, answer: &StudyAnswer) -> Option<Section> {
     section = section.with(Block::Folded("The paper's sentences, tested here".into(), vec![claims(answer)]));
     section = section.with(Block::Folded("The paper's tables beside this run's".into(), tables));
     let departures = answer.departures.iter().map(Departure::text).collect();
-    Some(section.with(Block::Folded("Printed, but not what the printed figures give".into(), vec![Block::List(departures)])))
+    Some(
+        section.with(Block::Folded(
+            "Printed, but not what the printed figures give".into(),
+            vec![Block::List(departures)],
+        )),
+    )
 }
 
 fn claims(answer: &StudyAnswer) -> Block {

@@ -6,7 +6,7 @@ use record::units::{counted, percent, significant};
 use record::{Cost, Doubt, Nanoseconds, Round, Run, Term, printable};
 
 use super::curves::Curve;
-use super::{HtmlPage, PageDetail, anchor};
+use super::form::{HtmlPage, PageDetail, anchor};
 use crate::chart::strip::{Mark, Strip};
 use crate::interval::value_or_bound;
 
@@ -46,7 +46,13 @@ fn named(term: &Term) -> Markup {
 
 /// `2`, `0.5`; `?` for what is no number.
 fn significant_times(times: f64) -> String {
-    if !times.is_finite() { "?".into() } else if times.fract() == 0.0 { format!("{times}") } else { significant(times) }
+    if !times.is_finite() {
+        "?".into()
+    } else if times.fract() == 0.0 {
+        format!("{times}")
+    } else {
+        significant(times)
+    }
 }
 
 /// What is known of the cost beside its headline figure.
@@ -71,7 +77,12 @@ fn facts(cost: &Cost) -> Vec<String> {
         (cost.switches.voluntary, "voluntary switches"),
         (cost.switches.involuntary, "involuntary switches"),
     ];
-    facts.extend(counts.iter().filter(|(count, _)| *count >= 0.01).map(|(count, what)| format!("{} {what}", significant(*count))));
+    facts.extend(
+        counts
+            .iter()
+            .filter(|(count, _)| *count >= 0.01)
+            .map(|(count, what)| format!("{} {what}", significant(*count))),
+    );
     if cost.bytes.0 > 0 {
         facts.push(format!("moves {}", cost.bytes));
     }
@@ -86,9 +97,12 @@ fn samples(cost: &Cost) -> Option<Markup> {
     let mut marks = Vec::new();
     for (place, round) in rounds.iter().enumerate() {
         for (series, quiet) in [(0, true), (1, false)] {
-            let of = round.ns.iter().zip(&round.quiet).filter(|(ns, is)| **is == quiet && ns.is_finite()).map(|(ns, _)| *ns);
+            let of =
+                round.ns.iter().zip(&round.quiet).filter(|(ns, is)| **is == quiet && ns.is_finite()).map(|(ns, _)| *ns);
             let all = analysis::statistics::sorted(of);
-            let (Some(low), Some(high), Some(value)) = (all.first(), all.last(), analysis::statistics::median(all.iter().copied())) else {
+            let (Some(low), Some(high), Some(value)) =
+                (all.first(), all.last(), analysis::statistics::median(all.iter().copied()))
+            else {
                 continue;
             };
             let at = (place as f64 + if quiet { 0.4 } else { 0.6 }) / count;
@@ -119,9 +133,15 @@ fn strip(strip: &Strip, told: &str) -> Option<Markup> {
 }
 
 /// The figures of earlier runs, and this one's.
-fn history(cost: &Cost, figures: &[super::EarlierFigure]) -> Option<Markup> {
+fn history(cost: &Cost, figures: &[super::form::EarlierFigure]) -> Option<Markup> {
     let first = figures.iter().map(|figure| figure.days_before).fold(0.0, f64::max);
-    let own = Mark { at: (figures.len() as f64 + 0.5) / (figures.len() as f64 + 1.0), value: cost.quoted().0, low: cost.net_ns.low.0, high: cost.net_ns.high.0, series: 0 };
+    let own = Mark {
+        at: (figures.len() as f64 + 0.5) / (figures.len() as f64 + 1.0),
+        value: cost.quoted().0,
+        low: cost.net_ns.low.0,
+        high: cost.net_ns.high.0,
+        series: 0,
+    };
     let count = figures.len() as f64 + 1.0;
     let earlier = figures.iter().enumerate().map(|(place, figure)| Mark {
         at: (place as f64 + 0.5) / count,

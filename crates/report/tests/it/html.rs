@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use howslow_report::{
-    AnonymousDocument, CostHistories, GalleryMachine, HtmlPage, PageDetail, PageRun, document_section, gallery_index, gallery_pair,
+    AnonymousDocument, CostHistories, GalleryMachine, HtmlPage, PageDetail, PageRun, document_section, gallery_index,
+    gallery_pair, html_page,
 };
 use record::Run;
 use serde_json::{Value, json};
@@ -36,7 +37,8 @@ fn hostile_run() -> Run {
         cost.terms.iter_mut().for_each(|term| term.operation = hostile());
         cost.explained_by.push(record::Term { times: f64::NAN, operation: hostile(), at: record::Point::default() });
     }
-    let skip = record::Skip { operation: hostile(), at: record::Point::default(), reason: hostile(), remedy: hostile() };
+    let skip =
+        record::Skip { operation: hostile(), at: record::Point::default(), reason: hostile(), remedy: hostile() };
     run.skipped = vec![skip];
     // Figures of no meaning.
     run.costs[0].net_ns = record::Figures::given(f64::NAN, f64::NEG_INFINITY, f64::INFINITY);
@@ -60,7 +62,7 @@ fn page(runs: &[(&str, &Run)], sections: Vec<howslow_report::Section>) -> String
         anonymous: true,
         index: None,
     };
-    page.html()
+    html_page(&page)
 }
 
 /// Every tag of the page is one that pages have, with attributes that they have. Only the page's own script runs.
@@ -78,11 +80,17 @@ fn harmless(page: &str) {
             assert!(TAGS.contains(&format!(" {name} ")), "<{}", tag.chars().take(80).collect::<String>());
             let (inside, _) = tag.split_once('>').expect("a tag ends");
             let drawn = ["path", "line", "circle", "rect", "svg"].contains(&name.as_str());
-            assert!(!drawn || !(inside.contains("NaN") || inside.contains("\"inf") || inside.contains("-inf")), "<{inside}");
+            assert!(
+                !drawn || !(inside.contains("NaN") || inside.contains("\"inf") || inside.contains("-inf")),
+                "<{inside}"
+            );
             let quoted = inside.split('"').step_by(2).collect::<Vec<_>>().join("\"");
             assert!(!quoted.contains(" on") && !quoted.contains(" style="), "<{inside}");
             for link in inside.split(" href=\"").skip(1) {
-                assert!(link.starts_with('#') || link.split('"').next().is_some_and(|to| to.ends_with(".html")), "{link}");
+                assert!(
+                    link.starts_with('#') || link.split('"').next().is_some_and(|to| to.ends_with(".html")),
+                    "{link}"
+                );
             }
         }
     }
@@ -105,7 +113,8 @@ fn hostile_runs_are_text() {
 /// Documents of every kind that a page draws, with hostile texts and numbers in all of their places.
 fn hostile_documents() -> Vec<Value> {
     let big = "x".repeat(1 << 20);
-    let rows: Vec<Value> = (0..20_000).map(|row| json!({ "what": HOSTILE, "count": row, "ns": -1e308, (HOSTILE): HOSTILE })).collect();
+    let rows: Vec<Value> =
+        (0..20_000).map(|row| json!({ "what": HOSTILE, "count": row, "ns": -1e308, (HOSTILE): HOSTILE })).collect();
     let deep = (0..100).fold(json!(HOSTILE), |inner, _| json!({ (HOSTILE): [inner], "b": 1 }));
     let any = json!({ "name": HOSTILE, "node": HOSTILE, "value": 1e308, "share": -5, "ratio": { "value": 1e300, "low": -1e308, "high": null } });
     vec![
@@ -139,7 +148,9 @@ fn hostile_documents_are_text_and_bounded() {
 fn a_fleet_of_a_thousand_nodes_is_a_page_of_a_few_megabytes() {
     let names: Vec<String> = (0..1000).map(|node| format!("node-{node:04}")).collect();
     let families: Vec<Value> = (0..20).map(|family| json!({ "name": format!("family {family}") })).collect();
-    let ratios: Vec<Vec<f64>> = (0..1000).map(|node| (0..20).map(|family| 1.0 + f64::from((node * 7 + family) % 23) / 100.0).collect()).collect();
+    let ratios: Vec<Vec<f64>> = (0..1000)
+        .map(|node| (0..20).map(|family| 1.0 + f64::from((node * 7 + family) % 23) / 100.0).collect())
+        .collect();
     let fleet = json!({ "false_share": 0.05, "slow": [], "classes": [{ "class": "a", "nodes": names, "families": families, "ratios": ratios }] });
     let page = page(&[], vec![document_section(&fleet, "fleet", 1)]);
     assert!(page.len() < 5 << 20, "{} bytes", page.len());
@@ -150,7 +161,15 @@ fn a_fleet_of_a_thousand_nodes_is_a_page_of_a_few_megabytes() {
 fn a_page_says_what_was_found_and_how_sure_it_is() {
     let run = example();
     let page = page(&[("this machine", &run)], Vec::new());
-    for wanted in ["<h2 id=\"verdict\">Verdict</h2>", "<dt>Normal", "<dt>Odd", "<dt>Do", "How sure", "id=\"ladder\"", "id=\"costs\""] {
+    for wanted in [
+        "<h2 id=\"verdict\">Verdict</h2>",
+        "<dt>Normal",
+        "<dt>Odd",
+        "<dt>Do",
+        "How sure",
+        "id=\"ladder\"",
+        "id=\"costs\"",
+    ] {
         assert!(page.contains(wanted), "{wanted}");
     }
     let mut anchors = String::new();

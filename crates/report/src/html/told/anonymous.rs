@@ -23,7 +23,8 @@ impl AnonymousDocument {
         match value {
             Value::String(text) => {
                 if let Some((kind, name)) = kind_of(key, text) {
-                    let next = format!("{kind} {}", self.names.values().filter(|known| known.starts_with(kind)).count() + 1);
+                    let next =
+                        format!("{kind} {}", self.names.values().filter(|known| known.starts_with(kind)).count() + 1);
                     self.names.entry(name.into()).or_insert(next);
                 }
             }
@@ -42,13 +43,19 @@ impl AnonymousDocument {
         match value {
             // What a bill is of is a command line; what a row of it is, a call.
             Value::Object(fields) if key == "seen" && fields.contains_key("what") => {
-                let rest: serde_json::Map<String, Value> = fields.iter().filter(|(name, _)| *name != "what").map(|(name, field)| (name.clone(), field.clone())).collect();
+                let rest: serde_json::Map<String, Value> = fields
+                    .iter()
+                    .filter(|(name, _)| *name != "what")
+                    .map(|(name, field)| (name.clone(), field.clone()))
+                    .collect();
                 let mut clean = self.clean(&Value::Object(rest), "");
                 clean["what"] = Value::String("a command".into());
                 clean
             }
             Value::String(_) if DROPPED.contains(&key) => Value::Null,
-            Value::String(text) if COMMANDS.contains(&key) => Value::String(self.known(text).unwrap_or_else(|| "the command".into())),
+            Value::String(text) if COMMANDS.contains(&key) => {
+                Value::String(self.known(text).unwrap_or_else(|| "the command".into()))
+            }
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => Value::Array(items.iter().map(|item| self.clean(item, key)).collect()),
             Value::Object(fields) => {
@@ -79,8 +86,20 @@ impl AnonymousDocument {
 /// What a task is called in causes.
 const TASK: &str = "task: ";
 /// Fields whose texts say where or when.
-const DROPPED: [&str; 12] =
-    ["host", "cgroup", "run", "id", "started", "finished", "since", "command_line", "version", "path", "label", "build"];
+const DROPPED: [&str; 12] = [
+    "host",
+    "cgroup",
+    "run",
+    "id",
+    "started",
+    "finished",
+    "since",
+    "command_line",
+    "version",
+    "path",
+    "label",
+    "build",
+];
 /// Fields that hold command lines.
 const COMMANDS: [&str; 2] = ["bills", "command"];
 /// Fields with numbers of the host.
@@ -99,7 +118,9 @@ fn kind_of<'t>(key: &str, text: &'t str) -> Option<(&'static str, &'t str)> {
 /// `20261124-090514-gdyp`, alone or with a mark behind it.
 fn is_run_id(word: &str) -> bool {
     let mut parts = word.split('-');
-    let digits = |part: Option<&str>, count| part.is_some_and(|part: &str| part.len() == count && part.bytes().all(|b| b.is_ascii_digit()));
+    let digits = |part: Option<&str>, count| {
+        part.is_some_and(|part: &str| part.len() == count && part.bytes().all(|b| b.is_ascii_digit()))
+    };
     digits(parts.next(), 8) && digits(parts.next(), 6) && parts.next().is_some_and(|part| part.len() == 4)
 }
 

@@ -3,8 +3,8 @@
 use record::units::Amount;
 use serde_json::Value;
 
-use super::super::{Block, BlockTable, Section};
-use super::{MOST, count, items, number, share, text, time};
+use super::super::form::{Block, BlockTable, Section};
+use super::json::{MOST, count, items, number, share, text, time};
 use crate::chart::Flame;
 
 /// Lines that are shown at once.
@@ -14,7 +14,8 @@ pub(super) fn bill(document: &Value, id: String) -> Section {
     let seen = document.get("seen").unwrap_or(&Value::Null);
     let elapsed = number(seen, "elapsed_ns");
     let charged = number(document, "charged_ns");
-    let kernel = if document.get("kernel_alone").and_then(Value::as_bool) == Some(true) { " in the kernel" } else { "" };
+    let kernel =
+        if document.get("kernel_alone").and_then(Value::as_bool) == Some(true) { " in the kernel" } else { "" };
     let head = format!(
         "Of {}: {} elapsed, {} of processor time charged{kernel}, of which the bill explains {}; counted by {}.",
         text(seen, "what"),
@@ -68,10 +69,13 @@ fn lines(document: &Value) -> (BlockTable, BlockTable) {
 }
 
 fn waits(seen: &Value) -> BlockTable {
-    let mut table = BlockTable::new("<<>>>>", &["in the call", "for", "times", "together", "half within", "99 in 100 within"]);
+    let mut table =
+        BlockTable::new("<<>>>>", &["in the call", "for", "times", "together", "half within", "99 in 100 within"]);
     let together = seen.get("together").unwrap_or(&Value::Null);
     let mut waits: Vec<&Value> = items(together, "waits").iter().collect();
-    waits.sort_by(|one, other| number(other, "total_ns").unwrap_or(0.0).total_cmp(&number(one, "total_ns").unwrap_or(0.0)));
+    waits.sort_by(|one, other| {
+        number(other, "total_ns").unwrap_or(0.0).total_cmp(&number(one, "total_ns").unwrap_or(0.0))
+    });
     for wait in waits.into_iter().take(FEW) {
         table.rows.push(vec![
             text(wait, "call").into(),
@@ -105,18 +109,21 @@ fn stacks(seen: &Value) -> String {
 
 /// Two bills: before and after.
 pub(super) fn changes(document: &Value, id: String) -> Section {
-    let names = super::texts(document, "bills");
+    let names = super::json::texts(document, "bills");
     let [before, after] = [0, 1].map(|place| names.get(place).cloned().unwrap_or_default());
     let mut figures = BlockTable::new("<>>><", &["for each unit", "before", "after", "after over before", "verdict"]);
     for figure in items(document, "figures").iter().take(MOST) {
         let name = text(figure, "figure");
         let is_time = ["elapsed", "cpu", "user", "kernel", "waiting"].contains(&name);
         let told = |key: &str| if is_time { time(number(figure, key)) } else { count(number(figure, key)) };
-        let ratio = items(figure, "ratio").iter().filter_map(Value::as_f64).map(|end| format!("{end:.3}")).collect::<Vec<_>>();
-        let verdict = if text(figure, "verdict") == "single" { "one run each: no verdict" } else { text(figure, "verdict") };
+        let ratio =
+            items(figure, "ratio").iter().filter_map(Value::as_f64).map(|end| format!("{end:.3}")).collect::<Vec<_>>();
+        let verdict =
+            if text(figure, "verdict") == "single" { "one run each: no verdict" } else { text(figure, "verdict") };
         figures.rows.push(vec![name.into(), told("before"), told("after"), ratio.join(" – "), verdict.into()]);
     }
-    let mut rows = BlockTable::new("<>>>>>>", &["line", "times before", "after", "CPU before", "after", "waits before", "after"]);
+    let mut rows =
+        BlockTable::new("<>>>>>>", &["line", "times before", "after", "CPU before", "after", "waits before", "after"]);
     for row in items(document, "rows").iter().take(MOST) {
         let pair = |key: &str| [0, 1].map(|place| items(row, key).get(place).and_then(Value::as_f64));
         let counts = pair("count").map(count);

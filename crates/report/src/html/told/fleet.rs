@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use record::units::{counted, percent};
 use serde_json::Value;
 
-use super::super::{Block, BlockTable, Section};
-use super::{MOST, added, items, number, text};
+use super::super::form::{Block, BlockTable, Section};
+use super::json::{MOST, added, items, number, text};
 use crate::chart::{Heat, Unit};
 
 /// Nodes of a map. A fleet of thousands is a page of a few megabytes.
@@ -28,24 +28,37 @@ pub(super) fn fleet(document: &Value, id: String) -> Section {
     section = section.with(Block::Table(doubted(document))).with(Block::List(populations(document)));
     let named: BTreeSet<&str> = slow.iter().chain(items(document, "doubted")).map(|node| text(node, "node")).collect();
     for class in classes.iter().take(MOST) {
-        section = section.with(Block::Heading(format!("Class {}", text(class, "class")))).with(Block::Text(class_told(class)));
+        section = section
+            .with(Block::Heading(format!("Class {}", text(class, "class"))))
+            .with(Block::Text(class_told(class)));
         section = section.with(Block::Table(differing(class))).with(Block::Heat(heat(class, &named)));
     }
     section
 }
 
 fn slow_nodes(slow: &[Value]) -> BlockTable {
-    let mut table = BlockTable::new("<<<<<", &["slow node", "class", "slower than its class by", "in", "likely causes"]);
+    let mut table =
+        BlockTable::new("<<<<<", &["slow node", "class", "slower than its class by", "in", "likely causes"]);
     for node in slow.iter().take(MOST) {
         let families = items(node, "families");
-        let by: Vec<String> = families.iter().take(4).map(|family| family.get("ratio").map(added).unwrap_or_default()).collect();
+        let by: Vec<String> =
+            families.iter().take(4).map(|family| family.get("ratio").map(added).unwrap_or_default()).collect();
         let names: Vec<&str> = families.iter().take(4).map(|family| text(family, "family")).collect();
         let cause = |cause: &Value| {
-            let kind = cause.get("kind").map(|kind| kind.as_str().map_or_else(|| kind.to_string(), String::from)).unwrap_or_default();
+            let kind = cause
+                .get("kind")
+                .map(|kind| kind.as_str().map_or_else(|| kind.to_string(), String::from))
+                .unwrap_or_default();
             format!("{} ({})", kind.replace('_', " "), text(cause, "because"))
         };
         let causes: Vec<String> = items(node, "causes").iter().take(6).map(cause).collect();
-        table.rows.push(vec![text(node, "node").into(), text(node, "class").into(), by.join("; "), names.join("; "), causes.join("; ")]);
+        table.rows.push(vec![
+            text(node, "node").into(),
+            text(node, "class").into(),
+            by.join("; "),
+            names.join("; "),
+            causes.join("; "),
+        ]);
     }
     table
 }
@@ -54,7 +67,12 @@ fn doubted(document: &Value) -> BlockTable {
     let mut table = BlockTable::new("<<<<", &["not accused: figures in doubt", "slower by", "in", "doubt"]);
     for node in items(document, "doubted").iter().take(MOST) {
         let ratio = node.get("ratio").map(added).unwrap_or_default();
-        table.rows.push(vec![text(node, "node").into(), ratio, text(node, "family").into(), text(node, "doubt").into()]);
+        table.rows.push(vec![
+            text(node, "node").into(),
+            ratio,
+            text(node, "family").into(),
+            text(node, "doubt").into(),
+        ]);
     }
     table
 }
@@ -74,33 +92,49 @@ fn populations(document: &Value) -> Vec<String> {
 }
 
 fn class_told(class: &Value) -> String {
-    let part = |part: &Value| (!text(part, "is").is_empty()).then(|| format!("{} {}", text(part, "part"), text(part, "is")));
-    let parts: Vec<String> = items(class, "parts").iter().filter_map(part).map(|told| told.chars().take(100).collect()).collect();
-    format!("{}, {} runs: {}", counted(items(class, "nodes").len() as u64, "node"), number(class, "runs").unwrap_or(0.0), parts.join(", "))
+    let part =
+        |part: &Value| (!text(part, "is").is_empty()).then(|| format!("{} {}", text(part, "part"), text(part, "is")));
+    let parts: Vec<String> =
+        items(class, "parts").iter().filter_map(part).map(|told| told.chars().take(100).collect()).collect();
+    format!(
+        "{}, {} runs: {}",
+        counted(items(class, "nodes").len() as u64, "node"),
+        number(class, "runs").unwrap_or(0.0),
+        parts.join(", ")
+    )
 }
 
 fn differing(class: &Value) -> BlockTable {
     let mut table = BlockTable::new("<<<", &["node that differs", "in", "is"]);
     for it in items(class, "differing").iter().take(100) {
-        table.rows.push(vec![text(it, "node").into(), text(it, "part").into(), text(it, "is").chars().take(100).collect()]);
+        table.rows.push(vec![
+            text(it, "node").into(),
+            text(it, "part").into(),
+            text(it, "is").chars().take(100).collect(),
+        ]);
     }
     table
 }
 
 /// Every node by every family: the named ones first, then the slowest.
 fn heat(class: &Value, named: &BTreeSet<&str>) -> Heat {
-    let names = super::all_texts(class, "nodes", NODES);
+    let names = super::json::all_texts(class, "nodes", NODES);
     let ratios = items(class, "ratios");
     let ratio = |node: usize, family: usize| ratios.get(node)?.get(family)?.as_f64().filter(|ratio| ratio.is_finite());
-    let families: Vec<String> = items(class, "families").iter().map(|it| text(it, "name").to_string()).take(FAMILIES).collect();
+    let families: Vec<String> =
+        items(class, "families").iter().map(|it| text(it, "name").to_string()).take(FAMILIES).collect();
     let worst = |node: usize| (0..families.len()).filter_map(|family| ratio(node, family)).fold(0.0, f64::max);
-    let mut order: Vec<(bool, f64, usize)> = (0..names.len()).map(|node| (named.contains(names[node].as_str()), worst(node), node)).collect();
+    let mut order: Vec<(bool, f64, usize)> =
+        (0..names.len()).map(|node| (named.contains(names[node].as_str()), worst(node), node)).collect();
     order.sort_by(|one, other| other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)));
     let added = |ratio: f64| ((ratio - 1.0) * 100.0).round() + 0.0;
     Heat {
         title: "Per cent slower than the median of the class; the slow nodes and those in doubt first".into(),
         rows: order.iter().map(|(_, _, node)| names[*node].clone()).collect(),
-        cells: order.iter().map(|(_, _, node)| (0..families.len()).map(|family| ratio(*node, family).map(added)).collect()).collect(),
+        cells: order
+            .iter()
+            .map(|(_, _, node)| (0..families.len()).map(|family| ratio(*node, family).map(added)).collect())
+            .collect(),
         columns: families,
         absent: "not measured",
         unit: Unit::Count,

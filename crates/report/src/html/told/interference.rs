@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::{Block, BlockTable, Section};
-use super::{added, items, number, text};
+use super::super::form::{Block, BlockTable, Section};
+use super::json::{added, items, number, text};
 use crate::chart::{Heat, Unit};
 
 const KINDS: usize = 40;
@@ -24,7 +24,10 @@ pub(super) fn interference(document: &Value, id: String) -> Section {
     for place in places {
         let cell = |victim: &str, aggressor: &str| {
             let of = cells.iter().zip(&loads).find(|(cell, load)| {
-                text(cell, "victim") == victim && text(load, "kind") == aggressor && text(load, "place") == place && number(load, "dose") == Some(1.0)
+                text(cell, "victim") == victim
+                    && text(load, "kind") == aggressor
+                    && text(load, "place") == place
+                    && number(load, "dose") == Some(1.0)
             });
             let (cell, _) = of.filter(|(cell, _)| cell.get("told").and_then(Value::as_bool) != Some(false))?;
             number(cell.get("elapsed")?, "value").map(|value| ((value - 1.0) * 100.0).round() + 0.0)
@@ -41,11 +44,19 @@ pub(super) fn interference(document: &Value, id: String) -> Section {
             }));
         }
     }
-    let mut several = BlockTable::new("<<>>>", &["work", "beside", "measured", "predicted by the product", "by the sum"]);
+    let mut several =
+        BlockTable::new("<<>>>", &["work", "beside", "measured", "predicted by the product", "by the sum"]);
     for row in items(document, "together").iter().take(KINDS) {
-        let points = |key: &str| number(row, key).map_or_else(|| "-".into(), |value| format!("{:+.1} %", (value - 1.0) * 100.0));
+        let points =
+            |key: &str| number(row, key).map_or_else(|| "-".into(), |value| format!("{:+.1} %", (value - 1.0) * 100.0));
         let measured = row.get("measured").map(added).unwrap_or_default();
-        several.rows.push(vec![text(row, "victim").into(), super::texts(row, "beside").join(", "), measured, points("product"), points("sum")]);
+        several.rows.push(vec![
+            text(row, "victim").into(),
+            super::json::texts(row, "beside").join(", "),
+            measured,
+            points("product"),
+            points("sum"),
+        ]);
     }
     section.with(Block::Heading("Several at once".into())).with(Block::Table(several))
 }

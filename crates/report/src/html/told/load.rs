@@ -3,8 +3,8 @@
 use record::units::{percent, significant};
 use serde_json::Value;
 
-use super::super::{Block, BlockTable, Section};
-use super::{items, number, share, text};
+use super::super::form::{Block, BlockTable, Section};
+use super::json::{items, number, share, text};
 use crate::chart::{Axis, Chart, Series, Unit};
 
 const MOST: usize = 200;
@@ -12,12 +12,24 @@ const MOST: usize = 200;
 pub(super) fn load(document: &Value, id: String) -> Section {
     let measured: Vec<&Value> = items(document, "configurations").iter().take(MOST).collect();
     let predicted: Vec<&Value> = items(document, "predicted_before").iter().take(MOST).collect();
-    let mut section = Section::new(id, format!("Load: {}", text(document, "plan"))).with(Block::Table(table(&measured)));
+    let mut section =
+        Section::new(id, format!("Load: {}", text(document, "plan"))).with(Block::Table(table(&measured)));
     let response = |it: &Value| number(it.get("all")?.get("mean_s")?, "value").map(|seconds| seconds * 1e9);
-    let idle = |it: &Value| Some(["idle_zero", "idle_non_multiprogramming", "idle_multiprogramming"].iter().filter_map(|key| number(it, key)).sum());
-    let charts: [(&str, &str, Unit, Read<'_>, Read<'_>); 3] = [
-        ("Mean response by users", "response", Unit::Nanoseconds, &response, &|it| number(it, "response_s").map(|it| it * 1e9)),
-        ("Throughput by users", "interactions", Unit::PerSecond, &|it| number(it, "throughput"), &|it| number(it, "throughput")),
+    let idle = |it: &Value| {
+        Some(
+            ["idle_zero", "idle_non_multiprogramming", "idle_multiprogramming"]
+                .iter()
+                .filter_map(|key| number(it, key))
+                .sum(),
+        )
+    };
+    let charts: [(&str, &str, Unit, FigureOf<'_>, FigureOf<'_>); 3] = [
+        ("Mean response by users", "response", Unit::Nanoseconds, &response, &|it| {
+            number(it, "response_s").map(|it| it * 1e9)
+        }),
+        ("Throughput by users", "interactions", Unit::PerSecond, &|it| number(it, "throughput"), &|it| {
+            number(it, "throughput")
+        }),
         ("Idle by users", "idle", Unit::Share, &idle, &idle),
     ];
     for (title, label, unit, of, of_model) in charts {
@@ -32,15 +44,15 @@ pub(super) fn load(document: &Value, id: String) -> Section {
     for cliff in items(document, "cliffs").iter().take(8) {
         section = section.with(Block::Chart(cliff_chart(cliff)));
     }
-    let notes = super::texts(document, "notes");
+    let notes = super::json::texts(document, "notes");
     section.with(Block::List(notes))
 }
 
 /// Reads a figure of a configuration.
-type Read<'a> = &'a dyn Fn(&Value) -> Option<f64>;
+type FigureOf<'a> = &'a dyn Fn(&Value) -> Option<f64>;
 
 /// A curve by users for each set of configurations that are otherwise alike.
-fn curves(of: &[&Value], read: Read<'_>, before: &str) -> Vec<Series> {
+fn curves(of: &[&Value], read: FigureOf<'_>, before: &str) -> Vec<Series> {
     let mut curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for it in of {
         let Some(configuration) = it.get("configuration") else { continue };
@@ -61,9 +73,12 @@ fn curves(of: &[&Value], read: Read<'_>, before: &str) -> Vec<Series> {
 
 /// What configurations of one curve have in common.
 fn told(configuration: &Value) -> String {
-    let memory = number(configuration, "memory").map_or_else(|| "all memory".into(), |bytes| record::Bytes(bytes as u64).to_string());
-    let device = configuration.get("device").map(|device| device.as_str().map_or_else(|| device.to_string(), String::from));
-    let eligible = number(configuration, "eligible").map_or_else(String::new, |eligible| format!(", {eligible} eligible"));
+    let memory = number(configuration, "memory")
+        .map_or_else(|| "all memory".into(), |bytes| record::Bytes(bytes as u64).to_string());
+    let device =
+        configuration.get("device").map(|device| device.as_str().map_or_else(|| device.to_string(), String::from));
+    let eligible =
+        number(configuration, "eligible").map_or_else(String::new, |eligible| format!(", {eligible} eligible"));
     format!("{memory}, {} CPUs, {}{eligible}", number(configuration, "cpus").unwrap_or(0.0), device.unwrap_or_default())
 }
 
@@ -73,25 +88,30 @@ fn table(measured: &[&Value]) -> BlockTable {
     for it in measured {
         let configuration = it.get("configuration").unwrap_or(&Value::Null);
         let all = it.get("all").unwrap_or(&Value::Null);
-        let seconds = |value: Option<f64>| super::time(value.map(|seconds| seconds * 1e9));
+        let seconds = |value: Option<f64>| super::json::time(value.map(|seconds| seconds * 1e9));
         let p95 = items(all, "percentiles").iter().find(|it| number(it, "share") == Some(0.95));
         let p95 = p95.and_then(|it| it.get("response_s")).and_then(|it| it.as_f64().or_else(|| number(it, "value")));
-        let idle: f64 = ["idle_zero", "idle_non_multiprogramming", "idle_multiprogramming"].iter().filter_map(|key| number(it, key)).sum();
+        let idle: f64 = ["idle_zero", "idle_non_multiprogramming", "idle_multiprogramming"]
+            .iter()
+            .filter_map(|key| number(it, key))
+            .sum();
         table.rows.push(vec![
             told(configuration),
-            super::count(number(configuration, "users")),
+            super::json::count(number(configuration, "users")),
             number(it, "throughput").map_or_else(|| "-".into(), significant),
             seconds(all.get("mean_s").and_then(|it| number(it, "value"))),
             seconds(p95),
             if idle > 0.0 { percent(idle) } else { share(None) },
-            super::count(number(all, "major_faults")),
+            super::json::count(number(all, "major_faults")),
         ]);
     }
     table
 }
 
 fn cliff_chart(cliff: &Value) -> Chart {
-    let points = items(cliff, "points").iter().filter_map(|point| Some((number(point, "memory")?, number(point, "throughput")?)));
+    let points = items(cliff, "points")
+        .iter()
+        .filter_map(|point| Some((number(point, "memory")?, number(point, "throughput")?)));
     Chart {
         title: format!("Throughput as memory shrinks: {}", text(cliff, "common")),
         x: Axis::log("memory", Unit::Bytes),

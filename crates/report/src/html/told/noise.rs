@@ -3,8 +3,8 @@
 use record::units::significant;
 use serde_json::Value;
 
-use super::super::{Block, BlockTable, Section};
-use super::{items, number, share, text, time};
+use super::super::form::{Block, BlockTable, Section};
+use super::json::{items, number, share, text, time};
 use crate::chart::{Axis, Chart, Series, Unit};
 
 const CAUSES: usize = 12;
@@ -12,7 +12,8 @@ const CPUS: usize = 64;
 
 pub(super) fn noise(document: &Value, id: String) -> Section {
     let cpus: Vec<&Value> = items(document, "cpus").iter().take(CPUS).collect();
-    let mut table = BlockTable::new("<>>>>>", &["CPU", "lost", "steal", "gaps a second", "half within", "99 in 100 within"]);
+    let mut table =
+        BlockTable::new("<>>>>>", &["CPU", "lost", "steal", "gaps a second", "half within", "99 in 100 within"]);
     let mut causes = BlockTable::new("<<>>>>", &["CPU", "cause", "share of the time", "a second", "each", "longest"]);
     for cpu in &cpus {
         let percentile = |wanted: f64| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::{Block, BlockTable, Section};
+use super::super::form::{Block, BlockTable, Section};
 
 /// Deeper values, and more of a list, are counted.
 const DEEPEST: usize = 4;

@@ -4,8 +4,8 @@ use record::Bytes;
 use record::units::Amount;
 use serde_json::Value;
 
-use super::super::{Block, BlockTable, Section};
-use super::{items, number, text};
+use super::super::form::{Block, BlockTable, Section};
+use super::json::{items, number, text};
 use crate::chart::{Heat, Unit};
 
 const MOST: usize = 40;
@@ -16,7 +16,8 @@ pub(super) fn prefetch(document: &Value, id: String) -> Section {
     let rate = |distance: u64, quantity: u64| {
         let of = items(document, "windows").iter().find(|it| {
             let window = it.get("of").unwrap_or(&Value::Null);
-            (window.get("distance").and_then(Value::as_u64), window.get("quantity").and_then(Value::as_u64)) == (Some(distance), Some(quantity))
+            (window.get("distance").and_then(Value::as_u64), window.get("quantity").and_then(Value::as_u64))
+                == (Some(distance), Some(quantity))
         });
         median(of?)
     };
@@ -35,13 +36,15 @@ pub(super) fn prefetch(document: &Value, id: String) -> Section {
     };
     let mut plain = BlockTable::new("<>", &["without a window", "rate"]);
     for it in items(document, "plain").iter().take(MOST) {
-        plain.rows.push(vec![text(it, "of").into(), median(it).map_or_else(|| "-".into(), |rate| Amount(rate).of("B/s"))]);
+        plain
+            .rows
+            .push(vec![text(it, "of").into(), median(it).map_or_else(|| "-".into(), |rate| Amount(rate).of("B/s"))]);
     }
     Section::new(id, "Prefetch")
         .with(Block::Text(format!("Best: {}. Recommended: {}.", window("best"), window("recommended"))))
         .with(Block::Heat(heat))
         .with(Block::Table(plain))
-        .with(Block::List(super::texts(document, "notes")))
+        .with(Block::List(super::json::texts(document, "notes")))
 }
 
 fn median(tried: &Value) -> Option<f64> {

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::{Block, BlockTable, Section};
-use super::{MOST, items, number, text};
+use super::super::form::{Block, BlockTable, Section};
+use super::json::{MOST, items, number, text};
 use crate::chart::{Axis, Chart, Series, Unit};
 
 const CHANGES: usize = 30;
@@ -22,18 +22,25 @@ pub(super) fn watch(document: &Value, id: String) -> Section {
     }
     for change in changes.iter().take(CHANGES) {
         let runs = number(change, "runs").unwrap_or(0.0);
-        let since = Some(text(change, "started")).filter(|since| !since.is_empty()).map_or_else(String::new, |since| format!(" at {since}"));
+        let since = Some(text(change, "started"))
+            .filter(|since| !since.is_empty())
+            .map_or_else(String::new, |since| format!(" at {since}"));
         let seen = if runs == 1.0 { "only the newest run shows it".into() } else { format!("{runs} runs show it") };
         let mut costs = BlockTable::new("<>>>", &["cost", "times", "low – high", ""]);
         for cost in items(change, "costs").iter().take(MOST) {
-            let ends = [number(cost, "low"), number(cost, "high")].map(|end| end.map_or_else(|| "-".into(), |end| format!("{end:.3}")));
+            let ends = [number(cost, "low"), number(cost, "high")]
+                .map(|end| end.map_or_else(|| "-".into(), |end| format!("{end:.3}")));
             let lasts = if cost.get("lasts").and_then(Value::as_bool) == Some(false) { "not any more" } else { "" };
             let times = number(cost, "ratio").map_or_else(|| "-".into(), |ratio| format!("{ratio:.3}"));
             costs.rows.push(vec![text(cost, "cost").into(), times, ends.join(" – "), lasts.into()]);
         }
         let mut also = BlockTable::new("<<<", &["what else changed then", "before", "after"]);
         for fact in items(change, "also").iter().take(40) {
-            let value = |key: &str| fact.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), String::from)).unwrap_or_default();
+            let value = |key: &str| {
+                fact.get(key)
+                    .map(|value| value.as_str().map_or_else(|| value.to_string(), String::from))
+                    .unwrap_or_default()
+            };
             also.rows.push(vec![text(fact, "field").into(), value("before"), value("after")]);
         }
         section = section
@@ -51,12 +58,15 @@ pub(super) fn watch(document: &Value, id: String) -> Section {
 fn chart(series: &Value) -> Chart {
     let (mut points, mut intervals) = (Vec::new(), Vec::new());
     for (place, figure) in items(series, "figures").iter().enumerate() {
-        if let (Some(value), Some(low), Some(high)) = (number(figure, "value"), number(figure, "low"), number(figure, "high")) {
+        if let (Some(value), Some(low), Some(high)) =
+            (number(figure, "value"), number(figure, "low"), number(figure, "high"))
+        {
             points.push((place as f64 + 1.0, value));
             intervals.push((low, high));
         }
     }
-    let marks = items(series, "changes").iter().filter_map(Value::as_f64).map(|place| (place + 0.5, "change".to_string()));
+    let marks =
+        items(series, "changes").iter().filter_map(Value::as_f64).map(|place| (place + 0.5, "change".to_string()));
     Chart {
         title: text(series, "cost").into(),
         x: Axis::linear("run", Unit::Count).marked(marks.collect()),

@@ -1,0 +1,96 @@
+//! What the page of a run holds and how fully it tells, so that it stays small; and the command that takes such a run again.
+
+use std::path::Path;
+
+use record::Run;
+use report::{PageDetail, PageRun};
+
+use crate::output::{Misuse, say};
+
+/// A page of one run has at most so many bytes, where the run allows it.
+const MOST_BYTES: usize = 300 << 10;
+
+/// Refuses a file that exists, unless it may be replaced.
+pub(super) fn check_free(path: &Path, force: bool) -> Result<(), Misuse> {
+    if force || std::fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    let path = record::printable(&path.display().to_string());
+    Err(Misuse(format!("{path} exists and is kept; name another file, or add --force to replace it")))
+}
+
+/// What of a run a page holds.
+#[derive(Clone, Copy)]
+pub(super) enum Held {
+    /// All of it.
+    Whole,
+    /// All but its samples.
+    Summary,
+}
+
+impl Held {
+    pub fn page_run<'r>(self, name: &str, run: &'r Run) -> anyhow::Result<PageRun<'r>> {
+        let packed = match self {
+            Held::Whole => store::packed(run)?,
+            Held::Summary => {
+                let mut run = run.clone();
+                run.costs.iter_mut().for_each(|cost| cost.rounds.clear());
+                store::packed(&run)?
+            }
+        };
+        Ok(PageRun { name: name.into(), run, packed })
+    }
+}
+
+/// The fullest page that is small enough, else the briefest.
+pub(super) fn smallest(run: &Run, made: &dyn Fn(PageDetail, Held) -> anyhow::Result<String>) -> anyhow::Result<String> {
+    let ways = [
+        (PageDetail::Samples, Held::Whole),
+        (PageDetail::Words, Held::Whole),
+        (PageDetail::Words, Held::Summary),
+        (PageDetail::Rows, Held::Summary),
+    ];
+    let mut last = String::new();
+    for (detail, held) in ways {
+        last = made(detail, held)?;
+        if last.len() <= MOST_BYTES {
+            let has_samples = run.costs.iter().any(|cost| !cost.rounds.is_empty());
+            let without = match (detail, held) {
+                _ if !has_samples => return Ok(last),
+                (_, Held::Summary) => "the page holds the run without its samples",
+                (PageDetail::Words, Held::Whole) => "the page holds the samples, but does not draw them",
+                _ => return Ok(last),
+            };
+            say(&format!("{without}, so that it stays below {}", record::Bytes(MOST_BYTES as u64)));
+            return Ok(last);
+        }
+    }
+    Ok(last)
+}
+
+/// The command that takes such a run again; empty if it is not known.
+pub(super) fn command(run: &Run) -> String {
+    let settings = &run.settings;
+    let own = run.costs.iter().any(|cost| catalogue::find(&cost.operation).is_none());
+    if run.is_published() || own {
+        return String::new();
+    }
+    if run.is_book() {
+        return format!("howslow compare {} @1", run.id);
+    }
+    let mut words = vec!["howslow".to_string()];
+    if !settings.patterns.is_empty() || settings.full {
+        words.push("run".into());
+        words.extend(settings.patterns.iter().cloned());
+    }
+    words.extend(settings.full.then(|| "--full".into()));
+    words.extend(settings.tails.map(|_| "--tails".into()));
+    if settings.precision > 0.0 && (settings.precision - 0.01).abs() > 1e-9 {
+        words.push(format!("--precision {}%", settings.precision * 100.0));
+    }
+    if settings.budget_s > 0.0 {
+        words.push(format!("--budget {}s", settings.budget_s));
+    }
+    words.extend(settings.count.map(|count| format!("--count {count}")));
+    words.join(" ")
+}

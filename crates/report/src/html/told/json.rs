@@ -1,0 +1,60 @@
+//! Reads documents of which nothing is relied on, and words their figures.
+
+use serde_json::Value;
+
+/// More than this of any list is counted, not shown.
+pub(super) const MOST: usize = 500;
+
+/// The number of this name.
+pub(super) fn number(of: &Value, key: &str) -> Option<f64> {
+    of.get(key)?.as_f64().filter(|number| number.is_finite())
+}
+
+/// The text of this name; empty if there is none.
+pub(super) fn text<'v>(of: &'v Value, key: &str) -> &'v str {
+    of.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The items of the list of this name.
+pub(super) fn items<'v>(of: &'v Value, key: &str) -> &'v [Value] {
+    of.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The texts of the list of this name.
+pub(super) fn texts(of: &Value, key: &str) -> Vec<String> {
+    items(of, key).iter().filter_map(|item| item.as_str().map(String::from)).take(MOST).collect()
+}
+
+/// As [`texts`], with another limit, and with an empty text in the place of what is none.
+pub(super) fn all_texts(of: &Value, key: &str, most: usize) -> Vec<String> {
+    items(of, key).iter().map(|item| item.as_str().unwrap_or_default().to_string()).take(most).collect()
+}
+
+/// A time in ns; `-` if there is none.
+pub(super) fn time(ns: Option<f64>) -> String {
+    ns.map_or_else(|| "-".into(), |ns| record::Nanoseconds(ns).to_string())
+}
+
+/// A share; `-` if there is none.
+pub(super) fn share(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".into(), record::units::percent)
+}
+
+/// A count; `-` if there is none.
+pub(super) fn count(count: Option<f64>) -> String {
+    let told = |count: f64| {
+        if count.fract() == 0.0 && count.abs() < 100.0 { format!("{count}") } else { record::units::grouped(count) }
+    };
+    count.map_or_else(|| "-".into(), told)
+}
+
+/// How much more or less than 1 a ratio with its ends is: `+5.1 % (4.2 to 6.0)`.
+pub(super) fn added(ratio: &Value) -> String {
+    const MOST: f64 = 1e5;
+    let points = |key: &str| number(ratio, key).map(|value| ((value - 1.0) * 100.0).clamp(-MOST, MOST));
+    match (points("value"), points("low"), points("high")) {
+        (Some(value), Some(low), Some(high)) => format!("{value:+.1} % ({low:.1} to {high:.1})"),
+        (Some(value), ..) => format!("{value:+.1} %"),
+        _ => "-".into(),
+    }
+}
