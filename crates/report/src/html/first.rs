@@ -70,11 +70,15 @@ fn verdict(run: &Run, references: &[Run]) -> Markup {
     let odd =
         odd(&verdict).or_else(|| others.iter().find(|text| text.contains("Likely: ")).map(|text| (*text).clone()));
     let shown = odd.clone().unwrap_or_default();
+    let none = match verdict.references.is_empty() {
+        true => "Not known, for the same reason.",
+        false => "Nothing: no cost is out of the ordinary by a clear factor.",
+    };
     let rest: Vec<&&String> = others.iter().filter(|sentence| ***sentence != shown).collect();
     html! {
         dl.three {
             dt { "Normal" } dd { (printable(&normal)) }
-            dt { "Odd" } dd { (printable(odd.as_deref().unwrap_or("Nothing: no cost is out of the ordinary by a clear factor."))) }
+            dt { "Odd" } dd { (printable(odd.as_deref().unwrap_or(none))) }
             dt { "Do" } dd { (printable(&what_to_do(&verdict, run, place))) }
         }
         @if !rest.is_empty() {
