@@ -81,17 +81,14 @@ impl Heat {
         SHADES[(self.part(value) * (SHADES.len() - 1) as f64).round() as usize]
     }
 
-    /// The shade of a cell in a page: 0, the least, to 8; `None` without a number.
-    pub(crate) fn step(&self, row: usize, column: usize) -> Option<u8> {
-        self.cell(row, column).map(|value| (self.part(value) * 8.0).round() as u8)
+    /// The shade of a cell in a page whose numbers lie in this range: 0, the least, to 8; `None` without a number.
+    pub(crate) fn step(&self, row: usize, column: usize, range: Option<(f64, f64)>) -> Option<u8> {
+        Some((part(self.cell(row, column)?, range?) * 8.0).round() as u8)
     }
 
     /// Where a number lies between the least and the greatest, 0 to 1.
     fn part(&self, value: f64) -> f64 {
-        let (low, high) = self.range().unwrap_or((value, value));
-        // Halves, because the difference of the greatest numbers overflows.
-        let whole = high / 2.0 - low / 2.0;
-        if whole > 0.0 { ((value / 2.0 - low / 2.0) / whole).clamp(0.0, 1.0) } else { 0.0 }
+        part(value, self.range().unwrap_or((value, value)))
     }
 
     /// The matrix as an SVG document.
@@ -140,4 +137,10 @@ impl Heat {
         }
         svg + "</svg>\n"
     }
+}
+
+fn part(value: f64, (low, high): (f64, f64)) -> f64 {
+    // Halves, because the difference of the greatest numbers overflows.
+    let whole = high / 2.0 - low / 2.0;
+    if whole > 0.0 { ((value / 2.0 - low / 2.0) / whole).clamp(0.0, 1.0) } else { 0.0 }
 }

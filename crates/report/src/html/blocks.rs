@@ -69,7 +69,8 @@ pub(super) fn table(table: &BlockTable) -> Markup {
 /// A matrix as a table, shaded by classes of the page's style.
 fn heat(heat: &Heat) -> Markup {
     let told = |row: usize, column: usize| heat.cell(row, column).map_or("-".into(), |value| heat.unit.told(value));
-    let class = |row: usize, column: usize| heat.step(row, column).map(|step| format!("h{step}"));
+    let range = heat.range();
+    let class = |row: usize, column: usize| heat.step(row, column, range).map(|step| format!("h{step}"));
     let more = heat.rows.len().saturating_sub(MOST_ROWS);
     html! {
         figure {
@@ -87,7 +88,7 @@ fn heat(heat: &Heat) -> Markup {
                     }
                 }
             }
-            @if let Some((low, high)) = heat.range() {
+            @if let Some((low, high)) = range {
                 p.note { "shades: " (heat.unit.told(low)) " to " (heat.unit.told(high)) "; - " (heat.absent) @if more > 0 { "; " (more) " more rows" } }
             }
         }
