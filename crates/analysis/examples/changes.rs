@@ -18,7 +18,7 @@ const HOW: CompareOptions = CompareOptions { unit: None, threshold: LEAST, margi
 const CLOCKWORK: &str = "instruction.add.latency";
 const SHIFTS: [f64; 3] = [1.02, 1.05, 1.10];
 /// Pairs of sets of runs, of each size.
-const SETS: usize = 28;
+const SETS: usize = 50;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -156,6 +156,12 @@ impl Tally {
             share(self.with_change, self.pairs),
             share(self.inconclusive, self.rows),
             self.rows
+        );
+        let one = ["core", "memory"].map(|kind| self.told.get(kind).copied().unwrap_or_default());
+        println!(
+            "  one CPU: 5 % told of {:.1}, all: {:.1}",
+            share(one.iter().map(|it| it.1[1]).sum(), one.iter().map(|it| it.0).sum()),
+            share(self.told.values().map(|it| it.1[1]).sum(), self.told.values().map(|it| it.0).sum())
         );
         for (kind, (rows, told)) in &self.told {
             let shares: Vec<String> = SHIFTS

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use record::{Cost, Doubt, Nanoseconds, Round, Run};
 
 use crate::estimate::{Reading, gross};
+use crate::history::traces;
 use crate::net::subtract_all;
-use crate::prior::Prior;
+use crate::prior::{Prior, learn};
 use crate::reading::clock_ratio;
 
 /// Computes the figures, intervals and doubts of a run's costs from their rounds. `prior` says what is known of a cost. A cost
@@ -56,7 +57,9 @@ fn is_computed(doubt: &Doubt) -> bool {
 }
 
 /// Several runs of one machine as one: the first, with the rounds of all for each of its costs. Batches are told in ns of the
-/// first one's clock, which the add, the same number of cycles in each, shows better than the clocks that the runs state.
+/// first one's clock, which the add, the same number of cycles in each, shows better than the clocks that the runs state. How rounds
+/// scatter is what they themselves show, unless earlier runs have shown more: by the default, a cost of two layouts has the narrow
+/// interval of one of them, and of 100 pairs of four runs against four, 33 had a false change instead of 5.
 pub fn pooled(runs: &[Run]) -> Option<Run> {
     let (first, others) = runs.split_first()?;
     if others.is_empty() {
@@ -82,7 +85,13 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
     for cost in &mut all.costs {
         cost.rounds = more.remove(&cost.name()).unwrap_or_default();
     }
-    recompute(&mut all, &|cost| known.get(&cost.name()).copied().unwrap_or(Prior::DEFAULT));
+    let own: Vec<_> = runs.iter().map(traces).collect();
+    let prior = |cost: &Cost| {
+        let name = cost.name();
+        let shown = learn(own.iter().filter_map(|traces| traces.get(&name)));
+        known.get(&name).copied().filter(|earlier| earlier.rounds > shown.rounds).unwrap_or(shown)
+    };
+    recompute(&mut all, &prior);
     Some(all)
 }
 
@@ -95,5 +104,38 @@ fn scaled(round: &Round, (time, cycle): (f64, f64)) -> Round {
         cpu_ns: ns(round.cpu_ns),
         wait_ns: ns(round.wait_ns),
         ..round.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run of one cost whose rounds took these times on an undisturbed core.
+    fn run(rounds: &[f64]) -> Run {
+        let bytes = include_bytes!("../../record/tests/data/example-run.json");
+        let mut run = record::run_from_bytes(bytes).expect("a run");
+        run.costs.retain(|cost| cost.operation == "syscall.getppid");
+        let cost = &mut run.costs[0];
+        (cost.follows_clock, cost.basis) = (false, None);
+        cost.terms.clear();
+        let model = Round { cycle_ns: vec![run.noise.cycle_ns; 10], width: vec![1.0; 10], ..cost.rounds[0].clone() };
+        let round = |ns: &f64| Round { ns: vec![*ns; 10], quiet: vec![true; 10], ..model.clone() };
+        cost.rounds = rounds.iter().map(round).collect();
+        recompute(&mut run, &|_| Prior::DEFAULT);
+        run
+    }
+
+    #[test]
+    fn runs_together_are_sharper_than_one_and_as_wide_as_their_layouts() {
+        let half = |run: &Run| (run.costs[0].net_ns.high.0 / run.costs[0].net_ns.low.0).ln() / 2.0;
+        let one = run(&[100.0, 100.4, 99.7, 100.2, 99.9]);
+        let all = pooled(&[one.clone(), run(&[100.1, 99.8, 100.3, 99.6]), run(&[100.0, 100.2, 99.9])]).expect("runs");
+        assert!(half(&all) < 0.6 * half(&one), "{} {}", half(&all), half(&one));
+        // Layouts of 465, 560 and 655 ns in any order: no median of them is known to a few percent.
+        let scattered = [&[465.0, 463.0, 583.0, 630.0][..], &[464.0, 534.0, 562.0, 645.0, 646.0], &[592.0, 654.0, 466.0]];
+        let all = pooled(&scattered.map(run)).expect("runs");
+        let net = all.costs[0].net_ns;
+        assert!(net.low.0 < 480.0 && net.high.0 > 580.0, "{net:?}");
     }
 }
