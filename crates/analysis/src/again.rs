@@ -89,7 +89,8 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
     let prior = |cost: &Cost| {
         let name = cost.name();
         let shown = learn(own.iter().filter_map(|traces| traces.get(&name)));
-        known.get(&name).copied().filter(|earlier| earlier.rounds > shown.rounds).unwrap_or(shown)
+        let best = known.get(&name).copied().filter(|earlier| earlier.rounds > shown.rounds).unwrap_or(shown);
+        Prior { runs: runs.len() as u32, ..best }
     };
     recompute(&mut all, &prior);
     Some(all)

@@ -16,11 +16,13 @@ pub struct Prior {
     pub rounds: u32,
     /// How far disturbed rounds lie above undisturbed ones, with its standard deviation.
     pub slow_down: (f64, f64),
+    /// How many runs the rounds are of that are estimated together.
+    pub runs: u32,
 }
 
 impl Prior {
     /// The scatter of rounds as wide as it was found over all operations and hosts, and the slow-down of a shared core.
-    pub const DEFAULT: Prior = Prior { scatter: 0.007, rounds: 0, slow_down: (0.20, 0.10) };
+    pub const DEFAULT: Prior = Prior { scatter: 0.007, rounds: 0, slow_down: (0.20, 0.10), runs: 1 };
     /// The default counts as this many rounds.
     const WEIGHT: f64 = 4.0;
 
@@ -45,6 +47,7 @@ impl Prior {
             scatter: basis.scatter,
             rounds: basis.earlier_rounds,
             slow_down: (basis.slow_down, basis.slow_down_deviation),
+            runs: 1,
         })
     }
 
@@ -70,9 +73,6 @@ pub struct Trace {
 
 /// What these traces of one cost tell. Fewer than four rounds tell nothing.
 pub fn learn<'a>(traces: impl Iterator<Item = &'a Trace> + Clone) -> Prior {
-    const FEWEST: usize = 4;
-    /// Eight in ten normal deviates lie within this many standard deviations.
-    const EIGHT_IN_TEN: f64 = 1.2816;
     const LEAST: f64 = 2e-4;
     let first = traces.clone().find_map(|trace| trace.add);
     // A clock that differs by less than the check resolves is the same.
@@ -86,18 +86,26 @@ pub fn learn<'a>(traces: impl Iterator<Item = &'a Trace> + Clone) -> Prior {
         .flat_map(in_clock)
         .filter(|(log, weight)| log.is_finite() && weight.is_finite() && *weight > 0.0)
         .collect();
-    let Some(middle) = weighted_quantile(&rounds, 0.5).filter(|_| rounds.len() >= FEWEST) else {
-        return Prior::DEFAULT;
-    };
+    let Some((middle, scatter)) = scattered(&rounds) else { return Prior::DEFAULT };
     let count = rounds.len() as f64;
-    let off: Vec<(f64, f64)> = rounds.iter().map(|(log, weight)| ((log - middle).abs(), *weight)).collect();
-    let scatter = weighted_quantile(&off, 0.8).unwrap_or(0.0) / EIGHT_IN_TEN * (count / (count - 1.0)).sqrt();
     let (default, weight) = (Prior::DEFAULT, Prior::WEIGHT);
     let logs = weight * default.scatter.ln() + count * scatter.max(LEAST).ln();
     let disturbed = traces.filter_map(|trace| Some(f64::from(trace.disturbed?) - clock(trace) - middle));
     let slow_downs = sorted(disturbed.filter(|by| by.is_finite()));
     let slow_down = quantile(&slow_downs, 0.5).map_or(default.slow_down, |own| learnt(own, slow_downs.len() as f64));
-    Prior { scatter: (logs / (weight + count)).exp(), rounds: count as u32, slow_down }
+    Prior { scatter: (logs / (weight + count)).exp(), rounds: count as u32, slow_down, runs: 1 }
+}
+
+/// The median of logarithms with their weights, and their scatter by the eight in ten that are nearest to it. `None` for fewer than
+/// four.
+pub(crate) fn scattered(rounds: &[(f64, f64)]) -> Option<(f64, f64)> {
+    const FEWEST: usize = 4;
+    /// Eight in ten normal deviates lie within this many standard deviations.
+    const EIGHT_IN_TEN: f64 = 1.2816;
+    let middle = weighted_quantile(rounds, 0.5).filter(|_| rounds.len() >= FEWEST)?;
+    let off: Vec<(f64, f64)> = rounds.iter().map(|(log, weight)| ((log - middle).abs(), *weight)).collect();
+    let count = rounds.len() as f64;
+    Some((middle, weighted_quantile(&off, 0.8)? / EIGHT_IN_TEN * (count / (count - 1.0)).sqrt()))
 }
 
 /// The slow-down by this many runs and the default, with its standard deviation.
@@ -142,6 +150,8 @@ mod tests {
     fn few_rounds_and_damaged_ones_tell_nothing() {
         assert_eq!(learn([].into_iter()), Prior::DEFAULT);
         assert_eq!(learn([&trace(&[4.0, 4.1, 4.2], Some(5.0))].into_iter()), Prior::DEFAULT);
+        let busy = trace(&[], Some(4.4));
+        assert_eq!(learn([&busy; 9].into_iter()), Prior::DEFAULT, "disturbed rounds alone show no slow-down");
         let damaged = trace(&[f32::NAN, f32::INFINITY, 4.0, 4.0, 4.0], Some(f32::NAN));
         assert_eq!(learn([&damaged].into_iter()), Prior::DEFAULT);
     }

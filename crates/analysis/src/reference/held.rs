@@ -10,6 +10,9 @@ const TOLD: f64 = 2.0;
 /// So many times its reach from the ratio lies the end that must speak for an odd cost: chance takes one of many costs that far.
 const FAR: f64 = 1.75;
 
+/// The share of a figure that stands for nothing.
+const NOTHING: f64 = 1e-6;
+
 /// A cost beside the same one of a reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'a> {
@@ -54,7 +57,7 @@ pub fn hold<'a>(cost: &Cost, reference: &'a Run) -> Result<Held<'a>, NotHeld> {
     if other.headline != cost.headline || other.cpus != cost.cpus {
         return Err(NotHeld::NoMatch);
     }
-    if !is_sound(cost) || !is_sound(other) {
+    if !is_told(cost) || !is_sound(other) {
         return Err(NotHeld::Open);
     }
     let in_cycles = cost.follows_clock && other.follows_clock && cost.cycles > 0.0 && other.cycles > 0.0;
@@ -63,7 +66,10 @@ pub fn hold<'a>(cost: &Cost, reference: &'a Run) -> Result<Held<'a>, NotHeld> {
         let (unit, net) = (unit(cost), cost.net_ns);
         Interval { value: cost.quoted().0 * unit, low: net.low.0 * unit, high: net.high.0 * unit }
     };
-    let times = ratio(interval(cost), interval(other)).filter(|it| it.low > 0.0 && it.high.is_finite());
+    // A cost that may be nothing is at most so many times the other.
+    let own = interval(cost);
+    let own = Interval { low: own.low.max(own.value * NOTHING), ..own };
+    let times = ratio(own, interval(other)).filter(|it| it.low > 0.0 && it.high.is_finite());
     let times = times.ok_or(NotHeld::Open)?;
     Ok(Held { reference, cost: other, times })
 }
@@ -95,11 +101,16 @@ pub(super) fn rounded(times: Interval) -> String {
     format!("{:.decimals$}", times.value)
 }
 
-/// True if nothing but its interval limits what a cost says.
+/// True if nothing but its interval limits what a cost says, and it is more than nothing.
 pub(super) fn is_sound(cost: &Cost) -> bool {
+    is_told(cost) && cost.net_ns.low.0 > 0.0
+}
+
+/// True if nothing but its interval limits what a cost says.
+fn is_told(cost: &Cost) -> bool {
     let quoted = cost.quoted().0;
     let inside = cost.net_ns.low.0 <= quoted && quoted <= cost.net_ns.high.0;
-    cost.has_interval() && cost.net_ns.low.0 > 0.0 && inside && !cost.doubts.iter().any(|doubt| spoils(own(doubt)))
+    cost.has_interval() && inside && !cost.doubts.iter().any(|doubt| spoils(own(doubt)))
 }
 
 /// True if a cost was hardly undisturbed. Its interval says so, but it is no figure for others to hold theirs against.
@@ -107,7 +118,11 @@ pub(super) fn is_by_luck(cost: &Cost) -> bool {
     let luck = |doubt: &Doubt| {
         matches!(
             doubt,
-            Doubt::NeverQuiet | Doubt::FewQuiet { .. } | Doubt::FewRounds { .. } | Doubt::FromDisturbed { .. }
+            Doubt::NeverQuiet
+                | Doubt::FewQuiet { .. }
+                | Doubt::FewRounds { .. }
+                | Doubt::FromDisturbed { .. }
+                | Doubt::Interrupted { .. }
         )
     };
     cost.doubts.iter().any(|doubt| luck(own(doubt)))
@@ -123,7 +138,6 @@ fn spoils(doubt: &Doubt) -> bool {
     matches!(
         doubt,
         Doubt::NegativeNet
-            | Doubt::Interrupted { .. }
             | Doubt::NonLinear { .. }
             | Doubt::NotCold { .. }
             | Doubt::CoarseClock { .. }

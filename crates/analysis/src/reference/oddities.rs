@@ -141,10 +141,11 @@ fn place<'a>(cost: &'a Cost, references: &[&'a Run]) -> Standing<'a> {
         return Standing::Beyond(Direction::Faster, beyond(nearest_below));
     }
     // Within by the figure, and not far outside by the interval. Else open.
+    let at_most = cost.holds_zero() && nearest_above.times.high < CLEAR;
     let is_within = nearest_above.times.value < CLEAR
         && nearest_below.times.value > 1.0 / CLEAR
         && nearest_above.times.high < WIDEST
-        && nearest_below.times.low > 1.0 / WIDEST;
+        && (nearest_below.times.low > 1.0 / WIDEST || at_most);
     if is_within { Standing::Within(beyond(nearest_above)) } else { Standing::Open(cost) }
 }
 

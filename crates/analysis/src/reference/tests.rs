@@ -153,9 +153,13 @@ fn nothing_is_claimed_that_an_interval_a_doubt_or_a_version_does_not_carry() {
     vague.costs[..3].iter_mut().for_each(|cost| cost.net_ns.low.0 = cost.net_ns.quiet.0 / 6.0);
     let vague = sentences(&vague, &references);
     assert!(vague[0].starts_with("Cannot tell yet: of 12 costs, 9 within"), "{vague:?}");
-    // How rounds were counted is in the interval.
-    let few = changed(|cost| cost.doubts.push(Doubt::FewQuiet { batches: 1, rounds: 1 }));
-    assert!(few[0].starts_with("Odd here: of 12 costs, 2 beyond"), "{few:?}");
+    // How rounds were counted is in the interval, and so are those that other tasks interrupted.
+    for doubt in [Doubt::FewQuiet { batches: 1, rounds: 1 }, Doubt::Interrupted { share: 0.5 }] {
+        let mut counted = sleepy();
+        counted.costs.iter_mut().for_each(|cost| cost.doubts.push(doubt.clone()));
+        let counted = sentences(&counted, &references);
+        assert!(counted[0].starts_with("Odd here: of 12 costs, 2 beyond"), "{counted:?}");
+    }
     let other = changed(|cost| cost.version += 1);
     assert!(other.len() == 1 && other[0].starts_with("Nothing odd: of 10 costs, 10 within"), "{other:?}");
     let typical = changed(|cost| cost.headline = Estimate::Typical);
@@ -178,6 +182,9 @@ fn a_verdict_commits_by_the_interval() {
     );
     let wide = of(1.9, 0.7);
     assert!(wide[0].contains("11 within") && wide[0].contains("1 open") && wide.len() == 2, "{wide:?}");
+    // Perhaps nothing, and at most 1.8 times as much: usual. Perhaps nothing, and at most 2.6 times: open.
+    assert!(of(0.8, 1.25)[0].starts_with("Nothing odd: of 12 costs, 12 within"), "{:?}", of(0.8, 1.25));
+    assert!(of(1.2, 1.2)[0].contains("1 open"), "{:?}", of(1.2, 1.2));
     // Twice as much, and so near to it that one of many costs would get there by chance: open. Clearly beyond: odd.
     assert!(of(2.1, 0.2)[0].contains("1 open"), "{:?}", of(2.1, 0.2));
     assert!(of(2.1, 0.05)[0].starts_with("Odd here: of 12 costs, 1 beyond"), "{:?}", of(2.1, 0.05));
