@@ -1,4 +1,5 @@
-//! When two figures of one cost differ: the rule that compare, its gate, watch and fleet share.
+//! When two figures of one cost differ: the rule that compare, its gate and watch share. Nodes of a fleet are judged beside others of
+//! their class ([`crate::fleet`]).
 
 use crate::statistics::{Interval, student_quantile, student_tail};
 
