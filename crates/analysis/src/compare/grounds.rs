@@ -45,7 +45,10 @@ impl Grounds {
             let (slower, faster) = if times > 1.0 { (two, one) } else { (one, two) };
             share_layouts(slower, faster, times.max(1.0 / times))
         };
-        if fewest < LAYOUTS_KNOWN && times.is_some_and(shared) { Grounds::SameLayouts } else { Grounds::Enough }
+        // Of a cost at two levels, one run may have told them and the other not.
+        let unlike = one.1.levels.is_empty() != two.1.levels.is_empty();
+        let few = fewest < LAYOUTS_KNOWN || unlike;
+        if few && times.is_some_and(shared) { Grounds::SameLayouts } else { Grounds::Enough }
     }
 }
 

@@ -48,3 +48,14 @@ fn a_run_at_one_level_alone_is_compared_with_that_one() {
     // What is at neither level has changed.
     assert_eq!(told(&half, &run(&[("a.x", 760.0, 4.0)])).0, Verdict::Slower);
 }
+
+#[test]
+fn a_run_whose_levels_were_not_found_has_no_change_while_its_batches_show_them() {
+    let half = with(&[(600.0, 0.5), (900.0, 0.5)]);
+    let mut mixed = run(&[("a.x", 760.0, 4.0)]);
+    for (place, round) in mixed.costs[0].rounds.iter_mut().enumerate() {
+        round.ns.fill(if place % 2 == 0 { 600.0 } else { 900.0 });
+    }
+    assert_eq!(told(&half, &mixed).0, Verdict::Inconclusive);
+    assert_eq!(told(&mixed, &half).0, Verdict::Inconclusive);
+}
