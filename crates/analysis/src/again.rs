@@ -134,7 +134,8 @@ mod tests {
         let all = pooled(&[one.clone(), run(&[100.1, 99.8, 100.3, 99.6]), run(&[100.0, 100.2, 99.9])]).expect("runs");
         assert!(half(&all) < 0.6 * half(&one), "{} {}", half(&all), half(&one));
         // Layouts of 465, 560 and 655 ns in any order: no median of them is known to a few percent.
-        let scattered = [&[465.0, 463.0, 583.0, 630.0][..], &[464.0, 534.0, 562.0, 645.0, 646.0], &[592.0, 654.0, 466.0]];
+        let scattered =
+            [&[465.0, 463.0, 583.0, 630.0][..], &[464.0, 534.0, 562.0, 645.0, 646.0], &[592.0, 654.0, 466.0]];
         let all = pooled(&scattered.map(run)).expect("runs");
         let net = all.costs[0].net_ns;
         assert!(net.low.0 < 480.0 && net.high.0 > 580.0, "{net:?}");
