@@ -93,6 +93,7 @@ pub static FAMILIES: &[Family] = &[
             syscall::called::listing::OPERATIONS,
             syscall::called::connection::OPERATIONS,
             syscall::called::peer::OPERATIONS,
+            syscall::called::object::OPERATIONS,
         ],
     ),
     Family::of(

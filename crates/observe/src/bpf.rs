@@ -6,10 +6,12 @@ mod instruction;
 mod layout;
 mod maps;
 mod names;
+mod by_object;
 mod programs;
 mod reader;
 mod returned;
 mod sys;
+mod types;
 mod waits;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -18,6 +20,7 @@ use std::io;
 
 use crate::counts::Counts;
 use crate::naming;
+use crate::objects;
 use crate::target::Detail;
 use crate::task::Task;
 
@@ -59,7 +62,7 @@ impl Counting {
     pub(crate) fn new(whom: Whom, records: usize, detail: Detail) -> io::Result<(Counting, Programs)> {
         let cpus = possible_cpus();
         let maps = Maps::new(records, cpus)?;
-        maps.classes.set(&0_u32.to_ne_bytes(), &naming::classes())?;
+        maps.classes.set(&0_u32.to_ne_bytes(), &[&naming::classes(), objects::places()].concat())?;
         let announce = Program::load("announce", &programs::announce(&maps))?;
         let programs = Programs {
             called: match detail {
@@ -87,6 +90,10 @@ impl Counting {
                 Detail::All => Some(Program::load("sampling", &waits::sampling(&maps))?),
                 Detail::Numbers => None,
             },
+            allocated: match detail {
+                Detail::All => Some(Program::load("allocated", &programs::allocated(&maps))?),
+                Detail::Numbers => None,
+            },
             enrol: Program::load("enrol", &programs::enrol(&maps))?,
         };
         let (attached, read) = (Vec::new(), HashMap::new());
@@ -111,6 +118,7 @@ impl Counting {
         }
         // Without these, no wake-ups and no waits are reported, and the rest is counted.
         self.attached.extend(attach_if(programs.waking.as_ref(), c"sched_waking"));
+        self.attached.extend(attach_if(programs.allocated.as_ref(), c"mm_page_alloc"));
         let switched = attach_if(programs.switched.as_ref(), c"sched_switch");
         self.waits = switched.is_some();
         self.attached.extend(switched);
@@ -255,6 +263,7 @@ pub(crate) struct Programs {
     waking: Option<Program>,
     switched: Option<Program>,
     sampling: Option<Program>,
+    allocated: Option<Program>,
     enrol: Program,
 }
 

@@ -109,6 +109,14 @@ pub struct Counts {
     pub pairs: BTreeMap<(Call, Call), u64>,
     /// Sleeping tasks that were woken, by the call that was being made.
     pub wakes: BTreeMap<Call, u64>,
+    /// Those of them that were last on the same CPU.
+    pub near: BTreeMap<Call, u64>,
+    /// Calls by the kind of what they were made on, a place of `objects::KINDS`.
+    pub objects: BTreeMap<(Call, u8), Times>,
+    /// Huge pages that were given at a first touch.
+    pub huge: u64,
+    /// Pages that processes had of their own when they were copied.
+    pub copied: u64,
     /// Times off the CPU, by the call in which it was, if any, and the reason.
     pub waits: BTreeMap<(Option<Call>, WaitReason), Lengths>,
     /// Times of calls on the CPU, by samples.
@@ -130,11 +138,11 @@ pub struct Counts {
 impl Counts {
     /// Adds other counts.
     pub fn add(&mut self, other: &Counts) {
-        for (call, times) in &other.calls {
-            let all = self.calls.entry(*call).or_default();
-            all.count += times.count;
-            all.results = all.results.wrapping_add(times.results);
-        }
+        add_times(&mut self.calls, &other.calls);
+        add_times(&mut self.objects, &other.objects);
+        self.huge += other.huge;
+        self.copied += other.copied;
+        add(&mut self.near, &other.near);
         add(&mut self.errors, &other.errors);
         add(&mut self.pairs, &other.pairs);
         add(&mut self.wakes, &other.wakes);
@@ -150,12 +158,11 @@ impl Counts {
 
     /// Takes an earlier state of the same counts off. What is zero then is left out.
     pub fn subtract(&mut self, earlier: &Counts) {
-        self.calls.retain(|call, times| {
-            let before = earlier.calls.get(call).copied().unwrap_or_default();
-            times.count = times.count.saturating_sub(before.count);
-            times.results = times.results.wrapping_sub(before.results);
-            times.count > 0
-        });
+        subtract_times(&mut self.calls, &earlier.calls);
+        subtract_times(&mut self.objects, &earlier.objects);
+        self.huge = self.huge.saturating_sub(earlier.huge);
+        self.copied = self.copied.saturating_sub(earlier.copied);
+        subtract(&mut self.near, &earlier.near);
         subtract(&mut self.errors, &earlier.errors);
         subtract(&mut self.pairs, &earlier.pairs);
         subtract(&mut self.wakes, &earlier.wakes);
@@ -173,6 +180,23 @@ impl Counts {
     pub fn total(&self) -> u64 {
         self.calls.values().map(|times| times.count).sum()
     }
+}
+
+fn add_times<K: Ord + Copy>(to: &mut BTreeMap<K, Times>, from: &BTreeMap<K, Times>) {
+    for (key, times) in from {
+        let all = to.entry(*key).or_default();
+        all.count += times.count;
+        all.results = all.results.wrapping_add(times.results);
+    }
+}
+
+fn subtract_times<K: Ord>(from: &mut BTreeMap<K, Times>, earlier: &BTreeMap<K, Times>) {
+    from.retain(|key, times| {
+        let before = earlier.get(key).copied().unwrap_or_default();
+        times.count = times.count.saturating_sub(before.count);
+        times.results = times.results.wrapping_sub(before.results);
+        times.count > 0
+    });
 }
 
 fn add<K: Ord + Copy>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {

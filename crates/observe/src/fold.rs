@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use record::{CallCount, CallTime, NamedCount, PairCount, ProcessCounts, Requests, ThreadCounts, Usage, Waits};
+use record::{CallCount, CallTime, NamedCount, ObjectCount, PairCount, ProcessCounts, Requests, ThreadCounts, Usage, Waits};
 
 use crate::cgroup;
 use crate::counts::{Call, CallNames, Counts, Lengths};
 use crate::names;
+use crate::objects;
 use crate::task::Task;
 
 /// Ended processes that are told one by one.
@@ -216,6 +217,8 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
             count: times.count,
             bytes: names.moves_bytes(*call).then_some(times.results),
             wakes: counts.wakes.get(call).copied().unwrap_or(0),
+            near_wakes: counts.near.get(call).copied().unwrap_or(0),
+            objects: by_object(*call, counts, names),
             errors: errors.collect(),
             measured: counts.samples.get(call).and_then(|lengths| call_time(lengths, names)),
         });
@@ -240,8 +243,24 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
         forks: counts.forks,
         execs: counts.execs,
         creates: counts.creates,
+        huge_pages: counts.huge,
+        copied_pages: counts.copied,
         distinct_names: counts.names.distinct(),
     }
+}
+
+/// What a call was made on, the most frequent first; nothing where that is not known.
+fn by_object(call: Call, counts: &Counts, names: &CallNames) -> Vec<ObjectCount> {
+    let of = counts.objects.range((call, 1)..=(call, u8::MAX));
+    let mut objects: Vec<ObjectCount> = of
+        .filter_map(|((_, kind), times)| {
+            let object = objects::KINDS.get(usize::from(*kind))?;
+            let bytes = names.moves_bytes(call).then_some(times.results);
+            Some(ObjectCount { object: (*object).into(), count: times.count, bytes })
+        })
+        .collect();
+    objects.sort_by_key(|object| std::cmp::Reverse(object.count));
+    objects
 }
 
 /// What one call takes of a CPU, with the way into the kernel and back.

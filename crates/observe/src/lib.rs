@@ -21,6 +21,7 @@ mod exits;
 mod fold;
 mod names;
 mod naming;
+mod objects;
 mod observer;
 mod sketch;
 mod target;

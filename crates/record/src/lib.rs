@@ -50,7 +50,7 @@ pub use levels::{Basis, Ends, Level};
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use observed::{
-    CallCount, Loss, NamedCount, Observation, PairCount, PassedOver, ProcessCounts, Requests, ThreadCounts,
+    CallCount, Loss, NamedCount, ObjectCount, Observation, PairCount, PassedOver, ProcessCounts, Requests, ThreadCounts,
 };
 pub use point::{Point, Unit, Value, typed_name};
 pub use present::{Counters, Present};

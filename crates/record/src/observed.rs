@@ -138,6 +138,12 @@ pub struct Requests {
     /// Files that were opened and, if there were none, created.
     #[serde(default)]
     pub creates: u64,
+    /// Huge pages that were given at a first touch.
+    #[serde(default)]
+    pub huge_pages: u64,
+    /// Pages that processes had of their own when they were copied.
+    #[serde(default)]
+    pub copied_pages: u64,
     /// How many different names were looked up, within some per cent; null if none was, or if that was not counted.
     #[serde(default)]
     pub distinct_names: Option<u64>,
@@ -154,7 +160,9 @@ impl Requests {
             let bytes = now.bytes.map(|bytes| bytes.wrapping_sub(then.bytes.unwrap_or(0)));
             let errors = beyond(&now.errors, &then.errors, NamedCount::key, NamedCount::since);
             let wakes = now.wakes.saturating_sub(then.wakes);
-            (count > 0).then(|| CallCount { count, bytes, wakes, errors, ..now.clone() })
+            let near_wakes = now.near_wakes.saturating_sub(then.near_wakes);
+            let objects = beyond(&now.objects, &then.objects, |it| it.object.clone(), ObjectCount::since);
+            (count > 0).then(|| CallCount { count, bytes, wakes, near_wakes, objects, errors, ..now.clone() })
         };
         let pair = |now: &PairCount, then: Option<&PairCount>| {
             let count = now.count - then.map_or(0, |then| then.count).min(now.count);
@@ -170,6 +178,8 @@ impl Requests {
             forks: self.forks.saturating_sub(earlier.forks),
             execs: self.execs.saturating_sub(earlier.execs),
             creates: self.creates.saturating_sub(earlier.creates),
+            huge_pages: self.huge_pages.saturating_sub(earlier.huge_pages),
+            copied_pages: self.copied_pages.saturating_sub(earlier.copied_pages),
             // Those of the stretch are among them.
             distinct_names: self.distinct_names,
         }
@@ -194,6 +204,12 @@ pub struct CallCount {
     /// Sleeping tasks that were woken while the caller made it, as far as that was counted (by eBPF).
     #[serde(default)]
     pub wakes: u64,
+    /// Those of them that were last on the CPU of the caller.
+    #[serde(default)]
+    pub near_wakes: u64,
+    /// What it was made on, as far as that is known, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<ObjectCount>,
     /// How often it failed, by error.
     pub errors: Vec<NamedCount>,
     /// What it took of a CPU from entry to exit, by samples; `None` without any.
@@ -205,6 +221,28 @@ impl CallCount {
     /// How often it failed.
     pub fn failed(&self) -> u64 {
         self.errors.iter().map(|error| error.count).sum()
+    }
+}
+
+/// How often a call was made on one kind of object.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ObjectCount {
+    /// `file` (of a device), `tmpfs`, `proc`, `sys`, `pipe`, `tcp`, `udp`, `unix`, `socket` (any other), `eventfd`, `timerfd`,
+    /// `epoll`, `tty`, `null` (also `/dev/zero`), `folder`, `device`, `other`.
+    pub object: String,
+    /// How often, whether it succeeded or failed.
+    pub count: u64,
+    /// The bytes that it moved; `None` if it moves none.
+    pub bytes: Option<u64>,
+}
+
+impl ObjectCount {
+    fn since(&self, earlier: Option<&ObjectCount>) -> Option<ObjectCount> {
+        let count = self.count - earlier.map_or(0, |earlier| earlier.count).min(self.count);
+        let before = earlier.and_then(|earlier| earlier.bytes).unwrap_or(0);
+        let bytes = self.bytes.map(|bytes| bytes.wrapping_sub(before));
+        (count > 0).then(|| ObjectCount { count, bytes, ..self.clone() })
     }
 }
 

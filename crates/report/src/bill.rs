@@ -327,10 +327,10 @@ fn findings(view: &BillView, style: Style) -> String {
                 Nanoseconds(most)
             )
         });
-        let saves = finding.saves_ns.map_or_else(String::new, |saves| {
+        let saves = finding.saves_ns.map_or_else(String::new, |[least, most]| {
             let share = finding.share.map_or_else(String::new, |share| format!(", {}", percent(share)));
-            let rate = Nanoseconds(saves / (view.seen.elapsed_ns.max(1.0) / 1e9));
-            format!(" Saves up to {} ({rate} a second{share}).", Nanoseconds(saves))
+            let rate = Nanoseconds(most / (view.seen.elapsed_ns.max(1.0) / 1e9));
+            format!(" Saves {} to {} ({rate} a second{share}).", Nanoseconds(least), Nanoseconds(most))
         });
         text += &(style.paragraph("  ", &format!("{}{}{saves}", finding.text, felt.unwrap_or_default())) + "\n");
     }

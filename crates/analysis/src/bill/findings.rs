@@ -7,8 +7,8 @@ use super::waiting::WaitedFor;
 
 /// Fewer of anything are no habit.
 const FEW: u64 = 100;
-/// A call that moves fewer bytes than this on the mean could move many more for nearly the same price.
-const SMALL: f64 = 64.0;
+/// A call that moves fewer bytes than this on the mean could move many more for a price that hardly grows.
+const SMALL: f64 = 1024.0;
 /// What such a call could move.
 const BUFFER: f64 = 4096.0;
 /// The least share of the charged time, or of all calls without a price, that is worth a sentence.
@@ -18,6 +18,7 @@ const LOOKS: &[&str] = &["stat", "lstat", "newfstatat", "statx", "access", "facc
 /// Calls that wait until something can be read.
 const WAITS: &[&str] = &["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"];
 const READS: &[&str] = &["read", "readv", "recvfrom", "recvmsg", "recvmmsg"];
+const OPENS: &[&str] = &["open", "openat", "openat2"];
 const SENDS: &[&str] = &["write", "writev", "sendto", "sendmsg", "sendmmsg"];
 /// Calls that wait until changes are on a device.
 const SYNCS: &[&str] = &["fsync", "fdatasync", "sync_file_range", "msync", "syncfs", "sync"];
@@ -46,6 +47,9 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
         found.extend(failing(call, bill));
         found.extend(clock(call, bill));
         found.extend(same(call, bill));
+        found.extend(empty(call, bill));
+        found.extend(written_anew(call, bill));
+        found.extend(reopened(call, seen, bill));
     }
     found.extend(looks(seen, bill));
     for pair in &seen.together.pairs {
@@ -60,7 +64,9 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     let mut found: Vec<Habit> = found
         .into_iter()
         .map(|(text, times, saves_ns)| {
-            let share = saves_ns.zip(cpu).map(|(saves, cpu)| saves / cpu);
+            // Nothing saves more than was charged.
+            let saves_ns = saves_ns.map(|saves| saves.map(|ns| ns.min(cpu.unwrap_or(f64::INFINITY))));
+            let share = saves_ns.zip(cpu).map(|([_, most], cpu)| most / cpu);
             let weight = share.unwrap_or(if all > 0.0 { times / all } else { 0.0 });
             (weight, Habit { text, saves_ns, share, saves_elapsed_ns: None })
         })
@@ -132,17 +138,21 @@ fn delayed(waits: &Waits, seen: &Observation) -> Option<SavedTime> {
     Some((text, [(sent_twice as f64 * DELAY_NS[0] * DELAYED).min(most), most]))
 }
 
-/// A sentence, how many calls it would do without, and what that saves in ns.
-type Saving = (String, f64, Option<f64>);
+/// A sentence, how many calls it would do without, and the least and the most that this saves in ns.
+type Saving = (String, f64, Option<[f64; 2]>);
 
-fn each(bill: &Bill, call: &str) -> Option<f64> {
+/// The processor time of one call, at least and at most: as it was measured in this program, else by its price, which another
+/// program's caches and paths change by a quarter.
+fn each(bill: &Bill, call: &str) -> Option<[f64; 2]> {
     let row = bill.row(call)?;
-    Some(row.whole_cpu_ns()? / row.count.max(1) as f64)
+    let by_price = || row.whole_cpu_ns().map(|cpu| [0.75 * cpu, 1.25 * cpu]);
+    let all = row.measured.map(|measured| [measured.low.max(0.0), measured.high]).or_else(by_price)?;
+    Some(all.map(|ns| ns / row.count.max(1) as f64))
 }
 
+/// A call that is not made is not counted either, so only its own time counts.
 fn without(text: String, calls: f64, bill: &Bill, call: &str) -> Saving {
-    // A call that is not made is not counted either, so only its own price counts.
-    (text, calls, each(bill, call).map(|each| each * calls))
+    (text, calls, each(bill, call).map(|each| each.map(|ns| ns * calls)))
 }
 
 fn small(call: &CallCount, bill: &Bill) -> Option<Saving> {
@@ -160,7 +170,57 @@ fn small(call: &CallCount, bill: &Bill) -> Option<Saving> {
         answered,
         (bytes / BUFFER).ceil()
     );
-    Some(without(text, fewer, bill, &call.call))
+    // What is left moves the same bytes, which take their time; and around each call, the program's own code is saved as well.
+    let saves = each(bill, &call.call).map(|[least, most]| [least * fewer * 0.7, most * fewer * 1.5]);
+    Some((text, fewer, saves.filter(|_| mean > 0.0)))
+}
+
+/// Calls that found nothing, again and again.
+fn empty(call: &CallCount, bill: &Bill) -> Option<Saving> {
+    let none = call.errors.iter().find(|error| error.name == "EAGAIN")?.count;
+    if none < 10 * FEW || 2 * none < call.count {
+        return None;
+    }
+    let text = format!(
+        "{none} of {} {} found nothing (EAGAIN): poll or epoll wait until there is something; until then the CPU is free for others.",
+        call.count, call.call
+    );
+    Some(without(text, none as f64, bill, &call.call))
+}
+
+/// Files of /proc, each read of which makes the kernel write them anew.
+fn written_anew(call: &CallCount, bill: &Bill) -> Option<Saving> {
+    let reads = READS.contains(&call.call.as_str()) || call.call == "pread64";
+    let anew = call.objects.iter().filter(|it| it.object == "proc" || it.object == "sys").map(|it| it.count).sum::<u64>();
+    if !reads || anew < 10 * FEW || 2 * anew < call.count {
+        return None;
+    }
+    let text = format!(
+        "{anew} of {} {} read files of /proc or /sys, which the kernel writes anew each time: half as many would save half.",
+        call.count, call.call
+    );
+    Some(without(text, anew as f64 / 2.0, bill, &call.call))
+}
+
+/// Few files that are opened again and again.
+fn reopened(call: &CallCount, seen: &Observation, bill: &Bill) -> Option<Saving> {
+    /// The estimate of names errs by a few per cent.
+    const AGAIN: u64 = 10;
+    let opened = call.count.checked_sub(call.failed())?;
+    let names = seen.together.distinct_names?.max(1);
+    if !OPENS.contains(&call.call.as_str()) || opened < 10 * FEW || opened < AGAIN * names {
+        return None;
+    }
+    let text = format!(
+        "{opened} {} opened no more than {names} files: a file that stays open is read with pread, and costs its opening once.",
+        call.call
+    );
+    let again = (opened - names) as f64;
+    let both = each(bill, &call.call).map(|open| {
+        let close = each(bill, "close").unwrap_or([0.0; 2]);
+        [(open[0] + close[0]) * again, (open[1] + close[1]) * again]
+    });
+    Some((text, 2.0 * again, both))
 }
 
 fn failing(call: &CallCount, bill: &Bill) -> Option<Saving> {
@@ -204,14 +264,18 @@ fn looks(seen: &Observation, bill: &Bill) -> Option<Saving> {
     if count < 10 * FEW || count * 4 < seen.together.total() {
         return None;
     }
-    let times: f64 = looks.clone().filter_map(|call| Some(each(bill, &call.call)? * call.count as f64)).sum();
+    let all = |end: usize| -> f64 {
+        looks.clone().filter_map(|call| Some(each(bill, &call.call)?[end] * call.count as f64)).sum()
+    };
+    // Some look-ups are needed, whatever is done.
+    let times = [0.0, all(1)];
     let share = 100.0 * count as f64 / seen.together.total().max(1) as f64;
     let text = format!(
         "{share:.0} % of all calls look up a name without opening it ({} of them {}): a folder's listing tells the kind of \
          each entry (d_type), and an open folder shortens the way.",
         count, most.call
     );
-    Some((text, count as f64, (times > 0.0).then_some(times)))
+    Some((text, count as f64, (times[1] > 0.0).then_some(times)))
 }
 
 fn waited(pair: &PairCount, seen: &Observation, bill: &Bill) -> Option<Saving> {
@@ -265,11 +329,14 @@ fn short_lived(seen: &Observation, bill: &Bill) -> Option<Saving> {
     if count < 10 {
         return None;
     }
-    let saves = each(bill, "processes").map(|each| each * count as f64);
+    // Their own time, user time included, is saved for sure; what the creator pays for each comes with it.
+    let own: f64 = short.iter().filter_map(|process| process.usage.cpu_ns).sum();
+    let begun = bill.row("processes").and_then(|row| Some(row.whole_cpu_ns()? / row.count.max(1) as f64));
+    let saves = (own > 0.0).then(|| [0.75 * own, own + begun.unwrap_or(0.0) * count as f64]);
     let most = short.iter().max_by_key(|process| process.processes)?;
     let text = format!(
         "{count} processes lived for less than {} ms of processor time each, such as {}: starting and ending them is most of \
-         their work.",
+         their work, which a command that the shell has built in, or one process for many inputs, does without.",
         SHORT_NS / 1e6,
         most.name
     );

@@ -3,6 +3,7 @@
 
 mod connections;
 mod list;
+mod objects;
 mod rules;
 mod tasks;
 

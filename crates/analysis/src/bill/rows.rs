@@ -61,9 +61,9 @@ impl BillRow {
 pub struct Habit {
     /// One sentence.
     pub text: String,
-    /// The processor time that it would save, in ns; `None` without a price.
-    pub saves_ns: Option<f64>,
-    /// The same as a share of all charged processor time.
+    /// The processor time that it would save, at least and at most, in ns; `None` without a price.
+    pub saves_ns: Option<[f64; 2]>,
+    /// The most as a share of all charged processor time.
     pub share: Option<f64>,
     /// The elapsed time that it would save, at least and at most, in ns; `None` if it saves processor time alone.
     pub saves_elapsed_ns: Option<[f64; 2]>,
@@ -72,7 +72,7 @@ pub struct Habit {
 impl Habit {
     /// What a user would feel of it, in ns.
     pub fn felt_ns(&self) -> f64 {
-        self.saves_elapsed_ns.map_or(self.saves_ns.unwrap_or(0.0), |[least, _]| least)
+        self.saves_elapsed_ns.or(self.saves_ns).map_or(0.0, |[least, _]| least)
     }
 }
 

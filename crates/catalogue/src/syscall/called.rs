@@ -5,6 +5,7 @@
 pub(crate) mod connection;
 pub(crate) mod created;
 pub(crate) mod listing;
+pub(crate) mod object;
 pub(crate) mod peer;
 
 use std::cell::{Cell, RefCell};
@@ -30,7 +31,7 @@ const MANY: u64 = 4096;
 const LARGE: u64 = 256;
 const FILES_READ: Axis = count("files", &[Number(1), Number(LARGE), Number(MANY)]);
 /// None at the end of a file; a page; and more than the largest part of it is the copy.
-const SIZES: Axis = size(&[Number(0), Number(PAGE), Number(64 << 10)]);
+const SIZES: Axis = size(&[Number(0), Number(1), Number(512), Number(PAGE), Number(64 << 10)]);
 const PAGE: u64 = 4 << 10;
 
 /// Bytes of a file that are mapped: what a small section of a shared library has.
@@ -99,7 +100,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["read"])
         .axes(&[SIZES, FILES_READ])
         .has_point(|point| match point.number("size") {
-            Some(0) => point.number("files") == Some(1),
+            Some(0..PAGE) => point.number("files") == Some(1),
             Some(PAGE) => point.number("files") != Some(LARGE),
             _ => point.number("files") != Some(MANY),
         })

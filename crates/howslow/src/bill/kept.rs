@@ -122,6 +122,9 @@ fn newest() -> (Option<Run>, VecDeque<String>) {
     let mut heads = Store::of_user().and_then(|store| store.list()).unwrap_or_default();
     // What was imported from another tool has no prices of this machine, and names neither its program nor a processor.
     heads.retain(|head| !head.build.is_empty() || !head.model.is_empty());
+    // Runs of this kernel and processor come first, the newest of them first: another kernel has other prices.
+    let here = system::machine::describe();
+    heads.sort_by_key(|head| head.kernel != here.kernel.release || head.model != here.cpu.model);
     let Some(first) = heads.first() else { return (None, VecDeque::new()) };
     let same = heads.iter().skip(1).filter(|it| it.kernel == first.kernel && it.model == first.model);
     let older = same.take(OLDER).map(|head| head.id.clone()).collect();

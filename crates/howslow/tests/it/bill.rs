@@ -5,6 +5,7 @@ mod containers;
 mod faults;
 mod formats;
 mod names;
+mod objects;
 mod programs;
 mod sources;
 mod strace;

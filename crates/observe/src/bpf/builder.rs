@@ -62,6 +62,11 @@ pub(super) mod frame {
     pub(crate) const PATH: i16 = -240;
     /// How many.
     pub(crate) const PATH_SIZE: i16 = 128;
+    /// Not 0 if the call that returned was a sample.
+    pub(crate) const SAMPLED: i16 = -248;
+    /// A file and its inode.
+    pub(crate) const FILE: i16 = -256;
+    pub(crate) const INODE: i16 = -264;
 }
 
 /// Fibonacci hashing: 2^32 over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
@@ -163,6 +168,15 @@ impl<'a> Builder<'a> {
         self.frame(1, frame::WORD);
         self.code.call(helper::READ);
         self.code.load(Width::Word, 0, FRAME, frame::WORD);
+    }
+
+    /// Register 3 becomes the 8 bytes of the kernel's memory that are this far behind what it points to.
+    pub(super) fn read_double(&mut self, offset: i32) {
+        self.code.add(3, offset);
+        self.code.constant(2, 8);
+        self.frame(1, frame::WORD);
+        self.code.call(helper::READ);
+        self.code.load(Width::Double, 3, FRAME, frame::WORD);
     }
 
     /// Reads this part of the saved registers, which register 3 points to, into the frame.

@@ -62,8 +62,17 @@ pub(crate) const FOLDERS: i16 = TABLE + ((PLACES + TRIES - 1) * 16) as i16;
 pub(crate) const DESCRIPTORS: i32 = crate::naming::DESCRIPTORS as i32;
 /// How many different names were looked up: a sketch, one byte for each of its registers.
 pub(crate) const SKETCH: i16 = FOLDERS + (DESCRIPTORS as i16 + 1) * 8;
+/// What the descriptors stand for, by their low bits, one byte each.
+pub(crate) const KINDS: i16 = SKETCH + crate::sketch::REGISTERS as i16;
+/// Descriptors whose kinds are kept, a power of two.
+pub(crate) const KINDS_KEPT: i32 = 256;
+/// As the counts by number, by the place of the call and the kind of the object, see `objects`.
+pub(crate) const OBJECTS: i16 = KINDS + KINDS_KEPT as i16;
+/// Places of calls, a power of two.
+pub(crate) const OBJECT_CALLS: usize = 16;
+pub(crate) const OBJECT_KINDS: usize = crate::objects::KINDS.len();
 /// The size of a record in bytes.
-pub(crate) const RECORD: usize = SKETCH as usize + crate::sketch::REGISTERS;
+pub(crate) const RECORD: usize = OBJECTS as usize + OBJECT_CALLS * OBJECT_KINDS * 16;
 
 /// Places of the hints, a power of two.
 pub(crate) const HINT_BITS: i32 = 12;
@@ -123,6 +132,12 @@ pub(crate) enum Kind {
     SampleTime = 13,
     /// How many samples these are.
     Samples = 14,
+    /// Like [`Kind::Wake`], if the woken task was last on the same CPU.
+    WakeNear = 15,
+    /// A huge page that the task was given when it touched memory.
+    Huge = 16,
+    /// Pages of its own that a process had when it was copied.
+    Copied = 17,
 }
 
 /// Why a task is off the CPU: bits 8 and 9 of the second number of a key.

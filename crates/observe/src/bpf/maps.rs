@@ -4,6 +4,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 
 use super::layout;
+use super::types::Types;
 use super::sys::{Map, MapKind};
 
 /// Tasks that can be followed at once.
@@ -31,7 +32,7 @@ pub(crate) struct Maps {
     pub ended: Map,
     /// What found no place in the table of its record.
     pub spilled: Map,
-    /// What a call's arguments name, by its number: see `names`.
+    /// What a call's arguments name, by its number: see `names`; after them, its place among those that are counted by object.
     pub classes: Map,
     /// How many calls were sampled, by number, 4 bytes each.
     pub samples: Map,
@@ -41,6 +42,8 @@ pub(crate) struct Maps {
     pub shared: u32,
     /// The namespace of process ids that howslow is in, if it is not the first: its device and inode.
     pub namespace: Option<(u64, u64)>,
+    /// Where the kernel keeps what tells objects apart, if it describes that.
+    pub types: Option<Types>,
     next: u64,
 }
 
@@ -62,11 +65,12 @@ impl Maps {
             free: Map::new(MapKind::Stack, 0, 4, records)?,
             ended: Map::new(MapKind::Queue, 0, 4, records)?,
             spilled: hash(16, 8, SPILLED)?,
-            classes: array(layout::CALLS, 1)?,
+            classes: array(2 * layout::CALLS, 1)?,
             samples: array(layout::CALLS * 4, 1)?,
             lost: array(layout::lost::SIZE, 1)?,
             shared: cpus as u32,
             namespace: namespace(),
+            types: Types::here(),
             next: 1,
         };
         for slot in 0..(records + cpus) as u32 {

@@ -2,6 +2,7 @@
 //! relative to, and the hash goes into the sketch of the record. A descriptor keeps the hash of the name that it was opened by.
 //! Calls that take no name are not slowed down.
 
+use super::by_object;
 use super::builder::{Builder, frame, helper};
 use super::instruction::{Compute, FRAME, Label, Operand, Register, When, Width};
 use super::layout::{self, HERE, Kind};
@@ -185,6 +186,7 @@ fn count_creation(b: &mut Builder, done: Label) {
     b.code.place(asked);
     b.code.compute(Compute::And, 2, Constant(libc::O_CREAT));
     b.code.jump_if(2, When::Equal, Constant(0), done);
+    by_object::was_created(b, done);
     b.code.copy(3, 8);
     b.key(Kind::Create);
     b.count_key(done);

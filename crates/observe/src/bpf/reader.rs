@@ -1,6 +1,7 @@
 //! Turns the bytes of a record into counts.
 
 use crate::counts::{Call, Counts, Times};
+use crate::objects;
 use crate::sketch::Sketch;
 use crate::task::Task;
 
@@ -39,7 +40,19 @@ pub(crate) fn task(record: &[u8]) -> Task {
             task.counts.calls.insert(Call::Native(call as u16), times);
         }
     }
-    let sketch = record.get(layout::SKETCH as usize..).unwrap_or_default();
+    for (place, name) in objects::CALLS.iter().enumerate().skip(1) {
+        let Some(call) = objects::number(name) else { continue };
+        for kind in 0..layout::OBJECT_KINDS {
+            let at = layout::OBJECTS + ((place * layout::OBJECT_KINDS + kind) * 16) as i16;
+            let (count, results) = (number(record, at), number(record, at + 8));
+            if count > 0 {
+                task.counts.objects.insert((Call::Native(call), kind as u8), Times { count, results });
+                let all = task.counts.calls.entry(Call::Native(call)).or_default();
+                *all = Times { count: all.count + count, results: all.results.wrapping_add(results) };
+            }
+        }
+    }
+    let sketch = record.get(layout::SKETCH as usize..layout::KINDS as usize).unwrap_or_default();
     task.counts.names = Sketch::of(sketch);
     for place in 0..layout::PLACES + layout::TRIES - 1 {
         let at = layout::TABLE + (place * 16) as i16;
@@ -65,6 +78,13 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
         *counts.signals.entry(second).or_default() += count;
     } else if kind == Kind::Wake as u8 {
         *counts.wakes.entry(Call::Native(second)).or_default() += count;
+    } else if kind == Kind::WakeNear as u8 {
+        *counts.wakes.entry(Call::Native(second)).or_default() += count;
+        *counts.near.entry(Call::Native(second)).or_default() += count;
+    } else if kind == Kind::Huge as u8 {
+        counts.huge += count;
+    } else if kind == Kind::Copied as u8 {
+        counts.copied += count;
     } else if kind == Kind::Wait as u8 {
         let wait = counts.waits.entry((call_of(first), reason((second >> 8) as u8))).or_default();
         *wait.lengths.entry(second as u8).or_default() += count;

@@ -5,6 +5,7 @@
 //! registers takes 35 ns, to ask for the running task 20. The saved registers of a task lie at the same place for all its life,
 //! so their address tells the task; and before a call its number is told, so numbers are counted without any helper.
 
+use super::by_object;
 use super::builder::{Builder, GOLDEN, Whom, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
@@ -41,9 +42,12 @@ struct Labels {
 pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
     let labels = Labels { found: b.code.label(), by_number: b.code.label(), end: b.code.label() };
+    b.code.constant(1, 0);
+    b.code.store(Width::Double, FRAME, frame::SAMPLED, 1);
     find_fast(&mut b, whom, &labels);
     let (special, rare, failed, pairs) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
     let (sampled, counted) = (b.code.label(), b.code.label());
+    let (object, placed) = (b.code.label(), b.code.label());
     b.code.place(labels.found);
     b.code.load(Width::Double, 1, 7, layout::ENTERED);
     b.code.jump_if(1, When::NotEqual, Constant(0), sampled);
@@ -63,9 +67,15 @@ pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     b.code.load(Width::Byte, 1, 1, 0);
     b.code.jump_if(1, When::NotEqual, Constant(0), has_name);
     b.code.place(named);
+    b.code.map_value(1, b.maps.classes.descriptor());
+    b.code.compute(Compute::Add, 1, Other(8));
+    b.code.load(Width::Byte, 1, 1, layout::CALLS as i16);
+    b.code.compute(Compute::And, 1, Constant(layout::OBJECT_CALLS as i32 - 1));
+    b.code.jump_if(1, When::NotEqual, Constant(0), object);
     b.code.copy(2, 8);
     b.code.compute(Compute::ShiftLeft, 2, Constant(4));
     b.code.compute(Compute::Add, 2, Other(7));
+    b.code.place(placed);
     b.count(2, layout::COUNTS);
     b.code.jump_if(9, When::Less, Constant(0), failed);
     b.code.load(Width::Double, 1, 2, layout::COUNTS + 8);
@@ -81,6 +91,8 @@ pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     count_error(&mut b, failed, pairs);
     b.code.place(has_name);
     names::count(&mut b, named);
+    b.code.place(object);
+    by_object::place(&mut b, placed);
     if let Some(gate) = gate {
         count_by_gate(&mut b, gate, &labels);
     }

@@ -226,6 +226,8 @@ pub(crate) fn sampling(maps: &Maps) -> Vec<Instruction> {
 pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
     let (summed, number) = (b.code.label(), b.code.label());
     b.code.place(sampled);
+    b.code.constant(1, 1);
+    b.code.store(Width::Double, FRAME, frame::SAMPLED, 1);
     b.code.call(helper::MONOTONIC);
     b.code.copy(9, 0);
     b.code.load(Width::Double, 1, 7, layout::ENTERED);

@@ -73,11 +73,11 @@ pub struct BillLine<'a> {
 pub struct BillFinding<'a> {
     /// One sentence.
     pub text: &'a str,
-    /// The processor time that it would save, in ns.
-    pub saves_ns: Option<f64>,
-    /// The same in ms per second that was watched.
+    /// The processor time that it would save, at least and at most, in ns.
+    pub saves_ns: Option<[f64; 2]>,
+    /// The most in ms per second that was watched.
     pub saves_ms_per_second: Option<f64>,
-    /// The same as a share of all charged processor time.
+    /// The most as a share of all charged processor time.
     pub share: Option<f64>,
     /// The elapsed time that it would save, at least and at most, in ns; null if it saves processor time alone.
     pub saves_elapsed_ns: Option<[f64; 2]>,
@@ -185,7 +185,7 @@ fn line(row: &BillRow) -> BillLine<'_> {
 }
 
 fn finding(found: &Habit, elapsed_ns: f64) -> BillFinding<'_> {
-    let rate = found.saves_ns.filter(|_| elapsed_ns > 0.0).map(|saves| saves / elapsed_ns * 1e3);
+    let rate = found.saves_ns.filter(|_| elapsed_ns > 0.0).map(|[_, most]| most / elapsed_ns * 1e3);
     BillFinding {
         text: &found.text,
         saves_ns: found.saves_ns,

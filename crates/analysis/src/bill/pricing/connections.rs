@@ -60,13 +60,8 @@ impl Rules<'_> {
         [self.at("called.futex", &[], others), self.wakes(call)].concat()
     }
 
-    /// What waking others adds to calls whose price has nobody to wake.
-    pub(super) fn wakes(&self, call: &CallCount) -> Vec<Term> {
-        self.at("called.futex.waiting", &[], self.woken(call) as f64)
-    }
-
     /// How many of these calls woke somebody, as far as there is a price of it: not on a machine with one CPU.
-    fn woken(&self, call: &CallCount) -> u64 {
+    pub(super) fn woken(&self, call: &CallCount) -> u64 {
         if self.has_other_cpus() { call.wakes.min(call.count) } else { 0 }
     }
 

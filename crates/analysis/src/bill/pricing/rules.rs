@@ -53,8 +53,16 @@ const SINGLE: &[(&str, &str)] = &[
     ("accept4", "called.accept"),
 ];
 /// Calls whose price grows with the bytes that they move, with the operations whose points tell how.
-const SIZED: &[(&str, &[&str])] =
-    &[("read", &["called.read"]), ("pread64", &["called.read"]), ("recvfrom", &["called.receive"])];
+const SIZED: &[(&str, &[&str])] = &[
+    ("read", FILE_READ),
+    ("pread64", FILE_READ),
+    ("readv", FILE_READ),
+    ("preadv", FILE_READ),
+    ("preadv2", FILE_READ),
+    ("recvfrom", &["called.receive"]),
+    ("recvmsg", &["called.receive"]),
+];
+const FILE_READ: &[&str] = &["called.read"];
 const MISSING: &str = "ENOENT";
 /// Operations without files, and those that meet one.
 pub(super) const ONE: Among = Among::Files { many: false };
@@ -67,10 +75,19 @@ pub(super) struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// What prices a call.
+    /// What prices a call: by its objects as far as they are known, else by its name.
     pub(super) fn call(&self, call: &CallCount) -> Vec<Term> {
+        let (mut terms, rest) = self.by_object(call);
+        if rest.count > 0 {
+            terms.extend(self.by_name(&rest));
+        }
+        terms
+    }
+
+    fn by_name(&self, call: &CallCount) -> Vec<Term> {
         let name = call.call.as_str();
         match name {
+            "socket" => self.sockets(call),
             "futex" => self.futexes(call),
             _ if self.is_send(call) => self.sends(call),
             "read" if self.is_receive(call) => self.receives(call),
@@ -81,7 +98,7 @@ impl Rules<'_> {
             _ if OPENS.contains(&name) => self.open(call),
             _ if LISTS.contains(&name) => self.listing(call),
             _ if REMOVES.contains(&name) => self.removal(call),
-            "write" | "pwrite64" if call.bytes.is_some() => self.writes(call),
+            "write" | "pwrite64" | "writev" | "pwritev" | "pwritev2" if call.bytes.is_some() => self.writes(call),
             "copy_file_range" if call.bytes.is_some() => self.copies(call),
             "close" => self.closes(call),
             _ => match (SINGLE.iter().find(|it| it.0 == name), SIZED.iter().find(|it| it.0 == name), call.bytes) {
@@ -95,7 +112,7 @@ impl Rules<'_> {
     }
 
     /// A call without a price of its own: the operation that times it alone, in a loop.
-    fn alone(&self, call: &CallCount) -> Vec<Term> {
+    pub(super) fn alone(&self, call: &CallCount) -> Vec<Term> {
         let id = self.list.alone.get(call.call.as_str()).map(|place| self.list.operations[*place].id);
         id.map_or_else(Vec::new, |id| self.at(id, &[], call.count as f64))
     }

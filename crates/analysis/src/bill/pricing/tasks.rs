@@ -12,12 +12,21 @@ const PROGRAM_FAULTS: u64 = 48;
 /// Faults of a copied process that ends without executing a program: it copies what it writes to (httpd of busybox).
 const CHILD_FAULTS: u64 = 32;
 
+/// The memory of a process whose copy is known, in bytes, and the size of a page.
+const RESIDENT: u64 = 1 << 30;
+const PAGE: u64 = 4096;
+/// More huge pages than these are no longer in the caches when they are given again.
+const FEW_HUGE: u64 = 4;
+
 /// How many processes and threads began.
 #[derive(Default)]
 pub(super) struct Tasks {
     executed: u64,
     copied: u64,
     threads: u64,
+    /// Huge pages at a first touch, and pages of their own that copied processes had.
+    huge_pages: u64,
+    copied_pages: u64,
 }
 
 impl Unit {
@@ -60,12 +69,13 @@ impl Tasks {
         let threads = seen.together.forks.saturating_sub(created);
         // A command's own first program is executed by it, but the process was there.
         let copied = created.saturating_sub(executed.saturating_sub(1));
-        Tasks { executed, copied, threads }
+        let (huge_pages, copied_pages) = (seen.together.huge_pages, seen.together.copied_pages);
+        Tasks { executed, copied, threads, huge_pages, copied_pages }
     }
 
     /// What prices them, and the faults and switches of all.
     pub(super) fn terms(&self, list: &PriceList, usage: &Usage) -> Vec<(Unit, Term)> {
-        // What a fork copies depends on the process, so a copy is priced without that; the pages that it writes to are faults.
+        // A copy is priced without the pages that it shares, which come after; the pages that it writes to are faults.
         let each = [
             (Unit::Exec, "process.exec", self.executed),
             (Unit::Fork, "process.vfork", self.copied),
@@ -79,6 +89,9 @@ impl Tasks {
         for (unit, id, times) in each {
             terms.extend(list.at(id, &[], times as f64).into_iter().map(|term| (unit, term)));
         }
+        let resident = [("resident", Value::Number(RESIDENT))];
+        let shared = list.at("process.fork.resident", &resident, (self.copied_pages * PAGE) as f64 / RESIDENT as f64);
+        terms.extend(shared.into_iter().map(|term| (Unit::Fork, term)));
         let faults = usage.minor_faults.unwrap_or(0) as f64 - contained(|price| price.minor_faults);
         terms.extend(self.faults(list, faults.max(0.0)).into_iter().map(|term| (Unit::MinorFault, term)));
         let switches = usage.voluntary_switches.unwrap_or(0) + usage.involuntary_switches.unwrap_or(0);
@@ -90,11 +103,16 @@ impl Tasks {
 
     /// Faults by what they most likely were: those of programs that begin, of children that were copied, of new memory.
     fn faults(&self, list: &PriceList, left: f64) -> Vec<Term> {
+        let huge = left.min(self.huge_pages as f64);
+        let left = left - huge;
         let programs = left.min((self.executed * PROGRAM_FAULTS) as f64);
         let children = (left - programs).min((self.copied * CHILD_FAULTS) as f64);
         let new = left - programs - children;
         let frames = [("frames", Value::Word("recycled".into()))];
+        // What was given back a moment ago is still in the caches.
+        let found = if self.huge_pages > FEW_HUGE { "fresh" } else { "recycled" };
         let lines = [
+            list.at("page.fault.huge", &[("frames", Value::Word(found.into()))], huge),
             list.at("page.fault.anonymous", &frames, new + programs / 4.0),
             list.at("page.fault.copy", &[], children + programs / 4.0),
             list.at("page.fault.file", &[], programs / 2.0),

@@ -101,6 +101,21 @@ impl Server {
         Ok(Server { listener: listener.into(), name })
     }
 
+    /// Where it listens.
+    pub(super) fn name(&self) -> SocketAddr {
+        self.name
+    }
+
+    /// A connection that waits to be accepted, if there is one.
+    pub(super) fn take(&self) -> Result<Option<OwnedFd>, Failure> {
+        rustix::io::ioctl_fionbio(&self.listener, true)?;
+        match self.accept() {
+            Ok(accepted) => Ok(Some(accepted)),
+            Err(Failure::Errno { errno: libc::EAGAIN }) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+
     /// Connects to it. When the client is closed, the connection is reset, so that neither end stays in the kernel for a
     /// minute (TIME-WAIT).
     fn call(&self) -> Result<OwnedFd, Failure> {

@@ -1,6 +1,6 @@
 //! Tests of the choice of prices.
 
-use record::{CallCount, NamedCount, PairCount, Point, Requests, Term};
+use record::{CallCount, NamedCount, ObjectCount, PairCount, Point, Requests, Term};
 
 use super::*;
 
@@ -97,8 +97,8 @@ fn a_listing_ends_by_a_call_that_finds_its_end() {
 
 #[test]
 fn sizes_lie_on_a_line_and_one_byte_is_no_page() {
-    let half = chosen(&[call("read", 10, 0, Some(10 * 2048))], &[], Met::One);
-    assert_eq!(half, lines(&[("called.read@files=1,size=0", 5.0), ("called.read@files=1,size=4096", 5.0)]));
+    let half = chosen(&[call("read", 10, 0, Some(10 * (512 + 4096) / 2))], &[], Met::One);
+    assert_eq!(half, lines(&[("called.read@files=1,size=512", 5.0), ("called.read@files=1,size=4096", 5.0)]));
     let cold = chosen(&[call("read", 10, 0, Some(10 << 17))], &[], Met::Many);
     assert_eq!(cold, lines(&[("called.read@files=256,size=65536", 20.0)]));
     assert_eq!(chosen(&[call("write", 7, 0, Some(7))], &[], Met::One), lines(&[("syscall.write.null", 7.0)]));
@@ -257,4 +257,61 @@ fn a_server_receives_by_what_it_reads_with() {
         assert_ne!(reads(&[accepts.clone(), other]), expected);
     }
     assert_ne!(reads(&[]), expected);
+}
+
+/// A call that was made on one kind of object.
+fn on(name: &str, object: &str, count: u64, bytes: Option<u64>) -> CallCount {
+    let objects = vec![ObjectCount { object: object.into(), count, bytes }];
+    CallCount { objects, ..call(name, count, 0, bytes) }
+}
+
+#[test]
+fn calls_are_priced_by_what_they_are_made_on() {
+    let of = |calls: &[CallCount]| chosen(calls, &[], Met::One);
+    assert_eq!(of(&[on("read", "pipe", 7, Some(7 * 4096))]), lines(&[("called.pipe.read@size=4096", 7.0)]));
+    assert_eq!(of(&[on("read", "proc", 7, Some(9000))]), lines(&[("called.read.proc", 7.0)]));
+    assert_eq!(of(&[on("write", "null", 7, Some(7))]), lines(&[("syscall.write.null", 7.0)]));
+    assert_eq!(of(&[on("connect", "tcp", 3, None)]), lines(&[("called.connect", 3.0)]));
+    let sockets = [on("close", "tcp", 5, None), on("connect", "tcp", 3, None)];
+    assert_eq!(of(&sockets), lines(&[("called.close.connection", 3.0), ("called.close.socket", 2.0)]));
+    let mut some = on("read", "pipe", 4, Some(4));
+    some.count = 10;
+    some.bytes = Some(4 + 6 * 4096);
+    let expected = [("called.pipe.read@size=1", 4.0), ("called.read@files=1,size=4096", 6.0)];
+    assert_eq!(of(&[some]), lines(&expected), "the rest is priced by its name");
+}
+
+#[test]
+fn a_call_that_finds_nothing_has_the_price_of_one() {
+    let mut looks = on("recvfrom", "tcp", 10, Some(2 * 64));
+    looks.errors = vec![NamedCount { name: "EAGAIN".into(), count: 8 }];
+    let expected = [("called.receive@size=64", 2.0), ("called.receive.none", 8.0)];
+    assert_eq!(chosen(&[looks], &[], Met::One), lines(&expected));
+}
+
+#[test]
+fn tasks_woken_on_the_same_cpu_cost_less_than_those_of_another() {
+    let write = CallCount { wakes: 10, near_wakes: 8, ..on("write", "pipe", 10, Some(10)) };
+    let expected = [
+        ("called.pipe.write@size=1", 10.0),
+        ("called.wakes@distance=same", 4.0),
+        ("called.futex.waiting@distance=other", 2.0),
+    ];
+    assert_eq!(chosen(&[write], &[], Met::One), lines(&expected));
+}
+
+#[test]
+fn huge_pages_and_the_pages_of_copied_processes_have_prices_of_their_own() {
+    let together = Requests { huge_pages: 256, copied_pages: 8 << 18, forks: 8, ..Requests::default() };
+    let usage = record::Usage { minor_faults: Some(300), ..record::Usage::default() };
+    let seen = Observation { together, usage, ..Observation::default() };
+    let all: Vec<(String, f64)> =
+        OPERATIONS.lines(&seen, Met::One).iter().map(|line| (line.name(), line.term.times)).collect();
+    for expected in lines(&[
+        ("page.fault.huge@frames=fresh", 256.0),
+        ("page.fault.anonymous@frames=recycled", 44.0),
+        ("process.fork.resident@resident=1073741824", 8.0),
+    ]) {
+        assert!(all.contains(&expected), "{expected:?} in {all:?}");
+    }
 }

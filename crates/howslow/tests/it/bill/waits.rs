@@ -6,7 +6,7 @@ use super::{billed, can_count, programs};
 use crate::support::folder;
 
 /// The bill of a compiled program; `None` where calls cannot be counted.
-fn bill_of(name: &str, text: &str) -> Option<Value> {
+pub(super) fn bill_of(name: &str, text: &str) -> Option<Value> {
     let (data, place) = (folder(), folder());
     if !can_count(&data) {
         return None;

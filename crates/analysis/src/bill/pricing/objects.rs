@@ -1,0 +1,104 @@
+//! Calls by what they are made on: a read of a pipe, of a file of /proc and of a file on a device have little in common.
+
+use record::{CallCount, NamedCount, ObjectCount, Term, Value};
+
+use super::rules::{ACCEPTS, ONE, OPENS, Rules};
+
+/// Errors that say that nothing has come yet, or that there is no room.
+const NOTHING_YET: [&str; 2] = ["EAGAIN", "EINPROGRESS"];
+const READS: &[&str] = &["read", "pread64", "readv", "recvfrom", "recvmsg"];
+const WRITES: &[&str] = &["write", "pwrite64", "writev", "sendto", "sendmsg"];
+const SOCKETS: &[&str] = &["tcp", "udp", "unix", "socket"];
+/// Objects whose price is that of a pipe.
+const PIPES: &[&str] = &["pipe", "eventfd", "timerfd"];
+/// Files that the kernel writes when they are read.
+const WRITTEN_ANEW: &[&str] = &["proc", "sys"];
+
+impl Rules<'_> {
+    /// What prices a call whose objects are known, and the part of the call for which they are not.
+    pub(super) fn by_object(&self, call: &CallCount) -> (Vec<Term>, CallCount) {
+        let (mut rest, mut terms) = (call.clone(), Vec::new());
+        for object in &call.objects {
+            if let Some(priced) = self.on(call, object) {
+                terms.extend(priced);
+                rest.count = rest.count.saturating_sub(object.count);
+                rest.bytes = rest.bytes.map(|bytes| bytes.saturating_sub(object.bytes.unwrap_or(0)));
+            }
+        }
+        if !terms.is_empty() {
+            terms.extend(self.wakes(&CallCount { near_wakes: call.near_wakes, ..call.clone() }));
+            (rest.wakes, rest.near_wakes) = (0, 0);
+            rest.errors.retain(|error| !NOTHING_YET.contains(&error.name.as_str()));
+        }
+        (terms, rest)
+    }
+
+    /// What prices this call on this object; `None` if it is priced by its name alone.
+    fn on(&self, call: &CallCount, object: &ObjectCount) -> Option<Vec<Term>> {
+        let (name, kind) = (call.call.as_str(), object.object.as_str());
+        let (is_socket, is_pipe) = (SOCKETS.contains(&kind), PIPES.contains(&kind));
+        let count = object.count as f64;
+        let none = self.nothing_yet(call, object);
+        let moved = (count - none, object.bytes.unwrap_or(0) as f64);
+        let empty = |id: &str| self.at(id, &[], none);
+        Some(match name {
+            _ if READS.contains(&name) && is_socket => {
+                [self.sized(&["called.receive"], moved, ONE), empty("called.receive.none")].concat()
+            }
+            _ if READS.contains(&name) && is_pipe => {
+                [self.sized(&["called.pipe.read"], moved, ONE), empty("called.read.none")].concat()
+            }
+            _ if READS.contains(&name) && WRITTEN_ANEW.contains(&kind) && moved.1 > 0.0 => {
+                self.at("called.read.proc", &[], count)
+            }
+            _ if READS.contains(&name) && kind == "null" => self.at("syscall.read.null", &[], count),
+            _ if WRITES.contains(&name) && kind == "null" => self.at("syscall.write.null", &[], count),
+            _ if WRITES.contains(&name) && is_pipe => {
+                [self.sized(&["called.pipe.write"], moved, ONE), empty("called.read.none")].concat()
+            }
+            "connect" if kind == "tcp" => self.at("called.connect", &[], count),
+            "close" if kind == "tcp" => {
+                let connected = self.on_objects("connect", "tcp") + self.answered(ACCEPTS);
+                let connected = count.min(connected as f64);
+                let rest = self.at("called.close.socket", &[], count - connected);
+                [self.at("called.close.connection", &[], connected), rest].concat()
+            }
+            "close" if is_socket => self.at("called.close.socket", &[], count),
+            _ if OPENS.contains(&name) && WRITTEN_ANEW.contains(&kind) => self.at("called.open.proc", &[], count),
+            _ => return None,
+        })
+    }
+
+    /// How often a call was made on one kind of object.
+    pub(super) fn on_objects(&self, call: &str, kind: &str) -> u64 {
+        let calls = self.asked.calls.iter().filter(|it| it.call == call).flat_map(|it| &it.objects);
+        calls.filter(|it| it.object == kind).map(|it| it.count).sum()
+    }
+
+    /// How often this call found nothing at this object: files always have an answer.
+    fn nothing_yet(&self, call: &CallCount, object: &ObjectCount) -> f64 {
+        let can = |kind: &str| SOCKETS.contains(&kind) || PIPES.contains(&kind);
+        let all: u64 = call.objects.iter().filter(|it| can(&it.object)).map(|it| it.count).sum();
+        let none: u64 = call.errors.iter().filter(|it| is_nothing_yet(it)).map(|it| it.count).sum();
+        if can(&object.object) { none.min(all) as f64 * object.count as f64 / all.max(1) as f64 } else { 0.0 }
+    }
+
+    /// TCP sockets, as many as were connected, and others.
+    pub(super) fn sockets(&self, call: &CallCount) -> Vec<Term> {
+        let connected = self.on_objects("connect", "tcp").min(call.count);
+        let others = CallCount { count: call.count - connected, ..call.clone() };
+        [self.at("called.socket", &[], connected as f64), self.alone(&others)].concat()
+    }
+
+    /// Wake-ups: of tasks of other CPUs, and of tasks that were last on this one, of which a price holds two.
+    pub(super) fn wakes(&self, call: &CallCount) -> Vec<Term> {
+        let near = call.near_wakes.min(call.wakes) as f64;
+        let far = (self.woken(call) as f64 - near).max(0.0);
+        let same = [("distance", Value::Word("same".into()))];
+        [self.at("called.wakes", &same, near / 2.0), self.at("called.futex.waiting", &[], far)].concat()
+    }
+}
+
+fn is_nothing_yet(error: &NamedCount) -> bool {
+    NOTHING_YET.contains(&error.name.as_str())
+}

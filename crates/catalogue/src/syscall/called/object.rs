@@ -1,0 +1,180 @@
+//! Calls on what is no regular file: pipes, files that the kernel writes at each read, sockets that are empty or not yet connected.
+
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use operation::Value::Number;
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, partner, repeat, size, term};
+use record::FixedPoint;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{Errno, pread, read, write};
+use rustix::net::sockopt::set_socket_linger;
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, connect, recv, socket_with};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::connection::Server;
+use super::{CALLED, function};
+use crate::kit::block::Block;
+use crate::kit::check::exactly;
+use crate::kit::loops::{consuming, for_each, numbered, producing, tried};
+
+/// A byte, and a page, of which a pipe holds 16.
+const SIZES: Axis = size(&[Number(1), Number(4 << 10)]);
+const HELD: u64 = 16;
+const STATUS: &CStr = c"/proc/self/status";
+const ONE: FixedPoint = &[("size", Number(1))];
+/// What a round trip between two tasks of one CPU consists of, but for the two wake-ups.
+const TURN: &[TermOf] = &[
+    term(1.0, "loop.empty"),
+    term(2.0, "called.pipe.write").at(ONE),
+    term(2.0, "called.pipe.read").at(ONE),
+    term(2.0, "switch.process").at(&[("set", Number(0))]),
+];
+
+const PIPE: Operation = CALLED.axes(&[SIZES]).moves(|point| point.number("size").unwrap_or(0));
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    PIPE.named("called.pipe.write", "write to a pipe that nobody waits at").calls(&["write"]).prepare(|setting| {
+        let (size, [reader, writer]) = (setting.size()?, empty_pipe()?);
+        let (block, mut room) = (Block::new(size), Block::new(size));
+        let emptied = for_each(move |_| exactly(size, read(&reader, &mut *room)?));
+        let writing = numbered(move |_| function(|| exactly(size, write(&writer, &block)?)));
+        tried(writing.at_most(HELD).verify(emptied))
+    }),
+    PIPE.named("called.pipe.read", "read from a pipe what was written before").calls(&["read"]).prepare(|setting| {
+        let (size, [reader, writer]) = (setting.size()?, empty_pipe()?);
+        let (block, mut room) = (Block::new(size), Block::new(size));
+        let filled = for_each(move |_| exactly(size, write(&writer, &block)?));
+        let reading = numbered(move |_| function(|| exactly(size, read(&reader, &mut *room)?)));
+        tried(reading.at_most(HELD).before(filled))
+    }),
+    CALLED
+        .named("called.wakes", "wake a task of this CPU and be woken by it: two wake-ups, without calls and switches")
+        .per("pair")
+        .axes(&[partner("distance", &[operation::Value::Word("same")])])
+        .terms(TURN)
+        .prepare(waking),
+    CALLED.named("called.read.none", "read from a pipe that is empty and does not wait (EAGAIN)").prepare(|_| {
+        let [reader, writer] = empty_pipe()?;
+        let mut room = [0_u8; 64];
+        tried(repeat(move || {
+            let _open = &writer;
+            function(|| nothing(read(&reader, &mut room)))
+        }))
+    }),
+    CALLED.named("called.receive.none", "receive from an empty TCP connection that does not wait (EAGAIN)").prepare(
+        |_| {
+            let [near, far] = Server::new()?.pair()?;
+            let mut room = [0_u8; 64];
+            tried(repeat(move || {
+                let _open = &far;
+                function(|| nothing(recv(&near, &mut room, RecvFlags::DONTWAIT).map(|(_, bytes)| bytes)))
+            }))
+        },
+    ),
+    CALLED.named("called.read.proc", "read all of /proc/self/status, which the kernel writes anew").calls(&["pread64"]).prepare(
+        |_| {
+            let file = open(STATUS, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+            let mut room = [0_u8; 4096];
+            tried(repeat(move || {
+                match function(|| Ok(pread(&file, &mut room, 0)?))? {
+                    0 => Err(Failure::wrong("a file of /proc is empty")),
+                    _ => Ok(()),
+                }
+            }))
+        },
+    ),
+    CALLED.named("called.open.proc", "open /proc/self/status").calls(&["openat"]).prepare(|_| {
+        let opened = || Ok(open(STATUS, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);
+        tried(producing(move || function(opened)))
+    }),
+    CALLED.named("called.socket", "create a TCP socket").calls(&["socket"]).prepare(|_| {
+        tried(producing(|| function(unconnected)))
+    }),
+    CALLED.named("called.close.socket", "close a TCP socket that was never connected").calls(&["close"]).prepare(|_| {
+        tried(consuming(unconnected, |socket| {
+            function(|| {
+                drop(socket);
+                Ok(())
+            })
+        }))
+    }),
+    CALLED
+        .named(
+            "called.connect",
+            "connect a TCP socket over loopback: the kernel carries the three packets within the call",
+        )
+        .calls(&["connect"])
+        .prepare(|_| {
+            let server = Server::new()?;
+            let name = server.name();
+            // The other end waits to be accepted, and goes before the next batch.
+            let ready = move || {
+                while let Some(other) = server.take()? {
+                    drop(other);
+                }
+                unconnected()
+            };
+            tried(
+                consuming(ready, move |socket: OwnedFd| {
+                    function(|| Ok(connect(&socket, &name)?))?;
+                    // Closed, it is reset, so that nothing stays in the kernel for a minute.
+                    Ok(Reset(socket))
+                })
+                .at_most(HELD),
+            )
+        }),
+];
+
+/// A connection that is reset when it is closed.
+struct Reset(OwnedFd);
+
+impl Drop for Reset {
+    fn drop(&mut self) {
+        let _ = set_socket_linger(&self.0, Some(Duration::ZERO));
+    }
+}
+
+fn unconnected() -> Result<OwnedFd, Failure> {
+    Ok(socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
+}
+
+/// The reading and the writing end of a pipe that does not wait.
+fn empty_pipe() -> Result<[OwnedFd; 2], Failure> {
+    let (reader, writer) = pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC)?;
+    Ok([reader, writer])
+}
+
+/// The answer of a call that found nothing.
+fn nothing(answer: Result<usize, Errno>) -> Result<(), Failure> {
+    match answer {
+        Err(Errno::AGAIN) => Ok(()),
+        Err(other) => Err(other.into()),
+        Ok(_) => Err(Failure::wrong("something came from an empty pipe or connection")),
+    }
+}
+
+/// Each turn wakes the partner, which sleeps, and waits until it has woken this task.
+fn waking(setting: &Setting) -> Result<Loop, Failure> {
+    let (there, our_writer) = rustix::pipe::pipe()?;
+    let (our_reader, back) = rustix::pipe::pipe()?;
+    let turn = |reader: &OwnedFd, writer: &OwnedFd, first: bool| -> Result<(), Failure> {
+        let mut room = [0_u8; 1];
+        if first {
+            function(|| exactly(1, write(writer, &room)?))?;
+        }
+        function(|| exactly(1, read(reader, &mut room)?))?;
+        if first { Ok(()) } else { function(|| exactly(1, write(writer, &room)?)) }
+    };
+    let partner = setting.partner(setting.partner_cpu()?, || {
+        loop {
+            turn(&there, &back, false)?;
+        }
+    })?;
+    drop((there, back));
+    tried(repeat(move || {
+        let _alive = &partner;
+        turn(&our_reader, &our_writer, true)
+    }))
+}

@@ -1,0 +1,221 @@
+//! Calls by what they are made on. What a descriptor stands for is looked up in the kernel's tables once, and again with each sample,
+//! since another thread may have closed and opened it; until then it is kept by descriptor in the record.
+
+use super::builder::{Builder, frame, helper};
+use super::instruction::{Compute, FRAME, Label, Operand, When, Width};
+use super::layout::{self, HERE};
+use super::types::Types;
+use crate::objects::{CLOSE, OPENS, kind};
+use Operand::{Constant, Register as Other};
+
+/// Kinds of inodes (include/uapi/linux/stat.h), by the high bits of their mode.
+const PIPE: i32 = 0x1000;
+const CHARACTERS: i32 = 0x2000;
+const FOLDER: i32 = 0x4000;
+const REGULAR: i32 = 0x8000;
+const SOCKET: i32 = 0xc000;
+/// File systems (include/uapi/linux/magic.h).
+const UNNAMED: i32 = 0x0904_1934;
+const SYSTEMS: [(i32, &str); 4] =
+    [(0x9fa0, "proc"), (0x6265_6572, "sys"), (0x6367_7270, "sys"), (0x0102_1994, "tmpfs")];
+/// The first bytes of the names of objects that have no file.
+const NAMES: [(&[u8; 8], &str); 3] = [(b"[eventfd", "eventfd"), (b"[eventpo", "epoll"), (b"[timerfd", "timerfd")];
+/// `FMODE_CREATED` (include/linux/fs.h).
+const CREATED: i32 = 1 << 20;
+
+/// Register 2 becomes what register 8's call of this object is counted in, as `by_number` would make it. In register 1 the place of the
+/// call among those that are counted by object; goes on at `counted`.
+pub(super) fn place(b: &mut Builder, counted: Label) {
+    let (returns, known, look, fresh) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
+    let priced = b.code.label();
+    b.code.store(Width::Double, FRAME, frame::CLASS, 1);
+    b.code.load(Width::Word, 4, FRAME, HERE.arguments[0]);
+    b.code.jump_if(1, When::Above, Constant(OPENS - 1), returns);
+    b.code.jump(known);
+    b.code.place(returns);
+    b.code.copy(4, 9);
+    b.code.constant(3, 0);
+    b.code.jump_if(9, When::Less, Constant(0), priced);
+    b.code.place(known);
+    b.code.store(Width::Double, FRAME, frame::FOLDER, 4);
+    let types = b.maps.types;
+    if let Some(types) = types {
+        b.code.jump_if(1, When::Above, Constant(OPENS - 1), look);
+        b.code.load(Width::Double, 3, FRAME, frame::SAMPLED);
+        b.code.jump_if(3, When::NotEqual, Constant(0), look);
+        kept(b);
+        b.code.jump_if(3, When::NotEqual, Constant(0), fresh);
+        b.code.place(look);
+        look_up(b, &types, fresh);
+    }
+    b.code.place(fresh);
+    kept(b);
+    b.code.load(Width::Double, 1, FRAME, frame::CLASS);
+    b.code.jump_if(1, When::NotEqual, Constant(CLOSE), priced);
+    b.code.constant(5, 0);
+    b.code.store(Width::Byte, 4, layout::KINDS, 5);
+    b.code.place(priced);
+    b.code.load(Width::Double, 2, FRAME, frame::CLASS);
+    b.code.compute(Compute::And, 2, Constant(layout::OBJECT_CALLS as i32 - 1));
+    b.code.compute(Compute::Multiply, 2, Constant(layout::OBJECT_KINDS as i32));
+    b.code.compute(Compute::Add, 2, Other(3));
+    b.code.compute(Compute::ShiftLeft, 2, Constant(4));
+    b.code.compute(Compute::Add, 2, Other(7));
+    b.code.add(2, i32::from(layout::OBJECTS) - i32::from(layout::COUNTS));
+    b.code.jump(counted);
+}
+
+/// Register 3 is the kind that the record keeps for the descriptor in the frame, and register 4 where, less the offset of all.
+fn kept(b: &mut Builder) {
+    b.code.load(Width::Double, 4, FRAME, frame::FOLDER);
+    b.code.compute(Compute::And, 4, Constant(layout::KINDS_KEPT - 1));
+    b.code.compute(Compute::Add, 4, Other(7));
+    b.code.load(Width::Byte, 3, 4, layout::KINDS);
+    // The kernel's check of the program does not know what was written there.
+    b.code.compute(Compute::And, 3, Constant(31));
+    let small = b.code.label();
+    b.code.jump_if(3, When::Above, Constant(layout::OBJECT_KINDS as i32 - 1), small);
+    let known = b.code.label();
+    b.code.jump(known);
+    b.code.place(small);
+    b.code.constant(3, 0);
+    b.code.place(known);
+}
+
+/// The file of the descriptor in the frame, of the running task: in the frame. Without one, goes to `none`.
+pub(super) fn file(b: &mut Builder, types: &Types, none: Label) {
+    b.code.call(helper::TASK);
+    b.code.copy(3, 0);
+    for offset in [types.files, types.table, types.by_descriptor] {
+        b.read_double(offset);
+        b.code.jump_if(3, When::Equal, Constant(0), none);
+    }
+    b.code.load(Width::Double, 1, FRAME, frame::FOLDER);
+    b.code.jump_if(1, When::Above, Constant(0xffff), none);
+    b.code.compute(Compute::ShiftLeft, 1, Constant(3));
+    b.code.compute(Compute::Add, 3, Other(1));
+    b.read_double(0);
+    b.code.jump_if(3, When::Equal, Constant(0), none);
+    b.code.store(Width::Double, FRAME, frame::FILE, 3);
+}
+
+/// Looks up what the descriptor in the frame stands for, and keeps it. Goes on at `done`, found or not.
+fn look_up(b: &mut Builder, types: &Types, done: Label) {
+    let keep = b.code.label();
+    file(b, types, done);
+    b.read_double(types.inode);
+    b.code.jump_if(3, When::Equal, Constant(0), done);
+    b.code.store(Width::Double, FRAME, frame::INODE, 3);
+    b.read_double(types.system);
+    b.read_double(types.magic);
+    b.code.store(Width::Double, FRAME, frame::ONE, 3);
+    unnamed(b, types, keep);
+    b.code.load(Width::Double, 3, FRAME, frame::INODE);
+    b.code.add(3, types.mode);
+    b.read_word();
+    b.code.compute(Compute::And, 0, Constant(0xf000));
+    for (mode, word) in [(PIPE, "pipe"), (FOLDER, "folder")] {
+        b.code.constant(5, kind(word));
+        b.code.jump_if(0, When::Equal, Constant(mode), keep);
+    }
+    let (characters, socket, regular) = (b.code.label(), b.code.label(), b.code.label());
+    b.code.jump_if(0, When::Equal, Constant(CHARACTERS), characters);
+    b.code.jump_if(0, When::Equal, Constant(SOCKET), socket);
+    b.code.jump_if(0, When::Equal, Constant(REGULAR), regular);
+    b.code.constant(5, kind("device"));
+    b.code.jump(keep);
+    b.code.place(regular);
+    b.code.load(Width::Double, 1, FRAME, frame::ONE);
+    for (magic, word) in SYSTEMS {
+        b.code.constant(5, kind(word));
+        b.code.jump_if(1, When::Equal, Constant(magic), keep);
+    }
+    b.code.constant(5, kind("file"));
+    b.code.jump(keep);
+    b.code.place(characters);
+    character_device(b, types, keep);
+    b.code.place(socket);
+    protocol(b, types, keep);
+    b.code.place(keep);
+    b.code.store(Width::Double, FRAME, frame::ONE, 5);
+    kept(b);
+    b.code.load(Width::Double, 5, FRAME, frame::ONE);
+    b.code.store(Width::Byte, 4, layout::KINDS, 5);
+}
+
+/// An object that has no file: by its name. In register 3 what tells the file system.
+fn unnamed(b: &mut Builder, types: &Types, keep: Label) {
+    let named = b.code.label();
+    b.code.jump_if(3, When::NotEqual, Constant(UNNAMED), named);
+    b.code.load(Width::Double, 3, FRAME, frame::FILE);
+    b.read_double(types.entry);
+    b.read_double(types.name);
+    b.read_double(0);
+    for (name, word) in NAMES {
+        b.code.wide(1, u64::from_ne_bytes(*name));
+        b.code.constant(5, kind(word));
+        b.code.jump_if(3, When::Equal, Other(1), keep);
+    }
+    b.code.constant(5, kind("other"));
+    b.code.jump(keep);
+    b.code.place(named);
+}
+
+/// A device of characters: memory (`/dev/null`, `/dev/zero`), a terminal, or another.
+fn character_device(b: &mut Builder, types: &Types, keep: Label) {
+    /// Majors (Documentation/admin-guide/devices.txt).
+    const MEMORY: i32 = 1;
+    const TERMINALS: [i32; 4] = [4, 5, 136, 137];
+    b.code.load(Width::Double, 3, FRAME, frame::INODE);
+    b.code.add(3, types.device);
+    b.read_word();
+    b.code.compute(Compute::ShiftRight, 0, Constant(20));
+    b.code.constant(5, kind("null"));
+    b.code.jump_if(0, When::Equal, Constant(MEMORY), keep);
+    b.code.constant(5, kind("tty"));
+    for major in TERMINALS {
+        b.code.jump_if(0, When::Equal, Constant(major), keep);
+    }
+    b.code.constant(5, kind("device"));
+    b.code.jump(keep);
+}
+
+/// A socket by its family and type.
+fn protocol(b: &mut Builder, types: &Types, keep: Label) {
+    b.code.load(Width::Double, 3, FRAME, frame::FILE);
+    b.read_double(types.private);
+    b.code.store(Width::Double, FRAME, frame::INODE, 3);
+    b.code.add(3, types.kind);
+    b.read_word();
+    b.code.compute(Compute::And, 0, Constant(0xffff));
+    b.code.store(Width::Double, FRAME, frame::ONE, 0);
+    b.code.load(Width::Double, 3, FRAME, frame::INODE);
+    b.read_double(types.sock);
+    b.code.add(3, types.family);
+    b.read_word();
+    b.code.compute(Compute::And, 0, Constant(0xffff));
+    b.code.constant(5, kind("unix"));
+    b.code.jump_if(0, When::Equal, Constant(libc::AF_UNIX), keep);
+    let internet = b.code.label();
+    for family in [libc::AF_INET, libc::AF_INET6] {
+        b.code.jump_if(0, When::Equal, Constant(family), internet);
+    }
+    b.code.constant(5, kind("socket"));
+    b.code.jump(keep);
+    b.code.place(internet);
+    b.code.load(Width::Double, 1, FRAME, frame::ONE);
+    b.code.constant(5, kind("tcp"));
+    b.code.jump_if(1, When::Equal, Constant(libc::SOCK_STREAM), keep);
+    b.code.constant(5, kind("udp"));
+}
+
+/// Goes to `old` if the file that was opened by this call, with the descriptor in register 9, was there before.
+pub(super) fn was_created(b: &mut Builder, old: Label) {
+    let Some(types) = b.maps.types else { return };
+    b.code.store(Width::Double, FRAME, frame::FOLDER, 9);
+    file(b, &types, old);
+    b.code.add(3, types.modes);
+    b.read_word();
+    b.code.compute(Compute::And, 0, Constant(CREATED));
+    b.code.jump_if(0, When::Equal, Constant(0), old);
+}

@@ -1,0 +1,188 @@
+//! Where the running kernel has the fields that tell what a descriptor is: from its own description of its types (BTF,
+//! Documentation/bpf/btf.rst). Without one, calls are not told apart by what they are made on.
+
+use std::collections::HashMap;
+
+/// Offsets in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Types {
+    /// In a task: its files, its memory, its CPU.
+    pub files: i32,
+    pub memory: i32,
+    pub cpu: i32,
+    /// In its files: their table; in the table: the files by descriptor.
+    pub table: i32,
+    pub by_descriptor: i32,
+    /// In a file: its inode, its modes, what its kind keeps with it, its name.
+    pub inode: i32,
+    pub modes: i32,
+    pub private: i32,
+    pub entry: i32,
+    pub name: i32,
+    /// In an inode: its mode, its file system, its device; in the file system: what tells which it is.
+    pub mode: i32,
+    pub system: i32,
+    pub device: i32,
+    pub magic: i32,
+    /// In a socket: its type, its other half; in that: its family.
+    pub kind: i32,
+    pub sock: i32,
+    pub family: i32,
+    /// In a task's memory: how many of its anonymous pages are there.
+    pub anonymous: Option<i32>,
+}
+
+impl Types {
+    /// Those of the running kernel.
+    pub(crate) fn here() -> Option<Types> {
+        Types::of(&Described::read(&std::fs::read("/sys/kernel/btf/vmlinux").ok()?)?)
+    }
+
+    fn of(known: &Described) -> Option<Types> {
+        let at = |of: &str, path: &[&str]| known.offset(of, path);
+        /// `MM_ANONPAGES` (include/linux/mm_types_task.h).
+        const ANONYMOUS: i32 = 1;
+        // Since Linux 6.2 the counts are those of `struct percpu_counter`.
+        let each = known.size("percpu_counter");
+        let anonymous = at("mm_struct", &["rss_stat"]).zip(at("percpu_counter", &["count"])).zip(each);
+        Some(Types {
+            files: at("task_struct", &["files"])?,
+            memory: at("task_struct", &["mm"])?,
+            cpu: at("task_struct", &["thread_info", "cpu"]).or_else(|| at("task_struct", &["cpu"]))?,
+            table: at("files_struct", &["fdt"])?,
+            by_descriptor: at("fdtable", &["fd"])?,
+            inode: at("file", &["f_inode"])?,
+            modes: at("file", &["f_mode"])?,
+            private: at("file", &["private_data"])?,
+            entry: at("file", &["f_path", "dentry"])?,
+            name: at("dentry", &["d_name", "name"])?,
+            mode: at("inode", &["i_mode"])?,
+            system: at("inode", &["i_sb"])?,
+            device: at("inode", &["i_rdev"])?,
+            magic: at("super_block", &["s_magic"])?,
+            kind: at("socket", &["type"])?,
+            sock: at("socket", &["sk"])?,
+            family: at("sock", &["__sk_common", "skc_family"])?,
+            anonymous: anonymous.map(|((all, count), each)| all + ANONYMOUS * each + count),
+        })
+    }
+}
+
+/// Structures and unions, with their members.
+struct Described<'a> {
+    types: Vec<Type<'a>>,
+    named: HashMap<&'a str, usize>,
+}
+
+struct Type<'a> {
+    /// The size of a structure; another type for names and qualifiers.
+    size_or_type: u32,
+    is_structure: bool,
+    members: Vec<(&'a str, usize, u32)>,
+}
+
+/// The kinds of types (include/uapi/linux/btf.h).
+mod kind {
+    pub(super) const STRUCTURES: [u32; 2] = [4, 5];
+    /// `typedef`, `volatile`, `const`, `restrict`, tags of types.
+    pub(super) const OTHER_NAMES: [u32; 5] = [8, 9, 10, 11, 18];
+    /// The words that follow a type of this kind: a number for all, and a number for each member.
+    pub(super) fn words(kind: u32) -> (usize, usize) {
+        match kind {
+            1 | 14 | 17 => (1, 0),
+            3 => (3, 0),
+            4 | 5 | 15 | 19 => (0, 3),
+            6 | 13 => (0, 2),
+            _ => (0, 0),
+        }
+    }
+}
+
+impl<'a> Described<'a> {
+    /// Reads a description. `None` if it is none, or of another order of bytes.
+    fn read(bytes: &'a [u8]) -> Option<Described<'a>> {
+        const MAGIC: u32 = 0xeb9f;
+        let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        if word(0)? & 0xffff != MAGIC {
+            return None;
+        }
+        let head = word(4)? as usize;
+        let (first, length, names) = (head + word(8)? as usize, word(12)? as usize, head + word(16)? as usize);
+        let name = |at: u32| {
+            let text = bytes.get(names + at as usize..)?;
+            std::str::from_utf8(text.split(|byte| *byte == 0).next()?).ok()
+        };
+        // The type 0 is `void`.
+        let mut types = vec![Type { size_or_type: 0, is_structure: false, members: Vec::new() }];
+        let (mut named, mut at) = (HashMap::new(), first);
+        while at < first + length {
+            let (called, info, size_or_type) = (name(word(at)?)?, word(at + 4)?, word(at + 8)?);
+            let (kind, count) = (info >> 24 & 0x1f, (info & 0xffff) as usize);
+            let is_structure = kind::STRUCTURES.contains(&kind);
+            let has_type = is_structure || kind::OTHER_NAMES.contains(&kind);
+            let mut members = Vec::new();
+            for member in 0..if is_structure { count } else { 0 } {
+                let of = at + 12 + member * 12;
+                // With bit fields, the high byte is their length.
+                let bits = if info >> 31 == 1 { word(of + 8)? & 0xff_ffff } else { word(of + 8)? };
+                members.push((name(word(of)?)?, word(of + 4)? as usize, bits / 8));
+            }
+            if kind == kind::STRUCTURES[0] {
+                named.entry(called).or_insert(types.len());
+            }
+            types.push(Type { size_or_type: if has_type { size_or_type } else { 0 }, is_structure, members });
+            let (all, each) = kind::words(kind);
+            at += 12 + 4 * (all + each * count);
+        }
+        Some(Described { types, named })
+    }
+
+    fn size(&self, of: &str) -> Option<i32> {
+        self.types.get(*self.named.get(of)?).map(|it| it.size_or_type as i32)
+    }
+
+    /// The offset of a member, through the members on the way to it.
+    fn offset(&self, of: &str, path: &[&str]) -> Option<i32> {
+        let (mut place, mut offset) = (*self.named.get(of)?, 0);
+        for name in path {
+            let (next, further) = self.member(place, name)?;
+            (place, offset) = (next, offset + further);
+        }
+        Some(offset as i32)
+    }
+
+    /// A member's type and offset. Members without a name are looked into.
+    fn member(&self, place: usize, wanted: &str) -> Option<(usize, u32)> {
+        let mut found = self.types.get(place)?;
+        while !found.is_structure {
+            found = self.types.get(found.size_or_type as usize).filter(|_| found.size_or_type > 0)?;
+        }
+        found.members.iter().find_map(|(name, of, at)| match *name {
+            "" => self.member(*of, wanted).map(|(of, further)| (of, at + further)),
+            name => (name == wanted).then_some((*of, *at)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A description of `struct outer { int a; union { struct inner { long b; long c; } }; }`, with lengths in bytes.
+    #[test]
+    fn members_are_found_through_those_without_a_name() {
+        let names = b"\0outer\0inner\0b\0c\0d\0";
+        let at = |name: &[u8]| names.windows(name.len()).position(|it| it == name).expect("a name") as u32;
+        let mut words: Vec<u32> = Vec::new();
+        words.extend([at(b"inner\0"), 4 << 24 | 2, 16, at(b"b\0"), 0, 0, at(b"c\0"), 0, 64]);
+        words.extend([0, 5 << 24 | 1, 16, at(b"d\0"), 1, 0]);
+        words.extend([at(b"outer\0"), 4 << 24 | 1, 24, 0, 2, 64]);
+        let head = [0x1_eb9f, 24, 0, 4 * words.len() as u32, 4 * words.len() as u32, names.len() as u32];
+        let mut bytes: Vec<u8> = head.iter().chain(&words).flat_map(|word| word.to_ne_bytes()).collect();
+        bytes.extend(names);
+        let known = Described::read(&bytes).expect("a description");
+        assert_eq!(known.offset("outer", &["d", "c"]), Some(16));
+        assert_eq!((known.size("outer"), known.offset("outer", &["no"])), (Some(24), None));
+        assert!(Described::read(&bytes[4..]).is_none());
+    }
+}

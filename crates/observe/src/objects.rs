@@ -1,0 +1,61 @@
+//! What a descriptor stands for, and which calls are told apart by it.
+
+use std::sync::OnceLock;
+
+use catalogue::every_call;
+
+/// Kinds, of which 0 is not known.
+pub(crate) const KINDS: &[&str] = &[
+    "", "file", "tmpfs", "proc", "sys", "pipe", "tcp", "udp", "unix", "socket", "eventfd", "timerfd", "epoll", "tty", "null",
+    "folder", "device", "other",
+];
+
+/// The place of a kind.
+pub(crate) fn kind(word: &str) -> i32 {
+    KINDS.iter().position(|known| *known == word).unwrap_or(0) as i32
+}
+
+/// Calls that are counted by the object of the descriptor that is their first argument, and those that return one. The first place
+/// stands for all other calls.
+pub(crate) const CALLS: &[&str] = &[
+    "", "read", "write", "pread64", "pwrite64", "readv", "writev", "recvfrom", "sendto", "recvmsg", "sendmsg", "connect", "close",
+    "open", "openat",
+];
+/// The place of `close` and of the first call that returns a descriptor.
+pub(crate) const CLOSE: i32 = 12;
+pub(crate) const OPENS: i32 = 13;
+
+/// The place of each call, by its number.
+pub(crate) fn places() -> &'static [u8] {
+    static PLACES: OnceLock<Vec<u8>> = OnceLock::new();
+    PLACES.get_or_init(|| {
+        let mut places = vec![0; crate::naming::CALLS];
+        for call in every_call() {
+            let place = CALLS.iter().skip(1).position(|name| *name == call.name).map(|place| place as u8 + 1);
+            let number = usize::try_from(call.number).ok().and_then(|number| places.get_mut(number));
+            if let (Some(place), Some(number)) = (place, number) {
+                *number = place;
+            }
+        }
+        places
+    })
+}
+
+/// The number of a call that is counted by object, if this architecture has it.
+pub(crate) fn number(name: &str) -> Option<u16> {
+    let place = CALLS.iter().position(|known| *known == name)? as u8;
+    places().iter().position(|known| *known == place).map(|number| number as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_and_kinds_have_the_places_that_programs_use() {
+        assert_eq!((CALLS[CLOSE as usize], CALLS[OPENS as usize]), ("close", "open"));
+        assert_eq!(places()[libc::SYS_read as usize], 1);
+        assert_eq!(places()[libc::SYS_getpid as usize], 0);
+        assert_eq!(KINDS[kind("epoll") as usize], "epoll");
+    }
+}
