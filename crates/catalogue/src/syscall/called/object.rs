@@ -15,9 +15,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::connection::Server;
 use super::{CALLED, function};
-use crate::kit::block::Block;
-use crate::kit::check::exactly;
-use crate::kit::loops::{consuming, for_each, numbered, producing, tried};
+use crate::kit::{Block, consuming, exactly, for_each, numbered, producing, tried};
 
 /// A byte, and a page, of which a pipe holds 16.
 const SIZES: Axis = size(&[Number(1), Number(4 << 10)]);
