@@ -2,11 +2,11 @@
 //! compiler, no headers, no type information of the kernel.
 
 mod builder;
+mod by_object;
 mod instruction;
 mod layout;
 mod maps;
 mod names;
-mod by_object;
 mod programs;
 mod reader;
 mod returned;

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use record::{CallCount, CallTime, NamedCount, ObjectCount, PairCount, ProcessCounts, Requests, ThreadCounts, Usage, Waits};
+use record::{
+    CallCount, CallTime, NamedCount, ObjectCount, PairCount, ProcessCounts, Requests, ThreadCounts, Usage, Waits,
+};
 
 use crate::cgroup;
 use crate::counts::{Call, CallNames, Counts, Lengths};

@@ -6,8 +6,8 @@ use catalogue::every_call;
 
 /// Kinds, of which 0 is not known.
 pub(crate) const KINDS: &[&str] = &[
-    "", "file", "tmpfs", "proc", "sys", "pipe", "tcp", "udp", "unix", "socket", "eventfd", "timerfd", "epoll", "tty", "null",
-    "folder", "device", "other",
+    "", "file", "tmpfs", "proc", "sys", "pipe", "tcp", "udp", "unix", "socket", "eventfd", "timerfd", "epoll", "tty",
+    "null", "folder", "device", "other",
 ];
 
 /// The place of a kind.
@@ -18,8 +18,8 @@ pub(crate) fn kind(word: &str) -> i32 {
 /// Calls that are counted by the object of the descriptor that is their first argument, and those that return one. The first place
 /// stands for all other calls.
 pub(crate) const CALLS: &[&str] = &[
-    "", "read", "write", "pread64", "pwrite64", "readv", "writev", "recvfrom", "sendto", "recvmsg", "sendmsg", "connect", "close",
-    "open", "openat",
+    "", "read", "write", "pread64", "pwrite64", "readv", "writev", "recvfrom", "sendto", "recvmsg", "sendmsg",
+    "connect", "close", "open", "openat",
 ];
 /// The place of `close` and of the first call that returns a descriptor.
 pub(crate) const CLOSE: i32 = 12;

@@ -191,7 +191,8 @@ fn empty(call: &CallCount, bill: &Bill) -> Option<Saving> {
 /// Files of /proc, each read of which makes the kernel write them anew.
 fn written_anew(call: &CallCount, bill: &Bill) -> Option<Saving> {
     let reads = READS.contains(&call.call.as_str()) || call.call == "pread64";
-    let anew = call.objects.iter().filter(|it| it.object == "proc" || it.object == "sys").map(|it| it.count).sum::<u64>();
+    let anew =
+        call.objects.iter().filter(|it| it.object == "proc" || it.object == "sys").map(|it| it.count).sum::<u64>();
     if !reads || anew < 10 * FEW || 2 * anew < call.count {
         return None;
     }

@@ -4,8 +4,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 
 use super::layout;
-use super::types::Types;
 use super::sys::{Map, MapKind};
+use super::types::Types;
 
 /// Tasks that can be followed at once.
 const TASKS: usize = 1 << 16;

@@ -2,8 +2,8 @@
 //! relative to, and the hash goes into the sketch of the record. A descriptor keeps the hash of the name that it was opened by.
 //! Calls that take no name are not slowed down.
 
-use super::by_object;
 use super::builder::{Builder, frame, helper};
+use super::by_object;
 use super::instruction::{Compute, FRAME, Label, Operand, Register, When, Width};
 use super::layout::{self, HERE, Kind};
 use crate::naming::{COPIES, ENTERS, GOLDEN, MAY_COPY, MAY_CREATE, OPENS, SECOND};

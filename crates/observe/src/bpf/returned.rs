@@ -5,8 +5,8 @@
 //! registers takes 35 ns, to ask for the running task 20. The saved registers of a task lie at the same place for all its life,
 //! so their address tells the task; and before a call its number is told, so numbers are counted without any helper.
 
-use super::by_object;
 use super::builder::{Builder, GOLDEN, Whom, frame, helper};
+use super::by_object;
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;

@@ -71,33 +71,35 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         },
     ),
-    CALLED.named("called.read.proc", "read all of /proc/self/status, which the kernel writes anew").calls(&["pread64"]).prepare(
-        |_| {
+    CALLED
+        .named("called.read.proc", "read all of /proc/self/status, which the kernel writes anew")
+        .calls(&["pread64"])
+        .prepare(|_| {
             let file = open(STATUS, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
             let mut room = [0_u8; 4096];
-            tried(repeat(move || {
-                match function(|| Ok(pread(&file, &mut room, 0)?))? {
-                    0 => Err(Failure::wrong("a file of /proc is empty")),
-                    _ => Ok(()),
-                }
+            tried(repeat(move || match function(|| Ok(pread(&file, &mut room, 0)?))? {
+                0 => Err(Failure::wrong("a file of /proc is empty")),
+                _ => Ok(()),
             }))
-        },
-    ),
+        }),
     CALLED.named("called.open.proc", "open /proc/self/status").calls(&["openat"]).prepare(|_| {
         let opened = || Ok(open(STATUS, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);
         tried(producing(move || function(opened)))
     }),
-    CALLED.named("called.socket", "create a TCP socket").calls(&["socket"]).prepare(|_| {
-        tried(producing(|| function(unconnected)))
-    }),
-    CALLED.named("called.close.socket", "close a TCP socket that was never connected").calls(&["close"]).prepare(|_| {
-        tried(consuming(unconnected, |socket| {
-            function(|| {
-                drop(socket);
-                Ok(())
-            })
-        }))
-    }),
+    CALLED
+        .named("called.socket", "create a TCP socket")
+        .calls(&["socket"])
+        .prepare(|_| tried(producing(|| function(unconnected)))),
+    CALLED.named("called.close.socket", "close a TCP socket that was never connected").calls(&["close"]).prepare(
+        |_| {
+            tried(consuming(unconnected, |socket| {
+                function(|| {
+                    drop(socket);
+                    Ok(())
+                })
+            }))
+        },
+    ),
     CALLED
         .named(
             "called.connect",

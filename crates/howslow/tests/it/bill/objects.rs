@@ -22,7 +22,9 @@ fn calls_are_counted_by_what_they_are_made_on() {
         }"#;
     let Some(bill) = bill_of("objects", text) else { return };
     if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
-        return testing::not_tested!("this kernel does not describe its types; a kernel with CONFIG_DEBUG_INFO_BTF does");
+        return testing::not_tested!(
+            "this kernel does not describe its types; a kernel with CONFIG_DEBUG_INFO_BTF does"
+        );
     }
     let calls = bill["seen"]["together"]["calls"].as_array().expect("calls");
     let on = |call: &str, object: &str| -> u64 {
