@@ -44,10 +44,24 @@ impl Block {
         Block { base: (first * fourth).sqrt(), other: (second * third).sqrt(), quiet: true }
     }
 
+    fn pair(base: (f64, bool), other: (f64, bool)) -> Block {
+        Block { base: base.0, other: other.0, quiet: base.1 && other.1 }
+    }
+
     fn log_ratio(&self) -> Option<f64> {
         let usable = |time: f64| time > 0.0 && time.is_finite();
         (usable(self.base) && usable(self.other)).then(|| (self.other / self.base).ln())
     }
+}
+
+/// The blocks of a round in which two things took turns, A B, B A, B A, A B: of each its times, and whether nothing disturbed it. What
+/// remains of an odd number of turns is a block of two runs.
+pub fn blocks(base: &[(f64, bool)], other: &[(f64, bool)]) -> Vec<Block> {
+    let together = |pair: &[(f64, bool)]| match *pair {
+        [one, two] => ((one.0 * two.0).sqrt(), one.1 && two.1),
+        _ => pair[0],
+    };
+    base.chunks(2).zip(other.chunks(2)).map(|(base, other)| Block::pair(together(base), together(other))).collect()
 }
 
 /// How a comparison is judged.

@@ -1,10 +1,13 @@
-//! How many times as long one thing takes as another that was measured in the same run, round by round in turn. A drift of the
+//! How many times as long one thing takes as another that was measured in the same run. If their batches alternated in common
+//! rounds, the rules are those of [`crate::lockstep`]. Otherwise it is the median over pairs of rounds taken in turn: a drift of the
 //! machine hits both rounds of a pair alike, so the ratio is steadier than the ratio of two figures.
 
 use record::{Cost, Estimate, Round};
 
+use crate::compare::Verdict;
 use crate::estimate::{Clocking, RoundsFigures, reach_of_quiet};
 use crate::landing::{RoundFigure, around, reach};
+use crate::lockstep::{Block, Judging, Lockstep, blocks, compare};
 use crate::statistics::{Interval, quantile, sorted, weighted_median};
 
 /// One thing beside another.
@@ -15,8 +18,12 @@ pub enum Relative {
     Times {
         /// The ratio.
         ratio: Interval,
-        /// Pairs of rounds.
+        /// Pairs of rounds, or blocks of batches that alternated.
         pairs: usize,
+        /// Whether the other takes longer.
+        verdict: Verdict,
+        /// How many times the time so far would settle it, about.
+        more: Option<f64>,
     },
     /// One of them cannot be distinguished from the start of a program, or its figure is not positive.
     HoldsZero,
@@ -24,10 +31,18 @@ pub enum Relative {
     FewPairs,
 }
 
-/// How many times as long `other` takes as `base`, net of what starting them takes.
+/// How many times as long `other` takes as `base`. Commands are compared as they run, with their start, everything else net.
 pub fn relative(base: &Cost, other: &Cost) -> Relative {
+    let common = common(base, other);
+    let commands = [base, other].into_iter().all(Cost::is_command);
+    if commands && !common.is_empty() {
+        return in_lockstep(&common);
+    }
     if [base, other].into_iter().any(|cost| cost.quoted().0 <= 0.0 || cost.holds_zero()) {
         return Relative::HoldsZero;
+    }
+    if !common.is_empty() {
+        return in_lockstep(&common);
     }
     let quiet = [base, other].into_iter().all(|cost| cost.headline == Estimate::Quiet);
     let mut paired = paired(nets(base, figures(base)), nets(other, figures(other)));
@@ -44,9 +59,37 @@ pub fn relative(base: &Cost, other: &Cost) -> Relative {
     let far = if quiet { reach_of_quiet(&paired) } else { reach(&paired) };
     let values: Vec<(f64, f64)> = paired.iter().map(|pair| (pair.figure, pair.weight)).collect();
     match weighted_median(&values) {
-        Some(value) if far.is_finite() => Relative::Times { ratio: around(value, far), pairs: paired.len() },
+        Some(value) if far.is_finite() => {
+            let ratio = around(value, far);
+            let verdict = match () {
+                () if ratio.low > 1.0 => Verdict::Slower,
+                () if ratio.high < 1.0 => Verdict::Faster,
+                () => Verdict::Inconclusive,
+            };
+            Relative::Times { ratio, pairs: paired.len(), verdict, more: None }
+        }
         _ => Relative::FewPairs,
     }
+}
+
+fn in_lockstep(rounds: &[Vec<Block>]) -> Relative {
+    match compare(rounds, Judging::default()) {
+        Some(Lockstep { ratio, verdict, blocks, more }) if ratio.high.is_finite() => {
+            Relative::Times { ratio, pairs: blocks, verdict, more }
+        }
+        _ => Relative::FewPairs,
+    }
+}
+
+/// The blocks of the rounds in which the batches of both alternated, net of their terms unless they are commands.
+fn common(base: &Cost, other: &Cost) -> Vec<Vec<Block>> {
+    let partner = |round: &Round| other.rounds.iter().find(|other| other.order == round.order && !other.ns.is_empty());
+    let runs = |cost: &Cost, round: &Round| -> Vec<(f64, bool)> {
+        let terms = if cost.is_command() { 0.0 } else { cost.gross_ns.get(cost.headline).0 - cost.quoted().0 };
+        round.ns.iter().zip(&round.quiet).map(|(ns, quiet)| (ns - terms, *quiet)).collect()
+    };
+    let pairs = base.rounds.iter().filter_map(|round| Some((round, partner(round)?)));
+    pairs.map(|(round, partner)| blocks(&runs(base, round), &runs(other, partner))).collect()
 }
 
 /// The ratios of the rounds of two items. Their n-th rounds belong to the same pass over all items.
@@ -96,19 +139,23 @@ fn nets(cost: &Cost, told: Vec<Option<RoundFigure>>) -> Vec<Option<RoundFigure>>
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use record::Nanoseconds;
 
     use super::*;
 
-    /// A cost whose rounds took these times, of which `terms` is the start of a program.
+    /// A cost whose rounds took these times, of which `terms` is the start of a program. No round is common to two of them.
     fn cost(rounds: &[f64], terms: f64, headline: Estimate) -> Cost {
+        static TAKEN: AtomicU32 = AtomicU32::new(0);
+        let taken = TAKEN.fetch_add(1, Ordering::Relaxed);
         let run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
         let mut cost = run.costs[0].clone();
         let model = cost.rounds[0].clone();
         cost.rounds = (0..)
             .zip(rounds)
             .map(|(order, ns)| Round {
-                order: order * 3,
+                order: order * 1000 + taken,
                 ns: vec![*ns; 12],
                 cycle_ns: vec![0.5; 12],
                 width: vec![1.0; 12],
@@ -133,7 +180,7 @@ mod tests {
         for headline in [Estimate::Quiet, Estimate::Typical] {
             let base = cost(&drift.map(|it| 100.0 * it), 0.0, headline);
             let other = cost(&drift.map(|it| 105.0 * it), 0.0, headline);
-            let Relative::Times { ratio, pairs } = relative(&base, &other) else { panic!("a ratio") };
+            let Relative::Times { ratio, pairs, .. } = relative(&base, &other) else { panic!("a ratio") };
             assert_eq!(pairs, 12);
             assert!((ratio.value - 1.05).abs() < 1e-9 && ratio.low > 1.04 && ratio.high < 1.06, "{ratio:?}");
             let Relative::Times { ratio, .. } = relative(&other, &base) else { panic!("a ratio") };
@@ -166,7 +213,7 @@ mod tests {
         for (place, (one, two)) in base.rounds.iter_mut().zip(&mut other.rounds).enumerate() {
             (if place % 2 == 0 { one } else { two }).quiet.fill(false);
         }
-        let Relative::Times { ratio, pairs } = relative(&base, &other) else { panic!("a ratio") };
+        let Relative::Times { ratio, pairs, .. } = relative(&base, &other) else { panic!("a ratio") };
         assert_eq!((pairs, (ratio.value * 1e6).round()), (8, 3e6));
     }
 
@@ -176,9 +223,30 @@ mod tests {
         let mut other = cost(&[200.0; 9], 0.0, Estimate::Typical);
         other.rounds[1].ns.clear();
         other.rounds[1].cycle_ns.clear();
-        let Relative::Times { ratio, pairs } = relative(&base, &other) else { panic!("a ratio") };
+        let Relative::Times { ratio, pairs, .. } = relative(&base, &other) else { panic!("a ratio") };
         assert_eq!((pairs, (ratio.value * 1e6).round()), (5, 2e6));
         let once = cost(&[100.0], 0.0, Estimate::Typical);
         assert_eq!(relative(&once, &other), Relative::FewPairs);
+    }
+
+    #[test]
+    fn common_rounds_are_compared_in_lockstep() {
+        let drift = [1.0, 1.3, 0.8, 1.1, 2.0, 1.5, 0.9, 1.2];
+        let base = cost(&drift.map(|factor| 100.0 * factor), 0.0, Estimate::Typical);
+        let mut other = cost(&drift.map(|factor| 105.0 * factor), 0.0, Estimate::Typical);
+        for (one, two) in base.rounds.iter().zip(&mut other.rounds) {
+            two.order = one.order;
+        }
+        let found = relative(&base, &other);
+        let Relative::Times { ratio, pairs, verdict, .. } = found else { panic!("{found:?}") };
+        assert_eq!((pairs, verdict), (48, Verdict::Slower), "two batches make a block");
+        assert!((ratio.value - 1.05).abs() < 1e-9, "{ratio:?}");
+        // A command that takes no longer than a program that does nothing can still be compared as it runs.
+        let mut nothing = [base, other];
+        for cost in &mut nothing {
+            cost.operation = "command: true".into();
+            (cost.net_ns.low, cost.net_ns.typical) = (Nanoseconds(-1.0), Nanoseconds(0.1));
+        }
+        assert!(matches!(relative(&nothing[0], &nothing[1]), Relative::Times { pairs: 48, .. }));
     }
 }

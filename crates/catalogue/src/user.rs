@@ -6,3 +6,4 @@ pub const HUNG_REMEDY: &str = "give it more time (--patience)";
 pub mod bench;
 pub mod command;
 pub mod routine;
+mod steps;

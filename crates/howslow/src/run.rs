@@ -36,11 +36,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
             let against = Against::check(args.beside.against.as_deref())?;
             let mut measured = session::measure(wanted, &args.measure)?;
             let sentences = if args.ratio { ratios(&mut measured.run, &patterns) } else { String::new() };
-            let outcome = session::print_beside(measured, &args.measure, against, &by_name)?;
-            if args.ratio && !args.measure.json && !args.measure.csv {
-                output::print_page(&sentences)?;
-            }
-            Ok(outcome)
+            session::print_beside(measured, &args.measure, (against, &sentences), &by_name)
         }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) struct Wanted {
     pub items: Vec<Item>,
     pub patterns: Vec<String>,
     pub full: bool,
-    /// The rounds of this many items, from the first, follow each other.
+    /// The batches of this many items, from the first, alternate.
     pub paired: usize,
     /// The budget in seconds, if the command line has none.
     pub budget_s: f64,
@@ -191,21 +191,12 @@ pub(crate) fn finish(measured: Measured, args: &MeasureArgs) -> (Run, SessionEnd
     (run, SessionEnd { kept, written, interrupted })
 }
 
-/// Finishes a run and prints it. `by_name` says whether the operations were named, so that a skip counts. A run that cannot be kept
-/// is still printed.
-pub(crate) fn print_run(
-    measured: Measured,
-    args: &MeasureArgs,
-    by_name: &dyn Fn(&Skip) -> bool,
-) -> anyhow::Result<Outcome> {
-    print_beside(measured, args, None, by_name)
-}
-
-/// The same, with a column for a reference.
+/// Finishes a run and prints it, with a column for a reference, below an answer in sentences. `by_name` says whether the operations
+/// were named, so that a skip counts. A run that cannot be kept is still printed.
 pub(crate) fn print_beside(
     measured: Measured,
     args: &MeasureArgs,
-    against: Option<Against>,
+    (against, answer): (Option<Against>, &str),
     by_name: &dyn Fn(&Skip) -> bool,
 ) -> anyhow::Result<Outcome> {
     let (run, ending) = finish(measured, args);
@@ -217,7 +208,9 @@ pub(crate) fn print_beside(
     } else {
         let present = system::machine::present(&scratch::root());
         let beside = Beside::of(&run, against, Some(present))?;
-        output::print_page(&report::page_beside(&run, &beside.view(), output::style_in(args.detail())))?;
+        let page = report::page_beside(&run, &beside.view(), output::style_in(args.detail()));
+        let gap = if answer.is_empty() { "" } else { "\n" };
+        output::print_page(&format!("{answer}{gap}{page}"))?;
     }
     let curves = report::tail_charts(&run).into_iter().map(|(name, chart)| Picture { name, svg: chart.svg() });
     pictures::write(args.svg.as_deref(), &curves.collect::<Vec<_>>())?;

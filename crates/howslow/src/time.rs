@@ -1,11 +1,13 @@
 //! `howslow time`: user-supplied routines and commands, measured like any operation.
 
 mod bench;
+mod counts;
 mod parameters;
 mod steps;
 mod works;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use catalogue::command::{self, CommandError, CommandOptions, Cpus, OnFailure};
 use catalogue::{HUNG_REMEDY, routine};
@@ -33,7 +35,9 @@ pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
     if !args.bench.bench.is_empty() {
         return bench::bench(args);
     }
+    output::check_writable(&args.export_json)?;
     let works = Works::of(args)?;
+    counts::check(&works, args)?;
     let steps = steps::set_up(&works.all)?;
     let timed = timed(&works, args);
     let cleaned = steps.clean_up();
@@ -63,16 +67,29 @@ fn timed(works: &Works, args: &TimeArgs) -> anyhow::Result<Outcome> {
     run.skipped.extend(failed);
     let (ratios, told) = ratios(run, works);
     run.ratios = ratios;
+    if let Some(path) = &args.export_json {
+        export_json(run, path)?;
+    }
+    let counted = counts::counted(works, args)?;
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let none = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
-    let outcome = session::print_run(measured, &args.measure, &is_named)?;
-    if !args.measure.json && !args.measure.csv {
-        output::print_page(&told)?;
-    }
+    let answer = format!("{told}{}", counted.text);
+    let outcome = session::print_beside(measured, &args.measure, (None, &answer), &is_named)?;
     if none {
         anyhow::bail!("nothing could be timed; the page says why");
     }
-    Ok(outcome)
+    Ok(if outcome == Outcome::Done { counted.outcome } else { outcome })
+}
+
+/// Writes the runs of the routines and commands, without the baselines, as hyperfine does.
+fn export_json(run: &Run, path: &Path) -> anyhow::Result<()> {
+    let own = |cost: &&Cost| run.settings.patterns.contains(&cost.operation);
+    let run = Run { costs: run.costs.iter().filter(own).cloned().collect(), ..run.clone() };
+    let mut bytes = Vec::new();
+    if let Some(format) = store::exchange::exporter("hyperfine") {
+        format.write(std::slice::from_ref(&run), &mut bytes)?;
+    }
+    Ok(store::write_whole(path, &bytes)?)
 }
 
 /// How many times as long each takes as the reference, and the same in sentences.
@@ -107,7 +124,7 @@ fn try_all<'w>(works: &'w [Work], args: &TimeArgs) -> Result<(Tried<'w>, Vec<Ski
     for work in works {
         match &work.kind {
             Kind::Routine(name) => tried.push((work, routine_of(name, args)?)),
-            Kind::Command(words) => match try_command(work, words, args)? {
+            Kind::Command(words) => match try_command(work, words, args, works.len() > 1)? {
                 Ok(operation) => tried.push((work, operation)),
                 Err(skip) => failed.push(skip),
             },
@@ -116,12 +133,18 @@ fn try_all<'w>(works: &'w [Work], args: &TimeArgs) -> Result<(Tried<'w>, Vec<Ski
     Ok((tried, failed))
 }
 
-fn try_command(work: &Work, words: &[String], args: &TimeArgs) -> Result<Result<&'static Operation, Skip>, Misuse> {
+fn try_command(
+    work: &Work,
+    words: &[String],
+    args: &TimeArgs,
+    in_lockstep: bool,
+) -> Result<Result<&'static Operation, Skip>, Misuse> {
     let running = CommandOptions {
         patience: args.patience.unwrap_or(PATIENCE),
         on_failure: if args.ignore_failure { OnFailure::Ignore } else { OnFailure::Refuse },
         cpus: if args.all_cpus { Cpus::All } else { Cpus::One },
         quoted: args.waits.then_some(Estimate::Typical),
+        in_lockstep,
     };
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
     let untimed = |reason: &str, remedy: &str| Skip {

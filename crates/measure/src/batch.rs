@@ -113,6 +113,26 @@ impl RoundSamples {
     }
 }
 
+impl RoundSamples {
+    /// Adds a full batch of this many operations, with the checks before and after.
+    pub fn add(&mut self, operations: f64, Timed { elapsed, usage, reads }: Timed, around: (Speed, Speed)) {
+        self.samples.push(Sample {
+            ns: elapsed / operations,
+            around,
+            cycle: (around.0.chain + around.1.chain) / 2.0,
+            switched_out: usage.involuntary,
+            away: elapsed - usage.user - usage.system,
+            elapsed,
+            quiet: false,
+        });
+        self.usage = self.usage.plus(usage);
+        self.reads = device::together(self.reads, reads);
+        self.operations += operations;
+        self.elapsed += elapsed;
+        self.batch = self.batch.max(elapsed);
+    }
+}
+
 /// One batch in this many has half the length, to test whether the cost depends on the length.
 const HALF_EVERY: u32 = 8;
 
@@ -141,24 +161,10 @@ pub(crate) fn sample(
         let Timed { elapsed, usage, reads } = timed(work, watch, count, reading)?;
         let after = watch.speed();
         undisturbed += u32::from(plan.quiet_below.is_some_and(|limit| after.share() <= limit && steady(before, after)));
-        let ns = elapsed / (count as f64 * each);
         if half {
-            harvest.halves.push(ns);
+            harvest.halves.push(elapsed / (count as f64 * each));
         } else {
-            harvest.samples.push(Sample {
-                ns,
-                around: (before, after),
-                cycle: (before.chain + after.chain) / 2.0,
-                switched_out: usage.involuntary,
-                away: elapsed - usage.user - usage.system,
-                elapsed,
-                quiet: false,
-            });
-            harvest.usage = harvest.usage.plus(usage);
-            harvest.reads = device::together(harvest.reads, reads);
-            harvest.operations += count as f64 * each;
-            harvest.elapsed += elapsed;
-            harvest.batch = harvest.batch.max(elapsed);
+            harvest.add(count as f64 * each, Timed { elapsed, usage, reads }, (before, after));
         }
         taken += 1;
         if watch.now() - start > plan.time {
@@ -188,18 +194,18 @@ fn begin(watch: &mut impl Watch, plan: &RoundPlan, start: f64) -> Option<Speed> 
 }
 
 /// What one batch took.
-struct Timed {
+pub(crate) struct Timed {
     /// In ns.
-    elapsed: f64,
-    usage: Usage,
-    reads: Option<Reads>,
+    pub elapsed: f64,
+    pub usage: Usage,
+    pub reads: Option<Reads>,
 }
 
 /// Another process may read a clock that is slewed, by 0.05 % at most.
 const CLOCKS_AGREE: f64 = 1.001;
 
 /// Runs one batch. Reads the device counters outside the timed region, because reading them takes time.
-fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> Result<Timed, Failure> {
+pub(crate) fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> Result<Timed, Failure> {
     work.prepare_batch(count)?;
     // Pauses that remain from a failed batch do not belong to this one.
     work.paused();

@@ -173,6 +173,8 @@ impl ItemProgress {
                 self.accounted.extend(samples);
                 return;
             }
+            // Those of several items are taken in one by one.
+            RoundEnd::Alternated(_) | RoundEnd::EndedBy(..) => return,
             RoundEnd::Skipped(reason, remedy) => {
                 self.skip = Some((reason, remedy));
                 return;

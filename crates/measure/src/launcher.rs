@@ -286,7 +286,10 @@ fn rounds(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path, 
             Asked::End => return Some(()),
         };
         let folders = Folders { own: scratch.join(format!("{launcher}-{number}")), shared: scratch.into() };
-        let end = one_round(items.get(order.item)?, &order, checker, &folders, &answers)?;
+        let others = order.others.iter().map(|other| other.item);
+        let chosen =
+            std::iter::once(order.item).chain(others).map(|item| items.get(item)).collect::<Option<Vec<_>>>()?;
+        let end = one_round(&chosen, &order, checker, &folders, &answers)?;
         let mut answer = serde_json::to_vec(&end).ok()?;
         answer.push(b'\n');
         answers.write_all(&answer).ok()?;
@@ -296,14 +299,15 @@ fn rounds(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path, 
 
 /// Runs the round in a child, and guards it. `None` if the parent has gone in the meantime.
 fn one_round(
-    item: &Item,
+    items: &[&Item],
     order: &RoundRequest,
     checker: Checker,
     folders: &Folders,
     parent: &UnixStream,
 ) -> Option<RoundEnd> {
-    let patience = Duration::from_secs_f64(item.operation.patience + 3.0 * order.plan.total_time() / 1e9);
-    let end = guarded(patience, parent, || perform(item, order, checker, folders.clone()));
+    let patience: f64 = items.iter().map(|item| item.operation.patience).sum();
+    let patience = Duration::from_secs_f64(patience + 3.0 * order.plan.total_time() / 1e9);
+    let end = guarded(patience, parent, || perform(items, order, checker, folders.clone()));
     let _ = std::fs::remove_dir_all(&folders.own);
     end.map(|end| {
         end.unwrap_or_else(|lost| match lost {

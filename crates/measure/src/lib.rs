@@ -25,6 +25,7 @@
 //! ```
 
 mod accounts;
+mod alternate;
 mod arrivals;
 mod batch;
 mod doubts;

@@ -21,8 +21,8 @@ pub struct Plan<'a> {
     pub settings: Settings,
     /// Of this many items, from the first, single iterations are timed, if the settings ask for it.
     pub tailed: usize,
-    /// This many items, from the first, are measured in rounds that follow each other on the same CPU, in turn, so that the ratios
-    /// of their costs are those of the same moments. 0 for none.
+    /// This many items, from the first, are measured in lockstep: in common rounds, in which their batches alternate, so that the
+    /// ratios of their costs are those of the same moments. 0 for none.
     pub paired: usize,
     /// The width of an undisturbed core in earlier runs: cycles per independent add.
     pub width: Option<f64>,

@@ -1,6 +1,7 @@
 //! Which round comes next, how long it may take, and when to stop.
 
 mod accounting;
+mod lockstep;
 mod share;
 
 use std::time::{Duration, Instant};
@@ -60,7 +61,7 @@ pub(crate) struct Schedule<'a> {
     pub crosses: fn(&Operation) -> bool,
     /// Of this many entries, from the first, single iterations are timed.
     pub tailed: usize,
-    /// The rounds of this many entries, from the first, follow each other on the same CPU.
+    /// The batches of this many entries, from the first, alternate.
     pub paired: usize,
 }
 
@@ -88,6 +89,10 @@ impl Schedule<'_> {
     pub fn work(&mut self) -> Result<(), Ended> {
         let mut random = fastrand::Rng::with_seed(self.settings.seed);
         let mut order = 0;
+        if self.paired > 1 && self.settings.tails.is_none() {
+            self.work_in_lockstep(&mut random, &mut order)?;
+            return self.account(&mut random, order);
+        }
         for pass in 0_u32.. {
             self.judge();
             self.quietness.drop_lost_cpus();
@@ -100,14 +105,10 @@ impl Schedule<'_> {
                 self.launchers.renew();
             }
             random.shuffle(&mut wanting);
-            let wanting = adjacent(wanting, self.paired, pass);
             let time = self.share(&wanting, pass);
-            let (mut ran, mut pair) = (false, None);
+            let mut ran = false;
             for entry in wanting {
-                let paired = entry < self.paired;
-                let (survey, cpu) = pair.filter(|_| paired).unwrap_or_else(|| self.place(entry, &mut random));
-                pair = paired.then_some((survey, cpu)).or(pair);
-                let survey = survey || !self.entries[entry].wants_quiet();
+                let (survey, cpu) = self.place(entry, &mut random);
                 ran |= self.round(Next { entry, survey, cpu, time }, &mut random, &mut order)?;
             }
             if !ran {
@@ -127,7 +128,7 @@ impl Schedule<'_> {
     fn place(&mut self, entry: usize, random: &mut fastrand::Rng) -> (bool, u32) {
         let it = &self.entries[entry];
         match it.wants_survey(SURVEYED) {
-            true => (true, it.survey_cpu(if entry < self.paired { 0 } else { entry }, &self.quietness.cpus)),
+            true => (true, it.survey_cpu(entry, &self.quietness.cpus)),
             false => (false, self.quietness.quietest_now(random)),
         }
     }
@@ -220,6 +221,19 @@ impl Schedule<'_> {
         self.settings.budget_s - self.reserve() - self.started.elapsed().as_secs_f64()
     }
 
+    /// The plan of a round with batches of this many seconds in all.
+    fn round_plan(&self, time: f64) -> RoundPlan {
+        RoundPlan {
+            batch: (self.settings.batch_us * 1e3).max(STEPS_OF_A_BATCH * self.clock.step),
+            count: self.settings.count,
+            hint: None,
+            time: time * 1e9,
+            most: MOST_BATCHES,
+            quiet_below: None,
+            tails: None,
+        }
+    }
+
     /// Runs one round if time allows; returns whether it ran.
     fn round(&mut self, next: Next, random: &mut fastrand::Rng, order: &mut u32) -> Result<bool, Ended> {
         if let Some(signal) = self.signals.come() {
@@ -239,13 +253,10 @@ impl Schedule<'_> {
         let most = if next.survey && entry.wants_quiet() { SURVEY_BATCHES } else { MOST_BATCHES };
         self.tell(next.entry, *order);
         let plan = RoundPlan {
-            batch: (self.settings.batch_us * 1e3).max(STEPS_OF_A_BATCH * self.clock.step),
-            count: self.settings.count,
             hint: self.entries[next.entry].hint,
-            time: next.time * 1e9,
             most,
             quiet_below: (!next.survey).then(|| self.quietness.limit()),
-            tails: None,
+            ..self.round_plan(next.time)
         };
         let plan = RoundPlan { tails: self.tails(next.entry, random.u64(..)), ..plan };
         let distance = self.entries[next.entry].partner_place().distance();
@@ -253,7 +264,18 @@ impl Schedule<'_> {
         let busy = self.entries[next.entry].cpus();
         let more_cpus = self.quietness.beside(cpu, other_cpu, busy.saturating_sub(2) as usize, random);
         let seed = random.u64(..);
-        let round = RoundRequest { item: next.entry, cpu, other_cpu, more_cpus, seed, plan, account_for: Vec::new() };
+        let (others, account_for) = (Vec::new(), Vec::new());
+        let round = RoundRequest {
+            item: next.entry,
+            cpu,
+            other_cpu,
+            more_cpus,
+            seed,
+            plan,
+            others,
+            first_turn: 0,
+            account_for,
+        };
         let begun = RoundStart { order: *order, cpu, launcher: self.launchers.number(), survey: next.survey };
         let start = Instant::now();
         let end = self.launchers.round(round, self.signals)?;
@@ -289,16 +311,6 @@ impl Schedule<'_> {
     }
 }
 
-/// The entries in this order, but with those that are paired one after another, if one of them has a round. Who begins changes
-/// every second pass, because every second round of an entry is a survey.
-fn adjacent(wanting: Vec<usize>, paired: usize, pass: u32) -> Vec<usize> {
-    let Some(first) = wanting.iter().position(|&entry| entry < paired) else { return wanting };
-    let mut group: Vec<usize> = (0..paired).collect();
-    group.rotate_left((pass / 2) as usize % paired);
-    let rest = |entries: &[usize]| entries.iter().copied().filter(|&entry| entry >= paired).collect::<Vec<_>>();
-    [rest(&wanting[..first]), group, rest(&wanting[first..])].concat()
-}
-
 impl Standing {
     fn of(entry: &ItemProgress, figures: &[RoundFigure]) -> Standing {
         if !entry.wants_quiet() {
@@ -311,21 +323,5 @@ impl Standing {
     /// Factor on the number of rounds that a reach of `wanted` needs; `None` if no number is enough.
     fn needed(&self, wanted: f64) -> Option<f64> {
         rounds_needed(self.rounds, self.reach, wanted).map(|rounds| rounds / self.rounds.max(1.0))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::adjacent;
-
-    #[test]
-    fn paired_entries_follow_each_other_and_take_turns_in_beginning() {
-        let order = |pass| adjacent(vec![5, 1, 3, 4], 2, pass);
-        assert_eq!(
-            [0, 1, 2, 3, 4].map(order),
-            [[5, 0, 1, 3, 4], [5, 0, 1, 3, 4], [5, 1, 0, 3, 4], [5, 1, 0, 3, 4], [5, 0, 1, 3, 4]]
-        );
-        assert_eq!(adjacent(vec![5, 3, 4], 2, 0), [5, 3, 4], "none of them benefits from more rounds");
-        assert_eq!(adjacent(vec![1, 0], 0, 7), [1, 0]);
     }
 }

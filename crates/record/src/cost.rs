@@ -13,6 +13,13 @@ use crate::tails::Tails;
 use crate::term::Term;
 use crate::units::{Bytes, Nanoseconds};
 
+/// The tally of the largest memory of a run of a command, in bytes.
+pub const PEAK_MEMORY: &str = "peak memory bytes";
+/// The tally of its exit statuses: the mean, so that it is whole if all runs end alike. Of a signal, 128 and its number.
+pub const EXIT_STATUS: &str = "exit status";
+/// What the id of a command of the user's begins with.
+pub const COMMAND: &str = "command: ";
+
 /// Which figure a cost is quoted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -356,6 +363,11 @@ impl Cost {
     /// True if the interval of the net cost contains zero, so that only its upper end is known.
     pub fn holds_zero(&self) -> bool {
         self.has_interval() && self.net_ns.low.0 <= 0.0 && self.net_ns.high.0 >= 0.0
+    }
+
+    /// True if it is the cost of a command of the user's.
+    pub fn is_command(&self) -> bool {
+        self.operation.starts_with(COMMAND)
     }
 
     /// The part of the id before its first dot.

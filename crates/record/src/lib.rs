@@ -42,7 +42,9 @@ pub use beside::{Achieved, Beside, Place};
 pub use book::{
     Book, BookError, Check, Departure, Entry, Fact, Measured, NominalClock, PublishedDifference, Reference,
 };
-pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Hidden, Neighbours, Reads, Round, Switches};
+pub use cost::{
+    COMMAND, Cost, Cpu, EXIT_STATUS, Estimate, Faults, Figures, Hidden, Neighbours, PEAK_MEMORY, Reads, Round, Switches,
+};
 pub use counting::{Alternated, CountingCost, CountingProbe};
 pub use doubt::Doubt;
 pub use input::{open_input, open_unlinked, read_input, read_text};

@@ -70,7 +70,7 @@ pub struct Run {
     pub ratios: Vec<TimedRatio>,
 }
 
-/// One timed thing beside another, from rounds taken in turn.
+/// One timed thing beside another, from batches or rounds taken in turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TimedRatio {
@@ -91,8 +91,14 @@ pub struct TimedRatio {
     /// Its upper end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// Pairs of rounds that it rests on.
+    /// Pairs of rounds, or blocks of batches that alternated, that it rests on.
     pub pairs: u32,
+    /// `slower`, `faster`, `same` (within 1 %) or `inconclusive`. Absent in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    /// About how many seconds of measuring would settle it; absent if it is settled, or if no time would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_after_s: Option<f64>,
 }
 
 /// Where the figures of a run come from.

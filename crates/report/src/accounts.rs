@@ -1,7 +1,7 @@
-//! What a run of a command uses in addition to time: processor time, faults, switches.
+//! What a run of a command uses in addition to time: processor time, faults, switches, memory; and how it ends.
 
-use record::units::grouped;
-use record::{Cost, Nanoseconds, Run};
+use record::units::{Amount, grouped};
+use record::{Cost, EXIT_STATUS, Nanoseconds, PEAK_MEMORY, Run};
 
 use crate::grid::{Grid, RowKind};
 use crate::text::{Style, in_table};
@@ -15,14 +15,25 @@ pub(crate) fn accounts(run: &Run, style: Style) -> String {
     if commands.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>>>>", [vec![6], vec![5], vec![4]]);
-    let titles = ["a run on average, start included", "elapsed", "user", "system", "waiting", "faults", "switches"];
+    let mut grid = Grid::new("<>>>>>>>>", [vec![8], vec![6], vec![5], vec![4]]);
+    let titles = [
+        "a run on average, start included",
+        "elapsed",
+        "user",
+        "kernel",
+        "waiting",
+        "faults",
+        "switches",
+        "memory",
+        "exit",
+    ];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for cost in commands {
         let faults = match cost.faults.major {
             0.0 => grouped(cost.faults.minor),
             major => format!("{} + {} from disk", grouped(cost.faults.minor), grouped(major)),
         };
+        let tally = |name: &str| cost.tallies.get(name).copied();
         // Means over all batches, quiet or not, so that the row adds up.
         let elapsed = Nanoseconds(cost.cpu_ns.user.0 + cost.cpu_ns.system.0 + cost.wait_ns.0);
         let row = [
@@ -34,6 +45,10 @@ pub(crate) fn accounts(run: &Run, style: Style) -> String {
             if cost.wait_ns.0 < 0.0 { "-".into() } else { cost.wait_ns.to_string() },
             faults,
             grouped(cost.switches.voluntary + cost.switches.involuntary),
+            tally(PEAK_MEMORY).map_or_else(String::new, |bytes| Amount(bytes).of("B")),
+            tally(EXIT_STATUS).map_or_else(String::new, |status| {
+                if status.fract() == 0.0 { format!("{status}") } else { "varies".into() }
+            }),
         ];
         grid.add(RowKind::Row, row.to_vec());
     }

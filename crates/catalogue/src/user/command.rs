@@ -4,21 +4,21 @@
 
 use std::ffi::{CString, OsStr, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use operation::{Failure, Loop, Operation, Setting, repeat, term};
-use record::Estimate;
+use record::{EXIT_STATUS, Estimate, PEAK_MEMORY};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use system::guard::{Lost, apart};
 
-use crate::kit::{NOT_STARTED, Shared, do_nothing, fork, status_of};
+use crate::kit::{NOT_STARTED, Shared, do_nothing, fork};
 use crate::user::HUNG_REMEDY;
+pub use crate::user::steps::{Around, shell};
+use crate::user::steps::{make_cold, with_steps};
 
 /// Starting a program that does nothing, in the way commands are started, and waiting for it: a part of every command.
 pub const NOTHING: Operation = Operation::DEFAULT
@@ -30,14 +30,17 @@ pub const NOTHING: Operation = Operation::DEFAULT
     .per("run")
     .prepare(|setting| {
         let program = do_nothing(setting)?;
-        prepared(&Command {
-            arguments: vec![program.clone()],
-            program,
-            on_failure: OnFailure::Refuse,
-            cpus: None,
-            warm: false,
-            around: Around::default(),
-        })
+        prepared(
+            &Command {
+                arguments: vec![program.clone()],
+                program,
+                on_failure: OnFailure::Refuse,
+                cpus: None,
+                warm: false,
+                around: Around::default(),
+            },
+            setting,
+        )
     });
 
 /// What an exit status other than 0 means for a command.
@@ -69,15 +72,8 @@ pub struct CommandOptions {
     pub cpus: Cpus,
     /// The figure to quote, unless the trial chooses it.
     pub quoted: Option<Estimate>,
-}
-
-/// What a shell does around every run of a command, outside the timing.
-#[derive(Clone, Debug, Default)]
-pub struct Around {
-    /// Before it.
-    pub prepare: Option<String>,
-    /// After it.
-    pub conclude: Option<String>,
+    /// True if rounds need no warm-up, because every run of it is timed beside one of another command.
+    pub in_lockstep: bool,
 }
 
 /// A command that can be timed.
@@ -158,7 +154,7 @@ pub fn command(
         Err(lost @ Lost::Hung(_)) => return Err(CommandError::Hung(lost.to_string())),
         Err(lost) => return Err(CommandError::Failed(lost.to_string())),
     };
-    let command = Command { warm: elapsed > LONGER, ..command };
+    let command = Command { warm: elapsed > LONGER || running.in_lockstep, ..command };
     let quoted = running.quoted.unwrap_or_else(|| quoted_by(elapsed, busy, running.cpus));
     let operation = Operation {
         // These strings come from the command line, so they are few and live as long as the process.
@@ -172,7 +168,7 @@ pub fn command(
         patience: running.patience,
         hung_remedy: HUNG_REMEDY,
         argument: Some(Box::leak(Box::new(command))),
-        prepare: |setting: &Setting| prepared(setting.argument()?),
+        prepare: |setting: &Setting| prepared(setting.argument()?, setting),
         ..Operation::DEFAULT
     };
     Ok(TriedCommand { operation: Box::leak(Box::new(operation)), busy })
@@ -228,11 +224,12 @@ fn refusal(path: &Path) -> Option<Errno> {
 fn trial(command: &Command) -> Result<(f64, f64), (i32, String)> {
     let plain = |failure: Failure| (0, failure.to_string());
     let run = Run::of(command).map_err(plain)?;
-    let Around { prepare, conclude } = &command.around;
+    let Around { prepare, conclude, .. } = &command.around;
     shell("--prepare", prepare.as_deref()).map_err(|why| (0, why))?;
+    make_cold(&command.around.cold).map_err(|why| (0, why))?;
     let before = childrens_seconds();
     let start = Instant::now();
-    let status = run.once().map_err(plain)?;
+    let (status, _) = run.once().map_err(plain)?;
     let elapsed = start.elapsed().as_secs_f64();
     let busy = (childrens_seconds() - before) / elapsed;
     match run.refused.load(Ordering::SeqCst) {
@@ -243,47 +240,20 @@ fn trial(command: &Command) -> Result<(f64, f64), (i32, String)> {
     Ok((elapsed, busy))
 }
 
-/// Has a shell do this, if there is anything to do, with input and output on /dev/null.
-///
-/// # Errors
-/// One sentence with the name of the option, if it cannot be started or its exit status is not 0.
-pub fn shell(option: &str, text: Option<&str>) -> Result<(), String> {
-    let Some(text) = text else { return Ok(()) };
-    let mut shell = std::process::Command::new("/bin/sh");
-    shell.args(["-c", text]).stdin(Stdio::null()).stdout(Stdio::null());
-    match shell.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(match (status.code(), status.signal()) {
-            (Some(code), _) => format!("{option} '{text}' ended with exit status {code}"),
-            (None, signal) => format!("{option} '{text}' was killed by signal {}", signal.unwrap_or(0)),
-        }),
-        Err(error) => Err(format!("{option} '{text}': /bin/sh cannot be started: {error}")),
-    }
-}
-
-fn prepared(command: &Command) -> Result<Loop, Failure> {
+fn prepared(command: &Command, setting: &Setting) -> Result<Loop, Failure> {
     let run = Run::of(command)?;
+    let (memory, ended) = (setting.tally(PEAK_MEMORY), setting.tally(EXIT_STATUS));
     let work = repeat(move || {
-        let status = run.once()?;
+        let (status, peak) = run.once()?;
+        memory.pass(peak);
+        ended.pass(match libc::WIFSIGNALED(status) {
+            true => 128 + libc::WTERMSIG(status) as u64,
+            false => libc::WEXITSTATUS(status) as u64,
+        });
         run.judge(status)
     });
     let work = if command.warm { work.skip_warmup() } else { work };
     Ok(with_steps(work, &command.around))
-}
-
-/// With a step before or after it, every run is a batch.
-fn with_steps(work: Loop, around: &Around) -> Loop {
-    let step = |option: &'static str, text: &Option<String>| {
-        text.clone().map(|text| move |_| shell(option, Some(&text)).map_err(Failure::wrong))
-    };
-    let work = match step("--prepare", &around.prepare) {
-        Some(step) => work.at_most(1).before(step),
-        None => work,
-    };
-    match step("--conclude", &around.conclude) {
-        Some(step) => work.at_most(1).verify(step),
-        None => work,
-    }
 }
 
 /// A command that is ready to be run repeatedly.
@@ -293,6 +263,8 @@ struct Run {
     pointers: Vec<*const c_char>,
     /// The error number if the child could not execute the program.
     refused: Shared<AtomicI32>,
+    /// Its standard input.
+    input: Option<CString>,
 }
 
 impl Run {
@@ -300,14 +272,26 @@ impl Run {
         let command = command.clone();
         let texts = command.arguments.iter().map(|argument| argument.as_ptr());
         let pointers = texts.chain([std::ptr::null()]).collect();
-        Ok(Run { command, pointers, refused: Shared::new(AtomicI32::new(0))? })
+        let input = command.around.input.as_ref().map(|path| CString::new(path.as_os_str().as_bytes()));
+        let input = input.transpose().map_err(|_| Failure::wrong("the name of --input holds a zero byte"))?;
+        Ok(Run { command, pointers, refused: Shared::new(AtomicI32::new(0))?, input })
     }
 
-    /// Runs it and returns its wait status.
-    fn once(&self) -> Result<c_int, Failure> {
+    /// Runs it and returns its wait status, and the most memory that it or a child of it had at once, in bytes.
+    fn once(&self) -> Result<(c_int, u64), Failure> {
         let child = fork(|| {
             if let Some(cpus) = &self.command.cpus {
                 let _ = sched_setaffinity(None, cpus);
+            }
+            if let Some(input) = &self.input {
+                // SAFETY: the path ends in null.
+                let file = unsafe { libc::open(input.as_ptr(), libc::O_RDONLY) };
+                // SAFETY: concerns this process alone; an invalid descriptor is refused.
+                if unsafe { libc::dup2(file, 0) } < 0 {
+                    let errno = std::io::Error::last_os_error().raw_os_error();
+                    self.refused.store(errno.unwrap_or(libc::EINVAL), Ordering::SeqCst);
+                    return NOT_STARTED;
+                }
             }
             // SAFETY: the path and the list end in null; the environment is that of this process; it returns only if it
             // fails.
@@ -316,7 +300,7 @@ impl Run {
             self.refused.store(errno.unwrap_or(libc::EINVAL), Ordering::SeqCst);
             NOT_STARTED
         })?;
-        status_of(child)
+        ended(child)
     }
 
     #[inline]
@@ -339,6 +323,22 @@ impl Run {
         };
         Err(Failure::wrong(format!("it {how}; --ignore-failure times it nevertheless")))
     }
+}
+
+/// Waits for a child. Returns its wait status and its largest resident set in bytes.
+fn ended(child: libc::pid_t) -> Result<(c_int, u64), Failure> {
+    let mut status = 0;
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointers are to a status and a whole rusage.
+    while unsafe { libc::wait4(child, &mut status, 0, usage.as_mut_ptr()) } != child {
+        let error = std::io::Error::last_os_error();
+        if error.raw_os_error() != Some(libc::EINTR) {
+            return Err(Failure::last_os_error());
+        }
+    }
+    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
+    let usage = unsafe { usage.assume_init() };
+    Ok((status, usage.ru_maxrss as u64 * 1024))
 }
 
 fn refused(errno: i32) -> String {

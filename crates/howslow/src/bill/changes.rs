@@ -72,7 +72,8 @@ fn view<'a>(
 }
 
 impl BillGrowth {
-    fn figures(self) -> &'static [BilledFigure] {
+    /// The figures that it means.
+    pub(crate) fn figures(self) -> &'static [BilledFigure] {
         match self {
             BillGrowth::Calls => &[BilledFigure::Calls],
             BillGrowth::Time => &[BilledFigure::Elapsed, BilledFigure::Cpu],

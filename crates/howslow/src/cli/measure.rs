@@ -140,8 +140,8 @@ pub(crate) struct RunArgs {
     /// At every point, not only the headline ones; without patterns: every operation
     #[arg(long)]
     pub full: bool,
-    /// Take the rounds of these 2 to 8 costs in turn on the same CPU, and print how many times as long each takes as that of the
-    /// first pattern: what disturbs both cancels
+    /// Let the batches of these 2 to 8 costs alternate, and print how many times as long each takes as that of the first pattern:
+    /// what disturbs both cancels
     #[arg(long, requires = "patterns", conflicts_with = "repeat")]
     pub ratio: bool,
     #[command(flatten)]
@@ -159,10 +159,10 @@ howslow time [OPTIONS] -- <COMMAND>...
 const TIMED: &str = "\
 A routine is `void NAME(void)`, called once per iteration. If its name ends in _times, it is `void NAME_times(uint64_t)` and \
 does that number of iterations itself. A command runs with its input and output on /dev/null; the cost of starting a program \
-that does nothing is subtracted. Routines and commands are measured in turn, round by round, each round in a new process. The \
-page ends in how many times as long each takes as the fastest, or as --reference.
+that does nothing is subtracted. Several routines or commands run in lockstep, A B B A, until the ratio is as \
+precise as --precision or the budget is spent. The page begins with who is faster and by how much.
 
-There is no shell between: a pipe needs one, -c \"sh -c 'sort words.txt | uniq -c'\". The options --setup, --prepare, \
+There is no shell between, unless --shell is given: --shell -c 'sort words.txt | uniq -c'. The options --setup, --prepare, \
 --conclude and --cleanup are commands for a shell. {NAME} stands for a value of --parameter in all of them, in commands and \
 in routines; a command is timed for each combination of the values of its parameters. All of --setup happens before the \
 first round: what it makes for one value must not replace what it makes for another (-o prog-{level}).
@@ -172,13 +172,15 @@ Examples:
   howslow time -- sort words.txt
   howslow time -c 'sort words.txt' -c 'sort -u words.txt'
   howslow time --parameter size=1M,64M -c 'sort -S {size} words.txt'
-  howslow time --prepare 'howslow file evict words.txt' -- sort words.txt
+  howslow time --cold words.txt -- sort words.txt
+  howslow time -L threads 1,2,4 --all-cpus -c 'sort --parallel {threads} words.txt' --export-json times.json
+  howslow time -c './old input' -c './new input' --fail-on-counts more-calls
   howslow time --prepare 'howslow file evict a' --prepare 'cat a' -c 'wc a' -c 'wc -l a' --json
   howslow time --bench old/benches/sums new/benches/sums --fail-on slower
 
 Exit status: 0 done; 1 nothing could be timed, or --setup or --cleanup failed; 2 misused: no such file, routine or program; \
 3 some of them could not be timed; \
-4 the gate of --fail-on failed.";
+4 the gate of --fail-on or --fail-on-counts failed.";
 
 #[derive(Debug, Args)]
 #[command(after_help = TIMED, arg_required_else_help = true, override_usage = TIME_USAGE)]
@@ -207,6 +209,27 @@ pub(crate) struct TimeArgs {
     /// The values of {NAME} in commands and routines; if repeated, every combination
     #[arg(long, value_name = "NAME=V1,V2,...")]
     pub parameter: Vec<String>,
+    /// The same as --parameter, in two words
+    #[arg(short = 'L', value_names = ["NAME", "V1,V2,..."], num_args = 2)]
+    pub list: Vec<String>,
+    /// Give the text of each -c to this shell, instead of splitting it [default: sh]
+    #[arg(long, value_name = "SHELL", num_args = 0..=1, default_missing_value = "sh", require_equals = true)]
+    pub shell: Option<String>,
+    /// The standard input of commands, instead of /dev/null
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    /// Evict this file from memory before every run of a command, outside the timing; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub cold: Vec<PathBuf>,
+    /// Of two or more commands: run each once more, counted, and print how calls, faults and switches changed from the first
+    #[arg(long)]
+    pub counts: bool,
+    /// Exit status 4 if one of these grew from the first command to another; implies --counts
+    #[arg(long, value_name = "GROWTH", value_enum, value_delimiter = ',')]
+    pub fail_on_counts: Vec<super::BillGrowth>,
+    /// Write the times of all runs in hyperfine's JSON
+    #[arg(long, value_name = "FILE")]
+    pub export_json: Option<PathBuf>,
     /// The one that the others are compared with, timed as well [default: the fastest]
     #[arg(long, value_name = "COMMAND")]
     pub reference: Option<String>,

@@ -2,7 +2,7 @@
 
 use catalogue::command::Around;
 use record::units::counted;
-use record::{Point, Value, printable};
+use record::{COMMAND, Point, Value, printable};
 
 use super::parameters::Parameters;
 use crate::cli::TimeArgs;
@@ -43,7 +43,8 @@ impl Works {
     /// # Errors
     /// A command line or a parameter that cannot be read, a parameter that nothing uses, a work that is given twice.
     pub(super) fn of(args: &TimeArgs) -> Result<Works, Misuse> {
-        let parameters = Parameters::read(&args.parameter)?;
+        let in_two_words = args.list.chunks(2).map(|words| words.join("="));
+        let parameters = Parameters::read(&args.parameter.iter().cloned().chain(in_two_words).collect::<Vec<_>>())?;
         let mut all = Vec::new();
         let kinds = kinds(args)?;
         let commands = kinds.iter().filter(|kind| matches!(kind, Kind::Command(_))).count();
@@ -63,12 +64,21 @@ impl Works {
             number += usize::from(matches!(kind, Kind::Command(_)));
         }
         parameters.are_used(&texts(args))?;
+        for (option, path) in
+            args.cold.iter().map(|path| ("--cold", path)).chain(args.input.iter().map(|path| ("--input", path)))
+        {
+            std::fs::File::open(path)
+                .map_err(|error| Misuse(format!("{option} {}: {error}", printable(&path.display().to_string()))))?;
+        }
         let reference = args.reference.as_ref().map(|text| reference(text, &mut all, args)).transpose()?;
         if all.is_empty() {
             return Err(Misuse("say what to time: FILE:ROUTINE, -c COMMAND or -- COMMAND".into()));
         }
         if let Some((_, twice)) = all.iter().enumerate().find(|(place, one)| is_twice(&all[..*place], one)) {
-            return Err(Misuse(format!("'{}' is given twice; give it once, every round repeats it", twice.name)));
+            return Err(Misuse(format!(
+                "'{}' is given twice; give it once, or with another spelling to compare it with itself",
+                twice.name
+            )));
         }
         all.iter().for_each(hint);
         Ok(Works { all, reference })
@@ -90,7 +100,10 @@ fn is_twice(before: &[Work], one: &Work) -> bool {
 fn kinds(args: &TimeArgs) -> Result<Vec<Kind>, Misuse> {
     let mut kinds: Vec<Kind> = args.routines.iter().cloned().map(Kind::Routine).collect();
     for text in &args.commands {
-        kinds.push(Kind::Command(split("-c", text)?));
+        kinds.push(Kind::Command(match &args.shell {
+            Some(shell) => [split("--shell", shell)?, vec!["-c".into(), text.clone()]].concat(),
+            None => split("-c", text)?,
+        }));
     }
     if !args.words.is_empty() {
         kinds.push(Kind::Command(args.words.clone()));
@@ -144,7 +157,8 @@ fn combined(kind: &Kind, parameters: &Parameters, given: Given) -> Vec<Work> {
         };
         let [setup, prepare, conclude, cleanup] = steps.map(|step| step.map(filled));
         let point = chosen.values().fold(Point::default(), |point, (name, value)| point.with(name, value_of(value)));
-        Work { name: name_of(&kind), point, kind, around: Around { prepare, conclude }, setup, cleanup }
+        let around = Around { prepare, conclude, cold: given.args.cold.clone(), input: given.args.input.clone() };
+        Work { name: name_of(&kind), point, kind, around, setup, cleanup }
     });
     works.collect()
 }
@@ -158,7 +172,7 @@ fn value_of(text: &str) -> Value {
 fn name_of(kind: &Kind) -> String {
     match kind {
         Kind::Routine(name) => printable(name),
-        Kind::Command(words) => format!("command: {}", printable(&shell_words::join(words))),
+        Kind::Command(words) => format!("{COMMAND}{}", printable(&shell_words::join(words))),
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 
 use assert_cmd::assert::Assert;
 use predicates::prelude::*;
-use predicates::str::{contains, is_empty};
+use predicates::str::{contains, is_empty, starts_with};
 use tempfile::TempDir;
 
 use crate::support::{self, folder, howslow};
@@ -30,13 +30,15 @@ fn logged(folder: &TempDir) -> BTreeMap<String, usize> {
 const SHORT: [&str; 4] = ["--budget", "2s", "--rounds", "3"];
 
 #[test]
-fn the_page_ends_in_which_takes_longer() {
+fn the_page_begins_with_which_takes_longer() {
     let data = folder();
     let both = ["-c", "sleep 0.4", "-c", "sleep 0.08", "--budget", "8s", "--rounds", "8"];
-    // Both take much longer than starting a program does on a busy host, and one five times as long as the other: the rounds in
-    // turn tell it, if they are so many that one of them that was interrupted does not decide.
+    // Both take much longer than starting a program does on a busy host, and one five times as long as the other.
     let page = time(&data, &both).code(0);
-    page.stdout(contains("'sleep 0.4' takes ").and(contains(" times as long as 'sleep 0.08'\n")));
+    let answer = starts_with("'sleep 0.4' is slower than 'sleep 0.08': it takes ");
+    let parts = contains("a run on average: user ")
+        .and(contains("why: howslow bill --repeat 9 --against 'sleep 0.08' -- sleep"));
+    page.stdout(answer.and(parts).and(contains("memory  exit\n")));
     let document = time(&data, &[&both[..], &["--json", "--summary"]].concat()).code(0);
     let run = record::run_from_bytes(&document.get_output().stdout).expect("a run");
     let [ratio] = run.ratios.as_slice() else { panic!("{:?}", run.ratios) };
@@ -45,14 +47,14 @@ fn the_page_ends_in_which_takes_longer() {
         ratio.ratio.is_some_and(|times| times > 3.0) && ratio.low < ratio.ratio && ratio.ratio < ratio.high,
         "{ratio:?}"
     );
-    assert!(ratio.pairs >= 2, "{ratio:?}");
+    assert!(ratio.pairs >= 2 && ratio.verdict.as_deref() == Some("slower"), "{ratio:?}");
     let page = time(&data, &[&both[..], &["--reference", "sleep 0.4"]].concat()).code(0);
-    page.stdout(contains("'sleep 0.08' takes 0.").and(contains(" times as long as 'sleep 0.4'\n")));
+    page.stdout(starts_with("'sleep 0.08' is faster than 'sleep 0.4': it takes 0."));
     // One that is not among them is timed as well.
     let page = time(&data, &[&["--reference", "sleep 0.09", "-c", "sleep 0.08"][..], &SHORT].concat()).code(0);
-    page.stdout(contains("command: sleep 0.09").and(contains("'sleep 0.09'\n").or(contains("'sleep 0.09', within"))));
+    page.stdout(contains("command: sleep 0.09").and(contains("'sleep 0.09'")));
     let alone = time(&data, &[&["-c", "sleep 0.08"][..], &SHORT].concat()).code(0);
-    alone.stdout(contains("as long as").not());
+    alone.stdout(contains("times as long").not());
 }
 
 #[test]
@@ -152,4 +154,45 @@ fn each_command_may_have_a_preparation_of_its_own() {
     assert_eq!(count("end"), count("one") + count("two"), "what is given once is for both: {counts:?}");
     let refused = time(&data, &[&both[..], &own[..4], &["--prepare", "true"]].concat()).code(2).stdout(is_empty());
     refused.stderr(contains("--prepare is given 3 times for 2 commands; give it once, or once for each"));
+}
+
+#[test]
+fn runs_alternate_and_each_is_in_hyperfines_json() {
+    let data = folder();
+    // Input, parameters in two words, and a shell: each command logs which it is, and how many bytes it read.
+    fs::write(data.path().join("text"), "1234567").expect("written");
+    let options = ["--shell", "--input", "text", "--cold", "text", "-L", "n", "1,2", "--export-json", "times.json"];
+    let result = time(&data, &[&options[..], &["-c", "echo {n} $(wc -c) >> log"], &SHORT].concat()).code(0);
+    result.stderr(is_empty());
+    let text = fs::read_to_string(data.path().join("log")).expect("a log");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.iter().all(|line| ["1 7", "2 7"].contains(line)), "{lines:?}");
+    // After the trials of both: A B, B A, B A, A B.
+    let timed = &lines[2..];
+    assert!(timed.len() >= 8, "{lines:?}");
+    let turns: Vec<bool> = timed.chunks_exact(2).map(|turn| turn[0] == "1 7").collect();
+    assert!(timed.chunks_exact(2).all(|turn| turn[0] != turn[1]), "{lines:?}");
+    assert!(turns.starts_with(&[true, false, false, true]), "{lines:?}");
+    let json = fs::read_to_string(data.path().join("times.json")).expect("times");
+    let document: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let results = document["results"].as_array().expect("results");
+    let counts: Vec<usize> = results.iter().map(|one| one["times"].as_array().map_or(0, Vec::len)).collect();
+    assert_eq!(counts, [timed.len() / 2; 2], "each run has its time");
+    assert_eq!((&results[0]["parameters"]["n"], &results[0]["exit_codes"][0]), (&"1".into(), &0.into()));
+}
+
+#[test]
+fn counts_are_compared_and_gated() {
+    let data = folder();
+    let gated = |new: &str, growth: &str| {
+        time(&data, &[&SHORT[..], &["-c", "sh -c 'exit 0'", "-c", new, "--fail-on-counts", growth]].concat())
+    };
+    gated("sh -c 'exit  0'", "more-calls").code(0).stdout(contains("gate     passed: nothing grew"));
+    let failed = gated("sh -c 'cd /; cd /; cd /; cd /; cd /; cd /'", "more-calls").code(4);
+    failed.stdout(contains("gate     failed: system calls").and(contains("page faults")));
+    gated("true", "more-time").code(2).stderr(contains("is no count; here it can be more-calls"));
+    let alone = time(&data, &["--counts", "--", "true"]).code(2);
+    alone.stdout("").stderr(contains("give two or more with -c"));
+    let none = time(&data, &["--cold", "none", "--", "true"]).code(2);
+    none.stdout("").stderr(contains("--cold none: No such file"));
 }

@@ -87,7 +87,10 @@ impl Schedule<'_> {
             tails: None,
         };
         let seed = random.u64(..);
-        let round = RoundRequest { item: index, cpu, other_cpu, more_cpus, seed, plan, account_for: cpus.to_vec() };
+        let account_for = cpus.to_vec();
+        let (others, first_turn) = (Vec::new(), 0);
+        let round =
+            RoundRequest { item: index, cpu, other_cpu, more_cpus, seed, plan, others, first_turn, account_for };
         self.tell(index, order);
         let end = self.launchers.round(round, self.signals)?;
         // A figure that is there stays: an account that fails is only missing.

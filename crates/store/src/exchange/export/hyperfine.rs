@@ -1,11 +1,11 @@
-//! The JSON of `hyperfine --export-json`, which its scripts read: the rounds of a cost stand as the times of a command, in
-//! seconds.
+//! The JSON of `hyperfine --export-json`, which its scripts read: the runs of a command, or the rounds of another cost, stand as
+//! its times, in seconds.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use analysis::statistics::median;
-use record::{Cost, Run};
+use record::{COMMAND, Cost, EXIT_STATUS, Run};
 use serde::Serialize;
 
 use super::exporter::{ExportError, Exporter};
@@ -14,9 +14,6 @@ use crate::exchange::rounds::round_ns;
 
 /// The format.
 pub(super) struct HyperfineExport;
-
-/// The id of a timed command begins with this.
-const COMMAND: &str = "command: ";
 
 impl Exporter for HyperfineExport {
     fn name(&self) -> &'static str {
@@ -40,6 +37,12 @@ impl Exporter for HyperfineExport {
     }
 }
 
+/// The times of all runs of a command, with its start, as hyperfine has them without a shell; of anything else one figure a round.
+fn runs_ns(cost: &Cost) -> Vec<f64> {
+    let runs: Vec<f64> = cost.rounds.iter().flat_map(|round| round.ns.iter().copied()).collect();
+    if cost.is_command() && !runs.is_empty() { runs } else { round_ns(cost) }
+}
+
 #[derive(Serialize)]
 struct ExportedResults {
     results: Vec<ExportedTiming>,
@@ -56,13 +59,16 @@ struct ExportedTiming {
     min: f64,
     max: f64,
     times: Vec<f64>,
+    /// One for each time, where it is known of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_codes: Option<Vec<i32>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     parameters: BTreeMap<String, String>,
 }
 
 impl ExportedTiming {
     fn of(cost: &Cost, run: &Run, several: bool) -> Option<ExportedTiming> {
-        let times: Vec<f64> = round_ns(cost).iter().map(|ns| ns / 1e9).collect();
+        let times: Vec<f64> = runs_ns(cost).iter().map(|ns| ns / 1e9).collect();
         let count = times.len() as f64;
         let mean = times.iter().sum::<f64>() / count;
         let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
@@ -80,6 +86,8 @@ impl ExportedTiming {
             system: cost.cpu_ns.system.0 / 1e9,
             min: times.iter().copied().fold(f64::INFINITY, f64::min),
             max: times.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            // The mean of statuses is 0 only if each is.
+            exit_codes: (cost.tallies.get(EXIT_STATUS) == Some(&0.0)).then(|| vec![0; times.len()]),
             times,
             parameters,
         })

@@ -1,0 +1,143 @@
+//! What commands ask of the kernel, counted in one more run of each: figures that noise does not move, and a gate on them.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use analysis::bill::{BilledFigure, ChangedFigure, WorkUnit, changed_figures};
+use catalogue::command::shell;
+use observe::{Detail, ObserveError, Observer, Options, State, Target};
+use record::{Repetition, printable};
+use report::{BillChangesView, BillGate};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+
+use super::works::{Kind, Work, Works};
+use crate::bill::misuse;
+use crate::cli::TimeArgs;
+use crate::output::{self, Misuse, Outcome};
+
+/// How often the end of a command is looked for.
+const STEP: std::time::Duration = std::time::Duration::from_millis(20);
+
+/// The changes of counts, as text, and how a gate ended.
+pub(super) struct Counted {
+    pub text: String,
+    pub outcome: Outcome,
+}
+
+/// Counts the commands if that was asked for, and compares each with the first.
+///
+/// # Errors
+/// Fewer than two commands; counting that is impossible here.
+pub(super) fn counted(works: &Works, args: &TimeArgs) -> anyhow::Result<Counted> {
+    let nothing = Counted { text: String::new(), outcome: Outcome::Done };
+    if !args.counts && args.fail_on_counts.is_empty() {
+        return Ok(nothing);
+    }
+    let mut counted = Vec::new();
+    for work in &works.all {
+        if let Kind::Command(words) = &work.kind {
+            counted.push((work.name.as_str(), repetition(work, words)?));
+        }
+    }
+    let Some(((first, base), others)) = counted.split_first() else { return Ok(nothing) };
+    let mut text = String::new();
+    let mut outcome = Outcome::Done;
+    for (name, other) in others {
+        let all = changed_figures(std::slice::from_ref(base), std::slice::from_ref(other), &WorkUnit::Whole, false);
+        // One run each says nothing of times.
+        let figures: Vec<ChangedFigure> = all.into_iter().filter(|figure| figure.figure.is_count()).collect();
+        let gate = (!args.fail_on_counts.is_empty()).then(|| BillGate { figures: wanted(args), at_least: 0.0 });
+        outcome = match &gate {
+            Some(gate) if !gate.failed(&figures).is_empty() => Outcome::GateFailed,
+            _ => outcome,
+        };
+        let view = BillChangesView {
+            bills: [first, name],
+            unit: "command",
+            units: [1.0; 2],
+            repetitions: [1; 2],
+            figures: &figures,
+            rows: &[],
+            gate,
+        };
+        text += &format!("\n{}", report::bill_changes(&view, output::style()));
+    }
+    Ok(Counted { text, outcome })
+}
+
+fn wanted(args: &TimeArgs) -> Vec<BilledFigure> {
+    args.fail_on_counts.iter().flat_map(|growth| growth.figures()).copied().collect()
+}
+
+/// Checks, before anything runs, that the gate is one on counts, of two commands or more.
+///
+/// # Errors
+/// A gate on times, or with nothing to compare.
+pub(super) fn check(works: &Works, args: &TimeArgs) -> Result<(), Misuse> {
+    let commands = works.all.iter().filter(|work| matches!(work.kind, Kind::Command(_))).count();
+    if (args.counts || !args.fail_on_counts.is_empty()) && commands < 2 {
+        return Err(Misuse("--counts and --fail-on-counts compare commands; give two or more with -c".into()));
+    }
+    match wanted(args).iter().find(|figure| !figure.is_count()) {
+        Some(figure) => Err(Misuse(format!(
+            "--fail-on-counts: {} is no count; here it can be more-calls, more-faults or more-switches (`howslow bill --repeat 9 \
+             --against OLD -- NEW --fail-on more-time` repeats runs)",
+            figure.words()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// One run of a command, counted in the best way that is possible here.
+fn repetition(work: &Work, words: &[String]) -> anyhow::Result<Repetition> {
+    let step = |option, text: &Option<String>| {
+        shell(option, text.as_deref()).map_err(|why| anyhow::anyhow!("{}", printable(&why)))
+    };
+    step("--prepare", &work.around.prepare)?;
+    let target = Target::Command(words.iter().map(Into::into).collect());
+    let options = Options { source: None, calibrate: false, detail: Detail::Numbers };
+    let silent = Silence::keep(work.around.input.as_deref())?;
+    let seen = (|| -> Result<_, ObserveError> {
+        let mut observer = Observer::start(target, &options)?;
+        while observer.step(STEP)? == State::Running {}
+        observer.finish()
+    })();
+    drop(silent);
+    step("--conclude", &work.around.conclude)?;
+    let seen = seen.map_err(misuse)?;
+    let repetitions = seen.all_repetitions();
+    repetitions.into_iter().last().ok_or_else(|| anyhow::anyhow!("{}: nothing was counted", printable(&work.name)))
+}
+
+/// While it lives, what is started inherits /dev/null, or the file of `--input`, as its streams.
+struct Silence([OwnedFd; 3]);
+
+impl Silence {
+    fn keep(input: Option<&std::path::Path>) -> io::Result<Silence> {
+        let own = [
+            rustix::io::dup(rustix::stdio::stdin())?,
+            rustix::io::dup(rustix::stdio::stdout())?,
+            rustix::io::dup(rustix::stdio::stderr())?,
+        ];
+        let null = File::options().read(true).write(true).open("/dev/null")?;
+        let silence = Silence(own);
+        match input {
+            Some(path) => dup2_stdin(File::open(path)?)?,
+            None => dup2_stdin(&null)?,
+        }
+        dup2_stdout(&null)?;
+        dup2_stderr(&null)?;
+        Ok(silence)
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        let [input, output, errors] = &self.0;
+        // What was open can be had again.
+        let _ = dup2_stdin(input);
+        let _ = dup2_stdout(output);
+        let _ = dup2_stderr(errors);
+    }
+}

@@ -1,0 +1,93 @@
+//! A round of several items: their batches alternate, so that what disturbs one of them disturbs the others at the same moment.
+
+use operation::{Failure, Loop};
+
+use crate::batch::{RoundPlan, RoundSamples, find_times, timed};
+use crate::round::{ReadyItem, RoundRequest};
+use crate::watch::Watch;
+
+/// An item of the round, as far as batches need it.
+pub(crate) struct Alternating<'a, W> {
+    pub work: &'a mut Loop,
+    pub watch: &'a mut W,
+    /// Iterations per batch that an earlier round found.
+    pub hint: Option<u64>,
+}
+
+/// Takes the batches of a request. An error names the place of the item that caused it.
+pub(crate) fn alternate(
+    items: &mut [ReadyItem],
+    order: &RoundRequest,
+    reading: f64,
+) -> Result<Vec<RoundSamples>, (usize, Failure)> {
+    let hints = std::iter::once(order.plan.hint).chain(order.others.iter().map(|other| other.hint));
+    let mut items: Vec<Alternating<_>> = items
+        .iter_mut()
+        .zip(hints)
+        .map(|(item, hint)| Alternating { work: &mut item.work, watch: &mut item.watch, hint })
+        .collect();
+    in_turns(&mut items, &order.plan, order.first_turn, reading)
+}
+
+/// The order of the items in a turn. Two items go A B, B A, B A, A B: a linear drift cancels in every two turns, one that bends in
+/// every four.
+pub(crate) fn order_of(turn: u32, count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    order.rotate_left((turn / 2) as usize % count);
+    if turn % 2 == 1 {
+        order.reverse();
+    }
+    order
+}
+
+/// Takes one batch of each item a turn, in another order each turn, until the time of the plan is over.
+pub(crate) fn in_turns<W: Watch>(
+    items: &mut [Alternating<W>],
+    plan: &RoundPlan,
+    first_turn: u32,
+    reading: f64,
+) -> Result<Vec<RoundSamples>, (usize, Failure)> {
+    let mut harvests = Vec::new();
+    for (place, item) in items.iter_mut().enumerate() {
+        let plan = RoundPlan { hint: item.hint, ..*plan };
+        let times = find_times(item.work, item.watch, &plan).map_err(|failure| (place, failure))?;
+        harvests.push(RoundSamples::empty(times));
+    }
+    let most = items.iter().map(|item| item.work.most_batches()).fold(plan.most, u32::min);
+    let start = items[0].watch.now();
+    for turn in 0..most {
+        for place in order_of(first_turn + turn, items.len()) {
+            let Alternating { work, watch, .. } = &mut items[place];
+            let before = watch.speed();
+            let taken = timed(work, *watch, harvests[place].times, reading).map_err(|failure| (place, failure))?;
+            let after = watch.speed();
+            let operations = (harvests[place].times * work.operations_per_iteration()) as f64;
+            harvests[place].add(operations, taken, (before, after));
+        }
+        if items[0].watch.now() - start > plan.time {
+            break;
+        }
+    }
+    let took = items[0].watch.now() - start;
+    harvests.iter_mut().for_each(|harvest| harvest.took = took);
+    Ok(harvests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::order_of;
+
+    #[test]
+    fn each_item_is_as_often_early_as_late() {
+        assert_eq!((0..4).map(|turn| order_of(turn, 2)).collect::<Vec<_>>(), [[0, 1], [1, 0], [1, 0], [0, 1]]);
+        for count in 2..6_usize {
+            let mut places = vec![0; count];
+            for turn in 0..2 * count as u32 {
+                for (place, item) in order_of(turn, count).into_iter().enumerate() {
+                    places[item] += place;
+                }
+            }
+            assert!(places.iter().all(|sum| *sum == places[0]), "{count} items: {places:?}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""The false-alarm study: how often tools call two equal things different, and see a difference of 3 %.
+
+    study.py build FOLDER                    compiles the kinds of code and the benches of each tool that is installed
+    study.py run FOLDER SECONDS [NAME...]    takes pairs for so long, in an order that is shuffled anew each pass; appends them to
+                                             FOLDER/pairs.jsonl. NAMEs are tools, kinds, or `busy` for beside a compilation
+    study.py show FOLDER                     the table, with Wilson's 95 % intervals
+
+Each pair takes about two seconds with each tool. The two sides are copies of one shared object (null), or one of which does 3 %
+more. HOWSLOW names the program [howslow], BENCHSTAT that of Go [benchstat], PYTHON one that has pyperf [python3].
+"""
+
+import json
+import math
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+KINDS = ["arithmetic", "hashing", "memory", "allocation", "calls"]
+SIDES = ["base", "same", "more"]
+
+
+def program(name):
+    return os.environ.get(name.upper(), name)
+
+
+def output(folder, side, words, **environment):
+    """What a program prints that uses the kinds of this side."""
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder / side), "HOWSLOW_DATA": str(folder / "data"), **environment}
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, cwd=folder, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{words}: {done.stderr[-500:]}")
+    return done.stdout
+
+
+def howslow(folder, kind, side):
+    routines = [f"{folder}/{one}/libkinds.so:{kind}" for one in ("base", side)]
+    text = output(folder, "base", [program("howslow"), "time", "--budget", "2s", "--precision", "0.1%", "--json", "--summary",
+                                   "--reference", routines[0], *routines])
+    (found,) = json.loads(text)["ratios"]
+    return found.get("verdict"), found.get("low"), found.get("high")
+
+
+def howslow_commands(folder, kind, side):
+    commands = [f"{folder}/{one}/runner {kind}" for one in ("base", side)]
+    text = output(folder, "base", [program("howslow"), "time", "--budget", "2s", "--precision", "0.1%", "--json", "--summary",
+                                   "--reference", commands[0], "-c", commands[0], "-c", commands[1]])
+    (found,) = json.loads(text)["ratios"]
+    return found.get("verdict"), found.get("low"), found.get("high")
+
+
+def hyperfine(folder, kind, side):
+    """Its own script judges by Welch's t test at 5 %."""
+    file = folder / "hyperfine.json"
+    output(folder, "base", ["hyperfine", "-N", "-w", "3", "-r", "140", "--export-json", str(file), f"{folder}/base/runner {kind}",
+                            f"{folder}/{side}/runner {kind}"])
+    one, two = (result["times"] for result in json.loads(file.read_text())["results"])
+    error = math.sqrt(sum(statistics.variance(times) / len(times) for times in (one, two)))
+    return changed(statistics.mean(two) - statistics.mean(one), 1.97 * error)
+
+
+def changed(difference, limit):
+    return ("slower" if difference > 0 else "faster") if abs(difference) > limit else "inconclusive", None, None
+
+
+def google(folder, kind, side):
+    """Its compare.py judges by the U test of Mann and Whitney at 5 %, over nine repetitions."""
+    words = [str(folder / "google"), f"--benchmark_filter=bench_{kind}", "--benchmark_repetitions=9", "--benchmark_min_time=0.06",
+             "--benchmark_format=json"]
+    one, two = ([run["real_time"] for run in json.loads(output(folder, one, words))["benchmarks"] if run["run_type"] == "iteration"]
+                for one in ("base", side))
+    below = sum(a < b for a in one for b in two)
+    # Of nine and nine: U at most 17 has p < 0.05.
+    return changed(below - 40.5, 40.5 - 17.5)
+
+
+def go(folder, kind, side):
+    """benchstat judges by the U test at 5 %, over ten counts."""
+    files = [folder / f"go-{one}.txt" for one in ("old", "new")]
+    for one, file in zip(("base", side), files):
+        words = [str(folder / "go.test"), "-test.run=^$", f"-test.bench={kind.capitalize()}", "-test.count=10",
+                 "-test.benchtime=60ms"]
+        file.write_text(output(folder, one, words))
+    found = re.search(r"([+-][\d.]+)% \(p=", output(folder, "base", [program("benchstat"), *map(str, files)]))
+    return changed(float(found[1]) if found else 0.0, 0.0)
+
+
+def criterion(folder, kind, side):
+    home = {"CRITERION_HOME": str(folder / "criterion")}
+    words = [str(folder / "criterion-bench"), "--bench", "--exact", kind, "--noplot"]
+    output(folder, "base", [*words, "--save-baseline", "old"], **home)
+    text = output(folder, side, [*words, "--baseline", "old"], **home)
+    interval = re.search(r"change:\s*\[([-+−\d.]+)% [-+−\d.]+% ([-+−\d.]+)%\]", text)
+    low, high = (1 + float(end.replace("−", "-")) / 100 for end in interval.groups()) if interval else (None, None)
+    verdict = "slower" if "has regressed" in text else "faster" if "has improved" in text else "inconclusive"
+    return verdict, low, high
+
+
+def divan(folder, kind, side):
+    """It judges nothing. Its medians count as different beyond half of what is to be seen, 1.5 %."""
+    def median(one):
+        text = output(folder, one, [str(folder / "divan-bench"), "--bench", kind])
+        line = next(line for line in text.splitlines() if kind in line)
+        number, unit = re.findall(r"([\d.]+) (ns|µs|ms|s)\b", line)[2]
+        return float(number) * {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[unit]
+
+    return changed(median(side) / median("base") - 1, 0.015)
+
+
+def pyperf(folder, kind, side):
+    files = []
+    for one in ("base", side):
+        files.append(folder / f"pyperf-{len(files)}.json")
+        files[-1].unlink(missing_ok=True)
+        output(folder, one, [program("python"), str(HERE / "with_pyperf.py"), "-p", "4", "-n", "6", "-w", "1", "--min-time", "0.02",
+                             "-q", "--inherit-environ", "KINDS,KIND", "-o", str(files[-1])],
+               KINDS=str(folder / one / "libkinds.so"), KIND=kind)
+    text = output(folder, "base", [program("python"), "-m", "pyperf", "compare_to", *map(str, files)])
+    return ("slower" if "slower" in text else "faster" if "faster" in text else "inconclusive"), None, None
+
+
+TOOLS = {tool.__name__: tool for tool in (howslow, howslow_commands, hyperfine, google, go, criterion, divan, pyperf)}
+
+
+def build(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    run = lambda *words, **options: subprocess.run([str(word) for word in words], check=True, **options)
+    for side in SIDES:
+        (folder / side).mkdir(exist_ok=True)
+        more = "-DMORE=30" if side == "more" else "-DMORE=0"
+        run("cc", "-O2", "-fno-builtin", "-shared", "-fPIC", more, "-o", folder / side / "libkinds.so", HERE / "kinds.c")
+        run("cc", "-O2", "-fno-builtin", more, "-o", folder / side / "runner", HERE / "runner.c", HERE / "kinds.c")
+    link = [f"-L{folder}/base", "-lkinds"]
+    steps = {
+        "google": lambda: run("c++", "-O2", "-o", folder / "google", HERE / "google.cc", "-lbenchmark", *link, "-lpthread"),
+        "go": lambda: run("go", "test", "-c", "-o", folder / "go.test", ".", cwd=HERE / "go",
+                          env={**os.environ, "CGO_LDFLAGS": " ".join(link), "GOFLAGS": "-mod=mod"}),
+        "rust": lambda: build_rust(folder, run),
+    }
+    for name, step in steps.items():
+        try:
+            step()
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+
+
+def build_rust(folder, run):
+    shutil.copytree(HERE / "rust", folder / "rust", dirs_exist_ok=True)
+    run("cargo", "bench", "--no-run", cwd=folder / "rust", env={**os.environ, "RUSTFLAGS": f"-L {folder}/base"})
+    for name in ("criterion", "divan"):
+        built = max((folder / "rust/target/release/deps").glob(f"with_{name}-*[0-9a-f]"), key=os.path.getmtime)
+        shutil.copy(built, folder / f"{name}-bench")
+
+
+def measure(folder, seconds, names):
+    tools = [tool for tool in TOOLS if tool in names] or list(TOOLS)
+    kinds = [kind for kind in KINDS if kind in names] or KINDS
+    end = time.monotonic() + seconds
+    load = busy(folder) if "busy" in names else None
+    try:
+        while True:
+            pairs = [(tool, kind, side) for tool in tools for kind in kinds for side in ("same", "more")]
+            random.shuffle(pairs)
+            for tool, kind, side in pairs:
+                if time.monotonic() > end:
+                    return
+                begun, before = time.monotonic(), os.times()
+                try:
+                    verdict, low, high = TOOLS[tool](folder, kind, side)
+                except (RuntimeError, OSError, AttributeError, StopIteration, IndexError) as error:
+                    print(f"{tool} {kind}: {error}", file=sys.stderr)
+                    continue
+                after = os.times()
+                used = after.children_user + after.children_system - before.children_user - before.children_system
+                pair = {"tool": tool, "kind": kind, "side": side, "busy": load is not None, "verdict": verdict, "low": low,
+                        "high": high, "seconds": round(time.monotonic() - begun, 2), "cpu": round(used, 2)}
+                with open(folder / "pairs.jsonl", "a", encoding="utf-8") as file:
+                    file.write(json.dumps(pair) + "\n")
+    finally:
+        if load:
+            load.terminate()
+
+
+def busy(folder):
+    """A compilation of C++ that begins anew for as long as it is wanted, and ends with its shell."""
+    again = f"trap 'kill $!; exit' TERM; while :; do c++ -O2 -c -o /dev/null {HERE}/google.cc & wait $!; done"
+    return subprocess.Popen(["sh", "-c", again], cwd=folder)
+
+
+def wilson(hits, count):
+    if not count:
+        return "-"
+    z, share = 1.96, hits / count
+    middle, root = share + z * z / (2 * count), z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    low, high = ((middle + sign * root) / (1 + z * z / count) for sign in (-1, 1))
+    return f"{hits} of {count} ({100 * low:.0f} - {100 * high:.0f} %)"
+
+
+def show(folder):
+    pairs = [json.loads(line) for line in (folder / "pairs.jsonl").read_text().splitlines()]
+    for is_busy in (False, True):
+        print("beside a compilation" if is_busy else "calm")
+        print("| tool | false alarms | +3 % seen | intervals that hold | half interval | s | CPU s |\n| --- | --- | --- | --- | --- | --- | --- |")
+        for tool in TOOLS:
+            of = [pair for pair in pairs if pair["tool"] == tool and pair["busy"] == is_busy]
+            if not of:
+                continue
+            null, more = ([pair for pair in of if pair["side"] == side] for side in ("same", "more"))
+            alarms = wilson(sum(pair["verdict"] in ("slower", "faster") for pair in null), len(null))
+            seen = wilson(sum(pair["verdict"] == "slower" for pair in more), len(more))
+            told = [pair for pair in null if pair["low"] is not None]
+            holds = wilson(sum(pair["low"] <= 1 <= pair["high"] for pair in told), len(told))
+            half = f"{100 * statistics.median((pair['high'] - pair['low']) / 2 for pair in told):.2f} %" if told else "-"
+            mean = lambda key: f"{statistics.mean(pair[key] for pair in of):.1f}"
+            print(f"| {tool} | {alarms} | {seen} | {holds} | {half} | {mean('seconds')} | {mean('cpu')} |")
+            for kind in KINDS:
+                seen = [pair["verdict"] for pair in more if pair["kind"] == kind]
+                false = [pair["verdict"] for pair in null if pair["kind"] == kind]
+                count = lambda all, *words: sum(one in words for one in all)
+                print(f"|   {kind} | {count(false, 'slower', 'faster')} of {len(false)} | {count(seen, 'slower')} of {len(seen)} | | | | |")
+
+
+def main():
+    match sys.argv[1:]:
+        case ["build", folder]:
+            build(Path(folder).resolve())
+        case ["run", folder, seconds, *names]:
+            measure(Path(folder).resolve(), float(seconds), names)
+        case ["show", folder]:
+            show(Path(folder))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
