@@ -55,7 +55,7 @@ pub(super) fn alone(program: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> 
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let nothing = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
     let notes = notes(&run.costs);
-    let outcome = session::print_run(measured, &args.measure, &is_named)?;
+    let outcome = session::print_beside(measured, &args.measure, (None, ""), &is_named)?;
     if nothing {
         anyhow::bail!("no benchmark could be timed; the page says why");
     }
