@@ -224,8 +224,9 @@ pub(crate) struct TimeArgs {
     /// Of two or more commands: run each once more, counted, and print how calls, faults and switches changed from the first
     #[arg(long)]
     pub counts: bool,
-    /// Exit status 4 if one of these grew from the first command to another; implies --counts
-    #[arg(long, value_name = "GROWTH", value_enum, value_delimiter = ',')]
+    /// Exit status 4 if one of these grew from the first command to another: more-calls, more-faults, more-switches; implies
+    /// --counts
+    #[arg(long, value_name = "GROWTH", value_enum, value_delimiter = ',', hide_possible_values = true)]
     pub fail_on_counts: Vec<super::BillGrowth>,
     /// Write the times of all runs in hyperfine's JSON
     #[arg(long, value_name = "FILE")]
