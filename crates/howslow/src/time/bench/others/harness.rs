@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 /// Who wrote the harness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Harness {
+pub(crate) enum Harness {
     /// A program that speaks howslow's protocol.
     Own,
     Criterion,
