@@ -3,7 +3,6 @@
 use operation::{Failure, Loop};
 
 use crate::batch::{RoundPlan, RoundSamples, find_times, timed};
-use crate::round::{ReadyItem, RoundRequest};
 use crate::watch::Watch;
 
 /// An item of the round, as far as batches need it.
@@ -12,21 +11,6 @@ pub(crate) struct Alternating<'a, W> {
     pub watch: &'a mut W,
     /// Iterations per batch that an earlier round found.
     pub hint: Option<u64>,
-}
-
-/// Takes the batches of a request. An error names the place of the item that caused it.
-pub(crate) fn alternate(
-    items: &mut [ReadyItem],
-    order: &RoundRequest,
-    reading: f64,
-) -> Result<Vec<RoundSamples>, (usize, Failure)> {
-    let hints = std::iter::once(order.plan.hint).chain(order.others.iter().map(|other| other.hint));
-    let mut items: Vec<Alternating<_>> = items
-        .iter_mut()
-        .zip(hints)
-        .map(|(item, hint)| Alternating { work: &mut item.work, watch: &mut item.watch, hint })
-        .collect();
-    in_turns(&mut items, &order.plan, order.first_turn, reading)
 }
 
 /// The order of the items in a turn. Two items go A B, B A, B A, A B: a linear drift cancels in every two turns, one that bends in

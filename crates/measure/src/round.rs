@@ -8,7 +8,7 @@ use rustix::process::Resource;
 use serde::{Deserialize, Serialize};
 use system::guard::limit;
 
-use crate::alternate::alternate;
+use crate::alternate::{Alternating, in_turns};
 use crate::batch::{RoundPlan, RoundSamples, sample};
 use crate::hidden::{HiddenSample, account};
 use crate::speed::Checker;
@@ -154,7 +154,13 @@ fn alternated(items: &[&Item], order: &RoundRequest, checker: Checker, folders: 
             Err(end) => return RoundEnd::EndedBy(place, end),
         }
     }
-    match alternate(&mut ready, order, checker.clock.cost) {
+    let hints = std::iter::once(order.plan.hint).chain(order.others.iter().map(|other| other.hint));
+    let mut turns: Vec<Alternating<_>> = ready
+        .iter_mut()
+        .zip(hints)
+        .map(|(item, hint)| Alternating { work: &mut item.work, watch: &mut item.watch, hint })
+        .collect();
+    match in_turns(&mut turns, &order.plan, order.first_turn, checker.clock.cost) {
         Ok(harvests) => {
             let counted = ready.iter().zip(harvests).map(|(item, harvest)| with_own_counts(&item.setting, harvest));
             RoundEnd::Alternated(counted.collect())

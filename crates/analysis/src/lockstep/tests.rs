@@ -182,7 +182,7 @@ proptest! {
     #[test]
     fn the_unit_of_time_and_the_side_do_not_matter(seed: u64, scale in 1e-9..1e9_f64, count in 2..60_usize) {
         let taken = blocks(&mut Rng::with_seed(seed), bursts, count, 1.02);
-        let found = compare(&[taken.clone()], Judging::default()).expect("blocks");
+        let found = compare(std::slice::from_ref(&taken), Judging::default()).expect("blocks");
         prop_assert!(found.ratio.low <= found.ratio.value && found.ratio.value <= found.ratio.high);
         let scaled = |block: &Block| Block { base: block.base * scale, other: block.other * scale, ..*block };
         let other = compare(&[taken.iter().map(scaled).collect()], Judging::default()).expect("blocks");

@@ -26,7 +26,7 @@ impl Rules<'_> {
             }
         }
         if !terms.is_empty() {
-            terms.extend(self.wakes(&CallCount { near_wakes: call.near_wakes, ..call.clone() }));
+            terms.extend(self.wakes(call));
             (rest.wakes, rest.near_wakes) = (0, 0);
             rest.errors.retain(|error| !NOTHING_YET.contains(&error.name.as_str()));
         }
