@@ -59,7 +59,7 @@ def howslow_commands(folder, kind, side):
 def hyperfine(folder, kind, side):
     """Its own script judges by Welch's t test at 5 %."""
     file = folder / "hyperfine.json"
-    output(folder, "base", ["hyperfine", "-N", "-w", "3", "-r", "140", "--export-json", str(file), f"{folder}/base/runner {kind}",
+    output(folder, "base", ["hyperfine", "-N", "-w", "3", "-r", "100", "--export-json", str(file), f"{folder}/base/runner {kind}",
                             f"{folder}/{side}/runner {kind}"])
     one, two = (result["times"] for result in json.loads(file.read_text())["results"])
     error = math.sqrt(sum(statistics.variance(times) / len(times) for times in (one, two)))
