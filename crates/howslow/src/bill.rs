@@ -13,6 +13,7 @@ use std::time::Duration;
 use measure::Signals;
 use observe::{Detail, ObserveError, Observer, Options, Source, State, Target};
 use record::{Observation, printable};
+use system::machine::NamedCgroup;
 
 use crate::cli::{BillArgs, CountingSource};
 use crate::output::{self, Misuse, Outcome, Outgoing, say};
@@ -100,11 +101,17 @@ fn target(args: &BillArgs) -> Result<Target, Misuse> {
     if !args.words.is_empty() {
         return Ok(Target::Command(args.words.clone()));
     }
+    let container = args.container.clone().map(NamedCgroup::Container);
+    let named = container.or(args.unit.clone().map(NamedCgroup::Unit)).or(args.pod.clone().map(NamedCgroup::Pod));
+    if let Some(named) = named {
+        let folder = named.folder().map_err(|error| Misuse(printable(&error.to_string())))?;
+        return Ok(Target::Cgroup(folder));
+    }
     match (args.pid, &args.cgroup, args.system) {
         (Some(process), ..) => Ok(Target::Process(process)),
         (_, Some(path), _) => Ok(Target::Cgroup(path.clone())),
         (_, _, true) => Ok(Target::System),
-        _ => Err(Misuse("say what to watch: -- COMMAND, -p PID, --cgroup PATH or --system".into())),
+        _ => Err(Misuse("say what to watch: -- COMMAND, -p PID, --cgroup PATH, --container NAME, --unit NAME, --pod NAME or --system".into())),
     }
 }
 

@@ -9,7 +9,10 @@ mod maps;
 mod names;
 mod programs;
 mod reader;
+mod request;
 mod returned;
+mod sampler;
+mod search;
 mod sys;
 mod types;
 mod waits;
@@ -25,7 +28,10 @@ use crate::target::Detail;
 use crate::task::Task;
 
 pub(crate) use builder::Whom;
+use builder::Registers;
 use maps::Maps;
+use request::Request;
+use sampler::Sampler;
 use sys::{Attachment, Program};
 pub(crate) use sys::{keep_statistics, run_here};
 
@@ -45,6 +51,7 @@ pub(crate) struct Losses {
 pub(crate) struct Counting {
     attached: Vec<Attachment>,
     announce: Program,
+    sampler: Option<Sampler>,
     maps: Maps,
     /// The id and the thread of each record that was read, as long as it is in use.
     read: HashMap<u32, (u64, u32)>,
@@ -52,10 +59,16 @@ pub(crate) struct Counting {
     pub requests: bool,
     /// True if times off the CPU are noted.
     pub waits: bool,
+    /// How many records are kept free for tasks to come.
+    reserve: u64,
+    /// True if a task for which no record was left can be given one at its next call.
+    readmits: bool,
+    /// Tasks for which no record was left when that was last looked at.
+    refused: u64,
 }
 
 impl Counting {
-    /// Loads the programs. Nothing is counted before [`Counting::attach`].
+    /// Loads the programs, with this many free records. Nothing is counted before [`Counting::attach`].
     ///
     /// # Errors
     /// If this process may not do so, or the kernel cannot.
@@ -66,7 +79,7 @@ impl Counting {
         let announce = Program::load("announce", &programs::announce(&maps))?;
         let programs = Programs {
             called: match detail {
-                Detail::All => Program::load("returned", &returned::returned(&maps, whom))?,
+                Detail::All => at_return(&maps, whom)?,
                 Detail::Numbers => Program::load("entered", &returned::entered(&maps, whom))?,
             },
             at_call: match detail {
@@ -74,10 +87,11 @@ impl Counting {
                 Detail::Numbers => c"sys_enter",
             },
             created: Program::load("created", &programs::created(&maps))?,
+            helped: Program::load("helped", &programs::helped(&maps))?,
             executed: Program::load("executed", &programs::executed(&maps, detail))?,
             ended: Program::load("ended", &programs::ended(&maps, detail))?,
             signalled: Program::load("signalled", &programs::signalled(&maps))?,
-            requested: Program::load("requested", &programs::requested(&maps))?,
+            requested: Program::load("requested", &programs::requested(&maps, whom, Request::of(maps::release())))?,
             waking: match detail {
                 Detail::All => Some(Program::load("waking", &programs::waking(&maps))?),
                 Detail::Numbers => None,
@@ -97,16 +111,30 @@ impl Counting {
             enrol: Program::load("enrol", &programs::enrol(&maps))?,
         };
         let (attached, read) = (Vec::new(), HashMap::new());
-        Ok((Counting { attached, announce, maps, read, requests: false, waits: false }, programs))
+        let (reserve, readmits) = (records as u64, whom != Whom::Announced);
+        let (requests, waits, refused) = (false, false, 0);
+        let counting = Counting {
+            attached,
+            sampler: None,
+            announce,
+            maps,
+            read,
+            requests,
+            waits,
+            reserve,
+            readmits,
+            refused,
+        };
+        Ok((counting, programs))
     }
 
     /// Begins to count.
     ///
     /// # Errors
     /// If the kernel lacks a tracepoint that is needed.
-    pub(crate) fn attach(&mut self, programs: &Programs) -> io::Result<()> {
+    pub(crate) fn attach(&mut self, mut programs: Programs) -> io::Result<()> {
         // A task's end comes first, so that no record is held by a task that is gone.
-        self.attach_end(programs)?;
+        self.attach_end(&programs)?;
         let needed: [(&Program, &CStr); 4] = [
             (&programs.created, c"sched_process_fork"),
             (&programs.executed, c"sched_process_exec"),
@@ -116,6 +144,8 @@ impl Counting {
         for (program, tracepoint) in needed {
             self.attached.push(at(program, tracepoint)?);
         }
+        // Without this one, threads of the kernel's that work for a program are not counted with it.
+        self.attached.extend(attach_if(Some(&programs.helped), c"sched_wakeup_new"));
         // Without these, no wake-ups and no waits are reported, and the rest is counted.
         self.attached.extend(attach_if(programs.waking.as_ref(), c"sched_waking"));
         self.attached.extend(attach_if(programs.allocated.as_ref(), c"mm_page_alloc"));
@@ -123,10 +153,8 @@ impl Counting {
         self.waits = switched.is_some();
         self.attached.extend(switched);
         // Without times off the CPU, a sample would take waiting for work.
-        self.attached.extend(attach_if(programs.sampling.as_ref().filter(|_| self.waits), c"sys_enter"));
-        // Since Linux 6.4; before, under the second name.
-        let requested = [c"io_uring_submit_req", c"io_uring_submit_sqe"];
-        let attached = requested.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
+        self.sampler = programs.sampling.take().filter(|_| self.waits).and_then(Sampler::start);
+        let attached = Request::TRACEPOINTS.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
         self.requests = attached.is_some();
         self.attached.extend(attached);
         Ok(())
@@ -166,7 +194,24 @@ impl Counting {
             self.read.remove(&slot);
             self.maps.recycle(slot)?;
         }
+        self.replenish()?;
+        if let Some(sampler) = &mut self.sampler {
+            sampler.schedule(|| self.maps.sampled());
+        }
         Ok(tasks)
+    }
+
+    /// Keeps records free. Tasks that found none come to their own now, where each call asks whether its task is to be watched.
+    fn replenish(&mut self) -> io::Result<()> {
+        let refused = self.maps.noted(layout::lost::RECORDS);
+        let lacking = refused - self.refused;
+        self.reserve += lacking;
+        self.maps.replenish(self.reserve)?;
+        if lacking > 0 && self.readmits {
+            self.maps.forget_shared();
+        }
+        self.refused = refused;
+        Ok(())
     }
 
     /// Adds to ended tasks what they have beyond the tables of their records, and forgets it.
@@ -230,15 +275,15 @@ impl Counting {
     /// Stops counting. What was counted can still be read.
     pub(crate) fn detach(&mut self) {
         self.attached.clear();
+        self.sampler = None;
     }
 
     /// What was lost until now.
     pub(crate) fn losses(&self) -> Losses {
-        let lost = self.maps.lost.get(&0_u32.to_ne_bytes()).unwrap_or_default();
         Losses {
-            together: reader::number(&lost, layout::lost::RECORDS),
-            tasks: reader::number(&lost, layout::lost::TASKS),
-            events: reader::number(&lost, layout::lost::EVENTS),
+            together: self.maps.noted(layout::lost::RECORDS),
+            tasks: self.maps.noted(layout::lost::TASKS),
+            events: self.maps.noted(layout::lost::EVENTS),
         }
     }
 }
@@ -256,6 +301,7 @@ pub(crate) struct Programs {
     called: Program,
     at_call: &'static CStr,
     created: Program,
+    helped: Program,
     executed: Program,
     ended: Program,
     signalled: Program,
@@ -281,9 +327,13 @@ impl Programs {
     ///
     /// # Errors
     /// If the kernel lacks the tracepoint.
-    pub(crate) fn attach_calls(&self) -> io::Result<Vec<Attachment>> {
-        let sampling = attach_if(self.sampling.as_ref(), c"sys_enter");
-        Ok([Some(at(&self.called, self.at_call)?), sampling].into_iter().flatten().collect())
+    pub(crate) fn attach_calls(&self) -> io::Result<Attachment> {
+        at(&self.called, self.at_call)
+    }
+
+    /// Samples calls that are counted, until the result is dropped; `None` if none are sampled.
+    pub(crate) fn attach_sampling(&self) -> Option<Attachment> {
+        attach_if(self.sampling.as_ref(), c"sys_enter")
     }
 
     /// Watches the calling task from now on.
@@ -292,6 +342,18 @@ impl Programs {
     /// If the kernel cannot run a program on demand.
     pub(crate) fn enrol(&self) -> io::Result<()> {
         run_here(self.enrol.descriptor())
+    }
+}
+
+/// The program at each call that returned: one that reads the saved registers itself, if this kernel takes it.
+fn at_return(maps: &Maps, whom: Whom) -> io::Result<Program> {
+    let typed = maps.types.and_then(|types| types.at_return).and_then(|typed| {
+        let program = returned::returned(maps, whom, Registers::ByType);
+        Program::load_for("returned", &program, Some(typed)).ok()
+    });
+    match typed {
+        Some(program) => Ok(program),
+        None => Program::load("returned", &returned::returned(maps, whom, Registers::ByHelper)),
     }
 }
 

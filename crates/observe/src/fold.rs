@@ -28,6 +28,7 @@ struct Process {
     /// How many processes these are.
     processes: u64,
     ended: bool,
+    kernel: bool,
     cgroup: u64,
     threads: Vec<Thread>,
     thread_count: u64,
@@ -163,6 +164,7 @@ impl Process {
             self.cgroup = task.cgroup;
         }
         self.pid = task.process;
+        self.kernel = task.kernel;
         self.processes = 1;
         self.counts.add(&task.counts);
         self.usage = self.usage.plus(&usage.unwrap_or_default());
@@ -199,6 +201,7 @@ impl Process {
             parent,
             processes: self.processes,
             running: !self.ended,
+            kernel: self.kernel,
             cgroup: None,
             threads: threads.collect(),
             thread_count: self.thread_count,

@@ -8,8 +8,6 @@ use catalogue::every_call;
 pub(crate) const CALLS: usize = 512;
 /// The longest name that is looked at, with its end.
 pub(crate) const NAME_SIZE: usize = 128;
-/// Descriptors whose names are kept, a power of two.
-pub(crate) const DESCRIPTORS: usize = 64;
 /// 2^64 over the golden ratio, which hashes are multiplied by.
 pub(crate) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 /// The first argument is a name.

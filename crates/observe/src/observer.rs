@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use record::{CountingCost, Loss, Observation, PassedOver, Usage};
+use record::{Accounting, CountingCost, Loss, Observation, PassedOver, Usage};
 use rustix::event::{Timespec, poll};
 use system::machine::TaskStat;
 
@@ -19,7 +19,7 @@ use crate::calibrate::Added;
 use crate::cgroup::{self, Cgroup};
 use crate::command::{self, Running};
 use crate::counter::Counter;
-use crate::counts::{Call, CallNames, Counts};
+use crate::counts::{Call, CallNames, Counts, Lengths};
 use crate::exits::Exits;
 use crate::fold::{Fold, requests};
 use crate::naming::takes_name;
@@ -61,6 +61,7 @@ pub struct Observer {
     detail: Detail,
     /// What counting adds to a call, if that was determined.
     added: Option<Added>,
+    accounting: Accounting,
 }
 
 impl Observer {
@@ -87,17 +88,16 @@ impl Observer {
     /// The threads of what is watched, as they are now: process and thread. Those of a command are known to the programs.
     fn threads(&self) -> Vec<(u32, u32)> {
         let of = |process: u32| threads_of(process).into_iter().map(move |thread| (process, thread));
-        self.processes_knowing(&HashSet::new()).into_iter().flat_map(of).collect()
+        self.processes().into_iter().flat_map(of).collect()
     }
 
-    /// The processes of what is watched, where these are known to be programs, which saves reading their command lines.
-    fn processes_knowing(&self, programs: &HashSet<u32>) -> Vec<u32> {
-        let is_a_program = |process: &u32| programs.contains(process) || is_a_program(*process);
+    /// The processes of what is watched; of a whole system, the kernel's own threads too.
+    fn processes(&self) -> Vec<u32> {
         let processes = match (&self.target, &self.cgroup) {
             (Target::Command(_), _) => Vec::new(),
             (Target::Process(process), _) => vec![*process],
             (_, Some(cgroup)) => cgroup.processes(),
-            _ => cgroup::numbers_in("/proc").into_iter().filter(is_a_program).collect(),
+            _ => cgroup::numbers_in("/proc"),
         };
         let own = std::process::id();
         processes.into_iter().filter(|process| *process != own).collect()
@@ -200,7 +200,8 @@ impl Observer {
         let mut told = self.fold.told(&running, &self.names, &mut cgroup::Names::default());
         // Where everything slept, what is charged is nothing, not unknown.
         let nothing = self.before.values().next().map(|usage| usage.since(usage)).unwrap_or_default();
-        let parts = told.processes.iter().fold(nothing, |sum, process| sum.plus(&process.usage));
+        let programs = told.processes.iter().filter(|process| !process.kernel);
+        let parts = programs.fold(nothing, |sum, process| sum.plus(&process.usage));
         // What the kernel charged the command holds the end of each process, which comes after its own account.
         let stops = self.counter.as_ref().and_then(Counter::tracer).map_or(0, Tracer::stops);
         let whole = self.command.as_ref().and_then(Running::usage).map(|usage| without_stops(usage, stops));
@@ -229,6 +230,7 @@ impl Observer {
             passed_over: self.passed_over.clone(),
             elapsed_ns,
             losses: self.losses(),
+            accounting: self.accounting,
             counting: self.counting_cost(&Counts::default()),
             ..Observation::default()
         }
@@ -239,8 +241,10 @@ impl Observer {
         let calls = counts.total() as f64;
         let is_named = |call: &Call| matches!(call, Call::Native(number) if takes_name(*number));
         let named: u64 = counts.calls.iter().filter(|(call, _)| is_named(call)).map(|(_, times)| times.count).sum();
-        let share = if calls > 0.0 { named as f64 / calls } else { 0.0 };
-        self.added.as_ref().and_then(|added| added.cost(calls, share))
+        // Each sample stands for calls that were made while samples were timed.
+        let sampled: u64 = counts.samples.values().map(Lengths::count).sum();
+        let share = |count: u64| if calls > 0.0 { (count as f64 / calls).min(1.0) } else { 0.0 };
+        self.added.as_ref().and_then(|added| added.cost(calls, [share(named), share(sampled)]))
     }
 
     /// The tasks that run now, with what they have used since they are watched.
@@ -254,7 +258,7 @@ impl Observer {
         let known: HashSet<u32> = tasks.iter().map(|task| task.thread).collect();
         // A thread that asked for nothing may have used something.
         for (process, thread) in self.threads().into_iter().filter(|(_, thread)| !known.contains(thread)) {
-            tasks.push(Task { process, thread, name: usage::name(process, thread), ..Task::default() });
+            tasks.push(usage::without_calls(process, thread));
         }
         let used = |task: Task| {
             let now = usage::of_thread(task.process, task.thread);
@@ -321,9 +325,4 @@ fn without_stops(usage: Usage, stops: u64) -> Usage {
 pub(crate) fn ended(process: u32) -> bool {
     let first = TaskStat::of_process(process);
     first.is_none_or(|stat| stat.has_ended() && cgroup::numbers_in(&format!("/proc/{process}/task")).len() <= 1)
-}
-
-/// False for the kernel's own threads, which have no command line.
-fn is_a_program(process: u32) -> bool {
-    fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
 }

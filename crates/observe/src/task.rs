@@ -12,6 +12,8 @@ pub(crate) struct Task {
     pub process: u32,
     pub thread: u32,
     pub name: String,
+    /// True for a thread of the kernel's own.
+    pub kernel: bool,
     /// When it was created or first seen, in ns of the monotonic clock.
     pub begin_ns: u64,
     /// When it ended.

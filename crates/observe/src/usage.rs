@@ -8,6 +8,8 @@ use record::Usage;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use system::machine::TaskStat;
 
+use crate::task::Task;
+
 /// What a thread has used until now, if it is still there.
 pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Usage> {
     let stat = TaskStat::of_thread(process, thread)?;
@@ -66,8 +68,18 @@ fn time_in(file: &File) -> Option<u64> {
     std::str::from_utf8(first).ok()?.parse().ok()
 }
 
+/// A thread that made no call, so that nobody counted for it.
+pub(crate) fn without_calls(process: u32, thread: u32) -> Task {
+    // The kernel's own threads have no command line, and a thread that works for a process has that of the process.
+    let kernel = fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| line.is_empty())
+        && TaskStat::of_process(process).is_some_and(|stat| !stat.has_ended());
+    let name = name(process, thread);
+    let name = if kernel { format!("[{name}]") } else { name };
+    Task { process, thread, name, kernel, ..Task::default() }
+}
+
 /// The name of a thread; empty if it is gone.
-pub(crate) fn name(process: u32, thread: u32) -> String {
+fn name(process: u32, thread: u32) -> String {
     let name = fs::read(format!("/proc/{process}/task/{thread}/comm")).unwrap_or_default();
     String::from_utf8_lossy(&name).trim_end().into()
 }
@@ -138,6 +150,17 @@ mod tests {
         assert_eq!(clocks.run_time(child.id(), child.id()), None);
         clocks.keep(|thread| thread == own);
         assert_eq!(clocks.files.len(), 1);
+    }
+
+    #[test]
+    fn threads_of_the_kernel_are_told_from_programs() {
+        assert!(!without_calls(std::process::id(), std::process::id()).kernel);
+        let name = fs::read_to_string("/proc/2/comm").unwrap_or_default();
+        if name.trim() != "kthreadd" {
+            return testing::not_tested!("process 2 is no thread of the kernel; run outside of a container");
+        }
+        let task = without_calls(2, 2);
+        assert_eq!((task.kernel, task.name.as_str()), (true, "[kthreadd]"));
     }
 
     #[test]

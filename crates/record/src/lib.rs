@@ -66,5 +66,5 @@ pub use run::{
 pub use tails::{Arrivals, Percentile, Tail, Tailing, Tails};
 pub use term::{FixedPoint, FixedTerm, Term};
 pub use units::{Bytes, Nanoseconds};
-pub use usage::{Repetition, Usage};
+pub use usage::{Accounting, Repetition, Usage};
 pub use waits::{CallTime, WaitReason, Waits};

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counting::CountingCost;
-use crate::usage::{Repetition, Usage};
+use crate::usage::{Accounting, Repetition, Usage};
 use crate::waits::{CallTime, WaitReason, Waits};
 
 /// What was counted while something was watched.
@@ -23,8 +23,11 @@ pub struct Observation {
     pub passed_over: Vec<PassedOver>,
     /// How long it was watched, in ns.
     pub elapsed_ns: f64,
-    /// What all processes together used.
+    /// What all processes together used; threads of the kernel are left out.
     pub usage: Usage,
+    /// How the kernel accounts that.
+    #[serde(default)]
+    pub accounting: Accounting,
     /// What all processes together asked for.
     pub together: Requests,
     /// The processes, those with the most calls first.
@@ -293,6 +296,9 @@ pub struct ProcessCounts {
     pub processes: u64,
     /// True if it was still running at the end.
     pub running: bool,
+    /// True if it is a thread of the kernel, which makes no calls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kernel: bool,
     /// Its cgroup in the unified hierarchy, at its end.
     pub cgroup: Option<String>,
     /// Its threads.

@@ -70,6 +70,16 @@ impl Usage {
     }
 }
 
+/// How the kernel accounts processor time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Accounting {
+    /// Its ticks in a second, at which it samples whether a task is in user mode; `None` if it does not tell.
+    pub tick_hz: Option<u32>,
+    /// True if the time in interrupts is charged to no task (CONFIG_IRQ_TIME_ACCOUNTING); `None` if that is not known.
+    pub interrupts_apart: Option<bool>,
+}
+
 /// What one run of a command took and asked for, in sums.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]

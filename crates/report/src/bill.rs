@@ -346,6 +346,11 @@ fn footnotes(view: &BillView, style: Style) -> String {
     if view.seen.numbers_alone {
         notes.push("calls that a seccomp filter refuses are not counted by --counts-only".into());
     }
+    if view.seen.accounting.interrupts_apart == Some(true) {
+        let text = "this kernel charges time in interrupts to no task (CONFIG_IRQ_TIME_ACCOUNTING), so rows of the network may add up to more \
+                    than was charged";
+        notes.push(text.into());
+    }
     for loss in &view.seen.losses {
         let count = loss.count.map_or_else(String::new, |count| format!("{count} "));
         notes.push(format!("lost: {count}{}", loss.what));

@@ -20,6 +20,7 @@ mod kernel_threads;
 mod limits;
 mod memory;
 mod microarchitecture;
+mod named_cgroup;
 mod present;
 mod processor;
 #[cfg(test)]
@@ -33,6 +34,7 @@ use record::Machine;
 
 use host::Host;
 pub use kernel_threads::KernelThreads;
+pub use named_cgroup::{NamedCgroup, NoNamedCgroup};
 pub use present::present;
 pub use processor::processor_name;
 pub use rights::remedy_of_refusal;
@@ -42,6 +44,11 @@ pub use topology::{Distance, Topology, kind_of_core};
 /// The machine this process runs on, as it is now.
 pub fn describe() -> Machine {
     describe_host(&Host::here())
+}
+
+/// How this kernel accounts processor time.
+pub fn accounting() -> record::Accounting {
+    kernel::accounting(&Host::here())
 }
 
 /// The sizes in bytes of one CPU's data caches by level, as far as the kernel or the processor reports them.

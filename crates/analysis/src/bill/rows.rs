@@ -271,8 +271,11 @@ fn charged(seen: &Observation) -> Option<Charged> {
 /// True if the processes lived too short on the mean to be sampled: the kernel takes all time of a process for user time that
 /// no sample found in the kernel (`cputime_adjust` in kernel/sched/cputime.c).
 fn is_short_lived(seen: &Observation) -> bool {
-    /// Two or three samples at 250 Hz, in ns.
-    const SAMPLED: f64 = 10e6;
+    /// Fewer samples than this tell nothing.
+    const SAMPLES: f64 = 2.5;
+    /// Of a kernel that does not tell its ticks.
+    const USUAL_HZ: u32 = 250;
+    let sampled_ns = SAMPLES * 1e9 / f64::from(seen.accounting.tick_hz.unwrap_or(USUAL_HZ));
     let processes: u64 = seen.processes.iter().map(|process| process.processes).sum();
-    processes > 1 && seen.usage.cpu_ns.is_some_and(|cpu| cpu < SAMPLED * processes as f64)
+    processes > 1 && seen.usage.cpu_ns.is_some_and(|cpu| cpu < sampled_ns * processes as f64)
 }

@@ -10,7 +10,7 @@ use super::value::{at_least_one, positive, seconds, share};
 
 const USAGE: &str = "\
 howslow bill [OPTIONS] -- <COMMAND>...
-       howslow bill [OPTIONS] -p <PID> | --cgroup <PATH>
+       howslow bill [OPTIONS] -p <PID> | --cgroup <PATH> | --container <NAME> | --unit <NAME> | --pod <NAME>
        howslow bill [OPTIONS] --system
        howslow bill <BILL> <BILL>";
 
@@ -92,6 +92,15 @@ pub(crate) struct BillArgs {
     /// Watch this cgroup, a folder below /sys/fs/cgroup
     #[arg(long, value_name = "PATH", conflicts_with_all = ["system", "words"])]
     pub cgroup: Option<PathBuf>,
+    /// Watch this container of Docker, Podman or containerd, by its name or its id
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pid", "cgroup", "system", "words", "bills"])]
+    pub container: Option<String>,
+    /// Watch this unit of systemd
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pid", "cgroup", "container", "system", "words", "bills"])]
+    pub unit: Option<String>,
+    /// Watch this pod of a kubelet, by its name or its id
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pid", "cgroup", "container", "unit", "system", "words", "bills"])]
+    pub pod: Option<String>,
     /// Watch all processes
     #[arg(long, conflicts_with = "words")]
     pub system: bool,

@@ -58,6 +58,9 @@ pub(super) mod frame {
     // From -96 to -48: registers, by `layout::HERE`.
     pub(crate) const CLASS: i16 = -104;
     pub(crate) const FOLDER: i16 = -112;
+    /// The array of a record, and the record's place there.
+    pub(crate) const CHUNK: i16 = -272;
+    pub(crate) const PLACE: i16 = -280;
     /// The first bytes of a name.
     pub(crate) const PATH: i16 = -240;
     /// How many.
@@ -72,17 +75,27 @@ pub(super) mod frame {
 /// Fibonacci hashing: 2^32 over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 pub(super) const GOLDEN: i32 = 0x9E37_79B1_u32 as i32;
 
+/// How a program at a call reads the registers that the task saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Registers {
+    /// As memory of the kernel, by a helper.
+    ByHelper,
+    /// As what the kernel knows them to be, by plain loads.
+    ByType,
+}
+
 /// A program being built, and the maps it uses. Registers: 6 the context, 7 the record, 8 and 9 what the program keeps.
 pub(super) struct Builder<'a> {
     pub(super) code: Assembler,
     pub(super) maps: &'a Maps,
+    pub(super) registers: Registers,
 }
 
 impl<'a> Builder<'a> {
     pub(super) fn new(maps: &'a Maps) -> Builder<'a> {
         let mut code = Assembler::default();
         code.copy(6, 1);
-        Builder { code, maps }
+        Builder { code, maps, registers: Registers::ByHelper }
     }
 
     /// Ends the program at this label.
@@ -138,7 +151,18 @@ impl<'a> Builder<'a> {
 
     /// The record whose number is in the frame: register 7.
     pub(super) fn record(&mut self, missing: Label) {
-        self.on_map(helper::LOOKUP, self.maps.records.descriptor(), frame::SLOT);
+        self.code.load(Width::Word, 1, FRAME, frame::SLOT);
+        self.code.copy(2, 1);
+        self.code.compute(Compute::And, 2, Constant(layout::CHUNK as i32 - 1));
+        self.code.store(Width::Word, FRAME, frame::PLACE, 2);
+        self.code.compute(Compute::ShiftRight, 1, Constant(layout::CHUNK_BITS));
+        self.code.store(Width::Word, FRAME, frame::CHUNK, 1);
+        // The kernel puts both searches into the program, so they take no call.
+        self.on_map(helper::LOOKUP, self.maps.records.descriptor(), frame::CHUNK);
+        self.code.jump_if(0, When::Equal, Constant(0), missing);
+        self.code.copy(1, 0);
+        self.frame(2, frame::PLACE);
+        self.code.call(helper::LOOKUP);
         self.code.jump_if(0, When::Equal, Constant(0), missing);
         self.code.copy(7, 0);
     }

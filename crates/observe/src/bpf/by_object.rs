@@ -1,7 +1,7 @@
 //! Calls by what they are made on. What a descriptor stands for is looked up in the kernel's tables once, and again with each sample,
 //! since another thread may have closed and opened it; until then it is kept by descriptor in the record.
 
-use super::builder::{Builder, frame, helper};
+use super::builder::{Builder, Registers, frame, helper};
 use super::instruction::{Compute, FRAME, Label, Operand, When, Width};
 use super::layout::{self, HERE};
 use super::types::Types;
@@ -29,7 +29,13 @@ pub(super) fn place(b: &mut Builder, counted: Label) {
     let (returns, known, look, fresh) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
     let priced = b.code.label();
     b.code.store(Width::Double, FRAME, frame::CLASS, 1);
-    b.code.load(Width::Word, 4, FRAME, HERE.arguments[0]);
+    match b.registers {
+        Registers::ByHelper => b.code.load(Width::Word, 4, FRAME, HERE.arguments[0]),
+        Registers::ByType => {
+            b.code.load(Width::Double, 3, 6, 0);
+            b.code.load(Width::Word, 4, 3, HERE.offset(HERE.arguments[0]));
+        }
+    }
     b.code.jump_if(1, When::Above, Constant(OPENS - 1), returns);
     b.code.jump(known);
     b.code.place(returns);

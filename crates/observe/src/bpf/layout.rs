@@ -51,17 +51,16 @@ pub(crate) const ENTERED: i16 = 136;
 pub(crate) const ENTERED_AWAY: i16 = 144;
 /// How many calls the sampled one stands for.
 pub(crate) const WEIGHT: i16 = 152;
+/// A hash of the name of its working folder.
+pub(crate) const FOLDER: i16 = 160;
+/// As [`IDENTITY`], of the task that created it.
+pub(crate) const CREATOR: i16 = 168;
 /// By number: how often, and the sum of the results that are not negative. Eight bytes each.
-pub(crate) const COUNTS: i16 = 160;
+pub(crate) const COUNTS: i16 = 176;
 /// Keys and how often, eight bytes each; a key of 0 is a free place.
 pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
-/// Hashes of the names by which descriptors were opened, by the low bits of the descriptor; after them, that of the working
-/// folder. Eight bytes each.
-pub(crate) const FOLDERS: i16 = TABLE + ((PLACES + TRIES - 1) * 16) as i16;
-/// Descriptors whose names are kept, a power of two.
-pub(crate) const DESCRIPTORS: i32 = crate::naming::DESCRIPTORS as i32;
 /// How many different names were looked up: a sketch, one byte for each of its registers.
-pub(crate) const SKETCH: i16 = FOLDERS + (DESCRIPTORS as i16 + 1) * 8;
+pub(crate) const SKETCH: i16 = TABLE + ((PLACES + TRIES - 1) * 16) as i16;
 /// What the descriptors stand for, by their low bits, one byte each.
 pub(crate) const KINDS: i16 = SKETCH + crate::sketch::REGISTERS as i16;
 /// Descriptors whose kinds are kept, a power of two.
@@ -73,6 +72,15 @@ pub(crate) const OBJECT_CALLS: usize = 16;
 pub(crate) const OBJECT_KINDS: usize = crate::objects::KINDS.len();
 /// The size of a record in bytes.
 pub(crate) const RECORD: usize = OBJECTS as usize + OBJECT_CALLS * OBJECT_KINDS * 16;
+/// Records are in arrays of this many, a power of two, so that there are only as many as tasks need.
+pub(crate) const CHUNK: usize = 1 << CHUNK_BITS;
+pub(crate) const CHUNK_BITS: i32 = 5;
+
+/// Names of open descriptors that are kept, a power of two; a new one takes the place of another with the same hash.
+pub(crate) const FOLDER_BITS: i32 = 14;
+/// Each is the process in the high half and the descriptor in the low one, and a hash of the name by which it was opened.
+pub(crate) const FOLDER_SIZE_BITS: i32 = 4;
+pub(crate) const FOLDERS: usize = 1 << (FOLDER_BITS + FOLDER_SIZE_BITS);
 
 /// Places of the hints, a power of two.
 pub(crate) const HINT_BITS: i32 = 12;
@@ -201,6 +209,15 @@ pub(crate) struct Architecture {
     pub narrow_forks: &'static [i32],
     /// The exits of 32-bit programs.
     pub narrow_exits: [i32; 2],
+}
+
+impl Architecture {
+    /// Where `struct pt_regs` has what is read to this place of the frame.
+    pub(crate) fn offset(&self, place: i16) -> i16 {
+        let parts = [Some(self.registers), self.more_registers];
+        let part = parts.into_iter().flatten().find(|(_, size, begin)| (*begin..*begin + *size as i16).contains(&place));
+        part.map_or(0, |(at, _, begin)| at as i16 + place - begin)
+    }
 }
 
 /// arch/x86/include/asm/ptrace.h: `orig_ax` and `cs`; the selector of 32-bit code is 0x23.

@@ -4,10 +4,11 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 
 use super::layout;
+use super::reader;
 use super::sys::{Map, MapKind};
 use super::types::Types;
 
-/// Tasks that can be followed at once.
+/// Tasks that can be followed at once, and records.
 const TASKS: usize = 1 << 16;
 /// Processes of a cgroup that have not been seen to make a call.
 const WANTED: usize = 1 << 13;
@@ -25,7 +26,9 @@ pub(crate) struct Maps {
     pub wanted: Map,
     /// The number of the record that a task had, by a hash of its address. It may be wrong.
     pub hints: Map,
+    /// Arrays of records.
     pub records: Map,
+    chunks: Vec<Map>,
     /// Records that nobody uses.
     pub free: Map,
     /// Records whose task ended.
@@ -36,6 +39,8 @@ pub(crate) struct Maps {
     pub classes: Map,
     /// How many calls were sampled, by number, 4 bytes each.
     pub samples: Map,
+    /// The names by which descriptors were opened: see `names`.
+    pub folders: Map,
     /// What was lost.
     pub lost: Map,
     /// Records that belong to a CPU each.
@@ -45,6 +50,8 @@ pub(crate) struct Maps {
     /// Where the kernel keeps what tells objects apart, if it describes that.
     pub types: Option<Types>,
     next: u64,
+    /// How often a record was offered.
+    offered: u64,
 }
 
 impl Maps {
@@ -55,28 +62,78 @@ impl Maps {
     pub(crate) fn new(records: usize, cpus: usize) -> io::Result<Maps> {
         let hash = |key, value, entries| Map::new(MapKind::Hash, key, value, entries);
         let array = |value, entries| Map::new(MapKind::Array, 4, value, entries);
+        let first = array(layout::RECORD, layout::CHUNK)?;
         let mut maps = Maps {
             tasks: hash(8, 4, TASKS)?,
             announced: hash(8, 4, 1 << 10)?,
             // Once a process has a record, it is no longer looked for here, so the oldest may go.
             wanted: Map::new(MapKind::RecentHash, 4, 4, WANTED)?,
             hints: array(layout::HINTS, 1)?,
-            records: array(layout::RECORD, records + cpus)?,
-            free: Map::new(MapKind::Stack, 0, 4, records)?,
-            ended: Map::new(MapKind::Queue, 0, 4, records)?,
+            records: first.array_of(TASKS / layout::CHUNK)?,
+            chunks: Vec::new(),
+            free: Map::new(MapKind::Stack, 0, 4, TASKS)?,
+            ended: Map::new(MapKind::Queue, 0, 4, TASKS)?,
             spilled: hash(16, 8, SPILLED)?,
             classes: array(2 * layout::CALLS, 1)?,
             samples: array(layout::CALLS * 4, 1)?,
+            folders: array(layout::FOLDERS, 1)?,
             lost: array(layout::lost::SIZE, 1)?,
             shared: cpus as u32,
             namespace: namespace(),
             types: Types::here(),
             next: 1,
+            offered: 0,
         };
-        for slot in 0..(records + cpus) as u32 {
-            maps.recycle(slot)?;
+        maps.add(first)?;
+        while maps.chunks.len() * layout::CHUNK < records + cpus {
+            maps.grow()?;
         }
         Ok(maps)
+    }
+
+    /// One more array of records.
+    fn grow(&mut self) -> io::Result<()> {
+        self.add(Map::new(MapKind::Array, 4, layout::RECORD, layout::CHUNK)?)
+    }
+
+    /// Offers the records of an array.
+    fn add(&mut self, chunk: Map) -> io::Result<()> {
+        let place = self.chunks.len();
+        self.records.set(&(place as u32).to_ne_bytes(), &chunk.descriptor().to_ne_bytes())?;
+        self.chunks.push(chunk);
+        (place * layout::CHUNK..(place + 1) * layout::CHUNK).try_for_each(|slot| self.recycle(slot as u32))
+    }
+
+    /// Adds records until this many are free, or there are as many as can be.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub(crate) fn replenish(&mut self, wanted: u64) -> io::Result<()> {
+        let taken = |maps: &Maps| maps.noted(layout::lost::GIVEN) - maps.noted(layout::lost::RECORDS);
+        while self.offered.saturating_sub(taken(self)) < wanted && self.chunks.len() < TASKS / layout::CHUNK {
+            self.grow()?;
+        }
+        Ok(())
+    }
+
+    /// How many calls were sampled.
+    pub(crate) fn sampled(&self) -> u64 {
+        let counts = self.samples.get(&0_u32.to_ne_bytes()).unwrap_or_default();
+        counts.chunks_exact(4).map(|count| u64::from(u32::from_ne_bytes(count.try_into().unwrap_or_default()))).sum()
+    }
+
+    /// One of the counts of what was lost.
+    pub(crate) fn noted(&self, what: i16) -> u64 {
+        reader::number(&self.lost.get(&0_u32.to_ne_bytes()).unwrap_or_default(), what)
+    }
+
+    /// Has the tasks for which no record was left looked for again at their next call.
+    pub(crate) fn forget_shared(&self) {
+        for task in self.tasks.keys() {
+            if self.tasks.get(&task).is_ok_and(|slot| slot == layout::OVERFLOW.to_ne_bytes()) {
+                let _ = self.tasks.remove(&task);
+            }
+        }
     }
 
     /// Empties a record and offers it to the next task.
@@ -92,8 +149,13 @@ impl Maps {
             put(layout::FLAGS, &layout::SHARED.to_ne_bytes());
         }
         self.next += 1;
-        self.records.set(&slot.to_ne_bytes(), &record)?;
-        if slot < self.shared { Ok(()) } else { self.free.push(&slot.to_ne_bytes()) }
+        let (chunk, place) = self.place(slot)?;
+        chunk.set(&place, &record)?;
+        if slot >= self.shared {
+            self.offered += 1;
+            self.free.push(&slot.to_ne_bytes())?;
+        }
+        Ok(())
     }
 
     /// The bytes of a record.
@@ -101,8 +163,24 @@ impl Maps {
     /// # Errors
     /// The kernel's refusal.
     pub(crate) fn record(&self, slot: u32) -> io::Result<Vec<u8>> {
-        self.records.get(&slot.to_ne_bytes())
+        let (chunk, place) = self.place(slot)?;
+        chunk.get(&place)
     }
+
+    /// The array of a record, and its place there.
+    fn place(&self, slot: u32) -> io::Result<(&Map, [u8; 4])> {
+        let (chunk, place) = (slot as usize / layout::CHUNK, slot % layout::CHUNK as u32);
+        let chunk = self.chunks.get(chunk).ok_or(io::ErrorKind::NotFound)?;
+        Ok((chunk, place.to_ne_bytes()))
+    }
+}
+
+/// The first two numbers of the kernel's release.
+pub(crate) fn release() -> (u32, u32) {
+    let name = rustix::system::uname();
+    let release = name.release().to_string_lossy();
+    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 /// The namespace of process ids that this process is in, if it is not the first, whose inode is fixed
@@ -116,6 +194,33 @@ fn namespace() -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The memory of all maps in bytes, as the kernel tells it.
+    fn memory(maps: &Maps) -> u64 {
+        let fixed = [&maps.tasks, &maps.announced, &maps.wanted, &maps.hints, &maps.records, &maps.free, &maps.ended];
+        let others = [&maps.spilled, &maps.classes, &maps.samples, &maps.folders, &maps.lost];
+        let of = |map: &Map| {
+            let told = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", map.descriptor())).expect("it is open");
+            let line = told.lines().find_map(|line| line.strip_prefix("memlock:")).expect("a line about memory");
+            line.trim().parse::<u64>().expect("a number")
+        };
+        fixed.into_iter().chain(others).chain(&maps.chunks).map(of).sum()
+    }
+
+    #[test]
+    fn memory_grows_by_records_that_are_needed() {
+        let mut maps = match Maps::new(100, 2) {
+            Ok(maps) => maps,
+            Err(error) => return testing::not_tested!("no maps can be created: {error}; run as root"),
+        };
+        let before = memory(&maps);
+        assert!(before < 16 << 20, "{before} bytes");
+        maps.replenish(90).expect("nothing is to be done");
+        assert_eq!(memory(&maps), before);
+        maps.replenish(500).expect("memory for 500 tasks");
+        let grown = memory(&maps) - before;
+        assert!((380..450).contains(&(grown / layout::RECORD as u64)), "{grown} bytes");
+    }
 
     #[test]
     fn a_cgroup_may_have_more_processes_than_are_wanted_at_once() {

@@ -1,10 +1,11 @@
 //! How many different names a program looks up: each name is hashed together with what is known of the folder that it is
-//! relative to, and the hash goes into the sketch of the record. A descriptor keeps the hash of the name that it was opened by.
+//! relative to, and the hash goes into the sketch of the record. A descriptor of a process keeps the hash of the name that it was opened
+//! by, and a new process has the descriptors of its creator.
 //! Calls that take no name are not slowed down.
 
-use super::builder::{Builder, frame, helper};
+use super::builder::{Builder, GOLDEN as HASH, Registers, frame, helper};
 use super::by_object;
-use super::instruction::{Compute, FRAME, Label, Operand, Register, When, Width};
+use super::instruction::{Compute, FRAME, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
 use crate::naming::{COPIES, ENTERS, GOLDEN, MAY_COPY, MAY_CREATE, OPENS, SECOND};
 use crate::sketch::REGISTER_BITS;
@@ -19,10 +20,20 @@ const SLASH: i32 = b'/' as i32;
 pub(super) fn count(b: &mut Builder, done: Label) {
     let (copies, added) = (b.code.label(), b.code.label());
     b.code.store(Width::Double, FRAME, frame::CLASS, 1);
-    if let Some(more) = HERE.more_registers {
-        b.code.load(Width::Double, 3, 6, 0);
-        b.read_registers(more);
-        b.code.load(Width::Double, 1, FRAME, frame::CLASS);
+    match (b.registers, HERE.more_registers) {
+        (Registers::ByType, _) => {
+            b.code.load(Width::Double, 3, 6, 0);
+            for place in HERE.arguments {
+                b.code.load(Width::Double, 2, 3, HERE.offset(place));
+                b.code.store(Width::Double, FRAME, place, 2);
+            }
+        }
+        (Registers::ByHelper, Some(more)) => {
+            b.code.load(Width::Double, 3, 6, 0);
+            b.read_registers(more);
+            b.code.load(Width::Double, 1, FRAME, frame::CLASS);
+        }
+        (Registers::ByHelper, None) => {}
     }
     b.code.compute(Compute::And, 1, Constant(i32::from(COPIES)));
     b.code.jump_if(1, When::NotEqual, Constant(0), copies);
@@ -41,16 +52,18 @@ fn read_name(b: &mut Builder, done: Label) {
     let (second, known) = (b.code.label(), b.code.label());
     has(b, SECOND, second);
     b.code.load(Width::Double, 3, FRAME, HERE.arguments[0]);
-    b.code.constant(4, layout::DESCRIPTORS);
+    b.code.load(Width::Double, 2, 7, layout::FOLDER);
     b.code.jump(known);
     b.code.place(second);
     b.code.load(Width::Double, 3, FRAME, HERE.arguments[1]);
     b.code.load(Width::Word, 4, FRAME, HERE.arguments[0]);
-    descriptor_place(b);
+    b.code.load(Width::Double, 2, 7, layout::FOLDER);
+    b.code.copy(5, 4);
+    b.code.compute32(Compute::Add, 5, Constant(WORKING_FOLDER));
+    b.code.jump_if(5, When::Equal, Constant(0), known);
+    find_kept(b);
     b.code.place(known);
-    folder(b, 4);
-    b.code.load(Width::Double, 4, 4, layout::FOLDERS);
-    b.code.store(Width::Double, FRAME, frame::FOLDER, 4);
+    b.code.store(Width::Double, FRAME, frame::FOLDER, 2);
     b.code.constant(0, 0);
     for word in 0..frame::PATH_SIZE / 8 {
         b.code.store(Width::Double, FRAME, frame::PATH + word * 8, 0);
@@ -62,23 +75,37 @@ fn read_name(b: &mut Builder, done: Label) {
     b.code.jump_if(0, When::Less, Constant(2), done);
 }
 
-/// The place of the descriptor in register 4, which may stand for the working folder.
-fn descriptor_place(b: &mut Builder) {
-    let (other, known) = (b.code.label(), b.code.label());
-    b.code.copy(5, 4);
-    b.code.compute32(Compute::Add, 5, Constant(WORKING_FOLDER));
-    b.code.jump_if(5, When::NotEqual, Constant(0), other);
-    b.code.constant(4, layout::DESCRIPTORS);
-    b.code.jump(known);
-    b.code.place(other);
-    b.code.compute(Compute::And, 4, Constant(layout::DESCRIPTORS - 1));
-    b.code.place(known);
+/// The hash that is kept for the descriptor in register 4: register 2, 0 if there is none. What a process did not open itself, it may have
+/// from its creator.
+fn find_kept(b: &mut Builder) {
+    let (found, done) = (b.code.label(), b.code.label());
+    for owner in [layout::IDENTITY, layout::CREATOR] {
+        kept_place(b, owner);
+        b.code.load(Width::Double, 1, 5, 0);
+        b.code.jump_if(1, When::Equal, Other(0), found);
+    }
+    b.code.constant(2, 0);
+    b.code.jump(done);
+    b.code.place(found);
+    b.code.load(Width::Double, 2, 5, 8);
+    b.code.place(done);
 }
 
-/// Turns a place into the address of its hash, less the offset of all.
-fn folder(b: &mut Builder, place: Register) {
-    b.code.compute(Compute::ShiftLeft, place, Constant(3));
-    b.code.compute(Compute::Add, place, Other(7));
+/// The key of the descriptor in register 4 in this process of the record: register 0; and the address of its place: register 5.
+fn kept_place(b: &mut Builder, owner: i16) {
+    let a = &mut b.code;
+    a.load(Width::Double, 0, 7, owner);
+    a.compute(Compute::ShiftRight, 0, Constant(32));
+    a.copy(5, 0);
+    a.compute(Compute::ShiftLeft, 0, Constant(32));
+    a.compute(Compute::Or, 0, Other(4));
+    a.compute32(Compute::Multiply, 5, Constant(HASH));
+    a.compute32(Compute::Add, 5, Other(4));
+    a.compute32(Compute::Multiply, 5, Constant(HASH));
+    a.compute32(Compute::ShiftRight, 5, Constant(32 - layout::FOLDER_BITS));
+    a.compute(Compute::ShiftLeft, 5, Constant(layout::FOLDER_SIZE_BITS));
+    a.map_value(1, b.maps.folders.descriptor());
+    a.compute(Compute::Add, 5, Other(1));
 }
 
 /// Goes there if the class has this.
@@ -130,20 +157,16 @@ fn keep_name(b: &mut Builder) {
 
 /// The hash in register 2 becomes that of the working folder.
 fn enter(b: &mut Builder) {
-    b.code.store(Width::Double, 7, layout::FOLDERS + layout::DESCRIPTORS as i16 * 8, 2);
+    b.code.store(Width::Double, 7, layout::FOLDER, 2);
 }
 
 /// The hash in register 2 becomes that of the descriptor in register 9.
 fn open(b: &mut Builder) {
     b.code.copy(4, 9);
-    descriptor_folder(b);
-    b.code.store(Width::Double, 4, layout::FOLDERS, 2);
-}
-
-/// Turns the descriptor in register 4 into the address of its hash, less the offset of all.
-fn descriptor_folder(b: &mut Builder) {
-    b.code.compute(Compute::And, 4, Constant(layout::DESCRIPTORS - 1));
-    folder(b, 4);
+    b.code.compute32(Compute::Move, 4, Other(4));
+    kept_place(b, layout::IDENTITY);
+    b.code.store(Width::Double, 5, 0, 0);
+    b.code.store(Width::Double, 5, 8, 2);
 }
 
 /// Adds the hash in register 2: the register chosen by its high bits gets the place of the first set bit of the others.
@@ -206,8 +229,7 @@ fn copy_name(b: &mut Builder, done: Label) {
     b.code.jump_if(2, When::NotEqual, Constant(COPYING[1]), done);
     b.code.place(copied);
     b.code.load(Width::Word, 4, FRAME, HERE.arguments[0]);
-    descriptor_folder(b);
-    b.code.load(Width::Double, 2, 4, layout::FOLDERS);
+    find_kept(b);
     has(b, ENTERS, enters);
     open(b);
     b.code.jump(done);

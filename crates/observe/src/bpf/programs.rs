@@ -1,10 +1,12 @@
 //! The programs that count, one for each tracepoint. They find the task's record, add to it, and leave; nothing is sent to
 //! the reader while the task runs.
 
-use super::builder::{Builder, frame, helper};
+use super::builder::{Builder, Whom, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
+use super::request::Request;
+use super::search;
 use super::waits;
 use crate::target::Detail;
 use crate::task::ENDS;
@@ -19,10 +21,50 @@ pub(crate) fn created(maps: &Maps) -> Vec<Instruction> {
     b.find(end, end);
     b.count(7, layout::FORKS);
     count_copied(&mut b);
-    b.code.load(Width::Double, 9, 7, layout::ID);
+    let made = b.code.label();
+    note_creator(&mut b);
     b.code.load(Width::Double, 1, 6, 8);
     b.code.store(Width::Double, FRAME, frame::TASK, 1);
-    b.create(end, end);
+    b.create(made, end);
+    b.code.place(made);
+    inherit(&mut b);
+    b.end(end)
+}
+
+/// What a new task has from the one of register 7.
+fn note_creator(b: &mut Builder) {
+    b.code.load(Width::Double, 9, 7, layout::ID);
+    for (field, place) in [(layout::IDENTITY, frame::CLASS), (layout::FOLDER, frame::FOLDER)] {
+        b.code.load(Width::Double, 1, 7, field);
+        b.code.store(Width::Double, FRAME, place, 1);
+    }
+}
+
+/// Gives it to the new record.
+fn inherit(b: &mut Builder) {
+    for (field, place) in [(layout::CREATOR, frame::CLASS), (layout::FOLDER, frame::FOLDER)] {
+        b.code.load(Width::Double, 1, FRAME, place);
+        b.code.store(Width::Double, 7, field, 1);
+    }
+}
+
+/// A new task may run: `sched_wakeup_new(task)`, in the task that created it. Those that the kernel creates for a process, such as the one
+/// that submits the requests of an io_uring, are announced here only.
+pub(crate) fn helped(maps: &Maps) -> Vec<Instruction> {
+    let mut b = Builder::new(maps);
+    let (end, made) = (b.code.label(), b.code.label());
+    b.code.load(Width::Double, 1, 6, 0);
+    b.code.store(Width::Double, FRAME, frame::TASK, 1);
+    b.on_map(helper::LOOKUP, maps.tasks.descriptor(), frame::TASK);
+    b.code.jump_if(0, When::NotEqual, Constant(0), end);
+    b.this_task();
+    b.find(end, end);
+    note_creator(&mut b);
+    b.code.load(Width::Double, 1, 6, 0);
+    b.code.store(Width::Double, FRAME, frame::TASK, 1);
+    b.create(made, end);
+    b.code.place(made);
+    inherit(&mut b);
     b.end(end)
 }
 
@@ -216,20 +258,32 @@ pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
     b.end(end)
 }
 
-/// A request is given to an io_uring: `io_uring_submit_req(request)`. The operation code follows the request's command, which
-/// has 64 bytes (include/linux/io_uring_types.h, `struct io_kiocb`).
-pub(crate) fn requested(maps: &Maps) -> Vec<Instruction> {
+/// A request is given to an io_uring, by the task itself or by a thread that the kernel created for it.
+pub(crate) fn requested(maps: &Maps, whom: Whom, request: Request) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let end = b.code.label();
+    let (end, missing, found, known) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
     b.this_task();
-    b.find(end, end);
-    b.code.load(Width::Double, 3, 6, 0);
-    b.code.add(3, 64);
-    b.read_word();
-    b.code.copy(3, 0);
+    b.find(missing, end);
+    b.code.place(found);
+    // A thread of the kernel's never returns from a call, after which others are identified.
+    b.code.load(Width::Double, 1, 7, layout::IDENTITY);
+    b.code.jump_if(1, When::NotEqual, Constant(0), known);
+    b.identify();
+    b.code.place(known);
+    match request {
+        Request::First => {
+            b.code.load(Width::Double, 3, 6, 0);
+            b.code.add(3, Request::CODE);
+            b.read_word();
+            b.code.copy(3, 0);
+        }
+        Request::Argument(place) => b.code.load(Width::Double, 3, 6, place * 8),
+    }
     b.code.compute(Compute::And, 3, Constant(0xff));
     b.key(Kind::Ring);
     b.count_key(end);
+    b.code.place(missing);
+    search::admit(&mut b, whom, found, [end, end]);
     b.end(end)
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn task(record: &[u8]) -> Task {
         process: (identity >> 32) as u32,
         thread: identity as u32,
         name: String::from_utf8_lossy(name).into_owned(),
+        kernel: false,
         begin_ns: begin,
         end_ns: (end > 0).then_some(end),
         cgroup: number(record, layout::CGROUP),
@@ -148,7 +149,7 @@ mod tests {
         put(layout::TABLE + 24, 6);
         put(layout::TABLE + 32, (Kind::Pair as u64) << 32 | (layout::NONE as u64) << 16 | 4);
         put(layout::TABLE + 40, 1);
-        let last = layout::FOLDERS - 16;
+        let last = layout::SKETCH - 16;
         put(last, (Kind::Signal as u64) << 32 | 17);
         put(last + 8, 2);
         put(layout::SKETCH + 8, 1);

@@ -2,29 +2,25 @@
 //! `sys_enter(registers, number)`, where only numbers are counted. It decides what counting costs.
 //!
 //! A helper of the kernel takes longer than all else here: on the Zen 4 of docs/BILL.md, to read the number from the saved
-//! registers takes 35 ns, to ask for the running task 20. The saved registers of a task lie at the same place for all its life,
-//! so their address tells the task; and before a call its number is told, so numbers are counted without any helper.
+//! registers takes 35 ns, to ask for the running task 20. So a kernel that describes its types lets the program read them itself. The
+//! saved registers of a task lie at the same place for all its life, so their address tells the task; and before a call its number is
+//! told, so numbers are counted without any helper.
 
-use super::builder::{Builder, GOLDEN, Whom, frame, helper};
+use super::builder::{Builder, Registers, Whom, frame};
 use super::by_object;
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
 use super::names;
+use super::search;
 use super::waits;
 use Operand::{Constant, Register as Other};
 
 /// `execve` of 32-bit programs: x86 lets the call that executed one end as this.
 const NARROW_EXECUTE: i32 = 11;
 
-/// A kernel stack is at least this aligned: 4 KiB.
-const STACK_BITS: i32 = 12;
-
 /// The high half of the number of a call of programs with short pointers (x32).
 const SHORT: i32 = 0x4000;
-
-/// No cgroup of a service or container lies deeper.
-const DEEPEST: i32 = 24;
 
 /// The result of a call that this kernel does not have.
 const NO_SUCH_CALL: i32 = -libc::ENOSYS;
@@ -39,12 +35,12 @@ struct Labels {
 }
 
 /// Counts a call that returned. In register 7 the record, in 8 the number, in 9 the result.
-pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
-    let mut b = Builder::new(maps);
+pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Instruction> {
+    let mut b = Builder { registers, ..Builder::new(maps) };
     let labels = Labels { found: b.code.label(), by_number: b.code.label(), end: b.code.label() };
     b.code.constant(1, 0);
     b.code.store(Width::Double, FRAME, frame::SAMPLED, 1);
-    find_fast(&mut b, whom, &labels);
+    search::find_fast(&mut b, whom, labels.found, labels.end);
     let (special, rare, failed, pairs) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
     let (sampled, counted) = (b.code.label(), b.code.label());
     let (object, placed) = (b.code.label(), b.code.label());
@@ -54,8 +50,13 @@ pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     b.code.place(counted);
     b.code.load(Width::Double, 9, 6, 8);
     b.code.load(Width::Double, 3, 6, 0);
-    b.read_registers(HERE.registers);
-    b.code.load(Width::Word, 8, FRAME, HERE.number_read);
+    match registers {
+        Registers::ByType => b.code.load(Width::Word, 8, 3, HERE.number as i16),
+        Registers::ByHelper => {
+            b.read_registers(HERE.registers);
+            b.code.load(Width::Word, 8, FRAME, HERE.number_read);
+        }
+    }
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
     b.code.jump_if(1, When::NotEqual, Constant(0), special);
     let gate = HERE.gate.map(|places| look_at_gate(&mut b, places));
@@ -105,8 +106,12 @@ pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
 /// Goes to the result if the call may have come by the gate of 32-bit programs.
 fn look_at_gate(b: &mut Builder, places: [i16; 2]) -> Label {
     let gate = b.code.label();
-    b.code.load(Width::Double, 1, FRAME, places[0]);
-    b.code.load(Width::Double, 2, FRAME, places[1]);
+    for (register, place) in [1, 2].into_iter().zip(places) {
+        match b.registers {
+            Registers::ByType => b.code.load(Width::Double, register, 3, HERE.offset(place)),
+            Registers::ByHelper => b.code.load(Width::Double, register, FRAME, place),
+        }
+    }
     b.code.jump_if(1, When::NotEqual, Other(2), gate);
     gate
 }
@@ -134,7 +139,7 @@ fn count_by_gate(b: &mut Builder, gate: Label, labels: &Labels) {
 pub(crate) fn entered(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
     let labels = Labels { found: b.code.label(), by_number: b.code.label(), end: b.code.label() };
-    find_fast(&mut b, whom, &labels);
+    search::find_fast(&mut b, whom, labels.found, labels.end);
     let (special, rare) = (b.code.label(), b.code.label());
     b.code.place(labels.found);
     b.code.load(Width::Double, 8, 6, 8);
@@ -152,110 +157,6 @@ pub(crate) fn entered(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     handle_special(&mut b, special, rare, &labels);
     count_rare(&mut b, rare, &labels);
     b.end(labels.end)
-}
-
-/// Finds the record of the running task by the hint for the address of its saved registers, which takes a third of a search.
-/// A task that was searched for in vain is remembered by that address too, until a record is given out: then the address may
-/// belong to a new task.
-fn find_fast(b: &mut Builder, whom: Whom, labels: &Labels) {
-    let (search, missing, strange) = (b.code.label(), b.code.label(), b.code.label());
-    b.code.load(Width::Double, 9, 6, 0);
-    b.code.copy(1, 9);
-    b.code.compute(Compute::ShiftRight, 1, Constant(STACK_BITS));
-    b.code.compute32(Compute::Multiply, 1, Constant(GOLDEN));
-    b.code.compute32(Compute::ShiftRight, 1, Constant(32 - layout::HINT_BITS));
-    b.code.compute(Compute::ShiftLeft, 1, Constant(layout::HINT_SIZE_BITS));
-    b.code.map_value(8, b.maps.hints.descriptor());
-    b.code.compute(Compute::Add, 8, Other(1));
-    b.code.load(Width::Word, 1, 8, layout::HINT_SLOT);
-    b.code.store(Width::Word, FRAME, frame::SLOT, 1);
-    b.record(search);
-    b.code.load(Width::Double, 1, 7, layout::REGISTERS);
-    b.code.jump_if(1, When::Equal, Other(9), labels.found);
-    b.code.place(search);
-    if whom.stays() {
-        let unknown = b.code.label();
-        b.code.load(Width::Double, 1, 8, layout::HINT_STRANGER);
-        b.code.jump_if(1, When::NotEqual, Other(9), unknown);
-        b.epoch(2);
-        b.code.load(Width::Double, 1, 8, layout::HINT_EPOCH);
-        b.code.jump_if(1, When::Equal, Other(2), labels.end);
-        b.code.place(unknown);
-    }
-    b.this_task();
-    b.find(missing, strange);
-    // A shared record belongs to no task, so it is never found by a hint.
-    b.code.load(Width::Double, 1, 7, layout::TASK);
-    b.code.load(Width::Double, 2, FRAME, frame::TASK);
-    b.code.jump_if(1, When::NotEqual, Other(2), labels.found);
-    b.code.load(Width::Word, 1, FRAME, frame::SLOT);
-    b.code.store(Width::Word, 8, layout::HINT_SLOT, 1);
-    b.code.jump(labels.found);
-    b.code.place(missing);
-    admit(b, whom, strange, labels);
-    b.code.place(strange);
-    if whom.stays() {
-        b.epoch(2);
-        b.code.store(Width::Double, 8, layout::HINT_STRANGER, 9);
-        b.code.store(Width::Double, 8, layout::HINT_EPOCH, 2);
-    }
-    b.code.jump(labels.end);
-}
-
-/// A task without a record: gives it one if it is to be watched.
-fn admit(b: &mut Builder, whom: Whom, strange: Label, labels: &Labels) {
-    let ignored = b.code.label();
-    if whom == Whom::Announced {
-        b.code.jump(strange);
-        return;
-    }
-    match whom {
-        Whom::Announced => {}
-        Whom::Wanted { .. } => {
-            b.identity_inside(ignored);
-            b.code.compute(Compute::ShiftRight, 0, Constant(32));
-            b.code.store(Width::Word, FRAME, frame::WORD, 0);
-            b.on_map(helper::LOOKUP, b.maps.wanted.descriptor(), frame::WORD);
-            b.code.jump_if(0, When::Equal, Constant(0), ignored);
-        }
-        // A task may be moved into the cgroup later, so nothing is remembered.
-        Whom::Cgroup { id, depth: Some(depth) } => {
-            ancestor(b, depth, id);
-            b.code.jump_if(0, When::NotEqual, Other(1), labels.end);
-        }
-        Whom::Cgroup { id, depth: None } => {
-            let found = b.code.label();
-            for depth in 0..DEEPEST {
-                ancestor(b, depth, id);
-                b.code.jump_if(0, When::Equal, Other(1), found);
-                b.code.jump_if(0, When::Equal, Constant(0), labels.end);
-            }
-            b.code.jump(labels.end);
-            b.code.place(found);
-        }
-        Whom::AllBut(process) => {
-            b.identity_inside(ignored);
-            b.code.compute(Compute::ShiftRight, 0, Constant(32));
-            b.code.jump_if(0, When::Equal, Constant(process as i32), ignored);
-        }
-    }
-    b.code.constant(9, 0);
-    b.create(labels.found, labels.end);
-    // The kernel takes no program with instructions that nothing leads to.
-    if !matches!(whom, Whom::Cgroup { .. }) {
-        b.code.place(ignored);
-        if whom != (Whom::Wanted { joined_later: true }) {
-            b.ignore();
-        }
-        b.code.jump(strange);
-    }
-}
-
-/// The id of the running task's cgroup at this level, 0 below its own: register 0. In register 1 the wanted id.
-fn ancestor(b: &mut Builder, level: i32, wanted: u64) {
-    b.code.constant(1, level);
-    b.code.call(helper::ANCESTOR);
-    b.code.wide(1, wanted);
 }
 
 /// A failed call, by its number and errno.

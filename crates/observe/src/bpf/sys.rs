@@ -22,6 +22,9 @@ mod command {
 
 /// `BPF_PROG_TYPE_RAW_TRACEPOINT`.
 const RAW_TRACEPOINT: u32 = 17;
+/// `BPF_PROG_TYPE_TRACING`, and `BPF_TRACE_RAW_TP`: at a raw tracepoint whose arguments have types.
+const TRACING: u32 = 26;
+const TYPED_TRACEPOINT: u32 = 23;
 /// Helpers that read kernel memory are for programs under this license.
 const LICENSE: &std::ffi::CStr = c"GPL";
 
@@ -33,6 +36,8 @@ pub(crate) enum MapKind {
     Array = 2,
     /// A full one drops the entry that was not used for the longest time.
     RecentHash = 9,
+    /// Its values are arrays.
+    ArrayOfMaps = 12,
     Queue = 22,
     Stack = 23,
 }
@@ -54,7 +59,8 @@ struct CreateMap {
     value: u32,
     entries: u32,
     flags: u32,
-    rest: [u32; 7],
+    inner: u32,
+    rest: [u32; 6],
 }
 
 #[repr(C)]
@@ -80,6 +86,10 @@ struct LoadProgram {
     kernel_version: u32,
     flags: u32,
     name: [u8; 16],
+    interface: u32,
+    attach_type: u32,
+    btf: [u32; 9],
+    attach_to: u32,
 }
 
 #[repr(C)]
@@ -149,6 +159,18 @@ impl Map {
             CreateMap { kind, key: key_size, value: value_size, entries: entries as u32, ..CreateMap::default() };
         let descriptor = owned(bpf(command::MAP_CREATE, &mut attributes)?);
         Ok(Map { descriptor, key, value, entries })
+    }
+
+    /// An array of arrays like this one.
+    ///
+    /// # Errors
+    /// If this process may not create maps, or there is no memory for it.
+    pub(crate) fn array_of(&self, entries: usize) -> io::Result<Map> {
+        let (kind, inner) = (MapKind::ArrayOfMaps as u32, self.descriptor.as_raw_fd() as u32);
+        let mut attributes =
+            CreateMap { kind, key: 4, value: 4, entries: entries as u32, inner, ..CreateMap::default() };
+        let descriptor = owned(bpf(command::MAP_CREATE, &mut attributes)?);
+        Ok(Map { descriptor, key: 4, value: 4, entries })
     }
 
     pub(crate) fn descriptor(&self) -> i32 {
@@ -227,7 +249,11 @@ impl Map {
 
 /// A program that the kernel has checked.
 #[derive(Debug)]
-pub(crate) struct Program(OwnedFd);
+pub(crate) struct Program {
+    descriptor: OwnedFd,
+    /// True if it was loaded for one tracepoint, which is not named again.
+    is_typed: bool,
+}
 
 impl Program {
     /// Has the kernel check and translate the instructions.
@@ -235,11 +261,19 @@ impl Program {
     /// # Errors
     /// If this process may not load programs, or the kernel does not accept this one: with what its checker says.
     pub(crate) fn load(name: &str, instructions: &[Instruction]) -> io::Result<Program> {
-        match Program::load_with(name, instructions, &mut []) {
+        Program::load_for(name, instructions, None)
+    }
+
+    /// The same for the tracepoint with this type, in a kernel that describes its types: its arguments are read without helpers.
+    ///
+    /// # Errors
+    /// The same.
+    pub(crate) fn load_for(name: &str, instructions: &[Instruction], typed: Option<u32>) -> io::Result<Program> {
+        match Program::load_with(name, instructions, typed, &mut []) {
             // A message is worth its time only after a refusal; it needs a buffer large enough for all of it.
             Err(error) if !matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => {
                 let mut log = vec![0; 1 << 20];
-                let again = Program::load_with(name, instructions, &mut log);
+                let again = Program::load_with(name, instructions, typed, &mut log);
                 again.map_err(|error| {
                     let text = String::from_utf8_lossy(&log);
                     let text = text.trim_end_matches('\0').trim_end();
@@ -252,9 +286,16 @@ impl Program {
         }
     }
 
-    fn load_with(name: &str, instructions: &[Instruction], log: &mut [u8]) -> io::Result<Program> {
+    fn load_with(
+        name: &str,
+        instructions: &[Instruction],
+        typed: Option<u32>,
+        log: &mut [u8],
+    ) -> io::Result<Program> {
         let mut attributes = LoadProgram {
-            kind: RAW_TRACEPOINT,
+            kind: typed.map_or(RAW_TRACEPOINT, |_| TRACING),
+            attach_type: typed.map_or(0, |_| TYPED_TRACEPOINT),
+            attach_to: typed.unwrap_or(0),
             instructions: instructions.len() as u32,
             at: instructions.as_ptr().expose_provenance() as u64,
             license: LICENSE.as_ptr().expose_provenance() as u64,
@@ -266,7 +307,8 @@ impl Program {
         for (to, from) in attributes.name.iter_mut().take(15).zip(name.bytes()) {
             *to = from;
         }
-        Ok(Program(owned(bpf(command::PROGRAM_LOAD, &mut attributes)?)))
+        let descriptor = owned(bpf(command::PROGRAM_LOAD, &mut attributes)?);
+        Ok(Program { descriptor, is_typed: typed.is_some() })
     }
 
     /// Runs the program at this tracepoint until the result is dropped or this process ends.
@@ -274,13 +316,13 @@ impl Program {
     /// # Errors
     /// If this kernel does not have the tracepoint.
     pub(crate) fn attach(&self, tracepoint: &std::ffi::CStr) -> io::Result<Attachment> {
-        let name = tracepoint.as_ptr().expose_provenance() as u64;
-        let mut attributes = OpenTracepoint { name, program: self.0.as_raw_fd() as u32, unused: 0 };
+        let name = if self.is_typed { 0 } else { tracepoint.as_ptr().expose_provenance() as u64 };
+        let mut attributes = OpenTracepoint { name, program: self.descriptor() as u32, unused: 0 };
         Ok(Attachment { _descriptor: owned(bpf(command::RAW_TRACEPOINT_OPEN, &mut attributes)?) })
     }
 
     pub(crate) fn descriptor(&self) -> i32 {
-        self.0.as_raw_fd()
+        self.descriptor.as_raw_fd()
     }
 
     /// How often it ran while the kernel kept statistics, and how long, in ns.
@@ -291,7 +333,7 @@ impl Program {
         let mut info = ProgramInfo::default();
         let size = size_of::<ProgramInfo>() as u32;
         let address = (&raw mut info).expose_provenance() as u64;
-        bpf(command::INFORMATION, &mut AskInfo { program: self.0.as_raw_fd() as u32, size, info: address })?;
+        bpf(command::INFORMATION, &mut AskInfo { program: self.descriptor() as u32, size, info: address })?;
         Ok((info.run_count, info.run_time_ns))
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Types {
     pub family: i32,
     /// In a task's memory: how many of its anonymous pages are there.
     pub anonymous: Option<i32>,
+    /// The number of the type of the tracepoint after calls, by which a program there may read the saved registers itself.
+    pub at_return: Option<u32>,
 }
 
 impl Types {
@@ -63,12 +65,13 @@ impl Types {
             kind: at("socket", &["type"])?,
             sock: at("socket", &["sk"])?,
             family: at("sock", &["__sk_common", "skc_family"])?,
+            at_return: known.named.get("btf_trace_sys_exit").map(|place| *place as u32),
             anonymous: anonymous.map(|((all, count), each)| all + ANONYMOUS * each + count),
         })
     }
 }
 
-/// Structures and unions, with their members.
+/// Structures and unions, with their members, and tracepoints.
 struct Described<'a> {
     types: Vec<Type<'a>>,
     named: HashMap<&'a str, usize>,
@@ -127,7 +130,7 @@ impl<'a> Described<'a> {
                 let bits = if info >> 31 == 1 { word(of + 8)? & 0xff_ffff } else { word(of + 8)? };
                 members.push((name(word(of)?)?, word(of + 4)? as usize, bits / 8));
             }
-            if kind == kind::STRUCTURES[0] {
+            if kind == kind::STRUCTURES[0] || (kind == kind::OTHER_NAMES[0] && called.starts_with("btf_trace_")) {
                 named.entry(called).or_insert(types.len());
             }
             types.push(Type { size_or_type: if has_type { size_or_type } else { 0 }, is_structure, members });

@@ -17,6 +17,8 @@ pub(crate) struct Added {
     pub plain: Vec<f64>,
     /// Of calls with a name.
     pub named: Vec<f64>,
+    /// What is added to that while samples of calls are timed.
+    pub sampled: Vec<f64>,
     /// What the program at each call takes by the kernel's statistics, in ns.
     pub in_program_ns: Option<f64>,
     /// What a call takes outside of the two tracepoints between which samples are timed, in ns.
@@ -26,10 +28,12 @@ pub(crate) struct Added {
 }
 
 impl Added {
-    /// What this many calls cost, of which this share takes a name. `None` if no pair was finished.
-    pub(crate) fn cost(&self, calls: f64, named: f64) -> Option<CountingCost> {
+    /// What this many calls cost, of which this share takes a name, and this share was made while samples were timed. `None` if no
+    /// pair was finished.
+    pub(crate) fn cost(&self, calls: f64, [named, sampled]: [f64; 2]) -> Option<CountingCost> {
         let pairs = self.plain.iter().zip(&self.named);
-        let mixed = sorted(pairs.map(|(plain, name)| plain + named * (name - plain)));
+        let sampling = sampled * median(self.sampled.iter().copied()).unwrap_or(0.0);
+        let mixed = sorted(pairs.map(|(plain, name)| plain + named * (name - plain) + sampling));
         let per_call_ns = median(mixed.iter().copied())?;
         let (low, high) = median_ranks(mixed.len());
         let probe = (mixed.len() == PAIRS).then(|| CountingProbe {
@@ -57,18 +61,19 @@ mod tests {
     fn the_interval_leaves_out_two_pairs_on_each_side() {
         let plain: Vec<f64> = (1..=12).rev().map(f64::from).collect();
         let named: Vec<f64> = plain.iter().map(|plain| plain + 100.0).collect();
-        let added = Added { plain, named, in_program_ns: Some(2.0), method: "calls", ..Added::default() };
-        let cost = added.cost(1000.0, 0.25).expect("a cost");
+        let sampled = vec![8.0, 3.0, 4.0];
+        let added = Added { plain, named, sampled, in_program_ns: Some(2.0), method: "calls", ..Added::default() };
+        let cost = added.cost(1000.0, [0.25, 0.5]).expect("a cost");
         let probe = cost.probe.expect("all pairs");
-        assert_eq!((probe.low_ns, probe.per_call_ns, probe.high_ns), (28.0, 31.5, 35.0));
-        assert_eq!((cost.per_call_ns, cost.together_ns), (31.5, 31_500.0));
+        assert_eq!((probe.low_ns, probe.per_call_ns, probe.high_ns), (30.0, 33.5, 37.0));
+        assert_eq!((cost.per_call_ns, cost.together_ns), (33.5, 33_500.0));
     }
 
     #[test]
     fn too_few_pairs_give_no_interval_and_none_give_no_figure() {
         let added = Added { plain: vec![4.0; 3], named: vec![4.0; 3], ..Added::default() };
-        let cost = added.cost(2.0, 0.0).expect("a cost");
+        let cost = added.cost(2.0, [0.0; 2]).expect("a cost");
         assert_eq!((cost.together_ns, cost.probe), (8.0, None));
-        assert_eq!(Added::default().cost(2.0, 0.0), None);
+        assert_eq!(Added::default().cost(2.0, [0.0; 2]), None);
     }
 }

@@ -69,6 +69,10 @@ fn alternate(programs: &Programs) -> io::Result<(Added, Option<f64>)> {
             }
             times[usize::from(is_counted)] = [quickest(plain), quickest(named)];
             unused[usize::from(is_counted)] = quickest(nothing);
+            if is_counted {
+                let sampling = programs.attach_sampling();
+                added.sampled.extend(sampling.map(|_sampling| quickest(plain) - times[1][0]));
+            }
         }
         if begun.elapsed() > ENOUGH {
             break;
@@ -138,7 +142,8 @@ mod tests {
                 Ok(added) => added,
                 Err(why) => return testing::not_tested!("programs cannot be loaded ({why}); run the tests as root"),
             };
-            let cost = added.cost(1.0, 0.0).expect("a pair within a second");
+            assert_eq!(added.entry_ns.is_some(), detail == Detail::All, "samples tell what lies outside of them: {added:?}");
+            let cost = added.cost(1.0, [0.0; 2]).expect("a pair within a second");
             let probe = cost.probe.expect("all pairs within a second");
             assert!(probe.low_ns <= probe.per_call_ns && probe.per_call_ns <= probe.high_ns, "{probe:?}");
             assert!(probe.per_call_ns > 0.0, "{probe:?}");

@@ -19,10 +19,11 @@ use crate::fold::Fold;
 use crate::target::{ObserveError, Options, Source, Target};
 use crate::traced::Tracer;
 
-/// Records for a command and what it starts; each takes 17 KB.
-const FEW: usize = 1024;
-/// Records for a whole system, beyond five for each four tasks that it has: for tasks that begin until those that ended are read.
-const MORE: usize = 512;
+/// Records that are free for a command and what it starts until those that ended are read; each takes 17 KB. More come when these are
+/// not enough.
+const FEW: usize = 512;
+/// The same for a whole system, beyond one for each eight tasks that it has.
+const MORE: usize = 256;
 
 /// Why watching does not begin in one way.
 enum Hindrance {
@@ -65,6 +66,7 @@ impl Observer {
             before: HashMap::new(),
             begun: Instant::now(),
             added: None,
+            accounting: system::machine::accounting(),
         };
         for source in Source::ALL.into_iter().filter(|source| options.source.is_none_or(|only| only == *source)) {
             match observer.begin(source, options) {
@@ -97,7 +99,7 @@ impl Observer {
         let own = std::process::id();
         let (whom, records) = match (&self.target, &self.cgroup) {
             (Target::Command(_), _) => (Whom::Announced, FEW),
-            (Target::System, _) => (Whom::AllBut(own), MORE + tasks_of_the_system() * 5 / 4),
+            (Target::System, _) => (Whom::AllBut(own), MORE + tasks_of_the_system() / 8),
             (_, Some(Cgroup { id: Some((id, depth)), .. })) => (Whom::Cgroup { id: *id, depth: *depth }, FEW),
             (Target::Cgroup(_), _) => (Whom::Wanted { joined_later: true }, FEW),
             (Target::Process(_), _) => (Whom::Wanted { joined_later: false }, FEW),
@@ -109,7 +111,7 @@ impl Observer {
         // Before anything is attached: a task that is not wanted then is never looked at again.
         self.want(&counter)?;
         if let Counter::Bpf(counting) = &mut counter {
-            counting.attach(&programs)?;
+            counting.attach(programs)?;
         }
         self.names.entry_ns = added.as_ref().and_then(|added| added.entry_ns);
         self.added = added;

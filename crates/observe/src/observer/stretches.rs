@@ -118,8 +118,7 @@ impl Stretches {
         }
         // A thread that asked for nothing may have used something.
         for (thread, process) in active {
-            let task = Task { process, thread, name: usage::name(process, thread), ..Task::default() };
-            running.push((task, observer.used(process, thread)));
+            running.push((usage::without_calls(process, thread), observer.used(process, thread)));
         }
         // What a thread had used before is needed until its end was told, which may come a stretch late.
         let last = std::mem::replace(&mut self.ran, ran);
@@ -131,9 +130,9 @@ impl Stretches {
     /// The time that each thread has run, and the processes of those that ran since the last look.
     fn times(&mut self) -> (HashMap<u32, u64>, HashMap<u32, u32>) {
         let (mut ran, mut active) = (HashMap::new(), HashMap::new());
-        let programs = std::mem::take(&mut self.there);
+        self.there.clear();
         let single = std::mem::take(&mut self.single);
-        for process in self.observer.processes_knowing(&programs) {
+        for process in self.observer.processes() {
             self.there.insert(process);
             // A process that has one thread, which did not run, has no others now.
             let idle = single.contains(&process).then(|| self.clocks.run_time(process, process)).flatten();
@@ -162,7 +161,8 @@ impl Stretches {
     fn told(&mut self, running: &[UsingTask], elapsed: Duration) -> (Observation, BTreeSet<u32>) {
         let (observer, recent) = (&self.observer, &mut self.recent);
         let told = recent.fold.told(running, &observer.names, &mut recent.cgroups);
-        let usage = told.processes.iter().fold(Usage::default(), |sum, process| sum.plus(&process.usage));
+        let programs = told.processes.iter().filter(|process| !process.kernel);
+        let usage = programs.fold(Usage::default(), |sum, process| sum.plus(&process.usage));
         let seen = Observation {
             usage,
             together: requests(&told.together, &observer.names),

@@ -1,14 +1,14 @@
 //! How many different names a followed thread looks up: the rules and the hashes are those of the programs in the kernel
 //! (`bpf/names.rs`), so that both ways of counting tell the same.
 
+use std::collections::HashMap;
+
 use super::sys;
 use crate::counts::Counts;
-use crate::naming::{
-    COPIES, DESCRIPTORS, ENTERS, FIRST, GOLDEN, MAY_COPY, MAY_CREATE, NAME_SIZE, OPENS, SECOND, class,
-};
+use crate::naming::{COPIES, ENTERS, FIRST, GOLDEN, MAY_COPY, MAY_CREATE, NAME_SIZE, OPENS, SECOND, class};
 
-/// The place of the working folder, after those of the descriptors.
-const WORKING: usize = DESCRIPTORS;
+/// Stands for the working folder.
+const WORKING: i32 = libc::AT_FDCWD;
 
 /// A call that returned.
 pub(super) struct Returned {
@@ -17,9 +17,10 @@ pub(super) struct Returned {
     pub result: Result<u64, u16>,
 }
 
-/// Hashes of the names by which descriptors were opened, and of that of the working folder.
-#[derive(Debug, Default)]
-pub(super) struct Folders(Vec<u64>);
+/// Hashes of the names by which the descriptors of a process were opened, and of that of its working folder. A new process has those of its
+/// creator.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Folders(HashMap<i32, u64>);
 
 impl Folders {
     /// Counts what a call named, and keeps it for names that are relative to it.
@@ -33,7 +34,7 @@ impl Folders {
 
     fn look_up(&mut self, class: u8, thread: u32, call: &Returned, counts: &mut Counts) {
         let (folder, address) = match class & FIRST {
-            0 => (place(call.arguments[0]), call.arguments[1]),
+            0 => (call.arguments[0] as i32, call.arguments[1]),
             _ => (WORKING, call.arguments[0]),
         };
         let mut name = [0; NAME_SIZE];
@@ -44,7 +45,7 @@ impl Folders {
         counts.names.insert(hash);
         let Ok(result) = call.result else { return };
         if class & OPENS != 0 {
-            self.set(place(result), hash);
+            self.set(result as i32, hash);
         } else if class & ENTERS != 0 {
             self.set(WORKING, hash);
         }
@@ -59,24 +60,18 @@ impl Folders {
         let Ok(result) = call.result else { return };
         let copies = [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC].contains(&(call.arguments[1] as i32));
         if class & MAY_COPY == 0 || copies {
-            let hash = self.at(place(call.arguments[0]));
-            self.set(if class & ENTERS == 0 { place(result) } else { WORKING }, hash);
+            let hash = self.at(call.arguments[0] as i32);
+            self.set(if class & ENTERS == 0 { result as i32 } else { WORKING }, hash);
         }
     }
 
-    fn at(&self, place: usize) -> u64 {
-        self.0.get(place).copied().unwrap_or(0)
+    fn at(&self, descriptor: i32) -> u64 {
+        self.0.get(&descriptor).copied().unwrap_or(0)
     }
 
-    fn set(&mut self, place: usize, hash: u64) {
-        self.0.resize(DESCRIPTORS + 1, 0);
-        self.0[place] = hash;
+    fn set(&mut self, descriptor: i32, hash: u64) {
+        self.0.insert(descriptor, hash);
     }
-}
-
-/// The place of a descriptor, which may stand for the working folder.
-fn place(descriptor: u64) -> usize {
-    if descriptor as i32 == libc::AT_FDCWD { WORKING } else { descriptor as usize % DESCRIPTORS }
 }
 
 /// The hash of a name that ends by a zero, and of its folder. `None` for an empty name: such a call is about a descriptor.

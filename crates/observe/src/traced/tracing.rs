@@ -40,7 +40,8 @@ struct Tracee {
     arguments: [u64; 3],
     /// The call before.
     last: Option<Call>,
-    folders: Folders,
+    /// Those of its process.
+    folders: Arc<Mutex<Folders>>,
     /// What it had used when it was about to end.
     usage: Option<Usage>,
 }
@@ -62,6 +63,11 @@ pub(super) struct Board {
     pub over: bool,
 }
 
+/// The folders of a process.
+fn held(folders: &Mutex<Folders>) -> MutexGuard<'_, Folders> {
+    folders.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The shared board. A panic of the other side leaves it as it is.
 pub(super) fn locked(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
     board.lock().unwrap_or_else(PoisonError::into_inner)
@@ -75,7 +81,9 @@ impl Board {
         if is_command {
             self.command = Some(process);
         }
-        self.running.insert(thread, Tracee { task, counted: !is_command, ..Tracee::default() });
+        let others = self.running.values().find(|other| other.task.process == process);
+        let folders = others.map(|other| Arc::clone(&other.folders)).unwrap_or_default();
+        self.running.insert(thread, Tracee { task, counted: !is_command, folders, ..Tracee::default() });
     }
 
     /// A thread that could not be watched.
@@ -156,11 +164,15 @@ impl Board {
     /// The thread created this new one.
     fn tell(&mut self, thread: u32, new: u32) {
         let Some(creator) = self.running.get_mut(&thread) else { return };
-        let (id, process) = (creator.task.id, creator.task.process);
+        let (id, process, folders) = (creator.task.id, creator.task.process, Arc::clone(&creator.folders));
         creator.task.counts.forks += 1;
         if !self.untold.remove(&new) && !self.knows(new) {
             let is_thread = fs::exists(format!("/proc/{process}/task/{new}")).unwrap_or(false);
             self.admit(if is_thread { process } else { new }, new, false);
+        }
+        if let Some(tracee) = self.running.get_mut(&new) {
+            let copied = || Arc::new(Mutex::new(held(&folders).clone()));
+            tracee.folders = if tracee.task.process == process { folders } else { copied() };
         }
         let running = self.running.get_mut(&new).map(|tracee| &mut tracee.task);
         let ended = self.ended.iter_mut().rev().map(|(task, _)| task).find(|task| task.thread == new);
@@ -257,7 +269,7 @@ impl Tracee {
         let Some(call) = self.inside.take() else { return };
         let counts = &mut self.task.counts;
         if let Call::Native(number) = call {
-            self.folders.note(self.task.thread, &Returned { number, arguments: self.arguments, result }, counts);
+            held(&self.folders).note(self.task.thread, &Returned { number, arguments: self.arguments, result }, counts);
         }
         let times = counts.calls.entry(call).or_default();
         times.count += 1;

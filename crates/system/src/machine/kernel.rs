@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use record::Kernel;
+use record::{Accounting, Kernel};
 
 use crate::machine::host::{Host, chosen};
 
@@ -36,6 +36,19 @@ pub fn describe(host: &Host) -> Kernel {
         release,
         version,
         command_line,
+    }
+}
+
+/// How the kernel accounts processor time.
+pub fn accounting(host: &Host) -> Accounting {
+    // The coarse clock advances by one tick.
+    let tick = rustix::time::clock_getres(rustix::time::ClockId::MonotonicCoarse);
+    let tick_ns = tick.tv_sec * 1_000_000_000 + tick.tv_nsec;
+    let release = host.read("proc/sys/kernel/osrelease").unwrap_or_default();
+    let apart = |text: String| value(&text, "CONFIG_IRQ_TIME_ACCOUNTING") == Some("y");
+    Accounting {
+        tick_hz: (tick_ns > 0).then(|| (1e9 / tick_ns as f64).round() as u32),
+        interrupts_apart: configuration(host, &release).map(apart),
     }
 }
 
@@ -91,6 +104,23 @@ fn preemption(version: &str, command_line: &str, configuration: &str) -> Option<
 mod tests {
     use super::*;
     use crate::machine::recorded::Recorded;
+
+    #[test]
+    fn what_is_charged_is_known_by_the_clock_and_the_configuration() {
+        let place = tempfile::tempdir().expect("a folder");
+        let host = Host::recorded(place.path());
+        let here = accounting(&host);
+        assert_eq!(here.interrupts_apart, None, "without a configuration");
+        assert!(here.tick_hz.is_some_and(|hz| (24..=1200).contains(&hz)), "{here:?}");
+        for (folder, file, text) in [
+            ("proc/sys/kernel", "osrelease", "6.1.0-x"),
+            ("boot", "config-6.1.0-x", "CONFIG_HZ=100\nCONFIG_IRQ_TIME_ACCOUNTING=y\n"),
+        ] {
+            std::fs::create_dir_all(place.path().join(folder)).expect("a folder");
+            std::fs::write(place.path().join(folder).join(file), text).expect("a file");
+        }
+        assert_eq!(accounting(&host).interrupts_apart, Some(true));
+    }
 
     #[test]
     fn preemption_is_told_by_what_overrules() {

@@ -38,6 +38,27 @@ pub const RING: &str = r#"
     } }
 "#;
 
+/// The same by a ring whose requests a thread of the kernel takes; then waits until they are done.
+pub const POLLED_RING: &str = r#"
+    fn main() { unsafe {
+        let mut parameters = [0_u32; 30];
+        (parameters[2], parameters[4]) = (2, 2000);
+        let ring = syscall(425, 32, parameters.as_mut_ptr());
+        if ring < 0 { std::process::exit(77); }
+        let number = if cfg!(target_arch = "x86_64") { 9 } else { 222 };
+        let place = syscall(number, 0_usize, 4096_usize, 3, 1, ring, 0_usize);
+        assert!(place > 0);
+        let word = |at: u32| (place as *mut u8).add(at as usize).cast::<u32>();
+        word(parameters[11]).write_volatile(23);
+        // The tail of what is done is the second place of the other queue.
+        while word(parameters[21]).read_volatile() < 23 {
+            // The thread may sleep, and is woken.
+            syscall(426, ring, 0, 0, 2, 0_usize, 0_usize);
+            std::thread::yield_now();
+        }
+    } }
+"#;
+
 /// Refuses the calls with the numbers of its first argument by EPERM, as a sandbox does, and executes the rest.
 pub const SANDBOX: &str = r#"
     use std::os::unix::process::CommandExt;

@@ -1,0 +1,118 @@
+//! Finding the record of the task that runs, as fast as can be; and giving one to a task that is to be watched.
+
+use super::builder::{Builder, GOLDEN, Whom, frame, helper};
+use super::instruction::{Compute, FRAME, Label, Operand, When, Width};
+use super::layout;
+use Operand::{Constant, Register as Other};
+
+/// A kernel stack is at least this aligned: 4 KiB.
+const STACK_BITS: i32 = 12;
+
+/// No cgroup of a service or container lies deeper.
+const DEEPEST: i32 = 24;
+
+/// Finds the record of the running task by the hint for the address of its saved registers, which takes a third of a search.
+/// A task that was searched for in vain is remembered by that address too, until a record is given out: then the address may
+/// belong to a new task.
+pub(super) fn find_fast(b: &mut Builder, whom: Whom, found: Label, end: Label) {
+    let (search, missing, strange) = (b.code.label(), b.code.label(), b.code.label());
+    b.code.load(Width::Double, 9, 6, 0);
+    b.code.copy(1, 9);
+    // Of an address with a type, the kernel lets this be computed with: its low half, by subtraction.
+    b.code.compute32(Compute::Subtract, 1, Constant(0));
+    b.code.compute32(Compute::ShiftRight, 1, Constant(STACK_BITS));
+    b.code.compute32(Compute::Multiply, 1, Constant(GOLDEN));
+    b.code.compute32(Compute::ShiftRight, 1, Constant(32 - layout::HINT_BITS));
+    b.code.compute(Compute::ShiftLeft, 1, Constant(layout::HINT_SIZE_BITS));
+    b.code.map_value(8, b.maps.hints.descriptor());
+    b.code.compute(Compute::Add, 8, Other(1));
+    b.code.load(Width::Word, 1, 8, layout::HINT_SLOT);
+    b.code.store(Width::Word, FRAME, frame::SLOT, 1);
+    b.record(search);
+    b.code.load(Width::Double, 1, 7, layout::REGISTERS);
+    b.code.jump_if(1, When::Equal, Other(9), found);
+    b.code.place(search);
+    if whom.stays() {
+        let unknown = b.code.label();
+        b.code.load(Width::Double, 1, 8, layout::HINT_STRANGER);
+        b.code.jump_if(1, When::NotEqual, Other(9), unknown);
+        b.epoch(2);
+        b.code.load(Width::Double, 1, 8, layout::HINT_EPOCH);
+        b.code.jump_if(1, When::Equal, Other(2), end);
+        b.code.place(unknown);
+    }
+    b.this_task();
+    b.find(missing, strange);
+    // A shared record belongs to no task, so it is never found by a hint.
+    b.code.load(Width::Double, 1, 7, layout::TASK);
+    b.code.load(Width::Double, 2, FRAME, frame::TASK);
+    b.code.jump_if(1, When::NotEqual, Other(2), found);
+    b.code.load(Width::Word, 1, FRAME, frame::SLOT);
+    b.code.store(Width::Word, 8, layout::HINT_SLOT, 1);
+    b.code.jump(found);
+    b.code.place(missing);
+    admit(b, whom, found, [strange, end]);
+    b.code.place(strange);
+    if whom.stays() {
+        b.epoch(2);
+        b.code.store(Width::Double, 8, layout::HINT_STRANGER, 9);
+        b.code.store(Width::Double, 8, layout::HINT_EPOCH, 2);
+    }
+    b.code.jump(end);
+}
+
+/// A task without a record: gives it one if it is to be watched. One that is not goes to `strange`, or to `end` if it may be watched later.
+pub(super) fn admit(b: &mut Builder, whom: Whom, found: Label, [strange, end]: [Label; 2]) {
+    let ignored = b.code.label();
+    if whom == Whom::Announced {
+        b.code.jump(strange);
+        return;
+    }
+    match whom {
+        Whom::Announced => {}
+        Whom::Wanted { .. } => {
+            b.identity_inside(ignored);
+            b.code.compute(Compute::ShiftRight, 0, Constant(32));
+            b.code.store(Width::Word, FRAME, frame::WORD, 0);
+            b.on_map(helper::LOOKUP, b.maps.wanted.descriptor(), frame::WORD);
+            b.code.jump_if(0, When::Equal, Constant(0), ignored);
+        }
+        // A task may be moved into the cgroup later, so nothing is remembered.
+        Whom::Cgroup { id, depth: Some(depth) } => {
+            ancestor(b, depth, id);
+            b.code.jump_if(0, When::NotEqual, Other(1), end);
+        }
+        Whom::Cgroup { id, depth: None } => {
+            let found = b.code.label();
+            for depth in 0..DEEPEST {
+                ancestor(b, depth, id);
+                b.code.jump_if(0, When::Equal, Other(1), found);
+                b.code.jump_if(0, When::Equal, Constant(0), end);
+            }
+            b.code.jump(end);
+            b.code.place(found);
+        }
+        Whom::AllBut(process) => {
+            b.identity_inside(ignored);
+            b.code.compute(Compute::ShiftRight, 0, Constant(32));
+            b.code.jump_if(0, When::Equal, Constant(process as i32), ignored);
+        }
+    }
+    b.code.constant(9, 0);
+    b.create(found, end);
+    // The kernel takes no program with instructions that nothing leads to.
+    if !matches!(whom, Whom::Cgroup { .. }) {
+        b.code.place(ignored);
+        if whom != (Whom::Wanted { joined_later: true }) {
+            b.ignore();
+        }
+        b.code.jump(strange);
+    }
+}
+
+/// The id of the running task's cgroup at this level, 0 below its own: register 0. In register 1 the wanted id.
+fn ancestor(b: &mut Builder, level: i32, wanted: u64) {
+    b.code.constant(1, level);
+    b.code.call(helper::ANCESTOR);
+    b.code.wide(1, wanted);
+}

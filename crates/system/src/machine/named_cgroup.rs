@@ -1,0 +1,332 @@
+//! The cgroup of a container, a service or a pod by its name: from the files that engines, systemd and kubelets leave on disk, and
+//! the names of cgroups. No engine is called.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::host::Host;
+
+/// Where hierarchies of cgroups are mounted: the unified one first.
+const HIERARCHIES: [&str; 6] = [
+    "sys/fs/cgroup/unified",
+    "sys/fs/cgroup/systemd",
+    "sys/fs/cgroup/memory",
+    "sys/fs/cgroup/pids",
+    "sys/fs/cgroup/cpu",
+    "sys/fs/cgroup/cpu,cpuacct",
+];
+/// Cgroups of a hierarchy beyond these are not looked at.
+const MOST: usize = 50_000;
+/// Ids of containers are known by at least this many of their digits.
+const DIGITS: usize = 12;
+/// Names that an error lists.
+const LISTED: usize = 8;
+
+/// What has a cgroup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedCgroup {
+    /// A container of Docker, Podman or containerd: its name, or the beginning of its id.
+    Container(String),
+    /// A unit of systemd.
+    Unit(String),
+    /// A pod of a kubelet: its name, `namespace/name`, or its id.
+    Pod(String),
+}
+
+/// Why the cgroup is not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoNamedCgroup {
+    /// There is none.
+    #[error("no {kind} `{name}` runs here{known}; {remedy}")]
+    None {
+        /// Container, unit or pod.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// Those that are known.
+        known: String,
+        /// What lists them all.
+        remedy: &'static str,
+    },
+    /// There are several.
+    #[error("{kind} `{name}` may be any of these: {}; give one by --cgroup", .cgroups.join(", "))]
+    Several {
+        /// Container, unit or pod.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// Their cgroups.
+        cgroups: Vec<String>,
+    },
+}
+
+impl NamedCgroup {
+    /// The folder of its cgroup on this machine.
+    ///
+    /// # Errors
+    /// If there is none, or several.
+    pub fn folder(&self) -> Result<PathBuf, NoNamedCgroup> {
+        self.below(&Host::here()).map(|folder| PathBuf::from("/").join(folder))
+    }
+
+    fn below(&self, host: &Host) -> Result<String, NoNamedCgroup> {
+        let (kind, name, known) = match self {
+            NamedCgroup::Container(name) => ("container", name, containers(host)),
+            NamedCgroup::Unit(name) => ("unit", name, BTreeMap::new()),
+            NamedCgroup::Pod(name) => ("pod", name, pods(host)),
+        };
+        let ids = ids_of(name, &known);
+        let is_it = |folder: &str| match self {
+            NamedCgroup::Container(_) => container_in(folder).is_some_and(|id| {
+                ids.iter().any(|known| *known == id) || (is_id(name) && id.starts_with(name.as_str()))
+            }),
+            NamedCgroup::Unit(_) => folder == name || folder.strip_suffix(".service") == Some(name),
+            NamedCgroup::Pod(_) => pod_in(folder).is_some_and(|id| id == *name || ids.contains(&id)),
+        };
+        let mut found = find(host, is_it);
+        match (found.len(), found.pop()) {
+            (1, Some(folder)) => Ok(folder),
+            (0, _) => {
+                let names: Vec<&str> = known.keys().take(LISTED).map(String::as_str).collect();
+                let known = if names.is_empty() { String::new() } else { format!(" (known: {})", names.join(", ")) };
+                Err(NoNamedCgroup::None { kind, name: name.clone(), known, remedy: self.remedy() })
+            }
+            (_, last) => {
+                found.extend(last);
+                Err(NoNamedCgroup::Several { kind, name: name.clone(), cgroups: found })
+            }
+        }
+    }
+
+    fn remedy(&self) -> &'static str {
+        match self {
+            NamedCgroup::Container(_) => {
+                "`docker ps`, `podman ps` or `crictl ps` list them; names are read as root, ids as anybody"
+            }
+            NamedCgroup::Unit(_) => "`systemctl list-units` lists them",
+            NamedCgroup::Pod(_) => "`crictl pods` lists them",
+        }
+    }
+}
+
+/// The ids that belong to a name: names of Kubernetes may be given without what stands before the slash.
+fn ids_of(name: &str, known: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let is_it = |known: &str| known == name || known.split_once('/').is_some_and(|(_, last)| last == name);
+    known.iter().filter(|(known, _)| is_it(known)).flat_map(|(_, ids)| ids.clone()).collect()
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() >= DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The folders of this kind, in the first hierarchy that has any. Those within one that was found belong to it.
+fn find(host: &Host, is_it: impl Fn(&str) -> bool) -> Vec<String> {
+    let unified = host.exists("sys/fs/cgroup/cgroup.controllers");
+    let hierarchies = unified.then_some("sys/fs/cgroup").into_iter().chain(HIERARCHIES);
+    for hierarchy in hierarchies {
+        let (mut found, mut open, mut seen) = (Vec::new(), vec![hierarchy.to_string()], 0);
+        while let Some(folder) = open.pop().filter(|_| seen < MOST) {
+            seen += 1;
+            for name in host.list(&folder) {
+                let path = format!("{folder}/{name}");
+                // Every cgroup has this file.
+                if !host.exists(&format!("{path}/cgroup.procs")) {
+                    continue;
+                }
+                if is_it(&name) { found.push(path) } else { open.push(path) }
+            }
+        }
+        if !found.is_empty() {
+            found.sort();
+            return found;
+        }
+    }
+    Vec::new()
+}
+
+/// The id of the container that a cgroup belongs to: `ID`, `docker-ID.scope`, `libpod-ID.scope`, `cri-containerd-ID.scope`.
+fn container_in(folder: &str) -> Option<String> {
+    let name = folder.strip_suffix(".scope").unwrap_or(folder);
+    // The process that watches a container has a cgroup of its own.
+    let id = name.rsplit(['-', '_']).next().filter(|_| !name.contains("conmon"))?;
+    is_id(id).then(|| id.to_string())
+}
+
+/// The id of the pod: `podID`, `kubepods-burstable-podID.slice`, where systemd's names have low lines.
+fn pod_in(folder: &str) -> Option<String> {
+    let name = folder.strip_suffix(".slice").unwrap_or(folder);
+    let id = name.rsplit('-').next().filter(|last| last.contains('_')).unwrap_or(name).strip_prefix("pod")?;
+    Some(id.replace('_', "-"))
+}
+
+/// What Docker writes of a container.
+#[derive(Deserialize)]
+struct DockerState {
+    #[serde(rename = "ID")]
+    id: String,
+    #[serde(rename = "Name")]
+    name: String,
+}
+
+/// What Podman writes of a container.
+#[derive(Deserialize)]
+struct PodmanState {
+    id: String,
+    #[serde(default)]
+    names: Vec<String>,
+}
+
+/// What containerd gives to what runs a container.
+#[derive(Deserialize)]
+struct RuntimeState {
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
+}
+
+/// The ids of containers by their names.
+fn containers(host: &Host) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut add = |name: &str, id: String| all.entry(name.trim_start_matches('/').into()).or_default().push(id);
+    let docker = "var/lib/docker/containers";
+    for id in host.list(docker) {
+        if let Some(state) = parsed::<DockerState>(host, &format!("{docker}/{id}/config.v2.json")) {
+            add(&state.name, state.id);
+        }
+    }
+    let homes = host.list("home").into_iter().map(|user| format!("home/{user}")).chain(["root".into()]);
+    let rootless = homes.map(|home| format!("{home}/.local/share/containers/storage"));
+    for storage in ["var/lib/containers/storage".to_string()].into_iter().chain(rootless) {
+        for driver in host.list(&storage).iter().filter(|name| name.ends_with("-containers")) {
+            let states = parsed::<Vec<PodmanState>>(host, &format!("{storage}/{driver}/containers.json"));
+            for state in states.unwrap_or_default() {
+                state.names.iter().for_each(|name| add(name, state.id.clone()));
+            }
+        }
+    }
+    let tasks = "run/containerd/io.containerd.runtime.v2.task";
+    for space in host.list(tasks) {
+        for id in host.list(&format!("{tasks}/{space}")) {
+            let state = parsed::<RuntimeState>(host, &format!("{tasks}/{space}/{id}/config.json"));
+            let labels = state.map(|state| state.annotations).unwrap_or_default();
+            for label in ["io.kubernetes.cri.container-name", "nerdctl/name"] {
+                labels.get(label).into_iter().for_each(|name| add(name, id.clone()));
+            }
+        }
+    }
+    all
+}
+
+/// The ids of pods by `namespace/name`: a kubelet has a folder of logs for each, `NAMESPACE_NAME_ID`.
+fn pods(host: &Host) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for folder in host.list("var/log/pods") {
+        if let [space, name, id] = folder.split('_').collect::<Vec<_>>()[..] {
+            all.entry(format!("{space}/{name}")).or_default().push(id.into());
+        }
+    }
+    all
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(host: &Host, path: &str) -> Option<T> {
+    serde_json::from_str(&host.read(path)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WEB: &str = "4bd1f6f4ca7e2a8f0b1c2d3e4f5061728394a5b6c7d8e9f00112233445566778";
+    const STORE: &str = "9e01aa5500000000000000000000000000000000000000000000000000000001";
+
+    /// A machine with these cgroups and these files.
+    fn machine(cgroups: &[&str], files: &[(&str, String)]) -> tempfile::TempDir {
+        let place = tempfile::tempdir().expect("a folder");
+        let put = |path: &str, text: &str| {
+            let path = place.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+            std::fs::write(path, text).expect("a file");
+        };
+        for cgroup in cgroups {
+            let mut folder = String::from("sys/fs/cgroup");
+            for part in cgroup.split('/') {
+                folder = format!("{folder}/{part}");
+                put(&format!("{folder}/cgroup.procs"), "");
+            }
+        }
+        for (path, text) in files {
+            put(path, text);
+        }
+        place
+    }
+
+    fn found(place: &tempfile::TempDir, named: NamedCgroup) -> Result<String, String> {
+        named.below(&Host::recorded(place.path())).map_err(|error| error.to_string())
+    }
+
+    fn container(name: &str) -> NamedCgroup {
+        NamedCgroup::Container(name.into())
+    }
+
+    #[test]
+    fn containers_of_each_engine_are_found_by_their_files() {
+        let docker = machine(
+            &[&format!("system.slice/docker-{WEB}.scope"), "system.slice/web.service"],
+            &[
+                ("sys/fs/cgroup/cgroup.controllers", "cpu".into()),
+                (
+                    &format!("var/lib/docker/containers/{WEB}/config.v2.json"),
+                    format!("{{\"ID\": \"{WEB}\", \"Name\": \"/web\", \"State\": {{\"Running\": true}}}}"),
+                ),
+            ],
+        );
+        let folder = format!("sys/fs/cgroup/system.slice/docker-{WEB}.scope");
+        assert_eq!(found(&docker, container("web")), Ok(folder.clone()));
+        assert_eq!(found(&docker, container(&WEB[..12])), Ok(folder), "by the beginning of its id");
+        let refused = found(&docker, container("wed")).expect_err("there is none");
+        assert!(refused.contains("no container `wed` runs here (known: web); `docker ps`"), "{refused}");
+        let podman = machine(
+            &[&format!("unified/user.slice/libpod-{STORE}.scope/container"), &format!("unified/libpod-conmon-{STORE}.scope")],
+            &[(
+                "home/ann/.local/share/containers/storage/overlay-containers/containers.json",
+                format!("[{{\"id\": \"{STORE}\", \"names\": [\"store\"], \"layer\": \"x\"}}]"),
+            )],
+        );
+        let folder = format!("sys/fs/cgroup/unified/user.slice/libpod-{STORE}.scope");
+        assert_eq!(found(&podman, container("store")), Ok(folder));
+        let containerd = machine(
+            &[&format!("memory/kubepods/pod1/{WEB}"), &format!("memory/kubepods/pod2/{STORE}")],
+            &[WEB, STORE].map(|id| {
+                let path = format!("run/containerd/io.containerd.runtime.v2.task/k8s.io/{id}/config.json");
+                (path, "{\"annotations\": {\"io.kubernetes.cri.container-name\": \"app\"}}".to_string())
+            }).each_ref().map(|(path, text)| (path.as_str(), text.clone())),
+        );
+        let refused = found(&containerd, container("app")).expect_err("there are two");
+        assert!(refused.contains("may be any of these: ") && refused.contains("--cgroup"), "{refused}");
+        assert!(found(&containerd, container(STORE)).is_ok());
+    }
+
+    #[test]
+    fn units_and_pods_are_found_by_their_cgroups() {
+        let id = "0b6c1a0e-1111-2222-3333-444455556666";
+        let slice = format!("kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{}.slice", id.replace('-', "_"));
+        let place = machine(
+            &["system.slice/nginx.service", &slice, &format!("kubepods/pod{}", "77")],
+            &[
+                ("sys/fs/cgroup/cgroup.controllers", "cpu".into()),
+                (&format!("var/log/pods/shop_web-0_{id}/0.log"), String::new()),
+            ],
+        );
+        let unit = |name: &str| found(&place, NamedCgroup::Unit(name.into()));
+        assert_eq!(unit("nginx"), Ok("sys/fs/cgroup/system.slice/nginx.service".into()));
+        assert_eq!(unit("nginx.service"), unit("nginx"));
+        assert_eq!(unit("system.slice"), Ok("sys/fs/cgroup/system.slice".into()));
+        assert!(unit("ngin").expect_err("no such unit").contains("systemctl list-units"));
+        let pod = |name: &str| found(&place, NamedCgroup::Pod(name.into()));
+        assert_eq!(pod(id), Ok(format!("sys/fs/cgroup/{slice}")));
+        assert_eq!((pod("web-0"), pod("shop/web-0")), (pod(id), pod(id)));
+        assert_eq!(pod("77"), Ok("sys/fs/cgroup/kubepods/pod77".into()));
+        assert!(pod("web").expect_err("no such pod").contains("known: shop/web-0"));
+    }
+}
