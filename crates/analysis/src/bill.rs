@@ -1,6 +1,7 @@
 //! A bill: what a program asked of the kernel, at the prices of a run, beside what the kernel charged for it.
 
 mod changes;
+mod elsewhere;
 mod findings;
 mod interval;
 mod pricing;
@@ -16,6 +17,7 @@ use crate::predict::MixPrediction;
 pub use changes::{
     BilledFigure, BilledLine, ChangeVerdict, ChangedFigure, ChangedRow, WorkUnit, changed_figures, changes,
 };
+pub use elsewhere::{BillElsewhere, ElsewhereRow, elsewhere, user_ratio};
 pub use interval::{Account, AccountLine, Stretch, Unit, UnitPrices, Who, interval};
 pub use pricing::{Met, OperationFacts, PriceList};
 pub use rows::{Bill, BillRow, CALLS, Charged, Habit, MeasuredCalls};

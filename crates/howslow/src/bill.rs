@@ -2,6 +2,7 @@
 
 mod alternate;
 mod changes;
+mod elsewhere;
 pub(crate) mod kept;
 mod mix;
 mod outputs;
@@ -28,6 +29,9 @@ const LAST: Duration = Duration::from_secs(2);
 pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     if let [before, after] = args.bills.as_slice() {
         return changes::changes([before, after], args);
+    }
+    if let [here] = args.bills.as_slice() {
+        return elsewhere::elsewhere(here, args);
     }
     outputs::check(args)?;
     repeat::check(args)?;

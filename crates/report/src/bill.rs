@@ -1,6 +1,7 @@
 //! The page of `howslow bill`: calls and their price, how the bill closes, pairs, processes, what could be saved.
 
 mod changes;
+mod elsewhere;
 mod measured;
 mod waiting;
 mod why;
@@ -15,6 +16,7 @@ use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
 use crate::text::{Style, in_table, times};
 
+pub use elsewhere::{BillElsewhereView, bill_elsewhere};
 pub use changes::{BillChangesView, BillGate, bill_changes, bill_changes_markdown};
 
 /// Rows, pairs and processes beyond these are only counted.

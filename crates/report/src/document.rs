@@ -3,6 +3,7 @@
 
 mod bench;
 mod bill;
+mod bill_elsewhere;
 mod compare;
 mod crossover;
 mod doctor;
@@ -27,6 +28,7 @@ mod watch;
 
 pub use bench::BenchDocument;
 pub use bill::{BillChanges, BillDocument};
+pub use bill_elsewhere::BillElsewhereDocument;
 pub use compare::{CompareDocument, ComparedGate};
 pub use crossover::CrossoverDocument;
 pub use doctor::DoctorDocument;
@@ -65,6 +67,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("bench", include_str!("../schemas/bench.json")),
     ("bill", include_str!("../schemas/bill.json")),
     ("bill-changes", include_str!("../schemas/bill-changes.json")),
+    ("bill-elsewhere", include_str!("../schemas/bill-elsewhere.json")),
     ("top", include_str!("../schemas/top.json")),
     ("noise", include_str!("../schemas/noise.json")),
     ("compare", include_str!("../schemas/compare.json")),
@@ -116,6 +119,7 @@ mod tests {
             ("bench", schema_for!(BenchDocument)),
             ("bill", schema_for!(BillDocument)),
             ("bill-changes", schema_for!(BillChanges)),
+            ("bill-elsewhere", schema_for!(BillElsewhereDocument)),
             ("top", schema_for!(TopDocument)),
             ("noise", schema_for!(NoiseDocument)),
             ("compare", schema_for!(CompareDocument)),

@@ -55,7 +55,9 @@ mod watch;
 
 pub use accounts::COMMANDS;
 pub use bench::{BenchRow, BenchShown, NullRuns, bench, bench_badge, bench_markdown};
-pub use bill::{BillChangesView, BillGate, BillView, bill, bill_changes, bill_changes_markdown};
+pub use bill::{
+    BillChangesView, BillElsewhereView, BillGate, BillView, bill, bill_changes, bill_changes_markdown, bill_elsewhere,
+};
 pub use compare::{ComparisonView, Shown, Sort, comparison, comparison_markdown, gate_sentence};
 pub use crossover::{CrossoverShown, crossover};
 pub use explain::{explained, explanations};

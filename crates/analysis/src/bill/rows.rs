@@ -11,7 +11,7 @@ pub const CALLS: &str = "system calls";
 /// 95 times in 100 a normal variable lies within this many deviations.
 const NORMAL_95: f64 = 1.96;
 /// Rows whose work is done by calls.
-const PROCESSES: [&str; 2] = ["processes", "threads"];
+pub(super) const PROCESSES: [&str; 2] = ["processes", "threads"];
 
 /// One line of a bill: a call, or what else costs processor time in the kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -228,7 +228,7 @@ fn measured(rows: &[BillRow]) -> Option<MeasuredCalls> {
 }
 
 impl BillRow {
-    fn of(what: String, family: String, count: u64) -> BillRow {
+    pub(super) fn of(what: String, family: String, count: u64) -> BillRow {
         let (bytes, failed, total, cpu_ns, priced_by) = (None, 0, None, None, Vec::new());
         BillRow { what, family, count, bytes, failed, total, cpu_ns, lacking: 0.0, priced_by, measured: None }
     }

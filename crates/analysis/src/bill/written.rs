@@ -6,13 +6,21 @@ use record::{Observation, Repetition, printable};
 use serde::Deserialize;
 
 use super::changes::BilledLine;
+use super::elsewhere::{Charge, PricedRow};
 use super::rows::{Bill, BillRow};
+use crate::statistics::Interval;
 
 /// What is read of a bill's document.
 #[derive(Debug, Deserialize)]
 pub struct WrittenBill {
     seen: Observation,
     rows: Vec<WrittenRow>,
+    #[serde(default)]
+    run: Option<String>,
+    #[serde(default)]
+    charged_ns: Option<f64>,
+    #[serde(default)]
+    kernel_alone: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -28,6 +36,18 @@ struct WrittenRow {
 #[derive(Debug, Deserialize)]
 struct WrittenTime {
     ns: Option<f64>,
+    low_ns: Option<f64>,
+    high_ns: Option<f64>,
+}
+
+impl WrittenTime {
+    fn interval(&self) -> Option<Interval> {
+        self.ns.map(|value| Interval {
+            value,
+            low: self.low_ns.unwrap_or(value).min(value),
+            high: self.high_ns.unwrap_or(value).max(value),
+        })
+    }
 }
 
 impl WrittenBill {
@@ -49,10 +69,52 @@ impl WrittenBill {
             count: row.count,
             cpu_ns: row.cpu_ns,
             lacking: row.lacking,
-            measured: row.measured.map(|it| WrittenTime { ns: Some(it.value) }),
+            measured: row.measured.map(|it| WrittenTime {
+                ns: Some(it.value),
+                low_ns: Some(it.low),
+                high_ns: Some(it.high),
+            }),
         };
         let seen = Observation { what: printable(&seen.what), ..seen.clone() };
-        WrittenBill { seen, rows: bill.rows.iter().map(row).collect() }
+        let charged = bill.charged;
+        WrittenBill {
+            seen,
+            rows: bill.rows.iter().map(row).collect(),
+            run: None,
+            charged_ns: charged.map(|charged| charged.ns),
+            kernel_alone: charged.map(|charged| charged.kernel_alone),
+        }
+    }
+
+    /// What was counted.
+    pub fn seen(&self) -> &Observation {
+        &self.seen
+    }
+
+    /// The id of the run whose costs were the prices.
+    pub fn run(&self) -> Option<&str> {
+        self.run.as_deref()
+    }
+
+    /// Its lines with their prices and what was measured of them.
+    pub(super) fn priced_rows(&self) -> impl Iterator<Item = PricedRow<'_>> {
+        self.rows.iter().map(|row| PricedRow {
+            what: &row.what,
+            count: row.count,
+            price_ns: row.cpu_ns.filter(|_| row.lacking == 0.0),
+            measured: row.measured.as_ref().and_then(WrittenTime::interval),
+        })
+    }
+
+    /// What the kernel charged. Where its samples did not find the kernel, all is taken as time there.
+    pub(super) fn charge(&self) -> Charge {
+        let usage = &self.seen.usage;
+        let alone = self.kernel_alone == Some(true);
+        Charge {
+            kernel_ns: self.charged_ns,
+            user_ns: usage.cpu_ns.zip(self.charged_ns).filter(|_| alone).map(|(cpu, kernel)| (cpu - kernel).max(0.0)),
+            counting_ns: self.seen.counting.as_ref().map_or(0.0, |it| it.together_ns.max(0.0)),
+        }
     }
 
     /// What it is of.

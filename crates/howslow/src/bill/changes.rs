@@ -123,7 +123,7 @@ fn units(unit: &WorkUnit, repetitions: &[Vec<Repetition>; 2], names: [&str; 2]) 
     Ok(units)
 }
 
-fn read(path: &Path) -> Result<WrittenBill, Misuse> {
+pub(super) fn read(path: &Path) -> Result<WrittenBill, Misuse> {
     let shown = printable(&path.display().to_string());
     let text = record::read_input(path, MOST_BYTES)
         .map_err(|error| Misuse(format!("cannot read the bill {shown}: {error}")))?;

@@ -12,7 +12,8 @@ const USAGE: &str = "\
 howslow bill [OPTIONS] -- <COMMAND>...
        howslow bill [OPTIONS] -p <PID> | --cgroup <PATH> | --container <NAME> | --unit <NAME> | --pod <NAME>
        howslow bill [OPTIONS] --system
-       howslow bill <BILL> <BILL>";
+       howslow bill <BILL> <BILL>
+       howslow bill <BILL> --on <RUN>";
 
 const BILLED: &str = "\
 With a COMMAND, the bill goes to stderr, and the command has its own input, output, signals and exit status, which
@@ -25,6 +26,7 @@ Examples: howslow bill -- find / -name x
           howslow bill --system --for 5s --json
           howslow bill --system --every 10s -o /run/metrics/bill.prom
           howslow bill before.json after.json --per accept --fail-on more-calls
+          howslow bill before.json --on other-machine.json
           howslow bill --repeat 9 --against './old input' -- ./new input
 Exit status: that of the command; without one: 0 done; 1 failed; 2 misused; 130 interrupted. Of two bills with --fail-on: 0 passed;
 3 a figure differs too much from run to run to tell; 4 a figure grew.";
@@ -83,8 +85,8 @@ pub(crate) enum StackWeight {
 #[derive(Debug, Args)]
 #[command(after_help = BILLED, arg_required_else_help = true, override_usage = USAGE)]
 pub(crate) struct BillArgs {
-    /// Two bills in JSON: what changed between them
-    #[arg(value_name = "BILL", num_args = 2, conflicts_with_all = ["pid", "cgroup", "system", "words"])]
+    /// Two bills in JSON: what changed between them. One, with --on: what the program would take on that machine
+    #[arg(value_name = "BILL", num_args = 1..=2, conflicts_with_all = ["pid", "cgroup", "system", "words"])]
     pub bills: Vec<PathBuf>,
     /// Watch this process, and what it starts
     #[arg(short, long, value_name = "PID", value_parser = at_least_one::<u32>, conflicts_with_all = ["cgroup", "system", "words"])]

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 const PREDICTED: &str = "\
-MIX is a TOML file, or a mix that comes with howslow: call-save-return, true, echo (docs/PREDICT.md).
+MIX is a TOML file, or a mix that comes with howslow: true, git-status, nginx and others (docs/PREDICT.md).
 CHANGE is OPERATION=COST or PATTERN=COST. COST is a time (70ns), a difference (+5us, -590ns), a factor
 (x0.5), or a RUN whose cost is used.
 Examples: howslow predict true --on @1

@@ -11,6 +11,16 @@ const MIXES: &[(&str, &str)] = &[
     ("call-save-return", include_str!("../../mixes/call-save-return.toml")),
     ("true", include_str!("../../mixes/true.toml")),
     ("echo", include_str!("../../mixes/echo.toml")),
+    ("cargo-check", include_str!("../../mixes/cargo-check.toml")),
+    ("find", include_str!("../../mixes/find.toml")),
+    ("git-status", include_str!("../../mixes/git-status.toml")),
+    ("http-server", include_str!("../../mixes/http-server.toml")),
+    ("nginx", include_str!("../../mixes/nginx.toml")),
+    ("pgbench-select", include_str!("../../mixes/pgbench-select.toml")),
+    ("python-start", include_str!("../../mixes/python-start.toml")),
+    ("rsync-nothing", include_str!("../../mixes/rsync-nothing.toml")),
+    ("sqlite-insert", include_str!("../../mixes/sqlite-insert.toml")),
+    ("tar", include_str!("../../mixes/tar.toml")),
 ];
 
 /// The names of the mixes that come with howslow.

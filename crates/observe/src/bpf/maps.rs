@@ -116,10 +116,12 @@ impl Maps {
         Ok(())
     }
 
-    /// How many calls were sampled.
+    /// How many calls the samples stand for.
     pub(crate) fn sampled(&self) -> u64 {
+        let (first, each) = (layout::SAMPLED_FIRST as u64, layout::SAMPLED_ONE_IN as u64);
         let counts = self.samples.get(&0_u32.to_ne_bytes()).unwrap_or_default();
-        counts.chunks_exact(4).map(|count| u64::from(u32::from_ne_bytes(count.try_into().unwrap_or_default()))).sum()
+        let counts = counts.chunks_exact(4).map(|count| u32::from_ne_bytes(count.try_into().unwrap_or_default()));
+        counts.map(u64::from).map(|count| count.min(first) + count.saturating_sub(first) * each).sum()
     }
 
     /// One of the counts of what was lost.

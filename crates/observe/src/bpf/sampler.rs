@@ -3,7 +3,6 @@
 use std::ffi::CStr;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::layout::SAMPLED_ONE_IN;
 use super::sys::{Attachment, Program};
 
 /// So many calls a second take a hundredth of a CPU more while they are sampled.
@@ -22,8 +21,8 @@ pub(super) struct Sampler {
     /// When the window or the pause began, and how long it takes.
     since: Instant,
     length: Duration,
-    /// How many samples there were then.
-    samples: u64,
+    /// How many calls had been made in windows then.
+    calls: u64,
 }
 
 impl Sampler {
@@ -32,18 +31,19 @@ impl Sampler {
     /// Begins with a window. `None` if this kernel lacks the tracepoint.
     pub(super) fn start(program: Program) -> Option<Sampler> {
         let attached = Some(program.attach(Sampler::TRACEPOINT).ok()?);
-        Some(Sampler { program, attached, since: Instant::now(), length: WINDOW, samples: 0 })
+        Some(Sampler { program, attached, since: Instant::now(), length: WINDOW, calls: 0 })
     }
 
-    /// Goes on to the next window or pause if it is time. `samples` is how many samples there have been.
-    pub(super) fn schedule(&mut self, samples: impl Fn() -> u64) {
+    /// Goes on to the next window or pause if it is time. `calls` is how many were made in windows
+    /// until now.
+    pub(super) fn schedule(&mut self, calls: impl Fn() -> u64) {
         let elapsed = self.since.elapsed();
         if elapsed < self.length {
             return;
         }
-        let now = samples();
+        let now = calls();
         self.length = match &self.attached {
-            Some(_) if is_busy(now.saturating_sub(self.samples), elapsed) => {
+            Some(_) if is_busy(now.saturating_sub(self.calls), elapsed) => {
                 self.attached = None;
                 PAUSE + Duration::from_millis(scatter())
             }
@@ -53,14 +53,14 @@ impl Sampler {
                 WINDOW
             }
         };
-        self.samples = now;
+        self.calls = now;
         self.since = Instant::now();
     }
 }
 
-/// True if this many samples in this time mean that sampling would take too much.
-fn is_busy(samples: u64, elapsed: Duration) -> bool {
-    samples as f64 * f64::from(SAMPLED_ONE_IN) > MANY * elapsed.as_secs_f64()
+/// True if this many calls in this time are too many to be sampled all the time.
+fn is_busy(calls: u64, elapsed: Duration) -> bool {
+    calls as f64 > MANY * elapsed.as_secs_f64()
 }
 
 /// A time in ms that no program keeps step with.
@@ -76,8 +76,8 @@ mod tests {
     #[test]
     fn a_program_of_few_calls_is_sampled_all_the_time() {
         let second = Duration::from_secs(1);
-        assert!(!is_busy(10_000 / SAMPLED_ONE_IN as u64, second));
-        assert!(is_busy(4_000_000 / SAMPLED_ONE_IN as u64, second));
+        assert!(!is_busy(10_000, second));
+        assert!(is_busy(4_000_000, second));
         assert!((0..100).all(|_| u128::from(scatter()) < MORE_MS));
     }
 }

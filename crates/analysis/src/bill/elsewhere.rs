@@ -1,0 +1,221 @@
+//! What a program that was billed here would take on another machine: its own times, by the ratios of the prices.
+
+use record::Run;
+
+use super::rows::{Bill, CALLS, PROCESSES};
+use super::written::WrittenBill;
+use crate::predict::MachineState;
+use crate::statistics::{Interval, median};
+
+/// Families of operations in user mode whose costs say how programs that only compute compare.
+const USER: [&[&str]; 3] = [&["instruction."], &["branch.", "crossing.procedure"], &["memory.load", "memory.copy"]];
+
+/// A bill at the prices of another machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BillElsewhere {
+    /// Its lines, the dearest there first.
+    pub rows: Vec<ElsewhereRow>,
+    /// What was charged here beyond the lines and counting, and what becomes of it; `None` if the charge is not known.
+    pub rest: Option<(f64, Interval)>,
+    /// The time in user mode, here and there.
+    pub user: Option<(f64, Option<Interval>)>,
+    /// The processor time here without counting, in ns; `None` if it is not known.
+    pub here_ns: Option<f64>,
+    /// The processor time there, in ns; its upper end is infinite if something is lacking.
+    pub there: Interval,
+    /// The lines without a price there.
+    pub lacking: Vec<String>,
+}
+
+/// A line of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ElsewhereRow {
+    /// The call, `minor faults`, `switches`.
+    pub what: String,
+    /// How often.
+    pub count: u64,
+    /// The processor time of all of them here, in ns: as measured in the program, else by the price.
+    pub here_ns: Option<f64>,
+    /// True if it was measured.
+    pub is_measured: bool,
+    /// The price there over the price here.
+    pub ratio: Option<f64>,
+    /// The processor time of all of them there, in ns; `None` without a price.
+    pub there: Option<Interval>,
+}
+
+/// A written bill at the prices of another machine, where this is the bill of the same counts by its prices. `user` is how much longer
+/// user mode takes there.
+pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>) -> BillElsewhere {
+    let is_measured = here.is_measured();
+    // Processes are created, executed and waited for by calls, which were measured.
+    let lines = here.priced_rows().filter(|row| !is_measured || !PROCESSES.contains(&row.what));
+    let mut rows: Vec<ElsewhereRow> = lines.map(|row| moved(&row, there)).collect();
+    let cost = |row: &ElsewhereRow| row.there.map_or(-1.0, |there| there.value);
+    rows.sort_by(|one, other| cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count)));
+    let lacking = rows.iter().filter(|row| row.there.is_none()).map(|row| row.what.clone()).collect::<Vec<_>>();
+    let all = rows.iter().filter_map(|row| row.there).fold(nothing(), plus);
+    let known: f64 = rows.iter().filter(|row| row.there.is_some()).filter_map(|row| row.here_ns).sum();
+    let counted: f64 = rows.iter().filter_map(|row| row.here_ns).sum();
+    let charge = here.charge();
+    let ratio = if known > 0.0 { all.value / known } else { 1.0 };
+    // What the lines do not hold is work of the same kernel, as much longer as they are, or as long as here.
+    let rest = charge.kernel_ns.map(|kernel| {
+        let rest = kernel - charge.counting_ns - counted;
+        (rest, ordered(rest * ratio, [rest, rest * ratio]))
+    });
+    let user = charge.user_ns.filter(|ns| *ns > 0.0).map(|ns| (ns, user.map(|ratio| scaled(ratio, ns))));
+    let mut sum = rest.map_or(all, |(_, rest)| plus(all, rest));
+    if let Some((_, Some(user))) = user {
+        sum = plus(sum, user);
+    }
+    let lacks = !lacking.is_empty() || matches!(user, Some((_, None)));
+    let there = Interval { high: if lacks { f64::INFINITY } else { sum.high }, ..sum };
+    let here_ns = charge.kernel_ns.map(|kernel| kernel - charge.counting_ns + charge.user_ns.unwrap_or(0.0));
+    BillElsewhere { rows, rest, user, here_ns, there, lacking }
+}
+
+/// How much longer user mode takes on one machine than on another: the middle of the ratios of instructions, branches and memory, and
+/// their range; without these costs, of the clock, which is known to miss half as much again. `None` if neither is known.
+pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interval> {
+    let price = |run: &Run, place: usize| state.price(run, &run.costs[place]).value;
+    let kinds = USER.iter().filter_map(|words| {
+        let ratios = there.costs.iter().enumerate().filter_map(|(place, cost)| {
+            let is_one = words.iter().any(|word| cost.operation.starts_with(word));
+            let same = here.costs.iter().position(|it| is_one && it.operation == cost.operation && it.at == cost.at)?;
+            let ratio = price(there, place) / price(here, same);
+            (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+        });
+        median(ratios)
+    });
+    let kinds: Vec<f64> = kinds.collect();
+    if kinds.is_empty() {
+        /// Processors of one clock differ by about this factor in what they do in a cycle.
+        const BY_CLOCK: f64 = 1.5;
+        let ratio = there.noise.cycle_ns / here.noise.cycle_ns;
+        return (ratio.is_finite() && ratio > 0.0)
+            .then(|| ordered(ratio, [ratio / BY_CLOCK, ratio * BY_CLOCK]));
+    }
+    let middle = (kinds.iter().map(|ratio| ratio.ln()).sum::<f64>() / kinds.len() as f64).exp();
+    let ends = [kinds.iter().copied().fold(f64::INFINITY, f64::min), kinds.iter().copied().fold(0.0, f64::max)];
+    Some(ordered(middle, ends))
+}
+
+/// A line as a written bill has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PricedRow<'a> {
+    pub what: &'a str,
+    pub count: u64,
+    pub price_ns: Option<f64>,
+    pub measured: Option<Interval>,
+}
+
+/// What the kernel charged, in ns. Without samples in the kernel, all processor time counts as its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Charge {
+    pub kernel_ns: Option<f64>,
+    pub user_ns: Option<f64>,
+    pub counting_ns: f64,
+}
+
+/// What this program adds to a price may grow with it or stay, so the interval holds both.
+fn moved(row: &PricedRow, there: &Bill) -> ElsewhereRow {
+    let other = there.row(row.what).filter(|other| other.family == CALLS || row.measured.is_none());
+    let price_there = other.and_then(|other| Some((other.whole_cpu_ns()?, other.total?)));
+    let here = row.measured.or(row.price_ns.map(|ns| Interval { value: ns, low: ns, high: ns }));
+    let ratio = price_there.zip(row.price_ns.filter(|ns| *ns > 0.0)).map(|((there, _), here)| there / here);
+    let there = price_there.map(|(price, total)| {
+        let share = |end: f64| if total.value > 0.0 { (end / total.value).max(0.0) } else { 1.0 };
+        let (low, high) = (share(total.low), share(total.high));
+        let (value, ends) = match (here, ratio, row.price_ns) {
+            (Some(here), Some(ratio), Some(price_here)) => {
+                let added = |end: f64| (end + price - price_here).max(0.0);
+                let ends = [here.low * ratio, added(here.low), here.high * ratio, added(here.high)];
+                (here.value * ratio, ends)
+            }
+            _ => (price, [price; 4]),
+        };
+        let least = ends.into_iter().fold(f64::INFINITY, f64::min);
+        let most = ends.into_iter().fold(0.0, f64::max);
+        ordered(value, [least * low.min(1.0), most * high.max(1.0)])
+    });
+    let here_ns = here.map(|here| here.value);
+    ElsewhereRow { what: row.what.into(), count: row.count, here_ns, is_measured: row.measured.is_some(), ratio, there }
+}
+
+fn nothing() -> Interval {
+    Interval { value: 0.0, low: 0.0, high: 0.0 }
+}
+
+/// Lines of one machine err together, so their ends are added.
+fn plus(one: Interval, other: Interval) -> Interval {
+    Interval { value: one.value + other.value, low: one.low + other.low, high: one.high + other.high }
+}
+
+fn scaled(ratio: Interval, ns: f64) -> Interval {
+    Interval { value: ratio.value * ns, low: ratio.low * ns, high: ratio.high * ns }
+}
+
+/// A value between ends in any order.
+fn ordered(value: f64, [one, other]: [f64; 2]) -> Interval {
+    Interval { value, low: one.min(other).min(value), high: one.max(other).max(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::BillRow;
+    use super::*;
+
+    fn priced(rows: &[(&str, f64)]) -> Bill {
+        let row = |&(what, ns): &(&str, f64)| BillRow {
+            total: Some(Interval { value: ns, low: 0.9 * ns, high: 1.1 * ns }),
+            cpu_ns: Some(ns),
+            ..BillRow::of(what.into(), CALLS.into(), 10)
+        };
+        Bill { rows: rows.iter().map(row).collect(), ..super::super::bill(&record::Observation::default(), None) }
+    }
+
+    fn written(text: &str) -> WrittenBill {
+        let seen = serde_json::to_value(record::Observation::default()).expect("a document");
+        let mut document: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        document["seen"] = seen;
+        document["seen"]["usage"]["user_ns"] = 500.0.into();
+        document["seen"]["usage"]["cpu_ns"] = 2_500.0.into();
+        WrittenBill::read(document.to_string().as_bytes()).expect("a bill")
+    }
+
+    const HERE: &str = r#"{"charged_ns": 2000.0, "kernel_alone": true, "rows": [
+        {"what": "read", "count": 10, "cpu_ns": 1000.0, "measured": {"ns": 1500.0, "low_ns": 1400.0, "high_ns": 1600.0}},
+        {"what": "write", "count": 10, "cpu_ns": 100.0, "measured": {"ns": 100.0, "low_ns": 90.0, "high_ns": 110.0}}]}"#;
+
+    #[test]
+    fn a_measured_time_grows_with_the_price_and_the_interval_holds_both_readings() {
+        let user = Some(Interval { value: 2.0, low: 1.5, high: 3.0 });
+        let found = elsewhere(&written(HERE), &priced(&[("read", 3000.0), ("write", 100.0)]), user);
+        let read = &found.rows[0];
+        assert_eq!((read.what.as_str(), read.ratio, read.here_ns), ("read", Some(3.0), Some(1500.0)));
+        let there = read.there.expect("it has a price");
+        // Three times 1,500; added, 1,500 + 2,000.
+        assert!(there.value == 4500.0 && there.low < 3500.0 && there.high > 4800.0, "{there:?}");
+        let (rest, moved) = found.rest.expect("a charge");
+        assert!((rest - 400.0).abs() < 1e-9 && moved.low == 400.0 && moved.high > 1100.0, "{moved:?}");
+        assert_eq!(found.user.and_then(|(_, there)| there).map(|there| there.value), Some(1000.0));
+        assert!(found.there.low < found.there.value && found.there.high.is_finite());
+        assert_eq!(found.here_ns, Some(2500.0));
+    }
+
+    #[test]
+    fn at_the_same_prices_it_takes_what_was_charged() {
+        let same = Some(Interval { value: 1.0, low: 1.0, high: 1.0 });
+        let found = elsewhere(&written(HERE), &priced(&[("read", 1000.0), ("write", 100.0)]), same);
+        assert!((found.there.value - 2500.0).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn a_sum_with_a_lacking_price_has_no_upper_end() {
+        let found = elsewhere(&written(HERE), &priced(&[("read", 1000.0)]), None);
+        assert_eq!(found.lacking, ["write"]);
+        assert_eq!(found.there.high, f64::INFINITY);
+        assert_eq!(found.user, Some((500.0, None)));
+    }
+}

@@ -1,0 +1,39 @@
+//! `howslow bill A.json --on RUN`: what a billed program would take on another machine.
+
+use std::path::Path;
+
+use analysis::bill::{elsewhere as moved, user_ratio};
+use report::BillElsewhereView;
+use report::document::BillElsewhereDocument;
+
+use super::changes::read;
+use super::prices::Prices;
+use crate::cli::BillArgs;
+use crate::output::{self, Misuse, Outcome};
+use crate::resolve;
+
+/// Prints it. Lines without a price there make it a partial answer.
+///
+/// # Errors
+/// If the file is no bill, or the run cannot be read.
+pub(super) fn elsewhere(file: &Path, args: &BillArgs) -> anyhow::Result<Outcome> {
+    let here = read(file)?;
+    let prices = Prices::of(args.on.as_deref(), args.by)?;
+    let Some(run) = prices.run().filter(|_| args.on.is_some()) else {
+        let text = "a single bill is priced on another machine: add --on RUN; two bills are compared";
+        return Err(Misuse(text.into()).into());
+    };
+    let priced = prices.priced(here.seen());
+    // The run of the prices here may be kept no more.
+    let own = here.run().and_then(|id| resolve::run(id).ok());
+    let user = own.and_then(|own| user_ratio(&own, run, prices.state));
+    let found = moved(&here, &priced.bill, user);
+    let remedy = (!found.lacking.is_empty()).then(|| priced.remedy.clone()).flatten();
+    if args.json {
+        output::print_document(&BillElsewhereDocument::of(&found, here.name(), &run.id))?;
+    } else {
+        let view = BillElsewhereView { name: here.name(), run, elsewhere: &found, remedy };
+        output::print_page(&report::bill_elsewhere(&view, output::style()))?;
+    }
+    Ok(if found.there.high.is_finite() { Outcome::Done } else { Outcome::Skipped })
+}

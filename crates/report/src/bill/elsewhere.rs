@@ -1,0 +1,90 @@
+//! What a billed program would take on another machine: the page.
+
+use analysis::bill::{BillElsewhere, ElsewhereRow};
+use record::Nanoseconds;
+use record::Run;
+use crate::text::times;
+
+use crate::grid::{Grid, RowKind};
+use crate::head::head_line;
+use crate::text::{Style, in_table};
+
+/// Lines beyond these are added up.
+const MOST_ROWS: usize = 20;
+
+/// A bill at the prices of another machine.
+pub struct BillElsewhereView<'a> {
+    /// What the bill is of.
+    pub name: &'a str,
+    /// The run of the other machine.
+    pub run: &'a Run,
+    /// What it would take.
+    pub elsewhere: &'a BillElsewhere,
+    /// What measures the prices that it lacks.
+    pub remedy: Option<String>,
+}
+
+/// The page.
+pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
+    let BillElsewhere { rows, rest, user, here_ns, there, lacking } = view.elsewhere;
+    let mut text = style.bold(&format!("{} on run {}", in_table(view.name), view.run.id)) + "\n";
+    text += &format!("{}\n", head_line(view.run));
+    let at_least = if there.high.is_finite() { "" } else { "at least " };
+    let range = match there.high.is_finite() {
+        true => format!(" ({} to {})", Nanoseconds(there.low), Nanoseconds(there.high)),
+        false => String::new(),
+    };
+    let here = here_ns.map_or_else(String::new, |here| {
+        let ratio = there.value / here.max(1.0);
+        format!(", {at_least}{ratio:.2} times the {} here", Nanoseconds(here))
+    });
+    let sum = format!("{at_least}{}{range} of processor time{here}", Nanoseconds(there.value));
+    text += &(style.paragraph("there    ", &sum) + "\n");
+    let mut grid = Grid::new("<>>>>>", [vec![1], vec![5]]);
+    let titles = ["", "count", "here", "ratio of prices", "there", "interval"];
+    grid.add(RowKind::Heading, titles.map(String::from).into());
+    for row in rows.iter().take(MOST_ROWS) {
+        grid.add(RowKind::Row, cells(row));
+    }
+    let others = rows.get(MOST_ROWS..).unwrap_or_default();
+    if !others.is_empty() {
+        let here: f64 = others.iter().filter_map(|row| row.here_ns).sum();
+        let there: f64 = others.iter().filter_map(|row| row.there).map(|there| there.value).sum();
+        let name = format!("  {} others", others.len());
+        let none = String::new;
+        let (here, there) = (Nanoseconds(here).to_string(), Nanoseconds(there).to_string());
+        grid.add(RowKind::Aside, vec![name, none(), here, none(), there, none()]);
+    }
+    let mut part = |name: &str, here: f64, there: Option<analysis::statistics::Interval>| {
+        let row = ElsewhereRow { what: name.into(), count: 0, here_ns: Some(here), is_measured: true, ratio: None, there };
+        grid.add(RowKind::Aside, cells(&row));
+    };
+    rest.iter().for_each(|(here, there)| part("rest of the kernel", *here, Some(*there)));
+    user.iter().for_each(|(here, there)| part("user mode", *here, *there));
+    text += &format!("\n{}", grid.render(style));
+    let mut notes = Vec::new();
+    if !lacking.is_empty() {
+        notes.push(format!("no price there, or none here: {}", in_table(&lacking.join(", "))));
+    }
+    if rows.iter().any(|row| !row.is_measured && row.here_ns.is_some()) {
+        notes.push("lines with ~ were not measured in the program, but priced".into());
+    }
+    notes.push("user mode by the costs of instructions, branches and memory of both runs, or by their clocks".into());
+    notes.extend(view.remedy.clone());
+    let notes = notes.iter().map(|note| style.dim(&style.paragraph("  ", note)) + "\n");
+    format!("{text}\n{}", notes.collect::<String>())
+}
+
+fn cells(row: &ElsewhereRow) -> Vec<String> {
+    let time = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string());
+    let mark = if row.is_measured { "" } else { "~" };
+    let range = |there: analysis::statistics::Interval| format!("{} to {}", Nanoseconds(there.low), Nanoseconds(there.high));
+    vec![
+        format!("  {}", in_table(&row.what)),
+        if row.count > 0 { times(row.count) } else { String::new() },
+        format!("{mark}{}", time(row.here_ns)),
+        row.ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+        time(row.there.map(|there| there.value)),
+        row.there.map_or_else(String::new, range),
+    ]
+}
