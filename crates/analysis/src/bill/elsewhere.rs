@@ -3,7 +3,7 @@
 use record::Run;
 
 use super::rows::{Bill, CALLS, PROCESSES};
-use super::written::WrittenBill;
+use super::written::{PricedRow, WrittenBill};
 use crate::predict::MachineState;
 use crate::statistics::{Interval, median};
 
@@ -99,23 +99,6 @@ pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interv
     let middle = (kinds.iter().map(|ratio| ratio.ln()).sum::<f64>() / kinds.len() as f64).exp();
     let ends = [kinds.iter().copied().fold(f64::INFINITY, f64::min), kinds.iter().copied().fold(0.0, f64::max)];
     Some(ordered(middle, ends))
-}
-
-/// A line as a written bill has it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PricedRow<'a> {
-    pub what: &'a str,
-    pub count: u64,
-    pub price_ns: Option<f64>,
-    pub measured: Option<Interval>,
-}
-
-/// What the kernel charged, in ns. Without samples in the kernel, all processor time counts as its own.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Charge {
-    pub kernel_ns: Option<f64>,
-    pub user_ns: Option<f64>,
-    pub counting_ns: f64,
 }
 
 /// What this program adds to a price may grow with it or stay, so the interval holds both.

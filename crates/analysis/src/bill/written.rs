@@ -6,7 +6,6 @@ use record::{Observation, Repetition, printable};
 use serde::Deserialize;
 
 use super::changes::BilledLine;
-use super::elsewhere::{Charge, PricedRow};
 use super::rows::{Bill, BillRow};
 use crate::statistics::Interval;
 
@@ -48,6 +47,23 @@ impl WrittenTime {
             high: self.high_ns.unwrap_or(value).max(value),
         })
     }
+}
+
+/// A line as a written bill has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PricedRow<'a> {
+    pub what: &'a str,
+    pub count: u64,
+    pub price_ns: Option<f64>,
+    pub measured: Option<Interval>,
+}
+
+/// What the kernel charged, in ns. Without samples in the kernel, all processor time counts as its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Charge {
+    pub kernel_ns: Option<f64>,
+    pub user_ns: Option<f64>,
+    pub counting_ns: f64,
 }
 
 impl WrittenBill {
