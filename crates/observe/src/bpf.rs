@@ -27,8 +27,8 @@ use crate::objects;
 use crate::target::Detail;
 use crate::task::Task;
 
-pub(crate) use builder::Whom;
 use builder::Registers;
+pub(crate) use builder::Whom;
 use maps::Maps;
 use request::Request;
 use sampler::Sampler;
@@ -113,18 +113,8 @@ impl Counting {
         let (attached, read) = (Vec::new(), HashMap::new());
         let (reserve, readmits) = (records as u64, whom != Whom::Announced);
         let (requests, waits, refused) = (false, false, 0);
-        let counting = Counting {
-            attached,
-            sampler: None,
-            announce,
-            maps,
-            read,
-            requests,
-            waits,
-            reserve,
-            readmits,
-            refused,
-        };
+        let counting =
+            Counting { attached, sampler: None, announce, maps, read, requests, waits, reserve, readmits, refused };
         Ok((counting, programs))
     }
 

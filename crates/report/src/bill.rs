@@ -16,8 +16,8 @@ use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
 use crate::text::{Style, in_table, times};
 
-pub use elsewhere::{BillElsewhereView, bill_elsewhere};
 pub use changes::{BillChangesView, BillGate, bill_changes, bill_changes_markdown};
+pub use elsewhere::{BillElsewhereView, bill_elsewhere};
 
 /// Rows, pairs and processes beyond these are only counted.
 const MOST_ROWS: usize = 20;

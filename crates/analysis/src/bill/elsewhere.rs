@@ -93,8 +93,7 @@ pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interv
         /// Processors of one clock differ by about this factor in what they do in a cycle.
         const BY_CLOCK: f64 = 1.5;
         let ratio = there.noise.cycle_ns / here.noise.cycle_ns;
-        return (ratio.is_finite() && ratio > 0.0)
-            .then(|| ordered(ratio, [ratio / BY_CLOCK, ratio * BY_CLOCK]));
+        return (ratio.is_finite() && ratio > 0.0).then(|| ordered(ratio, [ratio / BY_CLOCK, ratio * BY_CLOCK]));
     }
     let middle = (kinds.iter().map(|ratio| ratio.ln()).sum::<f64>() / kinds.len() as f64).exp();
     let ends = [kinds.iter().copied().fold(f64::INFINITY, f64::min), kinds.iter().copied().fold(0.0, f64::max)];

@@ -215,7 +215,8 @@ impl Architecture {
     /// Where `struct pt_regs` has what is read to this place of the frame.
     pub(crate) fn offset(&self, place: i16) -> i16 {
         let parts = [Some(self.registers), self.more_registers];
-        let part = parts.into_iter().flatten().find(|(_, size, begin)| (*begin..*begin + *size as i16).contains(&place));
+        let part =
+            parts.into_iter().flatten().find(|(_, size, begin)| (*begin..*begin + *size as i16).contains(&place));
         part.map_or(0, |(at, _, begin)| at as i16 + place - begin)
     }
 }

@@ -286,12 +286,7 @@ impl Program {
         }
     }
 
-    fn load_with(
-        name: &str,
-        instructions: &[Instruction],
-        typed: Option<u32>,
-        log: &mut [u8],
-    ) -> io::Result<Program> {
+    fn load_with(name: &str, instructions: &[Instruction], typed: Option<u32>, log: &mut [u8]) -> io::Result<Program> {
         let mut attributes = LoadProgram {
             kind: typed.map_or(RAW_TRACEPOINT, |_| TRACING),
             attach_type: typed.map_or(0, |_| TYPED_TRACEPOINT),

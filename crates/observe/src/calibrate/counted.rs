@@ -142,7 +142,11 @@ mod tests {
                 Ok(added) => added,
                 Err(why) => return testing::not_tested!("programs cannot be loaded ({why}); run the tests as root"),
             };
-            assert_eq!(added.entry_ns.is_some(), detail == Detail::All, "samples tell what lies outside of them: {added:?}");
+            assert_eq!(
+                added.entry_ns.is_some(),
+                detail == Detail::All,
+                "samples tell what lies outside of them: {added:?}"
+            );
             let cost = added.cost(1.0, [0.0; 2]).expect("a pair within a second");
             let probe = cost.probe.expect("all pairs within a second");
             assert!(probe.low_ns <= probe.per_call_ns && probe.per_call_ns <= probe.high_ns, "{probe:?}");

@@ -1,9 +1,9 @@
 //! What a billed program would take on another machine: the page.
 
+use crate::text::times;
 use analysis::bill::{BillElsewhere, ElsewhereRow};
 use record::Nanoseconds;
 use record::Run;
-use crate::text::times;
 
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
@@ -56,7 +56,8 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
         grid.add(RowKind::Aside, vec![name, none(), here, none(), there, none()]);
     }
     let mut part = |name: &str, here: f64, there: Option<analysis::statistics::Interval>| {
-        let row = ElsewhereRow { what: name.into(), count: 0, here_ns: Some(here), is_measured: true, ratio: None, there };
+        let row =
+            ElsewhereRow { what: name.into(), count: 0, here_ns: Some(here), is_measured: true, ratio: None, there };
         grid.add(RowKind::Aside, cells(&row));
     };
     rest.iter().for_each(|(here, there)| part("rest of the kernel", *here, Some(*there)));
@@ -78,7 +79,8 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
 fn cells(row: &ElsewhereRow) -> Vec<String> {
     let time = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string());
     let mark = if row.is_measured { "" } else { "~" };
-    let range = |there: analysis::statistics::Interval| format!("{} to {}", Nanoseconds(there.low), Nanoseconds(there.high));
+    let range =
+        |there: analysis::statistics::Interval| format!("{} to {}", Nanoseconds(there.low), Nanoseconds(there.high));
     vec![
         format!("  {}", in_table(&row.what)),
         if row.count > 0 { times(row.count) } else { String::new() },

@@ -287,7 +287,10 @@ mod tests {
         let refused = found(&docker, container("wed")).expect_err("there is none");
         assert!(refused.contains("no container `wed` runs here (known: web); `docker ps`"), "{refused}");
         let podman = machine(
-            &[&format!("unified/user.slice/libpod-{STORE}.scope/container"), &format!("unified/libpod-conmon-{STORE}.scope")],
+            &[
+                &format!("unified/user.slice/libpod-{STORE}.scope/container"),
+                &format!("unified/libpod-conmon-{STORE}.scope"),
+            ],
             &[(
                 "home/ann/.local/share/containers/storage/overlay-containers/containers.json",
                 format!("[{{\"id\": \"{STORE}\", \"names\": [\"store\"], \"layer\": \"x\"}}]"),
@@ -297,10 +300,13 @@ mod tests {
         assert_eq!(found(&podman, container("store")), Ok(folder));
         let containerd = machine(
             &[&format!("memory/kubepods/pod1/{WEB}"), &format!("memory/kubepods/pod2/{STORE}")],
-            &[WEB, STORE].map(|id| {
-                let path = format!("run/containerd/io.containerd.runtime.v2.task/k8s.io/{id}/config.json");
-                (path, "{\"annotations\": {\"io.kubernetes.cri.container-name\": \"app\"}}".to_string())
-            }).each_ref().map(|(path, text)| (path.as_str(), text.clone())),
+            &[WEB, STORE]
+                .map(|id| {
+                    let path = format!("run/containerd/io.containerd.runtime.v2.task/k8s.io/{id}/config.json");
+                    (path, "{\"annotations\": {\"io.kubernetes.cri.container-name\": \"app\"}}".to_string())
+                })
+                .each_ref()
+                .map(|(path, text)| (path.as_str(), text.clone())),
         );
         let refused = found(&containerd, container("app")).expect_err("there are two");
         assert!(refused.contains("may be any of these: ") && refused.contains("--cgroup"), "{refused}");
@@ -310,7 +316,8 @@ mod tests {
     #[test]
     fn units_and_pods_are_found_by_their_cgroups() {
         let id = "0b6c1a0e-1111-2222-3333-444455556666";
-        let slice = format!("kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{}.slice", id.replace('-', "_"));
+        let slice =
+            format!("kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{}.slice", id.replace('-', "_"));
         let place = machine(
             &["system.slice/nginx.service", &slice, &format!("kubepods/pod{}", "77")],
             &[
