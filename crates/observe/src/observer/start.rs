@@ -19,7 +19,7 @@ use crate::fold::Fold;
 use crate::target::{ObserveError, Options, Source, Target};
 use crate::traced::Tracer;
 
-/// Records that are free for a command and what it starts until those that ended are read; each takes 17 KB. More come when these are
+/// Records that are free for a command and what it starts until those that ended are read; each takes 22 KB. More come when these are
 /// not enough.
 const FEW: usize = 512;
 /// The same for a whole system, beyond one for each eight tasks that it has.
