@@ -60,7 +60,7 @@ mod tests {
             "{page}"
         );
         for text in
-            ["5 % slower", "1 -> 2 allocations, 64 -> 128 B allocated, 0 -> 64 B kept", "parse: it panicked: no input"]
+            ["5.0 % slower", "1.00 -> 2.00 allocations, 64.0 -> 128 B allocated", "parse: it panicked: no input"]
         {
             assert!(page.contains(text), "{text}: {page}");
         }

@@ -11,6 +11,7 @@ use record::Arrivals;
 use report::Detail;
 
 use super::bench::BenchArgs;
+use super::bill::BillGrowth;
 use super::interference::load;
 use super::value::{arrivals, at_least_one, label, seconds, share, whole};
 use crate::complete;
@@ -227,7 +228,7 @@ pub(crate) struct TimeArgs {
     /// Exit status 4 if one of these grew from the first command to another: more-calls, more-faults, more-switches; implies
     /// --counts
     #[arg(long, value_name = "GROWTH", value_enum, value_delimiter = ',', hide_possible_values = true)]
-    pub fail_on_counts: Vec<super::BillGrowth>,
+    pub fail_on_counts: Vec<BillGrowth>,
     /// Write the times of all runs in hyperfine's JSON
     #[arg(long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,

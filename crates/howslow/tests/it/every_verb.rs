@@ -52,7 +52,7 @@ const SHORT: [&[&str]; 31] = [
     &["history", "remove", "no-such-run-with-a-name-that-is-longer-than-a-narrow-terminal-is-wide"],
     &["contribute", "RUN", "-o", "BOOK"],
     &["report", "RUN", "-o", "page.html", "--force"],
-    &["report", "--gallery", "RUN", "zen-4-kvm"],
+    &["report", "--gallery", "gallery", "zen-4-kvm", "--force"],
     &["import", "HYPERFINE", "-o", "imported.json"],
     &["fleet", "show", "nodes"],
     &["fleet", "show", "nodes", "--all"],

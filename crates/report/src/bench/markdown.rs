@@ -53,7 +53,7 @@ mod tests {
     fn what_changed_is_in_sight_and_the_rest_is_folded() {
         let text = bench_markdown(&example());
         let (open, folded) = text.split_once("<details>").expect("a fold");
-        assert!(open.contains("| **5 % slower** | `sum` |") && open.contains("| inconclusive | `read` |"), "{text}");
+        assert!(open.contains("| **5.0 % slower** | `sum` |") && open.contains("| inconclusive | `read` |"), "{text}");
         assert!(folded.contains("`hash/64`") && folded.contains("called changed in 0 of 4"), "{text}");
     }
 }
