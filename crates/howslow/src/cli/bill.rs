@@ -10,7 +10,9 @@ use super::value::{at_least_one, positive, seconds, share};
 
 const USAGE: &str = "\
 howslow bill [OPTIONS] -- <COMMAND>...
-       howslow bill [OPTIONS] -p <PID> | --cgroup <PATH> | --container <NAME> | --unit <NAME> | --pod <NAME>
+       howslow bill [OPTIONS] -p <PID> | --cgroup <PATH>
+       howslow bill [OPTIONS] --container <NAME> | --unit <NAME>
+       howslow bill [OPTIONS] --pod <NAME>
        howslow bill [OPTIONS] --system
        howslow bill <BILL> <BILL>
        howslow bill <BILL> --on <RUN>";

@@ -2,6 +2,9 @@
 //! (`bpf/names.rs`), so that both ways of counting tell the same.
 
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use super::sys;
 use crate::counts::Counts;
@@ -15,6 +18,8 @@ pub(super) struct Returned {
     pub number: u16,
     pub arguments: [u64; 3],
     pub result: Result<u64, u16>,
+    /// True if it was to create a file that was not there.
+    pub creates: bool,
 }
 
 /// Hashes of the names by which the descriptors of a process were opened, and of that of its working folder. A new process has those of its
@@ -33,10 +38,7 @@ impl Folders {
     }
 
     fn look_up(&mut self, class: u8, thread: u32, call: &Returned, counts: &mut Counts) {
-        let (folder, address) = match class & FIRST {
-            0 => (call.arguments[0] as i32, call.arguments[1]),
-            _ => (WORKING, call.arguments[0]),
-        };
+        let (folder, address) = named(class, &call.arguments);
         let mut name = [0; NAME_SIZE];
         if sys::read(thread, address, &mut name).is_err() {
             return;
@@ -49,10 +51,7 @@ impl Folders {
         } else if class & ENTERS != 0 {
             self.set(WORKING, hash);
         }
-        let flags = if class & SECOND == 0 { call.arguments[1] } else { call.arguments[2] };
-        if class & MAY_CREATE != 0 && flags as i32 & libc::O_CREAT != 0 {
-            counts.creates += 1;
-        }
+        counts.creates += u64::from(call.creates);
     }
 
     /// A copied descriptor, or one that becomes the working folder, passes its hash on.
@@ -71,6 +70,36 @@ impl Folders {
 
     fn set(&mut self, descriptor: i32, hash: u64) {
         self.0.insert(descriptor, hash);
+    }
+}
+
+/// True if a call that begins is to create a file that is not there yet.
+pub(super) fn creates(thread: u32, number: u16, arguments: &[u64; 3]) -> bool {
+    let class = class(number);
+    let flags = arguments[if class & SECOND == 0 { 1 } else { 2 }];
+    if class & MAY_CREATE == 0 || flags as i32 & libc::O_CREAT == 0 {
+        return false;
+    }
+    let (folder, address) = named(class, arguments);
+    let mut bytes = [0; NAME_SIZE];
+    if sys::read(thread, address, &mut bytes).is_err() {
+        return false;
+    }
+    let start = match folder {
+        _ if bytes[0] == b'/' => "root".into(),
+        WORKING => "cwd".into(),
+        descriptor => format!("fd/{descriptor}"),
+    };
+    let mut path = OsString::from(format!("/proc/{thread}/{start}/"));
+    path.push(OsStr::from_bytes(bytes.split(|byte| *byte == 0).next().unwrap_or_default()));
+    !Path::new(&path).exists()
+}
+
+/// The folder that a call names, and the address of the name in it.
+fn named(class: u8, arguments: &[u64; 3]) -> (i32, u64) {
+    match class & FIRST {
+        0 => (arguments[0] as i32, arguments[1]),
+        _ => (WORKING, arguments[0]),
     }
 }
 
@@ -100,7 +129,16 @@ mod tests {
     /// A call of this process, whose memory it may read.
     fn called(folders: &mut Folders, counts: &mut Counts, call: (i64, [u64; 3], Result<u64, u16>)) {
         let (number, arguments, result) = call;
-        folders.note(std::process::id(), &Returned { number: number as u16, arguments, result }, counts);
+        folders.note(
+            std::process::id(),
+            &Returned {
+                number: number as u16,
+                arguments,
+                result,
+                creates: creates(std::process::id(), number as u16, &arguments),
+            },
+            counts,
+        );
     }
 
     fn address(name: &std::ffi::CStr) -> u64 {

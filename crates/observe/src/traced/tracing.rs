@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use record::Usage;
 
-use super::names::{Folders, Returned};
+use super::names::{Folders, Returned, creates};
 use super::status;
 use super::sys::{self, AtCall, Event, Resume};
 use crate::counts::Call;
@@ -38,6 +38,8 @@ struct Tracee {
     inside: Option<Call>,
     /// The arguments of that call.
     arguments: [u64; 3],
+    /// True if it is to create a file that was not there when it began.
+    creates: bool,
     /// The call before.
     last: Option<Call>,
     /// Those of its process.
@@ -254,6 +256,10 @@ impl Tracee {
             _ => Call::beyond(number as u32),
         };
         self.inside = Some(call);
+        self.creates = match (call, detail) {
+            (Call::Native(number), Detail::All) => creates(self.task.thread, number, &self.arguments),
+            _ => false,
+        };
         // Calls that end the task do not return, so they are counted here.
         let ends = match call {
             Call::Native(number) => [libc::SYS_exit, libc::SYS_exit_group].contains(&i64::from(number)),
@@ -269,7 +275,8 @@ impl Tracee {
         let Some(call) = self.inside.take() else { return };
         let counts = &mut self.task.counts;
         if let Call::Native(number) = call {
-            held(&self.folders).note(self.task.thread, &Returned { number, arguments: self.arguments, result }, counts);
+            let call = Returned { number, arguments: self.arguments, result, creates: self.creates };
+            held(&self.folders).note(self.task.thread, &call, counts);
         }
         let times = counts.calls.entry(call).or_default();
         times.count += 1;

@@ -79,9 +79,8 @@ impl NamedCgroup {
         };
         let ids = ids_of(name, &known);
         let is_it = |folder: &str| match self {
-            NamedCgroup::Container(_) => container_in(folder).is_some_and(|id| {
-                ids.contains(&id) || (is_id(name) && id.starts_with(name.as_str()))
-            }),
+            NamedCgroup::Container(_) => container_in(folder)
+                .is_some_and(|id| ids.contains(&id) || (is_id(name) && id.starts_with(name.as_str()))),
             NamedCgroup::Unit(_) => folder == name || folder.strip_suffix(".service") == Some(name),
             NamedCgroup::Pod(_) => pod_in(folder).is_some_and(|id| id == *name || ids.contains(&id)),
         };

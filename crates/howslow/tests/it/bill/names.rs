@@ -100,7 +100,7 @@ fn a_tracer_counts_the_same_names_and_creations_as_the_kernel() {
         (together["distinct_names"].as_u64(), together["creates"].as_u64())
     };
     let kernel = counted("ebpf");
-    assert!(kernel.0.is_some_and(|names| names > 80) && kernel.1 == Some(3), "{kernel:?}");
+    assert!(kernel.0.is_some_and(|names| names > 80) && kernel.1 == Some(1), "{kernel:?}: later it is there");
     assert_eq!(counted("ptrace"), kernel);
 }
 

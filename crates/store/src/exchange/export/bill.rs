@@ -143,7 +143,8 @@ mod tests {
     #[test]
     fn an_exposition_has_families_with_types_and_ends() {
         let errors = vec![NamedCount { name: "ENOENT".into(), count: 2 }];
-        let call = CallCount { call: "read".into(), count: 23, bytes: Some(4096), wakes: 5, errors, ..CallCount::default() };
+        let call =
+            CallCount { call: "read".into(), count: 23, bytes: Some(4096), wakes: 5, errors, ..CallCount::default() };
         let seen = Observation {
             what: "sh -c \"a\\b\"".into(),
             source: "eBPF".into(),
