@@ -11,7 +11,8 @@ use super::value::{at_least_one, positive, seconds, share};
 const USAGE: &str = "\
 howslow bill [OPTIONS] -- <COMMAND>...
        howslow bill [OPTIONS] -p <PID> | --cgroup <PATH>
-       howslow bill [OPTIONS] --container <NAME> | --unit <NAME>
+       howslow bill [OPTIONS] --container <NAME>
+       howslow bill [OPTIONS] --unit <NAME>
        howslow bill [OPTIONS] --pod <NAME>
        howslow bill [OPTIONS] --system
        howslow bill <BILL> <BILL>
