@@ -123,18 +123,19 @@ pub(crate) fn end_group(pid: libc::pid_t) {
 /// Kills and reaps every remaining child. Descendants that left the group are our orphans by now, or become so when
 /// their parents die: hence the loop. It gives up on processes that the kernel does not release.
 pub fn end_orphans() {
-    let all_stuck = own_children().into_iter().all(is_stuck);
+    let all_stuck = own_children().is_some_and(|children| children.into_iter().all(is_stuck));
     let patience = if all_stuck { KNOWN_STUCK } else { LAST_BREATH };
     // Time since the last child ended. Thousands of children may take longer than the limit for one.
     let mut last = Instant::now();
     loop {
-        let children = own_children();
+        // Without /proc they are not known, and those that were killed with their group are waited for.
+        let children = own_children().unwrap_or_default();
         children.iter().copied().for_each(kill);
         // As many as were killed, before the rest is looked for: with one at a time, thousands took minutes.
         for _ in 0..children.len().max(1) {
             match process::wait(WaitOptions::NOHANG) {
                 Err(_) => return,
-                Ok(None) if own_children().is_empty() || last.elapsed() > patience => return,
+                Ok(None) if own_children().is_some_and(|left| left.is_empty()) || last.elapsed() > patience => return,
                 Ok(None) => {
                     std::thread::sleep(Duration::from_micros(200));
                     break;
@@ -155,9 +156,8 @@ fn is_stuck(pid: libc::pid_t) -> bool {
 }
 
 /// The ids of our children, if the kernel lists them.
-fn own_children() -> Vec<libc::pid_t> {
-    let text = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
-    text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+fn own_children() -> Option<Vec<libc::pid_t>> {
+    children_in("/proc/thread-self/children")
 }
 
 fn reap(pid: libc::pid_t, options: WaitOptions) -> Option<Reaped> {
@@ -187,7 +187,7 @@ pub fn is_crowd(pid: libc::pid_t) -> bool {
         return true;
     }
     // Descendants whose parents have ended are children of this process.
-    started_by(pid, crowd).len() >= crowd || own_children().len() > crowd
+    started_by(pid, crowd).len() >= crowd || own_children().is_some_and(|children| children.len() > crowd)
 }
 
 /// The processes that descend from this one, at most `most`.
@@ -203,7 +203,11 @@ fn started_by(pid: libc::pid_t, most: usize) -> Vec<libc::pid_t> {
 
 /// The children of a process, if the kernel lists them.
 fn children_of(pid: libc::pid_t) -> Option<Vec<libc::pid_t>> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    children_in(&format!("/proc/{pid}/task/{pid}/children"))
+}
+
+fn children_in(file: &str) -> Option<Vec<libc::pid_t>> {
+    let text = std::fs::read_to_string(file).ok()?;
     Some(text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect())
 }
 
