@@ -28,7 +28,6 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use report::document::DOCUMENTS;
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use bill::{BillArgs, BillFormat, BillGrowth, CountingSource, StackWeight};
@@ -200,7 +199,7 @@ pub(crate) struct JsonArgs {
 
 /// The documents that have a schema.
 fn documents() -> PossibleValuesParser {
-    PossibleValuesParser::new(DOCUMENTS.iter().map(|(name, _)| *name))
+    PossibleValuesParser::new(report::document::documents())
 }
 
 /// The command line as clap describes it, with running text in its help that is filled to the width there is.

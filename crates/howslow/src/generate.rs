@@ -3,14 +3,12 @@
 use std::path::Path;
 
 use anyhow::Context;
-use report::document::DOCUMENTS;
 
 use crate::cli;
 use crate::output::{self, Misuse, Outcome};
 
 pub(crate) fn schema(document: &str) -> anyhow::Result<Outcome> {
-    let schema = DOCUMENTS.iter().find(|(name, _)| *name == document).map(|(_, schema)| *schema);
-    output::print(schema.with_context(|| format!("there is no document '{document}'"))?)?;
+    output::print(&report::document::schema(document).with_context(|| format!("there is no document '{document}'"))?)?;
     Ok(Outcome::Done)
 }
 

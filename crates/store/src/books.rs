@@ -1,16 +1,18 @@
 //! The books that come with howslow.
 
+use std::io::Read;
+
 use record::{Book, Run};
 
-/// Name and text of a book.
+/// Name and packed text of a book.
 macro_rules! book {
     ($name:literal) => {
-        ($name, include_str!(concat!("../books/", $name, ".toml")))
+        ($name, include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".deflate")))
     };
 }
 
-/// Name and text of every book: the papers' machines, the cores of today, then the reference machines.
-pub(crate) const BOOKS: &[(&str, &str)] = &[
+/// The books of published costs: the papers' machines, then the cores of today.
+const BOOKS: &[(&str, &[u8])] = &[
     book!("pdp-11-24"),
     book!("multics-645"),
     book!("multics-6180"),
@@ -25,31 +27,32 @@ pub(crate) const BOOKS: &[(&str, &str)] = &[
     book!("zen-3"),
     book!("zen-4"),
     book!("neoverse-n1"),
-    book!("zen-4-kvm"),
-    book!("granite-rapids-kvm"),
-    book!("sapphire-rapids-kvm"),
 ];
 
-/// The line that makes a book a reference machine.
-const REFERENCE: &str = "\n[reference]\n";
+/// The reference machines, which were measured with howslow.
+const REFERENCES: &[(&str, &[u8])] = &[book!("zen-4-kvm"), book!("granite-rapids-kvm"), book!("sapphire-rapids-kvm")];
 
-fn is_reference(text: &str) -> bool {
-    text.contains(REFERENCE)
+/// The text of the book or reference machine of this name, if it comes with howslow.
+pub(crate) fn text_of(name: &str) -> Option<String> {
+    let (_, packed) = BOOKS.iter().chain(REFERENCES).find(|(known, _)| *known == name)?;
+    let mut text = String::new();
+    flate2::read::DeflateDecoder::new(*packed).read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 /// The names of the books of published costs.
 pub fn book_names() -> impl Iterator<Item = &'static str> {
-    BOOKS.iter().filter(|(_, text)| !is_reference(text)).map(|(name, _)| *name)
+    BOOKS.iter().map(|(name, _)| *name)
 }
 
 /// The names of the reference machines.
 pub fn reference_names() -> impl Iterator<Item = &'static str> {
-    BOOKS.iter().filter(|(_, text)| is_reference(text)).map(|(name, _)| *name)
+    REFERENCES.iter().map(|(name, _)| *name)
 }
 
 /// The reference machines of an architecture, each in the form of a run.
 pub fn references(architecture: &str) -> Vec<Run> {
-    let books = BOOKS.iter().filter(|(_, text)| is_reference(text)).filter_map(|(_, text)| Book::from_toml(text).ok());
+    let books = reference_names().filter_map(text_of).filter_map(|text| Book::from_toml(&text).ok());
     books.filter(|book| book.machine.architecture == architecture).map(|book| book.run()).collect()
 }
 

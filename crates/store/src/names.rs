@@ -4,7 +4,7 @@ use std::path::Path;
 
 use record::{Book, Run};
 
-use crate::books::BOOKS;
+use crate::books::text_of;
 use crate::error::StoreError;
 use crate::page::{is_page, open_page};
 
@@ -27,8 +27,8 @@ pub fn open_file(path: &Path) -> Result<Run, StoreError> {
 /// # Errors
 /// If the text is not a valid book.
 pub fn book(name: &str) -> Option<Result<Book, StoreError>> {
-    let (name, text) = BOOKS.iter().find(|(known, _)| *known == name)?;
-    Some(Book::from_toml(text).map_err(|source| StoreError::Book { name: (*name).into(), source }))
+    let text = text_of(name)?;
+    Some(Book::from_toml(&text).map_err(|source| StoreError::Book { name: name.into(), source }))
 }
 
 fn open_book(path: &Path) -> Result<Book, StoreError> {
