@@ -3,11 +3,13 @@
 
     study.py build FOLDER                    compiles the kinds of code and the benches of each tool that is installed
     study.py run FOLDER SECONDS [NAME...]    takes pairs for so long, in an order that is shuffled anew each pass; appends them to
-                                             FOLDER/pairs.jsonl. NAMEs are tools, kinds, or `busy` for beside a compilation
+                                             FOLDER/pairs.jsonl. NAMEs are tools, kinds, `busy` for beside a compilation, or
+                                             `others` for beside what others compile
     study.py show FOLDER                     the table, with Wilson's 95 % intervals
 
 Each pair takes about two seconds with each tool. The two sides are copies of one shared object (null), or one of which does 3 %
-more. HOWSLOW names the program [howslow], BENCHSTAT that of Go [benchstat], PYTHON one that has pyperf [python3].
+more. HOWSLOW names the program [howslow], BENCHSTAT that of Go [benchstat], PYTHON one that has pyperf [python3]; BEFORE may hold
+words of a shell to run before each pair. nanobench.h must be where the compiler finds it.
 """
 
 import json
@@ -25,32 +27,32 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 KINDS = ["arithmetic", "hashing", "memory", "allocation", "calls"]
 SIDES = ["base", "same", "more"]
+# Programs find the kinds beside themselves.
+BESIDE = "-Wl,-rpath,$ORIGIN"
 
 
 def program(name):
     return os.environ.get(name.upper(), name)
 
 
-def output(folder, side, words, **environment):
-    """What a program prints that uses the kinds of this side."""
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder / side), "HOWSLOW_DATA": str(folder / "data"), **environment}
+def output(folder, words, fine=(0,), **environment):
+    """What a program prints that ends with one of these statuses."""
+    environment = {**os.environ, "HOWSLOW_DATA": str(folder / "data"), **environment}
     done = subprocess.run(words, capture_output=True, text=True, env=environment, cwd=folder, check=False)
-    if done.returncode != 0:
+    if done.returncode not in fine:
         raise RuntimeError(f"{words}: {done.stderr[-500:]}")
     return done.stdout
 
 
 def howslow(folder, kind, side):
-    routines = [f"{folder}/{one}/libkinds.so:{kind}" for one in ("base", side)]
-    text = output(folder, "base", [program("howslow"), "time", "--budget", "2s", "--precision", "0.1%", "--json", "--summary",
-                                   "--reference", routines[0], *routines])
-    (found,) = json.loads(text)["ratios"]
-    return found.get("verdict"), found.get("low"), found.get("high")
+    words = [program("howslow"), "time", "--budget", "2s", "--json", "--exact", "--filter", f"bench_{kind}", "--bench"]
+    (found,) = json.loads(output(folder, [*words, f"{folder}/base/own", f"{folder}/{side}/own"]))["benchmarks"]
+    return found["verdict"], found["low"], found["high"]
 
 
 def howslow_commands(folder, kind, side):
     commands = [f"{folder}/{one}/runner {kind}" for one in ("base", side)]
-    text = output(folder, "base", [program("howslow"), "time", "--budget", "2s", "--precision", "0.1%", "--json", "--summary",
+    text = output(folder, [program("howslow"), "time", "--budget", "2s", "--precision", "0.1%", "--json", "--summary",
                                    "--reference", commands[0], "-c", commands[0], "-c", commands[1]])
     (found,) = json.loads(text)["ratios"]
     return found.get("verdict"), found.get("low"), found.get("high")
@@ -59,7 +61,7 @@ def howslow_commands(folder, kind, side):
 def hyperfine(folder, kind, side):
     """Its own script judges by Welch's t test at 5 %."""
     file = folder / "hyperfine.json"
-    output(folder, "base", ["hyperfine", "-N", "-w", "3", "-r", "100", "--export-json", str(file), f"{folder}/base/runner {kind}",
+    output(folder, ["hyperfine", "-N", "-w", "3", "-r", "100", "--export-json", str(file), f"{folder}/base/runner {kind}",
                             f"{folder}/{side}/runner {kind}"])
     one, two = (result["times"] for result in json.loads(file.read_text())["results"])
     error = math.sqrt(sum(statistics.variance(times) / len(times) for times in (one, two)))
@@ -72,10 +74,14 @@ def changed(difference, limit):
 
 def google(folder, kind, side):
     """Its compare.py judges by the U test of Mann and Whitney at 5 %, over nine repetitions."""
-    words = [str(folder / "google"), f"--benchmark_filter=bench_{kind}", "--benchmark_repetitions=9", "--benchmark_min_time=0.06",
+    words = [f"--benchmark_filter=bench_{kind}", "--benchmark_repetitions=9", "--benchmark_min_time=0.06",
              "--benchmark_format=json"]
-    one, two = ([run["real_time"] for run in json.loads(output(folder, one, words))["benchmarks"] if run["run_type"] == "iteration"]
-                for one in ("base", side))
+
+    def times(one):
+        runs = json.loads(output(folder, [f"{folder}/{one}/google", *words]))["benchmarks"]
+        return [run["real_time"] for run in runs if run["run_type"] == "iteration"]
+
+    one, two = times("base"), times(side)
     below = sum(a < b for a in one for b in two)
     # Of nine and nine: U at most 17 has p < 0.05.
     return changed(below - 40.5, 40.5 - 17.5)
@@ -83,20 +89,20 @@ def google(folder, kind, side):
 
 def go(folder, kind, side):
     """benchstat judges by the U test at 5 %, over ten counts."""
-    files = [folder / f"go-{one}.txt" for one in ("old", "new")]
+    files = [folder / f"go-{place}.txt" for place in ("old", "new")]
     for one, file in zip(("base", side), files):
-        words = [str(folder / "go.test"), "-test.run=^$", f"-test.bench={kind.capitalize()}", "-test.count=10",
+        words = [f"{folder}/{one}/go.test", "-test.run=^$", f"-test.bench={kind.capitalize()}", "-test.count=10",
                  "-test.benchtime=60ms"]
-        file.write_text(output(folder, one, words))
-    found = re.search(r"([+-][\d.]+)% \(p=", output(folder, "base", [program("benchstat"), *map(str, files)]))
+        file.write_text(output(folder, words))
+    found = re.search(r"([+-][\d.]+)% \(p=", output(folder, [program("benchstat"), *map(str, files)]))
     return changed(float(found[1]) if found else 0.0, 0.0)
 
 
 def criterion(folder, kind, side):
     home = {"CRITERION_HOME": str(folder / "criterion")}
-    words = [str(folder / "criterion-bench"), "--bench", "--exact", kind, "--noplot"]
-    output(folder, "base", [*words, "--save-baseline", "old"], **home)
-    text = output(folder, side, [*words, "--baseline", "old"], **home)
+    words = ["--bench", "--exact", kind, "--noplot"]
+    output(folder, [f"{folder}/base/criterion", *words, "--save-baseline", "old"], **home)
+    text = output(folder, [f"{folder}/{side}/criterion", *words, "--baseline", "old"], **home)
     interval = re.search(r"change:\s*\[([-+−\d.]+)% [-+−\d.]+% ([-+−\d.]+)%\]", text)
     low, high = (1 + float(end.replace("−", "-")) / 100 for end in interval.groups()) if interval else (None, None)
     verdict = "slower" if "has regressed" in text else "faster" if "has improved" in text else "inconclusive"
@@ -106,7 +112,7 @@ def criterion(folder, kind, side):
 def divan(folder, kind, side):
     """It judges nothing. Its medians count as different beyond half of what is to be seen, 1.5 %."""
     def median(one):
-        text = output(folder, one, [str(folder / "divan-bench"), "--bench", kind])
+        text = output(folder, [f"{folder}/{one}/divan", "--bench", "--min-time", "0.9", kind])
         line = next(line for line in text.splitlines() if kind in line)
         number, unit = re.findall(r"([\d.]+) (ns|µs|ms|s)\b", line)[2]
         return float(number) * {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[unit]
@@ -114,19 +120,35 @@ def divan(folder, kind, side):
     return changed(median(side) / median("base") - 1, 0.015)
 
 
+def tango(folder, kind, side):
+    """It marks what it finds significant with a star, and fails if that is slower."""
+    words = [f"{folder}/{side}/tango", "compare", f"{folder}/base/tango", "-t", "1.8", "-f", kind]
+    found = re.search(r"([+-][\d.]+)%(\*?)", output(folder, words, fine=(0, 1)))
+    return changed(float(found[1]) if found[2] else 0.0, 0.0)
+
+
+def nanobench(folder, kind, side):
+    """Its interval is of 95 %, by the sign test, over a thousand rounds."""
+    text = output(folder, [f"{folder}/base/nano", *(f"{folder}/{one}/libkinds.so" for one in ("base", side)), kind])
+    significant, low, high = text.split()
+    low, high = float(low), float(high)
+    return changed(low + high - 2 if int(significant) else 0.0, 0.0)[0], low, high
+
+
 def pyperf(folder, kind, side):
     files = []
     for one in ("base", side):
         files.append(folder / f"pyperf-{len(files)}.json")
         files[-1].unlink(missing_ok=True)
-        output(folder, one, [program("python"), str(HERE / "with_pyperf.py"), "-p", "4", "-n", "6", "-w", "1", "--min-time", "0.02",
+        output(folder, [program("python"), str(HERE / "with_pyperf.py"), "-p", "4", "-n", "6", "-w", "1", "--min-time", "0.02",
                              "-q", "--inherit-environ", "KINDS,KIND", "-o", str(files[-1])],
                KINDS=str(folder / one / "libkinds.so"), KIND=kind)
-    text = output(folder, "base", [program("python"), "-m", "pyperf", "compare_to", *map(str, files)])
+    text = output(folder, [program("python"), "-m", "pyperf", "compare_to", *map(str, files)])
     return ("slower" if "slower" in text else "faster" if "faster" in text else "inconclusive"), None, None
 
 
-TOOLS = {tool.__name__: tool for tool in (howslow, howslow_commands, hyperfine, google, go, criterion, divan, pyperf)}
+TOOLS = {tool.__name__: tool
+         for tool in (howslow, howslow_commands, hyperfine, google, go, criterion, divan, tango, nanobench, pyperf)}
 
 
 def build(folder):
@@ -137,26 +159,30 @@ def build(folder):
         more = "-DMORE=30" if side == "more" else "-DMORE=0"
         run("cc", "-O2", "-fno-builtin", "-shared", "-fPIC", more, "-o", folder / side / "libkinds.so", HERE / "kinds.c")
         run("cc", "-O2", "-fno-builtin", more, "-o", folder / side / "runner", HERE / "runner.c", HERE / "kinds.c")
-    link = [f"-L{folder}/base", "-lkinds"]
+    link = [f"-L{folder}/base", "-lkinds", BESIDE]
     steps = {
-        "google": lambda: run("c++", "-O2", "-o", folder / "google", HERE / "google.cc", "-lbenchmark", *link, "-lpthread"),
-        "go": lambda: run("go", "test", "-c", "-o", folder / "go.test", ".", cwd=HERE / "go",
-                          env={**os.environ, "CGO_LDFLAGS": " ".join(link), "GOFLAGS": "-mod=mod"}),
-        "rust": lambda: build_rust(folder, run),
+        "own": lambda to: run("cc", "-O2", "-w", f"-I{HERE}/../../harness/c", "-o", to, HERE / "own.c", *link),
+        "nano": lambda to: run("c++", "-O2", "-o", to, HERE / "nano.cc"),
+        "google": lambda to: run("c++", "-O2", "-o", to, HERE / "google.cc", "-lbenchmark", *link, "-lpthread"),
+        "go.test": lambda to: run("go", "test", "-c", "-o", to, ".", cwd=HERE / "go",
+                                  env={**os.environ, "CGO_LDFLAGS": " ".join(link), "GOFLAGS": "-mod=mod"}),
+        **{name: lambda to, name=name: build_rust(folder, run, name, to) for name in ("criterion", "divan", "tango")},
     }
     for name, step in steps.items():
         try:
-            step()
+            step(folder / "base" / name)
+            for side in SIDES[1:]:
+                shutil.copy(folder / "base" / name, folder / side / name)
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"{name} is left out: {error}", file=sys.stderr)
 
 
-def build_rust(folder, run):
+def build_rust(folder, run, name, to):
     shutil.copytree(HERE / "rust", folder / "rust", dirs_exist_ok=True)
-    run("cargo", "bench", "--no-run", cwd=folder / "rust", env={**os.environ, "RUSTFLAGS": f"-L {folder}/base"})
-    for name in ("criterion", "divan"):
-        built = max((folder / "rust/target/release/deps").glob(f"with_{name}-*[0-9a-f]"), key=os.path.getmtime)
-        shutil.copy(built, folder / f"{name}-bench")
+    words = ["cargo", "bench", "--no-run", "--bench", f"with_{name}"]
+    run(*words, cwd=folder / "rust", env={**os.environ, "RUSTFLAGS": f"-L {folder}/base -C link-arg={BESIDE}"})
+    built = (folder / "rust/target/release/deps").glob(f"with_{name}-*[0-9a-f]")
+    shutil.copy(max(built, key=os.path.getmtime), to)
 
 
 def measure(folder, seconds, names):
@@ -171,6 +197,7 @@ def measure(folder, seconds, names):
             for tool, kind, side in pairs:
                 if time.monotonic() > end:
                     return
+                subprocess.run(["sh", "-c", os.environ.get("BEFORE", ":")], check=False)
                 begun, before = time.monotonic(), os.times()
                 try:
                     verdict, low, high = TOOLS[tool](folder, kind, side)
@@ -179,8 +206,9 @@ def measure(folder, seconds, names):
                     continue
                 after = os.times()
                 used = after.children_user + after.children_system - before.children_user - before.children_system
-                pair = {"tool": tool, "kind": kind, "side": side, "busy": load is not None, "verdict": verdict, "low": low,
-                        "high": high, "seconds": round(time.monotonic() - begun, 2), "cpu": round(used, 2)}
+                pair = {"tool": tool, "kind": kind, "side": side, "busy": load is not None or "others" in names,
+                        "verdict": verdict, "low": low, "high": high, "seconds": round(time.monotonic() - begun, 2), "cpu": round(used, 2),
+                        "load": round(os.getloadavg()[0], 1)}
                 with open(folder / "pairs.jsonl", "a", encoding="utf-8") as file:
                     file.write(json.dumps(pair) + "\n")
     finally:

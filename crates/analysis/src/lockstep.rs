@@ -112,7 +112,31 @@ const MOST_TIMES: f64 = 1000.0;
 
 /// Compares two things from blocks in the order taken, by round. `None` without a usable block.
 pub fn compare(rounds: &[Vec<Block>], judging: Judging) -> Option<Lockstep> {
-    let rounds = log_ratios(rounds);
+    let only_quiet = only_quiet(rounds.iter().flatten());
+    judged(rounds.iter().map(|round| log_ratios(round, only_quiet)), judging)
+}
+
+/// The same of rounds that have a pair of processes each, and its mirror, in which all was done in the other order (empty if there
+/// was none). Their mean counts: what comes to the side that begins cancels, and is no scatter.
+pub fn compare_mirrored(rounds: &[[Vec<Block>; 2]], judging: Judging) -> Option<Lockstep> {
+    let only_quiet = only_quiet(rounds.iter().flatten().flatten());
+    let around_mean = |[one, mirror]: &[Vec<Block>; 2]| {
+        let values = log_ratios(one, only_quiet);
+        if mirror.is_empty() { Some(values) } else { centred(values, log_ratios(mirror, only_quiet)) }
+    };
+    judged(rounds.iter().filter_map(around_mean), judging)
+}
+
+/// The values of both, moved to the mean of their locations. `None` if either has none.
+fn centred(one: Vec<f64>, other: Vec<f64>) -> Option<Vec<f64>> {
+    let half = (Located::of(&other)?.value - Located::of(&one)?.value) / 2.0;
+    let moved = other.into_iter().map(|value| value - half);
+    Some(one.into_iter().map(|value| value + half).chain(moved).collect())
+}
+
+/// The verdict on rounds of logarithms of ratios.
+fn judged(rounds: impl Iterator<Item = Vec<f64>>, judging: Judging) -> Option<Lockstep> {
+    let rounds: Vec<Vec<f64>> = rounds.filter(|round| !round.is_empty()).collect();
     let blocks = rounds.iter().map(Vec::len).sum();
     let located = located(&rounds)?;
     let half = located.reach(0.05, judging.part);
@@ -143,15 +167,19 @@ fn more(value: f64, band: f64, half: f64, limit: f64) -> Option<f64> {
     (times > 1.0 && times < MOST_TIMES).then_some(times)
 }
 
-/// The logarithms of the ratios of the blocks that count, by round.
-fn log_ratios(rounds: &[Vec<Block>]) -> Vec<Vec<f64>> {
-    let all = rounds.iter().flatten();
-    let (count, quiet) = (all.clone().count(), all.filter(|block| block.quiet).count());
-    let only_quiet = quiet >= ENOUGH_QUIET && quiet as f64 >= SHARE_QUIET * count as f64;
-    let counting = |round: &Vec<Block>| -> Vec<f64> {
-        round.iter().filter(|block| block.quiet || !only_quiet).filter_map(Block::log_ratio).collect()
-    };
-    rounds.iter().map(counting).filter(|round| !round.is_empty()).collect()
+/// Whether enough blocks are quiet, so that only they count.
+fn only_quiet<'b>(all: impl Iterator<Item = &'b Block>) -> bool {
+    let (mut count, mut quiet) = (0, 0);
+    for block in all {
+        count += 1;
+        quiet += usize::from(block.quiet);
+    }
+    quiet >= ENOUGH_QUIET && quiet as f64 >= SHARE_QUIET * f64::from(count)
+}
+
+/// The logarithms of the ratios of the blocks that count.
+fn log_ratios(round: &[Block], only_quiet: bool) -> Vec<f64> {
+    round.iter().filter(|block| block.quiet || !only_quiet).filter_map(Block::log_ratio).collect()
 }
 
 /// Where the values of these rounds lie.

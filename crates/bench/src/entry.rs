@@ -62,6 +62,7 @@ impl Benchmark {
     }
 
     /// A loop around nothing.
+    #[cfg(unix)]
     pub fn empty() -> Benchmark {
         let case = Case::new(&[], |bencher| bencher.bench(|| ()));
         Benchmark { name: String::new(), threads: 1, ignored: false, case }

@@ -1,7 +1,7 @@
-//! Two bench programs in lockstep: batches of both alternate on one CPU, in pairs of new processes, and what was seen at the same
+//! Two bench programs in lockstep: batches of both alternate on one CPU, in rounds of new processes, and what was seen at the same
 //! moment is compared. How blocks become a verdict is `analysis::lockstep`.
 
-mod pair;
+mod round;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use fastrand::Rng;
 use measure::{MeasureError, Progress, QuietCore, Signals};
 use system::guard::apart;
 
-use pair::{PairOrder, PairTaken};
+use round::{RoundOrder, RoundTaken};
 
 /// What to compare.
 pub struct RacePlan {
@@ -40,8 +40,8 @@ pub struct RacePlan {
 pub struct RacedBenchmark {
     /// Its name.
     pub name: String,
-    /// The blocks of each pair of processes.
-    pub rounds: Vec<Vec<Block>>,
+    /// The blocks of each round: of a pair of processes, and of its mirror, if there was one.
+    pub rounds: Vec<[Vec<Block>; 2]>,
     /// What both allocate per iteration, if they count it.
     pub allocations: [Option<AllocatedEach>; 2],
     /// Why there is nothing, or no more.
@@ -69,13 +69,18 @@ pub struct Race {
     pub pinned: bool,
 }
 
-/// Pairs of processes for each benchmark: what differs by chance from process to process is averaged over them.
-const PAIRS: u32 = 8;
+/// Rounds of each benchmark, fewer if the set-up takes long: what differs by chance from process to process is averaged over them.
+const ROUNDS: u32 = 24;
 
 impl RacedBenchmark {
+    /// All blocks.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.rounds.iter().flatten().flatten()
+    }
+
     /// The median times of an iteration of both sides, in ns.
     pub fn medians(&self) -> Option<[f64; 2]> {
-        let of = |side: fn(&Block) -> f64| median(self.rounds.iter().flatten().map(side));
+        let of = |side: fn(&Block) -> f64| median(self.blocks().map(side));
         Some([of(|block| block.base)?, of(|block| block.other)?])
     }
 }
@@ -110,7 +115,7 @@ pub fn race(plan: &RacePlan, on_progress: &mut dyn FnMut(&Progress)) -> Result<R
         pinned: true,
     };
     let mut interrupted = None;
-    'all: for pass in 0..PAIRS {
+    'all: for pass in 0..ROUNDS {
         let mut order: Vec<usize> = (0..plan.names.len()).collect();
         course.random.shuffle(&mut order);
         for (place, index) in order.into_iter().enumerate() {
@@ -119,9 +124,9 @@ pub fn race(plan: &RacePlan, on_progress: &mut dyn FnMut(&Progress)) -> Result<R
                 break 'all;
             }
             on_progress(&course.progress(pass, place, index));
-            let failed = course.pair(pass, index);
+            let failed = course.round(pass, index);
             interrupted = signals.come();
-            // A signal to all processes also ends those of the pair.
+            // A signal to all processes also ends those of the round.
             if let Some(why) = failed.filter(|_| interrupted.is_none()) {
                 course.state[index].benchmark.failure = Some(why);
             }
@@ -163,26 +168,27 @@ impl Course<'_> {
         Progress {
             item: self.state[index].benchmark.name.clone(),
             done: pass * count + place as u32,
-            total: PAIRS * count,
+            total: ROUNDS * count,
             left: Duration::from_secs_f64(left),
         }
     }
 
-    /// Runs one pair of processes, unless the benchmark has had its time or has failed. Returns why it failed.
-    fn pair(&mut self, pass: u32, index: usize) -> Option<String> {
-        /// Fewer pairs say nothing of what differs between them.
-        const LEAST_PAIRS: u32 = 2;
+    /// Runs one round, unless the benchmark has had its time or has failed. Returns why it failed.
+    fn round(&mut self, pass: u32, index: usize) -> Option<String> {
+        /// Fewer rounds say nothing of what differs between them.
+        const LEAST_ROUNDS: u32 = 2;
         let (plan, running) = (self.plan, &mut self.state[index]);
-        let is_over = running.spent >= plan.each_s && pass >= LEAST_PAIRS;
+        let is_over = running.spent >= plan.each_s && pass >= LEAST_ROUNDS;
         if running.benchmark.failure.is_some() || is_over {
             return None;
         }
-        let slice = ((plan.each_s - running.spent) / f64::from(PAIRS - pass)).max(0.0);
+        let slice = ((plan.each_s - running.spent) / f64::from(ROUNDS - pass)).max(0.0);
         let program = |side: usize| plan.sides[side][pass as usize % plan.sides[side].len()].clone();
-        let order = PairOrder {
+        let order = RoundOrder {
             programs: [program(0), program(1)],
             name: running.benchmark.name.clone(),
             seconds: slice,
+            longest: plan.each_s / 2.0,
             times: running.times,
             patience: plan.patience,
             all_cpus: plan.all_cpus,
@@ -191,7 +197,7 @@ impl Course<'_> {
         };
         let began = Instant::now();
         // A batch that hangs is given up inside; this is for what hangs elsewhere.
-        let patience = Duration::from_secs_f64(slice + 8.0 * plan.patience + 60.0);
+        let patience = Duration::from_secs_f64(slice + 16.0 * plan.patience + 60.0);
         let moments = &mut self.moments;
         let taken = apart(patience, || order.take(moments)).unwrap_or_else(|lost| Err(lost.to_string()));
         running.spent += began.elapsed().as_secs_f64();
@@ -208,9 +214,9 @@ impl Course<'_> {
 }
 
 impl RacedBenchmark {
-    fn take_in(&mut self, (_, _, blocks, allocations): PairTaken) {
+    fn take_in(&mut self, (_, _, blocks, allocations): RoundTaken) {
         let block = |(base, other, quiet): (f64, f64, bool)| Block { base, other, quiet };
-        self.rounds.push(blocks.into_iter().map(block).collect());
+        self.rounds.push(blocks.map(|pair| pair.into_iter().map(block).collect()));
         for (known, taken) in self.allocations.iter_mut().zip(allocations) {
             *known = known.or(taken.map(|(calls, bytes, kept)| AllocatedEach { calls, bytes, kept }));
         }

@@ -134,6 +134,24 @@ fn what_processes_differ_by_is_seen_only_between_them() {
 }
 
 #[test]
+fn what_comes_to_the_side_that_begins_cancels() {
+    let mut random = Rng::with_seed(6);
+    let rounds: Vec<[Vec<Block>; 2]> =
+        (0..24).map(|_| [1.15, 1.0 / 1.15].map(|by| blocks(&mut random, calm, 20, 1.03 * by))).collect();
+    let found = compare_mirrored(&rounds, Judging::default()).expect("blocks");
+    assert!(found.verdict == Verdict::Slower && found.ratio.high - found.ratio.low < 0.01, "{found:?}");
+    assert_eq!(found.blocks, 960);
+    // Without the mirror, which side begins decides.
+    let flat: Vec<Vec<Block>> = rounds.iter().flatten().cloned().collect();
+    let found = compare(&flat, Judging::default()).expect("blocks");
+    assert!(found.verdict == Verdict::Inconclusive, "{found:?}");
+    // A pair whose mirror was all disturbed says nothing.
+    let mut one_sided = rounds;
+    one_sided[0][1].iter_mut().for_each(|block| block.quiet = false);
+    assert_eq!(compare_mirrored(&one_sided, Judging::default()).expect("blocks").blocks, 920);
+}
+
+#[test]
 fn quiet_blocks_count_alone_if_there_are_enough() {
     let mut random = Rng::with_seed(9);
     let mut all = blocks(&mut random, calm, 60, 1.0);

@@ -1,5 +1,7 @@
 //! `howslow time --bench`: bench programs in C, Python and others, good and bad; two builds; a git revision; the script for CI.
 
+mod limits;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

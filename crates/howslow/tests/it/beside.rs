@@ -114,7 +114,7 @@ fn long_run(data: &TempDir, scratch: &Path) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
-fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(60) {
         if let Some(found) = found() {
@@ -145,7 +145,7 @@ fn kill(pid: u32) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is there");
 }
 
-fn is_gone(pid: u32) -> Option<()> {
+pub(crate) fn is_gone(pid: u32) -> Option<()> {
     (!Path::new(&format!("/proc/{pid}")).exists()).then_some(())
 }
 
@@ -194,7 +194,7 @@ fn on_one_cpu_the_other_places_are_told_as_missing() {
 }
 
 /// A CPU that this process may use.
-fn usable_cpu() -> String {
+pub(crate) fn usable_cpu() -> String {
     let allowed = rustix::thread::sched_getaffinity(None).expect("the CPUs");
     (0..rustix::thread::CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).expect("a CPU").to_string()
 }

@@ -15,7 +15,7 @@ pub struct BenchRow {
     pub times: Option<[f64; 2]>,
     /// How many times as long the new one takes.
     pub compared: Option<Lockstep>,
-    /// Pairs of processes behind it.
+    /// Rounds behind it. Each has processes of its own.
     pub rounds: usize,
     /// The share of blocks without a known disturbance.
     pub quiet: f64,

@@ -39,7 +39,7 @@ pub struct ComparedBenchmark {
     pub high: Option<f64>,
     /// Blocks behind the ratio.
     pub blocks: usize,
-    /// Pairs of processes behind the ratio.
+    /// Rounds behind the ratio. Each has processes of its own.
     pub rounds: usize,
     /// The share of blocks without a known disturbance.
     pub quiet: f64,

@@ -1,7 +1,7 @@
 //! What was taken of two builds, judged: rows of the page, the gate, the files of `--markdown` and `--badge`.
 
 use analysis::compare::Verdict;
-use analysis::lockstep::{Judging, compare};
+use analysis::lockstep::{Judging, compare_mirrored};
 use instruments::bench::{AllocatedEach, RacedBenchmark};
 use record::printable;
 use report::document::BenchDocument;
@@ -15,9 +15,9 @@ const FEW: f64 = 0.2;
 
 /// The row of one benchmark.
 pub(super) fn row(raced: &RacedBenchmark) -> BenchRow {
-    let compared = compare(&raced.rounds, Judging::default());
-    let blocks: usize = raced.rounds.iter().map(Vec::len).sum();
-    let quiet = raced.rounds.iter().flatten().filter(|block| block.quiet).count();
+    let compared = compare_mirrored(&raced.rounds, Judging::default());
+    let blocks = raced.blocks().count();
+    let quiet = raced.blocks().filter(|block| block.quiet).count();
     let quiet = if blocks == 0 { 0.0 } else { quiet as f64 / blocks as f64 };
     let mut notes: Vec<String> = raced.failure.iter().map(|why| without_name(why, &raced.name)).collect();
     if blocks > 0 && quiet < FEW {

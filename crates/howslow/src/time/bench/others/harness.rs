@@ -15,13 +15,14 @@ pub(crate) enum Harness {
     Go,
 }
 
-/// A text that every program of a harness contains.
-const MARKS: [(&str, Harness); 5] = [
+/// A text that every program of a harness contains; the last one if Google's is linked dynamically.
+const MARKS: [(&str, Harness); 6] = [
     ("HOWSLOW_BENCH", Harness::Own),
     ("CRITERION_HOME", Harness::Criterion),
     ("DIVAN_MIN_TIME", Harness::Divan),
     ("benchmark_min_time", Harness::Google),
     ("test.benchtime", Harness::Go),
+    ("_ZN9benchmark", Harness::Google),
 ];
 
 /// Seconds of one benchmark in one run.
@@ -72,7 +73,7 @@ impl Harness {
                 command.args(filters);
             }
             Harness::Google => {
-                command.args(["--benchmark_format=json", &format!("--benchmark_min_time={seconds}s")]);
+                command.args(["--benchmark_format=json", &format!("--benchmark_min_time={seconds}")]);
                 command.arg(format!("--benchmark_filter={pattern}"));
             }
             Harness::Go => {

@@ -1,0 +1,72 @@
+//! Comparisons where little is allowed, and one that is killed.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::{benchmark, compiled, script, text};
+use crate::beside::{is_gone, until, usable_cpu};
+use crate::filter::{errno, filtered};
+use crate::support::folder;
+
+const UNPINNED: &str = "this process may not be pinned to a CPU";
+
+#[test]
+fn one_cpu_is_enough_and_so_is_no_permission_to_pin() {
+    let data = folder();
+    let Some(program) = compiled(data.path(), 0) else { return };
+    let howslow = assert_cmd::cargo::cargo_bin!("howslow");
+    let mut on_one = Command::new("taskset");
+    on_one.args(["--cpu-list", &usable_cpu()]).arg(howslow);
+    let unpinned = filtered(Command::new(howslow), libc::SYS_sched_setaffinity, errno(libc::EPERM));
+    for (mut command, has_note) in [(on_one, false), (unpinned, true)] {
+        command.args(["time", "--bench", text(&program), text(&program), "--filter", "chain", "--budget", "300ms"]);
+        let output = command.arg("--json").env("HOWSLOW_DATA", data.path()).output().expect("it starts");
+        let document: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        assert!(benchmark(&document, "chain")["ratio"].as_f64() > Some(0.0), "{document}");
+        assert_eq!(document["notes"].to_string().contains(UNPINNED), has_note, "{document}");
+    }
+}
+
+#[test]
+fn killed_while_the_old_revision_is_built_it_leaves_nothing() {
+    let data = folder();
+    let place = data.path().join("package");
+    let deps = place.join("target/release/deps");
+    fs::create_dir_all(&deps).expect("folders");
+    for name in ["target/CACHEDIR.TAG", "target/release/deps/sums-1", "Cargo.toml"] {
+        fs::write(place.join(name), "").expect("written");
+    }
+    let git = |words: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@b"];
+        let output = Command::new("git").args(identity).args(words).current_dir(&place).output().expect("git");
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    git(&["init", "-q"]);
+    git(&["add", "Cargo.toml"]);
+    git(&["commit", "-q", "-m", "work"]);
+    let scratch = data.path().join("scratch");
+    fs::create_dir(&scratch).expect("a folder");
+    let began = data.path().join("began");
+    let cargo = script(data.path(), "cargo", &format!("#!/bin/sh\necho $$ >'{}'\nexec sleep 1000", text(&began)));
+    let mut howslow = Command::new(assert_cmd::cargo::cargo_bin!("howslow"))
+        .args(["time", "--bench", "target/release/deps/sums-1", "--against", "HEAD"])
+        .current_dir(&place)
+        .env("CARGO", &cargo)
+        .env("TMPDIR", &scratch)
+        .env("HOWSLOW_DATA", data.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let builder = until("the build", || fs::read_to_string(&began).ok()?.trim().parse().ok());
+    assert_eq!(git(&["worktree", "list"]).lines().count(), 2);
+    howslow.kill().expect("ours");
+    howslow.wait().expect("ours");
+    until("the build to end", || is_gone(builder));
+    until("the work tree to go", || (git(&["worktree", "list"]).lines().count() == 1).then_some(()));
+    until("the folders to go", || (fs::read_dir(&scratch).ok()?.count() == 0).then_some(()));
+}

@@ -1,0 +1,189 @@
+//! One round: two pairs of processes, of one process of each side. Batches have the order A B B A; two of them are a block.
+//!
+//! The kernel gives out last what was freed last. So the process that first touches its memory gets other pages than the second,
+//! and a next pair gets the same two sets of pages: of two equal processes, one was up to 15 % slower in loads from 16 MiB, pair
+//! after pair. The second pair of a round is therefore the mirror of the first: side for side it starts, moves its stack, touches
+//! its memory, runs and ends in the other order. What came to one side then comes to the other, and cancels in the mean.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use catalogue::bench::{BenchError, BenchProgram, spread};
+use fastrand::Rng;
+use measure::QuietCore;
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+/// What a round is to do.
+pub(super) struct RoundOrder {
+    pub programs: [PathBuf; 2],
+    pub name: String,
+    /// For all of it.
+    pub seconds: f64,
+    /// If the first pair takes longer, there is no second one.
+    pub longest: f64,
+    /// Iterations of a batch, as an earlier round found.
+    pub times: Option<u64>,
+    pub patience: f64,
+    pub all_cpus: bool,
+    /// Begins with the other side.
+    pub swapped: bool,
+    pub seed: u64,
+}
+
+/// Iterations of a batch, whether the process was pinned, the blocks of both pairs, and what both sides allocate per iteration.
+/// Plain data, as it comes from another process.
+pub(super) type RoundTaken = (u64, bool, [Vec<TakenBlock>; 2], [Option<(f64, f64, f64)>; 2]);
+
+/// Base and other in ns per iteration, and whether all of it was undisturbed.
+type TakenBlock = (f64, f64, bool);
+
+/// What is the same for both pairs of a round.
+struct Common {
+    allowed: CpuSet,
+    /// How far the stack is moved in the process that starts first, and in the second.
+    shifts: [usize; 2],
+    times: Option<u64>,
+    allocations: [Option<(f64, f64, f64)>; 2],
+}
+
+/// A batch of this many ns is long beside its request and answer (10 µs), and short beside what a neighbour lasts.
+const BATCH: f64 = 400e3;
+/// A batch that long needs no second one to find its count, and no warm-up.
+const LONG: f64 = 20e6;
+/// What other tasks may take of a batch: the resolution of the accounts in ns, and a share for the kernel's own work.
+const TAKEN: (f64, f64) = (4e3, 0.03);
+/// The share of the time that may be spent on waiting for an undisturbed core, and the longest such wait in seconds.
+const WAITING: f64 = 0.3;
+const LONGEST_WAIT: f64 = 0.003;
+/// Moves of the stack and the heap in steps of 16 bytes, up to a page.
+const SHIFTS: usize = 256;
+
+impl RoundOrder {
+    /// Does it. The process ends afterwards, so its affinity may change.
+    pub fn take(&self, moments: &mut QuietCore) -> Result<RoundTaken, String> {
+        self.run(moments).map_err(|error| error.to_string())
+    }
+
+    fn run(&self, moments: &mut QuietCore) -> Result<RoundTaken, BenchError> {
+        let mut random = Rng::with_seed(self.seed);
+        let allowed = sched_getaffinity(None).unwrap_or_default();
+        let pinned = self.all_cpus || moments.settle(&mut random);
+        let shifts = [random.usize(..SHIFTS), random.usize(..SHIFTS)];
+        let mut common = Common { allowed, shifts, times: self.times, allocations: [None; 2] };
+        let order = if self.swapped { [1, 0] } else { [0, 1] };
+        let start = moments.now();
+        let first = self.pair(order, start + self.seconds / 2.0, &mut common, moments)?;
+        let blocks = if moments.now() - start > self.longest {
+            [first, Vec::new()]
+        } else {
+            let [one, other] = order;
+            let mirror = self.pair([other, one], start + self.seconds, &mut common, moments)?;
+            [first, mirror]
+        };
+        Ok((common.times.unwrap_or(1), pinned, blocks, common.allocations))
+    }
+
+    /// A pair of processes, which does all in this order of the sides and ends them in the reverse order.
+    fn pair(
+        &self,
+        order: [usize; 2],
+        until: f64,
+        common: &mut Common,
+        moments: &QuietCore,
+    ) -> Result<Vec<TakenBlock>, BenchError> {
+        let began = moments.now();
+        let patience = Duration::from_secs_f64(self.patience);
+        // Locals are dropped in the reverse order.
+        let mut first = BenchProgram::start(&self.programs[order[0]], common.shifts[0], patience)?;
+        let mut second = BenchProgram::start(&self.programs[order[1]], common.shifts[1], patience)?;
+        for (side, program) in [(order[0], &mut first), (order[1], &mut second)] {
+            let ready = program.prepare(&self.name)?;
+            if ready.threads > 1 {
+                spread(program, &common.allowed);
+            }
+            if common.times.is_none() {
+                common.allocations[side] = counted(program)?;
+            }
+        }
+        let mut both = [&mut first, &mut second];
+        let times = match common.times {
+            Some(times) => times,
+            None => fitting_times(&mut both)?,
+        };
+        common.times = Some(times);
+        // The first touch of everything.
+        if both[0].run(times.div_ceil(8))?.elapsed < LONG {
+            both[1].run(times.div_ceil(8))?;
+        }
+        // Where the set-up is long, as much time again tells more than another set-up would.
+        let set_up = moments.now() - began;
+        let until = until.max(moments.now() + set_up);
+        let blocks = blocks(&mut both, times, moments, until)?;
+        let swap =
+            |(one, other, quiet): TakenBlock| if order[0] == 0 { (one, other, quiet) } else { (other, one, quiet) };
+        Ok(blocks.into_iter().map(swap).collect())
+    }
+}
+
+/// Blocks until this moment, at least two, in which the order of the processes alternates.
+fn blocks(
+    both: &mut [&mut BenchProgram; 2],
+    times: u64,
+    moments: &QuietCore,
+    until: f64,
+) -> Result<Vec<TakenBlock>, BenchError> {
+    let start = moments.now();
+    let mut waited = 0.0;
+    let mut blocks = Vec::new();
+    loop {
+        let begin = moments.now();
+        if begin >= until && blocks.len() >= 2 {
+            return Ok(blocks);
+        }
+        let mut before = moments.check();
+        let may_wait = waited < WAITING * (begin - start);
+        while !moments.is_quiet(before) && may_wait && moments.now() - begin < LONGEST_WAIT {
+            before = moments.check();
+        }
+        waited += moments.now() - begin;
+        let (mut each, mut quiet) = ([0.0; 2], true);
+        let order = if blocks.len() % 2 == 0 { [0, 1] } else { [1, 0] };
+        for which in order {
+            let ran = both[which].run(times)?;
+            let after = moments.check();
+            let away = ran.processor.map_or(0.0, |processor| ran.elapsed - processor);
+            quiet &= moments.was_quiet(before, after) && away <= TAKEN.0 + TAKEN.1 * ran.elapsed;
+            before = after;
+            each[which] = ran.elapsed / times as f64;
+        }
+        blocks.push((each[0], each[1], quiet));
+    }
+}
+
+/// What an iteration allocates, after one that may do so only once.
+fn counted(side: &mut BenchProgram) -> Result<Option<(f64, f64, f64)>, BenchError> {
+    const COUNTED: u64 = 4;
+    let first = side.run(1)?;
+    let times = if first.elapsed > LONG { 1 } else { COUNTED };
+    let all = side.count(times)?;
+    let each = |count: u64| count as f64 / times as f64;
+    Ok(all.map(|all| (each(all.calls), each(all.bytes), each(all.kept))))
+}
+
+/// Iterations whose batch is long enough on both sides.
+fn fitting_times(both: &mut [&mut BenchProgram; 2]) -> Result<u64, BenchError> {
+    /// A batch of the empty loop has a million iterations.
+    const MOST: u64 = 1 << 40;
+    let mut times = 1;
+    loop {
+        let took = both[0].run(times)?.elapsed;
+        // Twice, because the first may only have been cold.
+        let took = if took < LONG { took.min(both[1].run(times)?.elapsed) } else { took };
+        if took >= BATCH || times >= MOST {
+            return Ok(times);
+        }
+        // Never far beyond, as the first batches are cold.
+        let factor = (BATCH * 1.2 / took.max(1.0)).clamp(1.5, 16.0);
+        times = ((times as f64 * factor).ceil() as u64).min(MOST);
+    }
+}
