@@ -228,31 +228,34 @@ def wilson(hits, count):
     z, share = 1.96, hits / count
     middle, root = share + z * z / (2 * count), z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
     low, high = ((middle + sign * root) / (1 + z * z / count) for sign in (-1, 1))
-    return f"{hits} of {count} ({100 * low:.0f} - {100 * high:.0f} %)"
+    return f"{hits} of {count} ({100 * max(low, 0):.0f} - {100 * high:.0f} %)"
 
 
 def show(folder):
     pairs = [json.loads(line) for line in (folder / "pairs.jsonl").read_text().splitlines()]
+    is_changed = lambda pair: pair["verdict"] in ("slower", "faster")
+    is_seen = lambda pair: pair["verdict"] == "slower"
     for is_busy in (False, True):
         print("beside a compilation" if is_busy else "calm")
-        print("| tool | false alarms | +3 % seen | intervals that hold | half interval | s | CPU s |\n| --- | --- | --- | --- | --- | --- | --- |")
+        heads = ["tool", "false alarms", "+3 % seen", "intervals hold 1", "half", "s", "CPU s", *KINDS]
+        print(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")
         for tool in TOOLS:
             of = [pair for pair in pairs if pair["tool"] == tool and pair["busy"] == is_busy]
             if not of:
                 continue
             null, more = ([pair for pair in of if pair["side"] == side] for side in ("same", "more"))
-            alarms = wilson(sum(pair["verdict"] in ("slower", "faster") for pair in null), len(null))
-            seen = wilson(sum(pair["verdict"] == "slower" for pair in more), len(more))
             told = [pair for pair in null if pair["low"] is not None]
             holds = wilson(sum(pair["low"] <= 1 <= pair["high"] for pair in told), len(told))
             half = f"{100 * statistics.median((pair['high'] - pair['low']) / 2 for pair in told):.2f} %" if told else "-"
             mean = lambda key: f"{statistics.mean(pair[key] for pair in of):.1f}"
-            print(f"| {tool} | {alarms} | {seen} | {holds} | {half} | {mean('seconds')} | {mean('cpu')} |")
-            for kind in KINDS:
-                seen = [pair["verdict"] for pair in more if pair["kind"] == kind]
-                false = [pair["verdict"] for pair in null if pair["kind"] == kind]
-                count = lambda all, *words: sum(one in words for one in all)
-                print(f"|   {kind} | {count(false, 'slower', 'faster')} of {len(false)} | {count(seen, 'slower')} of {len(seen)} | | | | |")
+
+            def share(pairs, fits, kind):
+                of_kind = [fits(pair) for pair in pairs if pair["kind"] == kind]
+                return f"{sum(of_kind)}/{len(of_kind)}"
+
+            cells = [tool, wilson(sum(map(is_changed, null)), len(null)), wilson(sum(map(is_seen, more)), len(more)), holds, half,
+                     mean("seconds"), mean("cpu"), *(f"{share(null, is_changed, kind)} {share(more, is_seen, kind)}" for kind in KINDS)]
+            print(f"| {' | '.join(cells)} |")
 
 
 def main():

@@ -108,7 +108,7 @@ mod tests {
             ("a group of benchmarks/with a long name/1024", 54.657),
             ("a group of benchmarks/with a long name/16", 40.55),
             ("fib 20", 7.7446),
-            ("slow: time: [ms]", 2.0848e6),
+            ("slow: time: [ms]", 2.0848 * 1e6),
         ];
         assert_eq!(of(Harness::Criterion, include_str!("printed/criterion.txt")), named(&criterion));
         let divan = [
@@ -118,7 +118,7 @@ mod tests {
             ("nested/counted/t=2", 13.86),
             ("nested/makes/String", 0.314),
             ("nested/makes/Vec<u8>", 0.314),
-            ("slow", 2.086e6),
+            ("slow", 2.086 * 1e6),
         ];
         assert_eq!(of(Harness::Divan, include_str!("printed/divan.txt")), named(&divan));
         let google = of(Harness::Google, include_str!("printed/google.json"));
