@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         recompute(&mut run, prior);
         run
     };
-    let left: Vec<_> = runs.iter().map(|run| traces(&anew(run, &|_| Prior::DEFAULT))).collect();
+    let left: Vec<_> = runs.iter().map(|run| traces(&anew(run, &Prior::usual_for))).collect();
     let mut random = fastrand::Rng::with_seed(1);
     for (place, (run, path)) in runs.iter().zip(paths).enumerate() {
         let mut others: Vec<_> =
@@ -30,8 +30,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             count => count.parse()?,
         });
         let run = anew(run, &|cost| match others.is_empty() {
-            true => Prior::DEFAULT,
-            false => learn(others.iter().filter_map(|left| left.get(&cost.name()))),
+            true => Prior::usual_for(cost),
+            false => learn(others.iter().filter_map(|left| left.get(&cost.name())), Prior::usual_for(cost)),
         });
         let name = Path::new(path).file_name().ok_or("a path without a name")?;
         std::fs::write(Path::new(folder).join(name), serde_json::to_vec(&run)?)?;

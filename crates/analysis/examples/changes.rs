@@ -29,8 +29,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (place, run) in runs.iter_mut().enumerate() {
         let others = || left.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, left)| left);
         recompute(run, &|cost| match history.as_str() {
-            "all" => learn(others().filter_map(|left| left.get(&cost.name()))),
-            _ => Prior::DEFAULT,
+            "all" => learn(others().filter_map(|left| left.get(&cost.name())), Prior::usual_for(cost)),
+            _ => Prior::usual_for(cost),
         });
     }
     let mut random = fastrand::Rng::with_seed(1);

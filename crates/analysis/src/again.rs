@@ -66,6 +66,10 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
         return Some(first.clone());
     }
     let mut all = first.clone();
+    for run in others {
+        all.started = run.started.clone().min(all.started);
+        all.finished = run.finished.clone().max(all.finished);
+    }
     all.settings.budget_s = runs.iter().map(|run| run.settings.budget_s).sum();
     let mut more: HashMap<String, Vec<Round>> = HashMap::new();
     let mut known: HashMap<String, Prior> = HashMap::new();
@@ -88,7 +92,7 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
     let own: Vec<_> = runs.iter().map(traces).collect();
     let prior = |cost: &Cost| {
         let name = cost.name();
-        let shown = learn(own.iter().filter_map(|traces| traces.get(&name)));
+        let shown = learn(own.iter().filter_map(|traces| traces.get(&name)), Prior::usual_for(cost));
         let best = known.get(&name).copied().filter(|earlier| earlier.rounds > shown.rounds).unwrap_or(shown);
         Prior { runs: runs.len() as u32, ..best }
     };

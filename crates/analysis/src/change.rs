@@ -1,5 +1,5 @@
 //! When two figures of one cost differ: the rule that compare, its gate and watch share. Nodes of a fleet are judged beside others of
-//! their class ([`crate::fleet`]).
+//! their class ([`crate::fleet`]), with the same share of alarms and the same least difference.
 
 use crate::statistics::{Interval, student_quantile, student_tail};
 

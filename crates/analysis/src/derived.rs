@@ -67,15 +67,15 @@ pub fn derive(run: &Run) -> Vec<Derived> {
     };
     let derivations = if any(&DERIVATIONS.rsx) { &DERIVATIONS.rsx } else { &DERIVATIONS.derived };
     let mut derived: Vec<Derived> = derivations.iter().map(|derivation| follow(derivation, run)).collect();
-    derived.extend(DERIVATIONS.refill.iter().filter_map(|refill| measured_refill(refill, run)));
+    derived.extend(DERIVATIONS.if_measured.iter().filter_map(|derivation| if_measured(derivation, run)));
     derived
 }
 
-/// A refill with the size of its set, as the cost reports it. `None` if the run has no figure for it.
-fn measured_refill(refill: &Derivation, run: &Run) -> Option<Derived> {
-    let derived = follow(refill, run);
+/// A derived cost, with the size of its set if a part reports one. `None` if the run has no figure for it.
+fn if_measured(derivation: &Derivation, run: &Run) -> Option<Derived> {
+    let derived = follow(derivation, run);
     derived.routes.iter().find(|route| route.figure.is_ok())?;
-    let mut sets = refill.routes.iter().flat_map(|route| route.plus).filter_map(|part| part.find(run));
+    let mut sets = derivation.routes.iter().flat_map(|route| route.plus).filter_map(|part| part.find(run));
     let bytes = sets.find_map(|cost| cost.tallies.get("set bytes").copied());
     let size = bytes.map(|bytes| format!(": {}", Bytes(bytes as u64))).unwrap_or_default();
     Some(Derived { name: derived.name + &size, ..derived })

@@ -47,9 +47,11 @@ pub fn gross(rounds: &[Round], reading: Reading, prior: &Prior) -> Option<Gross>
     };
     // An operation that waits has no state of the core.
     let of_levels = LevelRounds::of(rounds, clocking, cpus).filter(|_| headline == Estimate::Quiet);
-    let levels = of_levels.and_then(|it| it.levels(unit, prior));
-    if let Some((levels, rounds)) = &levels {
-        quiet = Estimated { interval: levels::interval(&levels[0]).times(1.0 / unit), rounds: *rounds };
+    let levels = of_levels.and_then(|it| Some((it.levels(clocking, prior)?, it)));
+    if let Some((levels, it)) = &levels {
+        let place = it.quoted();
+        let interval = levels::interval(&levels[place]).times(1.0 / unit);
+        quiet = Estimated { interval, rounds: it.at(place).len() };
         doubts.retain(|doubt| !matches!(doubt, Doubt::Layout { .. }));
     }
     let typical = match &levels {

@@ -36,7 +36,7 @@ pub fn traces(run: &Run) -> BTreeMap<String, Trace> {
         let log = |figure: f64| (figure * clocking.unit()).ln() as f32;
         let mut rounds: Vec<RoundFigure> = match LevelRounds::of(&cost.rounds, clocking, cost.cpus) {
             // Its changes of level are no scatter.
-            Some(it) => it.at(0).iter().map(QuietRound::weighted).collect(),
+            Some(it) => it.at(it.quoted()).iter().map(QuietRound::weighted).collect(),
             None => quiet_figures(&cost.rounds, clocking),
         };
         rounds.retain(|round| round.weight >= LEAST && round.figure > 0.0);

@@ -123,12 +123,25 @@ impl LevelRounds {
         Interval { value: share, low: (middle - half).max(0.0), high: (middle + half).min(1.0) }
     }
 
-    /// The levels in ns, as timed, cheapest first, and how many rounds show the cheapest. `None` if one of them has no interval.
-    pub(crate) fn levels(&self, unit: f64, prior: &Prior) -> Option<(Vec<Level>, usize)> {
+    /// The level that the cost is quoted at: the lowest at which, or below which, it is for long enough. A rarer one is not found in
+    /// every run, and the figure would move with that.
+    pub(crate) fn quoted(&self) -> usize {
+        const LONG: f64 = 0.4;
+        let mut share = 0.0;
+        let mut is_long = |level: &usize| {
+            share += self.share(*level).value;
+            share >= LONG
+        };
+        (0..=self.cuts.len()).find(|level| is_long(level)).unwrap_or(0)
+    }
+
+    /// The levels in ns, as timed, cheapest first. `None` if one of them has no interval.
+    pub(crate) fn levels(&self, clocking: Clocking, prior: &Prior) -> Option<Vec<Level>> {
         // What is told of the scatter of such a cost includes its changes of level.
         let crisp = Prior { scatter: prior.scatter.min(HALF), ..*prior };
         let one = |level: usize| {
-            let (cost, share) = (of_rounds(&self.at(level), &crisp)?.times(unit), self.share(level));
+            let (cost, share) =
+                (of_rounds(&self.at(level), clocking, &crisp)?.times(clocking.unit()), self.share(level));
             Some(Level {
                 ns: Nanoseconds(cost.value),
                 interval_ns: Ends { low: cost.low, high: cost.high },
@@ -136,8 +149,7 @@ impl LevelRounds {
                 share_interval: Ends { low: share.low, high: share.high },
             })
         };
-        let levels: Vec<Level> = (0..=self.cuts.len()).map(one).collect::<Option<_>>()?;
-        Some((levels, self.at(0).len()))
+        (0..=self.cuts.len()).map(one).collect()
     }
 }
 
@@ -166,6 +178,13 @@ impl<'a> CostLevels<'a> {
         };
         costs.filter(|cost| !cost.levels.is_empty()).map(of).collect()
     }
+}
+
+/// The place of the level that a cost with levels is quoted at.
+pub(crate) fn quoted(cost: &Cost) -> usize {
+    let apart = |level: &Level| (level.ns.0 / cost.quoted().0).ln().abs();
+    let places = cost.levels.iter().map(apart).zip(0..);
+    places.min_by(|one, two| one.0.total_cmp(&two.0)).map_or(0, |(_, place)| place)
 }
 
 /// The cost at a level with its interval, in ns.

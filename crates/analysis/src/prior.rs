@@ -7,6 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::reading::CLOCK;
 use crate::statistics::{quantile, sorted, weighted_quantile};
 
+/// What is known of a cost of some kind, on any machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Usual {
+    /// The scatter of its undisturbed rounds.
+    scatter: f64,
+    /// How far disturbed rounds lie above undisturbed ones, with its standard deviation.
+    slow_down: (f64, f64),
+}
+
 /// What is known of a cost's rounds before a run, on the log scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
@@ -16,15 +25,39 @@ pub struct Prior {
     pub rounds: u32,
     /// How far disturbed rounds lie above undisturbed ones, with its standard deviation.
     pub slow_down: (f64, f64),
+    /// What was known before the first run.
+    pub usual: Usual,
     /// How many runs the rounds are of that are estimated together.
     pub runs: u32,
 }
 
 impl Prior {
     /// The scatter of rounds as wide as it was found over all operations and hosts, and the slow-down of a shared core.
-    pub const DEFAULT: Prior = Prior { scatter: 0.007, rounds: 0, slow_down: (0.20, 0.10), runs: 1 };
+    pub const DEFAULT: Prior = Prior::from_usual(Usual { scatter: 0.007, slow_down: SLOW_DOWN });
     /// The default counts as this many rounds.
     const WEIGHT: f64 = 4.0;
+
+    /// The default for an operation with this id.
+    pub fn usual(operation: &str, follows_clock: bool) -> Prior {
+        /// Memory beyond the private caches is shared with others.
+        const MEMORY: f64 = 0.015;
+        let scatter = if follows_clock { Prior::DEFAULT.scatter } else { MEMORY };
+        Prior::from_usual(Usual { scatter, slow_down: usual_slow_down(operation, follows_clock) })
+    }
+
+    /// The default for a cost.
+    pub fn usual_for(cost: &Cost) -> Prior {
+        Prior::usual(&cost.operation, cost.follows_clock)
+    }
+
+    /// What was known of the cost before the first run.
+    pub fn first(&self) -> Prior {
+        Prior::from_usual(self.usual)
+    }
+
+    const fn from_usual(usual: Usual) -> Prior {
+        Prior { scatter: usual.scatter, rounds: 0, slow_down: usual.slow_down, usual, runs: 1 }
+    }
 
     /// The standard deviation of the logarithm of the scatter.
     pub fn spread(&self) -> f64 {
@@ -33,7 +66,7 @@ impl Prior {
 
     /// By how much an interval is stretched: the default is that of other operations.
     pub fn stretch(&self) -> f64 {
-        1.0 + 0.4 * self.share()
+        1.0 + 0.2 * self.share()
     }
 
     /// The share of what is known that is the default's.
@@ -43,11 +76,12 @@ impl Prior {
 
     /// What a stored cost was estimated by; the default for a cost of an older run.
     pub fn of(cost: &Cost) -> Prior {
-        cost.basis.as_ref().map_or(Prior::DEFAULT, |basis| Prior {
+        let usual = Prior::usual_for(cost);
+        cost.basis.as_ref().map_or(usual, |basis| Prior {
             scatter: basis.scatter,
             rounds: basis.earlier_rounds,
             slow_down: (basis.slow_down, basis.slow_down_deviation),
-            runs: 1,
+            ..usual
         })
     }
 
@@ -55,6 +89,30 @@ impl Prior {
     pub fn basis(&self, rounds: u32) -> Basis {
         let (slow_down, slow_down_deviation) = self.slow_down;
         Basis { rounds, earlier_rounds: self.rounds, scatter: self.scatter, slow_down, slow_down_deviation }
+    }
+}
+
+/// How far a neighbour slows work of any kind, with its standard deviation over operations.
+const SLOW_DOWN: (f64, f64) = (0.20, 0.10);
+
+/// The same for work of one kind: medians over the operations of three sets of runs, which differ by less than half the deviation.
+/// A chain of dependent instructions leaves the ports to the neighbour; work in distant memory waits for it and not for the core.
+fn usual_slow_down(operation: &str, follows_clock: bool) -> (f64, f64) {
+    const CHAIN: (f64, f64) = (0.0, 0.05);
+    if matches!(operation, "clock.read" | "clock.read.counter") {
+        return CHAIN;
+    }
+    match operation.split('.').next().unwrap_or_default() {
+        "loop" => (0.56, 0.10),
+        "instruction" if operation.ends_with(".latency") => CHAIN,
+        "instruction" => (0.10, 0.10),
+        "memory" if follows_clock => (0.17, 0.08),
+        "memory" => (0.06, 0.10),
+        "syscall" | "call" | "called" | "signal" | "poll" | "clock" => (0.21, 0.06),
+        "page" | "pipe" | "unix" | "tcp" | "udp" | "futex" | "eventfd" | "switch" | "process" | "thread" => {
+            (0.27, 0.08)
+        }
+        _ => SLOW_DOWN,
     }
 }
 
@@ -71,8 +129,8 @@ pub struct Trace {
     pub add: Option<f32>,
 }
 
-/// What these traces of one cost tell. Fewer than four rounds tell nothing.
-pub fn learn<'a>(traces: impl Iterator<Item = &'a Trace> + Clone) -> Prior {
+/// What these traces of one cost tell, beyond what is usual. Fewer than four rounds tell nothing.
+pub fn learn<'a>(traces: impl Iterator<Item = &'a Trace> + Clone, usual: Prior) -> Prior {
     const LEAST: f64 = 2e-4;
     let first = traces.clone().find_map(|trace| trace.add);
     // A clock that differs by less than the check resolves is the same.
@@ -86,14 +144,15 @@ pub fn learn<'a>(traces: impl Iterator<Item = &'a Trace> + Clone) -> Prior {
         .flat_map(in_clock)
         .filter(|(log, weight)| log.is_finite() && weight.is_finite() && *weight > 0.0)
         .collect();
-    let Some((middle, scatter)) = scattered(&rounds) else { return Prior::DEFAULT };
+    let Some((middle, scatter)) = scattered(&rounds) else { return usual };
     let count = rounds.len() as f64;
-    let (default, weight) = (Prior::DEFAULT, Prior::WEIGHT);
-    let logs = weight * default.scatter.ln() + count * scatter.max(LEAST).ln();
+    let weight = Prior::WEIGHT;
+    let logs = weight * usual.scatter.ln() + count * scatter.max(LEAST).ln();
     let disturbed = traces.filter_map(|trace| Some(f64::from(trace.disturbed?) - clock(trace) - middle));
     let slow_downs = sorted(disturbed.filter(|by| by.is_finite()));
-    let slow_down = quantile(&slow_downs, 0.5).map_or(default.slow_down, |own| learnt(own, slow_downs.len() as f64));
-    Prior { scatter: (logs / (weight + count)).exp(), rounds: count as u32, slow_down, runs: 1 }
+    let slow_down = quantile(&slow_downs, 0.5);
+    let slow_down = slow_down.map_or(usual.slow_down, |own| learnt(own, slow_downs.len() as f64, usual.slow_down));
+    Prior { scatter: (logs / (weight + count)).exp(), rounds: count as u32, slow_down, ..usual }
 }
 
 /// The median of logarithms with their weights, and their scatter by the eight in ten that are nearest to it. `None` for fewer than
@@ -108,12 +167,11 @@ pub(crate) fn scattered(rounds: &[(f64, f64)]) -> Option<(f64, f64)> {
     Some((middle, weighted_quantile(&off, 0.8)? / EIGHT_IN_TEN * (count / (count - 1.0)).sqrt()))
 }
 
-/// The slow-down by this many runs and the default, with its standard deviation.
-fn learnt(own: f64, runs: f64) -> (f64, f64) {
+/// The slow-down by this many runs and the usual one, with its standard deviation.
+fn learnt(own: f64, runs: f64, (usual, deviation): (f64, f64)) -> (f64, f64) {
     /// By how much the slow-down differs from run to run, and what never averages out.
     const BETWEEN_RUNS: f64 = 0.05;
     const LEFT: f64 = 0.04;
-    let (usual, deviation) = Prior::DEFAULT.slow_down;
     let (before, now) = (deviation.powi(-2), runs * BETWEEN_RUNS.powi(-2));
     ((before * usual + now * own) / (before + now), (before + now).powf(-0.5).hypot(LEFT))
 }
@@ -129,30 +187,46 @@ mod tests {
     #[test]
     fn rounds_of_earlier_runs_narrow_what_is_thought_of_their_scatter() {
         let steady = trace(&[4.0, 4.0005, 3.9995, 4.0003], Some(4.4));
-        let known = learn([&steady, &steady, &steady].into_iter());
+        let known = learn([&steady, &steady, &steady].into_iter(), Prior::DEFAULT);
         assert!(known.scatter < 0.0015 && known.rounds == 12, "{known:?}");
         assert!(known.spread() < Prior::DEFAULT.spread() && known.stretch() < Prior::DEFAULT.stretch());
         assert!((0.3..0.4).contains(&known.slow_down.0) && known.slow_down.1 < 0.1, "{known:?}");
         let wild = trace(&[4.0, 4.2, 3.9, 4.1], None);
-        assert!(learn([&wild, &wild].into_iter()).scatter > 0.03);
+        assert!(learn([&wild, &wild].into_iter(), Prior::DEFAULT).scatter > 0.03);
+    }
+
+    #[test]
+    fn a_neighbour_slows_each_kind_of_work_as_usual_until_runs_show_how() {
+        let [chain, call] = ["instruction.add.latency", "syscall.stat"].map(|id| Prior::usual(id, true));
+        assert!(chain.slow_down.0 < 0.05 && call.slow_down.0 > 0.15, "{chain:?} {call:?}");
+        assert!(Prior::usual("memory.load", false).slow_down.0 < Prior::usual("memory.load", true).slow_down.0);
+        assert_eq!(Prior::usual("", true).slow_down, Prior::DEFAULT.slow_down);
+        assert!(Prior::usual("", true).scatter < Prior::usual("", false).scatter);
+        let slow = trace(&[4.0, 4.001, 3.999, 4.0], Some(4.3));
+        let known = learn([&slow; 5].into_iter(), chain);
+        assert!(known.slow_down.0 > 0.2 && known.first() == chain, "{known:?}");
     }
 
     #[test]
     fn another_clock_is_no_scatter_and_a_trembling_one_no_clock() {
         let at = |add: f32, by: f32| Trace { add: Some(add), ..trace(&[4.0 + by, 4.001 + by, 3.999 + by], None) };
-        let same = learn([&at(-1.3, 0.0), &at(-1.297, 0.0)].into_iter());
+        let same = learn([&at(-1.3, 0.0), &at(-1.297, 0.0)].into_iter(), Prior::DEFAULT);
         assert!(same.scatter < 0.003, "{same:?}");
-        let moved = learn([&at(-1.3, 0.0), &at(-1.2, 0.1)].into_iter());
+        let moved = learn([&at(-1.3, 0.0), &at(-1.2, 0.1)].into_iter(), Prior::DEFAULT);
         assert!((moved.scatter / same.scatter - 1.0).abs() < 0.1, "{moved:?}");
     }
 
     #[test]
     fn few_rounds_and_damaged_ones_tell_nothing() {
-        assert_eq!(learn([].into_iter()), Prior::DEFAULT);
-        assert_eq!(learn([&trace(&[4.0, 4.1, 4.2], Some(5.0))].into_iter()), Prior::DEFAULT);
+        assert_eq!(learn([].into_iter(), Prior::DEFAULT), Prior::DEFAULT);
+        assert_eq!(learn([&trace(&[4.0, 4.1, 4.2], Some(5.0))].into_iter(), Prior::DEFAULT), Prior::DEFAULT);
         let busy = trace(&[], Some(4.4));
-        assert_eq!(learn([&busy; 9].into_iter()), Prior::DEFAULT, "disturbed rounds alone show no slow-down");
+        assert_eq!(
+            learn([&busy; 9].into_iter(), Prior::DEFAULT),
+            Prior::DEFAULT,
+            "disturbed rounds alone show no slow-down"
+        );
         let damaged = trace(&[f32::NAN, f32::INFINITY, 4.0, 4.0, 4.0], Some(f32::NAN));
-        assert_eq!(learn([&damaged].into_iter()), Prior::DEFAULT);
+        assert_eq!(learn([&damaged].into_iter(), Prior::DEFAULT), Prior::DEFAULT);
     }
 }

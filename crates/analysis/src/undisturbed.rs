@@ -45,7 +45,7 @@ pub(crate) fn undisturbed(
         let batches = figures.iter().map(|round| round.quiet as u32).sum();
         doubts.push(Doubt::FewQuiet { batches, rounds: figures.len() as u32 });
     }
-    let points = stretched(points, prior.stretch(), between_runs(&figures, prior));
+    let points = stretched(points, prior.stretch(), between_runs(&figures, clocking, prior));
     let wider = with_layouts(points, &good);
     let beyond = [(wider.low < points.low).then_some(wider.low), (wider.high > points.high).then_some(wider.high)];
     doubts
@@ -54,24 +54,27 @@ pub(crate) fn undisturbed(
 }
 
 /// The same from rounds that were undisturbed, without layouts.
-pub(crate) fn of_rounds(figures: &[QuietRound], prior: &Prior) -> Option<Interval> {
-    Some(ends(stretched(points(figures, None, prior)?, prior.stretch(), between_runs(figures, prior))))
+pub(crate) fn of_rounds(figures: &[QuietRound], clocking: Clocking, prior: &Prior) -> Option<Interval> {
+    Some(ends(stretched(points(figures, None, prior)?, prior.stretch(), between_runs(figures, clocking, prior))))
 }
 
 /// How far the figure of one run is off, however many rounds it has. Without it, intervals of ten calm runs with 20 rounds of a cost
 /// held the figure of another run in 89 to 92 % instead of 94 %.
-fn between_runs(figures: &[QuietRound], prior: &Prior) -> f64 {
-    const OF_SCATTER: f64 = 0.4;
-    const MOST: f64 = 0.1;
+fn between_runs(figures: &[QuietRound], clocking: Clocking, prior: &Prior) -> f64 {
+    /// By which share of the scatter of rounds runs differ, and at most by how much: what does not follow the clock keeps a level for
+    /// a whole run.
+    const CORE: (f64, f64) = (0.4, 0.1);
+    const MEMORY: (f64, f64) = (0.8, 1.0);
     /// With fewer rounds of a run, the interval is wider by far.
     const ENOUGH: usize = 8;
     /// A round that weighs less was hardly undisturbed.
     const LEAST: f64 = 1.0;
     let rounds = figures.iter().map(|round| (round.figure.ln(), round.trust()));
     let rounds: Vec<(f64, f64)> = rounds.filter(|(_, weight)| *weight >= LEAST).collect();
+    let (share, most) = if clocking == Clocking::AsRead { MEMORY } else { CORE };
     let runs = prior.runs.max(1);
-    let scatter = scattered(&rounds).filter(|_| rounds.len() >= ENOUGH * runs as usize);
-    scatter.map_or(FLOOR, |(_, scatter)| FLOOR.hypot(OF_SCATTER * scatter.min(MOST) / f64::from(runs).sqrt()))
+    let scatter = scattered(&rounds).filter(|_| rounds.len() >= ENOUGH);
+    scatter.map_or(FLOOR, |(_, scatter)| FLOOR.hypot(share * scatter.min(most) / f64::from(runs).sqrt()))
 }
 
 /// The points of the cost's logarithm by these rounds, and by the medians of disturbed ones.
@@ -85,7 +88,7 @@ fn points(figures: &[QuietRound], disturbed: Option<&[f64]>, prior: &Prior) -> O
     };
     match by(prior)? {
         own if figures.is_empty() || prior.rounds == 0 => Some(own),
-        own => Some(Quantiles { middle: by(&Prior::DEFAULT)?.middle, ..own }),
+        own => Some(Quantiles { middle: by(&prior.first())?.middle, ..own }),
     }
 }
 

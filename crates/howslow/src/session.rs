@@ -278,7 +278,7 @@ fn learn(run: &mut Run, figures: &FigureHistory, machine: &str) {
     run.noise.earlier_runs = earlier.count() as u32;
     run.noise.earlier_unused = earlier.unused.clone();
     if earlier.count() > 0 {
-        again::recompute(run, &|cost| earlier.prior(&cost.name()));
+        again::recompute(run, &|cost| earlier.prior(&cost.name(), analysis::prior::Prior::usual_for(cost)));
     }
 }
 

@@ -68,7 +68,7 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
     let follows_clock = entry.follows_clock();
     let clocking = if follows_clock { Clocking::At(run.cycle) } else { Clocking::AsRead };
     // What earlier runs showed is known to those who keep them.
-    let prior = Prior::DEFAULT;
+    let prior = Prior::usual(operation.id, follows_clock);
     let reading = Reading { headline: quoted, cpus: operation.cpus(&entry.item.point), clocking };
     let estimated = gross(&rounds, reading, &prior)?;
     let totals = Totals::of(entry);

@@ -11,7 +11,7 @@ pub(crate) mod rows;
 pub(crate) mod verdicts;
 mod view;
 
-use analysis::compare::{Comparison, DifferingFact, Joint};
+use analysis::compare::{Comparison, DifferingFact, Joint, drift};
 use record::units::{counted, percent};
 
 use crate::text::Style;
@@ -50,6 +50,9 @@ fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Str
     for (column, joint) in it.noise.iter().enumerate() {
         let of = if it.noise.len() == 1 { String::new() } else { format!("{}: ", view.label(column + 1)) };
         text += &(style.dim(&style.paragraph("", &format!("{of}{}", change(it, column, joint)))) + "\n");
+        if let Some(drifted) = drifted(joint) {
+            text += &(style.dim(&style.paragraph("", &format!("{of}{drifted}"))) + "\n");
+        }
     }
     if view.shown != Shown::All {
         return text;
@@ -71,6 +74,25 @@ fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Str
         text += &(style.dim(&style.paragraph("", warning)) + "\n");
     }
     text
+}
+
+/// What costs may have drifted by from one run to the other; `None` if that is little.
+fn drifted(joint: &Joint) -> Option<String> {
+    /// Less does not hide a change of a few percent.
+    const LEAST: f64 = 0.02;
+    let share = drift::share(joint.seconds_apart);
+    let apart = match share {
+        1.0 => "half an hour or more".to_string(),
+        _ => counted((joint.seconds_apart / 60.0).round() as u64, "minute"),
+    };
+    (share * drift::MEMORY >= LEAST).then(|| {
+        format!(
+            "taken {apart} apart: memory beyond the caches may have drifted by {}, page faults and processes by {}, and a change \
+             must exceed that too; runs taken in turn differ by less (compare A1 A2 -- B1 B2)",
+            percent(share * drift::MEMORY),
+            percent(share * drift::PAGES)
+        )
+    })
 }
 
 /// What two builds of howslow may differ by although the machines do not.

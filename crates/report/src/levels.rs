@@ -11,12 +11,11 @@ use crate::text::Style;
 /// One sentence on a cost that has levels.
 pub(crate) fn sentence(cost: &Cost) -> Option<String> {
     let mean = Level::mean(&cost.levels)?;
-    let lowest = if cost.levels.len() == 2 { "lower" } else { "lowest" };
     let levels: Vec<String> = cost.levels.iter().map(|level| format!("{} ({})", level.ns, share(level))).collect();
     Some(format!(
-        "changes between {}, whatever the neighbours do: the figure is the {lowest} one, a program pays {mean} on average; why: \
-         howslow explain RUN {}",
+        "changes between {}, whatever the neighbours do: the figure is {}, a program pays {mean} on average; why: howslow explain RUN {}",
         levels.join(" and "),
+        cost.quoted(),
         cost.typed()
     ))
 }

@@ -62,9 +62,9 @@ impl Earlier<'_> {
         self.runs.len()
     }
 
-    /// What they tell of a cost.
-    pub fn prior(&self, cost: &str) -> Prior {
-        learn(self.runs.iter().filter_map(|run| run.get(cost)))
+    /// What they tell of a cost, beyond what is usual.
+    pub fn prior(&self, cost: &str, usual: Prior) -> Prior {
+        learn(self.runs.iter().filter_map(|run| run.get(cost)), usual)
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::figure::ComparedFigure;
 use super::grounds::rounds_behind;
-use crate::levels::interval;
+use crate::levels::{interval, quoted};
 
 /// Two costs of which at least one has levels.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -36,20 +36,19 @@ impl<'a> LevelsBeside<'a> {
     }
 }
 
-/// The place of a cost's level that is compared with another cost: the cheapest, unless the other one was at a single level, which is
-/// this one.
+/// The place of a cost's level that is compared with another cost: the one that the other is quoted at, and of two
+/// that are quoted at different levels the cheaper one. If none is near, the one that the cost is quoted at.
 fn nearest(cost: &Cost, other: &Cost) -> usize {
     /// How far one level may lie apart in two runs.
     const NEAR: f64 = 0.03;
-    if !other.levels.is_empty() {
-        return 0;
-    }
     // Cycles where they are steadier: a clock that moved is no level.
     let unit = |cost: &Cost| if cost.follows_clock { cost.cycles / cost.quoted().0 } else { 1.0 };
+    let own = cost.quoted().0 * unit(cost);
     let wanted = other.quoted().0 * unit(other);
+    let wanted = if other.levels.is_empty() { wanted } else { wanted.min(own) };
     let apart = |level: &Level| (level.ns.0 * unit(cost) / wanted).ln().abs();
     let near = cost.levels.iter().map(apart).zip(0..).filter(|(apart, _)| *apart < NEAR);
-    near.min_by(|one, two| one.0.total_cmp(&two.0)).map_or(0, |(_, place)| place)
+    near.min_by(|one, two| one.0.total_cmp(&two.0)).map_or_else(|| quoted(cost), |(_, place)| place)
 }
 
 /// The least and the greatest share that this level may have. Of a cost at one level alone, by how many rounds show no other one.
@@ -66,7 +65,7 @@ fn share(cost: &Cost, place: usize) -> (f64, f64) {
 pub(super) fn figures(base: &Cost, other: &Cost, [one, two]: [ComparedFigure; 2]) -> [ComparedFigure; 2] {
     let compared = LevelsBeside::of(base, other).map_or([0, 0], |it| it.compared);
     let of = |headline: ComparedFigure, cost: &Cost, place: usize| {
-        let level = cost.levels.get(place).filter(|_| place > 0).map(interval);
+        let level = cost.levels.get(place).filter(|_| place != quoted(cost)).map(interval);
         match (headline, level) {
             (ComparedFigure::Value(it), Some(level)) => ComparedFigure::Value(level.times(it.value / cost.quoted().0)),
             (headline, _) => headline,

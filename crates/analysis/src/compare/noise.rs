@@ -1,7 +1,5 @@
 //! What a difference must exceed.
 
-use super::options::CompareOptions;
-
 /// What a difference between two runs must exceed, as shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Joint {
@@ -11,13 +9,11 @@ pub struct Joint {
     pub margin: f64,
     /// Costs that are judged together.
     pub judged: usize,
+    /// The seconds between the two runs, in which memory may have drifted.
+    pub seconds_apart: f64,
 }
 
 impl Joint {
-    pub(super) fn of(judged: usize, how: &CompareOptions) -> Joint {
-        Joint { threshold: how.threshold, margin: how.margin, judged }
-    }
-
     /// How many times its own reach a difference must exceed.
     pub fn reaches(&self) -> f64 {
         crate::change::reaches(self.judged)

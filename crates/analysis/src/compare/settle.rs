@@ -68,10 +68,14 @@ fn needed(ratio: Interval, sides: [(&Run, &Cost); 2], joint: &Joint) -> Option<u
     let apart = ratio.value.ln().abs();
     let wanted_same = (joint.margin.ln_1p() - apart) / ONE_SIDED;
     let wanted_changed = if apart > joint.threshold.ln_1p() { apart / joint.reaches() } else { 0.0 };
-    let wanted = wanted_same.max(wanted_changed);
     let [base, other] = sides.map(|(run, cost)| Some((log_half(cost), shrunk(run, cost)?)));
     let ((base, base_parts), (other, other_parts)) = (base?, other?);
-    let is_enough = |place: &usize| (base * base_parts[*place]).hypot(other * other_parts[*place]) <= wanted;
+    // Longer runs shrink no drift.
+    let drift = super::drift::reach(sides[0].1, joint.seconds_apart);
+    let is_enough = |place: &usize| {
+        let reach = (base * base_parts[*place]).hypot(other * other_parts[*place]);
+        reach <= wanted_same || reach.hypot(drift) <= wanted_changed
+    };
     (0..TIMES.len()).find(is_enough).map(|place| TIMES[place])
 }
 

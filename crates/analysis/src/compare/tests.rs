@@ -4,6 +4,7 @@ use record::{Book, Cost, CountedIn, Figures, Nanoseconds, Point, Run, Skip, Valu
 
 use super::*;
 
+mod drifts;
 mod gates;
 mod laws;
 mod levels;

@@ -74,7 +74,7 @@ pub(super) struct CostPair {
 }
 
 impl CostPair {
-    /// `apart` is by how much clocks that are not known to be alike may err, on the log scale.
+    /// `apart` is by how much clocks that are not known to be alike may err and the cost may have drifted, on the log scale.
     pub(super) fn of([base, other]: [ComparedFigure; 2], [one, two]: [(&Run, &Cost); 2], apart: f64) -> CostPair {
         let published = is_published(one.1) && is_published(two.1);
         let (base, other) = (alone(base, one.1), alone(other, two.1));

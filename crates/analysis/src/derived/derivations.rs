@@ -27,8 +27,9 @@ pub struct Derivation {
 pub struct Derivations {
     /// The costs derived from howslow's own operations.
     pub derived: Vec<Derivation>,
-    /// What a switch costs beyond itself, by size of the working set that the next task finds gone from the caches.
-    pub refill: Vec<Derivation>,
+    /// The same for runs that have the parts of one route: what waking a halted CPU costs, and what a switch costs beyond itself, by
+    /// size of the working set that the next task finds gone from the caches.
+    pub if_measured: Vec<Derivation>,
     /// The costs that the paper of RSX derived from its own directives.
     pub rsx: Vec<Derivation>,
 }
@@ -38,7 +39,7 @@ pub static DERIVATIONS: LazyLock<Derivations> = LazyLock::new(|| {
     let mut kinds: BTreeMap<String, Vec<DerivationText>> = toml::from_str(include_str!("derivations.toml"))
         .unwrap_or_else(|error| unreachable!("derivations.toml: {error}"));
     let mut of = |kind| kinds.remove(kind).into_iter().flatten().map(Derivation::from).collect();
-    Derivations { derived: of("derived"), refill: of("refill"), rsx: of("rsx") }
+    Derivations { derived: of("derived"), if_measured: of("if_measured"), rsx: of("rsx") }
 });
 
 #[derive(Deserialize)]

@@ -72,6 +72,17 @@ fn a_refill_is_told_apart_from_its_switch_with_the_size_of_its_set() {
 }
 
 #[test]
+fn waking_a_halted_cpu_is_told_apart_from_the_message() {
+    let halting =
+        |costs: &[(&str, &str, f64, f64)]| derive(&run(costs)).into_iter().find(|it| it.name.starts_with("waking"));
+    let other = ("eventfd.roundtrip", "distance=other", 30_000.0, 3000.0);
+    let waked = halting(&[other, ("eventfd.roundtrip", "distance=awake", 5000.0, 400.0)]).expect("both parts");
+    let half = 0.5 * 3000.0_f64.hypot(400.0);
+    assert_eq!(waked.routes[1].figure, Ok(interval(12_500.0, half)));
+    assert_eq!(halting(&[other]), None);
+}
+
+#[test]
 fn routes_that_cannot_be_told_from_zero_agree_in_nothing() {
     let pair = |half| [interval(10.0, half), interval(11.0, 2.0)];
     assert_eq!(agreement(&pair(1.0)), Some(Agreement { ratio: 1.1, overlap: true, agree: Answer::Inconclusive }));

@@ -1,6 +1,7 @@
 //! What may be asked for, and what everything here agrees on.
 
 use super::parts::MachinePart;
+use crate::change::{ALARMS, LEAST};
 
 /// The family of a run's own clock: not a cost, but tested as one.
 pub const CLOCK: &str = "clock speed";
@@ -21,6 +22,6 @@ pub struct FleetOptions {
 
 impl Default for FleetOptions {
     fn default() -> FleetOptions {
-        FleetOptions { false_share: 0.05, at_least: 0.01, by: Vec::new() }
+        FleetOptions { false_share: ALARMS, at_least: LEAST, by: Vec::new() }
     }
 }

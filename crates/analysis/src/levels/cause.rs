@@ -25,7 +25,8 @@ impl LevelCause {
     pub fn sentences(self) -> &'static [&'static str] {
         const WHAT: &str = "Each level is a state of the core that lasts for milliseconds and changes within a round, on an \
                             undisturbed core. No neighbour and no layout of the address space makes it. The figure of the cost is \
-                            the lowest level, as it is what repeats; predictions and bills with typical prices use a mean.";
+                            the lowest level at which, or below which, it is for 40 % of the time: that repeats. Predictions and \
+                            bills with typical prices use a mean.";
         match self {
             LevelCause::UntrainedReturns => &[
                 WHAT,

@@ -79,7 +79,7 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
     /// The smallest change that counts
-    #[arg(long = "at-least", value_name = "PERCENT", default_value = "3%", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long = "at-least", value_name = "PERCENT", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub least: f64,
     /// Print JSON
     #[arg(long)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use analysis::change::LEAST;
 use jiff::Timestamp;
 use record::Run;
 use report::{AnonymousDocument, CostHistories, EarlierFigure, Section, document_section};
@@ -16,8 +17,6 @@ use crate::resolve;
 const MOST_RUNS: usize = 60;
 /// Changes that have a chart.
 const MOST_CHARTS: usize = 12;
-/// The smallest change that counts, as for `howslow watch`.
-const LEAST: f64 = 0.03;
 
 /// The histories of a kept run's costs, and the section of the watch. Empty for a run that is not kept: it has no history.
 pub(super) fn of(run: &Run, privacy: Privacy) -> (CostHistories, Option<Section>) {

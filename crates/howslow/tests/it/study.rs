@@ -47,7 +47,7 @@ fn every_operation_that_studies_and_derivations_name_exists() {
         assert!(study.users.is_none_or(|users| plans.contains(&users.plan)), "{}", study.name);
     }
     for (_, part) in
-        DERIVATIONS.derived.iter().chain(&DERIVATIONS.refill).flat_map(|it| it.routes).flat_map(Route::parts)
+        DERIVATIONS.derived.iter().chain(&DERIVATIONS.if_measured).flat_map(|it| it.routes).flat_map(Route::parts)
     {
         missing.check(part.term.operation, &part.term.term().at);
     }

@@ -77,9 +77,17 @@ fn settled(it: &Settling<'_>) -> Option<String> {
         let budget = budget(it.seconds_alone());
         return Some(format!("to settle {}, in both: howslow run {} {budget}", able.join(", "), able.join(" ")));
     }
-    let steps =
-        TIMES.map(|times| format!("{} would settle {}", budget(it.budget_s * f64::from(times)), it.settled_by(times)));
-    Some(format!("of the {open}, in both runs {}", steps.join(", ")))
+    let steps = TIMES.into_iter().filter(|times| it.settled_by(*times) > 0).map(|times| {
+        let (count, names) = (it.settled_by(times), listed(it, times).take(NAMED).collect::<Vec<_>>());
+        let more = if names.len() < listed(it, times).count() { ", ..." } else { "" };
+        format!("{} would settle {count} ({}{more})", budget(it.budget_s * f64::from(times)), names.join(", "))
+    });
+    Some(format!("of the {open}, in both runs {}", steps.collect::<Vec<_>>().join(", ")))
+}
+
+/// The costs that need runs so many times as long, and no less.
+fn listed<'a>(it: &'a Settling<'_>, times: u32) -> impl Iterator<Item = String> + 'a {
+    it.open.iter().filter(move |open| open.times == Some(times)).map(|open| open.cost.typed())
 }
 
 /// What the page does not show.

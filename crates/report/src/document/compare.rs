@@ -108,6 +108,8 @@ pub struct ComparedNoise {
     pub judged: usize,
     /// How many times the reach of its interval a difference must exceed for a change.
     pub reaches: f64,
+    /// The seconds between the two runs, in which memory may have drifted.
+    pub seconds_apart: f64,
 }
 
 /// A fact of machine or settings that is not the same in all runs.
@@ -252,7 +254,13 @@ impl<'a> ComparedRun<'a> {
 
 impl From<&Joint> for ComparedNoise {
     fn from(it: &Joint) -> ComparedNoise {
-        ComparedNoise { threshold: it.threshold, margin: it.margin, judged: it.judged, reaches: it.reaches() }
+        ComparedNoise {
+            threshold: it.threshold,
+            margin: it.margin,
+            judged: it.judged,
+            reaches: it.reaches(),
+            seconds_apart: it.seconds_apart,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use analysis::prior::Trace;
+use analysis::prior::{Prior, Trace};
 use howslow_store::{BestSpeed, Calibration, Earlier, FigureHistory, OfRun, RunKind, Store, StoreError};
 use record::{Nanoseconds, Run, run_from_bytes};
 use tempfile::TempDir;
@@ -305,7 +305,10 @@ fn only_runs_of_one_build_kernel_and_boot_learn_from_each_other() {
     known.save(&store).expect("saved");
     let known = FigureHistory::load(&store);
     let same = known.of("zen", &kind("b", "6.1", "quiet"));
-    assert_eq!((same.count(), same.prior("a").rounds, same.prior("other").rounds), (10, 20, 0));
+    assert_eq!(
+        (same.count(), same.prior("a", Prior::DEFAULT).rounds, same.prior("other", Prior::DEFAULT).rounds),
+        (10, 20, 0)
+    );
     let unused = |kind: RunKind| known.of("zen", &kind).unused.expect("said");
     assert_eq!(unused(kind("c", "6.1", "quiet")), "10 earlier runs are of another build of howslow");
     assert_eq!(unused(kind("b", "6.2", "quiet")), "10 earlier runs are of another kernel");

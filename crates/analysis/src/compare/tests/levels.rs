@@ -38,6 +38,16 @@ fn a_share_that_moves_is_no_change_and_a_level_that_moves_is_one() {
 }
 
 #[test]
+fn levels_that_two_runs_are_quoted_at_are_compared_at_the_cheaper_one() {
+    let half = with(&[(600.0, 0.5), (900.0, 0.5)]);
+    let mut upper = with(&[(900.0, 0.5)]);
+    upper.costs[0].levels = vec![level(602.0, 0.3), level(900.0, 0.7)];
+    assert_eq!(told(&half, &upper), (Verdict::Same, [0, 0], false));
+    assert_eq!(told(&upper, &half), (Verdict::Same, [0, 0], false));
+    assert_eq!(told(&upper, &upper).1, [1, 1]);
+}
+
+#[test]
 fn a_run_at_one_level_alone_is_compared_with_that_one() {
     let half = with(&[(600.0, 0.5), (900.0, 0.5)]);
     let upper = run(&[("a.x", 903.0, 4.5)]);

@@ -1,0 +1,43 @@
+//! What may have changed by itself between the times of two runs.
+
+use super::*;
+
+/// A run taken so many minutes after midnight: work within the core, a load beyond its caches, and a fork.
+fn taken(minutes: u32, times: f64) -> Run {
+    let mut run = run(&[
+        ("a.core", 100.0 * times, 0.2),
+        ("memory.load", 100.0 * times, 0.2),
+        ("process.fork", 100.0 * times, 0.2),
+    ]);
+    run.costs[1].follows_clock = false;
+    let at =
+        |minutes: u32| format!("2026-11-{:02}T{:02}:{:02}:00Z", 1 + minutes / 1440, minutes / 60 % 24, minutes % 60);
+    (run.started, run.finished) = (at(minutes), at(minutes));
+    run
+}
+
+/// The costs that a run of another time shows as changed.
+fn changed(minutes: u32, times: f64) -> Vec<String> {
+    let told = verdicts(&[taken(0, 1.0), taken(minutes, times)], &HOW);
+    told.into_iter().filter(|(_, verdict)| verdict.is_change()).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn memory_that_drifts_is_no_change() {
+    assert_eq!(changed(0, 1.05), ["a.core", "memory.load", "process.fork"]);
+    assert_eq!(changed(1, 1.04), ["a.core", "memory.load", "process.fork"]);
+    assert_eq!(changed(30, 1.04), ["a.core", "process.fork"]);
+    assert_eq!(changed(30, 1.02), ["a.core"]);
+    assert_eq!(changed(10_000, 1.2), ["a.core", "memory.load", "process.fork"], "it drifts so far and no further");
+}
+
+#[test]
+fn sets_of_runs_taken_in_turn_are_of_one_time() {
+    let set = |minutes: [u32; 2], times: f64| crate::again::pooled(&minutes.map(|at| taken(at, times))).expect("runs");
+    let apart = |runs: &[Run]| compare(runs, &HOW).noise[0].seconds_apart;
+    assert_eq!(apart(&[set([0, 30], 1.0), set([10, 20], 1.0)]), 0.0);
+    assert_eq!(apart(&[set([0, 10], 1.0), set([20, 30], 1.0)]), 1200.0);
+    let mut unknown = taken(0, 1.0);
+    unknown.started = "once".into();
+    assert_eq!(apart(&[taken(0, 1.0), unknown]), 0.0);
+}
