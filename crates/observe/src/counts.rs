@@ -131,6 +131,10 @@ pub struct Counts {
     pub execs: u64,
     /// Files that were opened and, if there were none, created.
     pub creates: u64,
+    /// Files that were there and were opened to be written.
+    pub writing: u64,
+    /// Opens right after the same task had asked for the attributes of the same name.
+    pub asked_first: u64,
     /// The names that were looked up.
     pub names: Sketch,
 }
@@ -153,6 +157,8 @@ impl Counts {
         self.forks += other.forks;
         self.execs += other.execs;
         self.creates += other.creates;
+        self.writing += other.writing;
+        self.asked_first += other.asked_first;
         self.names.add(&other.names);
     }
 
@@ -173,6 +179,8 @@ impl Counts {
         self.forks = self.forks.saturating_sub(earlier.forks);
         self.execs = self.execs.saturating_sub(earlier.execs);
         self.creates = self.creates.saturating_sub(earlier.creates);
+        self.writing = self.writing.saturating_sub(earlier.writing);
+        self.asked_first = self.asked_first.saturating_sub(earlier.asked_first);
         self.names.subtract(&earlier.names);
     }
 

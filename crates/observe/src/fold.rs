@@ -248,6 +248,8 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
         forks: counts.forks,
         execs: counts.execs,
         creates: counts.creates,
+        writing: counts.writing,
+        asked_first: counts.asked_first,
         huge_pages: counts.huge,
         copied_pages: counts.copied,
         distinct_names: counts.names.distinct(),

@@ -24,14 +24,15 @@ pub(crate) const COPIES: u8 = 16;
 pub(crate) const MAY_COPY: u8 = 32;
 /// The argument after the name may say that a file is to be created.
 pub(crate) const MAY_CREATE: u8 = 64;
+/// It asks for the attributes of what was named.
+pub(crate) const ASKS: u8 = 128;
 
 const CLASSES: &[(u8, &[&str])] = &[
+    (FIRST | ASKS, &["stat", "lstat", "access"]),
+    (SECOND | ASKS, &["newfstatat", "statx", "faccessat", "faccessat2"]),
     (
         FIRST,
         &[
-            "stat",
-            "lstat",
-            "access",
             "readlink",
             "unlink",
             "mkdir",
@@ -52,23 +53,7 @@ const CLASSES: &[(u8, &[&str])] = &[
     (FIRST | OPENS | MAY_CREATE, &["open"]),
     (FIRST | OPENS, &["creat"]),
     (FIRST | ENTERS, &["chdir"]),
-    (
-        SECOND,
-        &[
-            "newfstatat",
-            "statx",
-            "faccessat",
-            "faccessat2",
-            "readlinkat",
-            "unlinkat",
-            "mkdirat",
-            "fchmodat",
-            "fchmodat2",
-            "fchownat",
-            "utimensat",
-            "mknodat",
-        ],
-    ),
+    (SECOND, &["readlinkat", "unlinkat", "mkdirat", "fchmodat", "fchmodat2", "fchownat", "utimensat", "mknodat"]),
     (SECOND | OPENS | MAY_CREATE, &["openat"]),
     (SECOND | OPENS, &["openat2"]),
     (COPIES, &["dup", "dup2", "dup3"]),

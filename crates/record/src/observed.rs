@@ -141,6 +141,12 @@ pub struct Requests {
     /// Files that were opened and, if there were none, created.
     #[serde(default)]
     pub creates: u64,
+    /// Files that were there and were opened to be written.
+    #[serde(default)]
+    pub writing: u64,
+    /// Opens right after the same task had asked for the attributes of the same name.
+    #[serde(default)]
+    pub asked_first: u64,
     /// Huge pages that were given at a first touch.
     #[serde(default)]
     pub huge_pages: u64,
@@ -181,6 +187,8 @@ impl Requests {
             forks: self.forks.saturating_sub(earlier.forks),
             execs: self.execs.saturating_sub(earlier.execs),
             creates: self.creates.saturating_sub(earlier.creates),
+            writing: self.writing.saturating_sub(earlier.writing),
+            asked_first: self.asked_first.saturating_sub(earlier.asked_first),
             huge_pages: self.huge_pages.saturating_sub(earlier.huge_pages),
             copied_pages: self.copied_pages.saturating_sub(earlier.copied_pages),
             // Those of the stretch are among them.

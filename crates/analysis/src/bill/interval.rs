@@ -31,6 +31,8 @@ pub enum Unit {
     Fork,
     /// A thread.
     Thread,
+    /// A sleep until a device has brought a block.
+    Transfer,
 }
 
 impl Unit {
@@ -42,6 +44,7 @@ impl Unit {
             Unit::Exec => "programs",
             Unit::Fork => "processes",
             Unit::Thread => "threads",
+            Unit::Transfer => "transfers",
         }
     }
 }

@@ -55,8 +55,10 @@ pub(crate) const WEIGHT: i16 = 152;
 pub(crate) const FOLDER: i16 = 160;
 /// As [`IDENTITY`], of the task that created it.
 pub(crate) const CREATOR: i16 = 168;
+/// The hash of the name whose attributes it asked for last; 0 if another name came after.
+pub(crate) const ASKED: i16 = 176;
 /// By number: how often, and the sum of the results that are not negative. Eight bytes each.
-pub(crate) const COUNTS: i16 = 176;
+pub(crate) const COUNTS: i16 = 184;
 /// Keys and how often, eight bytes each; a key of 0 is a free place.
 pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
 /// How many different names were looked up: a sketch, one byte for each of its registers.
@@ -146,6 +148,10 @@ pub(crate) enum Kind {
     Huge = 16,
     /// Pages of its own that a process had when it was copied.
     Copied = 17,
+    /// A file that was there and was opened to be written: the number of the call.
+    Writing = 18,
+    /// An open right after the attributes of the same name were asked for: the number of the call.
+    AskedFirst = 19,
 }
 
 /// Why a task is off the CPU: bits 8 and 9 of the second number of a key.

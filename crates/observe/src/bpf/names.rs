@@ -7,7 +7,7 @@ use super::builder::{Builder, GOLDEN as HASH, Registers, frame, helper};
 use super::by_object;
 use super::instruction::{Compute, FRAME, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
-use crate::naming::{COPIES, ENTERS, GOLDEN, MAY_COPY, MAY_CREATE, OPENS, SECOND};
+use crate::naming::{ASKS, COPIES, ENTERS, GOLDEN, MAY_COPY, MAY_CREATE, OPENS, SECOND};
 use crate::sketch::REGISTER_BITS;
 use Operand::{Constant, Register as Other};
 
@@ -39,6 +39,7 @@ pub(super) fn count(b: &mut Builder, done: Label) {
     b.code.jump_if(1, When::NotEqual, Constant(0), copies);
     read_name(b, done);
     hash_name(b);
+    compare_name(b);
     keep_name(b);
     add_to_sketch(b, added);
     b.code.place(added);
@@ -140,6 +141,31 @@ fn hash_name(b: &mut Builder) {
     b.code.compute(Compute::Xor, 2, Other(1));
 }
 
+/// Counts an open of the name in register 2 if its attributes were asked for right before, and notes a name that is asked for.
+fn compare_name(b: &mut Builder) {
+    let (asks, opens, noted, counted) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
+    b.code.store(Width::Double, FRAME, frame::FOLDER, 2);
+    b.code.load(Width::Double, 3, 7, layout::ASKED);
+    b.code.constant(4, 0);
+    has(b, ASKS, asks);
+    has(b, OPENS, opens);
+    b.code.jump(noted);
+    b.code.place(asks);
+    b.code.copy(4, 2);
+    b.code.place(noted);
+    b.code.store(Width::Double, 7, layout::ASKED, 4);
+    b.code.jump(counted);
+    b.code.place(opens);
+    b.code.store(Width::Double, 7, layout::ASKED, 4);
+    b.code.jump_if(3, When::NotEqual, Other(2), counted);
+    b.code.jump_if(9, When::Less, Constant(0), counted);
+    b.code.copy(3, 8);
+    b.key(Kind::AskedFirst);
+    b.count_key(counted);
+    b.code.place(counted);
+    b.code.load(Width::Double, 2, FRAME, frame::FOLDER);
+}
+
 /// A new descriptor or working folder keeps the hash in register 2.
 fn keep_name(b: &mut Builder) {
     let (opens, enters, kept) = (b.code.label(), b.code.label(), b.code.label());
@@ -194,9 +220,12 @@ fn add_to_sketch(b: &mut Builder, done: Label) {
     b.code.jump(done);
 }
 
-/// A file that was opened to be created.
+/// A file that was opened to be created or written.
 fn count_creation(b: &mut Builder, done: Label) {
+    /// Flags of opens that may create, or that write.
+    const CHANGES: i32 = libc::O_CREAT | libc::O_ACCMODE;
     let (may, second, asked) = (b.code.label(), b.code.label(), b.code.label());
+    let (there, counted) = (b.code.label(), b.code.label());
     b.code.jump_if(9, When::Less, Constant(0), done);
     has(b, MAY_CREATE, may);
     b.code.jump(done);
@@ -207,11 +236,18 @@ fn count_creation(b: &mut Builder, done: Label) {
     b.code.place(second);
     b.code.load(Width::Word, 2, FRAME, HERE.arguments[2]);
     b.code.place(asked);
-    b.code.compute(Compute::And, 2, Constant(libc::O_CREAT));
+    b.code.compute(Compute::And, 2, Constant(CHANGES));
     b.code.jump_if(2, When::Equal, Constant(0), done);
-    by_object::was_created(b, done);
+    b.code.compute(Compute::And, 2, Constant(libc::O_CREAT));
+    b.code.jump_if(2, When::Equal, Constant(0), there);
+    by_object::was_created(b, there);
     b.code.copy(3, 8);
     b.key(Kind::Create);
+    b.code.jump(counted);
+    b.code.place(there);
+    b.code.copy(3, 8);
+    b.key(Kind::Writing);
+    b.code.place(counted);
     b.count_key(done);
 }
 

@@ -99,6 +99,10 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
         counts.samples.entry(Call::Native(first)).or_default().samples += count;
     } else if kind == Kind::Create as u8 {
         counts.creates += count;
+    } else if kind == Kind::Writing as u8 {
+        counts.writing += count;
+    } else if kind == Kind::AskedFirst as u8 {
+        counts.asked_first += count;
     } else if kind == Kind::Ring as u8 {
         *counts.requests.entry(second).or_default() += count;
     } else {

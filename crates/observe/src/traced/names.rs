@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::sys;
 use crate::counts::Counts;
-use crate::naming::{COPIES, ENTERS, FIRST, GOLDEN, MAY_COPY, MAY_CREATE, NAME_SIZE, OPENS, SECOND, class};
+use crate::naming::{ASKS, COPIES, ENTERS, FIRST, GOLDEN, MAY_COPY, MAY_CREATE, NAME_SIZE, OPENS, SECOND, class};
 
 /// Stands for the working folder.
 const WORKING: i32 = libc::AT_FDCWD;
@@ -25,7 +25,11 @@ pub(super) struct Returned {
 /// Hashes of the names by which the descriptors of a process were opened, and of that of its working folder. A new process has those of its
 /// creator.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Folders(HashMap<i32, u64>);
+pub(super) struct Folders {
+    names: HashMap<i32, u64>,
+    /// The name whose attributes were asked for last; 0 if another name came after.
+    asked: u64,
+}
 
 impl Folders {
     /// Counts what a call named, and keeps it for names that are relative to it.
@@ -45,13 +49,16 @@ impl Folders {
         }
         let Some(hash) = hash(&mut name, self.at(folder)) else { return };
         counts.names.insert(hash);
+        let asked = std::mem::replace(&mut self.asked, if class & ASKS == 0 { 0 } else { hash });
         let Ok(result) = call.result else { return };
+        counts.asked_first += u64::from(class & OPENS != 0 && asked == hash);
         if class & OPENS != 0 {
             self.set(result as i32, hash);
         } else if class & ENTERS != 0 {
             self.set(WORKING, hash);
         }
         counts.creates += u64::from(call.creates);
+        counts.writing += u64::from(!call.creates && may_change(class, &call.arguments));
     }
 
     /// A copied descriptor, or one that becomes the working folder, passes its hash on.
@@ -65,19 +72,28 @@ impl Folders {
     }
 
     fn at(&self, descriptor: i32) -> u64 {
-        self.0.get(&descriptor).copied().unwrap_or(0)
+        self.names.get(&descriptor).copied().unwrap_or(0)
     }
 
     fn set(&mut self, descriptor: i32, hash: u64) {
-        self.0.insert(descriptor, hash);
+        self.names.insert(descriptor, hash);
     }
+}
+
+/// The flags of an open.
+fn flags(class: u8, arguments: &[u64; 3]) -> i32 {
+    arguments[if class & SECOND == 0 { 1 } else { 2 }] as i32
+}
+
+/// True if a call opens a file to create or to write it.
+fn may_change(class: u8, arguments: &[u64; 3]) -> bool {
+    class & MAY_CREATE != 0 && flags(class, arguments) & (libc::O_CREAT | libc::O_ACCMODE) != 0
 }
 
 /// True if a call that begins is to create a file that is not there yet.
 pub(super) fn creates(thread: u32, number: u16, arguments: &[u64; 3]) -> bool {
     let class = class(number);
-    let flags = arguments[if class & SECOND == 0 { 1 } else { 2 }];
-    if class & MAY_CREATE == 0 || flags as i32 & libc::O_CREAT == 0 {
+    if class & MAY_CREATE == 0 || flags(class, arguments) & libc::O_CREAT == 0 {
         return false;
     }
     let (folder, address) = named(class, arguments);
@@ -158,10 +174,17 @@ mod tests {
             called(&mut folders, &mut counts, (libc::SYS_faccessat, [7, file, 0], Err(2)));
         }
         assert_eq!(counts.names.distinct(), Some(4), "one, two, and a file in each");
-        assert_eq!(counts.creates, 3);
+        assert_eq!((counts.creates, counts.writing), (3, 0));
+        let writing = [working, address(c"/dev/null"), libc::O_WRONLY as u64];
+        called(&mut folders, &mut counts, (libc::SYS_openat, writing, Ok(8)));
+        assert_eq!((counts.creates, counts.writing, counts.asked_first), (3, 1, 0));
+        for call in [libc::SYS_newfstatat, libc::SYS_openat, libc::SYS_openat] {
+            called(&mut folders, &mut counts, (call, [working, one, 0], Ok(4)));
+        }
+        assert_eq!(counts.asked_first, 1, "the second open was not asked for");
         called(&mut folders, &mut counts, (libc::SYS_fchdir, [4, 0, 0], Ok(0)));
         called(&mut folders, &mut counts, (libc::SYS_faccessat, [working, file, 0], Ok(0)));
-        assert_eq!(counts.names.distinct(), Some(4), "the same file in the folder that was entered");
+        assert_eq!(counts.names.distinct(), Some(5), "the same file in the folder that was entered");
     }
 
     #[test]

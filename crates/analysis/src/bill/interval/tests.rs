@@ -16,7 +16,7 @@ impl UnitPrices for Round {
         Some(match unit {
             Unit::MinorFault => 1e2,
             Unit::Switch => 1e3,
-            Unit::Thread => 1e4,
+            Unit::Thread | Unit::Transfer => 1e4,
             Unit::Fork => 1e5,
             Unit::Exec => 1e6,
         })

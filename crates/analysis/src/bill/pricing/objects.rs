@@ -9,8 +9,14 @@ const NOTHING_YET: [&str; 2] = ["EAGAIN", "EINPROGRESS"];
 const READS: &[&str] = &["read", "pread64", "readv", "recvfrom", "recvmsg"];
 const WRITES: &[&str] = &["write", "pwrite64", "writev", "sendto", "sendmsg"];
 const SOCKETS: &[&str] = &["tcp", "udp", "unix", "socket"];
-/// Objects whose price is that of a pipe.
-const PIPES: &[&str] = &["pipe", "eventfd", "timerfd"];
+/// Objects that a task writes to and reads from by turns, with the operation that does both.
+const PAIRS: &[(&str, &str)] = &[
+    ("pipe", "called.pipe"),
+    ("eventfd", "eventfd.self"),
+    ("timerfd", "eventfd.self"),
+    ("unix", "unix.self"),
+    ("udp", "udp.self"),
+];
 /// Files that the kernel writes when they are read.
 const WRITTEN_ANEW: &[&str] = &["proc", "sys"];
 
@@ -19,14 +25,21 @@ impl Rules<'_> {
     pub(super) fn by_object(&self, call: &CallCount) -> (Vec<Term>, CallCount) {
         let (mut rest, mut terms) = (call.clone(), Vec::new());
         for object in &call.objects {
-            if let Some(priced) = self.on(call, object) {
+            // Messages to tasks that sleep hold the wake-up.
+            let sent = (object.object == "tcp" && WRITES.contains(&call.call.as_str())).then(|| {
+                let (count, bytes, wakes) = (object.count, object.bytes, rest.wakes);
+                (rest.wakes, rest.near_wakes) = (0, 0);
+                self.sends(&CallCount { count, bytes, wakes, errors: Vec::new(), ..call.clone() })
+            });
+            if let Some(priced) = sent.or_else(|| self.on(call, object)) {
                 terms.extend(priced);
                 rest.count = rest.count.saturating_sub(object.count);
                 rest.bytes = rest.bytes.map(|bytes| bytes.saturating_sub(object.bytes.unwrap_or(0)));
             }
         }
         if !terms.is_empty() {
-            terms.extend(self.wakes(call));
+            let (wakes, near_wakes) = (rest.wakes, rest.near_wakes);
+            terms.extend(self.wakes(&CallCount { wakes, near_wakes, ..call.clone() }));
             (rest.wakes, rest.near_wakes) = (0, 0);
             rest.errors.retain(|error| !NOTHING_YET.contains(&error.name.as_str()));
         }
@@ -36,26 +49,25 @@ impl Rules<'_> {
     /// What prices this call on this object; `None` if it is priced by its name alone.
     fn on(&self, call: &CallCount, object: &ObjectCount) -> Option<Vec<Term>> {
         let (name, kind) = (call.call.as_str(), object.object.as_str());
-        let (is_socket, is_pipe) = (SOCKETS.contains(&kind), PIPES.contains(&kind));
+        let is_socket = SOCKETS.contains(&kind);
+        let pair = PAIRS.iter().find(|pair| pair.0 == kind);
         let count = object.count as f64;
         let none = self.nothing_yet(call, object);
         let moved = (count - none, object.bytes.unwrap_or(0) as f64);
         let empty = |id: &str| self.at(id, &[], none);
+        if let Some((_, id)) = pair.filter(|_| READS.contains(&name) || WRITES.contains(&name)) {
+            let found = self.sized(&[id], (moved.0 / 2.0, moved.1 / 2.0), ONE);
+            return Some([found, empty(if is_socket { "called.receive.none" } else { "called.read.none" })].concat());
+        }
         Some(match name {
             _ if READS.contains(&name) && is_socket => {
                 [self.sized(&["called.receive"], moved, ONE), empty("called.receive.none")].concat()
-            }
-            _ if READS.contains(&name) && is_pipe => {
-                [self.sized(&["called.pipe.read"], moved, ONE), empty("called.read.none")].concat()
             }
             _ if READS.contains(&name) && WRITTEN_ANEW.contains(&kind) && moved.1 > 0.0 => {
                 self.at("called.read.proc", &[], count)
             }
             _ if READS.contains(&name) && kind == "null" => self.at("syscall.read.null", &[], count),
             _ if WRITES.contains(&name) && kind == "null" => self.at("syscall.write.null", &[], count),
-            _ if WRITES.contains(&name) && is_pipe => {
-                [self.sized(&["called.pipe.write"], moved, ONE), empty("called.read.none")].concat()
-            }
             "connect" if kind == "tcp" => self.at("called.connect", &[], count),
             "close" if kind == "tcp" => {
                 let connected = self.on_objects("connect", "tcp") + self.answered(ACCEPTS);
@@ -77,7 +89,7 @@ impl Rules<'_> {
 
     /// How often this call found nothing at this object: files always have an answer.
     fn nothing_yet(&self, call: &CallCount, object: &ObjectCount) -> f64 {
-        let can = |kind: &str| SOCKETS.contains(&kind) || PIPES.contains(&kind);
+        let can = |kind: &str| SOCKETS.contains(&kind) || PAIRS.iter().any(|pair| pair.0 == kind);
         let all: u64 = call.objects.iter().filter(|it| can(&it.object)).map(|it| it.count).sum();
         let none: u64 = call.errors.iter().filter(|it| is_nothing_yet(it)).map(|it| it.count).sum();
         if can(&object.object) { none.min(all) as f64 * object.count as f64 / all.max(1) as f64 } else { 0.0 }

@@ -134,14 +134,16 @@ impl Rules<'_> {
         terms
     }
 
-    /// Files that are there, and files that are created.
+    /// Files that are there, to be read or written, and files that are created.
     fn open(&self, call: &CallCount) -> Vec<Term> {
         let opened = self.answered(OPENS).max(1);
         let own = call.count.saturating_sub(call.failed());
-        let created = (self.asked.creates as f64 * own as f64 / opened as f64).round() as u64;
-        let created = created.min(own);
-        let mut terms = self.named(call, "called.open", created);
+        let part = |of: u64, most: u64| ((of as f64 * own as f64 / opened as f64).round() as u64).min(most);
+        let created = part(self.asked.creates, own);
+        let written = part(self.asked.writing, own - created);
+        let mut terms = self.named(call, "called.open", created + written);
         terms.extend(self.at("called.create", &[], created as f64));
+        terms.extend(self.at("called.open.write", &[], written as f64));
         terms
     }
 
@@ -210,7 +212,9 @@ impl Rules<'_> {
         let connections = self.answered(ACCEPTS).min(answered);
         let files = self.answered(OPENS).min(answered - connections);
         let mut terms = self.at("called.close.connection", &[], connections as f64);
-        terms.extend(self.at("called.close", &[], files as f64));
+        let written = files.min(self.asked.creates + self.asked.writing);
+        terms.extend(self.at("called.close.write", &[], written as f64));
+        terms.extend(self.at("called.close", &[], (files - written) as f64));
         terms.extend(self.at("called.close.copy", &[], (call.count - connections - files) as f64));
         terms.extend(self.wakes(call));
         terms
@@ -304,7 +308,8 @@ impl Rules<'_> {
                 let both = [term(small, times * (1.0 - part)), term(large, times * part)];
                 both.into_iter().filter(|term| term.times > 0.0).collect()
             }
-            (None, Some(last)) => vec![term(last, times * mean / last.0)],
+            // What moves nothing has one price.
+            (None, Some(last)) => vec![term(last, if last.0 > 0.0 { times * mean / last.0 } else { times })],
             (None, None) => Vec::new(),
         }
     }

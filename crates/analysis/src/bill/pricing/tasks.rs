@@ -4,6 +4,7 @@ use record::{Observation, Term, Usage, Value};
 
 use super::super::interval::Unit;
 use super::super::processes::executed;
+use super::super::waiting::WaitedFor;
 use super::list::{Price, PriceList};
 
 /// Faults of a program that does nothing but load the C library: half of them find pages of its files in memory, a quarter
@@ -24,6 +25,8 @@ pub(super) struct Tasks {
     executed: u64,
     copied: u64,
     threads: u64,
+    /// Sleeps until a device had brought a block.
+    transfers: u64,
     /// Huge pages at a first touch, and pages of their own that copied processes had.
     huge_pages: u64,
     copied_pages: u64,
@@ -33,7 +36,7 @@ impl Unit {
     /// Its row in a bill.
     pub(super) fn row(self) -> &'static str {
         match self {
-            Unit::MinorFault | Unit::Switch | Unit::Thread => self.word(),
+            Unit::MinorFault | Unit::Switch | Unit::Thread | Unit::Transfer => self.word(),
             Unit::Exec | Unit::Fork => "processes",
         }
     }
@@ -44,8 +47,20 @@ impl Unit {
             Unit::MinorFault => "memory",
             Unit::Switch => "switches",
             Unit::Exec | Unit::Fork | Unit::Thread => "processes",
+            Unit::Transfer => "devices",
         }
     }
+}
+
+/// How often the tasks slept for a device, but in calls whose prices hold such sleeps. Locks of the kernel are waited for in the same way,
+/// and rarely.
+fn transfers(seen: &Observation) -> u64 {
+    let waits = seen.together.waits.iter().filter(|waits| match WaitedFor::of(waits) {
+        WaitedFor::Page => true,
+        WaitedFor::Device => waits.call.as_deref().is_none_or(|call| !call.contains("sync")),
+        _ => false,
+    });
+    waits.map(|waits| waits.count).sum()
 }
 
 /// What prices one of these.
@@ -57,6 +72,7 @@ pub(super) fn one(list: &PriceList, unit: Unit) -> Vec<Term> {
         Unit::Exec => tasks.executed = 1,
         Unit::Fork => tasks.copied = 1,
         Unit::Thread => tasks.threads = 1,
+        Unit::Transfer => tasks.transfers = 1,
     }
     tasks.terms(list, &usage).into_iter().map(|(_, term)| term).collect()
 }
@@ -70,7 +86,7 @@ impl Tasks {
         // A command's own first program is executed by it, but the process was there.
         let copied = created.saturating_sub(executed.saturating_sub(1));
         let (huge_pages, copied_pages) = (seen.together.huge_pages, seen.together.copied_pages);
-        Tasks { executed, copied, threads, huge_pages, copied_pages }
+        Tasks { executed, copied, threads, transfers: transfers(seen), huge_pages, copied_pages }
     }
 
     /// What prices them, and the faults and switches of all.
@@ -79,11 +95,12 @@ impl Tasks {
         let each = [
             (Unit::Exec, "process.exec", self.executed),
             (Unit::Fork, "process.vfork", self.copied),
+            (Unit::Transfer, "file.read.direct", self.transfers),
             (Unit::Thread, "thread.clone3", self.threads),
         ];
         let contained = |part: fn(&Price) -> f64| -> f64 {
             let price = |id: &str| list.at(id, &[], 1.0).first().and_then(|term| list.price(id, &term.at));
-            each[..2].iter().map(|(_, id, times)| *times as f64 * price(id).as_ref().map_or(0.0, part)).sum()
+            each[..3].iter().map(|(_, id, times)| *times as f64 * price(id).as_ref().map_or(0.0, part)).sum()
         };
         let mut terms: Vec<(Unit, Term)> = Vec::new();
         for (unit, id, times) in each {

@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, copy_file_range, fstat, openat, statat, 
 use rustix::io::{Errno, write};
 
 use super::{CALLED, function};
-use crate::kit::{Block, FILES, Fresh, create, exactly, file_of, tried};
+use crate::kit::{Block, FILES, Fresh, call, consuming, create, exactly, file_of, producing, scratch, tried};
 
 const PAGE: u64 = 4 << 10;
 const LARGE: u64 = 64 << 10;
@@ -27,6 +27,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .named("called.create", "create a file in an open folder, and open it for writing")
         .calls(&["openat"])
         .prepare(creating),
+    CALLED
+        .named("called.open.write", "open a file for writing that would be created if it were not there")
+        .calls(&["openat"])
+        .prepare(|setting| {
+            let open = there(setting)?;
+            tried(producing(move || function(&open)))
+        }),
+    CALLED
+        .named("called.close.write", "close the only descriptor of a file that was opened for writing")
+        .calls(&["close"])
+        .prepare(|setting| tried(consuming(there(setting)?, |file| function(|| exactly(0, call::close(file)?))))),
     ON_NEW_FILES
         .named("called.fill", "write the only block of a new file, without waiting for the device")
         .calls(&["write"])
@@ -54,6 +65,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .has_point(|point| point.number("size") != Some(0) || point.word("content") == Some("new"))
         .prepare(removing),
 ];
+
+/// Opens one file for writing, which is there.
+fn there(setting: &Setting) -> Result<impl Fn() -> Result<OwnedFd, Failure> + 'static, Failure> {
+    let folder = scratch(setting)?;
+    create(&folder, c"there", &[])?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+    Ok(move || Ok(openat(&folder, c"there", flags, Mode::RUSR | Mode::WUSR)?))
+}
 
 /// Opens a new file for writing.
 #[inline(always)]

@@ -15,38 +15,32 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::connection::Server;
 use super::{CALLED, function};
-use crate::kit::{Block, consuming, exactly, for_each, numbered, producing, tried};
+use crate::kit::{Block, consuming, exactly, producing, tried};
 
-/// A byte, and a page, of which a pipe holds 16.
-const SIZES: Axis = size(&[Number(1), Number(4 << 10)]);
+/// A byte, a page, and what a pipe holds.
+const SIZES: Axis = size(&[Number(1), Number(4 << 10), Number(64 << 10)]);
+/// Connections that wait to be accepted.
 const HELD: u64 = 16;
 const STATUS: &CStr = c"/proc/self/status";
 const ONE: FixedPoint = &[("size", Number(1))];
 /// What a round trip between two tasks of one CPU consists of, but for the two wake-ups.
-const TURN: &[TermOf] = &[
-    term(1.0, "loop.empty"),
-    term(2.0, "called.pipe.write").at(ONE),
-    term(2.0, "called.pipe.read").at(ONE),
-    term(2.0, "switch.process").at(&[("set", Number(0))]),
-];
+const TURN: &[TermOf] =
+    &[term(1.0, "loop.empty"), term(2.0, "called.pipe").at(ONE), term(2.0, "switch.process").at(&[("set", Number(0))])];
 
 const PIPE: Operation = CALLED.axes(&[SIZES]).moves(|point| point.number("size").unwrap_or(0));
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    PIPE.named("called.pipe.write", "write to a pipe that nobody waits at").calls(&["write"]).prepare(|setting| {
-        let (size, [reader, writer]) = (setting.size()?, empty_pipe()?);
-        let (block, mut room) = (Block::new(size), Block::new(size));
-        let emptied = for_each(move |_| exactly(size, read(&reader, &mut *room)?));
-        let writing = numbered(move |_| function(|| exactly(size, write(&writer, &block)?)));
-        tried(writing.at_most(HELD).verify(emptied))
-    }),
-    PIPE.named("called.pipe.read", "read from a pipe what was written before").calls(&["read"]).prepare(|setting| {
-        let (size, [reader, writer]) = (setting.size()?, empty_pipe()?);
-        let (block, mut room) = (Block::new(size), Block::new(size));
-        let filled = for_each(move |_| exactly(size, write(&writer, &block)?));
-        let reading = numbered(move |_| function(|| exactly(size, read(&reader, &mut *room)?)));
-        tried(reading.at_most(HELD).before(filled))
-    }),
+    PIPE.named("called.pipe", "write to a pipe that nobody waits at, and read it back: two calls")
+        .per("pair")
+        .calls(&["write", "read"])
+        .prepare(|setting| {
+            let (size, [reader, writer]) = (setting.size()?, empty_pipe()?);
+            let (block, mut room) = (Block::new(size), Block::new(size));
+            tried(repeat(move || {
+                function(|| exactly(size, write(&writer, &block)?))?;
+                function(|| exactly(size, read(&reader, &mut *room)?))
+            }))
+        }),
     CALLED
         .named("called.wakes", "wake a task of this CPU and be woken by it: two wake-ups, without calls and switches")
         .per("pair")

@@ -81,6 +81,16 @@ fn files_are_created_filled_and_removed_with_what_they_hold() {
 }
 
 #[test]
+fn files_that_are_there_and_opened_to_be_written_have_prices_of_their_own() {
+    let calls = [call("openat", 40, 0, None), call("close", 40, 0, None)];
+    let together = Requests { calls: calls.to_vec(), writing: 25, creates: 5, ..Requests::default() };
+    let of = |call: &CallCount| shown(&OPERATIONS.terms(call, &together, Met::One));
+    let expected = [("called.open@files=1", 10.0), ("called.create", 5.0), ("called.open.write", 25.0)];
+    assert_eq!(of(&calls[0]), lines(&expected));
+    assert_eq!(of(&calls[1]), lines(&[("called.close.write", 30.0), ("called.close", 10.0)]));
+}
+
+#[test]
 fn closes_are_those_of_connections_of_files_and_of_copies() {
     let calls = [call("close", 100, 0, None), call("openat", 60, 20, None), call("accept4", 10, 0, None)];
     let expected = [("called.close.connection", 10.0), ("called.close", 40.0), ("called.close.copy", 50.0)];
@@ -268,16 +278,20 @@ fn on(name: &str, object: &str, count: u64, bytes: Option<u64>) -> CallCount {
 #[test]
 fn calls_are_priced_by_what_they_are_made_on() {
     let of = |calls: &[CallCount]| chosen(calls, &[], Met::One);
-    assert_eq!(of(&[on("read", "pipe", 7, Some(7 * 4096))]), lines(&[("called.pipe.read@size=4096", 7.0)]));
+    assert_eq!(of(&[on("read", "pipe", 7, Some(7 * 4096))]), lines(&[("called.pipe@size=4096", 3.5)]));
     assert_eq!(of(&[on("read", "proc", 7, Some(9000))]), lines(&[("called.read.proc", 7.0)]));
     assert_eq!(of(&[on("write", "null", 7, Some(7))]), lines(&[("syscall.write.null", 7.0)]));
     assert_eq!(of(&[on("connect", "tcp", 3, None)]), lines(&[("called.connect", 3.0)]));
+    assert_eq!(of(&[on("sendto", "unix", 8, Some(8 * 512))]), lines(&[("unix.self@size=512", 4.0)]));
+    assert_eq!(of(&[on("write", "eventfd", 8, Some(64))])[0].1, 4.0, "the other half is the read");
+    let sent = of(&[on("write", "tcp", 8, Some(8 * 64))]);
+    assert_eq!(sent, lines(&[("called.send.other@distance=other,receiver=awake,size=64", 8.0)]));
     let sockets = [on("close", "tcp", 5, None), on("connect", "tcp", 3, None)];
     assert_eq!(of(&sockets), lines(&[("called.close.connection", 3.0), ("called.close.socket", 2.0)]));
     let mut some = on("read", "pipe", 4, Some(4));
     some.count = 10;
     some.bytes = Some(4 + 6 * 4096);
-    let expected = [("called.pipe.read@size=1", 4.0), ("called.read@files=1,size=4096", 6.0)];
+    let expected = [("called.pipe@size=1", 2.0), ("called.read@files=1,size=4096", 6.0)];
     assert_eq!(of(&[some]), lines(&expected), "the rest is priced by its name");
 }
 
@@ -293,11 +307,35 @@ fn a_call_that_finds_nothing_has_the_price_of_one() {
 fn tasks_woken_on_the_same_cpu_cost_less_than_those_of_another() {
     let write = CallCount { wakes: 10, near_wakes: 8, ..on("write", "pipe", 10, Some(10)) };
     let expected = [
-        ("called.pipe.write@size=1", 10.0),
+        ("called.pipe@size=1", 5.0),
         ("called.wakes@distance=same", 4.0),
         ("called.futex.waiting@distance=other", 2.0),
     ];
     assert_eq!(chosen(&[write], &[], Met::One), lines(&expected));
+}
+
+#[test]
+fn sleeps_for_a_device_are_transfers_unless_the_call_holds_them() {
+    let wait = |call: Option<&str>, reason, count| record::Waits {
+        call: call.map(String::from),
+        reason,
+        count,
+        total_ns: 1e6,
+        p50_ns: 1e4,
+        p99_ns: 1e4,
+    };
+    let kernel = record::WaitReason::Kernel;
+    let waits = vec![
+        wait(Some("newfstatat"), kernel, 200),
+        wait(None, kernel, 30),
+        wait(Some("fsync"), kernel, 50),
+        wait(Some("read"), record::WaitReason::Event, 70),
+    ];
+    let seen = Observation { together: Requests { waits, ..Requests::default() }, ..Observation::default() };
+    let all = OPERATIONS.lines(&seen, Met::One);
+    let transfers: Vec<_> = all.iter().filter(|line| line.term.operation == "file.read.direct").collect();
+    assert_eq!(transfers.iter().map(|line| line.term.times).collect::<Vec<_>>(), [230.0]);
+    assert_eq!(transfers[0].note.as_deref(), Some("transfers"));
 }
 
 #[test]
