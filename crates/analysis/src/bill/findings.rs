@@ -1,24 +1,24 @@
 //! Sentences about a bill: habits that cost time, and what doing without them would save.
 
-use record::{CallCount, Nanoseconds, Observation, PairCount, Waits};
+mod memory;
+mod names;
+mod saving;
+mod tasks;
+
+use record::{CallCount, Nanoseconds, Observation, PairCount, WaitReason, Waits};
 
 use super::rows::{Bill, Habit};
 use super::waiting::WaitedFor;
+use saving::{FEW, READS, Saving, each, without};
 
-/// Fewer of anything are no habit.
-const FEW: u64 = 100;
 /// A call that moves fewer bytes than this on the mean could move many more for a price that hardly grows.
 const SMALL: f64 = 1024.0;
 /// What such a call could move.
 const BUFFER: f64 = 4096.0;
-/// The least share of the charged time, or of all calls without a price, that is worth a sentence.
-const WORTH: f64 = 0.01;
-/// Calls that look at a name.
-const LOOKS: &[&str] = &["stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2"];
 /// Calls that wait until something can be read.
 const WAITS: &[&str] = &["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"];
-const READS: &[&str] = &["read", "readv", "recvfrom", "recvmsg", "recvmmsg"];
-const OPENS: &[&str] = &["open", "openat", "openat2"];
+/// The least share of the charged time, or of all calls without a price, that is worth a sentence.
+const WORTH: f64 = 0.01;
 const SENDS: &[&str] = &["write", "writev", "sendto", "sendmsg", "sendmmsg"];
 /// Calls that wait until changes are on a device.
 const SYNCS: &[&str] = &["fsync", "fdatasync", "sync_file_range", "msync", "syncfs", "sync"];
@@ -36,28 +36,30 @@ const NOT_NOW: &[&str] = &[
     "ERESTARTNOHAND",
     "ERESTART_RESTARTBLOCK",
 ];
-/// A process with less processor time than this lives mostly to start and to end.
-const SHORT_NS: f64 = 5e6;
 
 /// What could be saved, the largest first.
 pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     let mut found = Vec::new();
     for call in &seen.together.calls {
-        found.extend(small(call, bill));
+        found.extend(small(call, seen, bill));
         found.extend(failing(call, bill));
         found.extend(clock(call, bill));
         found.extend(same(call, bill));
         found.extend(empty(call, bill));
         found.extend(written_anew(call, bill));
-        found.extend(reopened(call, seen, bill));
+        found.extend(names::reopened(call, seen, bill));
+        found.extend(tasks::far_wakes(call, seen, bill));
     }
-    found.extend(looks(seen, bill));
+    found.extend(names::looks(seen, bill));
+    found.extend(names::asked_first(seen, bill));
     for pair in &seen.together.pairs {
         found.extend(waited(pair, seen, bill));
         found.extend(sought(pair, bill));
     }
-    found.extend(ping_pong(seen, bill));
-    found.extend(short_lived(seen, bill));
+    found.extend(tasks::waiting_threads(seen, bill));
+    found.extend(tasks::short_lived(seen, bill));
+    found.extend(memory::small_pages(seen, bill));
+    found.extend(memory::given_back(seen, bill));
     let slow = slow(seen);
     let all = seen.together.total() as f64;
     let cpu = seen.usage.cpu_ns.filter(|cpu| *cpu > 0.0);
@@ -83,6 +85,7 @@ fn slow(seen: &Observation) -> Vec<Habit> {
     let waits = &seen.together.waits;
     let long = |waits: &&Waits| waits.total_ns >= WORTH * seen.elapsed_ns;
     let found = waits.iter().filter(long).filter_map(|waits| synced(waits).or_else(|| delayed(waits, seen)));
+    let found = found.map(|(text, ends)| (text, ends.map(|ns| ns.min(seen.elapsed_ns))));
     found.map(|(text, ends)| Habit { text, saves_ns: None, share: None, saves_elapsed_ns: Some(ends) }).collect()
 }
 
@@ -138,29 +141,19 @@ fn delayed(waits: &Waits, seen: &Observation) -> Option<SavedTime> {
     Some((text, [(sent_twice as f64 * DELAY_NS[0] * DELAYED).min(most), most]))
 }
 
-/// A sentence, how many calls it would do without, and the least and the most that this saves in ns.
-type Saving = (String, f64, Option<[f64; 2]>);
-
-/// The processor time of one call, at least and at most: as it was measured in this program, else by its price, which another
-/// program's caches and paths change by a quarter.
-fn each(bill: &Bill, call: &str) -> Option<[f64; 2]> {
-    let row = bill.row(call)?;
-    let by_price = || row.whole_cpu_ns().map(|cpu| [0.75 * cpu, 1.25 * cpu]);
-    let all = row.measured.map(|measured| [measured.low.max(0.0), measured.high]).or_else(by_price)?;
-    Some(all.map(|ns| ns / row.count.max(1) as f64))
+/// True if as good as each call waits for a message, or its message is waited for: then a buffer has nothing to gather.
+fn takes_turns(call: &CallCount, seen: &Observation) -> bool {
+    let waits = seen.together.waits.iter();
+    let waited = waits.filter(|it| it.call.as_deref() == Some(&call.call) && it.reason == WaitReason::Event);
+    4 * call.wakes.max(waited.map(|it| it.count).sum()) > call.count
 }
 
-/// A call that is not made is not counted either, so only its own time counts.
-fn without(text: String, calls: f64, bill: &Bill, call: &str) -> Saving {
-    (text, calls, each(bill, call).map(|each| each.map(|ns| ns * calls)))
-}
-
-fn small(call: &CallCount, bill: &Bill) -> Option<Saving> {
+fn small(call: &CallCount, seen: &Observation, bill: &Bill) -> Option<Saving> {
     let answered = call.count.checked_sub(call.failed())?;
     let bytes = call.bytes? as f64;
     let mean = bytes / answered.max(1) as f64;
     let moves = READS.contains(&call.call.as_str()) || call.call.starts_with("pread") || call.call.contains("write");
-    if answered < FEW || mean >= SMALL || mean <= 0.0 || !moves {
+    if answered < FEW || mean >= SMALL || mean <= 0.0 || !moves || takes_turns(call, seen) {
         return None;
     }
     let fewer = answered as f64 - (bytes / BUFFER).ceil();
@@ -203,27 +196,6 @@ fn written_anew(call: &CallCount, bill: &Bill) -> Option<Saving> {
     Some(without(text, anew as f64 / 2.0, bill, &call.call))
 }
 
-/// Few files that are opened again and again.
-fn reopened(call: &CallCount, seen: &Observation, bill: &Bill) -> Option<Saving> {
-    /// The estimate of names errs by a few per cent.
-    const AGAIN: u64 = 10;
-    let opened = call.count.checked_sub(call.failed())?;
-    let names = seen.together.distinct_names?.max(1);
-    if !OPENS.contains(&call.call.as_str()) || opened < 10 * FEW || opened < AGAIN * names {
-        return None;
-    }
-    let text = format!(
-        "{opened} {} opened no more than {names} files: a file that stays open is read with pread, and costs its opening once.",
-        call.call
-    );
-    let again = (opened - names) as f64;
-    let both = each(bill, &call.call).map(|open| {
-        let close = each(bill, "close").unwrap_or([0.0; 2]);
-        [(open[0] + close[0]) * again, (open[1] + close[1]) * again]
-    });
-    Some((text, 2.0 * again, both))
-}
-
 fn failing(call: &CallCount, bill: &Bill) -> Option<Saving> {
     let real = call.errors.iter().filter(|error| !NOT_NOW.contains(&error.name.as_str()));
     let worst = real.clone().max_by_key(|error| error.count)?;
@@ -258,27 +230,6 @@ fn same(call: &CallCount, bill: &Bill) -> Option<Saving> {
     Some(without(text, call.count as f64 - 1.0, bill, &call.call))
 }
 
-fn looks(seen: &Observation, bill: &Bill) -> Option<Saving> {
-    let looks = seen.together.calls.iter().filter(|call| LOOKS.contains(&call.call.as_str()));
-    let count: u64 = looks.clone().map(|call| call.count).sum();
-    let most = looks.clone().max_by_key(|call| call.count)?;
-    if count < 10 * FEW || count * 4 < seen.together.total() {
-        return None;
-    }
-    let all = |end: usize| -> f64 {
-        looks.clone().filter_map(|call| Some(each(bill, &call.call)?[end] * call.count as f64)).sum()
-    };
-    // Some look-ups are needed, whatever is done.
-    let times = [0.0, all(1)];
-    let share = 100.0 * count as f64 / seen.together.total().max(1) as f64;
-    let text = format!(
-        "{share:.0} % of all calls look up a name without opening it ({} of them {}): a folder's listing tells the kind of \
-         each entry (d_type), and an open folder shortens the way.",
-        count, most.call
-    );
-    Some((text, count as f64, (times[1] > 0.0).then_some(times)))
-}
-
 fn waited(pair: &PairCount, seen: &Observation, bill: &Bill) -> Option<Saving> {
     let asks = WAITS.contains(&pair.first.as_str()) && READS.contains(&pair.then.as_str());
     let reads = seen.together.calls.iter().find(|call| call.call == pair.then)?.count;
@@ -304,43 +255,4 @@ fn sought(pair: &PairCount, bill: &Bill) -> Option<Saving> {
     }
     let text = format!("lseek came before {} {}: {instead} does both in one call.", pair.count, pair.then);
     Some(without(text, pair.count as f64, bill, "lseek"))
-}
-
-fn ping_pong(seen: &Observation, bill: &Bill) -> Option<Saving> {
-    let futex = seen.together.calls.iter().find(|call| call.call == "futex")?;
-    let switches = seen.usage.voluntary_switches?;
-    if futex.count < 10 * FEW || switches * 2 < futex.count {
-        return None;
-    }
-    let text = format!(
-        "{} futex calls and {switches} voluntary switches: threads hand something to each other one at a time; handing over \
-         several at once saves both.",
-        futex.count
-    );
-    Some(without(text, futex.count as f64, bill, "futex"))
-}
-
-fn short_lived(seen: &Observation, bill: &Bill) -> Option<Saving> {
-    let short = |process: &&record::ProcessCounts| {
-        let cpu = process.usage.cpu_ns.unwrap_or(0.0) / process.processes.max(1) as f64;
-        !process.running && process.parent.is_some() && cpu < SHORT_NS
-    };
-    let short: Vec<_> = seen.processes.iter().filter(short).collect();
-    let count: u64 = short.iter().map(|process| process.processes).sum();
-    if count < 10 {
-        return None;
-    }
-    // Their own time, user time included, is saved for sure; what the creator pays for each comes with it.
-    let own: f64 = short.iter().filter_map(|process| process.usage.cpu_ns).sum();
-    let begun = bill.row("processes").and_then(|row| Some(row.whole_cpu_ns()? / row.count.max(1) as f64));
-    let saves = (own > 0.0).then(|| [0.75 * own, own + begun.unwrap_or(0.0) * count as f64]);
-    let most = short.iter().max_by_key(|process| process.processes)?;
-    let text = format!(
-        "{count} processes lived for less than {} ms of processor time each, such as {}: starting and ending them is most of \
-         their work, which a command that the shell has built in, or one process for many inputs, does without.",
-        SHORT_NS / 1e6,
-        most.name
-    );
-    // Starting a process is worth as much as hundreds of calls.
-    Some((text, count as f64 * FEW as f64, saves))
 }

@@ -1,5 +1,6 @@
 //! `howslow bill`: counts beside those of strace, what is unchanged for the command, and misuse.
 
+mod asks;
 mod changes;
 mod containers;
 mod faults;
@@ -7,6 +8,7 @@ mod formats;
 mod names;
 mod objects;
 mod programs;
+mod savings;
 mod sources;
 mod strace;
 mod tasks;

@@ -1,0 +1,73 @@
+//! Findings about memory: faults that huge pages, or memory that is kept, would save.
+
+use record::Observation;
+
+use super::super::rows::Bill;
+use super::saving::{FEW, Saving, answered, beside_calls, each};
+
+/// Pages of 4 KiB in a huge page.
+const HUGE: u64 = 512;
+/// Most faults of a program that begins, or of a process that was copied.
+const BEGINNING: u64 = 128;
+
+/// Faults by which memory was given, and not a program loaded.
+fn faults(seen: &Observation) -> u64 {
+    let begun = BEGINNING * (1 + seen.together.execs + seen.together.forks);
+    seen.usage.minor_faults.unwrap_or(0).saturating_sub(begun)
+}
+
+/// The processor time of one fault, in ns.
+fn each_fault(seen: &Observation, bill: &Bill) -> Option<f64> {
+    Some(beside_calls(bill)? / seen.usage.minor_faults.filter(|faults| *faults > 0)? as f64)
+}
+
+/// Large areas that are given page by page.
+pub(super) fn small_pages(seen: &Observation, bill: &Bill) -> Option<Saving> {
+    /// 64 MiB.
+    const LEAST: u64 = 1 << 14;
+    let small = faults(seen).saturating_sub(seen.together.huge_pages);
+    let areas = answered(seen, &["mmap", "brk", "mremap"]).max(1);
+    if small < LEAST || small < HUGE * areas {
+        return None;
+    }
+    let text = format!(
+        "{small} page faults gave memory in pages of 4 KiB, {} for each mmap or brk: with huge pages (MADV_HUGEPAGE, or always in \
+         /sys/kernel/mm/transparent_hugepage/enabled) one takes the place of {HUGE}; what is not touched of 2 MiB is held as well, and the \
+         first touches are dear where the host of a virtual machine must find it.",
+        small / areas
+    );
+    // Huge pages are cleared like small ones, which is a fifth to a half of such a fault.
+    let saves = each_fault(seen, bill).map(|each| [0.4 * each * small as f64, each * small as f64]);
+    Some((text, small as f64, saves))
+}
+
+/// Memory that is given back and taken again.
+pub(super) fn given_back(seen: &Observation, bill: &Bill) -> Option<Saving> {
+    let times = answered(seen, &["munmap"]).min(answered(seen, &["mmap"])) + answered(seen, &["madvise"]);
+    let huge = seen.together.huge_pages;
+    let pages = faults(seen) + (HUGE - 1) * huge.min(faults(seen));
+    if times < FEW || pages < 4 * times {
+        return None;
+    }
+    let threads = seen.processes.iter().map(|process| process.thread_count).max().unwrap_or(1);
+    let others = if threads > 1 {
+        format!(", and each time the CPUs of the other {} threads are interrupted", threads - 1)
+    } else {
+        String::new()
+    };
+    let large = if huge > 0 { format!(", {huge} huge pages among them") } else { String::new() };
+    let text = format!(
+        "{times} times memory was given back (munmap, madvise), and {} pages on the mean were taken and cleared anew{large}{others}: memory \
+         that is kept (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD of malloc, a pool) is there already.",
+        pages / times
+    );
+    let saves = each_fault(seen, bill).map(|fault| {
+        let calls = |end: usize| -> f64 {
+            let of = |call: &&str| Some(each(bill, call)?[end] * answered(seen, &[call]) as f64);
+            ["mmap", "munmap", "madvise"].iter().filter_map(of).sum()
+        };
+        let faults = fault * faults(seen) as f64;
+        [0.6 * (calls(0) + faults), calls(1) + 1.1 * faults]
+    });
+    Some((text, pages as f64, saves))
+}

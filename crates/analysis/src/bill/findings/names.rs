@@ -1,0 +1,67 @@
+//! Findings about names: files that are looked up or opened more often than is needed.
+
+use record::{CallCount, Observation};
+
+use super::super::rows::Bill;
+use super::saving::{FEW, LOOKS, OPENS, Saving, each};
+
+/// Names that are looked up without being opened.
+pub(super) fn looks(seen: &Observation, bill: &Bill) -> Option<Saving> {
+    let looks = seen.together.calls.iter().filter(|call| LOOKS.contains(&call.call.as_str()));
+    let count: u64 = looks.clone().map(|call| call.count).sum();
+    let most = looks.clone().max_by_key(|call| call.count)?;
+    if count < 10 * FEW || count * 4 < seen.together.total() {
+        return None;
+    }
+    let all = |end: usize| -> f64 {
+        looks.clone().filter_map(|call| Some(each(bill, &call.call)?[end] * call.count as f64)).sum()
+    };
+    // Some look-ups are needed, whatever is done.
+    let times = [0.0, all(1)];
+    let share = 100.0 * count as f64 / seen.together.total().max(1) as f64;
+    let text = format!(
+        "{share:.0} % of all calls look up a name without opening it ({} of them {}): a folder's listing tells the kind of \
+         each entry (d_type), and an open folder shortens the way.",
+        count, most.call
+    );
+    Some((text, count as f64, (times[1] > 0.0).then_some(times)))
+}
+
+/// Few files that are opened again and again.
+pub(super) fn reopened(call: &CallCount, seen: &Observation, bill: &Bill) -> Option<Saving> {
+    /// The estimate of names errs by a few per cent.
+    const AGAIN: u64 = 10;
+    let opened = call.count.checked_sub(call.failed())?;
+    let names = seen.together.distinct_names?.max(1);
+    if !OPENS.contains(&call.call.as_str()) || opened < 10 * FEW || opened < AGAIN * names {
+        return None;
+    }
+    let text = format!(
+        "{opened} {} opened no more than {names} files: a file that stays open is read with pread, and costs its opening once.",
+        call.call
+    );
+    let again = (opened - names) as f64;
+    let both = each(bill, &call.call).map(|open| {
+        let close = each(bill, "close").unwrap_or([0.0; 2]);
+        [(open[0] + close[0]) * again, (open[1] + close[1]) * again]
+    });
+    Some((text, 2.0 * again, both))
+}
+
+/// Names whose attributes are asked for right before they are opened.
+pub(super) fn asked_first(seen: &Observation, bill: &Bill) -> Option<Saving> {
+    let asked = seen.together.asked_first;
+    let looks = seen.together.calls.iter().filter(|call| LOOKS.contains(&call.call.as_str()));
+    let most = looks.max_by_key(|call| call.count)?;
+    if asked < FEW {
+        return None;
+    }
+    let text = format!(
+        "{asked} opens came right after a look-up of the same name, such as by {}: open it first, and ask its descriptor (fstat) what is \
+         to be known.",
+        most.call
+    );
+    // Where the attributes are needed, asking the descriptor takes the place of the look-up.
+    let saves = each(bill, &most.call).map(|[least, most]| [0.3 * least * asked as f64, most * asked as f64]);
+    Some((text, asked as f64, saves))
+}
