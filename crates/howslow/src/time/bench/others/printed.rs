@@ -124,7 +124,7 @@ mod tests {
         let google = of(Harness::Google, include_str!("printed/google.json"));
         let names: Vec<&str> = google.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["BM_vector/1024", "BM_vector/8", "repeated/\"quoted\"/64/repeats:2"]);
-        assert!((google[1].1 - 82.580183640011601).abs() < 1e-9, "{google:?}");
+        assert!((google[1].1 - 82.580_183_640_011_6).abs() < 1e-9, "{google:?}");
         let go = [
             ("BenchmarkAlloc-2", 147.8),
             ("BenchmarkLogs-2", 1.097),
