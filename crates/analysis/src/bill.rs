@@ -1,9 +1,11 @@
 //! A bill: what a program asked of the kernel, at the prices of a run, beside what the kernel charged for it.
 
+mod certain;
 mod changes;
 mod elsewhere;
 mod findings;
 mod interval;
+mod places;
 mod pricing;
 mod processes;
 mod rows;
@@ -14,11 +16,13 @@ use record::Observation;
 
 use crate::predict::MixPrediction;
 
+pub use certain::{Certainty, thinned};
 pub use changes::{
     BilledFigure, BilledLine, ChangeVerdict, ChangedFigure, ChangedRow, WorkUnit, changed_figures, changes,
 };
 pub use elsewhere::{BillElsewhere, ElsewhereRow, elsewhere, user_ratio};
 pub use interval::{Account, AccountLine, Stretch, Unit, UnitPrices, Who, interval};
+pub use places::{FoundPlace, place_of};
 pub use pricing::{Met, OperationFacts, PriceList};
 pub use rows::{Bill, BillRow, CALLS, Charged, Habit, MeasuredCalls};
 pub use waiting::{WaitSum, WaitedFor, waits_by_cause};

@@ -37,6 +37,7 @@ pub mod lockstep;
 pub mod longer;
 pub mod memory;
 pub mod mix;
+pub mod mix_changes;
 pub mod model;
 pub mod modes;
 pub mod net;

@@ -39,7 +39,7 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let target = target(args)?;
     let source = args.source.map(source);
     let detail = if args.counts_only { Detail::Numbers } else { Detail::All };
-    let options = Options { source, calibrate: true, detail };
+    let options = Options { source, calibrate: true, detail, stacks: args.stacks };
     let alternated = match args.alternate {
         Some(times) => alternate::alternate(&target, &options, times).map_err(misuse)?,
         None => None,
@@ -53,19 +53,18 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
         if let Some(come) = signals.come() {
             observer.signal(come);
         }
-        watch(observer, args, &mut prices, &signals, &mut outgoing)
+        watch(observer, args, &prices, &signals, &mut outgoing)
     };
     let (mut watched, base) = repeat::repeated(&target, against.as_ref(), args.repeat.unwrap_or(1), once)?;
     // Nothing is attached any more, and a reader that takes nothing must not keep this process from being ended.
     watched.signal = watched.signal.or(signals.end());
     alternate::note(&mut watched.seen, alternated);
-    if args.measure && watched.signal.is_none() {
-        prices.complete(&watched.seen);
-        watched.signal = prices.measure(&watched.seen)?;
+    if is_to_measure(args) && watched.signal.is_none() {
+        watched.signal = prices.measure(&watched.seen, args.measure)?;
     }
-    let own = tell(&watched.seen, &watched.seen, args, &mut prices)?;
+    let own = tell(&watched.seen, &watched.seen, args, &prices)?;
     let (text, gate) = match &base {
-        Some(base) => beside(base, &watched.seen, args, &mut prices)?,
+        Some(base) => beside(base, &watched.seen, args, &prices)?,
         None => (own, Outcome::Done),
     };
     outgoing.add(&text);
@@ -79,14 +78,19 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     finished.map(|()| if gate == Outcome::Done { watched.outcome() } else { gate })
 }
 
+/// True if lacking prices are measured after the watching.
+fn is_to_measure(args: &BillArgs) -> bool {
+    let is_refused = args.no_measure || std::env::var_os("HOWSLOW_PRICES").is_some_and(|it| it == "kept");
+    args.measure || !is_refused && args.on.is_none() && args.every.is_none()
+}
+
 /// What a command changes beside another one that was run in turn with it.
 fn beside(
     base: &Observation,
     seen: &Observation,
     args: &BillArgs,
-    prices: &mut Prices,
+    prices: &Prices,
 ) -> anyhow::Result<(String, Outcome)> {
-    prices.complete(base);
     let bills = [base, seen].map(|seen| analysis::bill::WrittenBill::of(seen, &prices.priced(seen).bill));
     let style = if outputs::is_beside_a_command(args) { output::error_style() } else { output::style() };
     changes::compared([&bills[0], &bills[1]], true, args, style)
@@ -130,7 +134,7 @@ pub(crate) fn misuse(error: ObserveError) -> anyhow::Error {
 fn watch(
     mut observer: Observer,
     args: &BillArgs,
-    prices: &mut Prices,
+    prices: &Prices,
     signals: &Signals,
     outgoing: &mut Outgoing,
 ) -> anyhow::Result<Watched> {
@@ -180,12 +184,14 @@ fn watch(
 const SIGINT: i32 = 2;
 
 /// Writes the bill of a stretch of time, which is a part of the whole. Returns the text to be printed.
-fn tell(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &mut Prices) -> anyhow::Result<String> {
-    prices.complete(whole);
+fn tell(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &Prices) -> anyhow::Result<String> {
     let priced = prices.priced(stretch);
     let metrics = |form| store::exchange::bill_metrics(whole, &prices.priced(whole).bill, form);
     let told = outputs::Told { view: &priced.view(stretch, prices), lines: &priced.lines, metrics: &metrics };
     let text = outputs::tell(&told, args)?;
+    if args.stacks && stretch.stacks.is_empty() {
+        say("--stacks: no stack was found; that takes eBPF (as root), and a program that runs for more than a moment");
+    }
     if outputs::is_page(args) && outputs::counted_nothing(stretch) {
         say(&match args.source {
             Some(_) => "no call was counted: the accounts tell none; omit --source accounts".to_string(),

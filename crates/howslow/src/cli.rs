@@ -18,6 +18,7 @@ mod model;
 mod noise;
 mod page;
 mod predict;
+mod prices;
 mod read;
 mod terminal;
 mod top;
@@ -46,6 +47,7 @@ pub(crate) use model::{DemandArgs, ModelArgs};
 pub(crate) use noise::NoiseArgs;
 pub(crate) use page::ReportArgs;
 pub(crate) use predict::{PredictArgs, PriceState};
+pub(crate) use prices::PricesArgs;
 pub(crate) use read::{ContributeArgs, ExplainArgs, ListArgs, ShowArgs};
 pub(crate) use terminal::TerminalArgs;
 pub(crate) use top::{SortColumn, TopArgs};
@@ -61,6 +63,7 @@ Exit status: 0 done; 1 failed, with --keep also if the run could not be kept; 2 
 130 interrupted (what was measured is printed, and written only to the file of -o).
 Environment: HOWSLOW_DATA folder for kept runs (default: XDG_DATA_HOME), HOWSLOW_STORE or --store their database \
 (postgres://USER@HOST/DATABASE, FILE.sqlite or files; default: SQLite in that folder), TMPDIR scratch files, \
+HOWSLOW_PRICES=kept bills measure no prices, \
 NO_COLOR no colours, COLUMNS the width of pages (default: the terminal's; 100 in a pipe).";
 
 const CHECKED: &str = "\
@@ -119,6 +122,8 @@ pub(crate) enum Verb {
     Time(Box<TimeArgs>),
     /// Count what a running program asks of the kernel, and price it
     Bill(BillArgs),
+    /// Measure what bills are priced by, once for this kernel, or what one mix lacks
+    Prices(PricesArgs),
     /// The bill of the whole system, live: processes and cgroups by what they cost the system
     Top(TopArgs),
     /// How long a computing program is taken away from each CPU, and by whom

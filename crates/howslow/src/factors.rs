@@ -1,6 +1,7 @@
 //! The ratio of two machines on a mix, split into factors: for `howslow predict --factors` and `howslow compare --mix`.
 
 use analysis::factors::{NoFactors, factors};
+use analysis::mix_changes::mix_changes;
 use analysis::predict::{MachineState, MixPrediction};
 use record::{Mix, printable};
 use report::FactorsOf;
@@ -55,9 +56,11 @@ pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) ->
 
 fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&MixPrediction; 2]) -> anyhow::Result<FactorSplit> {
     let found = factors(predictions[0], predictions[1]).map_err(|why| refused(why, sides))?;
-    let of = FactorsOf { mixes, runs: sides.map(|named| named.run), factors: &found };
+    let changes = (mixes[0] == mixes[1]).then(|| mix_changes(predictions[0], predictions[1]));
+    let runs = sides.map(|named| named.run);
+    let of = FactorsOf { mixes, runs, factors: &found, changes: changes.as_ref() };
     let page = report::factors(&of, output::style());
-    Ok(FactorSplit { page, document: found.into() })
+    Ok(FactorSplit { page, document: FactorsDocument::of(found, changes) })
 }
 
 fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {

@@ -42,6 +42,7 @@ mod page;
 mod pattern;
 mod pictures;
 mod predict;
+mod prices;
 mod repeat;
 mod resolve;
 mod run;
@@ -116,6 +117,7 @@ fn begin() -> std::process::ExitCode {
         None => headline::headline(&command.measure, &command.beside),
         Some(Verb::Run(args)) => run::run(&args),
         Some(Verb::Time(args)) => time::time(&args),
+        Some(Verb::Prices(args)) => prices::prices(&args),
         Some(Verb::List(args)) => list::list(&args),
         Some(Verb::Show(args)) => show::show(&args),
         Some(Verb::Export(args)) => export::export(&args),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::{Timestamp, Zoned, civil};
 use record::{Point, ReadError, Run, Value};
-use store::{Store, StoreError};
+use store::{PriceBook, Store, StoreError};
 
 use crate::kin::Kin;
 use crate::output::{Misuse, say};
@@ -84,7 +84,10 @@ pub(crate) fn run(name: &str) -> anyhow::Result<Run> {
     }
     match Store::without_store(name) {
         Some(run) => run.map_err(misuse),
-        None => store()?.open(name).map_err(misuse),
+        None => {
+            let store = store()?;
+            PriceBook::called(&store, name).map_or_else(|| store.open(name).map_err(misuse), Ok)
+        }
     }
 }
 

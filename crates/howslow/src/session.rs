@@ -59,8 +59,21 @@ pub(crate) struct Measured {
     pub width: Width,
 }
 
-/// Measures what is wanted. Reports bad arguments before it measures anything.
+/// Measures what is wanted. Reports bad arguments before it measures anything, and a budget that was exceeded.
 pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measured> {
+    let (started, budget_s) = (Timestamp::now(), args.budget.unwrap_or(wanted.budget_s));
+    let measured = measure_part(wanted, args)?;
+    let took = Timestamp::now().duration_since(started).as_secs_f64();
+    if measured.interrupted.is_none()
+        && let Some(told) = budget::exceeded(took, budget_s)
+    {
+        say(&told);
+    }
+    Ok(measured)
+}
+
+/// The same for a part of what a verb measures: the verb keeps the budget.
+pub(crate) fn measure_part(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measured> {
     let machine = system::machine::describe();
     check(&machine, args)?;
     budget::check(wanted.items.len(), args.budget.unwrap_or(wanted.budget_s))?;
@@ -88,12 +101,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     let taken = measure::measure(plan, &mut |progress| bar.show(&progress));
     bar.clear();
     let mut taken = taken?;
-    let took = Timestamp::now().duration_since(started).as_secs_f64();
-    if taken.interrupted.is_none()
-        && let Some(told) = budget::exceeded(took, args.budget.unwrap_or(wanted.budget_s))
-    {
-        say(&told);
-    }
+    taken.noise.traced = observe::are_calls_traced();
     taken.noise.beside = beside::finish(loads, &mut taken.noise, machine.cpu.online)?;
     for cost in &mut taken.costs {
         cost.group = catalogue::heading(&cost.operation).into();

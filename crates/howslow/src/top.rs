@@ -59,8 +59,7 @@ impl Meter {
             notes.push(if why.is_empty() { format!("{what}.") } else { format!("{what}. {why}.") });
         }
         if run.is_none() {
-            let how = "`howslow bill --system --for 5s` names the measurements that give one";
-            notes.push(format!("No run is kept, so nothing has a price; {how}."));
+            notes.push("No price of this kernel is known; `howslow prices` measures them.".into());
         }
         for loss in &seen.losses {
             let count = loss.count.map_or_else(String::new, |count| format!("{count} "));
@@ -69,7 +68,7 @@ impl Meter {
         About {
             source: seen.source.clone(),
             counts_calls,
-            prices: run.map(|run| format!("{}, run {}", prices.state.word(), run.id)),
+            prices: run.map(|_| format!("{}, of this kernel", prices.state.word())),
             counting_ns: seen.counting.as_ref().map(|cost| cost.per_call_ns),
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             notes,
@@ -78,7 +77,6 @@ impl Meter {
 
     /// Takes a stretch in.
     fn show(&mut self, stretch: &Stretch, state: &mut State) {
-        self.prices.complete(&stretch.seen);
         state.inform(self.about(&stretch.seen));
         state.update(interval(&stretch.seen, &stretch.started, &self.prices.list));
     }

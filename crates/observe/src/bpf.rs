@@ -11,8 +11,10 @@ mod programs;
 mod reader;
 mod request;
 mod returned;
+mod sampled;
 mod sampler;
 mod search;
+mod stacks;
 mod sys;
 mod types;
 mod waits;
@@ -24,13 +26,15 @@ use std::io;
 use crate::counts::Counts;
 use crate::naming;
 use crate::objects;
-use crate::target::Detail;
+use crate::stacks::CallSample;
+use crate::target::{Detail, Options};
 use crate::task::Task;
 
 use builder::Registers;
 pub(crate) use builder::Whom;
 use maps::Maps;
 use request::Request;
+use sampled::StackMaps;
 use sampler::Sampler;
 use sys::{Attachment, Program};
 pub(crate) use sys::{keep_statistics, run_here};
@@ -72,9 +76,12 @@ impl Counting {
     ///
     /// # Errors
     /// If this process may not do so, or the kernel cannot.
-    pub(crate) fn new(whom: Whom, records: usize, detail: Detail) -> io::Result<(Counting, Programs)> {
-        let cpus = possible_cpus();
-        let maps = Maps::new(records, cpus)?;
+    pub(crate) fn new(whom: Whom, records: usize, options: &Options) -> io::Result<(Counting, Programs)> {
+        let (cpus, detail) = (possible_cpus(), options.detail);
+        let mut maps = Maps::new(records, cpus)?;
+        if options.stacks && detail == Detail::All {
+            maps.stacks = Some(StackMaps::new(cpus)?);
+        }
         maps.classes.set(&0_u32.to_ne_bytes(), &[&naming::classes(), objects::places()].concat())?;
         let announce = Program::load("announce", &programs::announce(&maps))?;
         let programs = Programs {
@@ -202,6 +209,16 @@ impl Counting {
         }
         self.refused = refused;
         Ok(())
+    }
+
+    /// True if the kernel tells what descriptors stand for.
+    pub(crate) fn knows_objects(&self) -> bool {
+        self.maps.types.is_some()
+    }
+
+    /// The sampled calls whose stacks were noted since the last call.
+    pub(crate) fn stacks(&self) -> Vec<CallSample> {
+        self.maps.stacks.iter().flat_map(StackMaps::take).collect()
     }
 
     /// Adds to ended tasks what they have beyond the tables of their records, and forgets it.
@@ -358,6 +375,13 @@ fn at(program: &Program, tracepoint: &CStr) -> io::Result<Attachment> {
 /// Attaches a program to a tracepoint, if there are both.
 fn attach_if(program: Option<&Program>, tracepoint: &CStr) -> Option<Attachment> {
     program.and_then(|program| program.attach(tracepoint).ok())
+}
+
+/// True if calls take longer now because this process is traced, or because a program in the kernel runs at each call of the
+/// system. The latter is known to root alone.
+pub fn are_calls_traced() -> bool {
+    let own = std::process::id();
+    crate::traced::is_traced(own) || sys::is_any_used(&[c"sys_enter", c"sys_exit"])
 }
 
 /// CPUs of a machine that does not tell them.

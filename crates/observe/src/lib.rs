@@ -24,11 +24,13 @@ mod naming;
 mod objects;
 mod observer;
 mod sketch;
+mod stacks;
 mod target;
 mod task;
 mod traced;
 mod usage;
 
+pub use bpf::are_calls_traced;
 #[cfg(feature = "fuzz")]
 pub use exits::fuzz_taskstats;
 pub use observer::stretches::{Stretch, Stretches};

@@ -23,6 +23,7 @@ use crate::counts::{Call, CallNames, Counts, Lengths};
 use crate::exits::Exits;
 use crate::fold::{Fold, requests};
 use crate::naming::takes_name;
+use crate::stacks::Stacks;
 use crate::target::{Detail, ObserveError, Source, Target};
 use crate::task::Task;
 use crate::traced::Tracer;
@@ -62,6 +63,8 @@ pub struct Observer {
     /// What counting adds to a call, if that was determined.
     added: Option<Added>,
     accounting: Accounting,
+    /// The functions that made sampled calls, if they are wanted.
+    stacks: Option<Box<Stacks>>,
 }
 
 impl Observer {
@@ -136,6 +139,10 @@ impl Observer {
     }
 
     fn collect(&mut self) -> io::Result<()> {
+        // The memory of a process is known as long as it runs.
+        if let (Some(stacks), Some(Counter::Bpf(counting))) = (&mut self.stacks, &self.counter) {
+            counting.stacks().iter().for_each(|sample| stacks.add(sample));
+        }
         let mut ended = self.collected()?;
         if let Some(counter) = &mut self.counter {
             counter.add_spilled(ended.iter_mut().map(|(task, _)| task));
@@ -217,6 +224,7 @@ impl Observer {
             usage,
             together: requests(&told.together, &self.names),
             processes: told.processes,
+            stacks: self.stacks.as_ref().map_or_else(Vec::new, |stacks| stacks.told(|call| self.names.of(call))),
             counting: self.counting_cost(&told.together),
             ..self.head(elapsed_ns)
         })
@@ -283,9 +291,19 @@ impl Observer {
             lose(tasks, "tasks were not counted, because the kernel had no room for them");
             lose(events, "pairs, errors and signals were not counted, because the kernel had no room for them");
         }
+        let unknown = self.stacks.as_ref().map_or(0, |stacks| stacks.unknown);
+        lose(unknown, "calls have no stack: their processes ended too early, or the kernel could not read it");
         let what =
             "tasks ended whose processor time is not known, so what was charged is not: that takes CAP_NET_ADMIN";
         lose(if self.command.is_none() { self.unknown_ends } else { 0 }, what);
+        if let Some(Counter::Bpf(counting)) = &self.counter
+            && self.detail == Detail::All
+            && !counting.knows_objects()
+        {
+            let what = "what calls are made on (file, pipe, socket), since this kernel does not describe its types in \
+                        /sys/kernel/btf/vmlinux: mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF";
+            losses.push(Loss { what: what.into(), count: None });
+        }
         match &self.exits {
             Some(exits) if exits.lost => {
                 let what = "tasks ended too fast for their processor time and faults to be told by process";

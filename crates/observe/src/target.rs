@@ -60,6 +60,8 @@ pub struct Options {
     pub calibrate: bool,
     /// What to tell of each call. Less takes less time.
     pub detail: Detail,
+    /// Tell which functions of the program made its calls, by samples.
+    pub stacks: bool,
 }
 
 /// Why nothing can be watched.

@@ -25,6 +25,11 @@ use crate::target::Detail;
 use crate::task::Task;
 use tracing::{Board, locked};
 
+/// True if another process traces this one.
+pub(crate) fn is_traced(process: u32) -> bool {
+    status::tracer_of(process).is_some()
+}
+
 /// The tracer answers a new command at once, unless it is gone.
 const ANSWERED: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 

@@ -52,7 +52,8 @@ pub use levels::{Basis, Ends, Level};
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use observed::{
-    CallCount, Loss, NamedCount, ObjectCount, Observation, PairCount, PassedOver, ProcessCounts, Requests, ThreadCounts,
+    CallCount, Loss, NamedCount, ObjectCount, Observation, PairCount, PassedOver, ProcessCounts, Requests, Stack,
+    StackFrame, ThreadCounts,
 };
 pub use point::{Point, Unit, Value, typed_name};
 pub use present::{Counters, Present};

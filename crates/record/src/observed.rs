@@ -32,6 +32,9 @@ pub struct Observation {
     pub together: Requests,
     /// The processes, those with the most calls first.
     pub processes: Vec<ProcessCounts>,
+    /// The functions of the program that made sampled calls, those of most calls first; empty unless they were wanted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<Stack>,
     /// What could not be counted.
     pub losses: Vec<Loss>,
     /// What counting cost the program.
@@ -97,6 +100,43 @@ fn beyond<T: Clone, K: PartialEq>(
     less: impl Fn(&T, Option<&T>) -> Option<T>,
 ) -> Vec<T> {
     now.iter().filter_map(|it| less(it, then.iter().find(|before| key(before) == key(it)))).collect()
+}
+
+/// Calls of one kind that one chain of functions made, by samples.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Stack {
+    /// The name of the process.
+    pub process: String,
+    /// The call.
+    pub call: String,
+    /// The functions, the outermost first.
+    pub frames: Vec<StackFrame>,
+    /// How many calls the samples stand for.
+    pub calls: u64,
+    /// What these took of a CPU, in ns.
+    pub cpu_ns: f64,
+}
+
+/// A function of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct StackFrame {
+    /// Its name; without one, its file and the address in it.
+    pub function: String,
+    /// Source file and line, `copy.c:12`, where debug information has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// True if it is in the file that the process executes, and not in a library.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
+}
+
+impl StackFrame {
+    /// `flush (copy.c:12)`.
+    pub fn shown(&self) -> String {
+        self.line.as_ref().map_or_else(|| self.function.clone(), |line| format!("{} ({line})", self.function))
+    }
 }
 
 /// A way of counting that was not possible.

@@ -210,6 +210,9 @@ pub struct Noise {
     /// Number of earlier runs of the same build and kernel on this machine that the scatter of rounds was learnt from.
     #[serde(default)]
     pub earlier_runs: u32,
+    /// True if the program that measured was traced, or calls of the whole system were.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub traced: bool,
     /// Why earlier runs were not used, if there were some: `2 earlier runs are of another kernel`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier_unused: Option<String>,

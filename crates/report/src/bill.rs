@@ -2,22 +2,25 @@
 
 mod changes;
 mod elsewhere;
+mod first;
 mod measured;
+mod units;
+mod view;
 mod waiting;
 mod why;
 
-use analysis::bill::{Bill, BillRow};
-use analysis::predict::MachineState;
+use analysis::bill::{Bill, BillRow, place_of};
 use record::units::{Amount, grouped, percent};
-use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, Run, Usage, typed_name};
+use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, Usage, typed_name};
 
 use crate::column::{self, Column, right};
 use crate::grid::{Grid, RowKind};
-use crate::head::head_line;
 use crate::text::{Style, in_table, times};
 
 pub use changes::{BillChangesView, BillGate, bill_changes, bill_changes_markdown};
 pub use elsewhere::{BillElsewhereView, bill_elsewhere};
+pub use units::bill_per_unit;
+pub use view::{BillView, PriceOrigin};
 
 /// Rows, pairs and processes beyond these are only counted.
 const MOST_ROWS: usize = 20;
@@ -30,57 +33,28 @@ const SAMPLED_NS: f64 = 1e6;
 /// Fewer samples than this do not tell user and kernel time apart.
 const FEW_SAMPLES: f64 = 30.0;
 
-/// A bill, and what it was made from.
-pub struct BillView<'a> {
-    /// What was counted.
-    pub seen: &'a Observation,
-    /// The bill.
-    pub bill: &'a Bill,
-    /// The run whose costs are the prices.
-    pub run: Option<&'a Run>,
-    /// The state of the prices.
-    pub state: MachineState,
-    /// Operations of which the run has no cost.
-    pub lacking: &'a [String],
-    /// Where prices came from beside the run, and what would measure those that are lacking.
-    pub remedy: Option<&'a str>,
-}
-
 /// The page of a bill.
 pub fn bill(view: &BillView, style: Style) -> String {
     let BillView { seen, bill, .. } = view;
-    let mut page = head(view, style);
-    page += &(style.paragraph("charged  ", &charged(&seen.usage, seen.elapsed_ns)) + "\n");
-    page += &waiting::summary(seen, style);
+    let mut page = first::first(view, style);
     if !bill.rows.is_empty() {
         page += &format!("\n{}", rows(view, style));
     }
+    page += &(style.paragraph("charged  ", &charged(&seen.usage, seen.elapsed_ns)) + "\n");
     page += &closing(view, style);
     page += &waiting::table(seen, style);
-    let pairs: Vec<_> = seen.together.pairs.iter().take(MOST_PAIRS).collect();
+    let most = if style.is_full() { usize::MAX } else { MOST_PAIRS };
+    let pairs = seen.together.pairs.iter().take(most);
+    let pairs: Vec<_> = pairs.map(|pair| format!("{} {}, {}", times(pair.count), pair.first, pair.then)).collect();
     if !pairs.is_empty() {
-        let pairs = pairs.iter().map(|pair| format!("{} {}, {}", times(pair.count), pair.first, pair.then));
-        page += &(style.paragraph("pairs    ", &pairs.collect::<Vec<_>>().join("; ")) + "\n");
+        page += &(style.paragraph("pairs    ", &pairs.join("; ")) + "\n");
     }
     page += &others(seen, style);
     if seen.processes.len() > 1 || seen.processes.iter().any(|process| process.threads.len() > 1) {
         page += &format!("\n{}", processes(seen, style));
     }
     page += &findings(view, style);
-    page += &footnotes(view, style);
-    page
-}
-
-fn head(view: &BillView, style: Style) -> String {
-    let seen = view.seen;
-    let alone = if seen.numbers_alone { ", numbers only" } else { "" };
-    let elapsed = Nanoseconds(seen.elapsed_ns);
-    let how = format!("{}   counted by {}{alone}   {elapsed}", in_table(&seen.what), seen.source);
-    let mut text = style.bold(&format!("bill of {how}")) + "\n";
-    if let Some(run) = view.run {
-        text += &format!("prices   {} run {}   {}\n", view.state.word(), run.id, head_line(run));
-    }
-    text
+    page + &footnotes(view, style)
 }
 
 /// What the kernel charged, and the time that nobody worked.
@@ -113,11 +87,12 @@ fn rows(view: &BillView, style: Style) -> String {
     let mut columns = columns(bill);
     let mut grid = column::grid(&columns);
     grid.add(RowKind::Heading, column::titles("asked of the kernel", &columns));
-    for row in bill.rows.iter().take(MOST_ROWS) {
+    let most = if style.is_full() { usize::MAX } else { MOST_ROWS };
+    for row in bill.rows.iter().take(most) {
         let name = format!("  {}", in_table(&typed_name(&row.what)));
         grid.add(RowKind::Row, column::named(name, row, &mut columns));
     }
-    let rest = bill.rows.get(MOST_ROWS..).unwrap_or_default();
+    let rest = bill.rows.get(most..).unwrap_or_default();
     if !rest.is_empty() {
         let priced: Vec<f64> = rest.iter().filter_map(|row| row.cpu_ns).collect();
         let count: u64 = rest.iter().map(|row| row.count).sum();
@@ -272,10 +247,11 @@ fn processes(seen: &Observation, style: Style) -> String {
     let mut grid = Grid::new("<>>>>>>", [vec![2], vec![6], vec![5]]);
     let titles = ["processes", "pid", "threads", "calls", "CPU time", "faults", "switches"];
     grid.add(RowKind::Heading, titles.map(String::from).into());
-    for process in seen.processes.iter().take(MOST_PROCESSES) {
+    let most = if style.is_full() { usize::MAX } else { MOST_PROCESSES };
+    for process in seen.processes.iter().take(most) {
         grid.add(RowKind::Row, process_cells(process));
     }
-    let rest = seen.processes.get(MOST_PROCESSES..).unwrap_or_default();
+    let rest = seen.processes.get(most..).unwrap_or_default();
     if !rest.is_empty() {
         let many: u64 = rest.iter().map(|process| process.processes).sum();
         let calls: u64 = rest.iter().map(|process| process.requests.total()).sum();
@@ -334,7 +310,11 @@ fn findings(view: &BillView, style: Style) -> String {
             let rate = Nanoseconds(most / (view.seen.elapsed_ns.max(1.0) / 1e9));
             format!(" Saves {} to {} ({rate} a second{share}).", Nanoseconds(least), Nanoseconds(most))
         });
-        text += &(style.paragraph("  ", &format!("{}{}{saves}", finding.text, felt.unwrap_or_default())) + "\n");
+        let place = place_of(view.seen, &finding.text);
+        let place = place.map_or_else(String::new, |place| {
+            format!(" Made by {}, {} of them.", in_table(&place.function), percent(place.share))
+        });
+        text += &(style.paragraph("  ", &format!("{}{place}{}{saves}", finding.text, felt.unwrap_or_default())) + "\n");
     }
     text
 }
@@ -363,6 +343,9 @@ fn footnotes(view: &BillView, style: Style) -> String {
         notes.push(format!("without a price: {some}{more}"));
     }
     notes.extend(view.remedy.map(String::from));
+    if style.is_full() {
+        notes.extend(view.origin.details.iter().map(|detail| format!("price: {detail}")));
+    }
     if notes.is_empty() {
         return String::new();
     }

@@ -1,7 +1,10 @@
 //! The ratio of two totals as factors, and its meaning for users and for the cost of their work.
 
+mod sentence;
+
 use analysis::answer::{Answer, between};
 use analysis::factors::{Cause, Factors};
+use analysis::mix_changes::MixChanges;
 use analysis::statistics::Interval;
 use record::units::{percent, significant};
 use record::{Mix, Run};
@@ -19,6 +22,8 @@ pub struct FactorsOf<'a> {
     pub runs: [&'a Run; 2],
     /// The factors.
     pub factors: &'a Factors,
+    /// What changed for one mix; `None` for two.
+    pub changes: Option<&'a MixChanges>,
 }
 
 /// The factors of a ratio, their product, the measured ratio, and the consequences.
@@ -30,6 +35,9 @@ pub fn factors(of: &FactorsOf, style: Style) -> String {
         let line = |letter: &str, mix: &Mix, run: &Run| format!("{letter}  {}", head(mix, &[run], style));
         line("A", first, of.runs[0]) + &line("B", second, of.runs[1])
     };
+    if let Some(changes) = of.changes {
+        page += &format!("\n{}\n", style.paragraph("", &sentence::sentence(&first.name, changes)));
+    }
     page += &format!("\n{}", table(of.factors, style));
     let why = "A factor is what one family makes of the whole: below 1, B is the faster for it. Their product is exactly the ratio of the \
                two sums; +- is half the 95 % interval.";

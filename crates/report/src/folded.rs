@@ -1,4 +1,5 @@
-//! A bill as folded stacks, which tools that draw flame graphs take: `process;thread;call;next call 23`.
+//! A bill as folded stacks, which tools that draw flame graphs take: `process;function;function;call 23` by samples, or
+//! `process;thread;call;next call 23`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,6 +19,9 @@ pub enum Weight {
 /// One line for each pair of calls of each thread, and one for a call that came after none or after one that is not known.
 /// The lines of a thread together are its calls.
 pub fn folded(seen: &Observation, bill: &Bill, weight: Weight) -> String {
+    if !seen.stacks.is_empty() {
+        return sampled(seen, weight);
+    }
     let mut stacks = BTreeMap::new();
     for process in &seen.processes {
         let own = name(&process.name);
@@ -44,6 +48,23 @@ pub fn folded(seen: &Observation, bill: &Bill, weight: Weight) -> String {
         let weight = (count as f64 * each(last)).round() as u64;
         if weight > 0 {
             let _ = writeln!(text, "{stack} {weight}");
+        }
+    }
+    text
+}
+
+/// The functions of the program that made its calls, by samples: how many calls each chain stands for, or their time on a CPU in ns.
+fn sampled(seen: &Observation, weight: Weight) -> String {
+    let mut text = String::new();
+    for stack in &seen.stacks {
+        let frames = stack.frames.iter().map(|frame| name(&frame.shown()));
+        let whole = [name(&stack.process)].into_iter().chain(frames).chain([name(&stack.call)]);
+        let weight = match weight {
+            Weight::Count => stack.calls,
+            Weight::Cost => stack.cpu_ns.round() as u64,
+        };
+        if weight > 0 {
+            let _ = writeln!(text, "{} {weight}", whole.collect::<Vec<_>>().join(";"));
         }
     }
     text
@@ -94,6 +115,21 @@ mod tests {
             pairs: pairs.iter().map(pair).collect(),
             ..Requests::default()
         }
+    }
+
+    #[test]
+    fn sampled_stacks_have_the_functions_of_the_program() {
+        let frame = |function: &str, line: Option<&str>| record::StackFrame {
+            function: function.into(),
+            line: line.map(String::from),
+            own: true,
+        };
+        let frames = vec![frame("main", None), frame("std::fs<T; 3>::flush", Some("log.rs:7"))];
+        let stack = record::Stack { process: "log".into(), call: "fsync".into(), frames, calls: 23, cpu_ns: 1234.6 };
+        let seen = Observation { stacks: vec![stack], ..Observation::default() };
+        let bill = analysis::bill::bill(&seen, None);
+        assert_eq!(folded(&seen, &bill, Weight::Count), "log;main;std::fs<T: 3>::flush (log.rs:7);fsync 23\n");
+        assert_eq!(folded(&seen, &bill, Weight::Cost), "log;main;std::fs<T: 3>::flush (log.rs:7);fsync 1235\n");
     }
 
     #[test]

@@ -125,7 +125,7 @@ impl BilledFigure {
     }
 
     /// Its value in a repetition, without what counting added; `None` if it is not known.
-    fn of(self, it: &Repetition) -> Option<f64> {
+    pub fn of(self, it: &Repetition) -> Option<f64> {
         let usage = &it.usage;
         let sum = |one: Option<u64>, other: Option<u64>| Some((one? + other?) as f64);
         match self {

@@ -94,7 +94,7 @@ fn outcome(view: &BillChangesView) -> Outcome {
     }
 }
 
-fn work_unit(args: &BillArgs) -> WorkUnit {
+pub(super) fn work_unit(args: &BillArgs) -> WorkUnit {
     match (&args.per, args.units.as_slice()) {
         (Some(call), _) => WorkUnit::Call(call.clone()),
         (None, [both]) => WorkUnit::Given([*both; 2]),

@@ -1,45 +1,96 @@
-//! Where the prices of a bill come from: a run, and what it lacks from older runs of this machine or measured on the spot.
+//! Where the prices of a bill come from: a run that is named, else the most certain costs of all that was measured on this kernel.
+//! What is lacking is measured here, apart from the user's runs.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use operation::Item;
 use record::units::counted;
-use record::{Cost, Machine, Point, Run};
-use store::Store;
+use record::{Cost, Machine, Origin, Point, Run};
+use store::{Head, PriceBook, Store};
 
 use crate::cli::MeasureArgs;
-use crate::output::{Misuse, Outcome, say};
+use crate::output::{Misuse, say};
 use crate::resolve;
-use crate::session::{self, Wanted};
+use crate::session::{self, Measured, Wanted};
 
-/// Older runs that are read if the newest one lacks prices.
-const OLDER: usize = 16;
-/// Seconds that measuring may take, without the set-up of its operations.
-const BUDGET: f64 = 30.0;
+/// Of so many kept runs that were not looked at, the newest are.
+const MOST_RUNS: usize = 64;
 /// What a bill needs no better, as a share.
 const PRECISION: f64 = 0.05;
+/// A price whose interval reaches farther, as a share, is worth measuring again.
+const VAGUE: f64 = 0.5;
+/// So many costs are measured together: enough that what a session needs itself does not matter, few enough to keep a time.
+const TOGETHER: usize = 16;
+/// What a session needs itself, in seconds.
+const SESSION: f64 = 0.7;
 
-/// A run, which costs of others complete.
+/// The prices that are known.
 pub(crate) struct Kept {
-    /// What is known so far.
+    /// All of them as one run.
     pub run: Option<Run>,
-    /// The ids of older runs that have not been read.
-    older: VecDeque<String>,
-    /// The runs that something was taken from, with how many costs.
-    pub taken: Vec<(String, usize)>,
+    /// Those of this machine; empty if another run is named.
+    book: PriceBook,
+    is_named: bool,
+    /// How many costs a named run lacked and were taken from those of this machine.
+    pub taken: usize,
+}
+
+/// Why measuring ended.
+pub(crate) enum Ended {
+    /// All is measured that can be.
+    Measured,
+    /// This signal came.
+    Interrupted(i32),
 }
 
 impl Kept {
-    /// The run that is named, else the newest that is kept, if there is one.
+    /// The run that is named, else the prices of this machine.
     ///
     /// # Errors
     /// If the named run cannot be read.
     pub(super) fn open(on: Option<&str>) -> anyhow::Result<Kept> {
-        let (run, older) = match on {
-            Some(name) => (Some(resolve::run(name)?), VecDeque::new()),
-            None => newest(),
+        match on {
+            Some(name) => Ok(Kept::of(resolve::run(name)?)),
+            None => Ok(Kept::here()),
+        }
+    }
+
+    /// This run alone.
+    pub(crate) fn of(run: Run) -> Kept {
+        Kept { run: Some(run), book: PriceBook::default(), is_named: true, taken: 0 }
+    }
+
+    /// The prices of this machine with this kernel. What cannot be read is not known.
+    pub(crate) fn here() -> Kept {
+        let machine = system::machine::describe();
+        let state = state(&machine);
+        let Ok(store) = Store::of_user() else { return Kept::of_book(PriceBook::default()) };
+        let mut book = PriceBook::load(&store, &state);
+        let heads = store.list().unwrap_or_default();
+        let is_here = |head: &&Head| {
+            let of_howslow = !head.build.is_empty() || !head.model.is_empty();
+            of_howslow && head.kernel == machine.kernel.release && head.model == machine.cpu.model
         };
-        Ok(Kept { run, older, taken: Vec::new() })
+        let new: Vec<Head> =
+            book.to_look_at(heads.iter().filter(is_here)).into_iter().take(MOST_RUNS).cloned().collect();
+        for head in &new {
+            match store.read(head) {
+                Ok(run) if run.origin == Origin::Measured && self::state(&run.machine) == state => {
+                    book.take(&state, &run, false, is_current);
+                }
+                _ => book.pass_over(head),
+            }
+        }
+        if !new.is_empty() {
+            // It is made again from the runs if it cannot be written.
+            let _ = book.save(&store, &state);
+        }
+        Kept::of_book(book)
+    }
+
+    fn of_book(book: PriceBook) -> Kept {
+        Kept { run: book.run.clone(), book, is_named: false, taken: 0 }
     }
 
     /// Checks that measuring here can complete the run of this name.
@@ -47,6 +98,10 @@ impl Kept {
     /// # Errors
     /// If it is one of another machine.
     pub(crate) fn check_measurable(&self, name: &str) -> Result<(), Misuse> {
+        let here = system::machine::describe();
+        let is_here = |machine: &Machine| {
+            here.cpu.signature == machine.cpu.signature && here.kernel.release == machine.kernel.release
+        };
         match &self.run {
             Some(run) if !is_here(&run.machine) => Err(Misuse(format!(
                 "--measure measures this machine, and {} is a run of another one; omit one of them",
@@ -56,111 +111,141 @@ impl Kept {
         }
     }
 
-    /// True if the run has this cost.
-    pub(super) fn has(&self, operation: &str, point: &Point) -> bool {
+    /// True if it has this cost.
+    pub(crate) fn has(&self, operation: &str, point: &Point) -> bool {
         self.run.iter().flat_map(|run| &run.costs).any(|cost| cost.operation == operation && cost.at == *point)
     }
 
-    /// This run alone.
-    pub(crate) fn of(run: Run) -> Kept {
-        Kept { run: Some(run), older: VecDeque::new(), taken: Vec::new() }
+    /// True if measuring it here was tried and is not possible.
+    pub(super) fn is_impossible(&self, item: &Item) -> bool {
+        let Item { operation, point } = item;
+        let names = [format!("{}{point}", operation.id), operation.id.to_string()];
+        names.iter().any(|name| self.book.impossible.contains(name))
     }
 
-    /// True if there are older runs to read.
-    pub(super) fn has_older(&self) -> bool {
-        !self.older.is_empty()
-    }
-
-    /// Reads the next older run, if there is one, and takes from it what is not known.
-    pub(super) fn read_older(&mut self) {
-        let Some(id) = self.older.pop_front() else { return };
-        if let (Ok(run), Some(known)) = (resolve::run(&id), &self.run)
-            && run.machine.cpu.signature == known.machine.cpu.signature
-            && run.settings.beside.is_empty()
-        {
-            self.take(run);
+    /// Where the prices of these costs come from, in half a line.
+    pub(crate) fn origin(&self, priced_by: &BTreeSet<String>) -> String {
+        let sources = self.book.sources.iter().filter(|(name, _)| priced_by.contains(*name));
+        let (mut for_bills, mut vague, mut runs) = (0, 0, BTreeMap::<&str, u64>::new());
+        for (_, source) in sources {
+            vague += u64::from(!source.certainty.half_width.is_some_and(|half| half < VAGUE));
+            match source.for_bills {
+                true => for_bills += 1,
+                false => *runs.entry(&source.run).or_default() += 1,
+            }
         }
+        let own = (for_bills > 0).then(|| format!("{for_bills} measured for bills"));
+        let newest = runs.keys().next_back().copied().unwrap_or_default();
+        let of_runs = (!runs.is_empty()).then(|| match runs.len() {
+            1 => format!("{} of run {newest}", runs.values().sum::<u64>()),
+            many => format!("{} of {many} runs, the newest {newest}", runs.values().sum::<u64>()),
+        });
+        let vague = (vague > 0).then(|| format!("{vague} uncertain, which `howslow prices` mends"));
+        own.into_iter().chain(of_runs).chain(vague).collect::<Vec<_>>().join(", ")
     }
 
-    /// Measures these items, and keeps the run like any other. Returns the signal that cut it short.
+    /// Each of these costs with the run that it is from and how certain it is.
+    pub(crate) fn details(&self, priced_by: &BTreeSet<String>) -> Vec<String> {
+        let sources = self.book.sources.iter().filter(|(name, _)| priced_by.contains(*name));
+        let detail = sources.map(|(name, source)| {
+            let half = source
+                .certainty
+                .half_width
+                .map_or_else(|| "one round".into(), |half| format!("+- {}", record::units::percent(half)));
+            let busy = if source.certainty.calm { "" } else { ", on a busy core or while calls were traced" };
+            format!("{} {half}, run {}{busy}", record::typed_name(name), source.run)
+        });
+        detail.collect()
+    }
+
+    /// Measures these for at most about so many seconds, the first ones first. They are kept for later bills, and no run of the user's.
     ///
     /// # Errors
     /// If nothing can be measured.
-    pub(crate) fn measure(&mut self, items: Vec<Item>) -> anyhow::Result<Option<i32>> {
-        say(&format!("measuring {}, for at most a minute", counted(items.len() as u64, "price")));
-        let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
-        let args = MeasureArgs { precision: PRECISION, ..MeasureArgs::default() };
-        let wanted = Wanted { items, patterns, full: false, paired: 0, budget_s: BUDGET };
-        let (run, ending) = session::finish(session::measure(wanted, &args)?, &args);
-        match &self.run {
-            None => self.run = Some(run),
-            Some(_) => self.take(run),
+    pub(crate) fn measure(&mut self, items: Vec<Item>, budget_s: f64) -> anyhow::Result<Ended> {
+        let mut here = if self.is_named { Kept::here() } else { Kept::of_book(std::mem::take(&mut self.book)) };
+        let lacking: Vec<Item> = items.iter().filter(|it| !here.has(it.operation.id, &it.point)).cloned().collect();
+        let ended = if lacking.is_empty() { Ok(Ended::Measured) } else { here.measure_here(&lacking, budget_s) };
+        if self.is_named {
+            let wanted = |cost: &&Cost| items.iter().any(|it| it.operation.id == cost.operation && it.point == cost.at);
+            let found: Vec<Cost> = here.run.iter().flat_map(|run| &run.costs).filter(wanted).cloned().collect();
+            self.taken += found.len();
+            self.run.iter_mut().for_each(|run| run.costs.extend(found.iter().cloned()));
+        } else {
+            *self = here;
         }
-        Ok(match ending.outcome()? {
-            Outcome::Interrupted(signal) => Some(signal),
-            _ => None,
-        })
+        ended
     }
 
-    /// Takes the costs that are not known.
-    fn take(&mut self, from: Run) {
-        let Some(run) = &mut self.run else { return };
-        let is_new = |cost: &Cost| {
-            let current = catalogue::find(&cost.operation).is_some_and(|it| it.version == cost.version);
-            current && !run.costs.iter().any(|known| known.operation == cost.operation && known.at == cost.at)
-        };
-        let new: Vec<Cost> = from.costs.into_iter().filter(is_new).collect();
-        if !new.is_empty() {
-            self.taken.push((from.id, new.len()));
-            run.costs.extend(new);
+    /// Measures all of these anew, and keeps what is more certain than before.
+    ///
+    /// # Errors
+    /// If nothing can be measured.
+    pub(crate) fn measure_here(&mut self, items: &[Item], budget_s: f64) -> anyhow::Result<Ended> {
+        say(&format!(
+            "measuring {} of this kernel for at most {budget_s:.0} s; later bills use them",
+            counted(items.len() as u64, "price")
+        ));
+        let (begun, limit) = (Instant::now(), Duration::from_secs_f64(budget_s));
+        let state = state(&system::machine::describe());
+        let mut left = items;
+        let mut ended = Ended::Measured;
+        while !left.is_empty() && begun.elapsed() < limit {
+            let (now, later) = left.split_at(left.len().min(TOGETHER));
+            let share = now.len() as f64 / left.len() as f64;
+            let part_s = ((limit - begun.elapsed()).as_secs_f64() * share - SESSION).max(0.3);
+            let args = MeasureArgs { precision: PRECISION, ..MeasureArgs::default() };
+            let wanted = Wanted { items: now.to_vec(), patterns: Vec::new(), full: false, paired: 0, budget_s: part_s };
+            let Measured { run, interrupted, .. } = session::measure_part(wanted, &args)?;
+            if let Some(signal) = interrupted {
+                ended = Ended::Interrupted(signal);
+                break;
+            }
+            self.book.take(&state, &run, true, is_current);
+            left = later;
         }
+        self.run = self.book.run.clone();
+        let kept = Store::of_user().and_then(|store| self.book.save(&store, &state));
+        if let Err(error) = kept {
+            say(&format!("warning: these prices are not kept: {error}"));
+        }
+        Ok(ended)
     }
 }
 
-/// The newest kept run, and the ids of older ones of its kernel and processor.
-fn newest() -> (Option<Run>, VecDeque<String>) {
-    let mut heads = Store::of_user().and_then(|store| store.list()).unwrap_or_default();
-    // What was imported from another tool has no prices of this machine, and names neither its program nor a processor.
-    heads.retain(|head| !head.build.is_empty() || !head.model.is_empty());
-    // Runs of this kernel and processor come first, the newest of them first: another kernel has other prices.
-    let here = system::machine::describe();
-    heads.sort_by_key(|head| head.kernel != here.kernel.release || head.model != here.cpu.model);
-    let Some(first) = heads.first() else { return (None, VecDeque::new()) };
-    let same = heads.iter().skip(1).filter(|it| it.kernel == first.kernel && it.model == first.model);
-    let older = same.take(OLDER).map(|head| head.id.clone()).collect();
-    (resolve::run(&first.id).ok(), older)
+/// True if a cost is of work as this program does it.
+fn is_current(cost: &Cost) -> bool {
+    catalogue::find(&cost.operation).is_some_and(|it| it.version == cost.version)
 }
 
-/// True for the machine that this program runs on, with this kernel.
-fn is_here(machine: &Machine) -> bool {
-    let here = system::machine::describe();
-    here.cpu.signature == machine.cpu.signature && here.kernel.release == machine.kernel.release
+/// All that prices depend on: kernel, command line, mitigations, processor, and what is around the system.
+fn state(machine: &Machine) -> String {
+    let Machine { cpu, kernel, virtualization, .. } = machine;
+    let mitigations = kernel.mitigations.iter().map(|(name, state)| format!("{name}={state}"));
+    let around = [&virtualization.hypervisor, &virtualization.container];
+    let facts = [&cpu.signature, &kernel.release, &kernel.version].into_iter().map(Some);
+    let options = [kernel.command_line.as_ref()].into_iter().chain(around.map(Option::as_ref));
+    let known = facts.chain(options).map(|fact| fact.cloned().unwrap_or_default());
+    let seccomp = virtualization.seccomp.map(|mode| format!("seccomp {mode}"));
+    known.chain(mitigations).chain(seccomp).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A run with a cost of each of these operations, in the version that it was measured in.
-    fn run(id: &str, costs: &[(&str, u32)]) -> Run {
-        let book = resolve::run("pdp-11-24").expect("a book");
-        let cost = |(operation, version): &(&str, u32)| Cost {
-            operation: (*operation).into(),
-            version: *version,
-            summary: id.into(),
-            ..book.costs[0].clone()
-        };
-        Run { id: id.into(), costs: costs.iter().map(cost).collect(), ..book.clone() }
-    }
-
     #[test]
-    fn what_is_known_stays_and_older_work_is_left_out() {
-        let first = run("new", &[("syscall.getppid", 1)]);
-        let mut kept = Kept { run: Some(first), older: VecDeque::new(), taken: Vec::new() };
-        kept.take(run("old", &[("syscall.getppid", 1), ("syscall.fstat", 1), ("call.mkdir", 1), ("no.such", 1)]));
-        let known = kept.run.expect("a run");
-        let shown: Vec<_> = known.costs.iter().map(|cost| (cost.operation.as_str(), cost.summary.as_str())).collect();
-        assert_eq!(shown, [("syscall.getppid", "new"), ("syscall.fstat", "old")], "call.mkdir has version 2");
-        assert_eq!(kept.taken, [("old".to_string(), 1)]);
+    fn each_thing_that_prices_depend_on_makes_another_state() {
+        let here = system::machine::describe();
+        let changed = |change: fn(&mut Machine)| {
+            let mut machine = here.clone();
+            change(&mut machine);
+            state(&machine)
+        };
+        assert_eq!(changed(|machine| machine.cpu.frequency.nominal_mhz = Some(1.0)), state(&here));
+        assert_ne!(changed(|machine| machine.kernel.release += "x"), state(&here));
+        assert_ne!(changed(|machine| machine.kernel.command_line = Some("mitigations=off never".into())), state(&here));
+        assert_ne!(changed(|machine| machine.cpu.signature = "1/2/3".into()), state(&here));
+        assert_ne!(changed(|machine| machine.virtualization.seccomp = Some(7)), state(&here));
     }
 }

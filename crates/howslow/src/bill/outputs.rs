@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use record::{MixLine, Observation, printable};
+use report::chart::Flame;
 use report::document::BillDocument;
-use report::{BillView, Weight};
+use report::{BillView, Detail, Weight};
 use store::exchange::BillMetrics;
 
+use super::changes::work_unit;
 use super::mix;
 use crate::cli::{BillArgs, BillFormat, StackWeight};
 use crate::output::{self, Misuse};
@@ -17,6 +19,7 @@ enum OutputForm {
     Mix,
     Document,
     Folded,
+    Picture,
     Metrics,
 }
 
@@ -25,6 +28,7 @@ fn written(path: &Path) -> Option<OutputForm> {
         "toml" => Some(OutputForm::Mix),
         "json" => Some(OutputForm::Document),
         "folded" => Some(OutputForm::Folded),
+        "svg" => Some(OutputForm::Picture),
         "prom" => Some(OutputForm::Metrics),
         _ => None,
     }
@@ -36,7 +40,7 @@ pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
         let shown = printable(&path.display().to_string());
         return Err(Misuse(format!(
             "-o {shown}: say FILE.toml for the mix, FILE.json for the document, FILE.folded for stacks of a flame graph, \
-             or FILE.prom for metrics"
+             FILE.svg for the graph, or FILE.prom for metrics"
         )));
     }
     output::check_writable(&args.output)
@@ -60,6 +64,7 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<String> {
             OutputForm::Mix => mix::text(told.view.seen, told.view.bill, told.lines),
             OutputForm::Document => output::document_text(&BillDocument::of(told.view))?,
             OutputForm::Folded => folded(told.view, args),
+            OutputForm::Picture => picture(told.view, args),
             OutputForm::Metrics => (told.metrics)(BillMetrics::Prometheus),
         };
         write(path, &text)?;
@@ -71,7 +76,18 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<String> {
         Some(BillFormat::Openmetrics) => Ok((told.metrics)(BillMetrics::OpenMetrics)),
         None => {
             let style = if is_beside_a_command(args) { output::error_style() } else { output::style() };
-            Ok(style.fitted(&report::bill(told.view, style)))
+            let style = style.with_detail(if args.all { Detail::Full } else { Detail::Folded });
+            let units = args.per.is_some() || !args.units.is_empty();
+            let unit = work_unit(args);
+            let name = args.per.as_deref().unwrap_or("unit");
+            let each = || report::bill_per_unit(told.view, (&unit, name), style);
+            // Two of them are compared, each unit of its own.
+            let page = match (units && args.against.is_none(), args.every.is_some()) {
+                (true, true) => each(),
+                (true, false) => report::bill(told.view, style) + "\n" + &each(),
+                (false, _) => report::bill(told.view, style),
+            };
+            Ok(style.fitted(&page))
         }
     }
 }
@@ -101,6 +117,15 @@ fn folded(view: &BillView, args: &BillArgs) -> String {
         StackWeight::Cost => Weight::Cost,
     };
     report::folded(view.seen, view.bill, weight)
+}
+
+/// The stacks as a flame graph.
+fn picture(view: &BillView, args: &BillArgs) -> String {
+    let what = match args.weigh {
+        StackWeight::Count => "calls",
+        StackWeight::Cost => "ns of calls",
+    };
+    Flame::from_folded(&folded(view, args)).svg(&format!("Calls of {}", printable(&view.seen.what)), what)
 }
 
 /// The observation that a page of no counted call is about.

@@ -1,19 +1,22 @@
 //! Which operations price a call: the mix of a bill, and its prices in a run.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use analysis::bill::{Bill, Met, OperationFacts, PriceList, bill};
+use analysis::bill::{Bill, CALLS, Met, OperationFacts, PriceList, bill};
 use analysis::predict::{MachineState, predict_in};
 use operation::{Item, Operation};
+use record::units::counted;
 use record::{Mix, MixLine, Observation, Run};
-use report::BillView;
+use report::{BillView, PriceOrigin};
 
-use super::kept::Kept;
+use super::kept::{Ended, Kept};
 use crate::cli::{BillArgs, PriceState};
 use crate::predict::pricing::names;
 
-/// A command with more patterns than this is no help to read or to type.
-const MOST_NAMED: usize = 6;
+/// Seconds that a bill may take to measure what it lacks, and seconds with `--measure`.
+const SOON: f64 = 8.0;
+const LONGER: f64 = 45.0;
 
 /// What prices a bill.
 pub(crate) struct Prices {
@@ -29,6 +32,7 @@ pub(crate) struct Priced {
     pub lines: Vec<MixLine>,
     pub lacking: Vec<String>,
     pub remedy: Option<String>,
+    pub origin: PriceOrigin,
 }
 
 /// All operations of the catalogue, as far as prices depend on them.
@@ -40,6 +44,12 @@ static OPERATIONS: LazyLock<PriceList> = LazyLock::new(|| {
     };
     PriceList::of(catalogue::all().map(facts).collect())
 });
+
+/// All that bills are priced by.
+pub(crate) fn all_items() -> Vec<Item> {
+    let used = OPERATIONS.used().into_iter();
+    used.filter_map(|(id, point)| Some(Item { operation: catalogue::find(id)?, point })).collect()
+}
 
 impl Prices {
     /// Those that the arguments name.
@@ -84,38 +94,44 @@ impl Prices {
         self.kept.run.as_ref()
     }
 
-    /// Reads older runs until no price is lacking. Returns whether one of them had any.
-    pub(crate) fn complete(&mut self, seen: &Observation) -> bool {
-        let before = self.kept.taken.len();
-        while self.kept.has_older() && !self.lacks(seen).is_empty() {
-            self.kept.read_older();
-            self.take();
-        }
-        self.kept.taken.len() > before
-    }
-
-    /// Measures what is lacking. Returns the signal that cut it short.
+    /// Measures what is lacking, for some seconds. Returns the signal that cut it short.
     ///
     /// # Errors
     /// If nothing can be measured.
-    pub(super) fn measure(&mut self, seen: &Observation) -> anyhow::Result<Option<i32>> {
-        let items = self.lacks(seen);
-        let signal = if items.is_empty() { None } else { self.kept.measure(items)? };
+    pub(super) fn measure(&mut self, seen: &Observation, longer: bool) -> anyhow::Result<Option<i32>> {
+        let mut items = self.lacks(seen);
+        items.retain(|item| !self.kept.is_impossible(item));
+        if items.is_empty() {
+            return Ok(None);
+        }
+        let ended = self.kept.measure(items, if longer { LONGER } else { SOON })?;
         self.take();
-        Ok(signal)
+        Ok(match ended {
+            Ended::Interrupted(signal) => Some(signal),
+            Ended::Measured => None,
+        })
     }
 
-    /// What prices these counts and is not in the run.
+    /// What prices these counts and is not in the run: what costs most first, as far as counts tell.
     fn lacks(&self, seen: &Observation) -> Vec<Item> {
-        let mut lacks: Vec<Item> = Vec::new();
-        let lines = [Met::AsCounted, Met::One, Met::Many].into_iter().flat_map(|met| self.list.lines(seen, met));
-        for term in lines.map(|line| line.term).filter(|term| !self.kept.has(&term.operation, &term.at)) {
-            let known = lacks.iter().any(|it| it.operation.id == term.operation && it.point == term.at);
-            if let Some(operation) = catalogue::find(&term.operation).filter(|_| !known) {
-                lacks.push(Item { operation, point: term.at });
+        let mut lacks: Vec<(Item, f64)> = Vec::new();
+        for (met, weight) in [(Met::AsCounted, 1.0), (Met::One, 0.0), (Met::Many, 0.0)] {
+            let lines = self.list.lines(seen, met).into_iter();
+            for line in lines.filter(|line| !self.kept.has(&line.term.operation, &line.term.at)) {
+                // A process costs what hundreds of calls do.
+                let weight = if line.family == CALLS { weight } else { 500.0 * weight };
+                let weight = weight * line.term.times;
+                let term = line.term;
+                match lacks.iter_mut().find(|(it, _)| it.operation.id == term.operation && it.point == term.at) {
+                    Some((_, known)) => *known += weight,
+                    None => lacks.extend(
+                        catalogue::find(&term.operation).map(|operation| (Item { operation, point: term.at }, weight)),
+                    ),
+                }
             }
         }
-        lacks
+        lacks.sort_by(|one, other| other.1.total_cmp(&one.1));
+        lacks.into_iter().map(|(item, _)| item).collect()
     }
 
     /// The bill of what was counted.
@@ -123,8 +139,9 @@ impl Prices {
         let lines = self.list.lines(seen, Met::AsCounted);
         let Some(run) = self.kept.run.as_ref().filter(|_| !lines.is_empty()) else {
             let why = (self.kept.run.is_none() && !lines.is_empty())
-                .then(|| format!("no run is kept, so there are no prices; {}", command(&self.lacks(seen))));
-            return Priced { bill: bill(seen, None), lines, lacking: Vec::new(), remedy: why };
+                .then(|| format!("no price of this kernel is known; {REMEDY}"));
+            let origin = PriceOrigin::default();
+            return Priced { bill: bill(seen, None), lines, lacking: Vec::new(), remedy: why, origin };
         };
         let at = |lines: Vec<MixLine>| predict_in(self.state, &mix(seen, lines), run, 0, &names);
         let prediction = at(lines.clone());
@@ -137,25 +154,35 @@ impl Prices {
                 lacking.push(name);
             }
         }
-        Priced { bill, lines, lacking, remedy: self.remedy(&self.lacks(seen)) }
+        let origin = self.origin(&bill);
+        let remedy = self.remedy(!lacking.is_empty());
+        Priced { bill, lines, lacking, remedy, origin }
     }
 
-    /// Where prices came from beside the run, and what measures those that lack.
-    fn remedy(&self, lacks: &[Item]) -> Option<String> {
-        let taken: Vec<String> = self.kept.taken.iter().map(|(run, count)| format!("{count} of {run}")).collect();
-        let taken = (!taken.is_empty())
-            .then(|| format!("costs that the run lacks, taken from older runs: {}", taken.join(", ")));
-        let remedy = (!lacks.is_empty()).then(|| command(lacks));
-        let told: Vec<String> = taken.into_iter().chain(remedy).collect();
+    /// Where prices came from beside a named run, and what measures those that lack.
+    fn remedy(&self, is_lacking: bool) -> Option<String> {
+        let taken = (self.kept.taken > 0).then(|| {
+            format!("{} that the run lacks are of this machine's own prices", counted(self.kept.taken as u64, "cost"))
+        });
+        let told: Vec<String> = taken.into_iter().chain(is_lacking.then(|| REMEDY.into())).collect();
         (!told.is_empty()).then(|| told.join("; "))
     }
+
+    /// Where the prices of a bill come from.
+    fn origin(&self, bill: &Bill) -> PriceOrigin {
+        let used: BTreeSet<String> = bill.rows.iter().flat_map(|row| row.priced_by.iter().cloned()).collect();
+        PriceOrigin { summary: self.kept.origin(&used), details: self.kept.details(&used) }
+    }
 }
+
+/// What measures prices that are lacking.
+const REMEDY: &str = "to measure what is lacking: howslow prices";
 
 impl Priced {
     /// What is shown of it.
     pub(super) fn view<'a>(&'a self, seen: &'a Observation, prices: &'a Prices) -> BillView<'a> {
-        let (remedy, lacking) = (self.remedy.as_deref(), self.lacking.as_slice());
-        BillView { seen, bill: &self.bill, run: prices.run(), state: prices.state, lacking, remedy }
+        let (remedy, lacking, origin) = (self.remedy.as_deref(), self.lacking.as_slice(), &self.origin);
+        BillView { seen, bill: &self.bill, run: prices.run(), state: prices.state, lacking, remedy, origin }
     }
 }
 
@@ -172,21 +199,6 @@ pub(super) fn mix(seen: &Observation, lines: Vec<MixLine>) -> Mix {
         distinct_names: seen.together.distinct_names,
         left_out: None,
         lines,
-    }
-}
-
-/// The command that measures these prices.
-fn command(items: &[Item]) -> String {
-    let names =
-        items.iter().map(|it| shell_words::quote(&format!("{}{}", it.operation.id, it.point.typed())).into_owned());
-    let mut names: Vec<String> = names.collect();
-    names.sort_unstable();
-    match names.len() > MOST_NAMED {
-        true => format!("to measure the {} lacking prices: howslow bill --measure", names.len()),
-        false => format!(
-            "to measure lacking prices: howslow bill --measure, or howslow run --precision 5% {}",
-            names.join(" ")
-        ),
     }
 }
 

@@ -34,12 +34,7 @@ fn passed(status: ExitStatus) -> u8 {
 
 /// Checks what clap does not.
 pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
-    let of_two = [
-        ("--per", args.per.is_some()),
-        ("--units", !args.units.is_empty()),
-        ("--fail-on", !args.fail_on.is_empty()),
-        ("--markdown", args.markdown),
-    ];
+    let of_two = [("--fail-on", !args.fail_on.is_empty()), ("--markdown", args.markdown)];
     match of_two.iter().find(|(_, given)| *given) {
         Some((option, _)) if args.against.is_none() => {
             Err(Misuse(format!("{option} compares two bills: give two files, or --repeat 9 --against 'COMMAND LINE'")))

@@ -27,6 +27,7 @@ Ctrl-C ends the watching; the bill so far is printed.
 Examples: howslow bill -- find / -name x
           howslow bill -p 1234 --for 10s -o mix.toml
           howslow bill --system --for 5s --json
+          howslow bill -p 1234 --every 1s --per accept
           howslow bill --system --every 10s -o /run/metrics/bill.prom
           howslow bill before.json after.json --per accept --fail-on more-calls
           howslow bill before.json --on other-machine.json
@@ -50,7 +51,7 @@ pub(crate) enum CountingSource {
 pub(crate) enum BillFormat {
     /// The document
     Json,
-    /// Stacks for a flame graph: process;thread;call;next call
+    /// Stacks for a flame graph: process;thread;call;next call, or with --stacks the functions of the program
     Folded,
     /// For a scraper; with --every, one exposition each time
     Openmetrics,
@@ -115,12 +116,15 @@ pub(crate) struct BillArgs {
     /// Print a bill of each such stretch of time
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub every: Option<f64>,
-    /// The run whose costs are the prices [default: the newest kept run]
+    /// The run whose costs are the prices [default: the most certain prices of this kernel]
     #[arg(long, value_name = "RUN", add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub on: Option<String>,
-    /// Measure the prices that are lacking after the watching, for at most a minute, and keep them
+    /// Measure the prices that are lacking for up to a minute [default: up to 10 s, unless --on names others]
     #[arg(long, conflicts_with = "every")]
     pub measure: bool,
+    /// Measure no prices after the watching
+    #[arg(long, conflicts_with = "measure")]
+    pub no_measure: bool,
     /// The prices: of an undisturbed core, or of programs that share the machine
     #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Typical)]
     pub by: PriceState,
@@ -131,10 +135,10 @@ pub(crate) struct BillArgs {
     /// With --repeat: run this command line alternately with COMMAND, and print what COMMAND changes
     #[arg(long, value_name = "COMMAND LINE", requires = "repeat", conflicts_with = "format")]
     pub against: Option<String>,
-    /// Of two bills: figures for each of these calls, such as accept, and not for the whole command
+    /// Figures for each of these calls, such as accept: of two bills what changed; with --every a line each time
     #[arg(long, value_name = "CALL", conflicts_with = "units")]
     pub per: Option<String>,
-    /// Of two bills: figures for each of so many units of work; two numbers if they differ
+    /// The same for each of so many units of work; of two bills two numbers if they differ
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', num_args = 1, value_parser = positive)]
     pub units: Vec<f64>,
     /// Of two bills: exit status 4 if one of these grew
@@ -153,13 +157,19 @@ pub(crate) struct BillArgs {
     /// Count in this way only
     #[arg(long, value_name = "SOURCE", value_enum)]
     pub source: Option<CountingSource>,
+    /// Find the functions of the program that made its calls, by samples: findings name its lines (eBPF)
+    #[arg(long, conflicts_with_all = ["counts_only", "every", "repeat"])]
+    pub stacks: bool,
     /// Count calls by number alone, which takes the least time: no bytes, errors and pairs
     #[arg(long)]
     pub counts_only: bool,
     /// Write a file; may be repeated. The mix for `howslow predict` (.toml), the document (.json), stacks for a flame graph
-    /// (.folded), or metrics for the node exporter (.prom), replaced in one step
+    /// (.folded) or as one (.svg), or metrics for the node exporter (.prom), replaced in one step
     #[arg(short, long, value_name = "FILE")]
     pub output: Vec<PathBuf>,
+    /// Every line, process and wait, and each price with the run that it is from
+    #[arg(long)]
+    pub all: bool,
     /// Print JSON instead of the page
     #[arg(long)]
     pub json: bool,

@@ -10,10 +10,13 @@ use operation::Item;
 use record::{Mix, MixLine, Point, Run, printable};
 
 use super::pricing::names;
-use crate::bill::kept::Kept;
+use crate::bill::kept::{Ended, Kept};
 use crate::output::Misuse;
 use crate::pattern::{self, Pattern, nearest_of};
 use crate::resolve::Named;
+
+/// Seconds that measuring what a mix lacks may take.
+const BUDGET: f64 = 45.0;
 
 /// Refuses a mix that names an operation that no run has and nothing can measure, or one that is ambiguous.
 ///
@@ -104,11 +107,11 @@ pub(super) fn measure(mixes: &[Mix], on: &[String], runs: &mut [Run]) -> anyhow:
         }
         let mut kept = Kept::of(run.clone());
         kept.check_measurable(name)?;
-        let signal = kept.measure(items)?;
-        if let (None, Some(completed)) = (signal, kept.run) {
+        if let Ended::Interrupted(signal) = kept.measure(items, BUDGET)? {
+            return Ok(Some(signal));
+        }
+        if let Some(completed) = kept.run {
             *run = completed;
-        } else {
-            return Ok(signal);
         }
     }
     Ok(None)
@@ -117,14 +120,27 @@ pub(super) fn measure(mixes: &[Mix], on: &[String], runs: &mut [Run]) -> anyhow:
 /// What `howslow run` can measure of the costs that a run lacks.
 fn measurable(mixes: &[Mix], run: &Run) -> Result<Vec<Item>, Misuse> {
     let predictions = mixes.iter().map(|mix| predict_in(MachineState::Quiet, mix, run, 0, &names));
+    let lacking = predictions.flat_map(|prediction| prediction.lacking);
+    let missing = lacking.filter(|(_, lack)| matches!(lack, Lack::Missing(_))).map(|(line, _)| line);
+    items(&missing.collect::<Vec<_>>())
+}
+
+/// What `howslow run` can measure of all costs of a mix.
+pub(crate) fn of_mix(mix: &Mix) -> Result<Vec<Item>, Misuse> {
+    for line in &mix.lines {
+        could_be_measured(mix, line, &[])?;
+    }
+    items(&mix.lines)
+}
+
+/// What prices these lines and can be measured.
+fn items(lines: &[MixLine]) -> Result<Vec<Item>, Misuse> {
     let mut patterns: Vec<Pattern> = Vec::new();
-    for (line, lack) in predictions.flat_map(|prediction| prediction.lacking) {
-        if matches!(lack, Lack::Missing(_)) && registered(&line) {
-            let pattern = Pattern::parse(&line.name())?;
-            // A point that the operation does not have is told when the mix is checked.
-            if pattern.selects_any() {
-                patterns.push(pattern);
-            }
+    for line in lines.iter().filter(|line| registered(line)) {
+        let pattern = Pattern::parse(&line.name())?;
+        // A point that the operation does not have is told when the mix is checked.
+        if pattern.selects_any() {
+            patterns.push(pattern);
         }
     }
     // No pattern at all would mean every operation.

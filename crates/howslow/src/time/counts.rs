@@ -96,7 +96,7 @@ fn repetition(work: &Work, words: &[String]) -> anyhow::Result<Repetition> {
     };
     step("--prepare", &work.around.prepare)?;
     let target = Target::Command(words.iter().map(Into::into).collect());
-    let options = Options { source: None, calibrate: false, detail: Detail::Numbers };
+    let options = Options { detail: Detail::Numbers, ..Options::default() };
     let silent = Silence::keep(work.around.input.as_deref())?;
     let seen = (|| -> Result<_, ObserveError> {
         let mut observer = Observer::start(target, &options)?;

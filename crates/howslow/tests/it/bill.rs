@@ -7,9 +7,11 @@ mod faults;
 mod formats;
 mod names;
 mod objects;
+mod prices;
 mod programs;
 mod savings;
 mod sources;
+mod stacks;
 mod strace;
 mod tasks;
 mod waits;
@@ -85,7 +87,7 @@ fn unvaried(data: &TempDir, place: &Path, program: impl AsRef<OsStr>) -> Command
     } else {
         Command::new(program)
     };
-    command.env("PYTHONHASHSEED", "0").env("HOWSLOW_DATA", data.path());
+    command.env("PYTHONHASHSEED", "0").env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept");
     command.current_dir(place).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
@@ -300,24 +302,4 @@ fn look_ups_of_many_names_are_priced_by_many_files() {
             assert!(explained - one < 0.2 * (many - one), "{one} to {many}: {explained}; {looks}");
         }
     }
-}
-
-#[test]
-fn what_is_lacking_is_measured_on_the_spot_and_kept() {
-    let data = folder();
-    let words = ["bill", "--source", "accounts", "--measure", "--", "sh", "-c", "exit 3"];
-    let first = howslow(&data).args(words).assert().code(3);
-    first.stderr(contains("measuring").and(contains("lacking prices").not()).and(contains("explained")));
-    // The second time, all is known from the run that was kept.
-    let second = howslow(&data).args(words).assert().code(3);
-    second.stderr(contains("measuring").not().and(contains("explained")));
-    // A newer run of something else does not hide it.
-    howslow(&data).args(["run", "loop.empty", "--budget", "1s", "--rounds", "2"]).assert().success();
-    let third = howslow(&data).args(words).assert().code(3);
-    third.stderr(contains("measuring").not().and(contains("costs that the run lacks").and(contains("explained"))));
-    howslow(&data)
-        .args(["bill", "--measure", "--on", "pdp-11-24", "--", "true"])
-        .assert()
-        .code(2)
-        .stderr(contains("another one"));
 }

@@ -26,7 +26,7 @@ fn traced(data: &TempDir, store: &str, words: &[&str], tracing: &[&str]) -> Chil
     let mut command = Process::new("strace");
     command.args(["-D", "-o"]).arg(data.path().join("trace")).args(tracing);
     command.arg(assert_cmd::cargo::cargo_bin!("howslow")).args(words).current_dir(data.path());
-    command.env("HOWSLOW_DATA", data.path().join("data")).env("HOWSLOW_STORE", store);
+    command.env("HOWSLOW_DATA", data.path().join("data")).env("HOWSLOW_PRICES", "kept").env("HOWSLOW_STORE", store);
     for name in ["TMPDIR", "XDG_RUNTIME_DIR"] {
         command.env(name, data.path());
     }

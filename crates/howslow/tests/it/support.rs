@@ -22,6 +22,7 @@ pub fn howslow(data: &TempDir) -> Command {
     let mut command = Command::cargo_bin("howslow").expect("the binary is built");
     command
         .env("HOWSLOW_DATA", data.path())
+        .env("HOWSLOW_PRICES", "kept")
         .env("HOWSLOW_STORE", "files")
         .env("XDG_RUNTIME_DIR", data.path())
         .env_remove("NO_COLOR")
@@ -48,7 +49,13 @@ pub fn without_rights(data: &TempDir, words: &[&str]) -> Option<Output> {
     let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
     let run = |program: &std::path::Path, words: &[&str]| {
         let mut command = std::process::Command::new("setpriv");
-        command.args(user).arg(program).args(words).current_dir("/").env("HOWSLOW_DATA", data.path());
+        command
+            .args(user)
+            .arg(program)
+            .args(words)
+            .current_dir("/")
+            .env("HOWSLOW_DATA", data.path())
+            .env("HOWSLOW_PRICES", "kept");
         command.stdin(std::process::Stdio::null()).output()
     };
     match run(program, &["--version"]) {

@@ -41,6 +41,7 @@ pub(super) mod helper {
     pub(crate) const CGROUP: i32 = 80;
     pub(crate) const PUSH: i32 = 87;
     pub(crate) const POP: i32 = 88;
+    pub(crate) const READ_USER: i32 = 112;
     pub(crate) const READ: i32 = 113;
     pub(crate) const READ_TEXT: i32 = 114;
     pub(crate) const IDENTITY_IN: i32 = 120;

@@ -196,6 +196,8 @@ pub(crate) struct Architecture {
     pub registers: (i32, i32, i16),
     /// What is read as well where a call's arguments matter.
     pub more_registers: Option<(i32, i32, i16)>,
+    /// Where `struct pt_regs` has the stack pointer.
+    pub stack_pointer: i16,
     /// Where the frame then has the call's number, 4 bytes.
     pub number_read: i16,
     /// Where it has the first three arguments, if all registers were read.
@@ -232,6 +234,7 @@ impl Architecture {
 pub(crate) const HERE: Architecture = Architecture {
     execute: 59,
     number: 120,
+    stack_pointer: 152,
     // From `cx` to `ip`.
     registers: (88, 48, -96),
     more_registers: None,
@@ -251,6 +254,7 @@ pub(crate) const HERE: Architecture = Architecture {
 pub(crate) const HERE: Architecture = Architecture {
     execute: 221,
     number: 280,
+    stack_pointer: 248,
     // `orig_x0` and `syscallno`; `x1` and `x2`.
     registers: (272, 16, -64),
     more_registers: Some((8, 16, -80)),

@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 
 use super::layout;
 use super::reader;
+use super::sampled::StackMaps;
 use super::sys::{Map, MapKind};
 use super::types::Types;
 
@@ -41,6 +42,8 @@ pub(crate) struct Maps {
     pub samples: Map,
     /// The names by which descriptors were opened: see `names`.
     pub folders: Map,
+    /// Where the stacks of sampled calls are noted, if they are wanted.
+    pub stacks: Option<StackMaps>,
     /// What was lost.
     pub lost: Map,
     /// Records that belong to a CPU each.
@@ -77,6 +80,7 @@ impl Maps {
             classes: array(2 * layout::CALLS, 1)?,
             samples: array(layout::CALLS * 4, 1)?,
             folders: array(layout::FOLDERS, 1)?,
+            stacks: None,
             lost: array(layout::lost::SIZE, 1)?,
             shared: cpus as u32,
             namespace: namespace(),

@@ -4,6 +4,7 @@ use super::builder::{Builder, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind, Wait};
 use super::maps::Maps;
+use super::stacks;
 use Operand::{Constant, Register as Other};
 
 /// States of a task (include/linux/sched.h): `TASK_INTERRUPTIBLE`, `TASK_UNINTERRUPTIBLE`, `TASK_NOLOAD`. The last marks kernel
@@ -247,8 +248,12 @@ pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
     sampled_key(b, None, Kind::SampleTime);
     b.add_to_key(Other(9), summed);
     b.code.place(summed);
+    let noted = b.code.label();
     sampled_key(b, None, Kind::Samples);
-    b.count_key(counted);
+    b.count_key(noted);
+    b.code.place(noted);
+    stacks::capture(b, counted);
+    b.code.jump(counted);
 }
 
 /// Register 3 is the key of this kind for the sampled call, with the number in a register below it.

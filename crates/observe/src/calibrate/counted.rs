@@ -13,7 +13,7 @@ use analysis::statistics::median;
 use super::added::{Added, ENOUGH, PAIRS};
 use crate::bpf::{Counting, Programs, Whom, keep_statistics};
 use crate::counts::{Call, Lengths};
-use crate::target::Detail;
+use crate::target::Options;
 
 /// Calls of a batch, which takes about 0.1 ms.
 const CALLS: u32 = 100;
@@ -28,8 +28,8 @@ const RECORDS: usize = 16;
 ///
 /// # Errors
 /// If the programs cannot be loaded, attached, or run on demand.
-pub(crate) fn counted_calls(whom: Whom, detail: Detail) -> io::Result<Added> {
-    let (mut counting, programs) = Counting::new(whom, RECORDS, detail)?;
+pub(crate) fn counted_calls(whom: Whom, options: &Options) -> io::Result<Added> {
+    let (mut counting, programs) = Counting::new(whom, RECORDS, options)?;
     counting.attach_end(&programs)?;
     let timed = || alternate(&programs);
     let (mut added, bare_ns) =
@@ -134,11 +134,13 @@ fn named() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Detail;
 
     #[test]
     fn being_counted_costs_time_and_is_told_with_an_interval() {
         for detail in [Detail::All, Detail::Numbers] {
-            let added = match counted_calls(Whom::Announced, detail) {
+            let options = Options { detail, stacks: true, ..Options::default() };
+            let added = match counted_calls(Whom::Announced, &options) {
                 Ok(added) => added,
                 Err(why) => return testing::not_tested!("programs cannot be loaded ({why}); run the tests as root"),
             };

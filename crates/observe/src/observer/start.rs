@@ -67,6 +67,7 @@ impl Observer {
             begun: Instant::now(),
             added: None,
             accounting: system::machine::accounting(),
+            stacks: options.stacks.then(Box::default),
         };
         for source in Source::ALL.into_iter().filter(|source| options.source.is_none_or(|only| only == *source)) {
             match observer.begin(source, options) {
@@ -105,8 +106,8 @@ impl Observer {
             (Target::Process(_), _) => (Whom::Wanted { joined_later: false }, FEW),
         };
         // It also shows that a task can be announced, before the command is one.
-        let added = options.calibrate.then(|| counted_calls(whom, options.detail)).transpose()?;
-        let (counting, programs) = Counting::new(whom, records, options.detail)?;
+        let added = options.calibrate.then(|| counted_calls(whom, options)).transpose()?;
+        let (counting, programs) = Counting::new(whom, records, options)?;
         let mut counter = Counter::Bpf(Box::new(counting));
         // Before anything is attached: a task that is not wanted then is never looked at again.
         self.want(&counter)?;

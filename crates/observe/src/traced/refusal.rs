@@ -29,25 +29,42 @@ fn forbidden(process: u32) -> String {
     if owner.is_some_and(|owner| owner != own.as_raw()) && !own.is_root() {
         return format!("process {process} belongs to another user; run howslow as that user, or as root");
     }
-    match fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default().trim() {
-        "1" => {
-            format!(
-                "this system lets a process trace only what it started (kernel.yama.ptrace_scope is 1); start the command \
-                 with howslow, or {}",
-                remedy_of_refusal()
-            )
-        }
-        scope @ ("2" | "3") => {
-            let remedy = remedy_of_refusal();
-            format!("this system does not let users trace (kernel.yama.ptrace_scope is {scope}); {remedy}")
-        }
-        _ => format!("process {process} may not be traced by this one: its program or this sandbox forbids it"),
+    let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    let why = by_scope(scope.trim(), remedy_of_refusal());
+    why.unwrap_or_else(|| {
+        format!("process {process} may not be traced by this one: its program or this sandbox forbids it")
+    })
+}
+
+/// Why the security module Yama forbids it, and what to do about that.
+fn by_scope(scope: &str, remedy: &str) -> Option<String> {
+    match scope {
+        "1" => Some(format!(
+            "this system lets a process trace only what it started (kernel.yama.ptrace_scope is 1); start the command with \
+             howslow, or {remedy}"
+        )),
+        "2" => Some(format!("this system does not let users trace (kernel.yama.ptrace_scope is 2); {remedy}")),
+        "3" => Some(
+            "nobody may trace here until the next boot, not even root (kernel.yama.ptrace_scope is 3); counting by eBPF, as \
+             root, needs no tracing"
+                .into(),
+        ),
+        _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_scope_of_yama_has_its_remedy() {
+        let told = |scope: &str| by_scope(scope, "run as root").unwrap_or_default();
+        assert!(told("1").contains("start the command with howslow, or run as root"));
+        assert!(told("2").ends_with("run as root"));
+        assert!(told("3").contains("not even root") && !told("3").contains("run as root"), "{}", told("3"));
+        assert_eq!(told("0"), "");
+    }
 
     #[test]
     fn refusals_are_sentences() {

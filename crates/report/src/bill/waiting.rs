@@ -1,6 +1,6 @@
 //! What the program waited for, on the page of a bill.
 
-use analysis::bill::{WaitedFor, waits_by_cause};
+use analysis::bill::WaitedFor;
 use record::units::percent;
 use record::{Nanoseconds, Observation, typed_name};
 
@@ -12,24 +12,11 @@ const MOST_WAITS: usize = 8;
 /// Shorter waits together than this share of the elapsed time are left out.
 const WORTH: f64 = 0.001;
 
-/// One sentence: what was waited for, the longest first.
-pub(super) fn summary(seen: &Observation, style: Style) -> String {
-    let worth = |ns: f64| ns >= WORTH * seen.elapsed_ns;
-    let sums = waits_by_cause(seen);
-    let parts = sums.iter().filter(|sum| worth(sum.total_ns));
-    let parts = parts.map(|sum| format!("{} {}", Nanoseconds(sum.total_ns), sum.waited_for.words()));
-    let parts: Vec<String> = parts.collect();
-    if parts.is_empty() {
-        return String::new();
-    }
-    let tasks = if seen.together.forks > 0 { " (waits of several tasks at once are added up)" } else { "" };
-    style.paragraph("waited   ", &format!("{}{tasks}", parts.join(", "))) + "\n"
-}
-
 /// The longest waits by call.
 pub(super) fn table(seen: &Observation, style: Style) -> String {
+    let most = if style.is_full() { usize::MAX } else { MOST_WAITS };
     let worth: Vec<_> =
-        seen.together.waits.iter().filter(|waits| waits.total_ns >= WORTH * seen.elapsed_ns).take(MOST_WAITS).collect();
+        seen.together.waits.iter().filter(|waits| waits.total_ns >= WORTH * seen.elapsed_ns).take(most).collect();
     if worth.is_empty() {
         return String::new();
     }

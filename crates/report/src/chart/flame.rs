@@ -7,7 +7,7 @@ use super::palette;
 use super::xml::{escaped, opening};
 
 /// Deeper frames, and stacks beyond so many, are left out.
-const DEEPEST: usize = 24;
+const DEEPEST: usize = 66;
 const MOST_STACKS: usize = 100_000;
 /// Narrower frames than this share of the whole are not drawn.
 const LEAST: f64 = 0.002;

@@ -1,6 +1,6 @@
 //! `howslow bill --json`: what was counted, what it costs, and what of the charge it explains.
 
-use analysis::bill::{Bill, BillRow, BilledFigure, ChangeVerdict, ChangedFigure, ChangedRow, Habit};
+use analysis::bill::{Bill, BillRow, BilledFigure, ChangeVerdict, ChangedFigure, ChangedRow, Habit, place_of};
 use record::Observation;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -81,6 +81,8 @@ pub struct BillFinding<'a> {
     pub share: Option<f64>,
     /// The elapsed time that it would save, at least and at most, in ns; null if it saves processor time alone.
     pub saves_elapsed_ns: Option<[f64; 2]>,
+    /// The function of the program that made most of these calls, with its file and line; null without stacks.
+    pub place: Option<String>,
 }
 
 /// What changed between two bills.
@@ -162,7 +164,7 @@ impl<'a> BillDocument<'a> {
             charged_ns: bill.charged.map(|charged| charged.ns),
             kernel_alone: bill.charged.map(|charged| charged.kernel_alone),
             residual_ns: bill.residual_ns(),
-            findings: bill.findings.iter().map(|found| finding(found, view.seen.elapsed_ns)).collect(),
+            findings: bill.findings.iter().map(|found| finding(found, view.seen)).collect(),
             lacking: view.lacking,
             remedy: view.remedy,
         }
@@ -184,7 +186,8 @@ fn line(row: &BillRow) -> BillLine<'_> {
     }
 }
 
-fn finding(found: &Habit, elapsed_ns: f64) -> BillFinding<'_> {
+fn finding<'a>(found: &'a Habit, seen: &Observation) -> BillFinding<'a> {
+    let elapsed_ns = seen.elapsed_ns;
     let rate = found.saves_ns.filter(|_| elapsed_ns > 0.0).map(|[_, most]| most / elapsed_ns * 1e3);
     BillFinding {
         text: &found.text,
@@ -192,6 +195,7 @@ fn finding(found: &Habit, elapsed_ns: f64) -> BillFinding<'_> {
         saves_ms_per_second: rate,
         share: found.share,
         saves_elapsed_ns: found.saves_elapsed_ns,
+        place: place_of(seen, &found.text).map(|place| place.function),
     }
 }
 

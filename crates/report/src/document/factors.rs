@@ -1,6 +1,7 @@
 //! The ratio of two machines split into factors: `howslow predict --factors --json`, and a part of `howslow compare --json`.
 
 use analysis::factors::Factors;
+use analysis::mix_changes::MixChanges;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,6 +19,8 @@ pub struct FactorsDocument {
     pub users: Option<f64>,
     /// How many times as long a unit of work takes on the second machine.
     pub cost_per_unit: Option<f64>,
+    /// What changed for one mix; null for two.
+    pub changes: Option<MixChanges>,
 }
 
 /// What `howslow predict --factors` splits.
@@ -33,9 +36,10 @@ pub struct PredictFactors {
     pub mixes: Vec<String>,
 }
 
-impl From<Factors> for FactorsDocument {
-    fn from(of: Factors) -> FactorsDocument {
+impl FactorsDocument {
+    /// The document of a split.
+    pub fn of(of: Factors, changes: Option<MixChanges>) -> FactorsDocument {
         let whole = of.measured.unwrap_or(of.predicted).value;
-        FactorsDocument { of, users: finite(1.0 / whole), cost_per_unit: finite(whole) }
+        FactorsDocument { of, users: finite(1.0 / whole), cost_per_unit: finite(whole), changes }
     }
 }

@@ -139,7 +139,7 @@ fn factors_of_two_machines_and_of_two_mixes() {
     let (mix, runs) = (sequence(), both());
     let measured = [priced(&mix, &runs[0], 0, Some(170e3)), priced(&mix, &runs[1], 1, Some(110e3))];
     let found = factors(&measured[0], &measured[1]).expect("factors");
-    let of = FactorsOf { mixes: [&mix, &mix], runs: [&runs[0], &runs[1]], factors: &found };
+    let of = FactorsOf { mixes: [&mix, &mix], runs: [&runs[0], &runs[1]], factors: &found, changes: None };
     let page = howslow_report::factors(&of, Style::PLAIN);
     insta::assert_snapshot!("factors", page);
     narrow(&page);
@@ -150,7 +150,7 @@ fn factors_of_two_machines_and_of_two_mixes() {
     fewer.lines[1].term.times = 3.0;
     let sides = [priced(&mix, &runs[0], 0, None), priced(&fewer, &runs[1], 1, None)];
     let found = factors(&sides[0], &sides[1]).expect("factors");
-    let of = FactorsOf { mixes: [&mix, &fewer], runs: [&runs[0], &runs[1]], factors: &found };
+    let of = FactorsOf { mixes: [&mix, &fewer], runs: [&runs[0], &runs[1]], factors: &found, changes: None };
     let page = howslow_report::factors(&of, Style::PLAIN);
     insta::assert_snapshot!("factors_of_mixes", page);
     narrow(&page);

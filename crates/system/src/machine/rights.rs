@@ -30,6 +30,9 @@ fn remedy_for_root(host: &Host) -> &'static str {
             "give the container the capability SYS_ADMIN: root lacks it here"
         }
         () if is_filtered(host) => "allow the call in the container's seccomp profile",
+        () if host.read("sys/kernel/security/lockdown").is_some_and(|modes| modes.contains("[confidentiality]")) => {
+            "the kernel is locked down, so root may not read its memory: boot with lockdown=integrity"
+        }
         () => "root is refused it too: a limit, the control group or a security module forbids it",
     }
 }
@@ -55,5 +58,11 @@ mod tests {
         assert!(remedy(whole, &format!("{all}\nSeccomp:\t2")).contains("seccomp"));
         assert!(remedy(whole, &format!("{all}\nSeccomp:\t0")).contains("a limit"));
         assert!(remedy("", "").contains("a limit"));
+        let locked = |modes: &str| {
+            let facts = [("proc/self/status", all), ("sys/kernel/security/lockdown", modes)];
+            remedy_for_root(&Recorded::new(&facts).host())
+        };
+        assert!(locked("none integrity [confidentiality]").contains("lockdown=integrity"));
+        assert!(locked("none [integrity] confidentiality").contains("a limit"));
     }
 }

@@ -17,6 +17,22 @@ pub struct OperationFacts {
     pub points: Vec<(Point, u64)>,
 }
 
+/// The beginnings of the ids that the rules name.
+const NAMED: &[&str] = &[
+    "called.",
+    "page.fault.anonymous",
+    "page.fault.copy",
+    "page.fault.file",
+    "page.fault.huge",
+    "process.exec",
+    "process.vfork",
+    "process.fork.resident",
+    "thread.clone3",
+    "switch.process",
+    "syscall.read.null",
+    "syscall.write.null",
+];
+
 /// What one cost of a run says.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
@@ -53,6 +69,21 @@ impl PriceList {
             }
         }
         PriceList { operations, places, prices, alone, has_one_cpu: false }
+    }
+
+    /// Every operation that can price something, at the points that it is priced at: those that the rules name, and what times
+    /// any other call alone.
+    pub fn used(&self) -> Vec<(&'static str, Point)> {
+        let is_named = |id: &str| NAMED.iter().any(|begin| id.starts_with(begin));
+        let named = self.operations.iter().filter(|operation| is_named(operation.id));
+        let named = named.flat_map(|operation| operation.points.iter().map(|(point, _)| (operation.id, point.clone())));
+        let mut alone: Vec<usize> = self.alone.values().copied().collect();
+        alone.sort_unstable();
+        let alone = alone.into_iter().map(|place| &self.operations[place]).filter(|operation| !is_named(operation.id));
+        let first = |operation: &OperationFacts| {
+            operation.points.first().map_or_else(Point::default, |(point, _)| point.clone())
+        };
+        named.chain(alone.map(|operation| (operation.id, first(operation)))).collect()
     }
 
     /// Takes the prices of a run; what the run lacks stays as it was.

@@ -353,3 +353,46 @@ fn huge_pages_and_the_pages_of_copied_processes_have_prices_of_their_own() {
         assert!(all.contains(&expected), "{expected:?} in {all:?}");
     }
 }
+
+/// Whatever a program calls, on whatever object, `howslow prices` measures what prices it.
+#[test]
+fn all_that_can_price_a_call_is_among_what_is_measured() {
+    let used: BTreeSet<String> =
+        all_items().iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
+    let objects =
+        ["pipe", "proc", "sys", "null", "tcp", "udp", "unix", "socket", "eventfd", "timerfd", "tty", "memfd", "file"];
+    let errors = || ["ENOENT", "EAGAIN"].map(|name| NamedCount { name: name.into(), count: 2 }).to_vec();
+    let names: BTreeSet<&str> = catalogue::all().flat_map(|it| it.system_calls()).collect();
+    let mut calls: Vec<CallCount> = Vec::new();
+    for name in &names {
+        for bytes in [None, Some(0), Some(100), Some(100 * 300), Some(100 * 9000), Some(100 << 20)] {
+            let of = |object: &&str| ObjectCount { object: (*object).into(), count: 5, bytes };
+            let objects: Vec<ObjectCount> = objects.iter().map(of).collect();
+            for objects in [Vec::new(), objects] {
+                calls.push(CallCount {
+                    objects,
+                    errors: errors(),
+                    wakes: 9,
+                    near_wakes: 4,
+                    ..call(name, 100, 0, bytes)
+                });
+            }
+        }
+    }
+    for creates in [0, 40, 4000] {
+        let together = Requests { calls: calls.clone(), creates, distinct_names: Some(500), ..Requests::default() };
+        for one in &calls {
+            for met in [Met::One, Met::Many, Met::AsCounted] {
+                for (name, _) in shown(&OPERATIONS.terms(one, &together, met)) {
+                    assert!(used.contains(&name), "{name} prices {} and is not measured", one.call);
+                }
+            }
+        }
+    }
+    let usage = record::Usage { minor_faults: Some(99_999), voluntary_switches: Some(9), ..record::Usage::default() };
+    let together = Requests { forks: 9, execs: 4, huge_pages: 9, copied_pages: 99, ..Requests::default() };
+    let seen = Observation { usage, together, ..Observation::default() };
+    for line in OPERATIONS.lines(&seen, Met::AsCounted) {
+        assert!(used.contains(&line.name()), "{}", line.name());
+    }
+}

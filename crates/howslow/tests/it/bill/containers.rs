@@ -33,7 +33,12 @@ impl Drop for Busy {
 fn document_behind(words: &[&str]) -> Value {
     let (data, howslow) = (folder(), assert_cmd::cargo::cargo_bin!("howslow"));
     let words: Vec<String> = words.iter().map(|word| word.replace("HOWSLOW", path(howslow))).collect();
-    let output = Command::new(&words[0]).args(&words[1..]).env("HOWSLOW_DATA", data.path()).output().expect("it runs");
+    let output = Command::new(&words[0])
+        .args(&words[1..])
+        .env("HOWSLOW_DATA", data.path())
+        .env("HOWSLOW_PRICES", "kept")
+        .output()
+        .expect("it runs");
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
 }
 
@@ -115,4 +120,19 @@ fn an_unknown_charge_is_no_charge() {
     let document = document_behind(&bill);
     assert!(document["charged_ns"].as_f64() > Some(0.0), "with the right to hear of them: {document}");
     assert_eq!(document["seen"]["losses"], serde_json::json!([]));
+}
+
+#[test]
+fn a_kernel_that_does_not_describe_its_types_counts_calls_by_name_and_says_so() {
+    let hide = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"", "sh"];
+    if !can_count(&folder()) || !is_possible(&[&hide[..], &["true"]].concat()) {
+        return;
+    }
+    let bill = ["HOWSLOW", "bill", "--source", "ebpf", "--json", "--", "sh", "-c", "cat /proc/self/stat > /dev/null"];
+    let document = document_behind(&[&hide[..], &bill].concat());
+    assert!(calls(&document)["read"].0 >= 2, "{document}");
+    let all = document["seen"]["together"]["calls"].as_array().expect("calls");
+    assert!(all.iter().all(|call| call["objects"].is_null()), "{document}");
+    let losses = document["seen"]["losses"].to_string();
+    assert!(losses.contains("CONFIG_DEBUG_INFO_BTF"), "{losses}");
 }

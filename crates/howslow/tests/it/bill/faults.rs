@@ -47,7 +47,7 @@ fn signal(pid: u32, name: &str) {
 /// howslow on its own, with pipes.
 fn started(data: &TempDir, words: &[&str]) -> std::process::Child {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
-    command.env("HOWSLOW_DATA", data.path()).arg("bill").args(words).process_group(0);
+    command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept").arg("bill").args(words).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("howslow runs")
 }
 
@@ -102,6 +102,7 @@ fn in_a_sandbox_that_refuses_both_the_accounts_are_told() {
     let output = Command::new(sandbox)
         .args([&refused, path(howslow), "bill", "--", "sh", "-c", "exit 4"])
         .env("HOWSLOW_DATA", data.path())
+        .env("HOWSLOW_PRICES", "kept")
         .output()
         .expect("it runs");
     let page = String::from_utf8_lossy(&output.stderr);
@@ -211,6 +212,7 @@ fn in_a_namespace_ids_are_those_inside() {
             .args(inside)
             .args(["sh", "-c", script, path(howslow), source])
             .env("HOWSLOW_DATA", data.path())
+            .env("HOWSLOW_PRICES", "kept")
             .output()
             .expect("unshare runs");
         let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
@@ -248,7 +250,10 @@ fn a_signal_that_is_ignored_stays_ignored() {
             "trap '' HUP; exec \"$0\" bill --source \"$1\" -- sh -c 'kill -HUP $PPID; grep SigIgn /proc/self/status'";
         let howslow = assert_cmd::cargo::cargo_bin!("howslow");
         let mut command = Command::new("sh");
-        command.args(["-c", script, path(howslow), source]).env("HOWSLOW_DATA", data.path());
+        command
+            .args(["-c", script, path(howslow), source])
+            .env("HOWSLOW_DATA", data.path())
+            .env("HOWSLOW_PRICES", "kept");
         let output = command.output().expect("sh runs");
         let (page, written) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
         assert!(output.status.success() && page.contains("bill of sh"), "{source}: {output:?}");

@@ -89,7 +89,15 @@ fn what_is_traced_already_is_refused_in_a_sentence() {
         return;
     }
     let mut first = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
-    first.env("HOWSLOW_DATA", data.path()).args(["bill", "--source", "ptrace", "--", "sh", "-c", "echo $$; read line"]);
+    first.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept").args([
+        "bill",
+        "--source",
+        "ptrace",
+        "--",
+        "sh",
+        "-c",
+        "echo $$; read line",
+    ]);
     let mut first = first.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it runs");
     let mut line = String::new();
     let mut lines = std::io::BufReader::new(first.stdout.as_mut().expect("a pipe"));

@@ -69,7 +69,10 @@ fn calls(subject: &Subject, folder: &Path) -> anyhow::Result<Calls> {
     let howslow = option_env!("CARGO_BIN_EXE_howslow").or(option_env!("CARGO_BIN_EXE_howslow-lab"));
     let howslow = howslow.expect("cargo builds the program with its tests").to_owned();
     let [mix_path, document_path] = [&mix, &document].map(|path| path.display().to_string());
-    subject.run(&["env", &data, &howslow, "bill", "-o", &mix_path, "-o", &document_path, "--"], folder)?;
+    subject.run(
+        &["env", &data, "HOWSLOW_PRICES=kept", &howslow, "bill", "-o", &mix_path, "-o", &document_path, "--"],
+        folder,
+    )?;
     let mut lines = Mix::from_toml(&fs::read_to_string(&mix)?)?.lines;
     lines.retain(|line| [SYSTEM, "switches"].contains(&line.family.as_str()));
     let document: serde_json::Value = serde_json::from_slice(&fs::read(&document)?)?;

@@ -91,15 +91,19 @@ fn waits(seen: &Value) -> BlockTable {
 
 /// The stacks of a bill: those of its samples if it has some, else each pair of calls of each process.
 fn stacks(seen: &Value) -> String {
-    let sampled = text(seen, "folded");
-    if !sampled.is_empty() {
-        return sampled.into();
-    }
     let mut stacks = String::new();
+    let frame = |name: &str| name.replace(';', ":").replace(char::is_whitespace, "_");
+    for stack in items(seen, "stacks").iter().take(MOST) {
+        let frames = items(stack, "frames").iter().map(|it| frame(text(it, "function")));
+        let whole = [frame(text(stack, "process"))].into_iter().chain(frames).chain([frame(text(stack, "call"))]);
+        stacks += &format!("{} {}\n", whole.collect::<Vec<_>>().join(";"), number(stack, "calls").unwrap_or(0.0));
+    }
+    if !stacks.is_empty() {
+        return stacks;
+    }
     for process in items(seen, "processes").iter().take(MOST) {
         let requests = process.get("requests").unwrap_or(&Value::Null);
         for pair in items(requests, "pairs").iter().take(MOST) {
-            let frame = |name: &str| name.replace(';', ":").replace(char::is_whitespace, "_");
             let [own, first, then] = [text(process, "name"), text(pair, "first"), text(pair, "then")].map(frame);
             stacks += &format!("{own};{first};{then} {}\n", number(pair, "count").unwrap_or(0.0));
         }

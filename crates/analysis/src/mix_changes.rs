@@ -1,0 +1,132 @@
+//! What a change of costs means to a program: the lines of its mix that changed, and what that makes of a unit of its work.
+
+use serde::Serialize;
+
+use crate::form::{As, Form, finite};
+use crate::mix::Sum;
+use crate::predict::{MixPrediction, PricedLine};
+use crate::statistics::Interval;
+use crate::sums::{quotient, sum};
+
+/// A call, or another line of a mix, whose cost differs between two runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MixChange {
+    /// The call, or the operation.
+    pub what: String,
+    /// Its cost in the second run over that in the first, at the same clock where both runs know theirs.
+    #[serde(with = "As::<ShareFigure>")]
+    pub ratio: Interval,
+    /// The difference as a share of the time of the unit of work in the first run.
+    #[serde(with = "As::<ShareFigure>")]
+    pub share: Interval,
+}
+
+/// All changes of a mix.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MixChanges {
+    /// Those that exceed their intervals, the largest first.
+    pub lines: Vec<MixChange>,
+    /// The difference of the whole, as a share.
+    #[serde(with = "As::<ShareFigure>")]
+    pub all: Interval,
+}
+
+/// A share with its interval.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ShareFigure {
+    /// The figure.
+    value: f64,
+    /// Its lower end.
+    low: Option<f64>,
+    /// Its upper end.
+    high: Option<f64>,
+}
+
+impl Form<Interval> for ShareFigure {
+    fn of(it: &Interval) -> ShareFigure {
+        ShareFigure { value: it.value, low: finite(it.low), high: finite(it.high) }
+    }
+}
+
+/// Finds them in two predictions of one mix.
+pub fn mix_changes(before: &MixPrediction, after: &MixPrediction) -> MixChanges {
+    let mut names: Vec<String> = Vec::new();
+    let mut lines: Vec<[Sum; 2]> = Vec::new();
+    let mut all = [Sum::default(), Sum::default()];
+    for (one, other) in before.rows.iter().zip(&after.rows) {
+        let name = one.line.note.clone().unwrap_or_else(|| one.line.name());
+        let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+            names.push(name);
+            lines.push([Sum::default(), Sum::default()]);
+            names.len() - 1
+        });
+        let clock = same_clock(one, other);
+        for (side, (row, factor)) in [(one, 1.0), (other, clock)].into_iter().enumerate() {
+            let times = row.line.term.times * factor;
+            lines[place][side] = std::mem::take(&mut lines[place][side]).plus(times, &row.each);
+            all[side] = std::mem::take(&mut all[side]).plus(times, &row.each);
+        }
+    }
+    let whole = all[0].figure().value;
+    let share = |[one, other]: &[Sum; 2]| sum(&[(1.0, other.figure()), (-1.0, one.figure())]).times(1.0 / whole);
+    let changed = names.into_iter().zip(&lines).filter_map(|(what, sides)| {
+        let ratio = quotient(sides[1].figure(), sides[0].figure())?;
+        let differs = ratio.is_told() && (ratio.low > 1.0 || ratio.high < 1.0);
+        differs.then(|| MixChange { what, ratio, share: share(sides) })
+    });
+    let mut lines: Vec<MixChange> = changed.collect();
+    lines.sort_by(|one, other| other.share.value.abs().total_cmp(&one.share.value.abs()));
+    MixChanges { lines, all: share(&all) }
+}
+
+/// What the second price is multiplied by to be one at the clock of the first.
+fn same_clock(one: &PricedLine, other: &PricedLine) -> f64 {
+    let clocks = one.clock.as_ref().zip(other.clock.as_ref());
+    let clocks = clocks.filter(|(one, other)| one.processor == other.processor);
+    clocks.map_or(1.0, |(one, other)| one.cycle_ns / other.cycle_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{MixLine, Point, Term};
+
+    use super::*;
+    use crate::mix::SharedErrors;
+    use crate::predict::QuotedClock;
+
+    /// A line of a call: so often, at this price and half its interval, in a run with a cycle of this length.
+    fn line(call: &str, (place, times): (usize, f64), (price, half): (f64, f64), cycle_ns: f64) -> PricedLine {
+        let term = Term { times, operation: format!("called.{call}"), at: Point::default() };
+        let line = MixLine { term, family: "system calls".into(), note: Some(call.into()) };
+        let price = Interval { value: price, low: price - half, high: price + half };
+        let each = Sum::once((place, call.into()), price, SharedErrors::default());
+        let clock = Some(QuotedClock { cycle_ns, processor: "1/2/3".into() });
+        PricedLine { line, by: None, each, busy: Some(1.0), doubts: Vec::new(), clock }
+    }
+
+    fn prediction(rows: Vec<PricedLine>) -> MixPrediction {
+        MixPrediction { rows, lacking: Vec::new(), measured: None, accuracy: None }
+    }
+
+    #[test]
+    fn a_call_that_is_slower_makes_its_share_of_the_work_longer() {
+        let run = |place: usize, open: f64, cycle: f64| {
+            prediction(vec![
+                line("openat", (place, 100.0), (open * cycle, 1.0), cycle),
+                line("read", (place, 300.0), (100.0 * cycle, 1.0), cycle),
+            ])
+        };
+        let changes = mix_changes(&run(0, 100.0, 1.0), &run(1, 106.0, 1.0));
+        let [open] = changes.lines.as_slice() else { panic!("one change: {changes:?}") };
+        assert_eq!(open.what, "openat");
+        assert!((open.ratio.value - 1.06).abs() < 1e-9 && (open.share.value - 0.015).abs() < 1e-9, "{open:?}");
+        assert!((changes.all.value - 0.015).abs() < 1e-9 && changes.all.high > 0.015, "{changes:?}");
+        // Another clock alone is no change.
+        assert!(mix_changes(&run(0, 100.0, 1.0), &run(1, 100.0, 1.3)).lines.is_empty());
+        // Neither is what the intervals allow.
+        assert!(mix_changes(&run(0, 100.0, 1.0), &run(1, 100.5, 1.0)).lines.is_empty());
+    }
+}

@@ -1,0 +1,129 @@
+//! A file of a program: where a process has it in its memory, and its tables of callers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gimli::{BaseAddresses, EhFrame, EhFrameHdr, EndianRcSlice, NativeEndian, ParsedEhFrameHdr};
+use object::{Object, ObjectSection, ObjectSegment};
+
+/// Larger files are not read.
+const MOST_BYTES: u64 = 512 << 20;
+
+pub(super) type Bytes = EndianRcSlice<NativeEndian>;
+
+/// An address of a program: its file and the address in it; without a file, memory that the program wrote itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub file: Option<PathBuf>,
+    pub address: u64,
+    /// True if it is in the file that the process executes.
+    pub own: bool,
+}
+
+/// Executable memory of a process.
+#[derive(Clone, Debug)]
+pub(super) struct Mapping {
+    begin: u64,
+    end: u64,
+    offset: u64,
+    pub path: Option<PathBuf>,
+    /// The same file as this process sees it, which may be in a container.
+    through: PathBuf,
+    pub own: bool,
+}
+
+impl Mapping {
+    /// The mapping of an address.
+    pub(super) fn of(all: &[Mapping], address: u64) -> Option<&Mapping> {
+        all.iter().find(|mapping| (mapping.begin..mapping.end).contains(&address))
+    }
+
+    /// The offset of an address in the file.
+    pub(super) fn in_file(&self, address: u64) -> u64 {
+        address - self.begin + self.offset
+    }
+}
+
+/// The executable memory of a process, as it is now; nothing of one that is gone.
+pub(super) fn mappings(process: u32) -> Vec<Mapping> {
+    let executed = fs::read_link(format!("/proc/{process}/exe")).ok();
+    let text = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+    let mapping = |line: &str| {
+        let (range, rest) = line.split_once(' ')?;
+        let (begin, end) = range.split_once('-')?;
+        let mut fields = rest.split_ascii_whitespace();
+        let rights = fields.next()?;
+        let offset = u64::from_str_radix(fields.next()?, 16).ok()?;
+        // The name may hold blanks.
+        let path = line.find('/').map(|place| PathBuf::from(line[place..].trim_end_matches(" (deleted)")));
+        let through = path.as_ref().map_or_else(PathBuf::new, |path| {
+            Path::new(&format!("/proc/{process}/root")).join(path.strip_prefix("/").unwrap_or(path))
+        });
+        rights.contains('x').then_some(())?;
+        let own = path.is_some() && path == executed;
+        let [begin, end] = [begin, end].map(|end| u64::from_str_radix(end, 16).ok());
+        Some(Mapping { begin: begin?, end: end?, offset, path, through, own })
+    };
+    text.lines().filter_map(mapping).collect()
+}
+
+/// The contents of a program's file, unless it is too large.
+pub(super) fn contents(path: &Path) -> Option<Vec<u8>> {
+    let is_small = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES);
+    is_small.then(|| fs::read(path).ok()).flatten()
+}
+
+/// What is needed of a file to find callers.
+#[derive(Debug)]
+pub(super) struct Module {
+    /// Of each loaded part: its offset in the file, its size there, its address.
+    segments: Vec<(u64, u64, u64)>,
+    pub bases: BaseAddresses,
+    pub frames: EhFrame<Bytes>,
+    pub index: ParsedEhFrameHdr<Bytes>,
+}
+
+impl Module {
+    /// Reads the file of a mapping; `None` if it has no such tables.
+    pub(super) fn read(mapping: &Mapping) -> Option<Module> {
+        let path = if mapping.through.exists() { &mapping.through } else { mapping.path.as_ref()? };
+        let bytes = contents(path)?;
+        let file = object::File::parse(bytes.as_slice()).ok()?;
+        let segments = file.segments().map(|part| {
+            let (offset, size) = part.file_range();
+            (offset, size, part.address())
+        });
+        let segments = segments.collect();
+        let section = |name: &str| {
+            let section = file.section_by_name(name)?;
+            Some((section.address(), EndianRcSlice::new(section.data().ok()?.into(), NativeEndian)))
+        };
+        let (text, (at_frames, frames), (at_index, index)) =
+            (section(".text").map_or(0, |it| it.0), section(".eh_frame")?, section(".eh_frame_hdr")?);
+        let bases = BaseAddresses::default().set_text(text).set_eh_frame(at_frames).set_eh_frame_hdr(at_index);
+        let index = EhFrameHdr::from(index).parse(&bases, 8).ok()?;
+        Some(Module { segments, bases, frames: EhFrame::from(frames), index })
+    }
+
+    /// The address of an offset of the file, by which tables and symbols go.
+    pub(super) fn address(&self, offset: u64) -> Option<u64> {
+        let part = self.segments.iter().find(|(begin, size, _)| (*begin..begin + size).contains(&offset));
+        part.map(|(begin, _, address)| offset - begin + address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_program_is_mapped_and_has_tables() {
+        let all = mappings(std::process::id());
+        let here = this_program_is_mapped_and_has_tables as fn() as usize as u64;
+        let mapping = Mapping::of(&all, here).expect("this function is mapped");
+        assert!(mapping.own, "{mapping:?}");
+        let module = Module::read(mapping).expect("tables");
+        assert!(module.address(mapping.in_file(here)).is_some());
+        assert!(mappings(u32::MAX >> 2).is_empty());
+    }
+}

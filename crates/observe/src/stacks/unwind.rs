@@ -1,0 +1,178 @@
+//! From the registers and the top of a stack to the places of all callers.
+
+use std::rc::Rc;
+
+use gimli::{CfaRule, Register, RegisterRule, UnwindContext, UnwindSection};
+
+use super::module::{Mapping, Module, Place};
+
+/// Deeper callers are left out.
+const DEEPEST: usize = 64;
+
+/// What a program in the kernel notes of a sampled call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallSample {
+    pub process: u32,
+    pub call: u16,
+    /// How many calls it stands for, and their time on the CPU.
+    pub weight: u64,
+    pub weighted_ns: u64,
+    /// The registers by their numbers in tables of callers; the last is the address of the code.
+    pub registers: [u64; REGISTERS],
+    /// The top of the stack.
+    pub stack: Vec<u8>,
+}
+
+#[cfg(target_arch = "x86_64")]
+mod here {
+    /// 16 registers and the return address (System V ABI, AMD64 supplement, figure 3.36).
+    pub(crate) const REGISTERS: usize = 17;
+    pub(super) const STACK: usize = 7;
+    pub(super) const FRAME: usize = 6;
+    /// What holds the caller's address; without a rule for it, it is on the stack.
+    pub(super) const RETURN: usize = 16;
+    /// The place of each in `struct pt_regs`, in words: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, rip.
+    pub(super) const SAVED: [usize; REGISTERS] = [10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16];
+}
+
+#[cfg(target_arch = "aarch64")]
+mod here {
+    /// x0 to x30, the stack pointer, and the address of the code (DWARF for the Arm 64-bit Architecture, table 4.1).
+    pub(crate) const REGISTERS: usize = 33;
+    pub(super) const STACK: usize = 31;
+    pub(super) const FRAME: usize = 29;
+    pub(super) const RETURN: usize = 30;
+    /// `struct user_pt_regs` has them in this order.
+    pub(super) const SAVED: [usize; REGISTERS] = {
+        let mut saved = [0; REGISTERS];
+        let mut place = 0;
+        while place < REGISTERS {
+            saved[place] = place;
+            place += 1;
+        }
+        saved
+    };
+}
+
+pub(crate) use here::REGISTERS;
+use here::{FRAME, RETURN, SAVED, STACK};
+
+impl CallSample {
+    /// The registers of `struct pt_regs`.
+    pub(crate) fn saved(words: &[u8]) -> [u64; REGISTERS] {
+        let word = |place: usize| words.get(place * 8..place * 8 + 8).and_then(|bytes| bytes.try_into().ok());
+        SAVED.map(|place| word(place).map_or(0, u64::from_ne_bytes))
+    }
+
+    /// The address of the code that made the call.
+    pub(crate) fn address(&self) -> u64 {
+        self.registers[REGISTERS - 1]
+    }
+
+    /// The word at an address of the stack.
+    fn word(&self, address: u64) -> Option<u64> {
+        let at = usize::try_from(address.checked_sub(self.registers[STACK])?).ok()?;
+        let bytes = self.stack.get(at..at.checked_add(8)?)?;
+        bytes.try_into().ok().map(u64::from_ne_bytes)
+    }
+}
+
+/// The places of a call and of its callers, the innermost first, as far as they can be found.
+pub(super) fn places(
+    sample: &CallSample,
+    mappings: &[Mapping],
+    mut module: impl FnMut(&Mapping) -> Option<Rc<Module>>,
+) -> Vec<Place> {
+    let mut places = Vec::new();
+    let mut registers = sample.registers;
+    let mut context = UnwindContext::new();
+    while places.len() < DEEPEST {
+        let code = registers[REGISTERS - 1];
+        // A return address is that of the instruction after the call, which may be of another line.
+        let code = if places.is_empty() { code } else { code.saturating_sub(1) };
+        let Some(mapping) = Mapping::of(mappings, code) else { break };
+        let file = module(mapping);
+        let offset = mapping.in_file(code);
+        let address = file.as_ref().and_then(|file| file.address(offset)).unwrap_or(offset);
+        places.push(Place { file: mapping.path.clone(), address, own: mapping.own });
+        let by_tables = file.and_then(|file| caller(sample, &registers, &file, address, &mut context));
+        let next = by_tables.or_else(|| by_frame(sample, &registers));
+        match next {
+            // The stack grows down, so that of a caller is above.
+            Some(next) if next[STACK] > registers[STACK] => registers = next,
+            _ => break,
+        }
+    }
+    places
+}
+
+/// The registers of the caller by the tables of the file.
+fn caller(
+    sample: &CallSample,
+    registers: &[u64; REGISTERS],
+    file: &Module,
+    address: u64,
+    context: &mut UnwindContext<usize>,
+) -> Option<[u64; REGISTERS]> {
+    let table = file.index.table()?;
+    let get = gimli::EhFrame::cie_from_offset;
+    let row = table.unwind_info_for_address(&file.frames, &file.bases, context, address, get).ok()?;
+    let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
+    let frame = registers.get(usize::from(register.0))?.checked_add_signed(offset)?;
+    let mut next = *registers;
+    for (number, value) in next.iter_mut().enumerate().take(RETURN + 1) {
+        *value = match row.register(Register(number as u16)) {
+            RegisterRule::Offset(offset) => sample.word(frame.checked_add_signed(offset)?)?,
+            RegisterRule::ValOffset(offset) => frame.checked_add_signed(offset)?,
+            RegisterRule::Register(of) => *registers.get(usize::from(of.0))?,
+            // The outermost function has no caller, and says so.
+            RegisterRule::Undefined if number == RETURN && !is_leaf(registers) => return None,
+            _ => *value,
+        };
+    }
+    next[STACK] = frame;
+    next[REGISTERS - 1] = next[RETURN];
+    Some(next)
+}
+
+/// Where the return address is in a register, a function that calls none leaves it there, and the tables need not say so.
+fn is_leaf(registers: &[u64; REGISTERS]) -> bool {
+    RETURN != REGISTERS - 1 && registers[RETURN] != registers[REGISTERS - 1]
+}
+
+/// The registers of the caller by the frame pointer, for code without tables.
+fn by_frame(sample: &CallSample, registers: &[u64; REGISTERS]) -> Option<[u64; REGISTERS]> {
+    let frame = registers[FRAME];
+    let mut next = *registers;
+    (next[FRAME], next[REGISTERS - 1]) = (sample.word(frame)?, sample.word(frame.checked_add(8)?)?);
+    next[STACK] = frame.checked_add(16)?;
+    Some(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_tables_frame_pointers_lead_to_callers() {
+        let stack: Vec<u8> =
+            [7, 0x1020, 0x5000, 0, 0x1040, 0x6000].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
+        let mut registers = [0; REGISTERS];
+        (registers[STACK], registers[FRAME], registers[REGISTERS - 1]) = (0x1000, 0x1008, 0x4000);
+        let sample = CallSample { registers, stack, ..CallSample::default() };
+        let next = by_frame(&sample, &registers).expect("a caller");
+        assert_eq!((next[STACK], next[FRAME], next[REGISTERS - 1]), (0x1018, 0x1020, 0x5000));
+        let after = by_frame(&sample, &next).expect("its caller");
+        assert_eq!(after[REGISTERS - 1], 0x6000);
+        assert!(by_frame(&sample, &after).is_none(), "beyond what was copied");
+        assert!(places(&sample, &[], |_| None).is_empty());
+    }
+
+    #[test]
+    fn hostile_registers_end_the_search() {
+        let registers = [u64::MAX; REGISTERS];
+        let sample = CallSample { registers, stack: vec![0xff; 64], ..CallSample::default() };
+        assert!(by_frame(&sample, &registers).is_none());
+        assert_eq!(CallSample::saved(&[1, 2, 3]), [0; REGISTERS], "what is missing is nothing");
+    }
+}
