@@ -77,7 +77,7 @@ fn dearest(view: &BillView) -> String {
     let told = rows.map(|(share, row)| format!("{} {}", in_table(&record::typed_name(&row.what)), percent(share)));
     let told = told.collect::<Vec<_>>().join(", ");
     let what = if charged.kernel_alone { "kernel" } else { "processor" };
-    if told.is_empty() { told } else { format!("of {what} time {told}") }
+    if told.is_empty() { told } else { format!("of {what} time: {told}") }
 }
 
 /// The evidence of a finding, as much of it as fits, and what it saves.

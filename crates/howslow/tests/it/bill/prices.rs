@@ -28,7 +28,7 @@ fn the_first_bill_measures_what_it_lacks_and_later_ones_use_it() {
     howslow(&data).args(["run", "loop.empty", "--budget", "1s", "--rounds", "2"]).assert().success();
     let all = ["bill", "--source", "accounts", "--all", "--", "sh", "-c", "exit 3"];
     let third = measuring(&data).args(all).assert().code(3);
-    third.stderr(contains("measuring").not().and(contains("price: process.exec")));
+    third.stderr(contains("measuring").not().and(contains("price: page.fault.anonymous")));
     howslow(&data)
         .args(["bill", "--measure", "--on", "pdp-11-24", "--", "true"])
         .assert()
