@@ -29,7 +29,7 @@ fn a_dumb_terminal_gets_plain_lines() {
 }
 
 /// Commands that measure, as briefly as they can, and those that need files of their own.
-const SHORT: [&[&str]; 31] = [
+const SHORT: [&[&str]; 32] = [
     &["run", "loop.empty", "pipe.roundtrip", "--rounds", "1", "--budget", "500ms"],
     &["run", "loop.empty", "--tails", "--rounds", "1", "--budget", "500ms"],
     &["time", "--rounds", "1", "--budget", "500ms", "-c", "true", "-c", "true and some words that it does not read"],
@@ -41,6 +41,7 @@ const SHORT: [&[&str]; 31] = [
     &["self-test", "--budget", "500ms"],
     &["top", "--once", "--every", "50ms"],
     &["bill", "--", "true"],
+    &["prices", "--for", "echo", "--budget", "500ms"],
     &["bill", "--system", "--for", "50ms"],
     &["model", "--users", "3", "--think", "27s", "--user", "395ms", "--handling", "8ms"],
     &["model", "no-such-file-of-parameters-with-a-name-that-is-longer-than-a-narrow-terminal"],

@@ -208,7 +208,7 @@ fn what_a_run_lacks_is_measured_for_a_prediction() {
     std::fs::write(&mix, text).expect("written");
     let predict = |more: &[&str]| howslow(&data).arg("predict").arg(&mix).arg("--on").arg(&here).args(more).assert();
     predict(&[]).code(2).stderr(contains("lacks 1 of the 1 costs").and(contains("--measure")));
-    let page = predict(&["--measure"]).code(0).stderr(contains("measuring 1 price, "));
+    let page = predict(&["--measure"]).code(0).stderr(contains("measuring 1 price of this kernel "));
     page.stdout(contains("syscall.getppid"));
     let mut elsewhere = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
     elsewhere.costs.retain(|cost| cost.operation == "loop.empty");

@@ -215,7 +215,7 @@ fn one_interval_is_a_table_or_a_document() {
     let (page, notes) = watched(&["--source", "accounts", "--sort", "user"]);
     assert!(page.contains("KERNEL %") && !page.contains("CALLS/s"), "{page}");
     assert!(page.contains(&format!("{} ", busy.id())), "{page}");
-    assert!(notes.contains("No calls are counted") && notes.contains("No run is kept"), "{notes}");
+    assert!(notes.contains("No calls are counted") && notes.contains("No price of this kernel is known"), "{notes}");
     let (text, _) = watched(&["--json"]);
     let document: Value = serde_json::from_str(&text).expect("JSON");
     let own = account(&document, busy.id()).expect("the loop of this test");
