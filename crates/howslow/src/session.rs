@@ -23,7 +23,7 @@ use crate::scratch;
 use crate::show::Samples;
 
 /// The smallest number of rounds whose smallest and largest median enclose the true one with 95 %: 1 - 2 / 2^6 = 0.97.
-const ROUNDS: u32 = 6;
+pub(crate) const ROUNDS: u32 = 6;
 /// The shortest batch in µs. The clock readings are 0.03 % of it. Batches of 500 µs contained the interruptions that this system and
 /// the hypervisor cause a thousand times a second, and were 1 % too long.
 const BATCH_US: f64 = 100.0;

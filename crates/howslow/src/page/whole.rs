@@ -84,7 +84,11 @@ pub(super) fn command(run: &Run) -> String {
         words.extend(settings.patterns.iter().cloned());
     }
     words.extend(settings.full.then(|| "--full".into()));
-    words.extend(settings.tails.map(|_| "--tails".into()));
+    if let Some(tails) = &settings.tails {
+        words.push("--tails".into());
+        let random = |arrivals: record::Arrivals| if arrivals.poisson { ",poisson" } else { "" };
+        words.extend(tails.arrivals.map(|it| format!("--arrivals {}/s{}", it.per_second, random(it))));
+    }
     if settings.precision > 0.0 && (settings.precision - 0.01).abs() > 1e-9 {
         words.push(format!("--precision {}%", settings.precision * 100.0));
     }
@@ -92,5 +96,45 @@ pub(super) fn command(run: &Run) -> String {
         words.push(format!("--budget {}s", settings.budget_s));
     }
     words.extend(settings.count.map(|count| format!("--count {count}")));
+    if settings.rounds > 0 && settings.rounds != crate::session::ROUNDS {
+        words.push(format!("--rounds {}", settings.rounds));
+    }
+    words.extend(settings.cpu.map(|cpu| format!("--cpu {cpu}")));
+    words.extend(settings.beside.iter().map(|work| {
+        let share = if work.dose < 1.0 { format!("@{}%", (work.dose * 100.0).round()) } else { String::new() };
+        format!("--beside {}{share}@{}", work.kind, work.place.word())
+    }));
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command;
+    use crate::cli;
+
+    #[test]
+    fn the_command_of_a_page_is_one_that_asks_for_the_same_run() {
+        const EXAMPLE: &[u8] = include_bytes!("../../../record/tests/data/example-run.json");
+        let mut run = record::run_from_bytes(EXAMPLE).expect("a run");
+        // The example also has costs of somebody's own code, which no command of ours takes again.
+        run.costs.retain(|cost| catalogue::find(&cost.operation).is_some());
+        let settings = &mut run.settings;
+        settings.patterns = vec!["syscall.getppid".into()];
+        (settings.rounds, settings.cpu, settings.count, settings.budget_s) = (9, Some(1), Some(500), 20.0);
+        let arrivals = Some(record::Arrivals { per_second: 1000.0, poisson: true });
+        settings.tails = Some(record::Tailing { arrivals });
+        settings.beside = vec![record::Beside {
+            kind: "compute".into(),
+            operation: "loop.empty".into(),
+            at: record::Point::default(),
+            dose: 0.25,
+            place: record::Place::Other,
+        }];
+        let command = command(&run);
+        for word in ["--rounds 9", "--cpu 1", "--beside compute@25%@other", "--arrivals 1000/s,poisson", "--count 500"]
+        {
+            assert!(command.contains(word), "{command}");
+        }
+        cli::command().try_get_matches_from(command.split(' ')).expect("the command line accepts it");
+    }
 }

@@ -119,3 +119,24 @@ fn the_gallery_is_that_of_the_reference_machines() {
         assert!(made == kept, "docs/gallery/{name} is not current: howslow report --gallery docs/gallery --force");
     }
 }
+
+#[test]
+fn a_full_disk_leaves_no_half_page_and_keeps_the_old_one() {
+    let data = folder();
+    let (run, small) = (written(&data, |_| ()), data.path().join("small"));
+    std::fs::create_dir(&small).expect("a folder");
+    let script = "mount -t tmpfs -o size=16k none \"$1\" || exit 98; \"$0\" report \"$2\" -o \"$1/page.html\"; \
+        echo \"$? $(ls -A \"$1\" | wc -l)\"; echo old >\"$1/page.html\"; \
+        \"$0\" report --force \"$2\" -o \"$1/page.html\"; echo \"$? $(ls -A \"$1\" | wc -l) $(cat \"$1/page.html\")\"";
+    let output = std::process::Command::new("unshare")
+        .args(["--mount", "sh", "-c", script])
+        .args([&assert_cmd::cargo::cargo_bin("howslow"), &small, &run])
+        .env("HOWSLOW_DATA", data.path())
+        .output()
+        .expect("unshare runs");
+    if matches!(output.status.code(), Some(1 | 98)) {
+        testing::not_tested!("no mount in a namespace of its own; run the tests as root");
+    }
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1 0\n1 1 old\n");
+    assert_eq!(String::from_utf8_lossy(&output.stderr).matches("No space left on device").count(), 2);
+}
