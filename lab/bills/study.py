@@ -7,7 +7,8 @@
 
 Runs as root, in a folder of its own below TMPDIR, which it removes. Prices that are lacking are measured once, before the bills that count.
 Prices are kept in HOWSLOW_DATA, if that is set.
-The name of a C compiler may be in CC. `--rounds N` sets how many bills of each program are taken (3); the middle one is shown.
+The name of a C compiler may be in CC. `--rounds N` sets how many bills of each program are taken (3); the middle one is shown. `--as-is` measures
+no prices first.
 """
 
 import json
@@ -76,7 +77,7 @@ class Study:
     def bills(self, command, setup=None):
         """Measures what is lacking, until nothing more can be; then so many bills."""
         lacking = None
-        for _ in range(4):
+        for _ in range(0 if "--as-is" in sys.argv else 4):
             bill = self.bill(command, "--measure", setup=setup)
             if not bill["lacking"] or bill["lacking"] == lacking:
                 break
