@@ -11,6 +11,8 @@ use crate::text::{Style, in_table, shortened};
 /// Lines that are told, and findings.
 const MOST_LINES: usize = 4;
 const MOST_FINDINGS: usize = 3;
+/// Less processor time has too few samples, in ns.
+const TOLD_APART_NS: f64 = 3e7;
 /// A share of the time that is worth a word.
 const WORTH: f64 = 0.01;
 
@@ -47,7 +49,9 @@ fn time(view: &BillView) -> String {
     let usage = &view.seen.usage;
     let elapsed = view.seen.elapsed_ns.max(1.0);
     let mut parts: Vec<(f64, String)> = Vec::new();
-    match (usage.user_ns.zip(usage.system_ns), usage.cpu_ns) {
+    // Few of the kernel's samples do not tell user and kernel time apart.
+    let split = usage.user_ns.zip(usage.system_ns).filter(|(user, kernel)| user + kernel >= TOLD_APART_NS);
+    match (split, usage.cpu_ns) {
         (Some((user, kernel)), _) => parts.extend([(user, "user".to_string()), (kernel, "kernel".to_string())]),
         (None, Some(cpu)) => parts.push((cpu, "on a CPU".into())),
         (None, None) => {}
