@@ -71,7 +71,7 @@ pub(super) fn short_lived(seen: &Observation, bill: &Bill) -> Option<Saving> {
     let least = own + untold * count as f64 / ended.max(1) as f64;
     let creating = ["vfork", "fork", "clone", "clone3", "wait4", "waitid"];
     let creating: f64 = creating.iter().filter_map(|call| Some(each(bill, call)?[1] * count as f64)).sum();
-    let saves = (least > 0.0).then(|| [0.75 * least, 1.15 * (own + untold) + creating]);
+    let saves = (least > 0.0).then_some([0.75 * least, 1.15 * (own + untold) + creating]);
     let most = short.iter().max_by_key(|process| process.processes)?;
     let text = format!(
         "{count} processes lived for less than {} ms of processor time each, such as {}: starting and ending them is most of \
