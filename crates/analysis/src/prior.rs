@@ -9,7 +9,7 @@ use crate::statistics::{quantile, sorted, weighted_quantile};
 
 /// What is known of a cost of some kind, on any machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Usual {
+pub struct UsualNoise {
     /// The scatter of its undisturbed rounds.
     scatter: f64,
     /// How far disturbed rounds lie above undisturbed ones, with its standard deviation.
@@ -26,14 +26,14 @@ pub struct Prior {
     /// How far disturbed rounds lie above undisturbed ones, with its standard deviation.
     pub slow_down: (f64, f64),
     /// What was known before the first run.
-    pub usual: Usual,
+    pub usual: UsualNoise,
     /// How many runs the rounds are of that are estimated together.
     pub runs: u32,
 }
 
 impl Prior {
     /// The scatter of rounds as wide as it was found over all operations and hosts, and the slow-down of a shared core.
-    pub const DEFAULT: Prior = Prior::from_usual(Usual { scatter: 0.007, slow_down: SLOW_DOWN });
+    pub const DEFAULT: Prior = Prior::from_usual(UsualNoise { scatter: 0.007, slow_down: SLOW_DOWN });
     /// The default counts as this many rounds.
     const WEIGHT: f64 = 4.0;
 
@@ -42,7 +42,7 @@ impl Prior {
         /// Memory beyond the private caches is shared with others.
         const MEMORY: f64 = 0.015;
         let scatter = if follows_clock { Prior::DEFAULT.scatter } else { MEMORY };
-        Prior::from_usual(Usual { scatter, slow_down: usual_slow_down(operation, follows_clock) })
+        Prior::from_usual(UsualNoise { scatter, slow_down: usual_slow_down(operation, follows_clock) })
     }
 
     /// The default for a cost.
@@ -55,7 +55,7 @@ impl Prior {
         Prior::from_usual(self.usual)
     }
 
-    const fn from_usual(usual: Usual) -> Prior {
+    const fn from_usual(usual: UsualNoise) -> Prior {
         Prior { scatter: usual.scatter, rounds: 0, slow_down: usual.slow_down, usual, runs: 1 }
     }
 
