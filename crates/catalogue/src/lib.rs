@@ -36,5 +36,5 @@ pub use file::{reading, residence};
 pub use kit::program::program as program_that_does_nothing;
 pub use kit::ring::ring;
 pub use names::other_names;
-pub use registry::{FAMILIES, Family, all, find, heading};
+pub use registry::{FAMILIES, Family, REGISTRY, all, find, heading};
 pub use user::{HUNG_REMEDY, bench, command, routine};

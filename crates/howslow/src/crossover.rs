@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use instruments::advise::{By, CrossoverError, CrossoverRequest};
+use measure::Measurement;
 use operation::{Axis, Item, Value};
 use record::{Cost, Run, Skip};
 use report::document::CrossoverDocument;
@@ -14,7 +15,7 @@ use crate::cli::{ComparedBy, CrossoverArgs, MeasureArgs};
 use crate::output::{self, Misuse, Outcome};
 use crate::pattern::{self, Pattern};
 use crate::pictures::{self, Picture};
-use crate::session::{self, Measured, Wanted};
+use crate::session::{self, Wanted};
 
 /// Seconds it takes where nothing else is said.
 const BUDGET: f64 = 20.0;
@@ -23,7 +24,7 @@ pub(crate) fn crossover(args: &CrossoverArgs) -> anyhow::Result<Outcome> {
     session::has_no_csv(&args.measure, "`howslow crossover`")?;
     pictures::check(args.measure.svg.as_deref())?;
     let asked = request(args)?;
-    let mut all: Option<Measured> = None;
+    let mut all: Option<Measurement> = None;
     let found =
         instruments::advise::crossover(&asked, &mut |items, time| measured(items, time, &args.measure, &mut all));
     let found = match found {
@@ -129,7 +130,7 @@ fn measured(
     items: Vec<Item>,
     time: Duration,
     args: &MeasureArgs,
-    all: &mut Option<Measured>,
+    all: &mut Option<Measurement>,
 ) -> anyhow::Result<Vec<Cost>> {
     if all.as_ref().is_some_and(|all| all.interrupted.is_some()) {
         return Ok(Vec::new());
@@ -147,7 +148,7 @@ fn measured(
 }
 
 /// A run with what a later step added. The later cost at a point stands for both.
-fn join(all: &mut Measured, step: Measured) {
+fn join(all: &mut Measurement, step: Measurement) {
     let Run { costs, skipped, finished, settings, .. } = step.run;
     all.run.costs.retain(|cost| !costs.iter().any(|new| new.operation == cost.operation && new.at == cost.at));
     all.run.costs.extend(costs);

@@ -43,7 +43,7 @@ fn read(path: &Path, args: &ImportArgs) -> anyhow::Result<Run> {
     let mut run = store::exchange::import(&text, format).with_context(|| shown.clone())?;
     // A file that does not say when it was taken was written then.
     let started = run.started.parse::<Timestamp>().unwrap_or(taken);
-    run.id = session::id(started);
+    run.id = measure::run_id(started);
     run.started = format!("{started:.3}");
     run.finished.clone_from(&run.started);
     run.settings.patterns = vec![shown];

@@ -1,12 +1,13 @@
 //! `--repeat N`: whole runs one after another, and the scatter of each cost between them.
 
 use analysis::repeated::repeated;
+use measure::Measurement;
 use record::{Run, Skip};
 use report::document::RepeatDocument;
 
 use crate::cli::MeasureArgs;
 use crate::output::{self, Outcome, say};
-use crate::session::{self, Measured, Wanted};
+use crate::session::{self, Wanted};
 
 /// Measures `count` whole runs, keeps each, and prints how the costs scatter. `by_name` says whether the operations were named, so
 /// that a skip counts.
@@ -22,7 +23,7 @@ pub(crate) fn repeat(
         // A given seed is that of the first run: the same order in all runs would hide the effect of the order.
         let seed = args.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
         let args = MeasureArgs { seed, repeat: None, ..args.clone() };
-        let Measured { run, interrupted, width } = session::measure(wanted.clone(), &args)?;
+        let Measurement { run, interrupted, width } = session::measure(wanted.clone(), &args)?;
         if interrupted.is_some() {
             ended = interrupted;
             break;

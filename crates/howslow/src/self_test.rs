@@ -1,13 +1,14 @@
 //! `howslow self-test`: whether costs are measured right on this machine.
 
 use analysis::self_test::{CheckEnd, SelfCheck, beside_plain, known_costs, null_comparison};
+use measure::Measurement;
 use record::Run;
 use report::document::SelfTestDocument;
 use rustix::process::{Pid, WaitOptions, wait};
 
 use crate::cli::{MeasureArgs, SelfTestArgs};
 use crate::output::{self, Outcome};
-use crate::session::{self, Measured, Wanted};
+use crate::session::{self, Wanted};
 use crate::{pattern, resolve, scratch};
 
 /// What both runs measure. The first three are known in cycles, the others are also timed by plain loops.
@@ -24,11 +25,11 @@ const PIPE: usize = 64;
 pub(crate) fn self_test(args: &SelfTestArgs) -> anyhow::Result<Outcome> {
     let before = descriptors();
     let first = match measured(args) {
-        Ok(Measured { interrupted: Some(signal), .. }) => return Ok(Outcome::Interrupted(signal)),
+        Ok(Measurement { interrupted: Some(signal), .. }) => return Ok(Outcome::Interrupted(signal)),
         measured => measured?.run,
     };
     let second = match measured(args) {
-        Ok(Measured { interrupted: Some(signal), .. }) => return Ok(Outcome::Interrupted(signal)),
+        Ok(Measurement { interrupted: Some(signal), .. }) => return Ok(Outcome::Interrupted(signal)),
         measured => measured?.run,
     };
     let mut checks = known_costs(&first);
@@ -53,7 +54,7 @@ pub(crate) fn self_test(args: &SelfTestArgs) -> anyhow::Result<Outcome> {
 }
 
 /// A run of its own, in half the time. It is not kept.
-fn measured(args: &SelfTestArgs) -> anyhow::Result<Measured> {
+fn measured(args: &SelfTestArgs) -> anyhow::Result<Measurement> {
     let patterns = MEASURED.map(String::from);
     let items = pattern::choose(&resolve::patterns(&patterns)?, false)?;
     let budget_s = args.budget / 2.0;

@@ -1,14 +1,13 @@
 //! The common part of every verb that measures: it measures, keeps the run, writes it if asked, prints it, and reports an
 //! interruption.
 
-use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Instant;
 
 use analysis::{again, history};
-use jiff::Timestamp;
-use measure::{Plan, Width};
+use measure::{Measurement, Plan, Width, usual_settings};
 use operation::Item;
-use record::{CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Tailing, Value};
+use record::{Machine, Point, Run, Settings, Skip, Tailing, Value};
 use store::{Calibration, FigureHistory, Store, StoreError};
 
 use crate::against::{Against, Beside};
@@ -19,16 +18,9 @@ use crate::cpu;
 use crate::kin::{kind, machine_name};
 use crate::output::{self, Bar, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
+use crate::resolve;
 use crate::scratch;
 use crate::show::Samples;
-
-/// The smallest number of rounds whose smallest and largest median enclose the true one with 95 %: 1 - 2 / 2^6 = 0.97.
-pub(crate) const ROUNDS: u32 = 6;
-/// The shortest batch in µs. The clock readings are 0.03 % of it. Batches of 500 µs contained the interruptions that this system and
-/// the hypervisor cause a thousand times a second, and were 1 % too long.
-const BATCH_US: f64 = 100.0;
-/// How far the checks around a quiet batch may be above the best width.
-const TOLERANCE: f64 = 0.03;
 
 /// This program, even if its file has been replaced meanwhile. It is started again to start rounds.
 const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -51,29 +43,20 @@ pub(crate) struct Wanted {
     pub budget_s: f64,
 }
 
-/// A run, which a signal may have cut short.
-pub(crate) struct Measured {
-    pub run: Run,
-    pub interrupted: Option<i32>,
-    /// The width check of an undisturbed core.
-    pub width: Width,
-}
-
 /// Measures what is wanted. Reports bad arguments before it measures anything, and a budget that was exceeded.
-pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measured> {
-    let (started, budget_s) = (Timestamp::now(), args.budget.unwrap_or(wanted.budget_s));
+pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measurement> {
+    let (started, budget_s) = (Instant::now(), args.budget.unwrap_or(wanted.budget_s));
     let measured = measure_part(wanted, args)?;
-    let took = Timestamp::now().duration_since(started).as_secs_f64();
     if measured.interrupted.is_none()
-        && let Some(told) = budget::exceeded(took, budget_s)
+        && let Some(warning) = budget::exceeded(started.elapsed().as_secs_f64(), budget_s)
     {
-        say(&told);
+        say(&warning);
     }
     Ok(measured)
 }
 
 /// The same for a part of what a verb measures: the verb keeps the budget.
-pub(crate) fn measure_part(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measured> {
+pub(crate) fn measure_part(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measurement> {
     let machine = system::machine::describe();
     check(&machine, args)?;
     budget::check(wanted.items.len(), args.budget.unwrap_or(wanted.budget_s))?;
@@ -82,57 +65,33 @@ pub(crate) fn measure_part(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result
     let calibration = store.as_ref().map(Calibration::load).unwrap_or_default();
     let machine_name = machine_name(&machine, args.cpu);
     let scratch = scratch::root();
+    let recorded = args.replay.as_deref().map(resolve::run).transpose()?;
     let loads = beside::start(args, &mut settings, &scratch)?;
     let check = || loads.as_ref().map_or(Ok(()), |loads| loads.check().map_err(|error| error.to_string()));
-    let started = Timestamp::now();
     let bar = Bar::new();
     let plan = Plan {
         tailed: wanted.items.len(),
         paired: wanted.paired,
         items: with_block_move(wanted.items),
-        find: catalogue::find,
-        crosses: catalogue::crosses,
-        settings: settings.clone(),
+        registry: catalogue::REGISTRY,
+        machine,
+        settings,
         width: calibration.of(&machine_name).map(|best| best.width_cycles),
         program: Some(Path::new(OWN_PROGRAM)),
         scratch_root: &scratch,
         check: Some(&check),
+        recorded: recorded.as_ref(),
     };
     let taken = measure::measure(plan, &mut |progress| bar.show(&progress));
     bar.clear();
-    let mut taken = taken?;
-    taken.noise.traced = observe::are_calls_traced();
-    taken.noise.beside = beside::finish(loads, &mut taken.noise, machine.cpu.online)?;
-    for cost in &mut taken.costs {
-        cost.group = catalogue::heading(&cost.operation).into();
-    }
-    let build = fingerprint();
-    // Baselines are measured after the wanted operations; the page shows everything in the order of the registry.
-    taken.costs.sort_by_cached_key(|cost| catalogue::all().position(|operation| operation.id == cost.operation));
-    let mut run = Run {
-        schema: SCHEMA.into(),
-        id: id(started),
-        started: format!("{started:.3}"),
-        finished: format!("{:.3}", Timestamp::now()),
-        origin: Origin::Measured,
-        tool: String::new(),
-        howslow: env!("CARGO_PKG_VERSION").into(),
-        build,
-        counted_in: CountedIn::Nanoseconds,
-        machine,
-        settings,
-        noise: taken.noise,
-        costs: taken.costs,
-        skipped: taken.skipped,
-        ratios: Vec::new(),
-        units: BTreeMap::new(),
-    };
+    let Measurement { mut run, width, interrupted } = taken?;
+    run.noise.traced = recorded.map_or_else(observe::are_calls_traced, |run| run.noise.traced);
+    run.noise.beside = beside::finish(loads, &mut run.noise, run.machine.cpu.online)?;
     // What runs alone scatter says nothing of one beside other work.
     if let Some(store) = store.filter(|_| run.settings.beside.is_empty()) {
         learn(&mut run, &FigureHistory::load(&store), &machine_name);
     }
-    run.note_units();
-    Ok(Measured { run, interrupted: taken.interrupted, width: taken.width })
+    Ok(Measurement { run, width, interrupted })
 }
 
 /// The items, and the block move, in which every cost is also quoted.
@@ -190,8 +149,8 @@ pub(crate) fn has_no_csv(args: &MeasureArgs, verb: &str) -> Result<(), Misuse> {
 }
 
 /// Keeps a complete run, and writes any run to the file of `-o`.
-pub(crate) fn finish(measured: Measured, args: &MeasureArgs) -> (Run, SessionEnd) {
-    let Measured { run, interrupted, width } = measured;
+pub(crate) fn finish(measured: Measurement, args: &MeasureArgs) -> (Run, SessionEnd) {
+    let Measurement { run, interrupted, width } = measured;
     let is_whole = interrupted.is_none() && !run.costs.is_empty();
     let kept = if is_whole { keep(&run, width, args) } else { Ok(()) };
     // Written before it is printed: a reader that closes the pipe must not cost the file.
@@ -202,7 +161,7 @@ pub(crate) fn finish(measured: Measured, args: &MeasureArgs) -> (Run, SessionEnd
 /// Finishes a run and prints it, with a column for a reference, below an answer in sentences. `by_name` says whether the operations
 /// were named, so that a skip counts. A run that cannot be kept is still printed.
 pub(crate) fn print_beside(
-    measured: Measured,
+    measured: Measurement,
     args: &MeasureArgs,
     (against, answer): (Option<Against>, &str),
     by_name: &dyn Fn(&Skip) -> bool,
@@ -290,27 +249,20 @@ fn learn(run: &mut Run, figures: &FigureHistory, machine: &str) {
     }
 }
 
-/// A fingerprint of this program's file: its length and CRC-32; empty if the file cannot be read.
-fn fingerprint() -> String {
-    std::fs::read(OWN_PROGRAM)
-        .map_or_else(|_| String::new(), |bytes| format!("{:08x}{:08x}", bytes.len() as u32, crc32fast::hash(&bytes)))
-}
-
 fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {
+    let usual = usual_settings();
     Settings {
         label: args.label.clone(),
         patterns: wanted.patterns.clone(),
         full: wanted.full,
         count: args.count,
-        rounds: args.rounds.unwrap_or(ROUNDS),
+        rounds: args.rounds.unwrap_or(usual.rounds),
         precision: args.precision,
         budget_s: args.budget.unwrap_or(wanted.budget_s),
         cpu: args.cpu,
         seed: args.seed.unwrap_or_else(|| fastrand::u64(..)),
-        batch_us: BATCH_US,
-        tolerance: TOLERANCE,
-        beside: Vec::new(),
         tails: args.tails.then_some(Tailing { arrivals: args.arrivals }),
+        ..usual
     }
 }
 
@@ -322,10 +274,4 @@ fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
     output::check_writable(&args.output)?;
     pictures::check(args.svg.as_deref())?;
     scratch::folder().map(|_| ())
-}
-
-/// Start time and four random letters.
-pub(crate) fn id(started: Timestamp) -> String {
-    let letters: String = (0..4).map(|_| fastrand::lowercase()).collect();
-    format!("{}-{letters}", started.strftime("%Y%m%d-%H%M%S"))
 }

@@ -104,7 +104,7 @@ impl Pool {
     }
 
     /// The number of launchers, and how they were started.
-    pub fn told(&self) -> Launchers {
+    pub fn launchers(&self) -> Launchers {
         Launchers { count: self.started, executed: self.program.is_some() }
     }
 

@@ -1,26 +1,27 @@
 //! How a cost is taken: speed check, batches, rounds in fresh processes, doubts. Names no operation.
 //!
-//! The caller hands over the operations and the settings, and gets costs, skips and the noise of the machine.
+//! The caller hands over the operations and the settings, and gets a run.
 //!
 //! ```no_run
-//! use howslow_measure::{Plan, measure};
-//! use operation::{Item, Operation};
+//! use howslow_measure::{MeasureError, Plan, measure, usual_settings};
+//! use operation::{Item, Operation, Registry};
+//! use record::{Run, Settings};
 //!
-//! fn costs(operation: &'static Operation) -> Result<Vec<record::Cost>, howslow_measure::MeasureError> {
-//!     let items = operation.points(true).into_iter().map(|point| Item { operation, point }).collect();
+//! fn run(operation: &'static Operation) -> Result<Run, MeasureError> {
 //!     let plan = Plan {
-//!         items,
-//!         find: |_| None,
-//!         crosses: |_| false,
-//!         settings: record::Settings { rounds: 6, precision: 0.01, budget_s: 10.0, ..Default::default() },
+//!         items: operation.points(true).into_iter().map(|point| Item { operation, point }).collect(),
+//!         registry: Registry::EMPTY,
+//!         machine: system::machine::describe(),
+//!         settings: Settings { budget_s: 10.0, ..usual_settings() },
 //!         tailed: 0,
 //!         paired: 0,
 //!         width: None,
 //!         program: None,
 //!         scratch_root: std::path::Path::new("/tmp"),
 //!         check: None,
+//!         recorded: None,
 //!     };
-//!     Ok(measure(plan, &mut |progress| eprintln!("{}", progress.item))?.costs)
+//!     Ok(measure(plan, &mut |progress| eprintln!("{}", progress.item))?.run)
 //! }
 //! ```
 
@@ -36,6 +37,7 @@ mod launcher;
 mod plan;
 mod quiet;
 mod quiet_core;
+mod replay;
 mod result;
 mod round;
 mod run;
@@ -48,9 +50,9 @@ mod watch;
 
 pub use error::MeasureError;
 pub use launcher::{LAUNCH, serve_rounds};
-pub use plan::{Measurement, Plan, Progress};
+pub use plan::{Measurement, Plan, Progress, usual_settings};
 pub use quiet::Width;
 pub use quiet_core::{CoreMoment, QuietCore};
-pub use run::measure;
+pub use run::{measure, run_id};
 pub use scratch::Scratch;
 pub use signals::Signals;

@@ -125,6 +125,14 @@ impl Quietness {
         Ok(quietness)
     }
 
+    /// That of a recorded run, or of a machine whose undisturbed cores have this width: without CPUs.
+    pub fn recorded(checker: Checker, share: f64, tolerance: f64) -> Quietness {
+        let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
+        let (usable, cpus, checks, anchors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let width = Width { share, seen: true };
+        Quietness { checker, allowed, usable, cpus, tolerance, remembered: Some(share), checks, anchors, width }
+    }
+
     fn look_around(&mut self) {
         const CHECKS: usize = 2000;
         const ANCHORS: usize = 40;
@@ -279,20 +287,12 @@ impl Drop for Quietness {
 }
 
 #[cfg(test)]
-impl Quietness {
-    /// That of a machine whose undisturbed cores have this width, without CPUs.
-    pub fn with_width(share: f64) -> Quietness {
-        let checker = Checker::calibrate(operation::Clock::plain());
-        let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
-        let (usable, cpus, checks, anchors) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let width = Width { share, seen: true };
-        Quietness { checker, allowed, usable, cpus, tolerance: 0.03, remembered: None, checks, anchors, width }
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
+
+    fn with_width(share: f64) -> Quietness {
+        Quietness::recorded(Checker::recorded(operation::Clock::plain()), share, 0.03)
+    }
 
     fn around(share: f64, spread: f64) -> Vec<f64> {
         (0..1000).map(|check| share * (1.0 + spread * f64::from(check % 10) / 10.0)).collect()
@@ -331,12 +331,12 @@ mod tests {
 
     #[test]
     fn a_cpu_that_is_gone_is_dropped_and_the_last_one_is_kept() {
-        let allowed = Quietness::with_width(1.0).allowed;
+        let allowed = with_width(1.0).allowed;
         let here = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).expect("a CPU") as u32;
         // No kernel has a CPU with the last number that a set can hold.
         let gone = CpuSet::MAX_CPU as u32 - 1;
         let with = |cpus: Vec<u32>| {
-            let mut quietness = Quietness::with_width(1.0);
+            let mut quietness = with_width(1.0);
             (quietness.usable, quietness.cpus) = (cpus.clone(), cpus);
             quietness
         };

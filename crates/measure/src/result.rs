@@ -10,14 +10,13 @@ use analysis::prior::Prior;
 use analysis::statistics::{Interval, median, quantile, ratio, sorted};
 use operation::{Clock, device};
 use record::{
-    Band, Cost, Cpu, Doubt, Ends, Estimate, Faults, Hidden, Nanoseconds, Neighbours, Noise, Reads, Round, Switches,
+    Band, Cost, Cpu, Doubt, Ends, Estimate, Faults, Hidden, Nanoseconds, Neighbours, Noise, Reads, Round, Skip,
+    Switches,
 };
 
-use crate::accounts::Accounts;
 use crate::doubts::{RunClock, round_doubts};
 use crate::entry::{ItemProgress, Purpose, RoundTaken};
 use crate::hidden::HiddenSample;
-use crate::plan::Measurement;
 use crate::quiet::Quietness;
 use crate::tails;
 
@@ -27,8 +26,7 @@ pub(crate) fn assemble(
     quietness: &Quietness,
     clock: Clock,
     precision: f64,
-    accounts: Accounts,
-) -> Measurement {
+) -> (Vec<Cost>, Vec<Skip>, Noise) {
     entries.iter_mut().for_each(|entry| entry.correct_cycles(quietness.correction()));
     let run = RunClock::of(&entries, quietness.usual_cycle());
     let mut costs: Vec<Option<Cost>> = entries.iter().map(|entry| cost(entry, quietness, clock, &run)).collect();
@@ -36,20 +34,19 @@ pub(crate) fn assemble(
     subtract_all(&mut costs, precision);
     let surveyed = entries.iter().flat_map(ItemProgress::harvests).filter(|(round, _)| round.survey);
     let surveyed = surveyed.map(|(round, harvest)| (round.cpu, harvest));
-    let mut noise = Noise {
+    let noise = Noise {
         cycle_ns: rounded(run.cycle),
         cycle_range_ns: run.range,
         band: band(&entries, &costs),
         ..quietness.noise(surveyed)
     };
-    accounts.close(&mut noise);
     let skipped =
         entries.iter().filter(|entry| entry.role == Purpose::Asked).filter_map(ItemProgress::skipped).collect();
     let rules = rules(&entries);
     let asked = entries.iter().zip(costs).filter(|(entry, _)| !matches!(entry.role, Purpose::Twin(_)));
     let mut costs: Vec<Cost> = asked.filter_map(|(_, cost)| cost).collect();
     plausible::check(&mut costs, &rules.0, &rules.1);
-    Measurement { costs, skipped, noise, width: quietness.alone(), interrupted: None }
+    (costs, skipped, noise)
 }
 
 /// The registry's rules of plausibility that apply to these entries.

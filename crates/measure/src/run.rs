@@ -1,9 +1,12 @@
-//! Measures a plan: the survey, the search for quiet moments, the stop rule, the budget.
+//! Measures a plan: the survey, the search for quiet moments, the stop rule, the budget; and makes the run of it.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 
+use jiff::Timestamp;
 use operation::{Clock, Item};
-use record::Term;
+use record::{Cost, CountedIn, Noise, Origin, Run, SCHEMA, Settings, Skip, Term};
 
 use crate::accounts::Accounts;
 use crate::entry::{ItemProgress, Purpose};
@@ -11,29 +14,43 @@ use crate::error::MeasureError;
 use crate::launcher::Pool;
 use crate::plan::{Measurement, Plan, Progress};
 use crate::quiet::Quietness;
+use crate::replay::{self, NOT_RECORDED, Rounds};
 use crate::result;
 use crate::schedule::Schedule;
 use crate::scratch::Scratch;
 use crate::signals::{Ended, Signals};
 use crate::speed::Checker;
 
-/// Measures. This function forks: call it while the process has one thread.
+/// Measures, or replays a recorded run. This function forks: call it while the process has one thread.
 ///
 /// # Errors
 /// If nothing can be measured at all. Problems of a single operation are in the result.
 pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<Measurement, MeasureError> {
-    let started = Instant::now();
-    let checker = Checker::calibrate(Clock::calibrate());
+    let (began, started) = (Timestamp::now(), Instant::now());
+    let checker = match plan.recorded {
+        Some(Run { noise, .. }) => Checker::recorded(Clock::recorded(noise.clock_ns, noise.clock_step_ns)),
+        None => Checker::calibrate(Clock::calibrate()),
+    };
     let accounts = Accounts::open();
-    let entries = entries(&plan)?;
+    let mut entries = entries(&plan)?;
     let items: Vec<Item> = entries.iter().map(|entry| entry.item.clone()).collect();
     let scratch = Scratch::make(plan.scratch_root)?;
-    let launchers = Pool::start(&items, checker, scratch.path(), plan.program)?;
+    let rounds = match plan.recorded {
+        Some(run) => Rounds::recorded(run, &items),
+        None => Rounds::Taken(Pool::start(&items, checker, scratch.path(), plan.program)?),
+    };
+    for (_, entry) in entries.iter_mut().enumerate().filter(|(number, _)| !rounds.has_more(*number)) {
+        entry.skip = Some((NOT_RECORDED.into(), String::new()));
+    }
     let signals = Signals::watch();
-    let quietness = Quietness::open(checker, plan.settings.cpu, plan.width, plan.settings.tolerance)?;
+    let Settings { cpu, tolerance, precision, .. } = plan.settings;
+    let quietness = match plan.recorded {
+        Some(run) => Quietness::recorded(checker, run.noise.best_width_cycles, tolerance),
+        None => Quietness::open(checker, cpu, plan.width, tolerance)?,
+    };
     let mut schedule = Schedule {
         entries,
-        launchers,
+        rounds,
         quietness,
         clock: checker.clock,
         settings: &plan.settings,
@@ -41,25 +58,69 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
         on_progress,
         signals: &signals,
         check: plan.check,
-        crosses: plan.crosses,
+        crosses: plan.registry.crosses,
         tailed: plan.tailed,
-        paired: plan.paired,
+        paired: if plan.recorded.is_some() { 0 } else { plan.paired },
     };
     let ended = schedule.work();
     schedule.judge();
     let more = schedule.more();
-    let Schedule { entries, launchers, quietness, .. } = schedule;
-    let told = launchers.told();
-    drop(launchers);
+    let Schedule { entries, rounds, quietness, .. } = schedule;
+    let launchers = rounds.launchers();
+    drop(rounds);
     drop(scratch);
     let interrupted = match ended {
         Ok(()) => None,
         Err(Ended::Signal(signal)) => Some(signal),
         Err(Ended::Broken(error)) => return Err(error),
     };
-    let mut measurement = result::assemble(entries, &quietness, checker.clock, plan.settings.precision, accounts);
-    (measurement.noise.more, measurement.noise.launchers, measurement.interrupted) = (more, Some(told), interrupted);
-    Ok(measurement)
+    let (costs, skipped, noise) = result::assemble(entries, &quietness, checker.clock, precision);
+    let mut noise = Noise { more, launchers, ..noise };
+    accounts.close(&mut noise);
+    let run = finished(plan, began, costs, skipped, noise);
+    Ok(Measurement { run, width: quietness.alone(), interrupted })
+}
+
+/// The run: its costs under their headings, in the order of the registry.
+fn finished(plan: Plan<'_>, began: Timestamp, mut costs: Vec<Cost>, skipped: Vec<Skip>, noise: Noise) -> Run {
+    costs.iter_mut().for_each(|cost| cost.group = (plan.registry.heading)(&cost.operation).into());
+    // Baselines are measured after the wanted operations.
+    costs.sort_by_cached_key(|cost| (plan.registry.position)(&cost.operation));
+    let mut run = Run {
+        schema: SCHEMA.into(),
+        id: run_id(began),
+        started: format!("{began:.3}"),
+        finished: format!("{:.3}", Timestamp::now()),
+        origin: Origin::Measured,
+        tool: String::new(),
+        howslow: env!("CARGO_PKG_VERSION").into(),
+        build: plan.program.map(fingerprint).unwrap_or_default(),
+        counted_in: CountedIn::Nanoseconds,
+        machine: plan.machine,
+        settings: plan.settings,
+        noise,
+        costs,
+        skipped,
+        ratios: Vec::new(),
+        units: BTreeMap::new(),
+    };
+    if let Some(recorded) = plan.recorded {
+        replay::complete(&mut run, recorded);
+    }
+    run.note_units();
+    run
+}
+
+/// A fingerprint of a program's file: its length and CRC-32; empty if the file cannot be read.
+fn fingerprint(program: &Path) -> String {
+    std::fs::read(program)
+        .map_or_else(|_| String::new(), |bytes| format!("{:08x}{:08x}", bytes.len() as u32, crc32fast::hash(&bytes)))
+}
+
+/// The id of a run: its start time and four random letters.
+pub fn run_id(started: Timestamp) -> String {
+    let letters: String = (0..4).map(|_| fastrand::lowercase()).collect();
+    format!("{}-{letters}", started.strftime("%Y%m%d-%H%M%S"))
 }
 
 /// The items, the operations that their terms name, and twins of a few items for the A/A band.
@@ -75,7 +136,7 @@ fn entries(plan: &Plan<'_>) -> Result<Vec<ItemProgress>, MeasureError> {
             if entries.iter().any(|entry| entry.is(&term)) {
                 continue;
             }
-            let operation = (plan.find)(&term.operation)
+            let operation = (plan.registry.find)(&term.operation)
                 .ok_or_else(|| MeasureError::Term { operation: id.into(), term: term.operation.clone() })?;
             entries.push(ItemProgress::new(operation, term.at.clone(), Purpose::Term));
         }
@@ -83,7 +144,9 @@ fn entries(plan: &Plan<'_>) -> Result<Vec<ItemProgress>, MeasureError> {
     }
     // Beside work on purpose no batch is undisturbed.
     entries.iter_mut().for_each(|entry| entry.has_load = !plan.settings.beside.is_empty());
-    entries.extend(twins(&entries[..plan.items.len()]));
+    if plan.recorded.is_none() {
+        entries.extend(twins(&entries[..plan.items.len()]));
+    }
     Ok(entries)
 }
 

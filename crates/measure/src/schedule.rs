@@ -14,9 +14,9 @@ use record::{More, Settings};
 use crate::batch::RoundPlan;
 use crate::entry::{ItemProgress, Purpose, RoundStart};
 use crate::error::MeasureError;
-use crate::launcher::Pool;
 use crate::plan::Progress;
 use crate::quiet::Quietness;
+use crate::replay::Rounds;
 use crate::round::RoundRequest;
 use crate::signals::{Ended, Signals};
 use crate::tails::TailPlan;
@@ -50,7 +50,7 @@ const STEPS_OF_A_BATCH: f64 = 300.0;
 /// The work of one run.
 pub(crate) struct Schedule<'a> {
     pub entries: Vec<ItemProgress>,
-    pub launchers: Pool,
+    pub rounds: Rounds,
     pub quietness: Quietness,
     pub clock: Clock,
     pub settings: &'a Settings,
@@ -102,7 +102,7 @@ impl Schedule<'_> {
                 break;
             }
             if pass > 0 {
-                self.launchers.renew();
+                self.rounds.renew();
             }
             random.shuffle(&mut wanting);
             let time = self.share(&wanting, pass);
@@ -126,9 +126,12 @@ impl Schedule<'_> {
 
     /// Whether the next round of an entry takes batches whatever the core is doing, and its CPU.
     fn place(&mut self, entry: usize, random: &mut fastrand::Rng) -> (bool, u32) {
-        let it = &self.entries[entry];
-        match it.wants_survey(SURVEYED) {
-            true => (true, it.survey_cpu(entry, &self.quietness.cpus)),
+        if let Some(round) = self.rounds.next(entry) {
+            return (round.survey.unwrap_or_default(), round.cpu);
+        }
+        let progress = &self.entries[entry];
+        match progress.wants_survey(SURVEYED) {
+            true => (true, progress.survey_cpu(entry, &self.quietness.cpus)),
             false => (false, self.quietness.quietest_now(random)),
         }
     }
@@ -141,7 +144,8 @@ impl Schedule<'_> {
             entry.rounds.len() < ENOUGH_ROUNDS || entry.spent.as_secs_f64() < MOST_SHARES * share
         };
         let wants = |entry: &ItemProgress| entry.alive() && within_share(entry) && self.helps(entry);
-        let wanting: Vec<usize> = (0..self.entries.len()).filter(|&index| wants(&self.entries[index])).collect();
+        let indices = (0..self.entries.len()).filter(|&index| self.rounds.has_more(index));
+        let wanting: Vec<usize> = indices.filter(|&index| wants(&self.entries[index])).collect();
         if pass == 0 {
             return wanting;
         }
@@ -216,9 +220,17 @@ impl Schedule<'_> {
         Some(TailPlan { time: time * 1e9, tailing, seed })
     }
 
+    /// Seconds since the start; those of a replay are the seconds of its batches.
+    fn elapsed(&self) -> f64 {
+        match self.rounds.are_recorded() {
+            true => self.entries.iter().map(|entry| entry.spent.as_secs_f64()).sum(),
+            false => self.started.elapsed().as_secs_f64(),
+        }
+    }
+
     /// Remaining seconds of the budget.
     fn left(&self) -> f64 {
-        self.settings.budget_s - self.reserve() - self.started.elapsed().as_secs_f64()
+        self.settings.budget_s - self.reserve() - self.elapsed()
     }
 
     /// The plan of a round with batches of this many seconds in all.
@@ -276,10 +288,10 @@ impl Schedule<'_> {
             first_turn: 0,
             account_for,
         };
-        let begun = RoundStart { order: *order, cpu, launcher: self.launchers.number(), survey: next.survey };
+        let begun = RoundStart { order: *order, cpu, launcher: self.rounds.launcher(next.entry), survey: next.survey };
         let start = Instant::now();
-        let end = self.launchers.round(round, self.signals)?;
-        let took = start.elapsed();
+        let end = self.rounds.round(round, self.signals)?;
+        let took = self.rounds.duration(&end, start.elapsed());
         let mut timed = Duration::ZERO;
         if let crate::round::RoundEnd::Measured(harvest) = &end {
             self.quietness.take_in(harvest);
@@ -294,8 +306,7 @@ impl Schedule<'_> {
     }
 
     fn tell(&mut self, entry: usize, done: u32) {
-        let spent = self.started.elapsed().as_secs_f64();
-        let left = self.left().max(0.0);
+        let (spent, left) = (self.elapsed(), self.left().max(0.0));
         // The number of rounds that fit in the remaining time at the pace so far; before there is a pace, the minimum.
         let to_come = match done {
             0 => (self.entries.len() * ENOUGH_ROUNDS) as f64,

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use howslow_catalogue::reading::UserFile;
 use measure::{Measurement, Plan, measure};
-use operation::{Failure, Item, Loop, Operation, Setting};
-use record::{Point, Settings, Value};
+use operation::{Failure, Item, Loop, Operation, Registry, Setting};
+use record::{Machine, Point, Settings, Value};
 
 use crate::support::in_a_process;
 
@@ -34,8 +34,8 @@ fn measured(items: Vec<Item>, root: &Path) -> Measurement {
     };
     let plan = Plan {
         items,
-        find: howslow_catalogue::find,
-        crosses: |_| false,
+        registry: Registry { crosses: |_| false, ..howslow_catalogue::REGISTRY },
+        machine: Machine::default(),
         settings,
         tailed: 0,
         paired: 0,
@@ -43,6 +43,7 @@ fn measured(items: Vec<Item>, root: &Path) -> Measurement {
         program: None,
         scratch_root: root,
         check: None,
+        recorded: None,
     };
     measure(plan, &mut |_| {}).expect("something is measured")
 }
@@ -85,8 +86,8 @@ fn lose_the_rounds() {
     CUT.set(root.path().join("cut")).expect("once");
     let of = |operation| Item { operation, point: point(1 << 20, "warm") };
     let taken = measured(CUTS.iter().map(of).collect(), root.path());
-    assert!(taken.costs.is_empty(), "{:?}", taken.costs.iter().map(|cost| cost.name()).collect::<Vec<_>>());
-    let why = |id: &str| taken.skipped.iter().find(|skip| skip.operation == id).map(|skip| skip.reason.clone());
+    assert!(taken.run.costs.is_empty(), "{:?}", taken.run.costs.iter().map(|cost| cost.name()).collect::<Vec<_>>());
+    let why = |id: &str| taken.run.skipped.iter().find(|skip| skip.operation == id).map(|skip| skip.reason.clone());
     let mapped = why("test.mapped").expect("skipped");
     assert!(mapped.contains("SIGBUS") && mapped.contains("truncated"), "{mapped}");
     let read = why("test.pread").expect("skipped");

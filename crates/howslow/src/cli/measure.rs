@@ -45,6 +45,9 @@ pub(crate) struct MeasureArgs {
     /// Name the run: RUN then takes this name, and the newest run that has it is meant
     #[arg(long, value_name = "NAME", value_parser = label)]
     pub label: Option<String>,
+    /// Use the rounds of this run instead of new ones
+    #[arg(long, value_name = "RUN", hide = true)]
+    pub replay: Option<String>,
     /// Seed of the order, the offsets and the bootstrap
     #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_hyphen_values = true)]
     pub seed: Option<u64>,
@@ -97,6 +100,7 @@ impl Default for MeasureArgs {
             cpu: None,
             beside: Vec::new(),
             label: None,
+            replay: None,
             seed: None,
             tails: false,
             arrivals: None,

@@ -96,7 +96,7 @@ pub(super) fn command(run: &Run) -> String {
         words.push(format!("--budget {}s", settings.budget_s));
     }
     words.extend(settings.count.map(|count| format!("--count {count}")));
-    if settings.rounds > 0 && settings.rounds != crate::session::ROUNDS {
+    if settings.rounds > 0 && settings.rounds != measure::usual_settings().rounds {
         words.push(format!("--rounds {}", settings.rounds));
     }
     words.extend(settings.cpu.map(|cpu| format!("--cpu {cpu}")));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use record::{Cost, Doubt, Nanoseconds, Point, Run, Skip};
+use record::{Cost, Doubt, Nanoseconds, Point, Run, Skip, Term};
 use tempfile::TempDir;
 
 const EXAMPLE: &str = include_str!("../../../record/tests/data/example-run.json");
@@ -16,7 +16,7 @@ const EXAMPLE: &str = include_str!("../../../record/tests/data/example-run.json"
 /// - `faster.json`, whose calls cost a fifth less; `single.json`, with one round a cost; `one.json` and `call.json`, with one
 ///   cost of one round
 /// - `alone.json`, with one cost; `versioned.json`, with one cost of another version; `lacking.json`, with slower calls and without two
-///   costs, one of them skipped
+///   costs, one of them skipped; `parts.json`, where two costs name their parts, one of which is lacking
 /// - `kin`, a store of four runs of one build, the third on another kernel; `levels.json` and `levels-after.json`, where `syscall.read`
 ///   is at either of two levels for other shares of the time; `upper.json`, where it is at the upper one alone
 /// - mixes, models, bills and results of other programs
@@ -50,6 +50,16 @@ pub fn folder() -> TempDir {
         run.costs[0].version = 2;
     });
     keep(path, "lacking.json", "lacking", lacking);
+    keep(path, "parts.json", "parts", |run| {
+        let term = |times, operation: &str| Term { times, operation: operation.into(), at: Point::default() };
+        for cost in &mut run.costs {
+            cost.explained_by = match cost.operation.as_str() {
+                "syscall.read" => vec![term(2.0, "syscall.getppid")],
+                "pipe.self" => vec![term(1.0, "syscall.read"), term(1.0, "syscall.write")],
+                _ => Vec::new(),
+            };
+        }
+    });
     (1..5).for_each(|number| kin(path, number));
     for (name, changes) in [("levels", 0..10), ("levels-after", 6..11), ("upper", 10..11)] {
         keep(path, &format!("{name}.json"), name, |run| with_levels(run, changes));

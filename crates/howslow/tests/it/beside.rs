@@ -93,19 +93,6 @@ fn a_run_beside_other_work_says_so_and_is_slowed() {
     panic!("beside over alone: {seen:?}");
 }
 
-#[test]
-fn what_is_no_load_is_refused() {
-    let data = folder();
-    for beside in ["disks", "", "memory@0%", "memory@200%", "memory@near", "compute@1%@2%"] {
-        let result = howslow(&data).args(["run", "loop.empty", "--beside", beside]).assert().code(2);
-        result.stdout("").stderr(contains("--beside"));
-    }
-    for args in [["--on", "near"], ["--doses", "compute"], ["--together", "compute+pipe"], ["--victims", "disks"]] {
-        howslow(&data).arg("interference").args(args).assert().code(2).stdout("").stderr(contains(args[0]));
-    }
-    howslow(&data).args(["interference", "everything"]).assert().code(2).stdout("").stderr(contains("processes"));
-}
-
 /// The command, measuring in this folder for a long time beside work on its own CPU.
 fn long_run(data: &TempDir, scratch: &Path) -> Child {
     let mut command = Command::new(cargo_bin("howslow"));

@@ -1,7 +1,6 @@
 //! `howslow crossover`, and points of the user's own: from the command line to the page, the document and the chart.
 
-use predicates::prelude::PredicateBooleanExt;
-use predicates::str::{contains, is_empty, starts_with};
+use predicates::str::contains;
 
 use crate::support::{folder, howslow};
 
@@ -34,22 +33,6 @@ fn a_crossover_is_a_page_a_document_and_a_chart() {
     let costs = run["costs"].as_array().expect("costs");
     let kept = costs.iter().filter(|cost| cost["operation"] == "pipe.self").count();
     assert_eq!(kept, different, "{numbers:?}");
-}
-
-#[test]
-fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
-    let data = folder();
-    let refused = |arguments: &[&str], why: &str| {
-        let result = howslow(&data).arg("crossover").args(arguments).assert().code(2);
-        result.stdout(is_empty()).stderr(starts_with("howslow: ").and(contains(why)));
-    };
-    refused(&["pipe.self", "shared.self", "--axis", "distance"], "no axis distance; it has size");
-    refused(&["pipe.self", "pipe", "--axis", "size"], "name one");
-    refused(&["pipe.self", "pipe.self", "--axis", "size"], "both are pipe.self; name two operations");
-    refused(&["pipe.self", "nothing.at.all", "--axis", "size"], "no operation is called");
-    refused(&["pipe.self", "shared.self", "--axis", "size", "--range", "1..4MiB"], "from 1 to 65536");
-    refused(&["pipe.roundtrip", "futex.roundtrip", "--axis", "distance"], "has no numbers");
-    refused(&["pipe.self", "shared.self", "--axis", "size", "--svg", "/nowhere/at/all"], "is not a folder; create it");
 }
 
 #[test]

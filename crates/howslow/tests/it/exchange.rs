@@ -4,13 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use record::{Origin, Value};
+use record::Value;
 use tempfile::TempDir;
 use testing::not_tested;
 
-use crate::support::{EXAMPLE, QUICK, folder, howslow, run_of};
-
-const HYPERFINE: &str = include_str!("../../../store/tests/data/hyperfine.json");
+use crate::support::{EXAMPLE, QUICK, REPLAY, folder, howslow};
 
 /// The example run in a file of the folder.
 fn example(place: &TempDir) -> String {
@@ -58,48 +56,6 @@ fn a_run_is_exported_by_the_name_of_the_file_or_of_the_format() {
 }
 
 #[test]
-fn an_imported_run_is_kept_shown_compared_and_exported() {
-    let (data, place) = (folder(), folder());
-    let file = place.path().join("before.json").display().to_string();
-    fs::write(&file, HYPERFINE).expect("a file");
-    let told = printed(&data, &["import", &file]);
-    let id = told.split_whitespace().next().expect("an id");
-    assert!(told.ends_with("2 costs from hyperfine\n"), "{told}");
-    let run = run_of(howslow(&data).args(["show", id, "--json"]).assert().get_output());
-    assert_eq!((run.origin, run.tool.as_str(), run.costs.len()), (Origin::Imported, "hyperfine", 2));
-    let page = printed(&data, &["show", id]);
-    assert!(page.starts_with("imported from hyperfine") && page.contains("imported.hyperfine.sleep 0.001"), "{page}");
-    let other = place.path().join("after.json").display().to_string();
-    howslow(&data).args(["import", &file, "-o", &other]).assert().success();
-    let rows = printed(&data, &["compare", id, &other, "--csv"]);
-    let verdicts =
-        rows.lines().skip(1).filter(|line| line.contains(",same,") || line.contains(",inconclusive,")).count();
-    assert_eq!(verdicts, 2, "{rows}");
-    assert!(printed(&data, &["export", id, "-f", "go"]).contains("BenchmarkImported.hyperfine.sleep_0.001/n=1-1 "));
-    let listed = printed(&data, &["history", "--csv"]);
-    assert!(listed.starts_with("place,id,") && listed.lines().count() == 2, "{listed}");
-}
-
-#[test]
-fn what_is_no_result_is_not_imported() {
-    let (data, place) = (folder(), folder());
-    let good = place.path().join("good.json").display().to_string();
-    fs::write(&good, HYPERFINE).expect("a file");
-    let cut = place.path().join("cut.json").display().to_string();
-    fs::write(&cut, &HYPERFINE[..700]).expect("a file");
-    refused(&data, &["import", &good, &cut], 1, "not a whole hyperfine result");
-    assert!(!data.path().join("runs").exists(), "nothing is kept");
-    refused(&data, &["import", &example(&place)], 1, "in no format that howslow imports");
-    refused(&data, &["import", "/nowhere/x"], 2, "No such file");
-    refused(&data, &["import", &good, &good, "-o", "x.json"], 2, "one file at a time");
-    refused(&data, &["import", &place.path().display().to_string()], 1, "holds no cost");
-    // A sparse file costs nothing to make, and nothing to refuse.
-    let large = place.path().join("large");
-    fs::File::create(&large).and_then(|file| file.set_len(100 << 20)).expect("a file");
-    refused(&data, &["import", &large.display().to_string()], 1, "larger than 64 MiB");
-}
-
-#[test]
 fn tables_and_documents_without_samples_are_printed() {
     let (data, place) = (folder(), folder());
     let run = example(&place);
@@ -113,7 +69,7 @@ fn tables_and_documents_without_samples_are_printed() {
     assert!(rows.lines().count() > 5 && rows.contains(",faster,"), "{rows}");
     let cells = printed(&data, &["study", "rsx", "--run", &run, "--csv"]);
     assert!(cells.starts_with("study,table,row,") && cells.contains("rsx,findings,1,"), "{cells}");
-    let measured = [&["run", "syscall.getppid", "--csv"], &QUICK[..]].concat();
+    let measured = [&["run", "syscall.getppid", "--csv"], &REPLAY[..]].concat();
     assert!(printed(&data, &measured).contains("\nsyscall.getppid,"));
     for words in [
         &["run", "syscall.getppid", "--csv", "--json"][..],

@@ -3,14 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use predicates::prelude::*;
-use predicates::str::contains;
 use record::steers_terminal;
 use tempfile::TempDir;
 
 use crate::help::every_verb;
 use crate::looking_back::nights;
-use crate::support::{EXAMPLE, QUICK, folder, howslow};
+use crate::support::{EXAMPLE, REPLAY, folder, howslow};
 
 /// A title, a cleared screen, an 8-bit colour, reordered text, a return, a backspace.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\r\u{8}x";
@@ -152,7 +150,7 @@ fn a_data_folder_with_pipes_and_devices_is_used_all_the_same() {
     // Never a link to a device in the place of what is written: a mistake would replace the device.
     std::os::unix::fs::symlink("another's", data.path().join("known.json")).expect("a link");
     std::os::unix::fs::symlink("/dev/zero", data.path().join("runs/zero.json")).expect("a link");
-    howslow(&data).args(["run", "loop.empty"]).args(QUICK).assert().success();
+    howslow(&data).args(["run", "loop.empty"]).args(REPLAY).assert().success();
     let result = howslow(&data).args(["history", "--json"]).assert().success();
     let kept: serde_json::Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
     assert_eq!(kept.as_array().map(Vec::len), Some(1), "{kept}");
@@ -173,15 +171,4 @@ fn help_that_cannot_be_written_is_a_failure() {
         assert_eq!(output.status.code(), Some(1), "{words:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("No space left"), "{output:?}");
     }
-}
-
-#[test]
-fn a_run_that_must_be_kept_and_cannot_be_is_a_failure() {
-    let data = folder();
-    let file = data.path().join("file");
-    std::fs::write(&file, "").expect("written");
-    let run = |words: &[&str]| howslow(&data).env("HOWSLOW_DATA", &file).args(words).args(QUICK).assert();
-    let told = run(&["run", "loop.empty"]).success();
-    told.stderr(contains("this run is not kept").and(contains("--keep")));
-    run(&["run", "loop.empty", "--keep"]).code(1).stdout(contains("loop.empty")).stderr(contains("(--keep)"));
 }

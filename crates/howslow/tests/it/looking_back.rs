@@ -4,10 +4,10 @@ use std::fs;
 
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
-use record::{Nanoseconds, Run};
+use record::Nanoseconds;
 use tempfile::TempDir;
 
-use crate::support::{EXAMPLE, QUICK, folder, howslow};
+use crate::support::{EXAMPLE, REPLAY, folder, howslow};
 
 /// Nine runs a day apart that scatter by 0.2 %. From `from` on, a system call takes 1.1 times as long under another kernel.
 pub fn nights(data: &TempDir, from: usize) -> std::path::PathBuf {
@@ -87,34 +87,6 @@ fn each_kind_of_change_is_named_where_it_began() {
 }
 
 #[test]
-fn a_label_names_the_newest_run_that_has_it_in_the_default_store() {
-    let data = folder();
-    let run = |label: &str| {
-        let mut command = howslow(&data);
-        command.env_remove("HOWSLOW_STORE").args(["run", "loop.empty", "--label", label]).args(QUICK);
-        command
-    };
-    run("before").assert().success();
-    run("before").assert().success();
-    run("after").assert().success();
-    assert!(data.path().join("runs.sqlite").is_file() && !data.path().join("runs").exists());
-    let show = |name: &str| {
-        let mut command = howslow(&data);
-        command.env_remove("HOWSLOW_STORE").args(["show", name, "--json"]);
-        let shown = command.assert().success();
-        record::run_from_bytes(&shown.get_output().stdout).expect("a run")
-    };
-    let [before, second]: [Run; 2] = [show("before"), show("@2")];
-    assert_eq!((before.id.as_str(), before.settings.label.as_deref()), (second.id.as_str(), Some("before")));
-    assert_eq!(show("label:after").id, show("@1").id);
-    for bad in ["a b", "a/b", "-x", "@1", "zen-4", "x.json", ""] {
-        run(bad).assert().code(2);
-    }
-    let mut compare = howslow(&data);
-    compare.env_remove("HOWSLOW_STORE").args(["compare", "before", "after"]).assert().success();
-}
-
-#[test]
 fn an_address_that_is_none_and_one_of_no_server_are_told_without_their_password() {
     let data = folder();
     let postgres = if cfg!(feature = "team") { 1 } else { 2 };
@@ -127,7 +99,7 @@ fn an_address_that_is_none_and_one_of_no_server_are_told_without_their_password(
     }
     // A run is kept in a file, and says nothing of the password either.
     let mut run = howslow(&data);
-    run.env("HOWSLOW_STORE", "postgres://ann:s3cr3t@127.0.0.1:1/d").args(["run", "loop.empty", "--json"]).args(QUICK);
+    run.env("HOWSLOW_STORE", "postgres://ann:s3cr3t@127.0.0.1:1/d").args(["run", "loop.empty", "--json"]).args(REPLAY);
     let done = run
         .assert()
         .success()
@@ -143,7 +115,7 @@ fn labels_with_odd_characters_are_refused_and_those_in_files_print_nothing_odd()
     let data = folder();
     for label in ["", "a b", "-x", "x\ty", "a/b", "\u{1b}[31m", "before.json", "pdp-11-24", "label:x", &"x".repeat(300)]
     {
-        let run = howslow(&data).args(["run", "loop.empty", &format!("--label={label}")]).args(QUICK).assert().code(2);
+        let run = howslow(&data).args(["run", "loop.empty", &format!("--label={label}")]).args(REPLAY).assert().code(2);
         let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
         assert!(told.contains("label") && !told.contains('\u{1b}'), "{label:?}: {told:?}");
     }

@@ -27,7 +27,6 @@ mod killed;
 mod load;
 mod looking_back;
 mod measuring;
-mod misuse;
 mod modes;
 mod noise;
 mod on_disk;

@@ -1,22 +1,12 @@
 //! The verbs that measure, on this machine, with one cheap operation, so that they are quick everywhere.
 
-use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use predicates::prelude::*;
-use predicates::str::{contains, is_empty, starts_with};
+use predicates::str::contains;
 
 use crate::support::{QUICK, folder, howslow};
-
-#[test]
-fn a_run_is_printed_kept_and_found_again() {
-    let data = folder();
-    let result = howslow(&data).args(["run", "loop.empty"]).args(QUICK).assert().success();
-    result.stdout(starts_with("howslow ").and(contains("loop.empty"))).stderr(is_empty());
-    howslow(&data).args(["show", "@1"]).assert().success().stdout(contains("loop.empty"));
-    howslow(&data).arg("history").assert().success().stdout(contains("loop.empty"));
-}
 
 #[test]
 fn the_document_says_what_was_asked_for_and_where() {
@@ -47,23 +37,6 @@ fn a_run_on_a_named_cpu_stays_there() {
     let result = howslow(&data).args(arguments).args(QUICK).assert().success();
     let run = record::run_from_bytes(&result.get_output().stdout).expect("a run");
     assert!(run.costs[0].rounds.iter().all(|round| round.cpu == cpu));
-}
-
-#[test]
-fn a_data_folder_that_cannot_be_written_costs_a_warning_and_not_the_run() {
-    let data = folder();
-    let file = data.path().join("file");
-    fs::write(&file, "").expect("written");
-    let result = howslow(&data).env("HOWSLOW_DATA", &file).args(["run", "loop.empty"]).args(QUICK).assert().success();
-    result.stdout(contains("loop.empty")).stderr(contains("warning: this run is not kept"));
-}
-
-#[test]
-fn the_best_checks_are_remembered_for_the_next_run() {
-    let data = folder();
-    howslow(&data).args(["run", "loop.empty"]).args(QUICK).assert().success();
-    let known = fs::read_to_string(data.path().join("known.json")).expect("it is remembered");
-    assert!(known.contains("width_cycles"), "{known}");
 }
 
 #[test]

@@ -38,25 +38,6 @@ fn noise_prints_a_page_and_a_picture() {
 }
 
 #[test]
-fn noise_refuses_nonsense_before_it_watches() {
-    let data = folder();
-    let bad: [(&[&str], &str); 9] = [
-        (&["--time", "0s"], "a time"),
-        (&["--time", "1us"], "nothing can be seen"),
-        (&["--time", "10"], "a time"),
-        (&["--time", "1h"], "10 minutes"),
-        (&["--threshold", "0ns"], "a time"),
-        (&["--threshold", "2s"], "a time"),
-        (&["--cpu", "4095"], "may use the CPUs 0"),
-        (&["--cpu", "0", "--together"], "--together"),
-        (&["--svg", "/no/such/folder"], "not a folder"),
-    ];
-    for (words, told) in bad {
-        howslow(&data).arg("noise").args(words).assert().code(2).stdout("").stderr(contains(told));
-    }
-}
-
-#[test]
 fn an_interrupted_watch_tells_what_it_has_seen() {
     testing::interruptible();
     let data = folder();
@@ -115,14 +96,6 @@ fn arrivals_tell_service_and_response() {
     assert!(response.percentiles[0].ns >= tails.service.percentiles[0].low_ns, "{response:?}");
     let asked = run.settings.tails.and_then(|tails| tails.arrivals).expect("as asked for");
     assert!(asked.poisson && asked.per_second == 2000.0);
-}
-
-#[test]
-fn arrivals_without_tails_and_nonsense_are_refused() {
-    let data = folder();
-    for words in [&["--arrivals", "10/s"][..], &["--tails", "--arrivals", "soon"], &["--svg", "."]] {
-        howslow(&data).args(["run", "syscall.stat"]).args(words).assert().code(2).stdout("");
-    }
 }
 
 /// The command as a user who may not use real-time classes.

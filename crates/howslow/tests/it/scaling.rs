@@ -1,9 +1,9 @@
 //! `howslow scaling`, from the command line.
 
 use predicates::prelude::*;
-use predicates::str::{contains, is_empty, starts_with};
+use predicates::str::contains;
 
-use crate::support::{EXAMPLE, folder, howslow};
+use crate::support::{folder, howslow};
 
 /// Short rounds of everything: what is printed, kept and drawn, not how precise it is.
 #[test]
@@ -25,15 +25,4 @@ fn work_is_measured_on_one_cpu_and_on_all_and_drawn() {
     let document: serde_json::Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
     let works = document["works"].as_array().expect("works");
     assert!(works.iter().any(|work| work["operation"] == "scaling.compute"), "{document}");
-}
-
-#[test]
-fn a_run_without_such_work_and_a_folder_that_is_none_are_told() {
-    let data = folder();
-    let file = data.path().join("example.json");
-    std::fs::write(&file, EXAMPLE).expect("written");
-    howslow(&data).args(["scaling", "--run"]).arg(&file).assert().success().stdout(contains("no work of this run"));
-    let nowhere = data.path().join("absent");
-    let refused = howslow(&data).args(["scaling", "--svg"]).arg(nowhere).assert().code(2);
-    refused.stdout(is_empty()).stderr(starts_with("howslow: --svg: ").and(contains("not a folder")));
 }

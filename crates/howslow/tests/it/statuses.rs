@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
 use predicates::prelude::*;
-use predicates::str::{contains, is_empty, starts_with};
+use predicates::str::{contains, is_empty};
 use tempfile::TempDir;
 
 use crate::filter::{errno, filtered};
@@ -165,18 +165,6 @@ fn a_reader_that_has_gone_is_no_failure_and_no_locale_is_needed() {
 }
 
 #[test]
-fn an_operation_given_as_a_verb_is_told_how_to_run_it() {
-    let data = folder();
-    for word in ["pipe", "pipe.self", "syscall", "openat2", "memory.copy@size=512"] {
-        let result = howslow(&data).arg(word).assert().code(2).stdout(is_empty());
-        result.stderr(predicate::str::diff(format!(
-            "howslow: '{word}' is no verb; it names what can be measured: howslow run {word}\n"
-        )));
-    }
-    howslow(&data).arg("frobnicate").assert().code(2).stderr(starts_with("error: unrecognized subcommand"));
-}
-
-#[test]
 fn a_prediction_takes_its_mix_before_and_after_the_runs() {
     let data = folder();
     let page = |arguments: &[&str]| {
@@ -187,6 +175,12 @@ fn a_prediction_takes_its_mix_before_and_after_the_runs() {
     assert_eq!(before, page(&["--on", "multics-645", "multics-6180", "call-save-return"]));
     assert_eq!(before, page(&["--on", "multics-645", "--on", "multics-6180", "--", "call-save-return"]));
     howslow(&data).args(["predict", "--on", "@1"]).assert().code(2).stderr(contains("say what to predict"));
+}
+
+#[test]
+fn a_cpu_that_is_not_there_is_refused_with_those_that_are() {
+    let data = folder();
+    howslow(&data).args(["--cpu", "4095"]).assert().code(2).stdout("").stderr(contains("may use the CPUs 0"));
 }
 
 #[test]

@@ -9,6 +9,10 @@ use tempfile::TempDir;
 
 pub const EXAMPLE: &str = include_str!("../../../record/tests/data/example-run.json");
 
+/// Options of a run that takes no time: its rounds are those of the example.
+pub const REPLAY: [&str; 2] =
+    ["--replay", concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/data/example-run.json")];
+
 /// Options of a run that is as short as a run can be.
 pub const QUICK: [&str; 6] = ["--rounds", "1", "--precision", "100%", "--budget", "2s"];
 

@@ -51,17 +51,6 @@ fn no_figure_lies_outside_its_own_samples_whatever_is_remembered() {
     }
 }
 
-#[test]
-fn a_single_round_is_wide_and_says_so() {
-    let data = folder();
-    let run = run(&data, &["loop.empty", "--budget", "0.001s"]);
-    let cost = run.cost("loop.empty", &[]).expect("measured");
-    assert_eq!(cost.rounds.len(), 1);
-    assert!(cost.half_width().is_some_and(|half| half > 0.02), "{:?}", cost.net_ns);
-    assert!(cost.doubts.iter().any(|doubt| matches!(doubt, Doubt::FewRounds { rounds: 1 })), "{:?}", cost.doubts);
-    howslow(&data).args(["show", "@1"]).assert().success().stdout(contains("a single round gave a figure"));
-}
-
 /// A busy loop on one CPU that ends with the test.
 struct Busy(Child);
 

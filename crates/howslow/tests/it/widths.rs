@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use assert_cmd::cargo::cargo_bin;
 use tempfile::TempDir;
 
-use crate::support::{EXAMPLE, QUICK, folder, howslow};
+use crate::support::{EXAMPLE, REPLAY, folder, howslow};
 use crate::terminal::emulator::{Terminal, ended};
 
 /// Commands that read what is kept or measure for less than a second.
@@ -48,7 +48,8 @@ pub fn data() -> TempDir {
         .expect("written");
     let other = EXAMPLE.replace("2026-", "2025-");
     std::fs::write(data.path().join("other.json"), other).expect("written");
-    let output = howslow(&data).args(["run", "loop.empty", "pipe.self"]).args(QUICK).output().expect("it runs");
+    let output =
+        howslow(&data).args(["run", "loop.empty", "pipe.self@size=64"]).args(REPLAY).output().expect("it runs");
     assert!(output.status.success(), "{output:?}");
     data
 }
@@ -116,7 +117,7 @@ fn too_wide(data: &TempDir, columns: u16) -> Vec<String> {
 #[test]
 fn what_measures_and_computes_fits() {
     let data = data();
-    let run = [&["run", "loop.empty", "pipe.roundtrip"][..], &QUICK].concat();
+    let run = [&["run", "loop.empty", "pipe.roundtrip"][..], &REPLAY].concat();
     let noise = ["noise", "--time", "20ms"];
     let model = ["model", "--users", "3", "--think", "27s", "--user", "395ms", "--handling", "8ms"];
     for (words, columns) in [(&run[..], 60), (&run, 120), (&noise, 60), (&model, 60)] {

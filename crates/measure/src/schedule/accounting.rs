@@ -28,7 +28,10 @@ impl Schedule<'_> {
     }
 
     fn is_accounted(&self, entry: &crate::entry::ItemProgress) -> bool {
-        entry.role == Purpose::Asked && !entry.has_load && (self.crosses)(entry.item.operation)
+        !self.rounds.are_recorded()
+            && entry.role == Purpose::Asked
+            && !entry.has_load
+            && (self.crosses)(entry.item.operation)
     }
 
     /// Takes the rounds, as many as there is time for, and one at least.
@@ -48,7 +51,7 @@ impl Schedule<'_> {
         let time = (each - usual).clamp(SHORTEST, LONGEST);
         for pass in 0..ROUNDS {
             if pass > 0 {
-                self.launchers.renew();
+                self.rounds.renew();
             }
             random.shuffle(&mut wanting);
             for &index in &wanting {
@@ -92,10 +95,10 @@ impl Schedule<'_> {
         let round =
             RoundRequest { item: index, cpu, other_cpu, more_cpus, seed, plan, others, first_turn, account_for };
         self.tell(index, order);
-        let end = self.launchers.round(round, self.signals)?;
+        let end = self.rounds.round(round, self.signals)?;
         // A figure that is there stays: an account that fails is only missing.
         if let crate::round::RoundEnd::Accounted(_) = &end {
-            let begun = RoundStart { order, cpu, launcher: self.launchers.number(), survey: true };
+            let begun = RoundStart { order, cpu, launcher: self.rounds.launcher(index), survey: true };
             self.entries[index].take_in(begun, end);
         }
         Ok(())

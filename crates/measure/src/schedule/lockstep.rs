@@ -134,9 +134,9 @@ impl Schedule<'_> {
         let round =
             RoundRequest { item: alive[0], cpu, other_cpu, more_cpus, seed, plan, others, first_turn, account_for };
         let start = Instant::now();
-        let end = self.launchers.round(round, self.signals)?;
+        let end = self.rounds.round(round, self.signals)?;
         let took = start.elapsed().div_f64(alive.len() as f64);
-        let begun = RoundStart { order, cpu, launcher: self.launchers.number(), survey };
+        let begun = RoundStart { order, cpu, launcher: self.rounds.launcher(alive[0]), survey };
         for &entry in alive {
             self.entries[entry].spent += took;
             self.entries[entry].overhead = took;

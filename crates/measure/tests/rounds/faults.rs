@@ -199,8 +199,8 @@ fn unmet() -> Result<(), Failed> {
     const OPERATIONS: &[Operation] =
         &[Operation { id: "test.unmet", needs: &[Need::Program("/no/such/program")], ..HARMLESS }];
     let taken = taken(OPERATIONS)?;
-    equal(taken.skipped[0].reason.as_str(), "there is no /no/such/program", "reason")?;
-    equal(taken.skipped[0].remedy.as_str(), "install it", "remedy")
+    equal(taken.run.skipped[0].reason.as_str(), "there is no /no/such/program", "reason")?;
+    equal(taken.run.skipped[0].remedy.as_str(), "install it", "remedy")
 }
 
 fn wrong() -> Result<(), Failed> {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use howslow_measure::{Measurement, Plan, measure};
 use libtest_mimic::{Failed, Trial};
-use operation::{Item, Loop, Operation, repeat};
-use record::{Point, Settings};
+use operation::{Item, Loop, Operation, Registry, repeat};
+use record::{Machine, Point, Settings};
 
 pub const HARMLESS: Operation = Operation {
     id: "test.harmless",
@@ -43,8 +43,8 @@ pub fn order<'a>(operations: &'static [Operation], scratch_root: &'a Path) -> Pl
     };
     Plan {
         items,
-        find: |_| None,
-        crosses: |_| false,
+        registry: Registry::EMPTY,
+        machine: Machine::default(),
         settings,
         tailed: 0,
         paired: 0,
@@ -52,6 +52,7 @@ pub fn order<'a>(operations: &'static [Operation], scratch_root: &'a Path) -> Pl
         program: None,
         scratch_root,
         check: None,
+        recorded: None,
     }
 }
 
@@ -69,13 +70,13 @@ pub fn processes_of_ours() -> usize {
 
 /// The reason why every round of this operation was lost.
 pub fn lost(taken: &Measurement, id: &str) -> Result<String, Failed> {
-    let skip = taken.skipped.iter().find(|skip| skip.operation == id);
+    let skip = taken.run.skipped.iter().find(|skip| skip.operation == id);
     skip.map(|skip| skip.reason.clone()).ok_or_else(|| format!("{id} was not skipped").into())
 }
 
 pub fn measured<'a>(taken: &'a Measurement, id: &str) -> Result<&'a record::Cost, Failed> {
-    let cost = taken.costs.iter().find(|cost| cost.operation == id);
-    cost.ok_or_else(|| format!("{id} was not measured: {:?}", taken.skipped).into())
+    let cost = taken.run.costs.iter().find(|cost| cost.operation == id);
+    cost.ok_or_else(|| format!("{id} was not measured: {:?}", taken.run.skipped).into())
 }
 
 pub fn contains(text: &str, part: &str) -> Result<(), Failed> {

@@ -1,8 +1,8 @@
-//! Comparisons as people read them: snapshots of fixed runs and of a book.
+//! Comparisons as people read them: snapshots of fixed runs.
 
 use analysis::compare::{CompareOptions, FailOn, Gate, Versions, compare, differences, gate};
 use howslow_report::{ComparisonView, Shown, Sort, Style};
-use record::{Book, Cost, CountedIn, Doubt, Estimate, Figures, Nanoseconds, Run};
+use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Run};
 
 const HOW: CompareOptions = CompareOptions { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
 
@@ -15,10 +15,6 @@ fn example() -> Run {
         cost.rounds = vec![round; 10];
     }
     run
-}
-
-fn book() -> Run {
-    Book::from_toml(include_str!("../../../../books/pdp-11-24.toml")).expect("a book").run()
 }
 
 fn scale(cost: &mut Cost, times: f64) {
@@ -61,27 +57,6 @@ fn page(runs: &[Run], names: &[&str], how: &CompareOptions, sort: Sort, shown: S
 }
 
 #[test]
-fn two_runs() {
-    let runs = [example(), changed()];
-    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::PLAIN));
-}
-
-#[test]
-fn what_changed_by_ratio() {
-    let runs = [example(), changed()];
-    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Ratio, Shown::Changed, Style::PLAIN));
-}
-
-#[test]
-fn what_changed_in_short() {
-    let runs = [example(), changed()];
-    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::Changed, Style::PLAIN));
-    let same = [example(), example()];
-    let told = page(&same, &["@2", "@1"], &HOW, Sort::Family, Shown::Changed, Style::PLAIN);
-    assert!(told.starts_with("0 slower, 0 faster, ") && told.contains("are the same\n"), "{told}");
-}
-
-#[test]
 fn a_comment_on_a_pull_request() {
     let mut runs = [example(), changed()];
     for run in &mut runs {
@@ -102,44 +77,6 @@ fn a_comment_on_a_pull_request() {
     );
     let rows = told.lines().filter(|line| line.starts_with('|'));
     assert!(rows.clone().all(|row| row.matches('|').count() == 7), "{:?}", rows.collect::<Vec<_>>());
-}
-
-#[test]
-fn a_gate_is_one_sentence() {
-    let runs = [example(), changed()];
-    let names = ["@2".to_string(), "@1".to_string()];
-    let view = ComparisonView { names: &names, sort: Sort::Family, shown: Shown::Changed };
-    let compared = compare(&runs, &HOW);
-    let told =
-        |fail_on, at_least| howslow_report::gate_sentence(&gate(&compared, Gate { fail_on, at_least }).any(), &view);
-    let slower = told(FailOn::Slower, 0.0);
-    assert!(slower.starts_with("gate failed: 2 of ") && slower.contains(" costs are slower: syscall."), "{slower}");
-    assert!(slower.contains(" 1.200 times, ") && slower.contains("without a verdict"), "{slower}");
-    let passed = told(FailOn::Changed, 0.5);
-    assert!(passed.starts_with("gate passed: none of ") && passed.contains(" changed by more than 50 %"), "{passed}");
-    let strict =
-        howslow_report::gate_sentence(&gate(&compared, Gate { fail_on: FailOn::Slower, at_least: 0.5 }), &view);
-    assert!(strict.starts_with("gate incomplete: ") && strict.contains("page.fault.anonymous"), "{strict}");
-}
-
-#[test]
-fn a_book_beside_a_run() {
-    let names = ["pdp-11-24", "/home/somebody/runs/a-run-with-a-very-long-name.json"];
-    insta::assert_snapshot!(page(&[book(), example()], &names, &HOW, Sort::Family, Shown::All, Style::PLAIN));
-}
-
-#[test]
-fn many_runs() {
-    let mut manual = example();
-    manual.machine.architecture = "aarch64".into();
-    manual.costs.retain(|cost| cost.family() == "instruction" || cost.family() == "memory");
-    for cost in &mut manual.costs {
-        cost.rounds.clear();
-        scale(cost, 1.5);
-    }
-    manual.counted_in = CountedIn::Cycles;
-    let runs = [example(), changed(), manual];
-    insta::assert_snapshot!(page(&runs, &["@2", "@1", "m.json"], &HOW, Sort::Name, Shown::All, Style::PLAIN));
 }
 
 #[test]

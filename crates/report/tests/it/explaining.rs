@@ -1,54 +1,9 @@
-//! Explanations and studies as people read them: snapshots of a fixed run and of a book.
+//! Studies of a run that has every cost that they need.
 
-use analysis::derived::{derive, entry_shares};
-use analysis::explain::explain_all;
 use howslow_report::Style;
-use record::{Book, Run, Term};
+use record::{Book, Run};
 
-use crate::support;
-
-fn book() -> Book {
-    Book::from_toml(include_str!("../../../../books/pdp-11-24.toml")).expect("a book")
-}
-
-/// The example, in which two costs name their parts. One part is missing, one residual is negative.
-fn example() -> Run {
-    let mut run = support::example();
-    let term = |times, operation: &str| Term { times, operation: operation.into(), at: record::Point::default() };
-    for cost in &mut run.costs {
-        cost.explained_by = match cost.operation.as_str() {
-            "syscall.read" => vec![term(2.0, "syscall.getppid")],
-            "pipe.self" => vec![term(1.0, "syscall.read"), term(1.0, "syscall.write")],
-            _ => Vec::new(),
-        };
-    }
-    run
-}
-
-#[test]
-fn everything_explained() {
-    for (name, run) in [("explained_book", book().run()), ("explained_run", example())] {
-        let page =
-            howslow_report::explained(&run, &derive(&run), &entry_shares(&run), &explain_all(&run), Style::PLAIN);
-        insta::assert_snapshot!(name, page);
-    }
-}
-
-#[test]
-fn two_costs_explained() {
-    let run = example();
-    insta::assert_snapshot!(howslow_report::explanations(&run, &explain_all(&run), Style::PLAIN));
-}
-
-#[test]
-fn a_study() {
-    let study = analysis::study::study("rsx").expect("there is such a study");
-    let page = howslow_report::study(&study.follow(&[book()], &example()).expect("a book"), &example(), Style::PLAIN);
-    insta::assert_snapshot!(page);
-    for line in page.lines().skip(2) {
-        assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
-    }
-}
+use crate::support::example;
 
 /// The example with every cost that the study needs, each with another figure. One costs almost nothing.
 fn complete(study: &analysis::study::Study) -> Run {
@@ -133,13 +88,4 @@ fn a_study_of_readers() {
         assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
     }
     assert!(bare.contains("not in this run: read.mmap@file=23005952"));
-}
-
-#[test]
-fn a_run_that_explains_nothing_says_so() {
-    let mut run = example();
-    run.costs.retain(|cost| cost.operation == "loop.empty");
-    let page = howslow_report::explained(&run, &derive(&run), &entry_shares(&run), &explain_all(&run), Style::PLAIN);
-    assert!(page.contains("no cost of this run names its parts"));
-    assert!(page.contains("nothing to agree with"));
 }

@@ -7,6 +7,5 @@ mod fleet_report;
 mod html;
 mod interference;
 mod pages;
-mod predicting;
 mod scaling;
 mod support;

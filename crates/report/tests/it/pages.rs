@@ -1,15 +1,10 @@
 //! What people read, as snapshots of a fixed run.
 
 use analysis::doctor::{Finding, Severity};
-use howslow_report::{Kept, Listed, ListedCall, Style};
-use record::{Doubt, Machine, Nanoseconds, Point, Value};
+use howslow_report::{ListedCall, Style};
+use record::{Doubt, Machine, Nanoseconds};
 
 use crate::support::example;
-
-#[test]
-fn a_run() {
-    insta::assert_snapshot!(howslow_report::page(&example(), Style::PLAIN));
-}
 
 #[test]
 fn a_run_without_costs_or_machine() {
@@ -41,13 +36,6 @@ fn a_run_with_every_oddity() {
 }
 
 #[test]
-fn lines_fit_a_page() {
-    for line in howslow_report::page(&example(), Style::PLAIN).lines().skip(1) {
-        assert!(line.chars().count() <= 124, "{} columns: {line}", line.chars().count());
-    }
-}
-
-#[test]
 fn colours_change_nothing_but_colours() {
     let coloured = howslow_report::page(&example(), Style::COLOURED);
     assert!(coloured.contains("\u{1b}[1m"));
@@ -56,39 +44,6 @@ fn colours_change_nothing_but_colours() {
         bare = bare.replace(escape, "");
     }
     assert_eq!(bare, howslow_report::page(&example(), Style::PLAIN));
-}
-
-#[test]
-fn a_list() {
-    let at = |size, distance: &str| {
-        Point::default().with("size", Value::Number(size)).with("distance", Value::Word(distance.into()))
-    };
-    let listed = |operation: &str, group: &str, points, needs: &[&str], headline| Listed {
-        operation: operation.into(),
-        group: group.into(),
-        summary: "does what its name says".into(),
-        per: "call".into(),
-        points,
-        free: Vec::from_iter((operation == "poll.poll").then(|| "descriptors from 1 to 100000".into())),
-        headline,
-        like: Vec::new(),
-        needs: needs.iter().map(|need| need.to_string()).collect(),
-    };
-    let polls = vec![Point::default().with("descriptors", Value::Number(10))];
-    insta::assert_snapshot!(howslow_report::list(
-        &[
-            listed("syscall.getppid", "system calls", vec![Point::default()], &[], true),
-            listed("poll.poll", "waiting for many", polls, &[], false),
-            listed(
-                "pipe.roundtrip",
-                "messages",
-                vec![at(1, "same"), at(4096, "same"), at(1, "other"), at(4096, "other")],
-                &["two CPUs", "root"],
-                true
-            ),
-        ],
-        Style::PLAIN
-    ));
 }
 
 #[test]
@@ -107,27 +62,6 @@ fn a_list_of_system_calls() {
         call(470, "listns", None, None, None),
     ];
     insta::assert_snapshot!(howslow_report::syscalls(&calls, Style::PLAIN));
-}
-
-#[test]
-fn a_history() {
-    let kept = |name: &str, patterns: &[&str], full| Kept {
-        name: name.into(),
-        id: "20261121-033006-qxtz".into(),
-        started: "2026-11-21T03:30:06Z".into(),
-        label: None,
-        host: "node7".into(),
-        model: "Intel(R) Xeon(R) CPU @ 2.50GHz".into(),
-        kernel: "6.18.44".into(),
-        patterns: patterns.iter().map(|pattern| pattern.to_string()).collect(),
-        full,
-        path: "/somewhere/runs/20261121-033006-qxtz.json".into(),
-        figure: None,
-        together: None,
-    };
-    let runs = [kept("@1", &[], false), kept("@2", &[], true), kept("@10", &["pipe.*", "syscall.read"], true)];
-    insta::assert_snapshot!(howslow_report::history(&runs, Style::PLAIN));
-    insta::assert_snapshot!(howslow_report::history(&[], Style::PLAIN), @"no run is kept yet; `howslow` makes the first");
 }
 
 #[test]

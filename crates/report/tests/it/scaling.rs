@@ -47,13 +47,6 @@ fn a_machine_of_two_cpus_has_ratios_alone() {
 }
 
 #[test]
-fn a_run_without_such_work_says_so() {
-    let run = run("loop.empty", &[], 0, &[(1, 1.0)]);
-    let page = howslow_report::scaling(&run, &scalings(&run), 80, Style::PLAIN);
-    assert!(page.contains("no work of this run was measured on one CPU and on several"), "{page}");
-}
-
-#[test]
 fn the_document_has_what_the_page_tells() {
     let run = many_cpus();
     let scalings = scalings(&run);

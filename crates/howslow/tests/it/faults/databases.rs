@@ -7,13 +7,13 @@ use std::process::{Command, Output};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::support::{QUICK, folder, howslow};
+use crate::support::{QUICK, REPLAY, folder, howslow};
 
 /// A store with one run.
 fn kept(data: &TempDir) -> std::path::PathBuf {
     let file = data.path().join("runs.sqlite");
     let mut run = howslow(data);
-    run.env("HOWSLOW_STORE", &file).args(["run", "loop.empty", "--keep"]).args(QUICK).assert().success();
+    run.env("HOWSLOW_STORE", &file).args(["run", "loop.empty", "--keep"]).args(REPLAY).assert().success();
     file
 }
 
