@@ -125,7 +125,6 @@ impl QuietRound {
         RoundFigure::trust(self.quiet, self.share)
     }
 
-    /// Its figure with its weight.
     pub(crate) fn weighted(&self) -> RoundFigure {
         RoundFigure { figure: self.figure, weight: self.trust() }
     }

@@ -54,7 +54,7 @@ pub(crate) fn ask(command: &mut Command, input: &[u8], patience: Duration) -> Re
         if let Some(status) = child.try_wait().map_err(io)? {
             break status;
         }
-        let written = [&out, &err].map(|file| file.metadata().map_or(0, |it| it.len()));
+        let written = [&out, &err].map(|file| file.metadata().map_or(0, |metadata| metadata.len()));
         let why = match begin.elapsed() > patience {
             true => format!("{name} did not answer within {:.0} s", patience.as_secs_f64()),
             // A host that writes without end must not fill this one's disk.

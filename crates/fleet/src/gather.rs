@@ -202,7 +202,8 @@ mod tests {
         assert_ne!(ids[0], ids[1], "the same id on two nodes");
         let (runs, damaged) = collect(&mut fleet, 2).expect("nothing");
         assert!(runs.is_empty() && damaged[0].contains("cannot be read"), "{damaged:?}");
-        let files: Vec<&str> = fleet.nodes.iter().flat_map(|node| &node.gathered).map(|it| it.file.as_str()).collect();
+        let files: Vec<&str> =
+            fleet.nodes.iter().flat_map(|node| &node.gathered).map(|document| document.file.as_str()).collect();
         assert_eq!(files, ["n1.r1.json", "node1-_n2.r1.json"]);
         for file in files {
             assert!(record::read_run(&fleet.documents.join(file)).is_ok());

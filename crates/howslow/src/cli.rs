@@ -50,7 +50,7 @@ pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use prices::PricesArgs;
 pub(crate) use read::{ContributeArgs, ExplainArgs, ListArgs, ShowArgs};
 pub(crate) use terminal::TerminalArgs;
-pub(crate) use top::{SortColumn, TopArgs};
+pub(crate) use top::TopArgs;
 
 const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., a label, the beginning of a kept run's id, or a book (cascade-lake).

@@ -46,7 +46,7 @@ pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
 /// True if this place or kind was asked for by name.
 fn is_named(args: &InterferenceArgs, what: &str) -> bool {
     let kinds = args.kinds.iter().chain(&args.victims).chain(&args.aggressors);
-    args.on.iter().any(|place| place.told() == what) || kinds.into_iter().any(|kind| kind.name == what)
+    args.on.iter().any(|place| place.described() == what) || kinds.into_iter().any(|kind| kind.name == what)
 }
 
 /// A load that cannot be meant is a misuse.

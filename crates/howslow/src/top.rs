@@ -15,7 +15,7 @@ use report::document::TopDocument;
 
 use crate::bill;
 use crate::bill::prices::Prices;
-use crate::cli::{SortColumn, TopArgs};
+use crate::cli::TopArgs;
 use crate::output::{self, Misuse, Outcome, say};
 use screen::Screen;
 use signals::Signals;
@@ -84,15 +84,7 @@ impl Meter {
 
 fn settings(args: &TopArgs, about: &About) -> Settings {
     let sort = match args.sort {
-        Some(SortColumn::Pid) => Column::Pid,
-        Some(SortColumn::Cost) => Column::Cost,
-        Some(SortColumn::Calls) => Column::Calls,
-        Some(SortColumn::Errors) => Column::Errors,
-        Some(SortColumn::Kernel) => Column::Kernel,
-        Some(SortColumn::User) => Column::User,
-        Some(SortColumn::Faults) => Column::Faults,
-        Some(SortColumn::Switches) => Column::Switches,
-        Some(SortColumn::Name) => Column::Name,
+        Some(column) => column,
         None if !about.counts_calls => Column::Kernel,
         None if about.prices.is_none() => Column::Calls,
         None => Column::Cost,

@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn reason_and_remedy_are_the_two_halves_of_the_text() {
-        let it = LoadError::Lacking { what: "there is no swap".into(), remedy: "run as root".into() };
-        assert_eq!((it.reason().as_str(), it.remedy()), ("there is no swap", "run as root"));
+        let error = LoadError::Lacking { what: "there is no swap".into(), remedy: "run as root".into() };
+        assert_eq!((error.reason().as_str(), error.remedy()), ("there is no swap", "run as root"));
         let other = LoadError::Users("all are gone".into());
         assert_eq!((other.reason().as_str(), other.remedy()), ("the users cannot work: all are gone", ""));
     }

@@ -97,7 +97,7 @@ impl<'a> Session<'a> {
 
     /// How limits are set here; `None` if they cannot be.
     pub fn limited_by(&self) -> Option<&'static str> {
-        self.controllers.version().map(|version| version.told())
+        self.controllers.version().map(|version| version.name())
     }
 
     /// Measures one configuration. `progress` is called now and then with the seconds left. Forks: call it while the process
@@ -276,7 +276,7 @@ pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Re
     let script = Script::of(plan)?;
     let controllers = Controllers::find();
     let notes = allowed(plan, configurations, &controllers)?;
-    let by = controllers.version().map_or("not limited".into(), |version| format!("limited by {}", version.told()));
+    let by = controllers.version().map_or("not limited".into(), |version| format!("limited by {}", version.name()));
     let mut lines = vec![format!("users are {by}; scratch files below {}", root.display())];
     let devices = PageDevice::ALL.iter().filter(|device| configurations.iter().any(|it| it.device == **device));
     let size = record::Bytes(plan.device_size.0);

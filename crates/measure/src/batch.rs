@@ -212,7 +212,7 @@ pub(crate) fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading
     let read = watch.reads();
     let used = watch.usage();
     let start = watch.now();
-    let told = work.run_batch(count)?;
+    let own_clock = work.run_batch(count)?;
     let end = watch.now();
     if end < start {
         return Err(Failure::wrong("the clock went backwards in a batch"));
@@ -220,9 +220,9 @@ pub(crate) fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading
     let paused = work.paused();
     let elapsed = end - start - reading - paused.elapsed;
     let usage = watch.usage().since(used).since(paused.usage);
-    let (elapsed, usage) = match told {
+    let (elapsed, usage) = match own_clock {
         None => (elapsed, usage),
-        Some(told) if told.elapsed <= elapsed * CLOCKS_AGREE => (told.elapsed, told.usage),
+        Some(own_clock) if own_clock.elapsed <= elapsed * CLOCKS_AGREE => (own_clock.elapsed, own_clock.usage),
         Some(_) => return Err(Failure::wrong("it reports more time for a batch than has passed")),
     };
     let reads = watch.reads().zip(read).map(|(after, before)| device::between(before, after));

@@ -58,8 +58,8 @@ impl RunClock {
         let ratios = entry.harvests().filter_map(|(round, harvest)| {
             let here = median(harvest.samples.iter().map(|sample| sample.cycle))?;
             let place = self.rounds.partition_point(|(order, _)| *order < round.order);
-            let beside = &self.rounds[place.saturating_sub(BESIDE)..(place + BESIDE).min(self.rounds.len())];
-            let others = beside.iter().filter(|(order, _)| !own(*order)).map(|(_, cycle)| *cycle);
+            let nearby = &self.rounds[place.saturating_sub(BESIDE)..(place + BESIDE).min(self.rounds.len())];
+            let others = nearby.iter().filter(|(order, _)| !own(*order)).map(|(_, cycle)| *cycle);
             Some(here / median(others)?)
         });
         let ratios = sorted(ratios);
@@ -166,8 +166,8 @@ fn drift(entry: &ItemProgress) -> Option<Doubt> {
     }
     let (first, last) =
         (median(figures[..count / 3].iter().copied())?, median(figures[count - count / 3..].iter().copied())?);
-    let told = trend(&figures).abs() > BEYOND_CHANCE && (last / first - 1.0).abs() > LEAST;
-    told.then_some(Doubt::Drift { ratio: last / first })
+    let drifts = trend(&figures).abs() > BEYOND_CHANCE && (last / first - 1.0).abs() > LEAST;
+    drifts.then_some(Doubt::Drift { ratio: last / first })
 }
 
 /// The distance between the number of rising pairs and the number expected by chance, in standard deviations (Mann,

@@ -41,7 +41,7 @@ struct Brief {
 
 /// A request to a launcher.
 #[derive(Serialize, Deserialize)]
-enum Asked {
+enum Request {
     Round(Box<RoundRequest>),
     /// There are no more rounds. The scratch folder stays with the parent.
     End,
@@ -185,7 +185,7 @@ impl Launcher {
     fn greet(&mut self, brief: &Brief) -> std::io::Result<()> {
         /// A program that is not ready within this time is no launcher.
         const PATIENCE: Duration = Duration::from_secs(5);
-        self.tell(brief)?;
+        self.send(brief)?;
         self.stream.get_ref().set_read_timeout(Some(PATIENCE))?;
         let mut ready = String::new();
         self.stream.read_line(&mut ready)?;
@@ -200,7 +200,7 @@ impl Launcher {
         Ok(Launcher { pid, stream: BufReader::new(ours) })
     }
 
-    fn tell(&mut self, what: &impl Serialize) -> std::io::Result<()> {
+    fn send(&mut self, what: &impl Serialize) -> std::io::Result<()> {
         let mut line = serde_json::to_vec(what)?;
         line.push(b'\n');
         self.stream.get_mut().write_all(&line)
@@ -208,7 +208,7 @@ impl Launcher {
 
     fn round(&mut self, order: RoundRequest, signals: &Signals) -> Result<RoundEnd, Ended> {
         let gone = |error: std::io::Error| Ended::Broken(MeasureError::Launcher(error));
-        self.tell(&Asked::Round(Box::new(order))).map_err(gone)?;
+        self.send(&Request::Round(Box::new(order))).map_err(gone)?;
         let mut answer = String::new();
         loop {
             match self.stream.read_line(&mut answer) {
@@ -232,7 +232,7 @@ const LOOK: Duration = Duration::from_millis(50);
 impl Drop for Launcher {
     /// Waits until the launcher has ended. If the launcher was killed, ends its rounds.
     fn drop(&mut self) {
-        let _ = self.tell(&Asked::End);
+        let _ = self.send(&Request::End);
         let _ = self.stream.get_mut().shutdown(std::net::Shutdown::Both);
         if children::wait_for(self.pid) != Reaped::Exit(0) {
             children::end_orphans();
@@ -282,8 +282,8 @@ fn rounds(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path, 
         line.clear();
         orders.read_line(&mut line).ok().filter(|length| *length > 0)?;
         let order = match serde_json::from_str(&line).ok()? {
-            Asked::Round(order) => order,
-            Asked::End => return Some(()),
+            Request::Round(order) => order,
+            Request::End => return Some(()),
         };
         let folders = Folders { own: scratch.join(format!("{launcher}-{number}")), shared: scratch.into() };
         let others = order.others.iter().map(|other| other.item);

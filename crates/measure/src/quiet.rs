@@ -81,13 +81,13 @@ pub(crate) fn judged(shares: &[f64], remembered: Option<f64>, tolerance: f64) ->
     let shares = sorted(shares.iter().copied());
     // A low quantile instead of the minimum: one lucky reading must not make all others look busy.
     let own = quantile(&shares, 0.1).unwrap_or(f64::INFINITY);
-    let Some(remembered) = remembered.filter(|&it| it < own) else { return Width { share: own, seen: true } };
+    let Some(remembered) = remembered.filter(|&share| share < own) else { return Width { share: own, seen: true } };
     let near = shares.iter().filter(|&&share| share <= remembered * (1.0 + tolerance)).count();
     if near as f64 >= BORNE_OUT * shares.len() as f64 && near > 0 {
         return Width { share: remembered, seen: true };
     }
-    let told = own <= remembered * (1.0 + NEIGHBOUR);
-    Width { share: if told { own } else { remembered }, seen: told }
+    let is_seen = own <= remembered * (1.0 + NEIGHBOUR);
+    Width { share: if is_seen { own } else { remembered }, seen: is_seen }
 }
 
 impl Quietness {
@@ -97,13 +97,13 @@ impl Quietness {
     /// If this process may not use the CPU that was asked for.
     pub fn open(
         checker: Checker,
-        asked: Option<u32>,
+        requested: Option<u32>,
         remembered: Option<f64>,
         tolerance: f64,
     ) -> Result<Quietness, MeasureError> {
         let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
         let usable: Vec<u32> = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu as u32).collect();
-        let cpus = match asked {
+        let cpus = match requested {
             Some(cpu) if usable.contains(&cpu) => vec![cpu],
             Some(cpu) => {
                 let usable = usable.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");

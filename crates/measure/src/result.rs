@@ -43,8 +43,8 @@ pub(crate) fn assemble(
     let skipped =
         entries.iter().filter(|entry| entry.role == Purpose::Asked).filter_map(ItemProgress::skipped).collect();
     let rules = rules(&entries);
-    let asked = entries.iter().zip(costs).filter(|(entry, _)| !matches!(entry.role, Purpose::Twin(_)));
-    let mut costs: Vec<Cost> = asked.filter_map(|(_, cost)| cost).collect();
+    let requested = entries.iter().zip(costs).filter(|(entry, _)| !matches!(entry.role, Purpose::Twin(_)));
+    let mut costs: Vec<Cost> = requested.filter_map(|(_, cost)| cost).collect();
     plausible::check(&mut costs, &rules.0, &rules.1);
     (costs, skipped, noise)
 }
@@ -93,10 +93,10 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
         wait_ns: Nanoseconds(wait),
         cpu_interval_ns: ends(totals.cpu.user.0 + totals.cpu.system.0, rounds.iter().filter_map(|round| round.cpu_ns)),
         wait_interval_ns: ends(wait, rounds.iter().filter_map(|round| round.wait_ns)),
-        neighbours: estimated.neighbours.map(|it| Neighbours {
-            ratio: rounded(it.ratio),
-            low: rounded(it.low),
-            high: rounded(it.high),
+        neighbours: estimated.neighbours.map(|figure| Neighbours {
+            ratio: rounded(figure.ratio),
+            low: rounded(figure.low),
+            high: rounded(figure.high),
         }),
         cycles: figures.get(quoted).0 / cycle,
         bytes: operation.payload(&entry.item.point),
@@ -104,7 +104,7 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
         switches: totals.switches,
         reads: totals.reads,
         hidden: hidden(&entry.accounted),
-        tallies: tallies(entry).into_iter().chain(told_modes(&rounds, quoted, follows_clock)).collect(),
+        tallies: tallies(entry).into_iter().chain(mode_tallies(&rounds, quoted, follows_clock)).collect(),
         tails: tails::together(entry.harvests().filter_map(|(_, harvest)| harvest.tails.as_deref()), clock.cost),
         rounds,
         terms: operation.terms.iter().map(|term| term.resolve(&entry.item.point)).collect(),
@@ -220,7 +220,7 @@ fn tallies(entry: &ItemProgress) -> BTreeMap<String, f64> {
 
 /// The modes of a cost and their shares, as tallies. The cheapest is `mode 1 ns`, with the share `mode 1 share` of the
 /// rounds.
-fn told_modes(rounds: &[Round], headline: Estimate, follows_clock: bool) -> impl Iterator<Item = (String, f64)> {
+fn mode_tallies(rounds: &[Round], headline: Estimate, follows_clock: bool) -> impl Iterator<Item = (String, f64)> {
     let modes = analysis::modes::modes(rounds, headline, follows_clock).into_iter().zip(1..);
     modes.flat_map(|(mode, number)| {
         [(format!("mode {number} ns"), rounded(mode.ns)), (format!("mode {number} share"), rounded(mode.share))]
@@ -268,9 +268,9 @@ fn beyond(one: &Cost, other: &Cost) -> f64 {
         let scale = cost.cycles / cost.quoted().0;
         Interval { value: cost.cycles, low: cost.net_ns.low.0 * scale, high: cost.net_ns.high.0 * scale }
     };
-    let finite = |it: &Interval| it.low.is_finite() && it.high.is_finite();
+    let finite = |figure: &Interval| figure.low.is_finite() && figure.high.is_finite();
     let ratio = ratio(figure(one), figure(other)).filter(finite);
-    ratio.map_or(0.0, |it| it.low.ln().max(-it.high.ln()).max(0.0).exp_m1())
+    ratio.map_or(0.0, |figure| figure.low.ln().max(-figure.high.ln()).max(0.0).exp_m1())
 }
 
 #[cfg(test)]
@@ -294,20 +294,20 @@ mod tests {
         // The kernel's thread is now on the task's CPU and now on another one; one window was disturbed.
         let samples =
             [(10.0, 0.5), (6.0, 4.5), (9.9, 0.6), (50.0, 30.0), (6.1, 4.4), (6.0, 4.4), (5.0, 0.0)].map(sample);
-        let it = hidden(&samples).expect("an account");
-        assert!((it.charged_ns.0 + it.ns.0 - 10.5).abs() < 0.05, "{it:?}");
-        let threads = it.kernel_threads_ns.expect("they were seen").0;
-        assert!((threads - it.ns.0 / 2.0).abs() < 0.01, "{it:?}");
+        let figure = hidden(&samples).expect("an account");
+        assert!((figure.charged_ns.0 + figure.ns.0 - 10.5).abs() < 0.05, "{figure:?}");
+        let threads = figure.kernel_threads_ns.expect("they were seen").0;
+        assert!((threads - figure.ns.0 / 2.0).abs() < 0.01, "{figure:?}");
         assert_eq!(hidden(&[]), None);
     }
 
     #[test]
     fn twins_differ_only_by_what_their_intervals_leave_unexplained() {
         assert_eq!(beyond(&cost(124.0, 0.3), &cost(100.0, 0.3)), 0.0, "wide intervals say nothing of another cost");
-        let it = beyond(&cost(105.0, 0.005), &cost(100.0, 0.005));
-        assert!((0.04..0.045).contains(&it), "{it}");
+        let figure = beyond(&cost(105.0, 0.005), &cost(100.0, 0.005));
+        assert!((0.04..0.045).contains(&figure), "{figure}");
         let other_way = beyond(&cost(100.0, 0.005), &cost(105.0, 0.005));
-        assert!((it - other_way).abs() < 1e-3, "{it} {other_way}");
+        assert!((figure - other_way).abs() < 1e-3, "{figure} {other_way}");
         let one_round = Cost {
             net_ns: Figures { low: Nanoseconds(f64::NEG_INFINITY), ..cost(105.0, 0.0).net_ns },
             ..cost(105.0, 0.0)

@@ -153,11 +153,12 @@ fn entries(plan: &Plan<'_>) -> Result<Vec<ItemProgress>, MeasureError> {
 /// Second measurements of a few items spread over the list. More of them cost time, fewer say little. Items that wait
 /// for another CPU or a device, or use memory shared with other tenants, are excluded: their scatter is no property of
 /// howslow.
-fn twins(asked: &[ItemProgress]) -> Vec<ItemProgress> {
+fn twins(requested: &[ItemProgress]) -> Vec<ItemProgress> {
     const MOST: usize = 10;
     const LEAST: usize = 5;
-    let own: Vec<usize> =
-        (0..asked.len()).filter(|&index| asked[index].wants_quiet() && asked[index].follows_clock()).collect();
+    let own: Vec<usize> = (0..requested.len())
+        .filter(|&index| requested[index].wants_quiet() && requested[index].follows_clock())
+        .collect();
     if own.len() < LEAST {
         return Vec::new();
     }
@@ -165,6 +166,12 @@ fn twins(asked: &[ItemProgress]) -> Vec<ItemProgress> {
     let step = own.len() / twins;
     let chosen = own.iter().skip(step / 2).step_by(step).take(twins);
     chosen
-        .map(|&of| ItemProgress::new(asked[of].item.operation, asked[of].item.point.clone(), Purpose::Twin(of)))
+        .map(|&first| {
+            ItemProgress::new(
+                requested[first].item.operation,
+                requested[first].item.point.clone(),
+                Purpose::Twin(first),
+            )
+        })
         .collect()
 }

@@ -150,8 +150,8 @@ impl Schedule<'_> {
             return wanting;
         }
         let candidate = |&entry: &usize| {
-            let it = &self.entries[entry];
-            Candidate { entry, rounds: it.rounds.len(), spent: it.spent.as_secs_f64() }
+            let progress = &self.entries[entry];
+            Candidate { entry, rounds: progress.rounds.len(), spent: progress.spent.as_secs_f64() }
         };
         let candidates: Vec<Candidate> = wanting.iter().map(candidate).collect();
         next_pass(&candidates, (PASSES - f64::from(pass)).max(1.0), self.left(), share)
@@ -188,8 +188,8 @@ impl Schedule<'_> {
     pub fn more(&self) -> Option<More> {
         let wanted = self.settings.precision;
         let mut more = More { costs: 0, seconds: 0.0 };
-        let asked = self.entries.iter().filter(|entry| entry.role == Purpose::Asked && entry.alive());
-        for entry in asked {
+        let requested = self.entries.iter().filter(|entry| entry.role == Purpose::Asked && entry.alive());
+        for entry in requested {
             let standing = Standing::of(entry, &self.figures(entry));
             if !standing.reach.is_finite() || standing.reach <= wanted {
                 continue;
@@ -263,7 +263,7 @@ impl Schedule<'_> {
         }
         let cpu = next.cpu;
         let most = if next.survey && entry.wants_quiet() { SURVEY_BATCHES } else { MOST_BATCHES };
-        self.tell(next.entry, *order);
+        self.report(next.entry, *order);
         let plan = RoundPlan {
             hint: self.entries[next.entry].hint,
             most,
@@ -305,7 +305,7 @@ impl Schedule<'_> {
         Ok(true)
     }
 
-    fn tell(&mut self, entry: usize, done: u32) {
+    fn report(&mut self, entry: usize, done: u32) {
         let (spent, left) = (self.elapsed(), self.left().max(0.0));
         // The number of rounds that fit in the remaining time at the pace so far; before there is a pace, the minimum.
         let to_come = match done {

@@ -74,11 +74,11 @@ impl Tries {
         const BEST: f64 = 0.03;
         let solved = |check: f64, long: f64| (LONGER as f64 * check - long) / (LONGER - 1) as f64;
         let best = |of: &[f64]| quantile(&sorted(of.iter().copied()), BEST);
-        let told = match coarse {
+        let overhead = match coarse {
             true => median(self.checks.iter().zip(&self.longs).map(|(&check, &long)| solved(check, long))),
             false => best(&self.checks).zip(best(&self.longs)).map(|(check, long)| solved(check, long)),
         };
-        told.unwrap_or(0.0)
+        overhead.unwrap_or(0.0)
     }
 
     /// True if a third of the long chains took the same time, but for a step of the clock: they were undisturbed.

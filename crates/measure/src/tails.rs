@@ -109,14 +109,14 @@ impl<W: Watch> Timer<'_, W> {
 
     fn one(&mut self) -> Result<One, Failure> {
         let start = self.watch.now();
-        let told = self.work.run_batch(1)?;
+        let own_clock = self.work.run_batch(1)?;
         let end = self.watch.now();
         let paused = self.work.paused().elapsed;
         self.since_check += 1;
         if self.since_check == BETWEEN_CHECKS.min(self.work.most_iterations()) {
             self.check()?;
         }
-        Ok(One { end, took: told.map_or(end - start - self.reading - paused, |told| told.elapsed) })
+        Ok(One { end, took: own_clock.map_or(end - start - self.reading - paused, |own_clock| own_clock.elapsed) })
     }
 
     /// Checks the work since the last check.
@@ -150,16 +150,16 @@ impl<W: Watch> Timer<'_, W> {
             if moment > time {
                 break;
             }
-            let asked = begin + moment;
+            let arrival = begin + moment;
             if self.watch.now() - begin > LONGEST * time {
                 unserved += 1;
                 continue;
             }
-            self.watch.wait_until(asked);
+            self.watch.wait_until(arrival);
             let one = self.one()?;
             service.record(one.took);
             // One reading lies between the moment that was waited for and the begin, another after the end.
-            response.record(one.end - asked - self.reading);
+            response.record(one.end - arrival - self.reading);
         }
         Ok(TailSamples { left_out: None, service: service.buckets(), response: Some(response.buckets()), unserved })
     }

@@ -70,17 +70,17 @@ impl Bounds {
     }
 
     /// The bounds in words: `from 1 B to 64 KiB in steps of 8 B`.
-    pub fn told(&self, unit: Unit) -> String {
-        let told = |number: u64| match unit {
+    pub fn described(&self, unit: Unit) -> String {
+        let described = |number: u64| match unit {
             Unit::Bytes => Bytes(number).to_string(),
             Unit::Count => number.to_string(),
         };
         let step = match self.step {
             Step::Of(0 | 1) => String::new(),
-            Step::Of(step) => format!(", in steps of {}", told(step)),
+            Step::Of(step) => format!(", in steps of {}", described(step)),
             Step::Power => ", powers of two".into(),
         };
-        format!("from {} to {}{step}", told(self.low), told(self.high))
+        format!("from {} to {}{step}", described(self.low), described(self.high))
     }
 }
 
@@ -107,7 +107,7 @@ impl fmt::Display for Refused {
         match self {
             Refused::NotFree => write!(out, "the axis takes its own values alone"),
             Refused::Outside { axis, unit, number, bounds } => {
-                write!(out, "{axis}={number} is not possible: it goes {}", bounds.told(*unit))
+                write!(out, "{axis}={number} is not possible: it goes {}", bounds.described(*unit))
             }
         }
     }

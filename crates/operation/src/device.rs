@@ -138,15 +138,15 @@ mod tests {
     fn the_fifth_and_the_seventh_count_are_written() {
         let folder = tempfile::tempdir().expect("a folder");
         let counts = folder.path().join("stat");
-        let tell = |text: &str| fs::write(&counts, text).expect("written");
+        let write_counts = |text: &str| fs::write(&counts, text).expect("written");
         let device = Device { counts: counts.clone() };
-        tell("1 2 3 4 50 6 700 8\n");
+        write_counts("1 2 3 4 50 6 700 8\n");
         let mut writes = DeviceWrites { before: device.writes().expect("counts"), device };
-        tell("9 9 9 9 53 9 710 9\n");
+        write_counts("9 9 9 9 53 9 710 9\n");
         assert_eq!(writes.since(), Some((3, 10 * 512)));
         writes.restart();
         assert_eq!(writes.since(), Some((0, 0)));
-        tell("1 2 3 4 5\n");
+        write_counts("1 2 3 4 5\n");
         assert_eq!(writes.since(), None);
     }
 

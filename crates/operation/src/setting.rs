@@ -262,7 +262,7 @@ impl Setting {
             return Err(Failure::skip(reason, "a machine that has one, or allow its CPUs (taskset, cpuset)"));
         };
         if !self.tallies.borrow().iter().any(|tally| tally.name.starts_with("partner ")) {
-            self.tally(Topology::between(self.cpu, cpu).told()).pass(1);
+            self.tally(Topology::between(self.cpu, cpu).described()).pass(1);
         }
         Ok(cpu)
     }

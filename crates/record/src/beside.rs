@@ -35,7 +35,7 @@ impl Place {
     }
 
     /// What the word means, to follow "beside it".
-    pub fn told(self) -> &'static str {
+    pub fn described(self) -> &'static str {
         match self {
             Place::Sibling => "on the core's other hardware thread",
             Place::Other => "on another CPU",
@@ -66,7 +66,7 @@ impl fmt::Display for Beside {
         if self.dose < 1.0 {
             write!(out, " {:.0} % of the time", self.dose * 100.0)?;
         }
-        write!(out, " {}", self.place.told())
+        write!(out, " {}", self.place.described())
     }
 }
 

@@ -61,8 +61,8 @@ pub use read::{ReadError, is_plain_name, printable, read_run, run_from_bytes, st
 #[cfg(feature = "schema")]
 pub use run::run_schema;
 pub use run::{
-    BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, Origin, RUN_SCHEMA, Run, SCHEMA, Settings, Skip,
-    TimedRatio, undisturbed,
+    BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, OLDER_SCHEMA, Origin, RUN_SCHEMA, Run, SCHEMA, Settings,
+    Skip, TimedRatio, undisturbed,
 };
 pub use tails::{Arrivals, Percentile, Tail, Tailing, Tails};
 pub use term::{FixedPoint, FixedTerm, Term};

@@ -48,11 +48,12 @@ impl Observation {
     /// Its sums; `counting_each_ns` is what counting one call took, in ns.
     pub fn repetition(&self, counting_each_ns: f64) -> Repetition {
         let together = &self.together;
-        let waits = together.waits.iter().filter(|it| it.reason != WaitReason::Stopped).map(|it| it.total_ns);
+        let waits =
+            together.waits.iter().filter(|entry| entry.reason != WaitReason::Stopped).map(|entry| entry.total_ns);
         Repetition {
             elapsed_ns: self.elapsed_ns,
             usage: self.usage,
-            calls: together.calls.iter().map(|it| (it.call.clone(), it.count)).collect(),
+            calls: together.calls.iter().map(|entry| (entry.call.clone(), entry.count)).collect(),
             waited_ns: (!together.waits.is_empty()).then(|| waits.sum()),
             counting_ns: counting_each_ns * together.total() as f64,
         }
@@ -61,7 +62,7 @@ impl Observation {
     /// Its repetitions; without any, itself.
     pub fn all_repetitions(&self) -> Vec<Repetition> {
         if self.repetitions.is_empty() {
-            return vec![self.repetition(self.counting.as_ref().map_or(0.0, |it| it.per_call_ns.max(0.0)))];
+            return vec![self.repetition(self.counting.as_ref().map_or(0.0, |entry| entry.per_call_ns.max(0.0)))];
         }
         self.repetitions.clone()
     }
@@ -70,8 +71,9 @@ impl Observation {
     #[must_use]
     pub fn since(&self, earlier: &Observation) -> Observation {
         let processes = self.processes.iter().filter_map(|process| {
-            let same =
-                |it: &&ProcessCounts| it.pid == process.pid && it.name == process.name && it.parent == process.parent;
+            let same = |entry: &&ProcessCounts| {
+                entry.pid == process.pid && entry.name == process.name && entry.parent == process.parent
+            };
             let new = match earlier.processes.iter().find(same) {
                 Some(before) => process.since(before),
                 None => process.clone(),
@@ -85,7 +87,10 @@ impl Observation {
             elapsed_ns,
             usage: self.usage.since(&earlier.usage),
             processes: processes.collect(),
-            counting: self.counting.clone().map(|it| CountingCost { together_ns: it.per_call_ns * calls, ..it }),
+            counting: self
+                .counting
+                .clone()
+                .map(|entry| CountingCost { together_ns: entry.per_call_ns * calls, ..entry }),
             together,
             ..self.clone()
         }
@@ -99,7 +104,7 @@ fn beyond<T: Clone, K: PartialEq>(
     key: fn(&T) -> K,
     less: impl Fn(&T, Option<&T>) -> Option<T>,
 ) -> Vec<T> {
-    now.iter().filter_map(|it| less(it, then.iter().find(|before| key(before) == key(it)))).collect()
+    now.iter().filter_map(|entry| less(entry, then.iter().find(|before| key(before) == key(entry)))).collect()
 }
 
 /// Calls of one kind that one chain of functions made, by samples.
@@ -210,7 +215,7 @@ impl Requests {
             let errors = beyond(&now.errors, &then.errors, NamedCount::key, NamedCount::since);
             let wakes = now.wakes.saturating_sub(then.wakes);
             let near_wakes = now.near_wakes.saturating_sub(then.near_wakes);
-            let objects = beyond(&now.objects, &then.objects, |it| it.object.clone(), ObjectCount::since);
+            let objects = beyond(&now.objects, &then.objects, |entry| entry.object.clone(), ObjectCount::since);
             (count > 0).then(|| CallCount { count, bytes, wakes, near_wakes, objects, errors, ..now.clone() })
         };
         let pair = |now: &PairCount, then: Option<&PairCount>| {
@@ -364,14 +369,15 @@ impl ProcessCounts {
     /// What came after `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &ProcessCounts) -> ProcessCounts {
-        let threads = self.threads.iter().map(|thread| match earlier.threads.iter().find(|it| it.tid == thread.tid) {
-            Some(before) => ThreadCounts {
-                usage: thread.usage.since(&before.usage),
-                requests: thread.requests.since(&before.requests),
-                ..thread.clone()
-            },
-            None => thread.clone(),
-        });
+        let threads =
+            self.threads.iter().map(|thread| match earlier.threads.iter().find(|entry| entry.tid == thread.tid) {
+                Some(before) => ThreadCounts {
+                    usage: thread.usage.since(&before.usage),
+                    requests: thread.requests.since(&before.requests),
+                    ..thread.clone()
+                },
+                None => thread.clone(),
+            });
         ProcessCounts {
             processes: (self.processes - earlier.processes.min(self.processes)).max(1),
             threads: threads.collect(),

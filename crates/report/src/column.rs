@@ -50,7 +50,6 @@ pub(crate) fn cells<R: ?Sized>(row: &R, columns: &mut [Column<'_, R>]) -> Vec<St
     columns.iter_mut().map(|column| (column.cell)(row)).collect()
 }
 
-/// A row with its name.
 pub(crate) fn named<R: ?Sized>(name: String, row: &R, columns: &mut [Column<'_, R>]) -> Vec<String> {
     [name].into_iter().chain(cells(row, columns)).collect()
 }

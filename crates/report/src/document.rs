@@ -36,7 +36,7 @@ pub use crossover::CrossoverDocument;
 pub use doctor::DoctorDocument;
 pub use explain::{CostsExplained, ExplainDocument};
 pub use factors::{FactorsDocument, PredictFactors};
-pub use figure::{RatioFigure, TimeFigure};
+pub use figure::TimeFigure;
 pub use file::{FileEvicted, FileSynced};
 pub use fleet_report::FleetReportDocument;
 pub use interference::InterferenceDocument;

@@ -156,6 +156,13 @@ fn line(it: &Explanation, name: String, each: String, of: &Interval) -> Vec<Stri
     vec![name, each, value_or_bound(of), half_width(of), it.share(of).map_or_else(|| "-".into(), percent)]
 }
 
-fn significant_times(times: f64) -> String {
-    if times.fract() == 0.0 { format!("{times:.0}") } else { format!("{times}") }
+/// `2`, `0.5`; `?` for what is no number.
+pub(crate) fn significant_times(times: f64) -> String {
+    if !times.is_finite() {
+        "?".into()
+    } else if times.fract() == 0.0 {
+        format!("{times}")
+    } else {
+        significant(times)
+    }
 }

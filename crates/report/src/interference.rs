@@ -73,10 +73,10 @@ fn wide(matrix: &Matrix, style: Style) -> String {
 fn matrices(found: &Interference) -> Vec<Matrix> {
     let mut all = Vec::new();
     for &place in &found.places {
-        let title = format!("beside work {}: elapsed time added, in percent", place.told());
+        let title = format!("beside work {}: elapsed time added, in percent", place.described());
         all.push(matrix(found, place, format!("interference-{}", place.word()), title, Slowdown::told));
         if place == Place::Same {
-            let title = format!("beside work {}: CPU time added while it has the CPU, in percent", place.told());
+            let title = format!("beside work {}: CPU time added while it has the CPU, in percent", place.described());
             all.push(matrix(found, place, "interference-same-cpu-time".into(), title, Slowdown::told_cpu));
         }
     }
@@ -133,7 +133,7 @@ fn doses(found: &Interference, style: Style) -> String {
     for curve in &curves {
         let at =
             |dose: &f64| curve.points.iter().find(|(known, _)| known == dose).map_or("-".into(), |it| added(&it.1));
-        let name = format!("  {} beside {} {}", curve.victim, curve.aggressor, curve.place.told());
+        let name = format!("  {} beside {} {}", curve.victim, curve.aggressor, curve.place.described());
         grid.add(RowKind::Row, std::iter::once(name).chain(doses.iter().map(at)).collect());
     }
     format!("\n{}", grid.render(style))
@@ -169,7 +169,7 @@ fn together(found: &Interference, style: Style) -> String {
     for it in &several {
         let PairSlowdown { victim, beside, .. } = it.cell;
         let loads: Vec<String> = beside.iter().map(load).collect();
-        let place = beside.first().map_or("", |load| load.place.told());
+        let place = beside.first().map_or("", |load| load.place.described());
         let predicted = |value: f64| {
             let error = LoadsPrediction::error(value, it.measured.value);
             format!("{:+.1} % (off by {:+.1} %)", (value - 1.0) * 100.0, error * 100.0)
@@ -200,7 +200,7 @@ fn paper(found: &Interference, style: Style) -> String {
             };
             let told: Vec<String> = CPU.iter().filter_map(told).collect();
             if !told.is_empty() {
-                let text = format!("{disk} {}: {}", place.told(), told.join(", "));
+                let text = format!("{disk} {}: {}", place.described(), told.join(", "));
                 lines += &(style.paragraph("  ", &text) + "\n");
             }
         }

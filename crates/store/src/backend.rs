@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use crate::rows::Row;
+
 /// The SQL in which the two differ.
 pub(crate) struct SqlDialect {
     /// The words that replace `{KEY}`, `{BYTES}`, `{REAL}` and `{BY_KEY}` in a step of the schema.
@@ -33,6 +35,12 @@ pub(crate) enum DatabaseError {
     Silent(String),
     /// It refuses, for any other reason.
     Refused(String),
+}
+
+impl From<record::ReadError> for DatabaseError {
+    fn from(error: record::ReadError) -> DatabaseError {
+        DatabaseError::Refused(error.to_string())
+    }
 }
 
 impl From<String> for DatabaseError {
@@ -74,26 +82,13 @@ impl SqlValue {
         }
     }
 
-    /// The text, if there is one.
-    pub(crate) fn some(&self) -> Option<String> {
+    pub(crate) fn optional_text(&self) -> Option<String> {
         if let SqlValue::Text(text) = self { Some(text.clone()) } else { None }
     }
 
-    pub(crate) fn of(text: Option<&str>) -> SqlValue {
+    pub(crate) fn from_optional(text: Option<&str>) -> SqlValue {
         text.map_or(SqlValue::Nothing, |text| SqlValue::Text(text.into()))
     }
-}
-
-/// A cost as the tables hold it, by keys.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct CostRow {
-    pub run: i64,
-    pub series: i64,
-    pub doubts: i64,
-    pub value: f64,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-    pub cycles: Option<f64>,
 }
 
 /// An open database. Failures are told in its own words.
@@ -119,15 +114,15 @@ pub(crate) trait Backend {
     fn execute(&mut self, statements: &str) -> Result<(), DatabaseError>;
 
     /// One statement with `$1`, `$2`, ... in order, and its rows.
-    fn ask(&mut self, statement: &str, values: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError>;
+    fn query(&mut self, statement: &str, values: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError>;
 
     /// Adds costs.
-    fn add_costs(&mut self, costs: &[CostRow]) -> Result<(), DatabaseError>;
+    fn add_costs(&mut self, costs: &[Row<i64>]) -> Result<(), DatabaseError>;
 
     /// Shows the costs of these runs, or of all.
     fn scan(
         &mut self,
         runs: Option<&[i64]>,
-        each: &mut dyn FnMut(CostRow) -> ControlFlow<()>,
+        each: &mut dyn FnMut(Row<i64>) -> ControlFlow<()>,
     ) -> Result<(), DatabaseError>;
 }

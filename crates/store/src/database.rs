@@ -65,7 +65,7 @@ pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter, skip: usize) -> 
     let condition = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
     let most = filter.newest.map_or(i64::MAX, |most| most.min(i64::MAX as usize) as i64);
     let order = format!(" ORDER BY run.ordered DESC, run.id DESC, run.key DESC LIMIT {most} OFFSET {skip}");
-    Ok(backend.ask(&format!("{HEAD}{condition}{order}"), &values)?.iter().map(|row| head(row)).collect())
+    Ok(backend.query(&format!("{HEAD}{condition}{order}"), &values)?.iter().map(|row| head(row)).collect())
 }
 
 /// Up to five runs whose id begins like this.
@@ -73,7 +73,7 @@ pub(crate) fn beginning(backend: &mut dyn Backend, begin: &str) -> Result<Vec<He
     // Ids are ASCII, so that all that begin like this lie between it and it followed by the last letter.
     let between = format!("{HEAD} WHERE run.id >= $1 AND run.id < $2 ORDER BY run.id LIMIT 5");
     let values = [SqlValue::Text(begin.into()), SqlValue::Text(format!("{begin}~"))];
-    Ok(backend.ask(&between, &values)?.iter().map(|row| head(row)).collect())
+    Ok(backend.query(&between, &values)?.iter().map(|row| head(row)).collect())
 }
 
 fn head(row: &[SqlValue]) -> Head {
@@ -86,7 +86,7 @@ fn head(row: &[SqlValue]) -> Head {
         ordered: text(3),
         howslow: text(4),
         build: text(5),
-        label: row.get(6).and_then(SqlValue::some).map(|label| record::printable(&label)),
+        label: row.get(6).and_then(SqlValue::optional_text).map(|label| record::printable(&label)),
         patterns: serde_json::from_str(&text(7)).unwrap_or_default(),
         full: row.get(8).is_some_and(|cell| cell.number() != 0),
         cycle_ns: row.get(9).map_or(0.0, SqlValue::real),
@@ -103,7 +103,7 @@ fn head(row: &[SqlValue]) -> Head {
 
 /// A document, as it was kept.
 pub(crate) fn document(backend: &mut dyn Backend, run: i64) -> Result<Vec<u8>, DatabaseError> {
-    let rows = backend.ask(&format!("SELECT content FROM document WHERE run = {run}"), &[])?;
+    let rows = backend.query(&format!("SELECT content FROM document WHERE run = {run}"), &[])?;
     match rows.into_iter().next().and_then(|row| row.into_iter().next()) {
         Some(SqlValue::Bytes(content)) => unpacked(&content),
         _ => Err("it has no document for this run".into()),
@@ -153,7 +153,7 @@ pub(crate) struct Keys {
 impl Keys {
     pub(crate) fn read(backend: &mut dyn Backend) -> Result<Keys, DatabaseError> {
         let every = "SELECT key, operation, version, point, estimator, unit, follows_clock FROM series";
-        let series = backend.ask(every, &[])?.into_iter().map(|row| {
+        let series = backend.query(every, &[])?.into_iter().map(|row| {
             let text = |place: usize| row[place].text().to_owned();
             let series = Series {
                 operation: text(1),
@@ -166,7 +166,7 @@ impl Keys {
             (series.with_kept_estimator(row[4].text()), row[0].number())
         });
         let series = series.collect();
-        let doubts = backend.ask("SELECT key, kinds FROM doubts", &[])?;
+        let doubts = backend.query("SELECT key, kinds FROM doubts", &[])?;
         Ok(Keys { series, doubts: doubts.iter().map(|row| (row[1].text().to_owned(), row[0].number())).collect() })
     }
 }
@@ -206,16 +206,9 @@ pub(crate) fn costs(
         let (Some(run), Some(series)) = (place.1, series_places.get(&cost.series)) else {
             return ControlFlow::Continue(());
         };
-        let row = Row {
-            run,
-            series: *series,
-            value: cost.value,
-            low: cost.low.unwrap_or(f64::NEG_INFINITY),
-            high: cost.high.unwrap_or(f64::INFINITY),
-            cycles: cost.cycles.unwrap_or(f64::NAN),
-            doubts: doubt_places.get(&cost.doubts).copied().unwrap_or(0),
-        };
-        each(&table, row)
+        let Row { value, low, high, cycles, .. } = cost;
+        let doubts = doubt_places.get(&cost.doubts).copied().unwrap_or(0);
+        each(&table, Row { run, series: *series, value, low, high, cycles, doubts })
     })?;
     Ok(table)
 }

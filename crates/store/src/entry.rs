@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use record::{Estimate, Figures, Machine, Origin, printable};
+use record::{Estimate, Figures, Machine, Origin, ReadError, printable};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use twox_hash::XxHash3_128;
@@ -11,60 +11,75 @@ use twox_hash::XxHash3_128;
 use crate::id::check_id;
 use crate::rows::Series;
 
-/// One document, ready to be taken in.
+/// What a document says of a run and its costs.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub struct Document {
+    /// The run's id.
     pub id: String,
     /// Tells documents of one id apart: nodes that start together can draw the same letters.
-    pub digest: String,
+    pub(crate) digest: String,
+    /// When it started, RFC 3339, UTC.
     pub started: String,
-    pub finished: String,
-    pub howslow: String,
-    pub build: String,
-    pub label: Option<String>,
-    pub patterns: Vec<String>,
-    pub full: bool,
+    pub(crate) finished: String,
+    pub(crate) howslow: String,
+    pub(crate) build: String,
+    pub(crate) label: Option<String>,
+    pub(crate) patterns: Vec<String>,
+    pub(crate) full: bool,
+    /// The core cycle that prevailed, in ns; 0 if unknown.
     pub cycle_ns: f64,
-    /// Batches taken while the core was undisturbed, as a share of all, if there were any.
-    pub quiet: Option<f64>,
+    /// The share of its batches in which the core was undisturbed, if it says so.
+    pub undisturbed: Option<f64>,
+    /// Where its figures come from.
     pub origin: Origin,
+    /// The machine.
     pub machine: Machine,
-    pub costs: Vec<EntryCost>,
+    /// The costs.
+    pub costs: Vec<DocumentCost>,
 }
 
 /// One cost of a document.
 #[derive(Debug)]
-pub(crate) struct EntryCost {
+pub struct DocumentCost {
+    /// The operation and point, and how the figure was taken.
     pub series: Series,
-    pub figures: [f64; 4],
+    /// The headline figure, net, in the series' unit.
+    pub value: f64,
+    /// Lower end of its 95 % interval; minus infinity if there is none.
+    pub low: f64,
+    /// Upper end of its 95 % interval; infinity if there is none.
+    pub high: f64,
+    /// The headline figure in core cycles.
+    pub cycles: f64,
+    /// The kinds of its doubts with commas between them.
     pub doubts: String,
 }
 
-impl Entry {
+impl Document {
+    /// True if other work ran on purpose.
+    pub fn is_beside_work(&self) -> bool {
+        self.costs.iter().any(|cost| cost.series.beside_work)
+    }
+
     /// Reads a document.
     ///
     /// # Errors
-    /// One sentence, if it is not a whole run that this version of howslow can read.
-    pub(crate) fn read(bytes: &[u8]) -> Result<Entry, String> {
+    /// If it is not a whole run that this version of howslow can read.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Document, ReadError> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err("the file is empty".into());
+            return Err(ReadError::Empty);
         }
-        let text = std::str::from_utf8(bytes).map_err(|_| "not text, so not a run")?;
-        let document: EntryDocument = serde_json::from_str(text).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => format!("not a run: {}", printable(&error.to_string())),
-            _ => format!("not a whole JSON document (damaged or truncated?): {error}"),
+        let document: RunPart = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => ReadError::Malformed(printable(&error.to_string())),
+            _ => ReadError::Damaged(error),
         })?;
-        if !["howslow-run/1", record::SCHEMA].contains(&document.schema.as_str()) {
-            return Err(format!(
-                "its schema is {}, which this version of howslow does not read",
-                printable(&document.schema)
-            ));
+        if ![record::OLDER_SCHEMA, record::SCHEMA].contains(&document.schema.as_str()) {
+            return Err(ReadError::Schema { found: printable(&document.schema) });
         }
-        check_id(&document.id).map_err(|error| error.to_string())?;
-        let quiet = record::undisturbed(&document.noise.cpus);
-        let mut costs = document.costs.into_iter().map(CostPart::entry).collect::<Result<Vec<_>, _>>()?;
+        check_id(&document.id).map_err(|error| ReadError::Malformed(error.to_string()))?;
+        let mut costs = document.costs.into_iter().map(CostPart::cost).collect::<Result<Vec<_>, _>>()?;
         costs.iter_mut().for_each(|cost| cost.series.beside_work = !document.settings.beside.is_empty());
-        Ok(Entry {
+        Ok(Document {
             digest: digest(bytes),
             id: document.id,
             started: printable(&document.started),
@@ -75,7 +90,7 @@ impl Entry {
             patterns: document.settings.patterns.iter().map(|pattern| printable(pattern)).collect(),
             full: document.settings.full,
             cycle_ns: document.noise.cycle_ns,
-            quiet,
+            undisturbed: record::undisturbed(&document.noise.cpus),
             origin: document.origin,
             machine: document.machine,
             costs,
@@ -84,7 +99,7 @@ impl Entry {
 }
 
 #[derive(Deserialize)]
-struct EntryDocument {
+struct RunPart {
     schema: String,
     id: String,
     started: String,
@@ -139,14 +154,12 @@ struct CostPart {
 }
 
 impl CostPart {
-    fn entry(self) -> Result<EntryCost, String> {
+    fn cost(self) -> Result<DocumentCost, ReadError> {
         let operation = printable(&self.operation);
         let Figures { low, high, .. } = self.net_ns;
         if operation.is_empty() || low > high {
-            return Err(format!(
-                "breaks the format: {operation}{}",
-                if low > high { ": low is above high" } else { "" }
-            ));
+            let why = if low > high { ": low is above high" } else { "" };
+            return Err(ReadError::Malformed(format!("{operation}{why}")));
         }
         let mut kinds: Vec<String> = self.doubts.iter().map(DoubtPart::kinds).collect();
         kinds.sort();
@@ -160,8 +173,8 @@ impl CostPart {
             unit: "ns".into(),
             follows_clock: self.follows_clock,
         };
-        let figures = [self.net_ns.get(self.headline).0, low.0, high.0, self.cycles];
-        Ok(EntryCost { series, figures, doubts: kinds.join(",") })
+        let (value, cycles) = (self.net_ns.get(self.headline).0, self.cycles);
+        Ok(DocumentCost { series, value, low: low.0, high: high.0, cycles, doubts: kinds.join(",") })
     }
 }
 
@@ -189,7 +202,6 @@ impl DoubtPart {
     }
 }
 
-/// A point as its text.
 struct PointText(String);
 
 impl<'de> Deserialize<'de> for PointText {

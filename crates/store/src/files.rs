@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::entry::{Entry, digest};
+use record::ReadError;
+
+use crate::entry::{Document, digest};
 use crate::error::StoreError;
 use crate::head::Head;
 use crate::id::{check_id, is_id};
@@ -98,13 +100,13 @@ pub(crate) fn costs(
     sort(&mut heads);
     heads.truncate(filter.newest.unwrap_or(usize::MAX));
     // Everything is read twice, because the lists are complete before the first row is shown.
-    let read = |head: &Head| document(&head.path).ok().and_then(|document| Entry::read(&document).ok());
+    let read = |head: &Head| document(&head.path).ok().and_then(|document| Document::read(&document).ok());
     let costs = |head: &Head| read(head).into_iter().flat_map(|entry| entry.costs).filter(|cost| wanted(&cost.series));
     let (mut series, mut doubts) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
     let mut machines = Vec::new();
     for head in &mut heads {
         let entry = read(head);
-        head.undisturbed = entry.as_ref().and_then(|entry| entry.quiet);
+        head.undisturbed = entry.as_ref().and_then(|entry| entry.undisturbed);
         let (machine, costs) = entry.map(|entry| (entry.machine, entry.costs)).unwrap_or_default();
         machines.push(Arc::new(machine));
         for cost in costs.into_iter().filter(|cost| wanted(&cost.series)) {
@@ -122,9 +124,7 @@ pub(crate) fn costs(
             else {
                 continue;
             };
-            let [value, low, high, cycles] = cost.figures;
-            let row = Row { run, series: series as u32, value, low, high, cycles, doubts: doubts as u32 };
-            if each(&table, row).is_break() {
+            if each(&table, cost.row(run, series as u32, doubts as u32)).is_break() {
                 return table;
             }
         }
@@ -135,9 +135,9 @@ pub(crate) fn costs(
 /// The bytes of a document's file.
 ///
 /// # Errors
-/// One sentence.
-pub(crate) fn document(path: &Path) -> Result<Vec<u8>, String> {
+/// If it cannot be read.
+pub(crate) fn document(path: &Path) -> Result<Vec<u8>, ReadError> {
     /// Larger files are no runs.
     const MOST: u64 = 256 << 20;
-    record::read_input(path, MOST).map_err(|error| format!("cannot read the file: {error}"))
+    Ok(record::read_input(path, MOST)?)
 }

@@ -7,12 +7,12 @@ use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use record::Machine;
+use record::{Machine, ReadError};
 
-use crate::backend::{Backend, CostRow, DatabaseError, SqlValue};
+use crate::backend::{Backend, DatabaseError, SqlValue};
 use crate::database::{Keys, packed};
-use crate::entry::{Entry, state_of};
-use crate::rows::Series;
+use crate::entry::{Document, state_of};
+use crate::rows::{Row, Series};
 
 /// Documents in one transaction: enough that the wait for the device is short beside the writing.
 const BATCH: usize = 64;
@@ -21,13 +21,13 @@ const WAITING: usize = 24;
 
 /// A document with its bytes, compressed.
 pub(crate) struct Ready {
-    pub entry: Entry,
+    pub entry: Document,
     pub content: Vec<u8>,
 }
 
 impl Ready {
-    pub(crate) fn of(document: &[u8]) -> Result<Ready, String> {
-        Ok(Ready { entry: Entry::read(document)?, content: packed(document) })
+    pub(crate) fn of(document: &[u8]) -> Result<Ready, ReadError> {
+        Ok(Ready { entry: Document::read(document)?, content: packed(document) })
     }
 }
 
@@ -74,13 +74,14 @@ fn insert_all(
     for Ready { entry, content } in ready {
         let machine = machine_key(backend, &entry.machine)?;
         let Some(run) = add_run(backend, entry, machine)? else {
-            let ask = "SELECT key FROM run WHERE id = $1 AND digest = $2";
-            let rows = backend.ask(ask, &[SqlValue::Text(entry.id.clone()), SqlValue::Text(entry.digest.clone())])?;
+            let find = "SELECT key FROM run WHERE id = $1 AND digest = $2";
+            let rows =
+                backend.query(find, &[SqlValue::Text(entry.id.clone()), SqlValue::Text(entry.digest.clone())])?;
             kept.push(ImportOutcome::Known(rows.first().map_or(0, |row| row[0].number())));
             continue;
         };
         let document = [SqlValue::Whole(run), SqlValue::Bytes(content.clone())];
-        backend.ask("INSERT INTO document (run, content) VALUES ($1, $2)", &document)?;
+        backend.query("INSERT INTO document (run, content) VALUES ($1, $2)", &document)?;
         add_costs(&mut costs, run, entry, keys);
         kept.push(ImportOutcome::New(run));
     }
@@ -117,11 +118,11 @@ fn learn(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<
             ];
             let add = "INSERT INTO series (operation, version, point, estimator, unit, follows_clock) \
                 VALUES ($1, $2, $3, $4, $5, $6) RETURNING key";
-            keys.series.insert(cost.series.clone(), first(backend.ask(add, &values)?)?);
+            keys.series.insert(cost.series.clone(), first(backend.query(add, &values)?)?);
         }
         if !keys.doubts.contains_key(&cost.doubts) {
             let add = "INSERT INTO doubts (kinds) VALUES ($1) RETURNING key";
-            let key = first(backend.ask(add, &[SqlValue::Text(cost.doubts.clone())])?)?;
+            let key = first(backend.query(add, &[SqlValue::Text(cost.doubts.clone())])?)?;
             keys.doubts.insert(cost.doubts.clone(), key);
         }
     }
@@ -139,12 +140,12 @@ fn first(rows: Vec<Vec<SqlValue>>) -> Result<i64, DatabaseError> {
 fn machine_key(backend: &mut dyn Backend, machine: &Machine) -> Result<i64, DatabaseError> {
     let state = state_of(machine);
     let find = "SELECT key FROM machine WHERE state = $1";
-    if let Some(row) = backend.ask(find, &[SqlValue::Text(state.clone())])?.first() {
+    if let Some(row) = backend.query(find, &[SqlValue::Text(state.clone())])?.first() {
         return Ok(row[0].number());
     }
     backend.hold_alone()?;
     let text = |text: &str| SqlValue::Text(record::printable(text));
-    let some = |text: Option<&str>| SqlValue::of(text.map(record::printable).as_deref());
+    let some = |text: Option<&str>| SqlValue::from_optional(text.map(record::printable).as_deref());
     let Machine { host, cpu, memory, kernel, virtualization, .. } = machine;
     let mitigations: Vec<String> = kernel.mitigations.iter().map(|(what, how)| format!("{what}: {how}")).collect();
     let values = [
@@ -170,8 +171,8 @@ fn machine_key(backend: &mut dyn Backend, machine: &Machine) -> Result<i64, Data
         ("libc", text(&machine.libc)),
     ];
     let add = insertion("machine", &values, " ON CONFLICT (state) DO NOTHING");
-    backend.ask(&add, &values.map(|(_, value)| value))?;
-    first(backend.ask(find, &[SqlValue::Text(state)])?)
+    backend.query(&add, &values.map(|(_, value)| value))?;
+    first(backend.query(find, &[SqlValue::Text(state)])?)
 }
 
 /// `INSERT INTO table (a, b) VALUES ($1, $2)`, and what follows.
@@ -182,7 +183,7 @@ fn insertion(table: &str, values: &[(&str, SqlValue)], end: &str) -> String {
 }
 
 /// Adds a run. `None` if this document is there already.
-fn add_run(backend: &mut dyn Backend, entry: &Entry, machine: i64) -> Result<Option<i64>, DatabaseError> {
+fn add_run(backend: &mut dyn Backend, entry: &Document, machine: i64) -> Result<Option<i64>, DatabaseError> {
     let text = |text: &str| SqlValue::Text(text.to_owned());
     let kept = format!("{:.0}", Timestamp::now());
     let values = [
@@ -196,29 +197,26 @@ fn add_run(backend: &mut dyn Backend, entry: &Entry, machine: i64) -> Result<Opt
         ("machine", SqlValue::Whole(machine)),
         ("howslow", text(&entry.howslow)),
         ("build", text(&entry.build)),
-        ("label", SqlValue::of(entry.label.as_deref())),
+        ("label", SqlValue::from_optional(entry.label.as_deref())),
         ("patterns", SqlValue::Text(serde_json::to_string(&entry.patterns).unwrap_or_default())),
         ("is_full", SqlValue::Whole(entry.full.into())),
         ("cycle_ns", SqlValue::Real(entry.cycle_ns)),
-        ("quiet", SqlValue::Real(entry.quiet.unwrap_or(0.0))),
+        ("quiet", SqlValue::Real(entry.undisturbed.unwrap_or(0.0))),
     ];
     let add = insertion("run", &values, " ON CONFLICT (id, digest) DO NOTHING RETURNING key");
-    let rows = backend.ask(&add, &values.map(|(_, value)| value))?;
+    let rows = backend.query(&add, &values.map(|(_, value)| value))?;
     Ok(rows.first().map(|row| row[0].number()))
 }
 
-fn add_costs(costs: &mut Vec<CostRow>, run: i64, entry: &Entry, keys: &Keys) {
+fn add_costs(costs: &mut Vec<Row<i64>>, run: i64, entry: &Document, keys: &Keys) {
     let mut seen = HashSet::new();
-    let finite = |figure: f64| figure.is_finite().then_some(figure);
     for cost in &entry.costs {
         let (Some(&series), Some(&doubts)) = (keys.series.get(&cost.series), keys.doubts.get(&cost.doubts)) else {
             continue;
         };
-        let [value, low, high, cycles] = cost.figures;
         // A document that names a cost twice keeps its first one here.
         if seen.insert(series) {
-            let [low, high, cycles] = [low, high, cycles].map(finite);
-            costs.push(CostRow { run, series, doubts, value, low, high, cycles });
+            costs.push(cost.row(run, series, doubts));
         }
     }
 }
@@ -229,7 +227,7 @@ pub(crate) struct Imported {
     /// The files whose documents are in the store now, with their numbers.
     pub kept: Vec<(PathBuf, ImportOutcome)>,
     /// The files that are no runs, each with the reason.
-    pub refused: Vec<(PathBuf, String)>,
+    pub refused: Vec<(PathBuf, ReadError)>,
     /// Files that were left for later, because the time was up.
     pub left: usize,
 }
@@ -244,7 +242,7 @@ pub(crate) fn take_in(
     deadline: Option<Instant>,
 ) -> Result<Imported, DatabaseError> {
     let next = Mutex::new(files.iter());
-    let (give, take) = sync_channel::<(PathBuf, Result<Ready, String>)>(WAITING);
+    let (give, take) = sync_channel::<(PathBuf, Result<Ready, ReadError>)>(WAITING);
     let readers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
     std::thread::scope(|scope| {
         for _ in 0..readers.min(files.len()) {
@@ -294,7 +292,7 @@ fn is_gone(file: &Path) -> bool {
     std::fs::symlink_metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-fn read(file: &Path) -> Result<Ready, String> {
+fn read(file: &Path) -> Result<Ready, ReadError> {
     let bytes = crate::files::document(file)?;
     Ready::of(&bytes)
 }

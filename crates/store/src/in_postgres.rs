@@ -17,8 +17,9 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type};
 use tokio_postgres::{Client, Column, Config, Statement};
 
-use crate::backend::{Backend, CostRow, DatabaseError, SqlDialect, SqlValue};
+use crate::backend::{Backend, DatabaseError, SqlDialect, SqlValue};
 use crate::postgres_url::PostgresUrl;
+use crate::rows::Row;
 use encryption::Encryption;
 use verified::connector;
 
@@ -199,7 +200,7 @@ impl Session {
         within(self.silence, self.client()?.batch_execute(statements)).await
     }
 
-    async fn ask(&mut self, statement: &str, wanted: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
+    async fn query(&mut self, statement: &str, wanted: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
         let prepared = match self.statements.get(statement) {
             Some(prepared) => prepared.clone(),
             None => within(self.silence, self.client()?.prepare(statement)).await?,
@@ -210,12 +211,12 @@ impl Session {
         rows.iter().map(values).collect::<Result<_, _>>().map_err(|error| words(&error))
     }
 
-    async fn add_costs(&mut self, costs: &[CostRow]) -> Result<(), DatabaseError> {
+    async fn add_costs(&mut self, costs: &[Row<i64>]) -> Result<(), DatabaseError> {
         let copy = format!("COPY cost ({COLUMNS}) FROM STDIN BINARY");
         let copy = within(self.silence, self.client()?.copy_in(&copy)).await?;
         let mut writer = pin!(BinaryCopyInWriter::new(copy, &TYPES));
         for cost in costs {
-            let CostRow { run, series, doubts, value, low, high, cycles } = cost;
+            let (Row { run, series, doubts, value, .. }, [low, high, cycles]) = (cost, &cost.ends());
             within(self.silence, writer.as_mut().write(&[run, series, doubts, value, low, high, cycles])).await?;
         }
         within(self.silence, writer.as_mut().finish()).await.map(|_| ())
@@ -224,22 +225,15 @@ impl Session {
     async fn scan(
         &mut self,
         runs: &str,
-        each: &mut dyn FnMut(CostRow) -> ControlFlow<()>,
+        each: &mut dyn FnMut(Row<i64>) -> ControlFlow<()>,
     ) -> Result<(), DatabaseError> {
         let copy = format!("COPY (SELECT {COLUMNS} FROM cost{runs}) TO STDOUT BINARY");
         let copy = within(self.silence, self.client()?.copy_out(&copy)).await?;
         let mut rows = pin!(BinaryCopyOutStream::new(copy, &TYPES));
         while let Some(row) = within(self.silence, rows.try_next()).await? {
             let cost = || {
-                Ok(CostRow {
-                    run: row.try_get(0)?,
-                    series: row.try_get(1)?,
-                    doubts: row.try_get(2)?,
-                    value: row.try_get(3)?,
-                    low: row.try_get(4)?,
-                    high: row.try_get(5)?,
-                    cycles: row.try_get(6)?,
-                })
+                let keys = [row.try_get(0)?, row.try_get(1)?, row.try_get(2)?];
+                Ok(Row::kept(keys, row.try_get(3)?, [row.try_get(4)?, row.try_get(5)?, row.try_get(6)?]))
             };
             if each(cost().map_err(|error| words(&error))?).is_break() {
                 break;
@@ -291,12 +285,12 @@ impl Backend for Postgres {
         self.session.given_up(done)
     }
 
-    fn ask(&mut self, statement: &str, values: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
-        let done = self.runtime.block_on(self.session.ask(statement, values));
+    fn query(&mut self, statement: &str, values: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
+        let done = self.runtime.block_on(self.session.query(statement, values));
         self.session.given_up(done)
     }
 
-    fn add_costs(&mut self, costs: &[CostRow]) -> Result<(), DatabaseError> {
+    fn add_costs(&mut self, costs: &[Row<i64>]) -> Result<(), DatabaseError> {
         let done = self.runtime.block_on(self.session.add_costs(costs));
         self.session.given_up(done)
     }
@@ -304,7 +298,7 @@ impl Backend for Postgres {
     fn scan(
         &mut self,
         runs: Option<&[i64]>,
-        each: &mut dyn FnMut(CostRow) -> ControlFlow<()>,
+        each: &mut dyn FnMut(Row<i64>) -> ControlFlow<()>,
     ) -> Result<(), DatabaseError> {
         let some = runs.map(|runs| {
             let runs: Vec<String> = runs.iter().map(i64::to_string).collect();

@@ -9,7 +9,8 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 
-use crate::backend::{Backend, CostRow, DatabaseError, SqlDialect, SqlValue};
+use crate::backend::{Backend, DatabaseError, SqlDialect, SqlValue};
+use crate::rows::Row;
 
 /// How long a writer waits for others: twenty that write one after another need a few seconds on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -83,20 +84,13 @@ fn rows(
     connection: &Connection,
     statement: &str,
     run: Option<i64>,
-    each: &mut dyn FnMut(CostRow) -> ControlFlow<()>,
+    each: &mut dyn FnMut(Row<i64>) -> ControlFlow<()>,
 ) -> rusqlite::Result<ControlFlow<()>> {
     let mut statement = connection.prepare_cached(statement)?;
     let mut rows = statement.query(params_from_iter(run))?;
     while let Some(row) = rows.next()? {
-        let cost = CostRow {
-            run: row.get(0)?,
-            series: row.get(1)?,
-            doubts: row.get(2)?,
-            value: row.get(3)?,
-            low: row.get(4)?,
-            high: row.get(5)?,
-            cycles: row.get(6)?,
-        };
+        let keys = [row.get(0)?, row.get(1)?, row.get(2)?];
+        let cost = Row::kept(keys, row.get(3)?, [row.get(4)?, row.get(5)?, row.get(6)?]);
         if each(cost).is_break() {
             return Ok(ControlFlow::Break(()));
         }
@@ -137,8 +131,8 @@ impl Backend for Sqlite {
         self.0.execute_batch(statements).map_err(described)
     }
 
-    fn ask(&mut self, statement: &str, values: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
-        let ask = || {
+    fn query(&mut self, statement: &str, values: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
+        let query = || {
             let mut statement = self.0.prepare_cached(statement)?;
             let columns = statement.column_count();
             let mut rows = statement.query(params_from_iter(values))?;
@@ -148,16 +142,16 @@ impl Backend for Sqlite {
             }
             Ok(found)
         };
-        ask().map_err(described)
+        query().map_err(described)
     }
 
-    fn add_costs(&mut self, costs: &[CostRow]) -> Result<(), DatabaseError> {
+    fn add_costs(&mut self, costs: &[Row<i64>]) -> Result<(), DatabaseError> {
         let add = || {
             let mut statement = self.0.prepare_cached(
                 "INSERT INTO cost (run, series, doubts, value, low, high, cycles) VALUES (?, ?, ?, ?, ?, ?, ?)",
             )?;
             for cost in costs {
-                let CostRow { run, series, doubts, value, low, high, cycles } = *cost;
+                let (Row { run, series, doubts, value, .. }, [low, high, cycles]) = (*cost, cost.ends());
                 statement.execute((run, series, doubts, value, low, high, cycles))?;
             }
             Ok(())
@@ -168,7 +162,7 @@ impl Backend for Sqlite {
     fn scan(
         &mut self,
         runs: Option<&[i64]>,
-        each: &mut dyn FnMut(CostRow) -> ControlFlow<()>,
+        each: &mut dyn FnMut(Row<i64>) -> ControlFlow<()>,
     ) -> Result<(), DatabaseError> {
         let Some(runs) = runs else { return rows(&self.0, SCAN, None, each).map(|_| ()).map_err(described) };
         for run in runs {

@@ -12,23 +12,25 @@ pub(crate) fn machines(backend: &mut dyn Backend) -> Result<HashMap<i64, Arc<Mac
     let every = "SELECT key, host, architecture, cpu_model, microarchitecture, signature, microcode, cpus, memory_bytes, \
         hypervisor, container, kernel, kernel_version, command_line, mitigations, clock_source, governor, huge_pages, libc \
         FROM machine";
-    Ok(backend.ask(every, &[])?.iter().map(|row| (row[0].number(), Arc::new(machine(row)))).collect())
+    Ok(backend.query(every, &[])?.iter().map(|row| (row[0].number(), Arc::new(machine(row)))).collect())
 }
 
 fn machine(row: &[SqlValue]) -> Machine {
     let text = |place: usize| row[place].text().to_owned();
-    let mut machine = Machine { host: row[1].some().filter(|host| !host.is_empty()), ..Machine::default() };
+    let mut machine = Machine { host: row[1].optional_text().filter(|host| !host.is_empty()), ..Machine::default() };
     machine.architecture = text(2);
-    (machine.cpu.model, machine.cpu.microarchitecture, machine.cpu.signature) = (text(3), row[4].some(), text(5));
-    machine.cpu.microcode = row[6].some();
+    (machine.cpu.model, machine.cpu.microarchitecture, machine.cpu.signature) =
+        (text(3), row[4].optional_text(), text(5));
+    machine.cpu.microcode = row[6].optional_text();
     machine.cpu.online = u32::try_from(row[7].number()).unwrap_or_default();
     machine.memory.total = Bytes(u64::try_from(row[8].number()).unwrap_or_default());
-    (machine.virtualization.hypervisor, machine.virtualization.container) = (row[9].some(), row[10].some());
+    (machine.virtualization.hypervisor, machine.virtualization.container) =
+        (row[9].optional_text(), row[10].optional_text());
     (machine.kernel.release, machine.kernel.version, machine.kernel.command_line) =
-        (text(11), text(12), row[13].some());
+        (text(11), text(12), row[13].optional_text());
     machine.kernel.mitigations = mitigations(row[14].text());
-    (machine.clock_source, machine.cpu.frequency.governor) = (row[15].some(), row[16].some());
-    (machine.memory.transparent_huge_pages, machine.libc) = (row[17].some(), text(18));
+    (machine.clock_source, machine.cpu.frequency.governor) = (row[15].optional_text(), row[16].optional_text());
+    (machine.memory.transparent_huge_pages, machine.libc) = (row[17].optional_text(), text(18));
     machine
 }
 

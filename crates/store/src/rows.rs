@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use record::Machine;
 
+use crate::entry::DocumentCost;
 use crate::head::Head;
 
 /// Which runs are meant. An empty filter means all.
@@ -72,13 +73,13 @@ impl Series {
     }
 }
 
-/// One cost of one run. `run` and `series` are places in the lists of the [`CostTable`].
+/// One cost of one run. `run`, `series` and `doubts` are places in the lists of the [`CostTable`], or keys in a database.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
-    /// The run, as a place in the table's list of runs.
-    pub run: u32,
-    /// The operation and point, as a place in the table's list of series.
-    pub series: u32,
+pub struct Row<Place = u32> {
+    /// The run.
+    pub run: Place,
+    /// The operation and point.
+    pub series: Place,
     /// The headline figure, net, in the series' unit.
     pub value: f64,
     /// Lower end of its 95 % interval; minus infinity if there is none.
@@ -87,8 +88,31 @@ pub struct Row {
     pub high: f64,
     /// The headline figure in core cycles; not a number if unknown.
     pub cycles: f64,
-    /// Its doubts, as a place in the table's list of doubts, whose first is empty.
-    pub doubts: u32,
+    /// Its doubts. The first of a table's list is empty.
+    pub doubts: Place,
+}
+
+#[cfg(any(feature = "database", feature = "team"))]
+impl Row<i64> {
+    /// From what a database holds: keys, the value, and low, high and cycles if they are known.
+    pub(crate) fn kept([run, series, doubts]: [i64; 3], value: f64, ends: [Option<f64>; 3]) -> Row<i64> {
+        let [low, high, cycles] = ends;
+        let (low, high) = (low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY));
+        Row { run, series, value, low, high, cycles: cycles.unwrap_or(f64::NAN), doubts }
+    }
+
+    /// Low, high and cycles as a database holds them.
+    pub(crate) fn ends(&self) -> [Option<f64>; 3] {
+        [self.low, self.high, self.cycles].map(|figure| figure.is_finite().then_some(figure))
+    }
+}
+
+impl DocumentCost {
+    /// The cost as a row.
+    pub(crate) fn row<Place>(&self, run: Place, series: Place, doubts: Place) -> Row<Place> {
+        let DocumentCost { value, low, high, cycles, .. } = *self;
+        Row { run, series, value, low, high, cycles, doubts }
+    }
 }
 
 /// What the places in a [`Row`] mean. Complete before the first row is shown.

@@ -46,10 +46,10 @@ pub(crate) fn migrate(backend: &mut dyn Backend) -> Result<(), DatabaseError> {
 
 /// The number of steps that are done.
 fn steps_done(backend: &mut dyn Backend) -> Result<i64, DatabaseError> {
-    if number(backend.ask(backend.dialect().count_tables, &[SqlValue::Text(DONE.into())])?) == 0 {
+    if number(backend.query(backend.dialect().count_tables, &[SqlValue::Text(DONE.into())])?) == 0 {
         return Ok(0);
     }
-    Ok(number(backend.ask(&format!("SELECT CAST(coalesce(max(version), 0) AS BIGINT) FROM {DONE}"), &[])?))
+    Ok(number(backend.query(&format!("SELECT CAST(coalesce(max(version), 0) AS BIGINT) FROM {DONE}"), &[])?))
 }
 
 fn number(rows: Vec<Vec<SqlValue>>) -> i64 {

@@ -92,13 +92,13 @@ impl Store {
         let mut taken = Taken::default();
         for path in files {
             let entry = crate::files::document(path)
-                .and_then(|document| Ok((crate::entry::Entry::read(&document)?.id, document)));
+                .and_then(|document| Ok((crate::entry::Document::read(&document)?.id, document)));
             match entry {
                 Ok((id, document)) => {
                     self.files().keep(&id, &document)?;
                     taken.new += 1;
                 }
-                Err(why) => taken.refused.push((path.clone(), why)),
+                Err(why) => taken.refused.push((path.clone(), why.to_string())),
             }
         }
         Ok(taken)
@@ -130,7 +130,8 @@ fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, StoreError> {
 
 fn taken(imported: &Imported) -> Taken {
     let new = imported.kept.iter().filter(|(_, kept)| kept.is_new()).count();
-    Taken { new, known: imported.kept.len() - new, refused: imported.refused.clone(), left: imported.left }
+    let refused = imported.refused.iter().map(|(path, why)| (path.clone(), why.to_string())).collect();
+    Taken { new, known: imported.kept.len() - new, refused, left: imported.left }
 }
 
 fn described(imported: &Imported, away: usize, place: &str, folder: &Path, keeps: bool) -> Option<String> {

@@ -36,7 +36,6 @@ pub(super) fn effort(rates: &Rates) -> f64 {
     levels * places.powi(3)
 }
 
-/// The steady state.
 pub(super) fn solve(rates: &Rates) -> SteadyState {
     let mut steady = Steady::new(rates);
     for (present, level) in probabilities(rates) {

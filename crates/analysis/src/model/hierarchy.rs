@@ -17,7 +17,6 @@ pub(super) fn effort(rates: &Rates) -> f64 {
     if rates.other_s > 0.0 && rates.waits_for_pages() { most.powi(3) / 6.0 } else { most.powi(2) / 2.0 }
 }
 
-/// The steady state.
 pub(super) fn solve(rates: &Rates) -> SteadyState {
     let most = rates.most_eligible();
     let inner: Vec<Inside> = (1..=most).map(|eligible| inside(rates, eligible)).collect();

@@ -247,7 +247,6 @@ pub fn bottleneck(system: &System) -> Result<Bottleneck, ModelError> {
     Ok(Bottleneck { resource, gains, bounds: bounds(system)? })
 }
 
-/// A system with 1 % more of a resource.
 fn with_more(system: &System, resource: Resource) -> System {
     const LESS: f64 = 1.0 / 1.01;
     let mut more = system.clone();

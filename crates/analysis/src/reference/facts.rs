@@ -14,7 +14,6 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// The hypervisor, if there is one.
     pub(super) fn hypervisor(&self) -> Option<&'a str> {
         self.machine.virtualization.hypervisor.as_deref()
     }

@@ -11,7 +11,6 @@ use std::sync::LazyLock;
 use super::data::StudyData;
 use super::definition::Study;
 
-/// The study.
 pub(super) static STUDY: Study = Study {
     name: "core",
     title: "Effect of Core Size upon System Performance",

@@ -80,7 +80,6 @@ impl StudyData {
         data
     }
 
-    /// The tables of a kind.
     pub(super) fn tables(&self, kind: &str) -> impl Iterator<Item = &DataTable> {
         self.tables.get(kind).into_iter().flatten()
     }

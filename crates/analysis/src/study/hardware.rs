@@ -10,7 +10,6 @@ mod parts;
 use super::definition::Study;
 use crate::derived::{Part, Route};
 
-/// The study.
 pub(super) const STUDY: Study = Study {
     name: "6180",
     title: "Measurements of Hardware Speed of the 6180",

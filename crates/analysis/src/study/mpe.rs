@@ -10,7 +10,6 @@ mod readers;
 use super::definition::{SlowCosts, Study};
 use crate::derived::Part;
 
-/// The study.
 pub(super) const STUDY: Study = Study {
     name: "mpe",
     title: "MPE/iX and Performance",

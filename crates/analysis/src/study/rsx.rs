@@ -11,7 +11,6 @@ use super::table::{Curve, Curves};
 use crate::derived::{DERIVATIONS, Part, Route, net};
 use crate::statistics::Interval;
 
-/// The study.
 pub(super) const RSX: Study = Study {
     name: "rsx",
     title: "How Fast (Slow) Is RSX?",

@@ -4,7 +4,6 @@ mod tables;
 
 use super::definition::Study;
 
-/// The study.
 pub(super) static STUDY: Study = Study {
     name: "vax",
     title: "The VAX CPU",

@@ -103,7 +103,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 /// What both kinds of numbers can do.
 trait Convertible: Copy + Debug + Display + FromStr + PartialEq + 'static {
-    /// All of its bits.
     fn bits(self) -> u64;
 }
 

@@ -178,7 +178,6 @@ struct HolderRecord {
     end: u64,
 }
 
-/// A lock and what it guards.
 #[derive(Default)]
 struct LockGuarded<L> {
     lock: Apart<L>,

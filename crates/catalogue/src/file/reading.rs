@@ -49,7 +49,6 @@ const RECORD: Axis = bytes("record", &[Number(80), Number(256), Number(4 * KIB),
     .in_steps(8, 8, 16 * MIB);
 /// The same of whole blocks of a device.
 const BLOCKS: Axis = RECORD.in_steps(4 * KIB, 4 * KIB, 16 * MIB);
-/// Bytes of the file.
 const FILE: Axis = bytes("file", &[Number(SMALL), Number(16 * MIB), Number(LARGE), Number(256 * MIB)])
     .headline(&[Number(256 * MIB)])
     .in_steps(4 * KIB, 64 * KIB, 1024 * MIB);

@@ -29,7 +29,6 @@ const ORDER: Axis = word("order", &[Word("sequential"), Word("random")]).headlin
 const RECORD: Axis = bytes("record", &[Number(4 * KIB), Number(128 * KIB), Number(MIB)])
     .headline(&[Number(128 * KIB)])
     .in_steps(4 * KIB, 4 * KIB, 16 * MIB);
-/// Bytes of the file.
 const FILE: Axis = bytes("file", &[Number(MIB), Number(64 * MIB)]).headline(&[Number(64 * MIB)]).in_steps(
     4 * KIB,
     64 * KIB,

@@ -23,7 +23,6 @@ impl Computing {
         Computing { steps, value: seed, expected: seed }
     }
 
-    /// One unit.
     #[inline(never)]
     pub(crate) fn unit(&mut self) {
         let mut value = self.value;
@@ -76,7 +75,6 @@ impl Passing {
         Passing { words: vec![1; bytes / size_of::<u64>()], passes, all: 0 }
     }
 
-    /// One unit.
     #[inline(never)]
     pub(crate) fn unit(&mut self) {
         for _ in 0..self.passes {

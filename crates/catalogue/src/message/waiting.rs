@@ -42,7 +42,7 @@ enum By {
 /// and does. It sleeps between batches, or it would run beside the clock's checks.
 #[derive(Default)]
 struct QuestionBoard {
-    asked: AtomicU32,
+    question_number: AtomicU32,
     answered: AtomicU32,
     playing: AtomicU32,
     watching: AtomicU32,
@@ -59,8 +59,8 @@ impl QuestionBoard {
                 let _ = wait(&self.playing, Flags::empty(), 0, None);
             }
             self.watching.store(1, Ordering::Release);
-            let asked = self.asked.load(Ordering::Acquire);
-            if asked == done {
+            let question_number = self.question_number.load(Ordering::Acquire);
+            if question_number == done {
                 std::hint::spin_loop();
                 continue;
             }
@@ -68,8 +68,8 @@ impl QuestionBoard {
             while start.elapsed() < work {
                 std::hint::spin_loop();
             }
-            done = asked;
-            self.answered.store(asked, Ordering::Release);
+            done = question_number;
+            self.answered.store(question_number, Ordering::Release);
             if by == By::Blocking {
                 wake(&self.answered, Flags::empty(), 1)?;
             }
@@ -116,7 +116,7 @@ fn waits(setting: &Setting, by: By) -> Result<Loop, Failure> {
     let waiting = repeat(move || {
         let _alive = &partner;
         question = question.wrapping_add(1);
-        board.asked.store(question, Ordering::Release);
+        board.question_number.store(question, Ordering::Release);
         board.wait_for(question, by)
     });
     Ok(waiting.before(move |_| before.play(1)).verify(move |_| after.play(0)))

@@ -64,18 +64,18 @@ impl Emulated {
         let server = setting.partner(setting.cpu(), become_server)?;
         let mut emulated = Emulated { stream: BufReader::new(ours), _server: server };
         let files: Vec<RawFd> = guest.files.iter().map(AsRawFd::as_raw_fd).collect();
-        let ready = emulated.asked::<Ready>(&(guest.name, &guest.memory, files));
+        let ready = emulated.request::<Ready>(&(guest.name, &guest.memory, files));
         ready.map_err(|_| cannot_run(&emulator, &executable))??;
         Ok(emulated)
     }
 
     /// Runs this number of steps. Returns the time they took in the server, and the sum of their results.
     pub(super) fn batch(&mut self, times: u64) -> Answer {
-        self.asked::<Answer>(&times)?
+        self.request::<Answer>(&times)?
     }
 
-    fn asked<T: DeserializeOwned>(&mut self, question: &impl Serialize) -> Result<T, Failure> {
-        say(self.stream.get_ref(), question)?;
+    fn request<T: DeserializeOwned>(&mut self, question: &impl Serialize) -> Result<T, Failure> {
+        send_line(self.stream.get_ref(), question)?;
         hear(&mut self.stream)?.ok_or_else(|| Failure::wrong("the emulated program has ended"))
     }
 }
@@ -87,7 +87,6 @@ fn emulator() -> Result<PathBuf, Failure> {
     installed.ok_or_else(|| Failure::skip(format!("{} is not installed", names[0]), "apt-get install qemu-user"))
 }
 
-/// This executable.
 fn executable() -> Result<PathBuf, Failure> {
     let path = std::env::current_exe().ok().filter(|path| path.is_file());
     path.ok_or_else(|| {
@@ -101,7 +100,7 @@ fn cannot_run(emulator: &Path, executable: &Path) -> Failure {
 }
 
 /// Sends one line of JSON. A peer that has ended is an error and no signal.
-fn say(stream: &UnixStream, what: &impl Serialize) -> Result<(), Failure> {
+fn send_line(stream: &UnixStream, what: &impl Serialize) -> Result<(), Failure> {
     let mut line = serde_json::to_vec(what).map_err(std::io::Error::from)?;
     line.push(b'\n');
     let mut rest = line.as_slice();
@@ -140,13 +139,13 @@ fn answer(stream: UnixStream) -> Result<(), Failure> {
     let Some((name, memory, files)) = hear::<Setup>(&mut questions)? else { return Ok(()) };
     let mut program = match program(&name, memory, &files) {
         Ok(program) => program,
-        Err(failure) => return say(&stream, &Ready::Err(failure)),
+        Err(failure) => return send_line(&stream, &Ready::Err(failure)),
     };
     let stopwatch = Stopwatch::calibrated();
-    say(&stream, &Ready::Ok(()))?;
+    send_line(&stream, &Ready::Ok(()))?;
     while let Some(times) = hear::<u64>(&mut questions)? {
         let (took, sum) = stopwatch.time(|| program(times));
-        say(&stream, &Answer::from(sum.map(|sum| (took, sum))))?;
+        send_line(&stream, &Answer::from(sum.map(|sum| (took, sum))))?;
     }
     Ok(())
 }
@@ -194,12 +193,12 @@ mod tests {
     fn a_server_answers_what_it_is_asked_until_the_round_is_gone() {
         let (mut stream, server) = served();
         let setup: Setup = ("convert".into(), vec![0, 7, 12], vec![]);
-        say(stream.get_ref(), &setup).expect("said");
+        send_line(stream.get_ref(), &setup).expect("said");
         assert_eq!(hear::<Ready>(&mut stream), Ok(Some(Ok(()))));
         // Their values, the lengths of their texts, and the first digits.
         let sums = [7 + 1 + u64::from(b'7'), 12 + 2 + u64::from(b'1')];
         for (times, wanted) in [(1, sums[0]), (3, 2 * sums[1] + sums[0])] {
-            say(stream.get_ref(), &times).expect("said");
+            send_line(stream.get_ref(), &times).expect("said");
             let answer = hear::<Answer>(&mut stream).expect("heard").expect("an answer");
             assert_eq!(answer.map(|(_, sum)| sum), Ok(wanted));
         }
@@ -210,11 +209,11 @@ mod tests {
     #[test]
     fn what_a_server_cannot_set_up_or_understand_it_says() {
         let (mut stream, server) = served();
-        say(stream.get_ref(), &("none", [0; 0], [0; 0])).expect("said");
+        send_line(stream.get_ref(), &("none", [0; 0], [0; 0])).expect("said");
         assert!(matches!(hear::<Ready>(&mut stream), Ok(Some(Err(Failure::Wrong(_))))));
         assert_eq!(server.join().expect("no panic"), Ok(()));
         let (stream, server) = served();
-        say(stream.get_ref(), &"hello").expect("said");
+        send_line(stream.get_ref(), &"hello").expect("said");
         assert!(matches!(server.join().expect("no panic"), Err(Failure::Wrong(_))));
     }
 

@@ -109,7 +109,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| {
             let ring = Ring::new()?;
             tried(repeat(move || {
-                ring.ask();
+                ring.submit();
                 exactly(1, call::io_uring_enter(&ring.descriptor, 1, 1, GET_EVENTS, Null, 0)?)?;
                 exactly(1, ring.take() as usize)
             }))
@@ -240,7 +240,7 @@ impl Ring {
 
     /// Submits one request. Its entry is all zero, which requests nothing.
     #[inline(always)]
-    fn ask(&self) {
+    fn submit(&self) {
         // Only this process changes the tail, so no locked instruction such as `fetch_add` is needed.
         let tail = self.words[0].load(Ordering::Relaxed);
         self.words[0].store(tail.wrapping_add(1), Ordering::Release);
@@ -278,7 +278,7 @@ mod tests {
         let answered = || ring.words[2].load(Ordering::Acquire);
         assert_eq!(answered(), 0);
         for taken in 1..=TIMES {
-            ring.ask();
+            ring.submit();
             assert_eq!(call::io_uring_enter(&ring.descriptor, 1, 1, GET_EVENTS, Null, 0).expect("entered"), 1);
             assert_eq!((answered(), ring.take(), ring.take()), (taken, 1, 0));
         }

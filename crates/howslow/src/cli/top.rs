@@ -1,10 +1,11 @@
 //! The arguments of `howslow top`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::bill::CountingSource;
 use super::predict::PriceState;
 use super::value::seconds;
+use crate::screen::Column;
 
 const SHOWN: &str = "\
 Shows processes by what they cost the system: the count of each of their requests times its price in a run. Below, the
@@ -17,29 +18,6 @@ Examples: howslow top
           howslow top --once --every 5s --json
 Exit status: 0 done; 1 failed; 2 misused; 128 + n ended by signal n.";
 
-/// A column to sort by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SortColumn {
-    /// The id of the process
-    Pid,
-    /// Count times price
-    Cost,
-    /// System calls
-    Calls,
-    /// Failed calls
-    Errors,
-    /// Processor time in the kernel
-    Kernel,
-    /// Processor time in user mode
-    User,
-    /// Page faults
-    Faults,
-    /// Switches between tasks
-    Switches,
-    /// The name
-    Name,
-}
-
 #[derive(Debug, Args)]
 #[command(after_help = SHOWN)]
 pub(crate) struct TopArgs {
@@ -48,7 +26,7 @@ pub(crate) struct TopArgs {
     pub every: f64,
     /// Sort by this column [default: cost; without prices calls, without calls kernel]
     #[arg(long, value_name = "COLUMN", value_enum)]
-    pub sort: Option<SortColumn>,
+    pub sort: Option<Column>,
     /// Show only processes whose name, cgroup or id has this
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub filter: String,

@@ -113,7 +113,7 @@ impl Reading {
             undisturbed: document.undisturbed,
         });
         let Some(run) = self.add(facts) else { return };
-        for DocumentCost { series, value, low, high, doubts } in &document.costs {
+        for DocumentCost { series, value, low, high, doubts, .. } in &document.costs {
             let cost = self.table.cost(&series.operation, &at(&series.point), series.version);
             let doubt = weakening_kind(doubts).map(words);
             let figure = RunFigure { value: *value, low: *low, high: *high, doubt: doubt.as_deref() };

@@ -18,7 +18,6 @@ const NEAR: f64 = 1.1;
 const LEAST: u64 = 1 << 20;
 const STEPS: u32 = 24;
 
-/// One trial.
 struct Trial {
     configuration: Configuration,
     response: Response,

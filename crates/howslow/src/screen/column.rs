@@ -3,48 +3,36 @@
 use std::cmp::Ordering;
 
 use analysis::bill::{Account, Who};
+use clap::ValueEnum;
 use record::units::{Amount, significant};
 
 use crate::screen::about::{About, View};
 
-/// A column.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A column of the table, from left to right. Its help says what it shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Column {
-    /// The id of the process; of several, their number.
+    /// The id of the process
     Pid,
-    /// What its requests cost, in ms per second.
+    /// Count times price
     #[default]
     Cost,
-    /// System calls per second.
+    /// System calls
     Calls,
-    /// Failed calls per second.
+    /// Failed calls
     Errors,
-    /// Processor time in the kernel, in per cent of a CPU.
+    /// Processor time in the kernel
     Kernel,
-    /// Processor time in user mode.
+    /// Processor time in user mode
     User,
-    /// Page faults per second.
+    /// Page faults
     Faults,
-    /// Switches between tasks per second.
+    /// Switches between tasks
     Switches,
-    /// The name.
+    /// The name
     Name,
 }
 
 impl Column {
-    /// From left to right.
-    pub const ALL: [Column; 9] = [
-        Column::Pid,
-        Column::Cost,
-        Column::Calls,
-        Column::Errors,
-        Column::Kernel,
-        Column::User,
-        Column::Faults,
-        Column::Switches,
-        Column::Name,
-    ];
-
     /// Its heading.
     pub fn title(self) -> &'static str {
         match self {
@@ -158,7 +146,7 @@ pub(crate) fn known(about: &About) -> Vec<Column> {
         Column::Cost => about.prices.is_some(),
         _ => true,
     };
-    Column::ALL.into_iter().filter(known).collect()
+    Column::value_variants().iter().copied().filter(known).collect()
 }
 
 /// Milliseconds per second.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use analysis::bill::{Account, Stretch, Who};
+use clap::ValueEnum;
 use record::printable;
 
 use crate::screen::about::{About, View};
@@ -251,12 +252,12 @@ impl State {
                 self.chosen = None;
                 self.arrange();
             }
-            Key::Left | Key::Char('<') => self.sort_beside(Column::ALL.len() - 1),
+            Key::Left | Key::Char('<') => self.sort_beside(Column::value_variants().len() - 1),
             Key::Right | Key::Char('>') => self.sort_beside(1),
             Key::Char('R' | 'I') => self.reverse(),
             Key::Char('P') => self.sort(Column::Kernel),
             Key::Char('N') => self.sort(Column::Pid),
-            Key::Char(digit @ '1'..='9') => self.sort(Column::ALL[digit as usize - '1' as usize]),
+            Key::Char(digit @ '1'..='9') => self.sort(Column::value_variants()[digit as usize - '1' as usize]),
             Key::Char('/') | Key::Function(3 | 4) => self.mode = Mode::Filter(self.settings.filter.clone()),
             Key::Escape => {
                 self.settings.filter.clear();
@@ -287,8 +288,8 @@ impl State {
     }
 
     fn sort_beside(&mut self, steps: usize) {
-        let at = Column::ALL.iter().position(|column| *column == self.settings.sort).unwrap_or(0);
-        self.sort(Column::ALL[(at + steps) % Column::ALL.len()]);
+        let at = Column::value_variants().iter().position(|column| *column == self.settings.sort).unwrap_or(0);
+        self.sort(Column::value_variants()[(at + steps) % Column::value_variants().len()]);
     }
 
     fn reverse(&mut self) {

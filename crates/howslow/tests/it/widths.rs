@@ -115,21 +115,6 @@ fn too_wide(data: &TempDir, columns: u16) -> Vec<String> {
 }
 
 #[test]
-fn what_measures_and_computes_fits() {
-    let data = data();
-    let run = [&["run", "loop.empty", "pipe.roundtrip"][..], &REPLAY].concat();
-    let noise = ["noise", "--time", "20ms"];
-    let model = ["model", "--users", "3", "--think", "27s", "--user", "395ms", "--handling", "8ms"];
-    for (words, columns) in [(&run[..], 60), (&run, 120), (&noise, 60), (&model, 60)] {
-        let (text, status) = shown(&data, words, columns);
-        assert_eq!(status, Some(0), "{text}");
-        let (width, line) = widest(&text).expect("a page");
-        assert!(width <= usize::from(columns), "{columns}: {line}");
-        assert!(text.contains("\x1b["), "a terminal has colours: {text}");
-    }
-}
-
-#[test]
 fn colours_follow_the_option_the_environment_and_the_terminal() {
     let data = data();
     let is_coloured = |command: &mut Command| {

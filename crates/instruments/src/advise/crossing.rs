@@ -113,14 +113,16 @@ impl Common<'_> {
 /// # Errors
 /// If they have too few numbers in common, or `measure` fails.
 pub fn crossover<E>(
-    asked: &CrossoverRequest,
+    request: &CrossoverRequest,
     measure: &mut dyn FnMut(Vec<Item>, Duration) -> Result<Vec<Cost>, E>,
 ) -> Result<Crossover, CrossoverError<E>> {
-    let [first, second] = [0, 1].map(|index| asked.items[index].operation);
-    let hint = [first, second].map(|it| told(it.id, it.axis(&asked.axis))).join(", ");
-    let too_few = || CrossoverError::TooFew { first: first.id, second: second.id, axis: asked.axis.clone(), hint };
-    let (Some(one), Some(other)) = (first.axis(&asked.axis), second.axis(&asked.axis)) else { return Err(too_few()) };
-    let common = Common { axes: [one, other], range: asked.range };
+    let [first, second] = [0, 1].map(|index| request.items[index].operation);
+    let hint = [first, second].map(|operation| bounds_of(operation.id, operation.axis(&request.axis))).join(", ");
+    let too_few = || CrossoverError::TooFew { first: first.id, second: second.id, axis: request.axis.clone(), hint };
+    let (Some(one), Some(other)) = (first.axis(&request.axis), second.axis(&request.axis)) else {
+        return Err(too_few());
+    };
+    let common = Common { axes: [one, other], range: request.range };
     let mut numbers = common.grid();
     if numbers.len() < 2 {
         return Err(too_few());
@@ -130,14 +132,14 @@ pub fn crossover<E>(
     let mut points: Vec<CostsAt> = Vec::new();
     let mut share = SHARES.0;
     while !numbers.is_empty() {
-        let items = numbers.iter().flat_map(|&number| asked.at(number)).collect();
-        let left = asked.budget.saturating_sub(started.elapsed());
+        let items = numbers.iter().flat_map(|&number| request.at(number)).collect();
+        let left = request.budget.saturating_sub(started.elapsed());
         let costs =
-            measure(items, asked.budget.mul_f64(share).min(left).max(LEAST)).map_err(CrossoverError::Measuring)?;
-        let taken = numbers.iter().filter_map(|&number| asked.measured(number, &costs));
+            measure(items, request.budget.mul_f64(share).min(left).max(LEAST)).map_err(CrossoverError::Measuring)?;
+        let taken = numbers.iter().filter_map(|&number| request.measured(number, &costs));
         let before = points.len();
         points.extend(taken);
-        let left = asked.budget.saturating_sub(started.elapsed());
+        let left = request.budget.saturating_sub(started.elapsed());
         // Without a new point, and without time, nothing more is found out.
         if points.len() == before || left < LEAST || is_known(&found(&points)) {
             break;
@@ -150,12 +152,13 @@ pub fn crossover<E>(
 }
 
 /// What an operation's axis takes, in words.
-fn told(id: &str, axis: Option<&Axis>) -> String {
+fn bounds_of(id: &str, axis: Option<&Axis>) -> String {
     match axis {
         None => format!("{id} has no such axis"),
-        Some(Axis { bounds: Some(bounds), unit, .. }) => format!("{id} goes {}", bounds.told(*unit)),
+        Some(Axis { bounds: Some(bounds), unit, .. }) => format!("{id} goes {}", bounds.described(*unit)),
         Some(axis) => {
-            let values: Vec<String> = axis.values.iter().filter_map(Value::number).map(|it| it.to_string()).collect();
+            let values: Vec<String> =
+                axis.values.iter().filter_map(Value::number).map(|number| number.to_string()).collect();
             format!("{id} takes {}", if values.is_empty() { "no numbers".into() } else { values.join(", ") })
         }
     }
@@ -165,7 +168,9 @@ fn told(id: &str, axis: Option<&Axis>) -> String {
 fn is_known(answer: &CrossoverAnswer) -> bool {
     match answer {
         CrossoverAnswer::Once(crossing) => crossing.at.high <= crossing.at.low * NARROW,
-        CrossoverAnswer::Several(crossings) => crossings.iter().all(|it| it.at.high <= it.at.low * NARROW),
+        CrossoverAnswer::Several(crossings) => {
+            crossings.iter().all(|crossing| crossing.at.high <= crossing.at.low * NARROW)
+        }
         _ => false,
     }
 }
@@ -236,9 +241,9 @@ mod tests {
 
     #[test]
     fn the_crossing_of_made_up_costs_is_found_and_only_common_numbers_are_measured() {
-        let mut asked = Vec::new();
+        let mut requested = Vec::new();
         let found = crossover::<()>(&request((8, 1 << 20)), &mut |items, _| {
-            asked.extend(items.iter().map(|item| item.point.number("size").expect("a size")));
+            requested.extend(items.iter().map(|item| item.point.number("size").expect("a size")));
             Ok(items.iter().map(made_up).collect())
         });
         let CrossoverAnswer::Once(crossing) = found.expect("an answer").answer else { panic!("once") };
@@ -246,7 +251,7 @@ mod tests {
             crossing.at.low <= 1250.0 && crossing.at.high >= 1250.0 && crossing.at.high < crossing.at.low * 1.1,
             "{crossing:?}"
         );
-        assert!(asked.iter().all(|number| number % 8 == 0 && *number >= 8), "{asked:?}");
+        assert!(requested.iter().all(|number| number % 8 == 0 && *number >= 8), "{requested:?}");
     }
 
     #[test]

@@ -39,7 +39,6 @@ pub(crate) enum FileState {
     Warm,
 }
 
-/// The program that reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ReadingProgram {
     /// Nanoseconds it takes over each byte; 0: only what adding it up takes.

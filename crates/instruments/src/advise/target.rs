@@ -7,7 +7,6 @@ use catalogue::residence::{self, FileError};
 use crate::advise::error::AdviseError;
 use crate::advise::limits::SMALLEST;
 
-/// The file that is measured.
 pub(crate) struct MeasuredFile {
     pub path: PathBuf,
     /// Said instead of the path.

@@ -90,7 +90,6 @@ fn most_measured(windows: &[MeasuredRates<Window>]) -> Option<Window> {
     best(&often).map(|tried| tried.of)
 }
 
-/// The method of a window.
 fn ahead(window: Window) -> Method {
     Method::Ahead { way: Way::Mapped, distance: window.distance, quantity: window.quantity }
 }

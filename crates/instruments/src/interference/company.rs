@@ -112,7 +112,7 @@ impl Company {
     /// Gives a worker its next command and waits for its answer to it.
     fn command(&mut self, number: usize, command: u32, patience: Duration) -> Result<(), InterferenceError> {
         self.sent[number] = command;
-        self.post(number).say(command);
+        self.post(number).send(command);
         if self.answered(number, Instant::now() + patience, |answer| answer == command) {
             return Ok(());
         }

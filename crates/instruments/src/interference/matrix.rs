@@ -13,7 +13,7 @@ use crate::interference::error::InterferenceError;
 use crate::interference::kind::{KINDS, Kind};
 use crate::interference::load::{Cpus, Load};
 use crate::interference::loads::spread;
-use crate::interference::plan::{Asked, Request, cells};
+use crate::interference::plan::{Request, RequestedCell, cells};
 use crate::interference::worker::{Role, Task};
 
 /// Lengths of a stretch in seconds: alone or beside work elsewhere; beside work that rests now and then, which is several
@@ -58,24 +58,25 @@ pub fn matrix(
         match cpus.at(place) {
             Ok(_) => result.places.push(place),
             Err(InterferenceError::Place { reason, remedy }) => {
-                result.skipped.push((place.told().into(), format!("{reason}; to measure it: {remedy}")));
+                result.skipped.push((place.described().into(), format!("{reason}; to measure it: {remedy}")));
             }
             Err(other) => return Err(other),
         }
     }
-    let asked = cells(request, &cpus, &result.places);
-    if asked.is_empty() {
+    let requested = cells(request, &cpus, &result.places);
+    if requested.is_empty() {
         let why: Vec<&str> = result.skipped.iter().map(|(_, why)| why.as_str()).collect();
         let reason = format!("there is no CPU for the work beside ({})", why.join("; "));
         return Err(InterferenceError::Place { reason, remedy: "choose other places (--on)".into() });
     }
-    result.kinds = kinds_of(&asked).into_iter().map(|kind| (kind.name.into(), described(kind, cpus.victim))).collect();
+    result.kinds =
+        kinds_of(&requested).into_iter().map(|kind| (kind.name.into(), described(kind, cpus.victim))).collect();
     let signals = Signals::watch();
     let mut work = Work {
         cpus,
         signals: &signals,
-        pairs: vec![Vec::new(); asked.len()],
-        asked,
+        pairs: vec![Vec::new(); requested.len()],
+        requested,
         impossible: Vec::new(),
         started,
         budget: request.budget_s,
@@ -97,9 +98,11 @@ fn described(kind: &Kind, cpu: u32) -> String {
 }
 
 /// The kinds that cells name, each once.
-fn kinds_of(asked: &[Asked]) -> Vec<&'static Kind> {
+fn kinds_of(requested: &[RequestedCell]) -> Vec<&'static Kind> {
     let named = |kind: &&Kind| {
-        asked.iter().any(|cell| cell.victim == kind.name || cell.loads.iter().any(|load| load.kind.name == kind.name))
+        requested
+            .iter()
+            .any(|cell| cell.victim == kind.name || cell.loads.iter().any(|load| load.kind.name == kind.name))
     };
     KINDS.iter().filter(named).collect()
 }
@@ -120,7 +123,7 @@ impl From<InterferenceError> for Stopped {
 struct Work<'a> {
     cpus: Cpus,
     signals: &'a Signals,
-    asked: Vec<Asked>,
+    requested: Vec<RequestedCell>,
     pairs: Vec<Vec<ComparedStretch>>,
     /// Kinds that cannot run here, and why.
     impossible: Vec<(&'static str, String)>,
@@ -148,10 +151,12 @@ impl Work<'_> {
 
     /// Seconds that a pass takes.
     fn pass_time(&self, scale: f64) -> f64 {
-        let length = |asked: &Asked| scaled(Work::length(&asked.loads), scale);
-        let waits = |asked: &Asked| if asked.loads.iter().any(|load| load.place == Place::Same) { TURNS } else { 0.0 };
-        let cell = |asked: &Asked| scale * SHORT + length(asked) + waits(asked) + BETWEEN;
-        SETTING_UP + VISITS as f64 * self.asked.iter().map(cell).sum::<f64>()
+        let length = |requested: &RequestedCell| scaled(Work::length(&requested.loads), scale);
+        let waits = |requested: &RequestedCell| {
+            if requested.loads.iter().any(|load| load.place == Place::Same) { TURNS } else { 0.0 }
+        };
+        let cell = |requested: &RequestedCell| scale * SHORT + length(requested) + waits(requested) + BETWEEN;
+        SETTING_UP + VISITS as f64 * self.requested.iter().map(cell).sum::<f64>()
     }
 
     /// The scale at which the budget holds several passes.
@@ -198,8 +203,9 @@ impl Work<'_> {
         for victim in victims {
             let name = company.task(victim).kind.name;
             let possible = |name: &str| self.impossible.iter().all(|(kind, _)| *kind != name);
-            let mut cells: Vec<usize> = (0..self.asked.len()).filter(|&cell| self.asked[cell].victim == name).collect();
-            cells.retain(|&cell| self.asked[cell].loads.iter().all(|load| possible(load.kind.name)));
+            let mut cells: Vec<usize> =
+                (0..self.requested.len()).filter(|&cell| self.requested[cell].victim == name).collect();
+            cells.retain(|&cell| self.requested[cell].loads.iter().all(|load| possible(load.kind.name)));
             cells.retain(|&cell| !is_known(&self.pairs[cell]));
             if possible(name) && !cells.is_empty() {
                 for _ in 0..VISITS {
@@ -221,12 +227,12 @@ impl Work<'_> {
     /// The workers of a pass: a victim of each kind that is one, and a load of each kind on each CPU where it is one.
     fn tasks(&self, scratch: &Path, random: &mut fastrand::Rng) -> Result<Vec<Task>, InterferenceError> {
         let mut wanted: Vec<(&'static Kind, Role, u32)> = Vec::new();
-        for asked in &self.asked {
-            let victim = (Kind::named(asked.victim)?, Role::Victim, self.cpus.victim);
-            let places = spread(&asked.loads, &self.cpus)?;
-            let loads = asked.loads.iter().zip(places).map(|(load, cpu)| (load.kind, Role::Load, cpu));
+        for requested in &self.requested {
+            let victim = (Kind::named(requested.victim)?, Role::Victim, self.cpus.victim);
+            let places = spread(&requested.loads, &self.cpus)?;
+            let loads = requested.loads.iter().zip(places).map(|(load, cpu)| (load.kind, Role::Load, cpu));
             for (kind, role, cpu) in std::iter::once(victim).chain(loads) {
-                let known = wanted.iter().any(|it| it.0.name == kind.name && it.1 == role && it.2 == cpu);
+                let known = wanted.iter().any(|known| known.0.name == kind.name && known.1 == role && known.2 == cpu);
                 if !known {
                     wanted.push((kind, role, cpu));
                 }
@@ -251,7 +257,7 @@ impl Work<'_> {
             if !first && self.left() <= 0.0 {
                 return Err(Stopped::BudgetSpent);
             }
-            self.tell(cell);
+            self.report(cell);
             // On a busy machine a load may not get its CPU in a short stretch.
             let idle = |achieved: &[f64]| achieved.iter().any(|&per_second| per_second <= 0.0);
             let (mut beside, mut achieved) = self.beside(company, victim, cell, 1)?;
@@ -279,7 +285,7 @@ impl Work<'_> {
         cell: usize,
         longer: u32,
     ) -> Result<(VictimCost, Vec<f64>), InterferenceError> {
-        let loads = self.asked[cell].loads.clone();
+        let loads = self.requested[cell].loads.clone();
         let places = spread(&loads, &self.cpus)?;
         let worker = |load: &Load, cpu: u32| {
             let is = |task: &Task| task.role == Role::Load && task.cpu == cpu && task.kind.name == load.kind.name;
@@ -311,12 +317,12 @@ impl Work<'_> {
         Ok((stretch?, achieved))
     }
 
-    fn tell(&mut self, cell: usize) {
-        let Asked { victim, loads } = &self.asked[cell];
+    fn report(&mut self, cell: usize) {
+        let RequestedCell { victim, loads } = &self.requested[cell];
         let loads: Vec<&str> = loads.iter().map(|load| load.kind.name).collect();
         let (spent, left) = (self.started.elapsed().as_secs_f64(), self.left().max(0.0));
         let total = match self.done {
-            0 => self.asked.len() as u32,
+            0 => self.requested.len() as u32,
             done => done + (left * f64::from(done) / spent).ceil() as u32,
         };
         (self.on_progress)(&Progress {
@@ -333,18 +339,18 @@ impl Work<'_> {
             dose: load.dose,
             place: load.place,
         };
-        let cell = |(asked, pairs): (&Asked, &Vec<ComparedStretch>)| PairSlowdown {
-            victim: asked.victim.into(),
-            beside: asked.loads.iter().map(load).collect(),
+        let cell = |(requested, pairs): (&RequestedCell, &Vec<ComparedStretch>)| PairSlowdown {
+            victim: requested.victim.into(),
+            beside: requested.loads.iter().map(load).collect(),
             slowdown: Slowdown::of(pairs),
         };
-        self.asked.iter().zip(&self.pairs).map(cell).collect()
+        self.requested.iter().zip(&self.pairs).map(cell).collect()
     }
 }
 
 /// True if more pairs would tell little more of a cell.
 fn is_known(pairs: &[ComparedStretch]) -> bool {
-    pairs.len() >= KNOWN_PAIRS && Slowdown::of(pairs).is_some_and(|it| it.elapsed.half() <= KNOWN)
+    pairs.len() >= KNOWN_PAIRS && Slowdown::of(pairs).is_some_and(|known| known.elapsed.half() <= KNOWN)
 }
 
 /// The length of a stretch at this scale. One that holds several of the scheduler's turns does not become shorter.

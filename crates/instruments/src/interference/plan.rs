@@ -28,7 +28,7 @@ pub struct Request {
 
 /// A victim and the loads beside it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedCell {
     pub victim: &'static str,
     pub loads: Vec<Load>,
 }
@@ -37,10 +37,10 @@ pub(crate) struct Asked {
 const DOSES: [f64; 2] = [0.25, 0.5];
 
 /// Every cell that a request means on these CPUs, none twice.
-pub(crate) fn cells(request: &Request, cpus: &Cpus, places: &[Place]) -> Vec<Asked> {
-    let mut cells: Vec<Asked> = Vec::new();
+pub(crate) fn cells(request: &Request, cpus: &Cpus, places: &[Place]) -> Vec<RequestedCell> {
+    let mut cells: Vec<RequestedCell> = Vec::new();
     let mut add = |victim: &'static str, loads: Vec<Load>| {
-        let requested = Asked { victim, loads };
+        let requested = RequestedCell { victim, loads };
         if !cells.contains(&requested) {
             cells.push(requested);
         }
@@ -112,7 +112,7 @@ mod tests {
         }
         for victim in ["compute", "memory"] {
             for aggressor in ["compute", "memory", "network"] {
-                let is = |cell: &&Asked| {
+                let is = |cell: &&RequestedCell| {
                     cell.victim == victim
                         && cell.loads.len() == 1
                         && cell.loads[0].kind.name == aggressor
@@ -122,11 +122,11 @@ mod tests {
                 assert_eq!(cells.iter().filter(is).count(), 1, "{victim} {aggressor}");
             }
         }
-        let several: Vec<&Asked> = cells.iter().filter(|cell| cell.loads.len() == 2).collect();
+        let several: Vec<&RequestedCell> = cells.iter().filter(|cell| cell.loads.len() == 2).collect();
         assert_eq!(several.len(), 3, "each of the three is a victim once");
         for cell in several {
             for load in &cell.loads {
-                assert!(cells.contains(&Asked { victim: cell.victim, loads: vec![*load] }), "{cell:?}");
+                assert!(cells.contains(&RequestedCell { victim: cell.victim, loads: vec![*load] }), "{cell:?}");
             }
         }
         let doses = cells.iter().filter(|cell| cell.victim == "memory" && cell.loads[0].kind.name == "network");

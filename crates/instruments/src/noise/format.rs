@@ -8,7 +8,6 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The field of this name in a format.
     pub(crate) fn of(format: &str, name: &str) -> Option<Field> {
         let line = format.lines().find(|line| {
             let declared = line.trim().strip_prefix("field:").and_then(|rest| rest.split(';').next());

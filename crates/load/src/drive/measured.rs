@@ -12,7 +12,7 @@ pub(super) fn measured(setting: &Setting, tally: Tally, before: &Counts, after: 
     let busy = after.used.cpu_s - before.used.cpu_s;
     let idle = after.idle_s - before.idle_s;
     let sum = |of: fn(&Finished) -> f64| tally.finished.iter().map(of).sum::<f64>();
-    let (user, system) = (sum(|it| it.user_s), sum(|it| it.system_s));
+    let (user, system) = (sum(|rusage| rusage.user_s), sum(|rusage| rusage.system_s));
     // The group counts all processor time exactly; how it divides is known of the interactions that ended.
     let share = if user + system > 0.0 { user / (user + system) } else { 1.0 };
     let difference = |later: Pressure, earlier: Pressure| Pressure {

@@ -266,7 +266,7 @@ impl<'a> Driver<'a> {
         person.stream = Some(stream);
         let waits = person.serves.is_some_and(|serves| serves.admitted > 0.0 && !serves.reported);
         if waits {
-            self.tell(user);
+            self.report(user);
         }
     }
 
@@ -304,11 +304,11 @@ impl<'a> Driver<'a> {
         let user = request.user.or_else(|| self.people.iter().position(free).map(|user| user as u32));
         let Some(user) = user else { return };
         self.people[user as usize].serves = Some(Served { request, admitted: nanoseconds(), reported: false });
-        self.tell(user);
+        self.report(user);
     }
 
     /// Tells a user's process what to do, if it is there; otherwise it is told when it connects.
-    fn tell(&mut self, user: u32) {
+    fn report(&mut self, user: u32) {
         let person = &mut self.people[user as usize];
         let (Some(stream), Some(serves)) = (&mut person.stream, &mut person.serves) else { return };
         serves.reported = ask(stream, serves.request.interaction as u32).is_ok();

@@ -46,10 +46,10 @@ impl Tally {
     pub(super) fn cut(&mut self, eligible: usize, at: f64, used: Use) {
         self.turn(eligible, at, used);
         let before = |depth: usize, of: fn(&Depth) -> f64| self.parts.iter().map(|part| of(&part[depth])).sum::<f64>();
-        let since = |(depth, it): (usize, &Depth)| Depth {
-            elapsed_s: it.elapsed_s - before(depth, |it| it.elapsed_s),
-            busy_s: it.busy_s - before(depth, |it| it.busy_s),
-            major_faults: it.major_faults - before(depth, |it| it.major_faults),
+        let since = |(depth, depth_sums): (usize, &Depth)| Depth {
+            elapsed_s: depth_sums.elapsed_s - before(depth, |depth_sums| depth_sums.elapsed_s),
+            busy_s: depth_sums.busy_s - before(depth, |depth_sums| depth_sums.busy_s),
+            major_faults: depth_sums.major_faults - before(depth, |depth_sums| depth_sums.major_faults),
         };
         let part = self.depths.iter().enumerate().map(since).collect();
         self.parts.push(part);
@@ -69,10 +69,10 @@ impl Tally {
     }
 
     /// An interaction has ended. It counts if that was within the time measured.
-    pub(super) fn finish(&mut self, mut it: Finished, ended: f64) {
+    pub(super) fn finish(&mut self, mut work: Finished, ended: f64) {
         if let Some(began) = self.began {
-            it.at_s = (ended - began) / 1e9;
-            self.finished.push(it);
+            work.at_s = (ended - began) / 1e9;
+            self.finished.push(work);
         }
     }
 }
@@ -94,7 +94,11 @@ mod tests {
         tally.cut(1, 9e9, used(14.0, 260.0));
         tally.end(1, 9e9, used(14.0, 260.0));
         tally.turn(2, 99e9, used(99.0, 999.0));
-        let reported: Vec<_> = tally.depths.iter().map(|it| (it.elapsed_s, it.busy_s, it.major_faults)).collect();
+        let reported: Vec<_> = tally
+            .depths
+            .iter()
+            .map(|depth_sums| (depth_sums.elapsed_s, depth_sums.busy_s, depth_sums.major_faults))
+            .collect();
         assert_eq!(reported, [(1.0, 0.0, 0.0), (5.0, 3.0, 90.0), (1.0, 1.0, 70.0)]);
         let parts = |depth: usize| tally.parts.iter().map(|part| part[depth].elapsed_s).collect::<Vec<_>>();
         assert_eq!((parts(0), parts(1), parts(2)), (vec![1.0, 0.0], vec![2.0, 3.0], vec![0.5, 0.5]));

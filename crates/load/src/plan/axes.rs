@@ -49,7 +49,7 @@ impl Default for Axes {
 /// # Errors
 /// If there is none.
 pub fn device(word: &str) -> Result<PageDevice, String> {
-    let found = PageDevice::ALL.into_iter().find(|it| it.word() == word.trim());
+    let found = PageDevice::ALL.into_iter().find(|known| known.word() == word.trim());
     found.ok_or_else(|| format!("{word:?} is no page device; say none, swap or zram"))
 }
 
@@ -58,7 +58,7 @@ pub fn device(word: &str) -> Result<PageDevice, String> {
 /// # Errors
 /// If there is none.
 pub fn relief(word: &str) -> Result<Relief, String> {
-    let found = Relief::ALL.into_iter().find(|it| it.word() == word.trim());
+    let found = Relief::ALL.into_iter().find(|known| known.word() == word.trim());
     found.ok_or_else(|| format!("{word:?} is no relief; say {}", Relief::ALL.map(Relief::word).join(", ")))
 }
 
@@ -162,8 +162,8 @@ mod tests {
         let all = axes.configurations();
         assert_eq!(all.len() as f64, axes.count());
         assert_eq!(all.len(), 16);
-        assert!(all.iter().enumerate().all(|(place, it)| !all[..place].contains(it)));
+        assert!(all.iter().enumerate().all(|(place, known)| !all[..place].contains(known)));
         assert_eq!((all[0].eligible, all[15].eligible), (None, Some(3)));
-        assert!(all[..8].iter().all(|it| it.repetition == 1));
+        assert!(all[..8].iter().all(|known| known.repetition == 1));
     }
 }

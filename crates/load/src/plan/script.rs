@@ -165,7 +165,6 @@ impl Job {
 }
 
 impl InputFile {
-    /// Its content.
     pub(crate) fn content(&self) -> String {
         const WORDS_PER_LINE: usize = 8;
         if let Some(text) = &self.text {

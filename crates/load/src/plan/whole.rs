@@ -128,10 +128,13 @@ impl Plan {
                 "a plan needs at least one; add [[interaction]] with a name and a job",
             ));
         }
-        for (place, it) in self.interactions.iter().enumerate() {
-            it.check().map_err(|why| nonsense(&format!("the interaction {:?}", it.name), &why))?;
-            if self.interactions[..place].iter().any(|other| other.name == it.name) {
-                return Err(nonsense(&format!("the interaction {:?}", it.name), "two have this name; rename one"));
+        for (place, interaction) in self.interactions.iter().enumerate() {
+            interaction.check().map_err(|why| nonsense(&format!("the interaction {:?}", interaction.name), &why))?;
+            if self.interactions[..place].iter().any(|other| other.name == interaction.name) {
+                return Err(nonsense(
+                    &format!("the interaction {:?}", interaction.name),
+                    "two have this name; rename one",
+                ));
             }
         }
         for file in &self.files {
@@ -152,7 +155,7 @@ impl Plan {
     /// The same plan for one user who never thinks: what an interaction takes is seen soonest so.
     pub fn without_thinking(&self) -> Plan {
         let mut plan = self.clone();
-        plan.interactions.iter_mut().for_each(|it| it.think = Think::default());
+        plan.interactions.iter_mut().for_each(|interaction| interaction.think = Think::default());
         plan.arrivals = Arrivals::Closed;
         plan
     }
@@ -160,7 +163,7 @@ impl Plan {
     /// The same plan for users who think for this share of its times.
     pub fn thinking(&self, share: f64) -> Plan {
         let mut plan = self.clone();
-        plan.interactions.iter_mut().for_each(|it| it.think = it.think.times(share));
+        plan.interactions.iter_mut().for_each(|interaction| interaction.think = interaction.think.times(share));
         plan
     }
 
@@ -181,7 +184,8 @@ impl Plan {
             optional: false,
         };
         let each = plan.interactions.into_iter().enumerate();
-        plan.interactions = each.flat_map(|(number, it)| [between(number), Interaction { times: 1, ..it }]).collect();
+        plan.interactions =
+            each.flat_map(|(number, interaction)| [between(number), Interaction { times: 1, ..interaction }]).collect();
         plan
     }
 
@@ -245,7 +249,8 @@ mod tests {
         let plan =
             Plan::from_toml(&LEAST.replace("name = 'a'", "name = 'a'\ntimes = 3")).expect("a plan").flushed(8 << 20);
         plan.check().expect("it makes sense");
-        let reported: Vec<_> = plan.interactions.iter().map(|it| (it.name.as_str(), it.times)).collect();
+        let reported: Vec<_> =
+            plan.interactions.iter().map(|interaction| (interaction.name.as_str(), interaction.times)).collect();
         assert_eq!(reported, [("flush 0", 1), ("a", 1)]);
         assert_eq!(plan.interactions[0].job.as_ref().map(|job| job.working_set.0), Some(8 << 20));
     }

@@ -15,7 +15,7 @@ pub enum Version {
 
 impl Version {
     /// `control groups, version 1`.
-    pub fn told(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Version::One => "control groups, version 1",
             Version::Two => "control groups, version 2",

@@ -93,7 +93,7 @@ fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Resul
         Ok(file)
     };
     let file = make().map_err(|error| failed("make", &error, ELSEWHERE))?;
-    device.counts = file.metadata().ok().and_then(|it| counts_of(it.dev()));
+    device.counts = file.metadata().ok().and_then(|found| counts_of(found.dev()));
     drop(file);
     turn_on(&path).map_err(|error| failed("turn on", &error, &remedy(&error)))?;
     Ok(device)
@@ -101,8 +101,8 @@ fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Resul
 
 /// An error if this folder's file system has less space. To find out by taking it would leave other programs none meanwhile.
 fn has_room(folder: &Path, size: u64) -> std::io::Result<()> {
-    let it = rustix::fs::statvfs(folder)?;
-    let free = it.f_bavail.saturating_mul(it.f_frsize);
+    let found = rustix::fs::statvfs(folder)?;
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
     let reported = || format!("{} are needed and {} are free there", record::Bytes(size), record::Bytes(free));
     if free < size { Err(Error::new(std::io::ErrorKind::StorageFull, reported())) } else { Ok(()) }
 }
@@ -290,15 +290,17 @@ mod tests {
             let stays = [noted - 60_000, noted + 60_000].map(|other| remove_zram(number, &[7; 16], other));
             let remained = is_there(number);
             let goes = remove_zram(number, &[7; 16], noted);
-            assert!(stays.iter().all(|it| matches!(it, Ok(None))) && remained, "{stays:?}");
+            assert!(stays.iter().all(|found| matches!(found, Ok(None))) && remained, "{stays:?}");
             assert!(matches!(goes, Ok(Some(_))) && !is_there(number), "{goes:?}");
         }
         // One that somebody writes to is his.
         let Some((number, noted)) = added() else { return };
         size(number);
         let other = header(256, &[8; 16]);
-        let written =
-            OpenOptions::new().write(true).open(format!("/dev/zram{number}")).and_then(|mut it| it.write_all(&other));
+        let written = OpenOptions::new()
+            .write(true)
+            .open(format!("/dev/zram{number}"))
+            .and_then(|mut found| found.write_all(&other));
         let stays = remove_zram(number, &[7; 16], noted);
         let goes = remove_zram(number, &[8; 16], 0);
         assert!(written.is_ok() && matches!(stays, Ok(None)) && matches!(goes, Ok(Some(_))), "{stays:?} {goes:?}");

@@ -66,11 +66,12 @@ impl Group {
                     .map_err(failed)?,
             );
         }
-        group.usage = group.time.as_ref().and_then(|it| {
-            let name = if it.version == Version::One { "cpuacct.usage" } else { "cpu.stat" };
-            File::open(it.folder.join(name)).ok()
+        group.usage = group.time.as_ref().and_then(|controller| {
+            let name = if controller.version == Version::One { "cpuacct.usage" } else { "cpu.stat" };
+            File::open(controller.folder.join(name)).ok()
         });
-        group.faults = group.memory.as_ref().and_then(|it| File::open(it.folder.join("memory.stat")).ok());
+        group.faults =
+            group.memory.as_ref().and_then(|controller| File::open(controller.folder.join("memory.stat")).ok());
         Ok(group)
     }
 
@@ -139,8 +140,9 @@ impl Group {
 
     /// Time spent waiting for memory: the group's own where the kernel tells it, else the machine's.
     pub fn pressure(&self) -> Option<Pressure> {
-        let own = self.memory.as_ref().filter(|it| it.version == Version::Two);
-        let own = own.map(|it| read(&it.folder.join("memory.pressure"))).filter(|text| !text.is_empty());
+        let own = self.memory.as_ref().filter(|controller| controller.version == Version::Two);
+        let own =
+            own.map(|controller| read(&controller.folder.join("memory.pressure"))).filter(|text| !text.is_empty());
         let (text, is_own) = match own {
             Some(text) => (text, true),
             None => (read(Path::new("/proc/pressure/memory")), false),

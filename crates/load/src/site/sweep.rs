@@ -105,7 +105,7 @@ mod tests {
 
     /// Writes a ledger of a process that has ended. Returns its name.
     fn ended(folder: &Path, number: u32, mode: u32, lines: &[Entry]) -> PathBuf {
-        let lines: Vec<String> = lines.iter().map(|it| serde_json::to_string(it).expect("JSON")).collect();
+        let lines: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).expect("JSON")).collect();
         let path = folder.join(format!("{PREFIX}{number}-1.ledger"));
         write(&path, lines.join("\n") + "\n{\"group\":\"/sys/fs/cg", mode);
         path

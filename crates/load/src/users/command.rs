@@ -26,8 +26,9 @@ pub fn find(commands: &[Vec<String>]) -> Option<Program> {
     let search = std::env::var_os("PATH").unwrap_or_default();
     commands.iter().find_map(|words| {
         let name = words.first()?;
-        let runs =
-            |path: &PathBuf| path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0);
+        let runs = |path: &PathBuf| {
+            path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+        };
         let path = if name.contains('/') {
             Some(PathBuf::from(name)).filter(runs)
         } else {
@@ -127,8 +128,8 @@ mod tests {
     fn what_a_command_leaves_behind_is_ended() {
         let folder = tempfile::tempdir().expect("a folder");
         let group = Cell::new(0);
-        let tell = |it: i32| group.set(if it == 0 { group.get() } else { it });
-        let outcome = shell("sleep 1000 &").run(folder.path(), Duration::from_secs(60), tell);
+        let set_foreground = |wanted: i32| group.set(if wanted == 0 { group.get() } else { wanted });
+        let outcome = shell("sleep 1000 &").run(folder.path(), Duration::from_secs(60), set_foreground);
         assert_eq!(outcome, Outcome::Done);
         let group = Pid::from_raw(group.get()).expect("a group");
         // The kernel needs a moment to let it go, and its new parent to reap it.

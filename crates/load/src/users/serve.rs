@@ -60,10 +60,10 @@ pub(super) fn serve(duty: &Duty, post: &Post) -> std::io::Result<()> {
     duty.cpus.iter().for_each(|&cpu| cpus.set(cpu as usize));
     sched_setaffinity(None, &cpus)?;
     let mut stream = UnixStream::connect(&duty.socket)?;
-    Greeting { user: duty.number }.say(&mut stream)?;
+    Greeting { user: duty.number }.send(&mut stream)?;
     post.put(slot::GREETED, 1.0);
     let mut areas = areas(duty)?;
-    Report::ready(nanoseconds()).say(&mut stream)?;
+    Report::ready(nanoseconds()).send(&mut stream)?;
     let mut reported = used();
     loop {
         let Ok(requested) = requested(&mut stream) else { return Ok(()) };
@@ -86,7 +86,7 @@ pub(super) fn serve(duty: &Duty, post: &Post) -> std::io::Result<()> {
         let now = used();
         let report = reported_as(outcome, now.since(reported));
         reported = now;
-        if report.say(&mut stream).is_err() {
+        if report.send(&mut stream).is_err() {
             return Ok(());
         }
     }

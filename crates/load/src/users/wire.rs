@@ -40,7 +40,7 @@ pub fn nanoseconds() -> f64 {
 }
 
 impl Greeting {
-    pub(super) fn say(self, to: &mut UnixStream) -> std::io::Result<()> {
+    pub(super) fn send(self, to: &mut UnixStream) -> std::io::Result<()> {
         to.write_all(&self.user.to_ne_bytes())
     }
 
@@ -69,7 +69,7 @@ impl Report {
         self.kind == READY
     }
 
-    pub(super) fn say(self, to: &mut UnixStream) -> std::io::Result<()> {
+    pub(super) fn send(self, to: &mut UnixStream) -> std::io::Result<()> {
         let numbers = [self.kind, self.code, self.ended, self.user, self.system, self.minor, self.major];
         to.write_all(&numbers.map(f64::to_ne_bytes).concat())
     }
@@ -120,11 +120,11 @@ mod tests {
     #[test]
     fn what_is_said_is_heard() {
         let (mut one, mut other) = UnixStream::pair().expect("a pair");
-        Greeting { user: 17 }.say(&mut one).expect("said");
+        Greeting { user: 17 }.send(&mut one).expect("said");
         assert_eq!(Greeting::hear(&mut other).expect("heard"), Greeting { user: 17 });
         let report =
             Report { kind: 1.0, code: 2.0, ended: 3.5, user: 4.0, system: 5.0, minor: 6.0, major: f64::from(u32::MAX) };
-        report.say(&mut one).expect("said");
+        report.send(&mut one).expect("said");
         assert_eq!(Report::hear(&mut other).expect("heard"), report);
         ask(&mut other, 3).expect("said");
         assert_eq!(requested(&mut one).expect("heard"), 3);

@@ -101,22 +101,22 @@ fn the_reading_of_the_clock_is_subtracted_and_unrolled_work_divided() {
 #[test]
 fn a_batch_done_elsewhere_took_what_is_told_of_it() {
     let watch = ScriptedWatch::default();
-    let telling = |told: f64| {
+    let with_own_clock = |own_ns: f64| {
         let script = Rc::clone(&watch.0);
         Loop::self_timed(move |times| {
             // The request takes 50 µs, and causes faults that do not belong to the batch.
             script.borrow_mut().now += 50e3 + times as f64 * 100.0;
             script.borrow_mut().usage.minor_faults += 7.0;
             let usage = Usage { user: times as f64 * 90.0, system: times as f64 * 10.0, ..Usage::default() };
-            Ok(Took { elapsed: times as f64 * told, usage })
+            Ok(Took { elapsed: times as f64 * own_ns, usage })
         })
     };
-    let harvest = sample(&mut telling(100.0), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+    let harvest = sample(&mut with_own_clock(100.0), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
     assert_eq!(harvest.times, 8192);
     assert!(harvest.samples.iter().all(|sample| sample.ns == 100.0));
     assert_eq!(harvest.elapsed, harvest.operations * 100.0);
     assert_eq!((harvest.usage.user, harvest.usage.minor_faults), (harvest.operations * 90.0, 0.0));
-    let end = sample(&mut telling(1e6), &mut watch.clone(), &PLAN, 0.0);
+    let end = sample(&mut with_own_clock(1e6), &mut watch.clone(), &PLAN, 0.0);
     assert!(matches!(end, Err(Failure::Wrong(_))), "{end:?}");
 }
 

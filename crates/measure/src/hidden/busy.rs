@@ -196,14 +196,14 @@ mod tests {
             let clock = Clock::plain();
             let mut tries = Vec::new();
             // Other programs may add to it, and delay a reading of clock and idle times in between.
-            let told = (0..20).any(|_| {
+            let is_seen = (0..20).any(|_| {
                 let (before, start) = (busy.now().expect("told"), clock.now());
                 while clock.now() - start < 30e6 {}
                 let took = busy.now().expect("told") - before;
                 tries.push(took);
                 took > 25e6 && took < 1.2 * (clock.now() - start) * cpus.len() as f64
             });
-            assert!(told, "{name}: {tries:?}");
+            assert!(is_seen, "{name}: {tries:?}");
             busy.check().expect("it still runs");
         }
     }

@@ -94,7 +94,7 @@ impl Schedule<'_> {
         let (others, first_turn) = (Vec::new(), 0);
         let round =
             RoundRequest { item: index, cpu, other_cpu, more_cpus, seed, plan, others, first_turn, account_for };
-        self.tell(index, order);
+        self.report(index, order);
         let end = self.rounds.round(round, self.signals)?;
         // A figure that is there stays: an account that fails is only missing.
         if let crate::round::RoundEnd::Accounted(_) = &end {

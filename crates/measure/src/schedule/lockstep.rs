@@ -122,7 +122,7 @@ impl Schedule<'_> {
         }
         let survey = pass % 2 == 0 || !alive.iter().all(|&entry| self.entries[entry].wants_quiet());
         let cpu = self.cpu_of(survey, (pass / 2) as usize, random);
-        self.tell(alive[0], order);
+        self.report(alive[0], order);
         let distance = alive.iter().find_map(|&entry| self.entries[entry].partner_place().distance());
         let other_cpu = self.quietness.other_than(cpu, distance, random);
         let busy = alive.iter().map(|&entry| self.entries[entry].cpus()).max().unwrap_or(1);

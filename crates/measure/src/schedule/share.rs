@@ -43,18 +43,19 @@ impl Candidate {
 /// two hundred others.
 pub(super) fn next_pass(candidates: &[Candidate], passes: f64, left: f64, share: f64) -> Vec<usize> {
     let pass: f64 = candidates.iter().map(Candidate::each).sum();
-    let due = |it: &&Candidate| it.rounds < it.least(share);
+    let due = |item: &&Candidate| item.rounds < item.least(share);
     // What every item has in any case comes first.
-    let owed: f64 = candidates.iter().filter(due).map(|it| (it.least(share) - it.rounds) as f64 * it.each()).sum();
+    let owed: f64 =
+        candidates.iter().filter(due).map(|item| (item.least(share) - item.rounds) as f64 * item.each()).sum();
     let level = level(candidates, (left - owed).max(0.0));
     let all_fit = pass * passes <= SHORT * left;
-    let within = |it: &&Candidate| all_fit || due(it) || it.spent + it.each() / 2.0 <= level;
-    candidates.iter().filter(within).map(|it| it.entry).collect()
+    let within = |item: &&Candidate| all_fit || due(item) || item.spent + item.each() / 2.0 <= level;
+    candidates.iter().filter(within).map(|item| item.entry).collect()
 }
 
 /// The time spent to which `left` seconds raise those with the least.
 fn level(candidates: &[Candidate], left: f64) -> f64 {
-    let mut spent: Vec<f64> = candidates.iter().map(|it| it.spent).collect();
+    let mut spent: Vec<f64> = candidates.iter().map(|item| item.spent).collect();
     spent.sort_by(f64::total_cmp);
     let mut below = 0.0;
     for (count, next) in spent.iter().enumerate() {

@@ -103,10 +103,10 @@ fn a_server_that_is_too_slow_leaves_requests_unserved() {
     let samples = tails(&mut work, &mut script.clone(), &plan(1e7, Some(arrivals)), READING).expect("samples");
     // 40,000 come in 10 ms, and 20,000 are served in 20 ms.
     assert!(samples.unserved > 19_000, "{}", samples.unserved);
-    let told = together(std::iter::once(&samples), READING).expect("tails");
-    let response = told.response.expect("a schedule");
+    let tails = together(std::iter::once(&samples), READING).expect("tails");
+    let response = tails.response.expect("a schedule");
     assert!(response.percentiles.is_empty() && response.samples > 0);
-    assert_eq!(told.service.percentiles[0].ns, Some(1_000.0));
+    assert_eq!(tails.service.percentiles[0].ns, Some(1_000.0));
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn what_cannot_be_told_says_why() {
     });
     for (mut work, why) in [(unrolled, "64 times"), (with_step, "before"), (short, "10.0 ns")] {
         let samples = tails(&mut work, &mut script.clone(), &plan(1e7, None), READING).expect("a reason");
-        let told = samples.left_out.expect("a reason");
-        assert!(told.contains(why), "{told}");
+        let tails = samples.left_out.expect("a reason");
+        assert!(tails.contains(why), "{tails}");
     }
 }
 
@@ -147,9 +147,9 @@ fn the_work_is_checked_also_when_little_may_be_done_at_a_time() {
 fn rounds_add_up() {
     let round = |ns: f64| TailSamples { service: vec![(ns, 2_000)], ..TailSamples::default() };
     let (one, other) = (round(1_000.0), round(3_000.0));
-    let told = together([&one, &other].into_iter(), READING).expect("tails");
-    assert_eq!((told.service.samples, told.service.longest_ns), (4_000, 3_000.0));
-    let p = |place: usize| told.service.percentiles[place].ns;
+    let tails = together([&one, &other].into_iter(), READING).expect("tails");
+    assert_eq!((tails.service.samples, tails.service.longest_ns), (4_000, 3_000.0));
+    let p = |place: usize| tails.service.percentiles[place].ns;
     assert_eq!((p(1), p(3), p(4)), (Some(3_000.0), Some(3_000.0), None));
     assert_eq!(together(std::iter::empty(), READING), None);
 }

@@ -46,7 +46,7 @@ fn commands() -> Result<(), Failed> {
         for worker in 0..crew.count() {
             let post = crew.post(worker);
             post.put(0, f64::from(round) + worker as f64);
-            post.say(round);
+            post.send(round);
         }
         for worker in 0..crew.count() {
             let post = crew.post(worker);

@@ -8,6 +8,7 @@ use analysis::compare::{
     Comparison, ComparisonRow, DifferingFact, Joint, LevelsBeside, Mean, differences, families, overall,
 };
 use analysis::factors::Factor;
+use analysis::statistics::Interval;
 use record::{Cost, CountedIn, Doubt, Estimate, Point, Run};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -19,7 +20,7 @@ pub use gate::ComparedGate;
 use missing::{OnlyIn, OtherVersions};
 
 use super::factors::FactorsDocument;
-use super::figure::{RatioFigure, all, finite, ratio};
+use super::figure::{all, finite};
 use crate::compare::Shown;
 
 /// Runs beside each other, the first as the base.
@@ -61,7 +62,7 @@ pub struct ComparedSplit {
     /// The factors of the second run.
     pub factors: Option<Vec<Factor>>,
     /// What they leave unexplained of the second run.
-    pub unexplained: Option<RatioFigure>,
+    pub unexplained: Option<Interval>,
     /// Every other run's.
     pub split: Vec<FactorsDocument>,
 }
@@ -137,7 +138,7 @@ pub struct ComparedRow<'a> {
     /// The cost in each run; null where a run lacks it.
     pub values: Vec<Option<ComparedCost<'a>>>,
     /// The second run's ratio to the base.
-    pub ratio: Option<RatioFigure>,
+    pub ratio: Option<Interval>,
     /// The verdict on it: `faster`, `slower`, `same`, `inconclusive`, or why there is none.
     pub verdict: Option<&'static str>,
     /// Every other run's ratio and verdict; null where a run lacks the cost.
@@ -189,7 +190,7 @@ pub struct ComparedMeans<'a> {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedMean {
     /// The mean.
-    pub ratio: Option<RatioFigure>,
+    pub ratio: Option<Interval>,
     /// Ratios in it.
     pub pairs: usize,
     /// Ratios left out, because they are bounds or unknown.
@@ -227,7 +228,7 @@ impl ComparedSplit {
         let first = split.first();
         ComparedSplit {
             factors: first.map(|first| first.of.families.clone()),
-            unexplained: ratio(first.and_then(|first| first.of.unexplained.as_ref())),
+            unexplained: first.and_then(|first| first.of.unexplained),
             split,
         }
     }
@@ -325,6 +326,6 @@ impl<'a> ComparedMeans<'a> {
 
 impl From<&Mean> for ComparedMean {
     fn from(it: &Mean) -> ComparedMean {
-        ComparedMean { ratio: ratio(it.ratio.as_ref()), pairs: it.pairs, left_out: it.left_out }
+        ComparedMean { ratio: it.ratio, pairs: it.pairs, left_out: it.left_out }
     }
 }

@@ -34,7 +34,6 @@ impl Curve {
     }
 }
 
-/// The curves of a run.
 pub(super) fn curves(run: &Run, detail: PageDetail) -> Vec<Curve> {
     let mut found: Vec<(&str, &str, Vec<&Cost>)> = Vec::new();
     let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();

@@ -127,7 +127,6 @@ fn what_to_do(verdict: &BesideReferences<'_>, run: &Run, place: Place) -> String
     "Nothing: keep this page as the state to compare with.".into()
 }
 
-/// What a book is.
 fn of_book(run: &Run) -> Markup {
     html! {
         @for source in &run.settings.patterns { p { (printable(source)) } }

@@ -8,6 +8,7 @@ use record::{Cost, Doubt, Nanoseconds, Round, Run, Term, printable};
 use super::curves::Curve;
 use super::form::{HtmlPage, PageDetail, anchor};
 use crate::chart::strip::{Mark, Strip};
+use crate::explain::significant_times;
 use crate::interval::value_or_bound;
 
 /// More doubts than a reader takes in.
@@ -42,17 +43,6 @@ fn named(term: &Term) -> Markup {
     let times = if term.times == 1.0 { String::new() } else { format!("{} × ", significant_times(term.times)) };
     let typed = printable(&term.typed());
     html! { (times) a href={ "#" (typed.replace(char::is_whitespace, "_")) } { (typed) } }
-}
-
-/// `2`, `0.5`; `?` for what is no number.
-fn significant_times(times: f64) -> String {
-    if !times.is_finite() {
-        "?".into()
-    } else if times.fract() == 0.0 {
-        format!("{times}")
-    } else {
-        significant(times)
-    }
 }
 
 /// What is known of the cost beside its headline figure.

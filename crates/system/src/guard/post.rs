@@ -34,8 +34,8 @@ impl Post {
     }
 
     /// Gives a command and wakes the worker.
-    pub fn say(&self, command: u32) {
-        tell(&self.command, command);
+    pub fn send(&self, command: u32) {
+        wake(&self.command, command);
     }
 
     /// The worker's latest answer.
@@ -45,7 +45,7 @@ impl Post {
 
     /// Answers, and wakes the one that waits for it.
     pub fn reply(&self, answer: u32) {
-        tell(&self.answer, answer);
+        wake(&self.answer, answer);
     }
 
     /// Sleeps until the command is another one than `known`, at most this long. Returns the command.
@@ -95,7 +95,7 @@ impl Post {
     }
 }
 
-fn tell(word: &AtomicU32, value: u32) {
+fn wake(word: &AtomicU32, value: u32) {
     word.store(value, Ordering::Release);
     // The processes share the memory, not the address space, so the futex is no private one.
     let _ = futex::wake(word, futex::Flags::empty(), u32::MAX >> 1);

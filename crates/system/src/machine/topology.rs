@@ -41,7 +41,7 @@ impl Distance {
     }
 
     /// What a cost reports about the partner's CPU.
-    pub fn told(self) -> &'static str {
+    pub fn described(self) -> &'static str {
         match self {
             Distance::Sibling => "partner on the same core",
             Distance::Core => "partner on another core of the same cache",

@@ -72,7 +72,7 @@ impl Guardian {
     /// # Errors
     /// If it has ended.
     pub fn changing(&self) -> Result<(), Error> {
-        self.say(CHANGING)
+        self.send(CHANGING)
     }
 
     /// Says that the settings have been restored.
@@ -80,10 +80,10 @@ impl Guardian {
     /// # Errors
     /// If it has ended.
     pub fn restored(&self) -> Result<(), Error> {
-        self.say(RESTORED)
+        self.send(RESTORED)
     }
 
-    fn say(&self, word: u8) -> Result<(), Error> {
+    fn send(&self, word: u8) -> Result<(), Error> {
         self.pipe.as_ref().map_or(Ok(()), |mut pipe| pipe.write_all(&[word]))
     }
 }

@@ -198,7 +198,9 @@ mod tests {
             assert!(done.cpu_s > 0.0 && done.typed > 0 && done.shown > 0, "{done:?}");
             assert!(done.calls.is_none_or(|calls| calls >= done.edits), "{done:?}");
         }
-        if let (Some(screen), Some(line)) = (made.iter().find(|it| it.screen), made.iter().find(|it| !it.screen)) {
+        if let (Some(screen), Some(line)) =
+            (made.iter().find(|editor| editor.screen), made.iter().find(|editor| !editor.screen))
+        {
             assert!(screen.shown > line.shown, "a screen takes more: {screen:?} {line:?}");
         }
     }

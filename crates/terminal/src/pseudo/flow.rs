@@ -75,8 +75,8 @@ pub(super) fn paced(cells: &mut Cells<'_>, time: Duration) -> Vec<Flow> {
 }
 
 /// Output through a path for so long.
-fn flow(setting: &Setting, (name, size): (&str, usize), asked: Option<f64>, time: Duration) -> Result<Flow, Failure> {
-    let mut flows = flows(setting, name, &[size], (asked, time))?;
+fn flow(setting: &Setting, (name, size): (&str, usize), rate: Option<f64>, time: Duration) -> Result<Flow, Failure> {
+    let mut flows = flows(setting, name, &[size], (rate, time))?;
     flows.pop().ok_or_else(|| Failure::wrong("no size was asked for"))
 }
 
@@ -85,14 +85,14 @@ fn flows(
     setting: &Setting,
     name: &str,
     sizes: &[usize],
-    (asked, time): (Option<f64>, Duration),
+    (rate, time): (Option<f64>, Duration),
 ) -> Result<Vec<Flow>, Failure> {
     let mut path = laid(setting, name)?;
     let text = lines(TEXT);
     let flow = |size: usize, (bytes, elapsed_s, used): (u64, f64, Used)| Flow {
         path: name.into(),
         size: size as u64,
-        asked,
+        asked: rate,
         bytes,
         elapsed_s,
         used,
@@ -102,7 +102,7 @@ fn flows(
         let write = |&size: &usize| {
             let mut program = Program { text: &text, size, written: 0 };
             let (account, begin) = (Account::open(&[]), Instant::now());
-            program.write_for(asked, time, |piece| write_all(&path.output, piece))?;
+            program.write_for(rate, time, |piece| write_all(&path.output, piece))?;
             let elapsed_s = begin.elapsed().as_secs_f64();
             Ok(flow(size, (program.written, elapsed_s, account.close())))
         };
@@ -120,7 +120,7 @@ fn flows(
         let mut program = Program { text: &text, size, written: 0 };
         let (account, begin) = (Account::open(&tasks), Instant::now());
         drained.meanwhile(|output| {
-            program.write_for(asked, time, |piece| write_all(output, piece))?;
+            program.write_for(rate, time, |piece| write_all(output, piece))?;
             Ok((come(program.written), ()))
         })?;
         // The last one is waited for, and all that came before it.
@@ -148,7 +148,7 @@ impl<'a> Program<'a> {
     /// Writes for so long: without a pause, or by a schedule. A program that is late writes without a pause until it is not.
     fn write_for(
         &mut self,
-        asked: Option<f64>,
+        rate: Option<f64>,
         time: Duration,
         mut write: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
@@ -160,12 +160,12 @@ impl<'a> Program<'a> {
         let mut count = 0_u64;
         while begin.elapsed() < time {
             let elapsed = begin.elapsed().as_secs_f64();
-            let due = match asked {
+            let due = match rate {
                 None => count + UNSEEN.min(1 + TEXT as u64 / self.size as u64),
                 Some(rate) => (elapsed * rate / self.size as f64) as u64 + 1,
             };
             if count >= due
-                && let Some(rate) = asked
+                && let Some(rate) = rate
             {
                 let next = (count as f64 * self.size as f64 / rate).max(elapsed + WAKE).min(time.as_secs_f64());
                 std::thread::sleep(Duration::from_secs_f64(next - elapsed));
@@ -232,11 +232,11 @@ mod tests {
     #[test]
     fn every_byte_comes_out_and_all_processor_time_is_positive() {
         for path in PATHS {
-            for asked in [None, Some(1e5)] {
+            for rate in [None, Some(1e5)] {
                 let flow = system::guard::apart(Duration::from_secs(60), || {
                     let scratch = tempfile::tempdir()?;
                     let setting = Setting::new(record::Point::default(), scratch.path().into(), 0, None, 1);
-                    flow(&setting, (path, 64), asked, Duration::from_millis(50))
+                    flow(&setting, (path, 64), rate, Duration::from_millis(50))
                 });
                 let flow = match flow.expect("not lost") {
                     Err(Failure::Skip { reason, remedy }) if ["script", "ssh"].contains(&path) => {
@@ -248,7 +248,7 @@ mod tests {
                 };
                 assert!(flow.bytes >= 64 && flow.bytes % 64 == 0, "{flow:?}");
                 assert!(flow.used.tasks_s > 0.0 && flow.elapsed_s > 0.0, "{flow:?}");
-                assert!(asked.is_none_or(|asked| flow.rate() <= 1.1 * asked), "{flow:?}");
+                assert!(rate.is_none_or(|rate| flow.rate() <= 1.1 * rate), "{flow:?}");
             }
         }
     }

@@ -12,7 +12,6 @@ pub(super) struct Batch {
     pub responses: Vec<f64>,
 }
 
-/// All batches.
 pub(super) struct Batches {
     predictions: Vec<SteadyState>,
     percentiles: Vec<[f64; 4]>,

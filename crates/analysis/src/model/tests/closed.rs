@@ -1,6 +1,5 @@
 //! Closed networks of product form by convolution: another way to figures of the model.
 
-/// A station.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Station {
     /// Service demand of an interaction: visits times service time, in seconds.

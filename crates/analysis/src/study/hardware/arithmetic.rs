@@ -51,7 +51,6 @@ const PROMISED: f64 = 2.5;
 /// The paper's estimate of the effect on a whole program when the handicap is removed.
 const ADJUSTMENT: f64 = 1.1;
 
-/// A sum of the paper.
 struct PaperSum {
     what: &'static str,
     formula: &'static str,

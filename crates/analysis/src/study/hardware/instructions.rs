@@ -139,7 +139,6 @@ fn cycles(figure: Option<Interval>, run: &Run) -> Cell {
     told.map_or(Cell::Unknown, |figure| Cell::Number(figure.value / cycle))
 }
 
-/// The name in the paper.
 fn name(paper: &Paper, id: &str) -> String {
     let entry = [OLD, NEW].into_iter().find_map(|book| paper.entry(&format!("{book}/{id}")));
     entry.map_or_else(String::new, |(_, entry)| entry.name.clone())

@@ -73,7 +73,7 @@ impl SourceFile {
         }
         let path = setting.shared().join(format!("file-{length}"));
         // If the file was truncated, only the round that detects it is lost.
-        if std::fs::metadata(&path).map(|it| it.len()).ok() != Some(length) {
+        if std::fs::metadata(&path).map(|metadata| metadata.len()).ok() != Some(length) {
             make(&path, length)?;
         }
         Ok(SourceFile { file: residence::open(&path)?, path, length, sum: sum_of_first(length / 8) })

@@ -31,7 +31,6 @@ impl MappedView {
         Ok(MappedView { start, length })
     }
 
-    /// All of the source.
     pub(super) fn of(source: &SourceFile, flags: MapFlags) -> Result<MappedView, Failure> {
         MappedView::new(&source.file, (0, source.length), flags)
     }
@@ -44,7 +43,6 @@ impl MappedView {
         unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
     }
 
-    /// The record at `offset`.
     #[inline(always)]
     pub(super) fn record(&self, plan: VisitPlan, offset: u64) -> &[u8] {
         &self.bytes()[offset as usize..][..plan.length_at(offset)]

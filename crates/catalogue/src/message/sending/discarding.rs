@@ -53,7 +53,8 @@ impl Discarding {
     pub(super) fn packets(&self) -> Result<u64, Failure> {
         let text = std::fs::read_to_string("/proc/thread-self/net/dev")?;
         let line = text.lines().find_map(|line| line.trim().strip_prefix(NAME)?.strip_prefix(':'));
-        let counts: Vec<u64> = line.unwrap_or_default().split_whitespace().filter_map(|it| it.parse().ok()).collect();
+        let counts: Vec<u64> =
+            line.unwrap_or_default().split_whitespace().filter_map(|word| word.parse().ok()).collect();
         // Received: bytes, packets, errors, dropped, and four more; then the same of what was sent.
         let count = |place: usize| counts.get(place).copied().unwrap_or(0);
         Ok(count(1).max(count(3)) + count(9))

@@ -11,7 +11,6 @@ use crate::kit::exactly;
 /// kernel and, unlike reading a clock, needs no counter of the processor.
 const PROCEDURE: &str = if cfg!(target_arch = "aarch64") { "__kernel_clock_getres" } else { "__vdso_clock_getres" };
 
-/// Its type.
 type ClockGetres = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> libc::c_int;
 
 pub(crate) const OPERATIONS: &[Operation] = &[CROSSING
@@ -27,13 +26,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[CROSSING
         let image = Image::here().ok_or_else(|| absent("there is no vDSO in this process"))?;
         let address = image.procedure(PROCEDURE).ok_or_else(|| absent("the vDSO has no clock_getres"))?;
         // SAFETY: the vDSO's own table lists a procedure with this name, and the kernel fixes its type.
-        let ask = unsafe { std::mem::transmute::<*const u8, ClockGetres>(address) };
+        let get_resolution = unsafe { std::mem::transmute::<*const u8, ClockGetres>(address) };
         let mut step = Box::new(libc::timespec { tv_sec: 0, tv_nsec: 0 });
         let turns = repeat(move || {
             *step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             let mut refused = 0;
             // SAFETY: it writes one timespec, and receives a valid one.
-            sixteen_times!(refused |= unsafe { ask(libc::CLOCK_MONOTONIC, &mut *step) });
+            sixteen_times!(refused |= unsafe { get_resolution(libc::CLOCK_MONOTONIC, &mut *step) });
             exactly(0, refused as usize)?;
             if step.tv_sec > 0 || step.tv_nsec > 0 {
                 Ok(())
@@ -121,7 +120,7 @@ struct Segment {
 
 /// The program headers, as far as they lie within these bytes.
 fn segments(bytes: &[u8]) -> Vec<Segment> {
-    let count = bytes.get(56..58).and_then(|it| it.try_into().ok()).map_or(0, u16::from_le_bytes);
+    let count = bytes.get(56..58).and_then(|field| field.try_into().ok()).map_or(0, u16::from_le_bytes);
     let start = long(bytes, 32).and_then(|start| usize::try_from(start).ok()).unwrap_or(usize::MAX);
     let header = |number: u16| {
         let at = start.checked_add(usize::from(number) * PROGRAM_HEADER)?;

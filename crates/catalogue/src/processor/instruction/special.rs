@@ -197,7 +197,7 @@ impl Contended {
     }
 
     /// Makes the partner add, or stop, and waits until it does.
-    fn tell(&self, playing: u32) -> Result<(), Failure> {
+    fn announce(&self, playing: u32) -> Result<(), Failure> {
         self.playing.0.store(playing, Ordering::Release);
         futex::wake(&self.playing.0, futex::Flags::empty(), 1)?;
         while self.adding.load(Ordering::Acquire) != playing {
@@ -218,11 +218,11 @@ pub(super) fn contended(setting: &Setting, needs: &str, turns: Turns) -> Result<
     let ours = Cell::new(0u64);
     let looped = lanes::checked(turns, [0; LANES], [address, DIVISOR], move |times, _, _| {
         let _alive = &partner;
-        after.tell(0)?;
+        after.announce(0)?;
         ours.set(ours.get().wrapping_add(times));
         let done = ours.get().wrapping_add(after.done.load(Ordering::Acquire));
         let wanted = done.wrapping_mul(text::ATOMICS).wrapping_mul(DIVISOR);
         same("the sum of both sides", after.word.0.load(Ordering::Acquire), wanted)
     });
-    Ok(looped.before(move |_| board.tell(1)).unrolled(text::ATOMICS))
+    Ok(looped.before(move |_| board.announce(1)).unrolled(text::ATOMICS))
 }

@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .prepare(|_| {
         let mut request = AioRequest::new(libc::SIGEV_NONE)?;
         Ok(repeat(move || {
-            request.ask()?;
+            request.submit()?;
             request.wait()?;
             request.take()
         }))
@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             return Err(Failure::last_os_error());
         }
         Ok(repeat(move || {
-            request.ask()?;
+            request.submit()?;
             while !COMPLETED.swap(false, Ordering::Relaxed) {
                 signals.sleep();
             }
@@ -82,7 +82,7 @@ impl AioRequest {
     }
 
     #[inline]
-    fn ask(&mut self) -> Result<(), Failure> {
+    fn submit(&mut self) -> Result<(), Failure> {
         self.byte[0] = 1;
         // SAFETY: the request and its byte stay in place until it has completed, which every caller awaits.
         if unsafe { libc::aio_read(&mut *self.control) } == 0 { Ok(()) } else { Err(Failure::last_os_error()) }

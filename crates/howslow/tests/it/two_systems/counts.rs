@@ -19,7 +19,6 @@ pub(crate) struct Line {
     pub times: f64,
 }
 
-/// All counts.
 #[derive(Debug)]
 pub(crate) struct Counts {
     pub lines: Vec<Line>,

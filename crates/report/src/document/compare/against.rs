@@ -1,11 +1,10 @@
 //! A cost beside the base's, for programs.
 
 use analysis::compare::{Against, RatioToBase, Verdict};
+use analysis::statistics::Interval;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::document::figure::{RatioFigure, finite};
 
 /// Why a bound is no verdict.
 const BOUND: &str = "one of the two cannot be distinguished from zero, and the bound leaves open which is slower";
@@ -15,7 +14,7 @@ const BOUND: &str = "one of the two cannot be distinguished from zero, and the b
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedAgainst {
     /// The ratio. A bound has no value, and only the end that is known.
-    pub ratio: Option<RatioFigure>,
+    pub ratio: Option<Interval>,
     /// The verdict.
     pub verdict: &'static str,
     /// The probability of such a ratio by chance.
@@ -26,11 +25,12 @@ pub struct ComparedAgainst {
 
 impl From<&Against> for ComparedAgainst {
     fn from(it: &Against) -> ComparedAgainst {
-        let bound = |low, high| Some(RatioFigure { value: None, low, high });
+        // What is not a number is written as null.
+        let bound = |low, high| Some(Interval { value: f64::NAN, low, high });
         let (ratio, why) = match &it.ratio {
-            RatioToBase::Times(ratio) => (Some(RatioFigure::from(ratio)), ""),
-            RatioToBase::AtMost(most) => (bound(None, finite(*most)), BOUND),
-            RatioToBase::AtLeast(least) => (bound(finite(*least), None), BOUND),
+            RatioToBase::Times(ratio) => (Some(*ratio), ""),
+            RatioToBase::AtMost(most) => (bound(f64::NAN, *most), BOUND),
+            RatioToBase::AtLeast(least) => (bound(*least, f64::NAN), BOUND),
             RatioToBase::Unknown(why) => (None, why.as_str()),
         };
         let why = (it.verdict == Verdict::Unknown).then(|| why.to_string());

@@ -165,7 +165,7 @@ mod tests {
             "howslow_cpu_seconds_total{mode=\"user\"} 2",
             "howslow_page_faults_total{kind=\"minor\"} 7",
         ] {
-            assert!(text.lines().any(|it| it == line), "{line} is not in\n{text}");
+            assert!(text.lines().any(|printed| printed == line), "{line} is not in\n{text}");
         }
         assert!(text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1);
         // Each family is told once, before its samples, and every sample belongs to the family before it.

@@ -8,7 +8,7 @@ use record::Run;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::imported::{Found, Source, Told, run};
+use super::imported::{Found, Repetitions, Source, run};
 use super::importer::{ImportError, Importer, MOST_BYTES, has_keys};
 
 const NAME: &str = "criterion";
@@ -119,7 +119,7 @@ fn of_folder(benchmark: Benchmark, estimates: &Estimates, sample: Option<Sample>
     let quoted = estimates.slope.as_ref().unwrap_or(&estimates.mean);
     let (low, high) = quoted.ends();
     let samples = sample.map_or_else(Vec::new, |sample| per_iteration(&sample.times, &sample.iters, 1.0));
-    let reported = Told::Interval { value: quoted.point_estimate, low, high, samples };
+    let reported = Repetitions::Interval { value: quoted.point_estimate, low, high, samples };
     Found {
         summary: benchmark.title.unwrap_or_default(),
         bytes: benchmark.throughput.as_ref().and_then(bytes).unwrap_or(0),
@@ -131,9 +131,9 @@ impl Estimate {
     /// The 95 % interval: as it stands there, or by the standard error where it stands there for another level.
     fn ends(&self) -> (f64, f64) {
         const NORMAL: f64 = 1.96;
-        let it = &self.confidence_interval;
-        if (it.confidence_level - 0.95).abs() < 1e-6 {
-            return (it.lower_bound, it.upper_bound);
+        let found = &self.confidence_interval;
+        if (found.confidence_level - 0.95).abs() < 1e-6 {
+            return (found.lower_bound, found.upper_bound);
         }
         let reach = NORMAL * self.standard_error;
         ((self.point_estimate - reach).max(0.0), self.point_estimate + reach)
@@ -145,11 +145,11 @@ fn of_message(message: Message) -> Option<Found> {
     let scale = unit(typical.unit.as_deref());
     let samples = per_iteration(&message.measured_values, &message.iteration_count, unit(message.unit.as_deref()));
     let [value, low, high] = [typical.estimate, typical.lower_bound, typical.upper_bound].map(|time| time * scale);
-    let reported = Told::Interval { value, low, high, samples };
+    let reported = Repetitions::Interval { value, low, high, samples };
     let bytes = message
         .throughput
         .iter()
-        .find_map(|it| (it.get("unit")?.as_str()? == "bytes").then(|| it.get("per_iteration")?.as_u64())?);
+        .find_map(|found| (found.get("unit")?.as_str()? == "bytes").then(|| found.get("per_iteration")?.as_u64())?);
     Some(Found { bytes: bytes.unwrap_or(0), ..Found::new(id, reported) })
 }
 

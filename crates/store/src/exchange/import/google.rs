@@ -3,7 +3,7 @@
 use record::{Machine, Run, Skip, printable};
 use serde::Deserialize;
 
-use super::imported::{Found, Source, Told, id, run};
+use super::imported::{Found, Repetitions, Source, id, run};
 use super::importer::{ImportError, Importer, has_keys};
 
 const NAME: &str = "google-benchmark";
@@ -126,10 +126,10 @@ fn cost(name: String, entries: &[GoogleEntry]) -> Option<Found> {
         let spread = aggregate("stddev").and_then(ns).zip(aggregate("mean").and_then(ns));
         let deviation = spread.map_or(f64::NAN, |(deviation, mean)| deviation / mean);
         let count = if deviation.is_finite() { shown.repetitions.unwrap_or(0) } else { 0 };
-        (shown, Told::Summary { median: ns(shown)?, deviation, count })
+        (shown, Repetitions::Summary { median: ns(shown)?, deviation, count })
     } else {
         let times = single.iter().map(|entry| entry.ns(entry.real_time).unwrap_or(f64::NAN));
-        (single[0], Told::Process(times.collect()))
+        (single[0], Repetitions::Process(times.collect()))
     };
     // Rates are those of the processor time, unless the benchmark asked for another clock, which its name then says.
     let other_clock = ["/real_time", "/manual_time"].iter().any(|clock| name.contains(clock));

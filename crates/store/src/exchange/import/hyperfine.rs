@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::{Point, Run, Value};
 use serde::Deserialize;
 
-use super::imported::{Found, Source, Told, run};
+use super::imported::{Found, Repetitions, Source, run};
 use super::importer::{ImportError, Importer, has_keys};
 
 const NAME: &str = "hyperfine";
@@ -56,7 +56,7 @@ impl Timed {
         let times = self.times.filter(|times| !times.is_empty());
         // Without the times nothing tells how many there were, so that the deviation tells nothing of the median's.
         let times = times.unwrap_or_else(|| vec![self.median.unwrap_or(self.mean)]);
-        let reported = Told::Processes(times.iter().map(|time| time * SECOND).collect());
+        let reported = Repetitions::Processes(times.iter().map(|time| time * SECOND).collect());
         let parameter = |value: serde_json::Value| match value {
             serde_json::Value::String(word) => word.parse().map_or(Value::Word(word), Value::Number),
             other => other.as_u64().map_or_else(|| Value::Word(other.to_string()), Value::Number),

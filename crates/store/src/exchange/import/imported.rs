@@ -13,7 +13,7 @@ use record::{
 
 /// What the file has of a cost, in ns.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Told {
+pub(super) enum Repetitions {
     /// Figures of several processes, by the rule for rounds. One figure alone has no interval.
     Processes(Vec<f64>),
     /// Samples of one process.
@@ -32,7 +32,7 @@ pub(super) struct Found {
     pub summary: String,
     pub at: Point,
     pub per: String,
-    pub told: Told,
+    pub repetitions: Repetitions,
     /// User and system time in ns, if the file has them.
     pub cpu: Option<(f64, f64)>,
     pub bytes: u64,
@@ -42,10 +42,10 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub fn new(name: impl Into<String>, told: Told) -> Found {
+    pub fn new(name: impl Into<String>, repetitions: Repetitions) -> Found {
         let per = String::from("iteration");
         let (summary, at, like) = (String::new(), Point::default(), Vec::new());
-        Found { name: name.into(), summary, at, per, told, cpu: None, bytes: 0, cpus: 1, like }
+        Found { name: name.into(), summary, at, per, repetitions, cpu: None, bytes: 0, cpus: 1, like }
     }
 }
 
@@ -67,9 +67,9 @@ pub(super) fn run(source: Source, found: Vec<Found>) -> Run {
     let mut costs: Vec<Cost> = Vec::new();
     let mut skipped = source.skipped;
     let mut known = std::collections::HashSet::new();
-    for it in found {
-        let operation = id(source.name, &it.name);
-        let at = Point(it.at.0.iter().map(|(axis, value)| (printable(axis), printable_value(value))).collect());
+    for result in found {
+        let operation = id(source.name, &result.name);
+        let at = Point(result.at.0.iter().map(|(axis, value)| (printable(axis), printable_value(value))).collect());
         let skip = |reason: &str| Skip {
             operation: operation.clone(),
             at: at.clone(),
@@ -80,8 +80,8 @@ pub(super) fn run(source: Source, found: Vec<Found>) -> Run {
             skipped.push(skip("it stands in the file twice; the first is taken"));
             continue;
         }
-        match figures(&it.told) {
-            Some(figured) => costs.push(cost(operation, at, source.name, &it, figured)),
+        match figures(&result.repetitions) {
+            Some(figured) => costs.push(cost(operation, at, source.name, &result, figured)),
             None => skipped.push(skip("its figure is no positive number")),
         }
     }
@@ -132,41 +132,48 @@ struct Figured {
 }
 
 /// The figure with its interval, by the rules for rounds: where another run would land. `None` if there is no figure.
-fn figures(told: &Told) -> Option<Figured> {
+fn figures(repetitions: &Repetitions) -> Option<Figured> {
     let good = |values: &[f64]| values.iter().all(|value| value.is_finite() && *value > 0.0);
-    match told {
-        Told::Processes(values) | Told::Process(values) if !good(values) || values.is_empty() => None,
-        Told::Processes(values) | Told::Process(values) if values.len() == 1 => Some(alone(values[0])),
-        Told::Processes(values) => {
+    match repetitions {
+        Repetitions::Processes(values) | Repetitions::Process(values) if !good(values) || values.is_empty() => None,
+        Repetitions::Processes(values) | Repetitions::Process(values) if values.len() == 1 => Some(alone(values[0])),
+        Repetitions::Processes(values) => {
             let rounds: Vec<Round> = values.iter().zip(0..).map(|(value, place)| round(place, vec![*value])).collect();
-            let told = gross(&rounds, TYPICAL, &Prior::DEFAULT)?;
-            Some(of(&told.figures, rounds, told.doubts))
+            let repetitions = gross(&rounds, TYPICAL, &Prior::DEFAULT)?;
+            Some(of(&repetitions.figures, rounds, repetitions.doubts))
         }
-        Told::Process(values) => {
+        Repetitions::Process(values) => {
             // The rule for rounds, applied to samples that are less independent than rounds are: hence the doubt.
             let apart: Vec<Round> = values.iter().map(|value| round(0, vec![*value])).collect();
-            let told = gross(&apart, TYPICAL, &Prior::DEFAULT)?;
-            let mut doubts = told.doubts;
+            let repetitions = gross(&apart, TYPICAL, &Prior::DEFAULT)?;
+            let mut doubts = repetitions.doubts;
             doubts.push(Doubt::OneProcess { samples: values.len() as u32 });
-            Some(of(&told.figures, vec![round(0, values.clone())], doubts))
+            Some(of(&repetitions.figures, vec![round(0, values.clone())], doubts))
         }
-        Told::Interval { value, low, high, samples } => {
+        Repetitions::Interval { value, low, high, samples } => {
             let whole = good(&[*value, *high]) && *low >= 0.0 && low <= value && value <= high && good(samples);
             let best = samples.iter().copied().fold(*value, f64::min);
             let rounds = if samples.is_empty() { Vec::new() } else { vec![round(0, samples.clone())] };
             let doubts = vec![Doubt::OneProcess { samples: samples.len() as u32 }];
             whole.then_some(Figured { value: *value, best, low: *low, high: *high, rounds, doubts })
         }
-        Told::Summary { median, deviation, count } if good(&[*median]) && *deviation >= 0.0 && *count >= 2 => {
+        Repetitions::Summary { median, deviation, count } if good(&[*median]) && *deviation >= 0.0 && *count >= 2 => {
             // The rule of `landing` for few rounds: t x 1.2533 x s x sqrt(2 / n) on the log scale.
             const MEDIAN_OVER_MEAN: f64 = 1.2533;
             let t = student_quantile(0.975, count - 1);
             let reach = t * MEDIAN_OVER_MEAN * deviation * (2.0 / f64::from(*count)).sqrt();
-            let it = around(*median, reach.hypot(analysis::landing::FLOOR));
+            let result = around(*median, reach.hypot(analysis::landing::FLOOR));
             let doubts = vec![Doubt::OneProcess { samples: *count }];
-            Some(Figured { value: *median, best: *median, low: it.low, high: it.high, rounds: Vec::new(), doubts })
+            Some(Figured {
+                value: *median,
+                best: *median,
+                low: result.low,
+                high: result.high,
+                rounds: Vec::new(),
+                doubts,
+            })
         }
-        Told::Summary { median, .. } => good(&[*median]).then(|| alone(*median)),
+        Repetitions::Summary { median, .. } => good(&[*median]).then(|| alone(*median)),
     }
 }
 
@@ -200,20 +207,20 @@ fn round(place: u32, ns: Vec<f64>) -> Round {
     }
 }
 
-fn cost(operation: String, at: Point, source: &str, it: &Found, figured: Figured) -> Cost {
+fn cost(operation: String, at: Point, source: &str, result: &Found, figured: Figured) -> Cost {
     let figures =
         Figures { best: Nanoseconds(figured.best), ..Figures::given(figured.value, figured.low, figured.high) };
-    let (user, system) = it.cpu.unwrap_or((0.0, 0.0));
+    let (user, system) = result.cpu.unwrap_or((0.0, 0.0));
     Cost {
-        summary: printable(&it.summary),
+        summary: printable(&result.summary),
         group: format!("imported from {source}"),
-        like: it.like.clone(),
-        cpus: it.cpus,
+        like: result.like.clone(),
+        cpus: result.cpus,
         cpu_ns: Cpu { user: Nanoseconds(user), system: Nanoseconds(system) },
-        wait_ns: Nanoseconds(it.cpu.map_or(0.0, |(user, system)| figured.value - user - system)),
-        bytes: Bytes(it.bytes),
+        wait_ns: Nanoseconds(result.cpu.map_or(0.0, |(user, system)| figured.value - user - system)),
+        bytes: Bytes(result.bytes),
         rounds: figured.rounds,
         doubts: figured.doubts,
-        ..Cost::given(&operation, at, &printable(&it.per), figures)
+        ..Cost::given(&operation, at, &printable(&result.per), figures)
     }
 }

@@ -3,7 +3,7 @@
 
 use record::{Machine, Point, Run, Value};
 
-use super::imported::{Found, Source, Told, run};
+use super::imported::{Found, Repetitions, Source, run};
 use super::importer::{ImportError, Importer};
 use crate::exchange::export::lmbench::line_of;
 
@@ -96,16 +96,16 @@ impl Reader {
         } else if let Some(block) = self.heading(line) {
             self.block = Some(block);
         } else if let Some(found) = self.block.as_ref().and_then(|block| block.row(line)) {
-            found.into_iter().for_each(|it| self.add(it));
+            found.into_iter().for_each(|result| self.add(result));
         }
     }
 
     /// A line that stands there several times is a program that was run several times.
     fn add(&mut self, found: Found) {
         let same = |known: &&mut Found| known.name == found.name && known.at == found.at;
-        match self.found.iter_mut().find(same).map(|known| &mut known.told) {
-            Some(Told::Processes(figures)) => {
-                if let Told::Processes(more) = found.told {
+        match self.found.iter_mut().find(same).map(|known| &mut known.repetitions) {
+            Some(Repetitions::Processes(figures)) => {
+                if let Repetitions::Processes(more) = found.repetitions {
                     figures.extend(more);
                 }
             }
@@ -131,11 +131,10 @@ impl Reader {
         let (name, at) = named(name.trim());
         let like = line_of(name_of(line)).map(|line| line.typed());
         let per = if bytes > 0 { "MB" } else { "operation" };
-        let it = Found::new(dotted(&name), Told::Processes(vec![ns]));
-        Some(Found { summary: name, at, per: per.into(), bytes, like: like.into_iter().collect(), ..it })
+        let result = Found::new(dotted(&name), Repetitions::Processes(vec![ns]));
+        Some(Found { summary: name, at, per: per.into(), bytes, like: like.into_iter().collect(), ..result })
     }
 
-    /// The heading of a block.
     fn heading(&mut self, line: &str) -> Option<Block> {
         let quoted = line.strip_prefix('"');
         let text = quoted.unwrap_or(line);
@@ -176,15 +175,15 @@ impl Block {
             summary: name.into(),
             at,
             per: "operation".into(),
-            ..Found::new(dotted(name), Told::Processes(vec![ns]))
+            ..Found::new(dotted(name), Repetitions::Processes(vec![ns]))
         };
         let axis = |name: &str, number: u64| Point::default().with(name, Value::Number(number));
         Some(vec![match self {
             Block::Bandwidth(name) => {
                 let bytes = bytes(MB)?;
                 let like = (name == "libc bcopy unaligned").then(|| format!("memory.copy@size={bytes}"));
-                let it = one(name, bytes as f64 * 1e3 / second, axis("size", bytes));
-                Found { bytes, like: like.into_iter().collect(), ..it }
+                let result = one(name, bytes as f64 * 1e3 / second, axis("size", bytes));
+                Found { bytes, like: like.into_iter().collect(), ..result }
             }
             Block::Mapping => one("mappings", second * 1e3, axis("size", bytes(MB)?)),
             Block::Load { random, stride } => {
@@ -209,8 +208,8 @@ fn files(words: &[&str]) -> Option<Vec<Found>> {
     let one = |name: &str, rate: &str| {
         let rate: f64 = rate.parse().ok()?;
         let at = Point::default().with("size", Value::Number(size.checked_mul(1024)?));
-        let told = Told::Processes(vec![1e9 / rate]);
-        Some(Found { summary: name.into(), at, per: "file".into(), ..Found::new(dotted(name), told) })
+        let repetitions = Repetitions::Processes(vec![1e9 / rate]);
+        Some(Found { summary: name.into(), at, per: "file".into(), ..Found::new(dotted(name), repetitions) })
     };
     Some(vec![one("File create", created)?, one("File delete", deleted)?])
 }
