@@ -69,7 +69,7 @@ fn listed(items: Vec<Item>) -> Vec<Listed> {
 
 /// An axis that takes numbers of the user's own, with its bounds.
 fn free(axis: &Axis) -> Option<String> {
-    Some(format!("{} {}", axis.name, axis.bounds?.told(axis.unit)))
+    Some(format!("{} {}", axis.name, axis.bounds?.described(axis.unit)))
 }
 
 fn need(need: &Need) -> String {
