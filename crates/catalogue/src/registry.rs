@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use operation::{Operation, Registry};
+use operation::Operation;
 
 use crate::compute::{convert, sort};
 use crate::contention::{line, lock, shootdown, space, transfer};
@@ -190,10 +190,6 @@ pub static FAMILIES: &[Family] = &[
     Family::of("threads", &[thread::OPERATIONS]),
     Family::of("processes", &[process::OPERATIONS, process::ways::OPERATIONS, process::apart::OPERATIONS]),
 ];
-
-/// The list as a measurement uses it.
-pub const REGISTRY: Registry =
-    Registry { find, crosses: crate::crosses, heading, position: |id| all().position(|operation| operation.id == id) };
 
 /// Every operation, in the order of the families.
 pub fn all() -> impl Iterator<Item = &'static Operation> {

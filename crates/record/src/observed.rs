@@ -48,12 +48,11 @@ impl Observation {
     /// Its sums; `counting_each_ns` is what counting one call took, in ns.
     pub fn repetition(&self, counting_each_ns: f64) -> Repetition {
         let together = &self.together;
-        let waits =
-            together.waits.iter().filter(|entry| entry.reason != WaitReason::Stopped).map(|entry| entry.total_ns);
+        let waits = together.waits.iter().filter(|row| row.reason != WaitReason::Stopped).map(|row| row.total_ns);
         Repetition {
             elapsed_ns: self.elapsed_ns,
             usage: self.usage,
-            calls: together.calls.iter().map(|entry| (entry.call.clone(), entry.count)).collect(),
+            calls: together.calls.iter().map(|row| (row.call.clone(), row.count)).collect(),
             waited_ns: (!together.waits.is_empty()).then(|| waits.sum()),
             counting_ns: counting_each_ns * together.total() as f64,
         }
@@ -62,7 +61,7 @@ impl Observation {
     /// Its repetitions; without any, itself.
     pub fn all_repetitions(&self) -> Vec<Repetition> {
         if self.repetitions.is_empty() {
-            return vec![self.repetition(self.counting.as_ref().map_or(0.0, |entry| entry.per_call_ns.max(0.0)))];
+            return vec![self.repetition(self.counting.as_ref().map_or(0.0, |row| row.per_call_ns.max(0.0)))];
         }
         self.repetitions.clone()
     }
@@ -71,8 +70,8 @@ impl Observation {
     #[must_use]
     pub fn since(&self, earlier: &Observation) -> Observation {
         let processes = self.processes.iter().filter_map(|process| {
-            let same = |entry: &&ProcessCounts| {
-                entry.pid == process.pid && entry.name == process.name && entry.parent == process.parent
+            let same = |row: &&ProcessCounts| {
+                row.pid == process.pid && row.name == process.name && row.parent == process.parent
             };
             let new = match earlier.processes.iter().find(same) {
                 Some(before) => process.since(before),
@@ -87,10 +86,7 @@ impl Observation {
             elapsed_ns,
             usage: self.usage.since(&earlier.usage),
             processes: processes.collect(),
-            counting: self
-                .counting
-                .clone()
-                .map(|entry| CountingCost { together_ns: entry.per_call_ns * calls, ..entry }),
+            counting: self.counting.clone().map(|row| CountingCost { together_ns: row.per_call_ns * calls, ..row }),
             together,
             ..self.clone()
         }
@@ -104,7 +100,7 @@ fn beyond<T: Clone, K: PartialEq>(
     key: fn(&T) -> K,
     less: impl Fn(&T, Option<&T>) -> Option<T>,
 ) -> Vec<T> {
-    now.iter().filter_map(|entry| less(entry, then.iter().find(|before| key(before) == key(entry)))).collect()
+    now.iter().filter_map(|row| less(row, then.iter().find(|before| key(before) == key(row)))).collect()
 }
 
 /// Calls of one kind that one chain of functions made, by samples.
@@ -215,7 +211,7 @@ impl Requests {
             let errors = beyond(&now.errors, &then.errors, NamedCount::key, NamedCount::since);
             let wakes = now.wakes.saturating_sub(then.wakes);
             let near_wakes = now.near_wakes.saturating_sub(then.near_wakes);
-            let objects = beyond(&now.objects, &then.objects, |entry| entry.object.clone(), ObjectCount::since);
+            let objects = beyond(&now.objects, &then.objects, |row| row.object.clone(), ObjectCount::since);
             (count > 0).then(|| CallCount { count, bytes, wakes, near_wakes, objects, errors, ..now.clone() })
         };
         let pair = |now: &PairCount, then: Option<&PairCount>| {
@@ -370,7 +366,7 @@ impl ProcessCounts {
     #[must_use]
     pub fn since(&self, earlier: &ProcessCounts) -> ProcessCounts {
         let threads =
-            self.threads.iter().map(|thread| match earlier.threads.iter().find(|entry| entry.tid == thread.tid) {
+            self.threads.iter().map(|thread| match earlier.threads.iter().find(|row| row.tid == thread.tid) {
                 Some(before) => ThreadCounts {
                     usage: thread.usage.since(&before.usage),
                     requests: thread.requests.since(&before.requests),

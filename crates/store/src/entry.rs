@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use twox_hash::XxHash3_128;
 
 use crate::id::check_id;
-use crate::rows::Series;
+use crate::rows::{Row, Series};
 
 /// What a document says of a run and its costs.
 #[derive(Debug)]
@@ -95,6 +95,14 @@ impl Document {
             machine: document.machine,
             costs,
         })
+    }
+}
+
+impl DocumentCost {
+    /// The cost as a row.
+    pub(crate) fn row<Place>(&self, run: Place, series: Place, doubts: Place) -> Row<Place> {
+        let DocumentCost { value, low, high, cycles, .. } = *self;
+        Row { run, series, value, low, high, cycles, doubts }
     }
 }
 

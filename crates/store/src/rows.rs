@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use record::Machine;
 
-use crate::entry::DocumentCost;
 use crate::head::Head;
 
 /// Which runs are meant. An empty filter means all.
@@ -104,14 +103,6 @@ impl Row<i64> {
     /// Low, high and cycles as a database holds them.
     pub(crate) fn ends(&self) -> [Option<f64>; 3] {
         [self.low, self.high, self.cycles].map(|figure| figure.is_finite().then_some(figure))
-    }
-}
-
-impl DocumentCost {
-    /// The cost as a row.
-    pub(crate) fn row<Place>(&self, run: Place, series: Place, doubts: Place) -> Row<Place> {
-        let DocumentCost { value, low, high, cycles, .. } = *self;
-        Row { run, series, value, low, high, cycles, doubts }
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use measure::Measurement;
 use operation::Item;
 use record::units::counted;
 use record::{Cost, Machine, Origin, Point, Run};
@@ -12,7 +13,7 @@ use store::{Head, PriceBook, Store};
 use crate::cli::MeasureArgs;
 use crate::output::{Misuse, say};
 use crate::resolve;
-use crate::session::{self, Measured, Wanted};
+use crate::session::{self, Wanted};
 
 /// Of so many kept runs that were not looked at, the newest are.
 const MOST_RUNS: usize = 64;
@@ -196,7 +197,7 @@ impl Kept {
             let part_s = ((limit - begun.elapsed()).as_secs_f64() * share - SESSION).max(0.3);
             let args = MeasureArgs { precision: PRECISION, ..MeasureArgs::default() };
             let wanted = Wanted { items: now.to_vec(), patterns: Vec::new(), full: false, paired: 0, budget_s: part_s };
-            let Measured { run, interrupted, .. } = session::measure_part(wanted, &args)?;
+            let Measurement { run, interrupted, .. } = session::measure_part(wanted, &args)?;
             if let Some(signal) = interrupted {
                 ended = Ended::Interrupted(signal);
                 break;
