@@ -15,7 +15,7 @@ pub fn read_documents(files: &[PathBuf], each: &mut dyn FnMut(&Path, Result<Docu
     let readers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
     for files in files.chunks(readers * AT_ONCE) {
         let documents: Vec<_> = std::thread::scope(|scope| {
-            let all = |files: &[PathBuf]| files.iter().map(read).collect::<Vec<_>>();
+            let all = |files: &[PathBuf]| files.iter().map(|file| read(file)).collect::<Vec<_>>();
             let parts = files.chunks(files.len().div_ceil(readers));
             let reading: Vec<_> = parts.map(|files| scope.spawn(move || all(files))).collect();
             reading.into_iter().flat_map(|reader| reader.join().unwrap_or_default()).collect()
@@ -24,6 +24,6 @@ pub fn read_documents(files: &[PathBuf], each: &mut dyn FnMut(&Path, Result<Docu
     }
 }
 
-fn read(file: &PathBuf) -> Result<Document, ReadError> {
+fn read(file: &Path) -> Result<Document, ReadError> {
     Document::read(&document(file)?)
 }
