@@ -71,12 +71,12 @@ pub enum CrossoverError<E> {
 }
 
 /// The numbers of an axis that two operations have in common.
-struct Common<'a> {
+struct SharedAxes<'a> {
     axes: [&'a Axis; 2],
     range: (u64, u64),
 }
 
-impl Common<'_> {
+impl SharedAxes<'_> {
     fn take(&self, number: u64) -> bool {
         (self.range.0.max(1)..=self.range.1).contains(&number)
             && self.axes.iter().all(|axis| axis.takes(number).is_ok())
@@ -122,7 +122,7 @@ pub fn crossover<E>(
     let (Some(one), Some(other)) = (first.axis(&request.axis), second.axis(&request.axis)) else {
         return Err(too_few());
     };
-    let common = Common { axes: [one, other], range: request.range };
+    let common = SharedAxes { axes: [one, other], range: request.range };
     let mut numbers = common.grid();
     if numbers.len() < 2 {
         return Err(too_few());
