@@ -37,7 +37,7 @@ pub(crate) fn prices(args: &PricesArgs) -> anyhow::Result<Outcome> {
     let lacking = wanted.iter().filter(|item| !kept.has(item.operation.id, &item.point));
     let lacking: Vec<String> = lacking.map(|item| format!("{}{}", item.operation.id, item.point.typed())).collect();
     let place = args.output.as_ref().map_or_else(|| run.id.clone(), |path| printable(&path.display().to_string()));
-    output::print(&format!(
+    output::print_page(&format!(
         "{} of this kernel are known{}; on any machine: howslow predict MIX --on {place}\n",
         counted(run.costs.len() as u64, "price"),
         if missing.is_empty() { ", and none was lacking" } else { "" },

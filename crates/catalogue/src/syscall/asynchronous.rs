@@ -290,7 +290,7 @@ mod tests {
         let text = include_str!("asynchronous.rs").split("#[cfg(test)]").next().unwrap_or_default();
         let ring = text.split("impl Ring {").nth(1).and_then(|rest| rest.split("\n}").next()).expect("the ring");
         let code: String = ring.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-        assert!(code.contains("fn ask(") && code.contains("fn take(") && code.contains("Release"), "{code}");
+        assert!(code.contains("fn submit(") && code.contains("fn take(") && code.contains("Release"), "{code}");
         for locked in ["fetch_", "swap", "compare_", "SeqCst", "AcqRel", "fence("] {
             assert!(!code.contains(locked), "{locked} in the loop of call.io_uring_enter");
         }

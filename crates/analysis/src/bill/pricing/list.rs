@@ -20,6 +20,7 @@ pub struct OperationFacts {
 /// The beginnings of the ids that the rules name.
 const NAMED: &[&str] = &[
     "called.",
+    "eventfd.self",
     "page.fault.anonymous",
     "page.fault.copy",
     "page.fault.file",
@@ -31,6 +32,8 @@ const NAMED: &[&str] = &[
     "switch.process",
     "syscall.read.null",
     "syscall.write.null",
+    "udp.self",
+    "unix.self",
 ];
 
 /// What one cost of a run says.
