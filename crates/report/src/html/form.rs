@@ -31,6 +31,12 @@ impl Section {
         }
         self
     }
+
+    /// The section with one more block below a heading, unless that block is empty.
+    #[must_use]
+    pub fn with_titled(self, title: &str, block: Block) -> Section {
+        if block.is_empty() { self } else { self.with(Block::Heading(title.into())).with(block) }
+    }
 }
 
 /// What stands in a section.

@@ -158,6 +158,23 @@ fn a_fleet_of_a_thousand_nodes_is_a_page_of_a_few_megabytes() {
 }
 
 #[test]
+fn the_section_of_a_bill_says_what_each_finding_saves_and_has_no_heading_over_nothing() {
+    let findings = json!([
+        { "text": "small reads", "saves_ns": [2e6, 7e6], "saves_elapsed_ns": null },
+        { "text": "syncs", "saves_ns": null, "saves_elapsed_ns": [3e6, 4e6] },
+        { "text": "a habit without a price", "saves_ns": null, "saves_elapsed_ns": null },
+    ]);
+    let bill = json!({ "seen": {}, "rows": [], "explained": { "ns": 0.0 }, "findings": findings });
+    let page = page(&[], vec![document_section(&bill, "bill", 1)]);
+    for wanted in
+        ["small reads (saves 2.00 ms to 7.00 ms)", "syncs (saves 3.00 ms to 4.00 ms)", "<li>a habit without a price<"]
+    {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+    assert!(!page.contains("What it waits for") && !page.contains("What it pays for"));
+}
+
+#[test]
 fn a_page_says_what_was_found_and_how_sure_it_is() {
     let run = example();
     let page = page(&[("this machine", &run)], Vec::new());

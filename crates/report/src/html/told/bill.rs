@@ -24,10 +24,10 @@ pub(super) fn bill(document: &Value, id: String) -> Section {
         share(number(document, "explained_share")),
         text(seen, "source")
     );
-    let findings = items(document, "findings").iter().take(MOST).map(|finding| {
-        let saves = number(finding, "saves_ns").map_or_else(String::new, |ns| format!(" (saves {})", time(Some(ns))));
-        format!("{}{saves}", text(finding, "text"))
-    });
+    let findings = items(document, "findings")
+        .iter()
+        .take(MOST)
+        .map(|finding| format!("{}{}", text(finding, "text"), saves(finding)));
     let findings: Vec<String> = findings.collect();
     let none = if findings.is_empty() { "No habit that costs time was found.".to_string() } else { String::new() };
     let flame = Flame::from_folded(&stacks(seen));
@@ -37,14 +37,24 @@ pub(super) fn bill(document: &Value, id: String) -> Section {
         .with(Block::Heading("What could be saved".into()))
         .with(Block::Text(none))
         .with(Block::List(findings))
-        .with(Block::Heading("What it pays for".into()))
-        .with(Block::Table(shown))
+        .with_titled("What it pays for", Block::Table(shown))
         .with(Block::Folded("All other lines".into(), vec![Block::Table(rest)]))
-        .with(Block::Heading("What it waits for".into()))
-        .with(Block::Table(waits(seen)))
-        .with(Block::Heading("Its calls in order".into()))
-        .with(Block::Flame("Calls by the call before them; as wide as often".into(), "calls".into(), flame))
+        .with_titled("What it waits for", Block::Table(waits(seen)))
+        .with_titled(
+            "Its calls in order",
+            Block::Flame("Calls by the call before them; as wide as often".into(), "calls".into(), flame),
+        )
         .with(Block::Text(text(document, "remedy").into()))
+}
+
+/// What a change would save, in elapsed time if that is known, else in processor time.
+fn saves(finding: &Value) -> String {
+    let ends = |key: &str| {
+        let ends = finding.get(key)?.as_array()?;
+        Some((ends.first()?.as_f64()?, ends.get(1)?.as_f64()?))
+    };
+    let found = ["saves_elapsed_ns", "saves_ns"].into_iter().find_map(ends);
+    found.map_or_else(String::new, |(least, most)| format!(" (saves {} to {})", time(Some(least)), time(Some(most))))
 }
 
 /// The lines, dearest first: a few, and the others.

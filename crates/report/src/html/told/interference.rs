@@ -58,7 +58,7 @@ pub(super) fn interference(document: &Value, id: String) -> Section {
             points("sum"),
         ]);
     }
-    section.with(Block::Heading("Several at once".into())).with(Block::Table(several))
+    section.with_titled("Several at once", Block::Table(several))
 }
 
 fn place_told(place: &str) -> &str {

@@ -44,8 +44,7 @@ pub(super) fn noise(document: &Value, id: String) -> Section {
         .with(Block::Text("How long a program that only computes was taken away from each CPU.".into()))
         .with(Block::Table(table))
         .with(Block::Chart(chart(&cpus)))
-        .with(Block::Heading("By whom".into()))
-        .with(Block::Table(causes))
+        .with_titled("By whom", Block::Table(causes))
 }
 
 /// Gaps a second by the least length.
