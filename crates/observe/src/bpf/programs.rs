@@ -21,14 +21,20 @@ pub(crate) fn created(maps: &Maps) -> Vec<Instruction> {
     b.find(end, end);
     b.count(7, layout::FORKS);
     count_copied(&mut b);
-    let made = b.code.label();
-    note_creator(&mut b);
-    b.code.load(Width::Double, 1, 6, 8);
-    b.code.store(Width::Double, FRAME, frame::TASK, 1);
-    b.create(made, end);
-    b.code.place(made);
-    inherit(&mut b);
+    create_from(&mut b, 8, end);
     b.end(end)
+}
+
+/// Makes the record of the new task that the tracepoint has at this offset, with what it has from the one of register 7; goes to `none`
+/// if there is no room.
+fn create_from(b: &mut Builder, task: i16, none: Label) {
+    let made = b.code.label();
+    note_creator(b);
+    b.code.load(Width::Double, 1, 6, task);
+    b.code.store(Width::Double, FRAME, frame::TASK, 1);
+    b.create(made, none);
+    b.code.place(made);
+    inherit(b);
 }
 
 /// What a new task has from the one of register 7.
@@ -52,19 +58,14 @@ fn inherit(b: &mut Builder) {
 /// that submits the requests of an io_uring, are announced here only.
 pub(crate) fn helped(maps: &Maps) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let (end, made) = (b.code.label(), b.code.label());
+    let end = b.code.label();
     b.code.load(Width::Double, 1, 6, 0);
     b.code.store(Width::Double, FRAME, frame::TASK, 1);
     b.on_map(helper::LOOKUP, maps.tasks.descriptor(), frame::TASK);
     b.code.jump_if(0, When::NotEqual, Constant(0), end);
     b.this_task();
     b.find(end, end);
-    note_creator(&mut b);
-    b.code.load(Width::Double, 1, 6, 0);
-    b.code.store(Width::Double, FRAME, frame::TASK, 1);
-    b.create(made, end);
-    b.code.place(made);
-    inherit(&mut b);
+    create_from(&mut b, 0, end);
     b.end(end)
 }
 

@@ -17,10 +17,18 @@ pub struct OperationFacts {
     pub points: Vec<(Point, u64)>,
 }
 
-/// The beginnings of the ids that the rules name.
+/// Objects that a task writes to and reads from by turns, with the operation that does both.
+pub(super) const PAIRS: &[(&str, &str)] = &[
+    ("pipe", "called.pipe"),
+    ("eventfd", "eventfd.self"),
+    ("timerfd", "eventfd.self"),
+    ("unix", "unix.self"),
+    ("udp", "udp.self"),
+];
+
+/// The beginnings of the other ids that the rules name.
 const NAMED: &[&str] = &[
     "called.",
-    "eventfd.self",
     "page.fault.anonymous",
     "page.fault.copy",
     "page.fault.file",
@@ -32,8 +40,6 @@ const NAMED: &[&str] = &[
     "switch.process",
     "syscall.read.null",
     "syscall.write.null",
-    "udp.self",
-    "unix.self",
 ];
 
 /// What one cost of a run says.
@@ -77,7 +83,8 @@ impl PriceList {
     /// Every operation that can price something, at the points that it is priced at: those that the rules name, and what times
     /// any other call alone.
     pub fn used(&self) -> Vec<(&'static str, Point)> {
-        let is_named = |id: &str| NAMED.iter().any(|begin| id.starts_with(begin));
+        let is_pair = |id: &str| PAIRS.iter().any(|(_, pair)| *pair == id);
+        let is_named = |id: &str| is_pair(id) || NAMED.iter().any(|begin| id.starts_with(begin));
         let named = self.operations.iter().filter(|operation| is_named(operation.id));
         let named = named.flat_map(|operation| operation.points.iter().map(|(point, _)| (operation.id, point.clone())));
         let mut alone: Vec<usize> = self.alone.values().copied().collect();

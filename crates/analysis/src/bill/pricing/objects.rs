@@ -2,6 +2,7 @@
 
 use record::{CallCount, NamedCount, ObjectCount, Term, Value};
 
+use super::list::PAIRS;
 use super::rules::{ACCEPTS, ONE, OPENS, Rules};
 
 /// Errors that say that nothing has come yet, or that there is no room.
@@ -9,14 +10,6 @@ const NOTHING_YET: [&str; 2] = ["EAGAIN", "EINPROGRESS"];
 const READS: &[&str] = &["read", "pread64", "readv", "recvfrom", "recvmsg"];
 const WRITES: &[&str] = &["write", "pwrite64", "writev", "sendto", "sendmsg"];
 const SOCKETS: &[&str] = &["tcp", "udp", "unix", "socket"];
-/// Objects that a task writes to and reads from by turns, with the operation that does both.
-const PAIRS: &[(&str, &str)] = &[
-    ("pipe", "called.pipe"),
-    ("eventfd", "eventfd.self"),
-    ("timerfd", "eventfd.self"),
-    ("unix", "unix.self"),
-    ("udp", "udp.self"),
-];
 /// Files that the kernel writes when they are read.
 const WRITTEN_ANEW: &[&str] = &["proc", "sys"];
 
