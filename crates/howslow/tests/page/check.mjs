@@ -21,14 +21,20 @@ const opened = async (kind, options = {}, hash = "") => {
   page.on("dialog", (dialog) => { problems.push("a dialog"); dialog.dismiss(); });
   page.on("request", (request) => { if (!/^(file|blob|data):/.test(request.url())) problems.push(request.url()); });
   await page.goto(`file://${pages[kind]}${hash}`);
+  if (options.javaScriptEnabled !== false) await page.waitForSelector(":root.js");
   return { page, problems, close: async () => { assert.deepEqual(problems, [], kind); await context.close(); } };
 };
+// All of the page is laid out, and not what the screen shows alone.
+const laidOut = (page) => page.evaluate(() => {
+  for (const section of document.querySelectorAll("main > section")) section.style.contentVisibility = "visible";
+});
 const shown = (page) => page.locator("table.costs tbody:not(.g):visible").count();
 
 // Every page: no error, no request, no sideways scrolling from a telephone to a wide screen, light and dark; axe finds nothing serious.
 for (const kind of Object.keys(pages)) {
   for (const [width, colorScheme] of [[360, "light"], [1280, "dark"], [1920, "light"]]) {
     const { page, close } = await opened(kind, { viewport: { width, height: 900 }, colorScheme });
+    await laidOut(page);
     const [wide, inner] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
     assert.ok(wide <= inner, `${kind} at ${width}: ${wide} pixels wide`);
     await page.screenshot({ path: `${shots}/${kind}-${width}-${colorScheme}.png` });
@@ -36,6 +42,7 @@ for (const kind of Object.keys(pages)) {
   }
   for (const colorScheme of ["light", "dark"]) {
     const { page } = await opened(kind, { bypassCSP: true, colorScheme });
+    await laidOut(page);
     await page.evaluate(axe);
     const rules = kind === "fleet" ? { rules: { "color-contrast": { enabled: false } } } : {};
     const { violations } = await page.evaluate((rules) => axe.run(document, rules), rules);

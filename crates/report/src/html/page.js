@@ -1,6 +1,7 @@
 // Search, sort, filter, unfold and deep links for a page that is complete without them. No text becomes markup here.
 "use strict";
-(() => {
+// The first view does not wait for it.
+setTimeout(() => {
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
   const one = (selector, from = document) => from.querySelector(selector);
 
@@ -176,4 +177,4 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });
-})();
+});

@@ -10,8 +10,8 @@ use crate::head::machine_parts;
 /// The style and the script of every page. The policy names them by their SHA-256, which a test keeps current.
 pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const SCRIPT: &str = include_str!("page.js");
-pub(super) const STYLE_HASH: &str = "lAaPJjKCJRh+z6hbRcy2qd03h13xQMRbbSnb0ayOhTg=";
-pub(super) const SCRIPT_HASH: &str = "HFwjj1In0EnGSuxgjdNpLdj0D8xQgQqdgf1f1+oupWQ=";
+pub(super) const STYLE_HASH: &str = "kNgO8UVHDxwRv8WOPnMT/jWt/qsNEDGjYKSntpBiHEI=";
+pub(super) const SCRIPT_HASH: &str = "x92Qvf76i1lutiOT7t9YKIzNJV7xXlfgdL69qM1GYqs=";
 
 /// The page of runs and sections.
 pub fn html_page(page: &HtmlPage<'_>) -> String {
