@@ -9,6 +9,8 @@ mod load;
 mod noise;
 mod other;
 mod prefetch;
+mod study;
+mod terminal;
 mod watch;
 
 use serde_json::Value;
@@ -35,6 +37,8 @@ pub fn document_section(document: &Value, name: &str, place: usize) -> Section {
         () if document.get("prefetch").is_some_and(|inner| inner.get("windows").is_some()) => {
             prefetch::prefetch(&document["prefetch"], id("prefetch"))
         }
+        () if has(&["paper", "findings", "tables"]) => study::study(document, id("study")),
+        () if has(&["highest", "paced", "keystrokes"]) => terminal::terminal(document, id("terminal")),
         () => other::other(document, name, id("document")),
     }
 }

@@ -156,32 +156,55 @@ fn editors(it: &PseudoTerminals, style: Style) -> String {
     part("editors", &grid, &note, style)
 }
 
+/// A flow as the figures draw it.
+pub(crate) struct DrawnFlow<'a> {
+    /// The path that the bytes take.
+    pub path: &'a str,
+    /// Bytes of a write.
+    pub size: f64,
+    /// Bytes a second: of processor time in Figure 2-1, of time in Figure 2-2.
+    pub rate: f64,
+    /// The share of a CPU that is left.
+    pub left: f64,
+}
+
+impl<'a> DrawnFlow<'a> {
+    fn new(flow: &'a Flow, rate: f64) -> DrawnFlow<'a> {
+        DrawnFlow { path: &flow.path, size: flow.size as f64, rate, left: flow.left() }
+    }
+}
+
 /// Figures 2-1 and 2-2, each with a short name for a file.
 pub fn terminal_charts(it: &PseudoTerminals) -> Vec<(&'static str, Chart)> {
-    let paths = distinct(it.highest.iter().map(|flow| flow.path.as_str()));
+    let highest: Vec<_> = it.highest.iter().map(|flow| DrawnFlow::new(flow, flow.rate_per_cpu())).collect();
+    let paced: Vec<_> = it.paced.iter().map(|flow| DrawnFlow::new(flow, flow.rate())).collect();
+    flow_charts(&highest, &paced)
+}
+
+/// The same of flows at the highest and at fixed rates.
+pub(crate) fn flow_charts(highest: &[DrawnFlow<'_>], paced: &[DrawnFlow<'_>]) -> Vec<(&'static str, Chart)> {
     let of_path = |path: &&str| {
-        let flows = it.highest.iter().filter(|flow| flow.path == *path);
-        Series::new(*path, flows.map(|flow| (flow.size as f64, flow.rate_per_cpu())).collect())
+        let flows = highest.iter().filter(|flow| flow.path == *path);
+        Series::new(*path, flows.map(|flow| (flow.size, flow.rate)).collect())
     };
-    let highest = Chart {
+    let used_up = Chart {
         title: "Figure 2-1: bytes a second at which one CPU is used up, by bytes of a write".into(),
         x: Axis::log("write", Unit::Bytes),
         y: Axis::log("rate", Unit::BytesPerSecond),
-        series: paths.iter().map(of_path).collect(),
+        series: distinct(highest.iter().map(|flow| flow.path)).iter().map(of_path).collect(),
     };
-    let kinds = distinct(it.paced.iter().map(|flow| (flow.path.as_str(), flow.size)));
-    let of_kind = |&(path, size): &(&str, u64)| {
-        let flows = it.paced.iter().filter(|flow| flow.path == path && flow.size == size);
-        let points = flows.map(|flow| (flow.rate(), flow.left().max(0.0)));
-        Series::new(format!("{path}, {} B", significant(size as f64)), points.collect())
+    let of_kind = |&(path, size): &(&str, f64)| {
+        let flows = paced.iter().filter(|flow| flow.path == path && flow.size == size);
+        let points = flows.map(|flow| (flow.rate, flow.left.max(0.0)));
+        Series::new(format!("{path}, {} B", significant(size)), points.collect())
     };
-    let paced = Chart {
+    let left = Chart {
         title: "Figure 2-2: CPU left by the rate that was reached (0: one CPU or more is used)".into(),
         x: Axis::log("rate", Unit::BytesPerSecond),
         y: Axis::linear("CPU left", Unit::Share),
-        series: kinds.iter().map(of_kind).collect(),
+        series: distinct(paced.iter().map(|flow| (flow.path, flow.size))).iter().map(of_kind).collect(),
     };
-    let charts = [("terminal-2-1", highest), ("terminal-2-2", paced)];
+    let charts = [("terminal-2-1", used_up), ("terminal-2-2", left)];
     charts.into_iter().filter(|(_, chart)| !chart.series.is_empty()).collect()
 }
 

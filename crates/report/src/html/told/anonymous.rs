@@ -60,7 +60,10 @@ impl AnonymousDocument {
             Value::Array(items) => Value::Array(items.iter().map(|item| self.clean(item, key)).collect()),
             Value::Object(fields) => {
                 let kept = fields.iter().filter(|(name, _)| !NUMBERS.contains(&name.as_str()));
-                Value::Object(kept.map(|(name, field)| (self.text(name), self.clean(field, name))).collect())
+                // The path of a flow is one through the kernel, and no file's.
+                let is_flow = fields.contains_key("write_bytes");
+                let key = |name| if is_flow && name == "path" { "" } else { name };
+                Value::Object(kept.map(|(name, field)| (self.text(name), self.clean(field, key(name)))).collect())
             }
             other => other.clone(),
         }

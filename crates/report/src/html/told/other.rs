@@ -41,7 +41,7 @@ fn object(fields: &Map<String, Value>, depth: usize) -> Vec<Block> {
 }
 
 /// A list of objects as a table of the fields that they have.
-fn list(items: &[Value]) -> Block {
+pub(super) fn list(items: &[Value]) -> Block {
     let mut names: Vec<&String> = Vec::new();
     for name in items.iter().take(MOST_ROWS).filter_map(Value::as_object).flat_map(Map::keys) {
         if !names.contains(&name) && names.len() < MOST_COLUMNS {
@@ -62,7 +62,7 @@ fn list(items: &[Value]) -> Block {
     Block::Table(table)
 }
 
-fn cell(value: &Value) -> String {
+pub(super) fn cell(value: &Value) -> String {
     const MOST: usize = 200;
     let text = match value {
         Value::Null => "-".into(),

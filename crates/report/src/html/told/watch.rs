@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
 use super::json::{MOST, items, number, text};
+use super::other::cell;
 use crate::chart::{Axis, Chart, Series, Unit};
 
 const CHANGES: usize = 30;
@@ -36,11 +37,7 @@ pub(super) fn watch(document: &Value, id: String) -> Section {
         }
         let mut also = BlockTable::new("<<<", &["what else changed then", "before", "after"]);
         for fact in items(change, "also").iter().take(40) {
-            let value = |key: &str| {
-                fact.get(key)
-                    .map(|value| value.as_str().map_or_else(|| value.to_string(), String::from))
-                    .unwrap_or_default()
-            };
+            let value = |key: &str| fact.get(key).map(cell).unwrap_or_default();
             also.rows.push(vec![text(fact, "field").into(), value("before"), value("after")]);
         }
         section = section
