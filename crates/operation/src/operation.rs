@@ -125,18 +125,22 @@ impl Operation {
 
     /// All points, in the order of the axes' values: those of the headline run only, or all.
     pub fn points(&self, headline_only: bool) -> Vec<Point> {
-        let mut points = vec![Point::default()];
-        for axis in self.axes {
-            let values = if headline_only && !axis.headline.is_empty() { axis.headline } else { axis.values };
-            points = points
-                .iter()
-                .flat_map(|point| {
-                    values.iter().map(move |value| point.clone().with(axis.name, value.value().in_unit(axis.unit)))
-                })
-                .collect();
-        }
-        points.retain(self.has_point);
+        let mut points = Vec::new();
+        self.collect(self.axes, headline_only, &mut Point::default(), &mut points);
         points
+    }
+
+    /// Adds the points that have these values so far. One is changed in place: of 9,000 combinations in the registry 2,300 are points.
+    fn collect(&self, axes: &[Axis], headline_only: bool, point: &mut Point, points: &mut Vec<Point>) {
+        let Some((axis, further)) = axes.split_first() else {
+            points.extend((self.has_point)(point).then(|| point.clone()));
+            return;
+        };
+        let values = if headline_only && !axis.headline.is_empty() { axis.headline } else { axis.values };
+        for value in values {
+            point.set(axis.name, value.value().in_unit(axis.unit));
+            self.collect(further, headline_only, point, points);
+        }
     }
 
     /// The axis of this name.

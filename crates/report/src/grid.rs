@@ -3,9 +3,7 @@
 
 use std::borrow::Cow;
 
-use textwrap::core::display_width;
-
-use crate::text::{Style, shortened};
+use crate::text::{Style, display_width, shortened};
 
 /// The kind of a row, which decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -239,7 +237,8 @@ fn lines(cells: &[Cell], layout: &Layout, columns: &[Side]) -> Vec<String> {
 }
 
 fn one_line(cell: String) -> String {
-    cell.replace(['\n', '\r', '\t'], " ")
+    let is_line = !cell.bytes().any(|byte| matches!(byte, b'\n' | b'\r' | b'\t'));
+    if is_line { cell } else { cell.replace(['\n', '\r', '\t'], " ") }
 }
 
 impl Cell {

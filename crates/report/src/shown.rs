@@ -33,7 +33,7 @@ pub fn shown_json(document: &str) -> Cow<'_, str> {
 fn replaced(text: &str, allowed: impl Fn(&str) -> Option<usize>, instead: impl Fn(char) -> String) -> Cow<'_, str> {
     let (mut done, mut rest) = (String::new(), text);
     let mut is_changed = false;
-    while let Some(at) = rest.find(steers_terminal) {
+    while let Some(at) = first(rest) {
         let (before, from) = rest.split_at(at);
         let character = from.chars().next().unwrap_or_default();
         let kept = allowed(from);
@@ -43,6 +43,12 @@ fn replaced(text: &str, allowed: impl Fn(&str) -> Option<usize>, instead: impl F
         rest = &from[kept.unwrap_or(character.len_utf8())..];
     }
     if is_changed { Cow::Owned(done + rest) } else { Cow::Borrowed(text) }
+}
+
+/// The place of the first character that controls a terminal. Those of plain ASCII are passed over by byte.
+fn first(text: &str) -> Option<usize> {
+    let plain = text.bytes().position(|byte| !byte.is_ascii_graphic() && byte != b' ')?;
+    text[plain..].find(steers_terminal).map(|at| plain + at)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Text on a page: its width, its colours, and how long names are shortened.
 
 use record::units::grouped;
-use textwrap::core::display_width;
 
 /// Whether a page contains colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +170,12 @@ fn taken(text: impl Iterator<Item = char>, most: usize) -> String {
         used <= most
     };
     text.take_while(fits).collect()
+}
+
+/// The columns that a text takes. Most texts are plain ASCII, which need not be read by character.
+pub(crate) fn display_width(text: &str) -> usize {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    if is_plain { text.len() } else { textwrap::core::display_width(text) }
 }
 
 /// A count: a whole number.

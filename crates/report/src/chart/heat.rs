@@ -2,12 +2,11 @@
 
 use std::fmt::Write;
 
-use textwrap::core::display_width;
-
 use super::form::Heat;
 use super::palette::SHADE;
 use super::text::{cut, whole};
 use super::xml::{escaped, opening};
+use crate::text::display_width;
 
 /// Shades from the least number to the greatest.
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];

@@ -1,10 +1,9 @@
 //! A chart as text: braille lines, a letter for each series at its points, and a legend.
 
-use textwrap::core::display_width;
-
 use super::canvas::{Canvas, SEVERAL};
 use super::form::{Chart, Series};
 use super::scale::{Scale, heights, left_out};
+use crate::text::display_width;
 
 /// The letters of the series, in order; further series share the last.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
