@@ -10,7 +10,7 @@ use super::module::{Mapping, Module, Place};
 const DEEPEST: usize = 64;
 
 /// What a program in the kernel notes of a sampled call.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct CallSample {
     pub process: u32,
     pub call: u16,
@@ -153,13 +153,17 @@ fn by_frame(sample: &CallSample, registers: &[u64; REGISTERS]) -> Option<[u64; R
 mod tests {
     use super::*;
 
+    fn sample(registers: [u64; REGISTERS], stack: Vec<u8>) -> CallSample {
+        CallSample { process: 0, call: 0, weight: 0, weighted_ns: 0, registers, stack }
+    }
+
     #[test]
     fn without_tables_frame_pointers_lead_to_callers() {
         let stack: Vec<u8> =
             [7, 0x1020, 0x5000, 0, 0x1040, 0x6000].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
         let mut registers = [0; REGISTERS];
         (registers[STACK], registers[FRAME], registers[REGISTERS - 1]) = (0x1000, 0x1008, 0x4000);
-        let sample = CallSample { registers, stack, ..CallSample::default() };
+        let sample = sample(registers, stack);
         let next = by_frame(&sample, &registers).expect("a caller");
         assert_eq!((next[STACK], next[FRAME], next[REGISTERS - 1]), (0x1018, 0x1020, 0x5000));
         let after = by_frame(&sample, &next).expect("its caller");
@@ -171,7 +175,7 @@ mod tests {
     #[test]
     fn hostile_registers_end_the_search() {
         let registers = [u64::MAX; REGISTERS];
-        let sample = CallSample { registers, stack: vec![0xff; 64], ..CallSample::default() };
+        let sample = sample(registers, vec![0xff; 64]);
         assert!(by_frame(&sample, &registers).is_none());
         assert_eq!(CallSample::saved(&[1, 2, 3]), [0; REGISTERS], "what is missing is nothing");
     }
