@@ -82,6 +82,11 @@ fn installed(folder: &Path) -> Vec<String> {
 
 /// Serves these files, as often as they are asked for, while the test runs. Any other path is not found.
 fn serve(files: HashMap<String, Vec<u8>>) -> String {
+    serve_short_by(0, files)
+}
+
+/// The same, and each answer ends this many bytes before what it says, as a connection that breaks.
+fn serve_short_by(missing: usize, files: HashMap<String, Vec<u8>>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     std::thread::spawn(move || {
@@ -98,7 +103,8 @@ fn serve(files: HashMap<String, Vec<u8>>) -> String {
             while reader.read_line(&mut line).is_ok_and(|length| length > 2) {
                 line.clear();
             }
-            let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", bytes.len());
+            let length = bytes.len() + missing;
+            let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(bytes));
         }
     });
@@ -141,6 +147,7 @@ fn what_is_not_the_release_is_refused_and_nothing_is_left() {
     release.refuses(&with(&name, &archive[..archive.len() / 2]), "its SHA-256 differs");
     release.refuses(&with(&name, b"<html>"), "its SHA-256 differs");
     release.refuses(&serve([("*".to_owned(), b"<html>Log in</html>".to_vec())].into()), "is no list of sums");
+    release.refuses(&serve_short_by(1, whole.clone()), "cannot get");
     release.refuses(&serve(HashMap::new()), "cannot get");
     // Nobody listens there, as without a network.
     release.refuses("http://127.0.0.1:1", "cannot get");
