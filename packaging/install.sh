@@ -12,6 +12,9 @@ fail() {
     exit 1
 }
 
+# What a command complained of last. It cannot be written down on a full disk.
+reason() { tail -n 1 "$work/why" | grep . || echo "is the disk of $work full? Set TMPDIR to another folder"; }
+
 # Downloads, or copies, a file of the release.
 fetch() {
     case $from in
@@ -25,7 +28,7 @@ fetch() {
         fi
         ;;
     *) cp "$from/$1" "$2" 2>"$work/why" ;;
-    esac || fail "cannot get $from/$1: $(tail -n 1 "$work/why"). Nothing was installed. Behind a proxy, set https_proxy; else download the release elsewhere and set HOWSLOW_FROM to its folder"
+    esac || fail "cannot get $from/$1: $(reason). Nothing was installed. Behind a proxy, set https_proxy; else download the release elsewhere and set HOWSLOW_FROM to its folder"
 }
 
 sum() {
@@ -78,7 +81,7 @@ main() {
     gzip -dc "$work/$archive" | tar -xf - -C "$work" || fail "cannot unpack $archive in $work: is the disk full? Set TMPDIR to another folder"
     new=$work/${archive%.tar.gz}
     version=$("$new/howslow" --version 2>"$work/why") ||
-        fail "the program does not run here: $(tail -n 1 "$work/why"). Is ${TMPDIR:-/tmp} mounted noexec? Set TMPDIR to another folder. Nothing was installed"
+        fail "the program does not run here: $(reason). Is ${TMPDIR:-/tmp} mounted noexec? Set TMPDIR to another folder. Nothing was installed"
 
     before=
     [ ! -x "$prefix/bin/howslow" ] || before=$("$prefix/bin/howslow" --version 2>/dev/null || echo "a howslow that does not run")
