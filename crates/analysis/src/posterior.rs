@@ -174,24 +174,25 @@ fn inverse(area: &[f64], grid: &[f64], share: f64) -> Option<f64> {
     Some(grid[above - 1] + (grid[above] - grid[above - 1]) * part)
 }
 
-/// A round that shows a layout of its own: mostly quiet, so that no neighbour made its figure.
+/// A round that shows a layout of its own lies this far beyond the interval.
 const LAYOUT_APART: f64 = 0.02;
 
-/// Extends an interval to layouts that a few good rounds show. By where code and data lie, a cost may have two levels on a quiet
-/// core, of which the median over rounds is one or the other. A good round below the interval counts; above it, two that agree:
-/// one may have been slowed. They do not, where so few of them are in the minority that the median over all rounds cannot lie there.
-pub fn with_layouts(points: Quantiles, good: &[f64]) -> Quantiles {
-    let good = sorted(good.iter().copied());
+/// Extends an interval to layouts that a few rounds show, their logarithms. By where code and data lie, a cost may have two levels on a
+/// quiet core, of which the median over rounds is one or the other. Below the interval, a round with several quiet batches counts: no
+/// neighbour makes it faster. Above it, two of those that were mostly quiet and agree. They do not, where so few of them are in the
+/// minority that the median over all of them cannot lie there.
+pub fn with_layouts(points: Quantiles, several: &[f64], good: &[f64]) -> Quantiles {
+    let [several, good] = [several, good].map(|logs| sorted(logs.iter().copied()));
     // That half of all rounds lie there: the beta distribution of their share, as a binomial one.
-    let possible = |count: usize| binomial_tail(good.len() + 1 - count, good.len() + 1, 0.5) > 0.025;
-    let below = good.partition_point(|log| *log < points.low - LAYOUT_APART);
+    let possible = |count: usize, all: &[f64]| binomial_tail(all.len() + 1 - count, all.len() + 1, 0.5) > 0.025;
+    let below = several.partition_point(|log| *log < points.low - LAYOUT_APART);
     let above = &good[good.partition_point(|log| *log <= points.high + LAYOUT_APART)..];
     let agreeing = above.partition_point(|log| log - above[0] < 2.0 * LAYOUT_APART);
     let mut wider = points;
-    if good.len() >= 2 && below > 0 && possible(below) {
-        wider.low = good[0];
+    if several.len() >= 2 && below > 0 && possible(below, &several) {
+        wider.low = several[0];
     }
-    if agreeing >= 2 && possible(above.len()) {
+    if agreeing >= 2 && possible(above.len(), &good) {
         wider.high = above[agreeing - 1];
     }
     wider

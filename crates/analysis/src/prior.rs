@@ -33,16 +33,13 @@ pub struct Prior {
 
 impl Prior {
     /// The scatter of rounds as wide as it was found over all operations and hosts, and the slow-down of a shared core.
-    pub const DEFAULT: Prior = Prior::from_usual(UsualNoise { scatter: 0.007, slow_down: SLOW_DOWN });
+    pub const DEFAULT: Prior = Prior::from_usual(UsualNoise { scatter: 0.007, slow_down: (0.20, 0.10) });
     /// The default counts as this many rounds.
     const WEIGHT: f64 = 4.0;
 
     /// The default for an operation with this id.
     pub fn usual(operation: &str, follows_clock: bool) -> Prior {
-        /// Memory beyond the private caches is shared with others.
-        const MEMORY: f64 = 0.015;
-        let scatter = if follows_clock { Prior::DEFAULT.scatter } else { MEMORY };
-        Prior::from_usual(UsualNoise { scatter, slow_down: usual_slow_down(operation, follows_clock) })
+        Prior::from_usual(UsualNoise::of(operation, follows_clock))
     }
 
     /// The default for a cost.
@@ -61,7 +58,7 @@ impl Prior {
 
     /// The standard deviation of the logarithm of the scatter.
     pub fn spread(&self) -> f64 {
-        (1.5 * self.share().sqrt()).max(0.4)
+        self.share().sqrt().max(0.4)
     }
 
     /// By how much an interval is stretched: the default is that of other operations.
@@ -72,6 +69,14 @@ impl Prior {
     /// The share of what is known that is the default's.
     fn share(&self) -> f64 {
         Prior::WEIGHT / (Prior::WEIGHT + f64::from(self.rounds))
+    }
+
+    /// The scatter by this many rounds, which is `own`, and by what was known before.
+    pub(crate) fn joined(&self, own: f64, rounds: usize) -> f64 {
+        const LEAST: f64 = 2e-4;
+        let count = rounds as f64;
+        let logs = Prior::WEIGHT * self.scatter.ln() + count * own.max(LEAST).ln();
+        (logs / (Prior::WEIGHT + count)).exp()
     }
 
     /// What a stored cost was estimated by; the default for a cost of an older run.
@@ -92,27 +97,32 @@ impl Prior {
     }
 }
 
-/// How far a neighbour slows work of any kind, with its standard deviation over operations.
-const SLOW_DOWN: (f64, f64) = (0.20, 0.10);
-
-/// The same for work of one kind: medians over the operations of three sets of runs, which differ by less than half the deviation.
-/// A chain of dependent instructions leaves the ports to the neighbour; work in distant memory waits for it and not for the core.
-fn usual_slow_down(operation: &str, follows_clock: bool) -> (f64, f64) {
-    const CHAIN: (f64, f64) = (0.0, 0.05);
-    if matches!(operation, "clock.read" | "clock.read.counter") {
-        return CHAIN;
-    }
-    match operation.split('.').next().unwrap_or_default() {
-        "loop" => (0.56, 0.10),
-        "instruction" if operation.ends_with(".latency") => CHAIN,
-        "instruction" => (0.10, 0.10),
-        "memory" if follows_clock => (0.17, 0.08),
-        "memory" => (0.06, 0.10),
-        "syscall" | "call" | "called" | "signal" | "poll" | "clock" => (0.21, 0.06),
-        "page" | "pipe" | "unix" | "tcp" | "udp" | "futex" | "eventfd" | "switch" | "process" | "thread" => {
-            (0.27, 0.08)
-        }
-        _ => SLOW_DOWN,
+impl UsualNoise {
+    /// That of work of one kind: medians over the operations of three sets of runs, any two of which give nearly the same. A chain
+    /// of dependent instructions leaves the ports to the neighbour; work in distant memory waits for it and not for the core.
+    fn of(operation: &str, follows_clock: bool) -> UsualNoise {
+        /// Work within the core, calls, what makes the kernel touch memory or switch, and memory that is shared with others.
+        const CORE: f64 = 0.001;
+        const CALL: f64 = 0.004;
+        const TASK: f64 = 0.010;
+        const MEMORY: f64 = 0.025;
+        const CHAIN: (f64, f64) = (0.0, 0.05);
+        let (scatter, slow_down) = match operation.split('.').next().unwrap_or_default() {
+            "memory" if !follows_clock => (MEMORY, (0.06, 0.10)),
+            "memory" => (CORE, (0.17, 0.08)),
+            "loop" => (CORE, (0.56, 0.10)),
+            "clock" if matches!(operation, "clock.read" | "clock.read.counter") => (CORE, CHAIN),
+            "instruction" if operation.ends_with(".latency") => (CORE, CHAIN),
+            "instruction" => (CORE, (0.10, 0.10)),
+            "syscall" | "call" | "called" | "poll" | "clock" => (CALL, (0.21, 0.06)),
+            "signal" => (TASK, (0.21, 0.06)),
+            "page" | "pipe" | "unix" | "tcp" | "udp" | "futex" | "eventfd" | "switch" | "process" | "thread" => {
+                (TASK, (0.27, 0.08))
+            }
+            "file" => (TASK, Prior::DEFAULT.usual.slow_down),
+            _ => (Prior::DEFAULT.scatter, Prior::DEFAULT.usual.slow_down),
+        };
+        UsualNoise { scatter: if follows_clock { scatter } else { scatter.max(MEMORY) }, slow_down }
     }
 }
 
@@ -131,7 +141,6 @@ pub struct Trace {
 
 /// What these traces of one cost tell, beyond what is usual. Fewer than four rounds tell nothing.
 pub fn learn<'a>(traces: impl Iterator<Item = &'a Trace> + Clone, usual: Prior) -> Prior {
-    const LEAST: f64 = 2e-4;
     let first = traces.clone().find_map(|trace| trace.add);
     // A clock that differs by less than the check resolves is the same.
     let clock = |trace: &Trace| trace.add.zip(first).map_or(0.0, |(add, first)| f64::from(add - first));
@@ -145,14 +154,11 @@ pub fn learn<'a>(traces: impl Iterator<Item = &'a Trace> + Clone, usual: Prior) 
         .filter(|(log, weight)| log.is_finite() && weight.is_finite() && *weight > 0.0)
         .collect();
     let Some((middle, scatter)) = scattered(&rounds) else { return usual };
-    let count = rounds.len() as f64;
-    let weight = Prior::WEIGHT;
-    let logs = weight * usual.scatter.ln() + count * scatter.max(LEAST).ln();
     let disturbed = traces.filter_map(|trace| Some(f64::from(trace.disturbed?) - clock(trace) - middle));
     let slow_downs = sorted(disturbed.filter(|by| by.is_finite()));
     let slow_down = quantile(&slow_downs, 0.5);
     let slow_down = slow_down.map_or(usual.slow_down, |own| learnt(own, slow_downs.len() as f64, usual.slow_down));
-    Prior { scatter: (logs / (weight + count)).exp(), rounds: count as u32, slow_down, ..usual }
+    Prior { scatter: usual.joined(scatter, rounds.len()), rounds: rounds.len() as u32, slow_down, ..usual }
 }
 
 /// The median of logarithms with their weights, and their scatter by the eight in ten that are nearest to it. `None` for fewer than

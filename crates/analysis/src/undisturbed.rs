@@ -38,7 +38,9 @@ pub(crate) fn undisturbed(
     let points = points(&figures, medians.as_deref(), prior)?;
     let lucky = figures.len() >= SEVERAL && figures.iter().all(QuietRound::is_luck);
     let points = if lucky { points.lowered(prior) } else { points };
-    let good: Vec<f64> = figures.iter().filter(|round| round.is_good()).map(|round| round.figure.ln()).collect();
+    let logs = |counts: fn(&QuietRound) -> bool| -> Vec<f64> {
+        figures.iter().filter(|round| counts(round)).map(|round| round.figure.ln()).collect()
+    };
     if figures.is_empty() {
         doubts.push(Doubt::FromDisturbed { slow_down: prior.slow_down.0.exp_m1(), earlier_rounds: prior.rounds });
     } else if figures.len() < 3 || figures.iter().map(QuietRound::trust).sum::<f64>() < ENOUGH_TRUST {
@@ -46,7 +48,7 @@ pub(crate) fn undisturbed(
         doubts.push(Doubt::FewQuiet { batches, rounds: figures.len() as u32 });
     }
     let points = stretched(points, prior.stretch(), between_runs(&figures, clocking, prior));
-    let wider = with_layouts(points, &good);
+    let wider = with_layouts(points, &logs(QuietRound::is_several), &logs(QuietRound::is_good));
     let beyond = [(wider.low < points.low).then_some(wider.low), (wider.high > points.high).then_some(wider.high)];
     doubts
         .extend(beyond.into_iter().flatten().map(|log| Doubt::Layout { at: Nanoseconds(log.exp() * clocking.unit()) }));
@@ -58,23 +60,20 @@ pub(crate) fn of_rounds(figures: &[QuietRound], clocking: Clocking, prior: &Prio
     Some(ends(stretched(points(figures, None, prior)?, prior.stretch(), between_runs(figures, clocking, prior))))
 }
 
-/// How far the figure of one run is off, however many rounds it has. Without it, intervals of ten calm runs with 20 rounds of a cost
-/// held the figure of another run in 89 to 92 % instead of 94 %.
+/// How far the figure of one run is off, however many rounds it has, by how these and what was known before scatter. Without it,
+/// intervals of ten calm runs with 20 rounds of a cost held the figure of another run in 89 to 92 % instead of 95 %.
 fn between_runs(figures: &[QuietRound], clocking: Clocking, prior: &Prior) -> f64 {
     /// By which share of the scatter of rounds runs differ, and at most by how much: what does not follow the clock keeps a level for
     /// a whole run.
-    const CORE: (f64, f64) = (0.4, 0.1);
+    const CORE: (f64, f64) = (0.5, 0.1);
     const MEMORY: (f64, f64) = (0.8, 1.0);
-    /// With fewer rounds of a run, the interval is wider by far.
-    const ENOUGH: usize = 8;
     /// A round that weighs less was hardly undisturbed.
     const LEAST: f64 = 1.0;
     let rounds = figures.iter().map(|round| (round.figure.ln(), round.trust()));
     let rounds: Vec<(f64, f64)> = rounds.filter(|(_, weight)| *weight >= LEAST).collect();
     let (share, most) = if clocking == Clocking::AsRead { MEMORY } else { CORE };
-    let runs = prior.runs.max(1);
-    let scatter = scattered(&rounds).filter(|_| rounds.len() >= ENOUGH);
-    scatter.map_or(FLOOR, |(_, scatter)| FLOOR.hypot(share * scatter.min(most) / f64::from(runs).sqrt()))
+    let scatter = scattered(&rounds).map_or(prior.scatter, |(_, own)| prior.joined(own, rounds.len()));
+    FLOOR.hypot(share * scatter.min(most) / f64::from(prior.runs.max(1)).sqrt())
 }
 
 /// The points of the cost's logarithm by these rounds, and by the medians of disturbed ones.
@@ -135,9 +134,14 @@ impl QuietRound {
         self.share < LEAST
     }
 
+    /// True if more than a lucky check or two made its figure.
+    fn is_several(&self) -> bool {
+        self.quiet >= 3
+    }
+
     /// True if no neighbour can have made its figure.
     fn is_good(&self) -> bool {
-        self.quiet >= 3 && self.share >= 0.5
+        self.is_several() && self.share >= 0.5
     }
 }
 

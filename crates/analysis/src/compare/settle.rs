@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_settles_a_cost_is_computed_from_its_rounds() {
-        let scattered = [100.0, 104.0, 97.0, 101.0];
+        let scattered = [100.0, 106.0, 95.0, 102.0];
         assert_eq!(settled(&[run(&[100.0; 9], true), run(&[100.0; 9], true)]), None, "they are the same");
         let little = settled(&[run(&scattered, true), run(&scattered, true)]).expect("open");
         let wider = scattered.map(|ns: f64| 100.0 * (ns / 100.0).powi(4));
