@@ -2,9 +2,11 @@
 
 mod certain;
 mod changes;
+mod charge;
 mod elsewhere;
 mod findings;
 mod interval;
+mod measured;
 mod places;
 mod pricing;
 mod processes;
@@ -20,11 +22,13 @@ pub use certain::{Certainty, thinned};
 pub use changes::{
     BilledFigure, BilledLine, ChangeVerdict, ChangedFigure, ChangedRow, WorkUnit, changed_figures, changes,
 };
+pub use charge::Charged;
 pub use elsewhere::{BillElsewhere, ElsewhereRow, elsewhere, user_ratio};
 pub use interval::{Account, AccountLine, Stretch, Unit, UnitPrices, Who, interval};
+pub use measured::MeasuredCalls;
 pub use places::{FoundPlace, place_of};
 pub use pricing::{Met, OperationFacts, PriceList};
-pub use rows::{Bill, BillRow, CALLS, Charged, Habit, MeasuredCalls};
+pub use rows::{Bill, BillRow, CALLS, Habit};
 pub use waiting::{WaitSum, WaitedFor, waits_by_cause};
 pub use written::WrittenBill;
 

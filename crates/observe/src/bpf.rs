@@ -3,8 +3,11 @@
 
 mod builder;
 mod by_object;
+mod events;
 mod instruction;
 mod layout;
+mod links;
+mod loaded;
 mod maps;
 mod names;
 mod programs;
@@ -16,6 +19,7 @@ mod sampler;
 mod search;
 mod stacks;
 mod sys;
+mod timed;
 mod types;
 mod waits;
 
@@ -30,8 +34,9 @@ use crate::stacks::CallSample;
 use crate::target::{Detail, Options};
 use crate::task::Task;
 
-use builder::Registers;
 pub(crate) use builder::Whom;
+pub(crate) use loaded::Programs;
+use loaded::{at, attach_if};
 use maps::Maps;
 use request::Request;
 use sampled::StackMaps;
@@ -84,39 +89,7 @@ impl Counting {
         }
         maps.classes.set(&0_u32.to_ne_bytes(), &[&naming::classes(), objects::places()].concat())?;
         let announce = Program::load("announce", &programs::announce(&maps))?;
-        let programs = Programs {
-            called: match detail {
-                Detail::All => at_return(&maps, whom)?,
-                Detail::Numbers => Program::load("entered", &returned::entered(&maps, whom))?,
-            },
-            at_call: match detail {
-                Detail::All => c"sys_exit",
-                Detail::Numbers => c"sys_enter",
-            },
-            created: Program::load("created", &programs::created(&maps))?,
-            helped: Program::load("helped", &programs::helped(&maps))?,
-            executed: Program::load("executed", &programs::executed(&maps, detail))?,
-            ended: Program::load("ended", &programs::ended(&maps, detail))?,
-            signalled: Program::load("signalled", &programs::signalled(&maps))?,
-            requested: Program::load("requested", &programs::requested(&maps, whom, Request::of(maps::release())))?,
-            waking: match detail {
-                Detail::All => Some(Program::load("waking", &programs::waking(&maps))?),
-                Detail::Numbers => None,
-            },
-            switched: match detail {
-                Detail::All => Some(Program::load("switched", &waits::switched(&maps))?),
-                Detail::Numbers => None,
-            },
-            sampling: match detail {
-                Detail::All => Some(Program::load("sampling", &waits::sampling(&maps))?),
-                Detail::Numbers => None,
-            },
-            allocated: match detail {
-                Detail::All => Some(Program::load("allocated", &programs::allocated(&maps))?),
-                Detail::Numbers => None,
-            },
-            enrol: Program::load("enrol", &programs::enrol(&maps))?,
-        };
+        let programs = Programs::load(&maps, whom, detail)?;
         let (attached, read) = (Vec::new(), HashMap::new());
         let (reserve, readmits) = (records as u64, whom != Whom::Announced);
         let (requests, waits, refused) = (false, false, 0);
@@ -131,7 +104,13 @@ impl Counting {
     /// If the kernel lacks a tracepoint that is needed.
     pub(crate) fn attach(&mut self, mut programs: Programs) -> io::Result<()> {
         // A task's end comes first, so that no record is held by a task that is gone.
-        self.attach_end(&programs)?;
+        let switched = attach_if(programs.switched.as_ref(), c"sched_switch");
+        self.waits = switched.is_some();
+        self.attached.extend(switched);
+        match self.waits {
+            true => self.attached.push(at(&programs.ending, Programs::END)?),
+            false => self.attach_end(&programs)?,
+        }
         let needed: [(&Program, &CStr); 4] = [
             (&programs.created, c"sched_process_fork"),
             (&programs.executed, c"sched_process_exec"),
@@ -146,10 +125,8 @@ impl Counting {
         // Without these, no wake-ups and no waits are reported, and the rest is counted.
         self.attached.extend(attach_if(programs.waking.as_ref(), c"sched_waking"));
         self.attached.extend(attach_if(programs.allocated.as_ref(), c"mm_page_alloc"));
-        let switched = attach_if(programs.switched.as_ref(), c"sched_switch");
-        self.waits = switched.is_some();
-        self.attached.extend(switched);
         // Without times off the CPU, a sample would take waiting for work.
+        self.attached.extend(programs.attach_faults().filter(|_| self.waits).into_iter().flatten());
         self.sampler = programs.sampling.take().filter(|_| self.waits).and_then(Sampler::start);
         let attached = Request::TRACEPOINTS.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
         self.requests = attached.is_some();
@@ -162,8 +139,16 @@ impl Counting {
     /// # Errors
     /// If the kernel lacks the tracepoint.
     pub(crate) fn attach_end(&mut self, programs: &Programs) -> io::Result<()> {
-        self.attached.push(at(&programs.ended, c"sched_process_exit")?);
+        self.attached.push(at(&programs.ended, Programs::END)?);
         Ok(())
+    }
+
+    /// Samples few of the next calls and page faults, as after the first ones of each number.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn sample_few(&self) -> io::Result<()> {
+        self.maps.set_sampled(layout::SAMPLED_FIRST as u32)
     }
 
     /// The program that a new task runs by [`run_here`] to be watched once it executes a program.
@@ -283,6 +268,16 @@ impl Counting {
     pub(crate) fn detach(&mut self) {
         self.attached.clear();
         self.sampler = None;
+        // Tasks that ended a moment ago may not have left their CPU yet.
+        for key in self.maps.tasks.keys() {
+            let slot = self.maps.tasks.get(&key).ok().and_then(|slot| slot.try_into().ok()).map(u32::from_ne_bytes);
+            let record = slot.and_then(|slot| self.maps.record(slot).ok());
+            if record.is_some_and(|record| reader::number(&record, layout::END) > 0)
+                && self.maps.tasks.remove(&key).is_ok()
+            {
+                let _ = self.maps.ended.push(&slot.unwrap_or_default().to_ne_bytes());
+            }
+        }
     }
 
     /// What was lost until now.
@@ -295,93 +290,11 @@ impl Counting {
     }
 }
 
-/// What the kernel's own statistics say of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ran {
-    pub times: u64,
-    pub together_ns: u64,
-}
-
-/// The loaded programs.
-#[derive(Debug)]
-pub(crate) struct Programs {
-    called: Program,
-    at_call: &'static CStr,
-    created: Program,
-    helped: Program,
-    executed: Program,
-    ended: Program,
-    signalled: Program,
-    requested: Program,
-    waking: Option<Program>,
-    switched: Option<Program>,
-    sampling: Option<Program>,
-    allocated: Option<Program>,
-    enrol: Program,
-}
-
-impl Programs {
-    /// How often the program at each call ran while the kernel kept statistics, and how long.
-    ///
-    /// # Errors
-    /// If the kernel does not tell.
-    pub(crate) fn ran(&self) -> io::Result<Ran> {
-        let (times, together_ns) = self.called.ran()?;
-        Ok(Ran { times, together_ns })
-    }
-
-    /// Counts calls alone, until the result is dropped.
-    ///
-    /// # Errors
-    /// If the kernel lacks the tracepoint.
-    pub(crate) fn attach_calls(&self) -> io::Result<Attachment> {
-        at(&self.called, self.at_call)
-    }
-
-    /// Samples calls that are counted, until the result is dropped; `None` if none are sampled.
-    pub(crate) fn attach_sampling(&self) -> Option<Attachment> {
-        attach_if(self.sampling.as_ref(), c"sys_enter")
-    }
-
-    /// Watches the calling task from now on.
-    ///
-    /// # Errors
-    /// If the kernel cannot run a program on demand.
-    pub(crate) fn enrol(&self) -> io::Result<()> {
-        run_here(self.enrol.descriptor())
-    }
-}
-
-/// The program at each call that returned: one that reads the saved registers itself, if this kernel takes it.
-fn at_return(maps: &Maps, whom: Whom) -> io::Result<Program> {
-    let typed = maps.types.and_then(|types| types.at_return).and_then(|typed| {
-        let program = returned::returned(maps, whom, Registers::ByType);
-        Program::load_for("returned", &program, Some(typed)).ok()
-    });
-    match typed {
-        Some(program) => Ok(program),
-        None => Program::load("returned", &returned::returned(maps, whom, Registers::ByHelper)),
-    }
-}
-
-/// Attaches a program to a tracepoint.
-fn at(program: &Program, tracepoint: &CStr) -> io::Result<Attachment> {
-    let refused = |error: io::Error| {
-        io::Error::new(error.kind(), format!("the tracepoint {}: {error}", tracepoint.to_string_lossy()))
-    };
-    program.attach(tracepoint).map_err(refused)
-}
-
-/// Attaches a program to a tracepoint, if there are both.
-fn attach_if(program: Option<&Program>, tracepoint: &CStr) -> Option<Attachment> {
-    program.and_then(|program| program.attach(tracepoint).ok())
-}
-
 /// True if calls take longer now because this process is traced, or because a program in the kernel runs at each call of the
 /// system. The latter is known to root alone.
 pub fn are_calls_traced() -> bool {
     let own = std::process::id();
-    crate::traced::is_traced(own) || sys::is_any_used(&[c"sys_enter", c"sys_exit"])
+    crate::traced::is_traced(own) || links::is_any_used(&[c"sys_enter", c"sys_exit"])
 }
 
 /// CPUs of a machine that does not tell them.

@@ -3,6 +3,7 @@
 mod added;
 mod counted;
 mod followed;
+mod touched;
 
 pub(crate) use added::Added;
 pub(crate) use counted::counted_calls;

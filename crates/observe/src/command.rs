@@ -105,6 +105,7 @@ pub(crate) fn usage(used: &libc::rusage) -> Usage {
         cpu_ns: Some(user + system),
         user_ns: Some(user),
         system_ns: Some(system),
+        sampled_ns: None,
         minor_faults: count(used.ru_minflt),
         major_faults: count(used.ru_majflt),
         voluntary_switches: count(used.ru_nvcsw),

@@ -121,6 +121,8 @@ pub struct Counts {
     pub waits: BTreeMap<(Option<Call>, WaitReason), Lengths>,
     /// Times of calls on the CPU, by samples.
     pub samples: BTreeMap<Call, Lengths>,
+    /// Times of page faults in user mode on the CPU, by samples.
+    pub faults: Lengths,
     /// Delivered signals by number.
     pub signals: BTreeMap<u16, u64>,
     /// Requests to an io_uring by operation code.
@@ -152,6 +154,7 @@ impl Counts {
         add(&mut self.wakes, &other.wakes);
         add_lengths(&mut self.waits, &other.waits);
         add_lengths(&mut self.samples, &other.samples);
+        self.faults.add(&other.faults);
         add(&mut self.signals, &other.signals);
         add(&mut self.requests, &other.requests);
         self.forks += other.forks;
@@ -174,6 +177,7 @@ impl Counts {
         subtract(&mut self.wakes, &earlier.wakes);
         subtract_lengths(&mut self.waits, &earlier.waits);
         subtract_lengths(&mut self.samples, &earlier.samples);
+        self.faults.subtract(&earlier.faults);
         subtract(&mut self.signals, &earlier.signals);
         subtract(&mut self.requests, &earlier.requests);
         self.forks = self.forks.saturating_sub(earlier.forks);
@@ -275,6 +279,8 @@ pub struct CallNames {
     detail: Detail,
     /// What a call takes outside of the two tracepoints between which samples are timed, in ns; `None` if that was not determined.
     pub(crate) entry_ns: Option<f64>,
+    /// The same of a page fault.
+    pub(crate) fault_entry_ns: Option<f64>,
 }
 
 impl Default for CallNames {
@@ -288,7 +294,7 @@ impl CallNames {
     pub fn new(detail: Detail) -> CallNames {
         let calls = every_call().into_iter();
         let names = calls.filter_map(|call| Some((u16::try_from(call.number).ok()?, call.name))).collect();
-        CallNames { names, detail, entry_ns: None }
+        CallNames { names, detail, entry_ns: None, fault_entry_ns: None }
     }
 
     /// The kernel's name of a call. Those of other tables are named by their number.

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use record::{
-    CallCount, CallTime, NamedCount, ObjectCount, PairCount, ProcessCounts, Requests, ThreadCounts, Usage, Waits,
+    CallCount, CallTime, FaultTime, NamedCount, ObjectCount, PairCount, ProcessCounts, Requests, ThreadCounts, Usage,
+    Waits,
 };
 
 use crate::cgroup;
@@ -225,7 +226,7 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
             near_wakes: counts.near.get(call).copied().unwrap_or(0),
             objects: by_object(*call, counts, names),
             errors: errors.collect(),
-            measured: counts.samples.get(call).and_then(|lengths| call_time(lengths, names)),
+            measured: counts.samples.get(call).and_then(|lengths| sampled_time(lengths, names.entry_ns)),
         });
     }
     calls.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.call.cmp(&other.call)));
@@ -251,6 +252,8 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
         writing: counts.writing,
         asked_first: counts.asked_first,
         huge_pages: counts.huge,
+        faults: sampled_time(&counts.faults, names.fault_entry_ns)
+            .map(|each| FaultTime { count: counts.faults.count(), each }),
         copied_pages: counts.copied,
         distinct_names: counts.names.distinct(),
     }
@@ -270,10 +273,10 @@ fn by_object(call: Call, counts: &Counts, names: &CallNames) -> Vec<ObjectCount>
     objects
 }
 
-/// What one call takes of a CPU, with the way into the kernel and back.
-fn call_time(lengths: &Lengths, names: &CallNames) -> Option<CallTime> {
+/// What one call or fault takes of a CPU, with the way into the kernel and back.
+fn sampled_time(lengths: &Lengths, entry_ns: Option<f64>) -> Option<CallTime> {
     let (mean, error_ns) = lengths.mean_ns()?;
-    Some(CallTime { samples: lengths.samples, mean_ns: mean + names.entry_ns?, error_ns })
+    Some(CallTime { samples: lengths.samples, mean_ns: mean + entry_ns?, error_ns })
 }
 
 /// Times off the CPU, the longest first.

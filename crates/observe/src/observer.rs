@@ -216,6 +216,8 @@ impl Observer {
         let whole = whole.filter(|whole| parts.cpu_ns <= whole.cpu_ns.map(|cpu| cpu * (1.0 + ROUNDED)));
         // A sum that lacks most of its parts is no charge.
         let usage = whole.unwrap_or(if self.unknown_ends > 0 { Usage::default() } else { parts });
+        // A command is not told by how many samples its time was split.
+        let usage = Usage { sampled_ns: parts.sampled_ns.filter(|_| self.unknown_ends == 0), ..usage };
         if let ([process], Some(whole)) = (told.processes.as_mut_slice(), whole) {
             process.usage = whole;
         }
@@ -252,7 +254,9 @@ impl Observer {
         // Each sample stands for calls that were made while samples were timed.
         let sampled: u64 = counts.samples.values().map(Lengths::count).sum();
         let share = |count: u64| if calls > 0.0 { (count as f64 / calls).min(1.0) } else { 0.0 };
-        self.added.as_ref().and_then(|added| added.cost(calls, [share(named), share(sampled)]))
+        let mut cost = self.added.as_ref()?.cost(calls, [share(named), share(sampled)])?;
+        cost.together_ns += self.added.as_ref()?.of_faults(counts.faults.count());
+        Some(cost)
     }
 
     /// The tasks that run now, with what they have used since they are watched.

@@ -112,7 +112,7 @@ pub(crate) fn split(run: Option<f64>, ticks: Option<(f64, f64)>, rest: Usage) ->
     let sampled = user + system;
     let cpu = run.unwrap_or(sampled);
     let part = |part: f64| (sampled > 0.0).then(|| cpu * part / sampled);
-    Usage { cpu_ns: Some(cpu), user_ns: part(user), system_ns: part(system), ..rest }
+    Usage { cpu_ns: Some(cpu), user_ns: part(user), system_ns: part(system), sampled_ns: Some([user, system]), ..rest }
 }
 
 #[cfg(test)]

@@ -68,4 +68,4 @@ pub use tails::{Arrivals, Percentile, Tail, Tailing, Tails};
 pub use term::{FixedPoint, FixedTerm, Term};
 pub use units::{Bytes, Nanoseconds};
 pub use usage::{Accounting, Repetition, Usage};
-pub use waits::{CallTime, WaitReason, Waits};
+pub use waits::{CallTime, FaultTime, WaitReason, Waits};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::counting::CountingCost;
 use crate::usage::{Accounting, Repetition, Usage};
-use crate::waits::{CallTime, WaitReason, Waits};
+use crate::waits::{CallTime, FaultTime, WaitReason, Waits};
 
 /// What was counted while something was watched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -194,6 +194,9 @@ pub struct Requests {
     /// Pages that processes had of their own when they were copied.
     #[serde(default)]
     pub copied_pages: u64,
+    /// What page faults took of a CPU; `None` where none were timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultTime>,
     /// How many different names were looked up, within some per cent; null if none was, or if that was not counted.
     #[serde(default)]
     pub distinct_names: Option<u64>,
@@ -232,6 +235,7 @@ impl Requests {
             asked_first: self.asked_first.saturating_sub(earlier.asked_first),
             huge_pages: self.huge_pages.saturating_sub(earlier.huge_pages),
             copied_pages: self.copied_pages.saturating_sub(earlier.copied_pages),
+            faults: self.faults.map(|faults| faults.since(earlier.faults)),
             // Those of the stretch are among them.
             distinct_names: self.distinct_names,
         }

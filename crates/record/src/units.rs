@@ -162,6 +162,12 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// `2 to 3`; where both ends read alike, that alone.
+pub fn range(low: impl ToString, high: impl ToString) -> String {
+    let (low, high) = (low.to_string(), high.to_string());
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
 /// Half the width of an interval as a share of its figure: `0.31 %`. One that is wider than its figure says nothing more than
 /// that: `> 100 %`.
 pub fn relative_width(share: f64) -> String {

@@ -16,6 +16,9 @@ pub struct Usage {
     pub user_ns: Option<f64>,
     /// The part of it in the kernel, in ns.
     pub system_ns: Option<f64>,
+    /// How long the kernel's samples found it in user mode and in the kernel, in ns: a tick for each sample. `None` if that is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled_ns: Option<[f64; 2]>,
     /// Page faults without a device.
     pub minor_faults: Option<u64>,
     /// Page faults that waited for a device.
@@ -40,6 +43,10 @@ impl Usage {
             cpu_ns: both(self.cpu_ns, other.cpu_ns),
             user_ns: both(self.user_ns, other.user_ns),
             system_ns: both(self.system_ns, other.system_ns),
+            sampled_ns: match (self.sampled_ns, other.sampled_ns) {
+                (Some(one), Some(other)) => Some([one[0] + other[0], one[1] + other[1]]),
+                (one, other) => one.or(other),
+            },
             minor_faults: both(self.minor_faults, other.minor_faults),
             major_faults: both(self.major_faults, other.major_faults),
             voluntary_switches: both(self.voluntary_switches, other.voluntary_switches),
@@ -62,6 +69,10 @@ impl Usage {
             cpu_ns: time(self.cpu_ns, earlier.cpu_ns),
             user_ns: time(self.user_ns, earlier.user_ns),
             system_ns: time(self.system_ns, earlier.system_ns),
+            sampled_ns: self.sampled_ns.map(|now| {
+                let then = earlier.sampled_ns.unwrap_or_default();
+                [0, 1].map(|part| (now[part] - then[part]).max(0.0))
+            }),
             minor_faults: count(self.minor_faults, earlier.minor_faults),
             major_faults: count(self.major_faults, earlier.major_faults),
             voluntary_switches: count(self.voluntary_switches, earlier.voluntary_switches),

@@ -16,6 +16,22 @@ pub struct CallTime {
     pub error_ns: f64,
 }
 
+/// The processor time of page faults in user mode, by samples. Those within calls are part of the time of the calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct FaultTime {
+    /// How many there were.
+    pub count: u64,
+    /// What one took.
+    pub each: CallTime,
+}
+
+impl FaultTime {
+    pub(crate) fn since(self, earlier: Option<FaultTime>) -> FaultTime {
+        FaultTime { count: self.count.saturating_sub(earlier.map_or(0, |earlier| earlier.count)), ..self }
+    }
+}
+
 /// Why a task was off the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -10,7 +10,7 @@ mod waiting;
 mod why;
 
 use analysis::bill::{Bill, BillRow, place_of};
-use record::units::{Amount, grouped, percent};
+use record::units::{Amount, grouped, percent, range};
 use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, Usage, typed_name};
 
 use crate::column::{self, Column, right};
@@ -61,9 +61,14 @@ pub fn bill(view: &BillView, style: Style) -> String {
 fn charged(usage: &Usage, elapsed_ns: f64) -> String {
     let mut parts = Vec::new();
     if let Some(cpu) = usage.cpu_ns {
-        let split = usage.user_ns.zip(usage.system_ns).map(|(user, system)| {
-            let few = if cpu < FEW_SAMPLES * SAMPLED_NS { ", by few samples" } else { "" };
-            format!(" ({} user, {} kernel{few})", Nanoseconds(user), Nanoseconds(system))
+        let is_short = cpu < FEW_SAMPLES * SAMPLED_NS;
+        let split = usage.user_ns.zip(usage.system_ns).map(|(user, system)| match is_short {
+            // No sample in one of them does not mean that it took nothing.
+            true if user == 0.0 || system == 0.0 => {
+                " (too short for the kernel's samples to tell user time from its own)".into()
+            }
+            true => format!(" ({} user, {} kernel, by few samples)", Nanoseconds(user), Nanoseconds(system)),
+            false => format!(" ({} user, {} kernel)", Nanoseconds(user), Nanoseconds(system)),
         });
         parts.push(format!("{} of processor time{}", Nanoseconds(cpu), split.unwrap_or_default()));
         if cpu < elapsed_ns {
@@ -300,15 +305,14 @@ fn findings(view: &BillView, style: Style) -> String {
         let felt = finding.saves_elapsed_ns.map(|[least, most]| {
             let share = percent(least / view.seen.elapsed_ns.max(1.0));
             format!(
-                " Saves {} to {} of waiting ({share} of the elapsed time or more).",
-                Nanoseconds(least),
-                Nanoseconds(most)
+                " Saves {} of waiting ({share} of the elapsed time or more).",
+                range(Nanoseconds(least), Nanoseconds(most))
             )
         });
         let saves = finding.saves_ns.map_or_else(String::new, |[least, most]| {
             let share = finding.share.map_or_else(String::new, |share| format!(", {}", percent(share)));
             let rate = Nanoseconds(most / (view.seen.elapsed_ns.max(1.0) / 1e9));
-            format!(" Saves {} to {} ({rate} a second{share}).", Nanoseconds(least), Nanoseconds(most))
+            format!(" Saves {} ({rate} a second{share}).", range(Nanoseconds(least), Nanoseconds(most)))
         });
         let place = place_of(view.seen, &finding.text);
         let place = place.map_or_else(String::new, |place| {

@@ -2,13 +2,18 @@
 
 use record::Run;
 
-use super::rows::{Bill, CALLS, PROCESSES};
+use super::processes::is_priced_together;
+use super::rows::Bill;
 use super::written::{PricedRow, WrittenBill};
 use crate::predict::MachineState;
 use crate::statistics::{Interval, median};
 
 /// Families of operations in user mode whose costs say how programs that only compute compare.
-const USER: [&[&str]; 3] = [&["instruction."], &["branch.", "crossing.procedure"], &["memory.load", "memory.copy"]];
+const USER: [&[&str]; 3] = [
+    &["instruction.add", "instruction.multiply", "instruction.divide"],
+    &["instruction.branch", "instruction.call"],
+    &["memory.load", "memory.copy"],
+];
 
 /// A bill at the prices of another machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,9 +52,8 @@ pub struct ElsewhereRow {
 /// A written bill at the prices of another machine, where this is the bill of the same counts by its prices. `user` is how much longer
 /// user mode takes there.
 pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>) -> BillElsewhere {
-    let is_measured = here.is_measured();
-    // Processes are created, executed and waited for by calls, which were measured.
-    let lines = here.priced_rows().filter(|row| !is_measured || !PROCESSES.contains(&row.what));
+    // Processes are created, executed and waited for by calls, whose times and prices are in the line of processes.
+    let lines = here.priced_rows().filter(|row| !is_priced_together(row.what));
     let mut rows: Vec<ElsewhereRow> = lines.map(|row| moved(&row, there)).collect();
     let cost = |row: &ElsewhereRow| row.there.map_or(-1.0, |there| there.value);
     rows.sort_by(|one, other| cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count)));
@@ -76,7 +80,8 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>) -> Bi
 }
 
 /// How much longer user mode takes on one machine than on another: the middle of the ratios of instructions, branches and memory, and
-/// their range; without these costs, of the clock, which is known to miss half as much again. `None` if neither is known.
+/// their range; without these costs, of the clock, which is known to miss half as much again, unless the processor is the same. `None` if
+/// neither is known.
 pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interval> {
     let price = |run: &Run, place: usize| state.price(run, &run.costs[place]).value;
     let kinds = USER.iter().filter_map(|words| {
@@ -93,7 +98,9 @@ pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interv
         /// Processors of one clock differ by about this factor in what they do in a cycle.
         const BY_CLOCK: f64 = 1.5;
         let ratio = there.noise.cycle_ns / here.noise.cycle_ns;
-        return (ratio.is_finite() && ratio > 0.0).then(|| ordered(ratio, [ratio / BY_CLOCK, ratio * BY_CLOCK]));
+        let same = there.machine.cpu.signature == here.machine.cpu.signature;
+        let by = if same { 1.0 } else { BY_CLOCK };
+        return (ratio.is_finite() && ratio > 0.0).then(|| ordered(ratio, [ratio / by, ratio * by]));
     }
     let middle = (kinds.iter().map(|ratio| ratio.ln()).sum::<f64>() / kinds.len() as f64).exp();
     let ends = [kinds.iter().copied().fold(f64::INFINITY, f64::min), kinds.iter().copied().fold(0.0, f64::max)];
@@ -102,7 +109,7 @@ pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interv
 
 /// What this program adds to a price may grow with it or stay, so the interval holds both.
 fn moved(row: &PricedRow, there: &Bill) -> ElsewhereRow {
-    let other = there.row(row.what).filter(|other| other.family == CALLS || row.measured.is_none());
+    let other = there.row(row.what);
     let price_there = other.and_then(|other| Some((other.whole_cpu_ns()?, other.total?)));
     let here = row.measured.or(row.price_ns.map(|ns| Interval { value: ns, low: ns, high: ns }));
     let ratio = price_there.zip(row.price_ns.filter(|ns| *ns > 0.0)).map(|((there, _), here)| there / here);
@@ -145,7 +152,7 @@ fn ordered(value: f64, [one, other]: [f64; 2]) -> Interval {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::BillRow;
+    use super::super::rows::{BillRow, CALLS};
     use super::*;
 
     fn priced(rows: &[(&str, f64)]) -> Bill {

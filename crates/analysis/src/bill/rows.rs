@@ -1,15 +1,15 @@
-//! The rows of a bill, and how they close against what was charged.
+//! The rows of a bill, and how their prices close against what was charged.
 
-use record::{CallTime, Observation, Requests};
+use record::{Observation, Requests};
 
+use super::charge::Charged;
+use super::measured::{self, MeasuredCalls};
 use crate::mix::Sum;
 use crate::predict::MixPrediction;
 use crate::statistics::Interval;
 
 /// The family of the lines that price system calls. Others price what comes with them.
 pub const CALLS: &str = "system calls";
-/// 95 times in 100 a normal variable lies within this many deviations.
-const NORMAL_95: f64 = 1.96;
 /// Rows whose work is done by calls.
 pub(super) const PROCESSES: [&str; 2] = ["processes", "threads"];
 
@@ -95,47 +95,6 @@ pub struct Bill {
     pub findings: Vec<Habit>,
 }
 
-/// The measured side of a bill.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MeasuredCalls {
-    /// The processor time of the calls, in ns.
-    pub calls: Interval,
-    /// The price of what is not a call and was not measured, such as page faults, in ns.
-    pub priced_ns: f64,
-    /// The sum of the absolute differences between prices and measurements, in ns: errors do not cancel in it.
-    pub apart_ns: f64,
-    /// The part of the measured time that has a price, in ns.
-    pub compared_ns: f64,
-}
-
-impl MeasuredCalls {
-    /// What was measured, and the price of the rest, over what was charged without counting: with its interval.
-    pub fn closes(&self, charged_ns: f64, counting_ns: f64) -> Option<Interval> {
-        let own = (charged_ns - counting_ns).max(0.0);
-        let share = |ns: f64| (ns + self.priced_ns) / own;
-        (own > 0.0).then(|| Interval {
-            value: share(self.calls.value),
-            low: share(self.calls.low),
-            high: share(self.calls.high),
-        })
-    }
-
-    /// How far prices are from what was measured, as a share of it; `None` if nothing was compared.
-    pub fn apart(&self) -> Option<f64> {
-        (self.compared_ns > 0.0).then(|| self.apart_ns / self.compared_ns)
-    }
-}
-
-/// The charged time against which a bill closes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Charged {
-    /// The time in ns.
-    pub ns: f64,
-    /// True if it is the time in the kernel alone; false if the kernel's samples did not tell it, so that it is all
-    /// processor time.
-    pub kernel_alone: bool,
-}
-
 impl Bill {
     /// The explained share of what was charged.
     pub fn explained_share(&self) -> Option<f64> {
@@ -191,40 +150,15 @@ pub(super) fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bi
         row.priced_by.push(priced.line.name());
         all = all.plus(priced.line.term.times * busy, &priced.each);
     }
+    measured::add_tasks(&mut rows, seen);
     rows.sort_by(|one, other| {
         let cost = |row: &BillRow| row.measured.map(|measured| measured.value).or(row.cpu_ns).unwrap_or(-1.0);
         cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count))
     });
     let counting_ns = seen.counting.as_ref().map_or(0.0, |counting| counting.together_ns.max(0.0));
     let explained = all.plus(1.0, &Sum::exactly(counting_ns)).figure();
-    let measured = measured(&rows);
-    Bill { rows, explained, range_ns: None, counting_ns, charged: charged(seen), measured, findings: Vec::new() }
-}
-
-/// What was measured of all calls.
-fn measured(rows: &[BillRow]) -> Option<MeasuredCalls> {
-    let none = Interval { value: 0.0, low: 0.0, high: 0.0 };
-    let mut sum = MeasuredCalls { calls: none, priced_ns: 0.0, apart_ns: 0.0, compared_ns: 0.0 };
-    let mut squares = 0.0;
-    for row in rows {
-        let Some(measured) = row.measured else {
-            // Processes are created, executed and waited for by calls that were measured.
-            if row.family != CALLS && !PROCESSES.contains(&row.what.as_str()) {
-                sum.priced_ns += row.cpu_ns.unwrap_or(0.0);
-            }
-            continue;
-        };
-        sum.calls.value += measured.value;
-        squares += (measured.high - measured.value).powi(2);
-        if let Some(price) = row.whole_cpu_ns() {
-            sum.apart_ns += (price - measured.value).abs();
-            sum.compared_ns += measured.value;
-        }
-    }
-    // Samples of different calls err independently.
-    sum.calls.low = sum.calls.value - squares.sqrt();
-    sum.calls.high = sum.calls.value + squares.sqrt();
-    (sum.calls.value > 0.0).then_some(sum)
+    let measured = MeasuredCalls::of(&rows);
+    Bill { rows, explained, range_ns: None, counting_ns, charged: Charged::of(seen), measured, findings: Vec::new() }
 }
 
 impl BillRow {
@@ -239,43 +173,13 @@ fn call_rows(together: &Requests) -> Vec<BillRow> {
     let row = |call: &record::CallCount| BillRow {
         bytes: call.bytes,
         failed: call.failed(),
-        measured: call.measured.map(|time| all_of(call.count, time)),
+        measured: call.measured.map(|time| measured::all_of(call.count, time)),
         ..BillRow::of(call.call.clone(), CALLS.into(), call.count)
     };
     together.calls.iter().map(row).collect()
 }
 
-/// What this many calls took, by their mean and its error.
-fn all_of(count: u64, time: CallTime) -> Interval {
-    let ns = |each: f64| each.max(0.0) * count as f64;
-    let reach = NORMAL_95 * time.error_ns;
-    Interval { value: ns(time.mean_ns), low: ns(time.mean_ns - reach), high: ns(time.mean_ns + reach) }
-}
-
 /// Two parts of one row. Their prices come from one run, so their errors are added.
 fn together(one: Interval, other: Interval) -> Interval {
     Interval { value: one.value + other.value, low: one.low + other.low, high: one.high + other.high }
-}
-
-fn charged(seen: &Observation) -> Option<Charged> {
-    let usage = &seen.usage;
-    // Where no sample fell into the kernel, nobody knows what it took.
-    let kernel = usage.system_ns.filter(|ns| *ns > 0.0 && !is_short_lived(seen)).map(|system| {
-        // The samples of processes that ended tell shares of their time, and not how much it was.
-        let sampled = system + usage.user_ns.unwrap_or(0.0);
-        Charged { ns: system / sampled * usage.cpu_ns.unwrap_or(sampled), kernel_alone: true }
-    });
-    kernel.or(seen.usage.cpu_ns.map(|ns| Charged { ns, kernel_alone: false }))
-}
-
-/// True if the processes lived too short on the mean to be sampled: the kernel takes all time of a process for user time that
-/// no sample found in the kernel (`cputime_adjust` in kernel/sched/cputime.c).
-fn is_short_lived(seen: &Observation) -> bool {
-    /// Fewer samples than this tell nothing.
-    const SAMPLES: f64 = 2.5;
-    /// Of a kernel that does not tell its ticks.
-    const USUAL_HZ: u32 = 250;
-    let sampled_ns = SAMPLES * 1e9 / f64::from(seen.accounting.tick_hz.unwrap_or(USUAL_HZ));
-    let processes: u64 = seen.processes.iter().map(|process| process.processes).sum();
-    processes > 1 && seen.usage.cpu_ns.is_some_and(|cpu| cpu < sampled_ns * processes as f64)
 }

@@ -40,16 +40,16 @@ fn counting_is_part_of_what_was_charged() {
     let bill = bill(&seen, None);
     assert_eq!(bill.explained_share(), Some(0.3));
     assert_eq!(bill.residual_ns(), Some(7e8));
-    assert_eq!(bill.charged, Some(Charged { ns: 1e9, kernel_alone: true }));
+    assert_eq!(bill.charged, Some(Charged { ns: 1e9, kernel_alone: true, range_ns: None }));
     seen.usage.system_ns = Some(0.0);
     let unsampled = super::bill(&seen, None).charged;
-    assert_eq!(unsampled, Some(Charged { ns: 2e9, kernel_alone: false }), "no sample is no zero");
+    assert_eq!(unsampled, Some(Charged { ns: 2e9, kernel_alone: false, range_ns: None }), "no sample is no zero");
     seen.usage = Usage { cpu_ns: Some(2e9), system_ns: Some(3e8), user_ns: Some(1e8), ..Usage::default() };
     let scaled = super::bill(&seen, None).charged;
-    assert_eq!(scaled, Some(Charged { ns: 1.5e9, kernel_alone: true }), "samples tell shares");
+    assert_eq!(scaled, Some(Charged { ns: 1.5e9, kernel_alone: true, range_ns: None }), "samples tell shares");
     seen.processes = vec![ProcessCounts { processes: 1000, ..ProcessCounts::default() }];
     let short = super::bill(&seen, None).charged;
-    assert_eq!(short, Some(Charged { ns: 2e9, kernel_alone: false }), "2 ms are too short for samples");
+    assert_eq!(short, Some(Charged { ns: 2e9, kernel_alone: false, range_ns: None }), "2 ms are too short for samples");
 }
 
 #[test]

@@ -57,7 +57,7 @@ mod tests {
         assert_eq!((mix.lines, mix.left_out), (vec![line.clone()], None));
         assert_eq!(mix.unit, "command");
         // A bill that explains 80 of 100 ns leaves out a quarter of what it explains.
-        bill.charged = Some(Charged { ns: 100.0, kernel_alone: true });
+        bill.charged = Some(Charged { ns: 100.0, kernel_alone: true, range_ns: None });
         bill.explained = Interval { value: 80.0, low: 80.0, high: 80.0 };
         let mix = Mix::from_toml(&text(&seen, &bill, std::slice::from_ref(&line))).expect("a mix");
         assert_eq!(mix.left_out, Some(0.25));

@@ -7,7 +7,7 @@ use analysis::bill::{Bill, CALLS, Met, OperationFacts, PriceList, bill};
 use analysis::predict::{MachineState, predict_in};
 use operation::{Item, Operation};
 use record::units::counted;
-use record::{Mix, MixLine, Observation, Run};
+use record::{Mix, MixLine, Observation, Point, Run};
 use report::{BillView, PriceOrigin};
 
 use super::kept::{Ended, Kept};
@@ -45,10 +45,30 @@ static OPERATIONS: LazyLock<PriceList> = LazyLock::new(|| {
     PriceList::of(catalogue::all().map(facts).collect())
 });
 
-/// All that bills are priced by.
+/// All that bills are priced by, with what says how programs compute.
 pub(crate) fn all_items() -> Vec<Item> {
     let used = OPERATIONS.used().into_iter();
-    used.filter_map(|(id, point)| Some(Item { operation: catalogue::find(id)?, point })).collect()
+    let kernel = used.filter_map(|(id, point)| Some(Item { operation: catalogue::find(id)?, point }));
+    kernel.chain(user_items()).collect()
+}
+
+/// What says how much longer programs compute on one machine than on another: instructions, branches, and a load from each cache.
+pub(crate) fn user_items() -> Vec<Item> {
+    const KINDS: [&str; 5] = [
+        "instruction.add.latency",
+        "instruction.multiply.latency",
+        "instruction.branch.predicted",
+        "instruction.branch.missed",
+        "instruction.call",
+    ];
+    /// In bytes.
+    const SETS: [u64; 3] = [16 << 10, 256 << 10, 16 << 20];
+    let sets = SETS.map(|set| Point::default().with("set", record::Value::Number(set)));
+    let first = |id: &str| {
+        Some(Item { operation: catalogue::find(id)?, point: catalogue::find(id)?.points(false).into_iter().next()? })
+    };
+    let loads = sets.into_iter().filter_map(|point| Some(Item { operation: catalogue::find("memory.load")?, point }));
+    KINDS.into_iter().filter_map(first).chain(loads).collect()
 }
 
 impl Prices {

@@ -92,6 +92,7 @@ fn nothing(account: &Account) -> Account {
             cpu_ns: zero(usage.cpu_ns),
             user_ns: zero(usage.user_ns),
             system_ns: zero(usage.system_ns),
+            sampled_ns: None,
             minor_faults: none(usage.minor_faults),
             major_faults: none(usage.major_faults),
             voluntary_switches: none(usage.voluntary_switches),

@@ -38,7 +38,7 @@ pub(crate) struct Maps {
     pub spilled: Map,
     /// What a call's arguments name, by its number: see `names`; after them, its place among those that are counted by object.
     pub classes: Map,
-    /// How many calls were sampled, by number, 4 bytes each.
+    /// How many calls were sampled, by number, 4 bytes each, and how many page faults.
     pub samples: Map,
     /// The names by which descriptors were opened: see `names`.
     pub folders: Map,
@@ -78,7 +78,7 @@ impl Maps {
             ended: Map::new(MapKind::Queue, 0, 4, TASKS)?,
             spilled: hash(16, 8, SPILLED)?,
             classes: array(2 * layout::CALLS, 1)?,
-            samples: array(layout::CALLS * 4, 1)?,
+            samples: array(layout::SAMPLED_NUMBERS * 4, 1)?,
             folders: array(layout::FOLDERS, 1)?,
             stacks: None,
             lost: array(layout::lost::SIZE, 1)?,
@@ -120,11 +120,22 @@ impl Maps {
         Ok(())
     }
 
+    /// Goes on as if so many of each number had been sampled.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn set_sampled(&self, count: u32) -> io::Result<()> {
+        self.samples.set(&0_u32.to_ne_bytes(), &count.to_ne_bytes().repeat(layout::SAMPLED_NUMBERS))
+    }
+
     /// How many calls the samples stand for.
     pub(crate) fn sampled(&self) -> u64 {
         let (first, each) = (layout::SAMPLED_FIRST as u64, layout::SAMPLED_ONE_IN as u64);
         let counts = self.samples.get(&0_u32.to_ne_bytes()).unwrap_or_default();
-        let counts = counts.chunks_exact(4).map(|count| u32::from_ne_bytes(count.try_into().unwrap_or_default()));
+        let counts = counts
+            .chunks_exact(4)
+            .take(layout::CALLS)
+            .map(|count| u32::from_ne_bytes(count.try_into().unwrap_or_default()));
         counts.map(u64::from).map(|count| count.min(first) + count.saturating_sub(first) * each).sum()
     }
 

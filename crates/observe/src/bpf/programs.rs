@@ -7,6 +7,7 @@ use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
 use super::request::Request;
 use super::search;
+use super::timed;
 use super::waits;
 use crate::target::Detail;
 use crate::task::ENDS;
@@ -142,18 +143,28 @@ pub(crate) fn executed(maps: &Maps, detail: Detail) -> Vec<Instruction> {
     b.end(end)
 }
 
+/// When the reader is given the record of a task that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// At once.
+    AtItsEnd,
+    /// When the task has left its CPU for the last time, so that the work of ending it is known.
+    AtItsLastSwitch,
+}
+
 /// A task ended: `sched_process_exit(task, ...)`, in that task.
-pub(crate) fn ended(maps: &Maps, detail: Detail) -> Vec<Instruction> {
+pub(crate) fn ended(maps: &Maps, detail: Detail, given: Given) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let (end, over) = (b.code.label(), b.code.label());
+    let (end, over, own) = (b.code.label(), b.code.label(), b.code.label());
     b.this_task();
     b.on_map(helper::DELETE, maps.announced.descriptor(), frame::TASK);
     b.on_map(helper::LOOKUP, maps.tasks.descriptor(), frame::TASK);
     b.code.jump_if(0, When::Equal, Constant(0), end);
     b.code.load(Width::Word, 8, 0, 0);
+    b.code.jump_if(8, When::Less, Constant(layout::OVERFLOW), own);
     b.on_map(helper::DELETE, maps.tasks.descriptor(), frame::TASK);
-    b.code.jump_if(8, When::Equal, Constant(layout::IGNORED), end);
-    b.code.jump_if(8, When::Equal, Constant(layout::OVERFLOW), end);
+    b.code.jump(end);
+    b.code.place(own);
     b.code.store(Width::Word, FRAME, frame::SLOT, 8);
     b.record(end);
     b.identify();
@@ -165,11 +176,9 @@ pub(crate) fn ended(maps: &Maps, detail: Detail) -> Vec<Instruction> {
         count_last(&mut b, over);
     }
     b.code.place(over);
-    b.code.constant(1, 0);
-    b.code.store(Width::Double, 7, layout::TASK, 1);
-    b.code.store(Width::Double, 7, layout::REGISTERS, 1);
-    b.code.constant(3, 0);
-    b.on_map(helper::PUSH, maps.ended.descriptor(), frame::SLOT);
+    if given == Given::AtItsEnd {
+        timed::give_back(&mut b, end);
+    }
     b.end(end)
 }
 
@@ -230,6 +239,9 @@ pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
     waits::note_woken(&mut b);
     b.this_task();
     b.find(end, end);
+    // Whoever waits for a task that ended is not woken by a call.
+    b.code.load(Width::Double, 1, 7, layout::END);
+    b.code.jump_if(1, When::NotEqual, Constant(0), end);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
     b.code.compute(Compute::And, 1, Constant(layout::NARROW));
     b.code.jump_if(1, When::NotEqual, Constant(0), end);

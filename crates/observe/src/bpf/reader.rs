@@ -1,6 +1,6 @@
 //! Turns the bytes of a record into counts.
 
-use crate::counts::{Call, Counts, Times};
+use crate::counts::{Call, Counts, Lengths, Times};
 use crate::objects;
 use crate::sketch::Sketch;
 use crate::task::Task;
@@ -92,11 +92,11 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
     } else if kind == Kind::WaitTime as u8 {
         counts.waits.entry((call_of(first), reason(second as u8))).or_default().total_ns += count;
     } else if kind == Kind::Sample as u8 {
-        *counts.samples.entry(Call::Native(first)).or_default().lengths.entry(second as u8).or_default() += count;
+        *sampled(counts, first).lengths.entry(second as u8).or_default() += count;
     } else if kind == Kind::SampleTime as u8 {
-        counts.samples.entry(Call::Native(first)).or_default().total_ns += count;
+        sampled(counts, first).total_ns += count;
     } else if kind == Kind::Samples as u8 {
-        counts.samples.entry(Call::Native(first)).or_default().samples += count;
+        sampled(counts, first).samples += count;
     } else if kind == Kind::Create as u8 {
         counts.creates += count;
     } else if kind == Kind::Writing as u8 {
@@ -112,6 +112,14 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
             _ => Call::Unknown(second),
         };
         counts.calls.entry(call).or_default().count += count;
+    }
+}
+
+/// The samples with this number.
+fn sampled(counts: &mut Counts, number: u16) -> &mut Lengths {
+    match i32::from(number) {
+        layout::FAULT => &mut counts.faults,
+        _ => counts.samples.entry(Call::Native(number)).or_default(),
     }
 }
 

@@ -13,7 +13,7 @@ use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
 use super::names;
 use super::search;
-use super::waits;
+use super::timed;
 use Operand::{Constant, Register as Other};
 
 /// `execve` of 32-bit programs: x86 lets the call that executed one end as this.
@@ -99,7 +99,7 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
     }
     handle_special(&mut b, special, rare, &labels);
     count_rare(&mut b, rare, &labels);
-    waits::count_sample(&mut b, sampled, counted);
+    timed::count_sample(&mut b, sampled, counted);
     b.end(labels.end)
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use super::instruction::Instruction;
 
 /// Commands of bpf(2) (include/uapi/linux/bpf.h, `enum bpf_cmd`).
-mod command {
+pub(super) mod command {
     pub(super) const MAP_CREATE: i32 = 0;
     pub(super) const MAP_LOOKUP: i32 = 1;
     pub(super) const MAP_UPDATE: i32 = 2;
@@ -14,11 +14,11 @@ mod command {
     pub(super) const MAP_NEXT_KEY: i32 = 4;
     pub(super) const PROGRAM_LOAD: i32 = 5;
     pub(super) const TEST_RUN: i32 = 10;
-    pub(super) const INFORMATION: i32 = 15;
+    pub(in crate::bpf) const INFORMATION: i32 = 15;
     pub(super) const RAW_TRACEPOINT_OPEN: i32 = 17;
     pub(super) const MAP_TAKE: i32 = 21;
-    pub(super) const LINK_BY_ID: i32 = 30;
-    pub(super) const NEXT_LINK_ID: i32 = 31;
+    pub(in crate::bpf) const LINK_BY_ID: i32 = 30;
+    pub(in crate::bpf) const NEXT_LINK_ID: i32 = 31;
     pub(super) const ENABLE_STATISTICS: i32 = 32;
 }
 
@@ -27,6 +27,8 @@ const RAW_TRACEPOINT: u32 = 17;
 /// `BPF_PROG_TYPE_TRACING`, and `BPF_TRACE_RAW_TP`: at a raw tracepoint whose arguments have types.
 const TRACING: u32 = 26;
 const TYPED_TRACEPOINT: u32 = 23;
+/// `BPF_PROG_TYPE_PERF_EVENT`.
+const EVENT: u32 = 7;
 /// Helpers that read kernel memory are for programs under this license.
 const LICENSE: &std::ffi::CStr = c"GPL";
 
@@ -111,10 +113,10 @@ struct ProgramInfo {
 }
 
 #[repr(C)]
-struct AskInfo {
-    program: u32,
-    size: u32,
-    info: u64,
+pub(super) struct AskInfo {
+    pub program: u32,
+    pub size: u32,
+    pub info: u64,
 }
 
 #[repr(C)]
@@ -136,7 +138,7 @@ struct TestRun {
 ///
 /// # Errors
 /// The kernel's refusal.
-fn bpf<T>(command: i32, attributes: &mut T) -> io::Result<i32> {
+pub(super) fn bpf<T>(command: i32, attributes: &mut T) -> io::Result<i32> {
     // SAFETY: the attributes live through the call and their size is given. Every pointer in them was made by this file
     // from memory that lives through the call and has the size that the kernel uses.
     let answer = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attributes), size_of::<T>()) };
@@ -144,7 +146,7 @@ fn bpf<T>(command: i32, attributes: &mut T) -> io::Result<i32> {
 }
 
 /// The descriptor that bpf(2) has just returned.
-fn owned(descriptor: i32) -> OwnedFd {
+pub(super) fn owned(descriptor: i32) -> OwnedFd {
     // SAFETY: the kernel just gave us this descriptor, close-on-exec, and nobody else knows it.
     unsafe { OwnedFd::from_raw_fd(descriptor) }
 }
@@ -249,6 +251,17 @@ impl Map {
     }
 }
 
+/// Where a program is to run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Runs {
+    /// At a tracepoint that is named later.
+    Tracepoint,
+    /// At the tracepoint with this type, whose arguments are read without helpers.
+    Typed(u32),
+    /// At each of some events.
+    Events,
+}
+
 /// A program that the kernel has checked.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -263,19 +276,19 @@ impl Program {
     /// # Errors
     /// If this process may not load programs, or the kernel does not accept this one: with what its checker says.
     pub(crate) fn load(name: &str, instructions: &[Instruction]) -> io::Result<Program> {
-        Program::load_for(name, instructions, None)
+        Program::load_for(name, instructions, Runs::Tracepoint)
     }
 
-    /// The same for the tracepoint with this type, in a kernel that describes its types: its arguments are read without helpers.
+    /// The same for another place.
     ///
     /// # Errors
     /// The same.
-    pub(crate) fn load_for(name: &str, instructions: &[Instruction], typed: Option<u32>) -> io::Result<Program> {
-        match Program::load_with(name, instructions, typed, &mut []) {
+    pub(crate) fn load_for(name: &str, instructions: &[Instruction], runs: Runs) -> io::Result<Program> {
+        match Program::load_with(name, instructions, runs, &mut []) {
             // A message is worth its time only after a refusal; it needs a buffer large enough for all of it.
             Err(error) if !matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => {
                 let mut log = vec![0; 1 << 20];
-                let again = Program::load_with(name, instructions, typed, &mut log);
+                let again = Program::load_with(name, instructions, runs, &mut log);
                 again.map_err(|error| {
                     let text = String::from_utf8_lossy(&log);
                     let text = text.trim_end_matches('\0').trim_end();
@@ -288,11 +301,16 @@ impl Program {
         }
     }
 
-    fn load_with(name: &str, instructions: &[Instruction], typed: Option<u32>, log: &mut [u8]) -> io::Result<Program> {
+    fn load_with(name: &str, instructions: &[Instruction], runs: Runs, log: &mut [u8]) -> io::Result<Program> {
+        let (kind, attach_type, attach_to) = match runs {
+            Runs::Tracepoint => (RAW_TRACEPOINT, 0, 0),
+            Runs::Typed(of) => (TRACING, TYPED_TRACEPOINT, of),
+            Runs::Events => (EVENT, 0, 0),
+        };
         let mut attributes = LoadProgram {
-            kind: typed.map_or(RAW_TRACEPOINT, |_| TRACING),
-            attach_type: typed.map_or(0, |_| TYPED_TRACEPOINT),
-            attach_to: typed.unwrap_or(0),
+            kind,
+            attach_type,
+            attach_to,
             instructions: instructions.len() as u32,
             at: instructions.as_ptr().expose_provenance() as u64,
             license: LICENSE.as_ptr().expose_provenance() as u64,
@@ -305,7 +323,7 @@ impl Program {
             *to = from;
         }
         let descriptor = owned(bpf(command::PROGRAM_LOAD, &mut attributes)?);
-        Ok(Program { descriptor, is_typed: typed.is_some() })
+        Ok(Program { descriptor, is_typed: matches!(runs, Runs::Typed(_)) })
     }
 
     /// Runs the program at this tracepoint until the result is dropped or this process ends.
@@ -335,41 +353,6 @@ impl Program {
     }
 }
 
-/// `struct bpf_link_info` of a program at a raw tracepoint.
-#[repr(C)]
-#[derive(Default)]
-struct LinkInfo {
-    kind: u32,
-    id: u32,
-    program: u32,
-    unused: u32,
-    name: u64,
-    name_size: u32,
-    rest: [u32; 16],
-}
-
-/// True if a program of any process runs at one of these tracepoints; false if this process may not know it.
-pub(crate) fn is_any_used(tracepoints: &[&std::ffi::CStr]) -> bool {
-    /// `BPF_LINK_TYPE_RAW_TRACEPOINT`.
-    const RAW_TRACEPOINT_LINK: u32 = 1;
-    let mut id = [0_u32; 3];
-    while bpf(command::NEXT_LINK_ID, &mut id).is_ok() {
-        id = [id[1], 0, 0];
-        // A link may be gone by now.
-        let Ok(link) = bpf(command::LINK_BY_ID, &mut id.clone()).map(owned) else { continue };
-        let mut name = [0_u8; 64];
-        let (address, name_size) = (name.as_mut_ptr().expose_provenance() as u64, name.len() as u32);
-        let mut info = LinkInfo { name: address, name_size, ..LinkInfo::default() };
-        let (size, at) = (size_of::<LinkInfo>() as u32, (&raw mut info).expose_provenance() as u64);
-        let mut ask = AskInfo { program: link.as_raw_fd() as u32, size, info: at };
-        let is_known = bpf(command::INFORMATION, &mut ask).is_ok() && info.kind == RAW_TRACEPOINT_LINK;
-        if is_known && tracepoints.iter().any(|tracepoint| name.starts_with(tracepoint.to_bytes_with_nul())) {
-            return true;
-        }
-    }
-    false
-}
-
 /// Has the kernel note how often and how long programs run, all of the system, until the result is dropped.
 ///
 /// # Errors
@@ -382,7 +365,7 @@ pub(crate) fn keep_statistics() -> io::Result<OwnedFd> {
 /// An attached program. Dropping it detaches the program; so does the end of this process, however it ends.
 #[derive(Debug)]
 pub(crate) struct Attachment {
-    _descriptor: OwnedFd,
+    pub(super) _descriptor: OwnedFd,
 }
 
 /// Runs a program once, in the task that calls this. Allocates nothing, so it may be called between fork and exec.

@@ -1,10 +1,10 @@
-//! How long tasks are off the CPU, in which call and why; and what a sample of their calls takes from entry to exit.
+//! How long tasks are off the CPU, in which call and why.
 
 use super::builder::{Builder, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind, Wait};
 use super::maps::Maps;
-use super::stacks;
+use super::timed;
 use Operand::{Constant, Register as Other};
 
 /// States of a task (include/linux/sched.h): `TASK_INTERRUPTIBLE`, `TASK_UNINTERRUPTIBLE`, `TASK_NOLOAD`. The last marks kernel
@@ -12,6 +12,8 @@ use Operand::{Constant, Register as Other};
 const INTERRUPTIBLE: i32 = 1;
 const UNINTERRUPTIBLE: i32 = 2;
 const NO_LOAD: i32 = 0x400;
+/// `TASK_DEAD`: the task never runs again.
+const DEAD: i32 = 0x80;
 
 /// One task leaves a CPU and another gets it: `sched_switch(preempted, previous, next, state of the previous)`. The state is an argument
 /// since Linux 5.18; older kernels refuse to attach the program.
@@ -59,10 +61,17 @@ pub(crate) fn switched(maps: &Maps) -> Vec<Instruction> {
 
 /// Notes when and in which state the previous task left. Register 8 is the time.
 fn leave(b: &mut Builder, next: Label) {
-    let runnable = b.code.label();
+    let (runnable, lives) = (b.code.label(), b.code.label());
     b.code.load(Width::Double, 1, 6, 8);
     b.code.store(Width::Double, FRAME, frame::TASK, 1);
     b.find_own(next);
+    b.code.load(Width::Double, 1, 7, layout::END);
+    b.code.jump_if(1, When::Equal, Constant(0), lives);
+    b.code.load(Width::Double, 1, 6, 24);
+    b.code.compute(Compute::And, 1, Constant(DEAD));
+    b.code.jump_if(1, When::Equal, Constant(0), lives);
+    timed::finish(b, next);
+    b.code.place(lives);
     b.code.store(Width::Double, 7, layout::LEFT, 8);
     b.code.load(Width::Double, 1, 6, 24);
     b.code.compute32(Compute::Move, 1, Other(1));
@@ -138,7 +147,7 @@ fn add_wait(b: &mut Builder, done: Label) {
 
 /// Four times the logarithm to the base of two of the time in register 9, rounded down: register 0. The two bits after the first one
 /// are the quarter, so that quantiles are known within a quarter of their value.
-fn logarithm(b: &mut Builder) {
+pub(super) fn logarithm(b: &mut Builder) {
     let done = b.code.label();
     b.code.copy(1, 9);
     b.code.constant(0, 0);
@@ -178,90 +187,4 @@ pub(super) fn note_woken(b: &mut Builder) {
     b.code.call(helper::MONOTONIC);
     b.code.store(Width::Double, 7, layout::RUNNABLE, 0);
     b.code.place(over);
-}
-
-/// A call begins: `sys_enter(registers, number)`. Notes the time of the calls that are sampled.
-pub(crate) fn sampling(maps: &Maps) -> Vec<Instruction> {
-    let mut b = Builder::new(maps);
-    let (end, first, chosen) = (b.code.label(), b.code.label(), b.code.label());
-    b.code.load(Width::Double, 1, 6, 8);
-    b.code.jump_if(1, When::Above, Constant(layout::CALLS as i32 - 1), end);
-    b.code.compute(Compute::ShiftLeft, 1, Constant(2));
-    b.code.map_value(2, maps.samples.descriptor());
-    b.code.compute(Compute::Add, 2, Other(1));
-    b.code.load(Width::Word, 1, 2, 0);
-    b.code.constant(2, 1);
-    b.code.store(Width::Double, FRAME, frame::PATH, 2);
-    b.code.jump_if(1, When::Above, Constant(layout::SAMPLED_FIRST - 1), first);
-    b.code.jump(chosen);
-    b.code.place(first);
-    b.code.call(helper::RANDOM);
-    b.code.compute(Compute::And, 0, Constant(layout::SAMPLED_ONE_IN - 1));
-    b.code.jump_if(0, When::NotEqual, Constant(0), end);
-    b.code.constant(2, layout::SAMPLED_ONE_IN);
-    b.code.store(Width::Double, FRAME, frame::PATH, 2);
-    b.code.place(chosen);
-    b.this_task();
-    b.find_own(end);
-    b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.jump_if(1, When::NotEqual, Constant(0), end);
-    b.code.load(Width::Double, 1, 6, 8);
-    b.code.jump_if(1, When::Above, Constant(layout::CALLS as i32 - 1), end);
-    b.code.store(Width::Word, 7, layout::SAMPLED_CALL, 1);
-    b.code.compute(Compute::ShiftLeft, 1, Constant(2));
-    b.code.map_value(2, maps.samples.descriptor());
-    b.code.compute(Compute::Add, 2, Other(1));
-    b.code.load(Width::Word, 1, 2, 0);
-    b.code.add(1, 1);
-    b.code.store(Width::Word, 2, 0, 1);
-    b.code.load(Width::Double, 1, FRAME, frame::PATH);
-    b.code.store(Width::Double, 7, layout::WEIGHT, 1);
-    b.code.load(Width::Double, 1, 7, layout::AWAY);
-    b.code.store(Width::Double, 7, layout::ENTERED_AWAY, 1);
-    b.code.call(helper::MONOTONIC);
-    b.code.store(Width::Double, 7, layout::ENTERED, 0);
-    b.end(end)
-}
-
-/// A sampled call returned: adds its time on the CPU, and goes to `counted`. Keeps registers 6 and 7.
-pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
-    let (summed, number) = (b.code.label(), b.code.label());
-    b.code.place(sampled);
-    b.code.constant(1, 1);
-    b.code.store(Width::Double, FRAME, frame::SAMPLED, 1);
-    b.code.call(helper::MONOTONIC);
-    b.code.copy(9, 0);
-    b.code.load(Width::Double, 1, 7, layout::ENTERED);
-    b.code.compute(Compute::Subtract, 9, Other(1));
-    b.code.load(Width::Double, 1, 7, layout::AWAY);
-    b.code.compute(Compute::Subtract, 9, Other(1));
-    b.code.load(Width::Double, 1, 7, layout::ENTERED_AWAY);
-    b.code.compute(Compute::Add, 9, Other(1));
-    b.code.constant(1, 0);
-    b.code.store(Width::Double, 7, layout::ENTERED, 1);
-    logarithm(b);
-    b.code.load(Width::Double, 8, 7, layout::WEIGHT);
-    sampled_key(b, Some(0), Kind::Sample);
-    b.add_to_key(Other(8), number);
-    b.code.place(number);
-    b.code.compute(Compute::Multiply, 9, Other(8));
-    sampled_key(b, None, Kind::SampleTime);
-    b.add_to_key(Other(9), summed);
-    b.code.place(summed);
-    let noted = b.code.label();
-    sampled_key(b, None, Kind::Samples);
-    b.count_key(noted);
-    b.code.place(noted);
-    stacks::capture(b, counted);
-    b.code.jump(counted);
-}
-
-/// Register 3 is the key of this kind for the sampled call, with the number in a register below it.
-fn sampled_key(b: &mut Builder, below: Option<u8>, kind: Kind) {
-    b.code.load(Width::Word, 3, 7, layout::SAMPLED_CALL);
-    b.code.compute(Compute::ShiftLeft, 3, Constant(16));
-    if let Some(below) = below {
-        b.code.compute(Compute::Or, 3, Other(below));
-    }
-    b.key(kind);
 }

@@ -23,11 +23,19 @@ pub(crate) struct Added {
     pub in_program_ns: Option<f64>,
     /// What a call takes outside of the two tracepoints between which samples are timed, in ns.
     pub entry_ns: Option<f64>,
+    /// What is added to a page fault while faults are timed, and what one takes outside of the two programs that time it.
+    pub fault: Vec<f64>,
+    pub fault_entry_ns: Option<f64>,
     /// What was timed.
     pub method: &'static str,
 }
 
 impl Added {
+    /// What timing some of this many page faults cost, in ns.
+    pub(crate) fn of_faults(&self, faults: u64) -> f64 {
+        median(self.fault.iter().copied()).unwrap_or(0.0).max(0.0) * faults as f64
+    }
+
     /// What this many calls cost, of which this share takes a name, and this share was made while samples were timed. `None` if no
     /// pair was finished.
     pub(crate) fn cost(&self, calls: f64, [named, sampled]: [f64; 2]) -> Option<CountingCost> {

@@ -11,8 +11,9 @@ use rustix::process::getppid;
 use analysis::statistics::median;
 
 use super::added::{Added, ENOUGH, PAIRS};
+use super::touched::Touched;
 use crate::bpf::{Counting, Programs, Whom, keep_statistics};
-use crate::counts::{Call, Lengths};
+use crate::counts::{Call, Counts, Lengths};
 use crate::target::Options;
 
 /// Calls of a batch, which takes about 0.1 ms.
@@ -21,6 +22,8 @@ const CALLS: u32 = 100;
 const OWN: usize = 32 << 10;
 /// The quickest of this many batches is taken, so that other programs matter less.
 const BATCHES: u32 = 3;
+/// Batches by which samples are timed: some 15 of these.
+const SAMPLED_BATCHES: usize = 10;
 /// Records for the thread that makes the calls.
 const RECORDS: usize = 16;
 
@@ -31,35 +34,22 @@ const RECORDS: usize = 16;
 pub(crate) fn counted_calls(whom: Whom, options: &Options) -> io::Result<Added> {
     let (mut counting, programs) = Counting::new(whom, RECORDS, options)?;
     counting.attach_end(&programs)?;
-    let timed = || alternate(&programs);
-    let (mut added, bare_ns) =
-        thread::scope(|scope| scope.spawn(timed).join()).unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
-    added.entry_ns = sampled_ns(&mut counting)?.zip(bare_ns).map(|(inside, bare)| bare - inside);
-    Ok(added)
-}
-
-/// What the samples of the call without a name took, in ns.
-fn sampled_ns(counting: &mut Counting) -> io::Result<Option<f64>> {
-    let call = Call::Native(libc::SYS_getppid as u16);
-    let mut samples = Lengths::default();
-    for task in counting.ended()? {
-        task.counts.samples.get(&call).into_iter().for_each(|lengths| samples.add(lengths));
-    }
-    Ok(samples.mean_ns().map(|(mean, _)| mean))
+    let timed = || alternate(&mut counting, &programs);
+    thread::scope(|scope| scope.spawn(timed).join()).unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
 }
 
 /// The pairs, of which every other one begins with what is counted, so that a drift of the machine adds to neither.
-/// Returns also what the call without a name takes while nothing is counted, in ns.
-fn alternate(programs: &Programs) -> io::Result<(Added, Option<f64>)> {
+fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> {
     programs.enrol()?;
-    let mut bare_ns = Vec::new();
+    let (mut entry_ns, mut fault_entry_ns) = (Vec::new(), Vec::new());
+    let mut memory = Touched::new()?;
     let begun = Instant::now();
     let mut added = Added { method: "calls of its own, alternately counted and not", ..Added::default() };
     let mut attached = None;
     batch(plain);
     batch(named);
     for pair in 0..PAIRS {
-        let (mut times, mut unused) = ([[0.0; 2]; 2], [0.0; 2]);
+        let (mut times, mut unused, mut inside) = ([[0.0; 2]; 2], [0.0; 2], None);
         for turn in 0..2 {
             let is_counted = (pair + turn) % 2 == 1;
             match is_counted {
@@ -69,22 +59,70 @@ fn alternate(programs: &Programs) -> io::Result<(Added, Option<f64>)> {
             }
             times[usize::from(is_counted)] = [quickest(plain), quickest(named)];
             unused[usize::from(is_counted)] = quickest(nothing);
-            if is_counted {
-                let sampling = programs.attach_sampling();
-                added.sampled.extend(sampling.map(|_sampling| quickest(plain) - times[1][0]));
+            if is_counted && let Some(_sampling) = programs.attach_sampling() {
+                counting.sample_few()?;
+                added.sampled.push(quickest(plain) - times[1][0]);
+                inside = mean_inside(counting, getppid_samples, || {
+                    batch(plain);
+                })?;
             }
+        }
+        let [bare, counted] = times;
+        added.plain.push(counted[0] - bare[0]);
+        added.named.push(counted[1] - bare[1]);
+        entry_ns.extend(inside.map(|inside| bare[0] - unused[0].min(unused[1]) - inside));
+        // Attaching takes a while.
+        if pair % 2 == 1 {
+            continue;
+        }
+        let bare = quickest_fault(&mut memory);
+        if let Some(_sampling) = programs.attach_faults() {
+            counting.sample_few()?;
+            added.fault.push(quickest_fault(&mut memory) - bare);
+            let inside = mean_inside(
+                counting,
+                |counts| counts.faults.clone(),
+                || {
+                    memory.fault_ns();
+                },
+            )?;
+            fault_entry_ns.extend(inside.map(|inside| bare - inside));
         }
         if begun.elapsed() > ENOUGH {
             break;
         }
-        let [bare, counted] = times;
-        bare_ns.push(bare[0] - unused[0].min(unused[1]));
-        added.plain.push(counted[0] - bare[0]);
-        added.named.push(counted[1] - bare[1]);
     }
     drop(attached);
+    // What another program does to one pair does not matter to the median of them.
+    (added.entry_ns, added.fault_entry_ns) = (median(entry_ns), median(fault_entry_ns));
     added.in_program_ns = in_program_ns(programs).ok();
-    Ok((added, median(bare_ns)))
+    Ok(added)
+}
+
+fn getppid_samples(counts: &Counts) -> Lengths {
+    counts.samples.get(&Call::Native(libc::SYS_getppid as u16)).cloned().unwrap_or_default()
+}
+
+/// What such samples of some batches took on the mean, in ns. One of many is sampled, as in programs: what a sample needs is colder then
+/// than where all are.
+fn mean_inside(
+    counting: &mut Counting,
+    samples: impl Fn(&Counts) -> Lengths,
+    mut batch: impl FnMut(),
+) -> io::Result<Option<f64>> {
+    let mut sums = [Lengths::default(), Lengths::default()];
+    for (turn, all) in sums.iter_mut().enumerate() {
+        (0..turn * SAMPLED_BATCHES).for_each(|_| batch());
+        counting.running()?.iter().for_each(|task| all.add(&samples(&task.counts)));
+    }
+    let [before, after] = sums;
+    let timed = after.count() - before.count();
+    Ok((timed > 0).then(|| (after.total_ns - before.total_ns) as f64 / timed as f64))
+}
+
+/// The time of one page fault in ns.
+fn quickest_fault(memory: &mut Touched) -> f64 {
+    (0..BATCHES).map(|_| memory.fault_ns()).fold(f64::INFINITY, f64::min)
 }
 
 /// What the kernel's statistics say of a run of the program at each call, in ns. They are kept for a moment only: they take

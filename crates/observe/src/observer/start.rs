@@ -115,6 +115,7 @@ impl Observer {
             counting.attach(programs)?;
         }
         self.names.entry_ns = added.as_ref().and_then(|added| added.entry_ns);
+        self.names.fault_entry_ns = added.as_ref().and_then(|added| added.fault_entry_ns);
         self.added = added;
         self.counter = Some(counter);
         Ok(())

@@ -4,6 +4,7 @@ use crate::text::times;
 use analysis::bill::{BillElsewhere, ElsewhereRow};
 use record::Nanoseconds;
 use record::Run;
+use record::units::range;
 
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
@@ -31,7 +32,7 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
     text += &format!("{}\n", head_line(view.run));
     let at_least = if there.high.is_finite() { "" } else { "at least " };
     let range = match there.high.is_finite() {
-        true => format!(" ({} to {})", Nanoseconds(there.low), Nanoseconds(there.high)),
+        true => format!(" ({})", range(Nanoseconds(there.low), Nanoseconds(there.high))),
         false => String::new(),
     };
     let here = here_ns.map_or_else(String::new, |here| {
@@ -79,14 +80,13 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
 fn cells(row: &ElsewhereRow) -> Vec<String> {
     let time = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string());
     let mark = if row.is_measured { "" } else { "~" };
-    let range =
-        |there: analysis::statistics::Interval| format!("{} to {}", Nanoseconds(there.low), Nanoseconds(there.high));
+    let ends = |there: analysis::statistics::Interval| range(Nanoseconds(there.low), Nanoseconds(there.high));
     vec![
         format!("  {}", in_table(&row.what)),
         if row.count > 0 { times(row.count) } else { String::new() },
         format!("{mark}{}", time(row.here_ns)),
         row.ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
         time(row.there.map(|there| there.value)),
-        row.there.map_or_else(String::new, range),
+        row.there.map_or_else(String::new, ends),
     ]
 }

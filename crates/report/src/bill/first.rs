@@ -2,7 +2,7 @@
 
 use analysis::bill::{Habit, place_of, waits_by_cause};
 use record::Nanoseconds;
-use record::units::percent;
+use record::units::{percent, range};
 
 use super::view::BillView;
 use crate::head::head_line;
@@ -84,13 +84,15 @@ fn dearest(view: &BillView) -> String {
     if told.is_empty() { told } else { format!("of {what} time: {told}") }
 }
 
+fn times_range([least, most]: [f64; 2]) -> String {
+    range(Nanoseconds(least), Nanoseconds(most))
+}
+
 /// The evidence of a finding, as much of it as fits, and what it saves.
 fn saving(first: &str, finding: &Habit, view: &BillView, style: Style) -> String {
     let end = match (finding.saves_elapsed_ns, finding.saves_ns) {
-        (Some([least, most]), _) => format!("; saves {} to {}", Nanoseconds(least), Nanoseconds(most)),
-        (None, Some([least, most])) if most > 0.0 => {
-            format!("; saves {} to {}", Nanoseconds(least), Nanoseconds(most))
-        }
+        (Some(ends), _) => format!("; saves {}", times_range(ends)),
+        (None, Some(ends)) if ends[1] > 0.0 => format!("; saves {}", times_range(ends)),
         _ => String::new(),
     };
     // What can be done about it is told below.
@@ -111,9 +113,9 @@ fn closes(view: &BillView) -> String {
     let bill = view.bill;
     let Some(charged) = bill.charged.filter(|charged| charged.ns > 0.0) else { return String::new() };
     let what = if charged.kernel_alone { "kernel time" } else { "processor time" };
-    let measured = bill.measured.and_then(|measured| measured.closes(charged.ns, bill.counting_ns)).map(|closes| {
+    let measured = bill.measured.and_then(|measured| measured.closes(&charged, bill.counting_ns)).map(|closes| {
         let [value, low, high] = [closes.value, closes.low, closes.high].map(percent);
-        format!("{value} ({low} to {high}) of {what} found in its calls")
+        format!("{value} ({}) of {what} found in its calls and page faults", range(low, high))
     });
     let priced = bill.explained_share().filter(|_| view.run.is_some()).map(|share| match measured {
         Some(_) => format!("by prices {}", percent(share)),

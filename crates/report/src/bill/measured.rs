@@ -2,16 +2,16 @@
 
 use analysis::bill::Bill;
 use record::Nanoseconds;
-use record::units::percent;
+use record::units::{percent, range};
 
 use crate::text::Style;
 
 /// What was measured in the program itself, and how far prices are from it.
 pub(super) fn line(bill: &Bill, style: Style) -> String {
     let Some((measured, charged)) = bill.measured.zip(bill.charged) else { return String::new() };
-    let Some(closes) = measured.closes(charged.ns, bill.counting_ns) else { return String::new() };
+    let Some(closes) = measured.closes(&charged, bill.counting_ns) else { return String::new() };
     let rest = match measured.priced_ns > 0.0 {
-        true => format!(" and {} at the price of faults and switches", Nanoseconds(measured.priced_ns)),
+        true => format!(" and {} at the price of page faults", Nanoseconds(measured.priced_ns)),
         false => String::new(),
     };
     let apart = measured.apart().map_or_else(String::new, |apart| {
@@ -20,12 +20,12 @@ pub(super) fn line(bill: &Bill, style: Style) -> String {
             percent(apart)
         )
     });
+    let what = if measured.priced_ns > 0.0 { "calls" } else { "calls and page faults" };
     let text = format!(
-        "{} in calls{rest}: {} ({} to {}) of the {} charged without counting{apart}",
+        "{} in {what}{rest}: {} ({}) of the {} charged without counting{apart}",
         Nanoseconds(measured.calls.value),
         percent(closes.value),
-        percent(closes.low),
-        percent(closes.high),
+        range(percent(closes.low), percent(closes.high)),
         Nanoseconds(charged.ns - bill.counting_ns)
     );
     style.paragraph("measured ", &text) + "\n"

@@ -59,7 +59,8 @@ fn beside(bill: &Bill, charged: Charged) -> Option<String> {
     let rest = charged.ns - bill.counting_ns - measured.calls.value;
     (rest - measured.priced_ns > WORTH * charged.ns).then(|| {
         let (rest, priced) = (Nanoseconds(rest), Nanoseconds(measured.priced_ns));
-        format!("{rest} were charged beside the calls, for faults, switches, ends of tasks and interrupts, which are priced {priced}")
+        let faults = if measured.priced_ns > 0.0 { format!(", of which page faults are priced {priced}") } else { String::new() };
+        format!("{rest} were charged beside the calls and faults that were timed, such as interrupts and ends by signals{faults}")
     })
 }
 
@@ -104,7 +105,7 @@ mod tests {
         let seen = Observation { together: Requests { calls, ..Requests::default() }, usage, ..Observation::default() };
         let mut bill = bill(&seen, None);
         bill.explained.value = ns;
-        bill.charged = Some(Charged { ns: 1e6, kernel_alone: true });
+        bill.charged = Some(Charged { ns: 1e6, kernel_alone: true, range_ns: None });
         let row = bill.rows[0].clone();
         bill.rows = vec![BillRow { what: what.into(), cpu_ns: Some(ns), priced_by: vec![by.into()], ..row }];
         (seen, bill)
@@ -127,7 +128,10 @@ mod tests {
         over.measured = Some(MeasuredCalls { calls: ns(5e5), priced_ns: 1e5, apart_ns: 1.5e6, compared_ns: 5e5 });
         let text = why(&seen, &over, &[]).expect("a reason");
         assert!(text.contains("read took 500 ns each here, and its price is 2.00 µs"), "{text}");
-        assert!(text.contains("500 µs were charged beside the calls") && text.contains("priced 100 µs"), "{text}");
+        assert!(
+            text.contains("500 µs were charged beside the calls") && text.contains("faults are priced 100 µs"),
+            "{text}"
+        );
         let (seen, removed) = billed("unlinkat", "called.unlink@content=written,size=4096", 2e6);
         let text = why(&seen, &removed, &[]).expect("a reason");
         assert!(text.contains("tmpfs"), "{text}");

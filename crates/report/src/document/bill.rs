@@ -31,6 +31,10 @@ pub struct BillDocument<'a> {
     pub charged_ns: Option<f64>,
     /// True if that is the time in the kernel alone, false if it is all processor time.
     pub kernel_alone: Option<bool>,
+    /// What the kernel's samples leave open of it, 95 times in 100, in ns; null if it is all processor time.
+    pub charged_range_ns: Option<[f64; 2]>,
+    /// What was measured in the program itself; null without samples.
+    pub measured: Option<BillMeasured>,
     /// What was charged less what is explained, in ns.
     pub residual_ns: Option<f64>,
     /// What could be saved, the largest first.
@@ -149,6 +153,22 @@ pub struct BillGateDocument {
     pub unjudged: Vec<BilledFigure>,
 }
 
+/// The measured side of a bill.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct BillMeasured {
+    /// The processor time of calls and page faults.
+    pub calls: TimeFigure,
+    /// The price of page faults that were not timed, in ns.
+    pub priced_ns: f64,
+    /// The sum of the absolute differences between prices and measurements, in ns.
+    pub apart_ns: f64,
+    /// The part of the measured time that has a price, in ns.
+    pub compared_ns: f64,
+    /// Both over what was charged without counting: the least, the most likely, and the most.
+    pub closes: Option<[f64; 3]>,
+}
+
 impl<'a> BillDocument<'a> {
     /// The document of a bill.
     pub fn of(view: &'a BillView<'a>) -> BillDocument<'a> {
@@ -163,6 +183,17 @@ impl<'a> BillDocument<'a> {
             explained_share: bill.explained_share(),
             charged_ns: bill.charged.map(|charged| charged.ns),
             kernel_alone: bill.charged.map(|charged| charged.kernel_alone),
+            charged_range_ns: bill.charged.and_then(|charged| charged.range_ns),
+            measured: bill.measured.map(|measured| BillMeasured {
+                calls: TimeFigure::from(&measured.calls),
+                priced_ns: measured.priced_ns,
+                apart_ns: measured.apart_ns,
+                compared_ns: measured.compared_ns,
+                closes: bill
+                    .charged
+                    .and_then(|charged| measured.closes(&charged, bill.counting_ns))
+                    .map(|closes| [closes.low, closes.value, closes.high]),
+            }),
             residual_ns: bill.residual_ns(),
             findings: bill.findings.iter().map(|found| finding(found, view.seen)).collect(),
             lacking: view.lacking,

@@ -2,7 +2,7 @@
 
 use analysis::mix_changes::{MixChange, MixChanges};
 use analysis::statistics::Interval;
-use record::units::percent;
+use record::units::{percent, range};
 
 use crate::text::in_table;
 
@@ -27,8 +27,10 @@ pub(super) fn sentence(mix: &str, changes: &MixChanges) -> String {
 }
 
 fn with_range(share: &Interval) -> String {
-    let range = format!(" ({} to {})", signed(share.low), signed(share.high));
-    format!("{}{}", signed(share.value), if share.is_told() { range } else { String::new() })
+    let ends = [share.value, share.low, share.high].map(signed);
+    // An interval that is narrower than what is shown is not told.
+    let is_told = share.is_told() && ends.iter().any(|end| *end != ends[0]);
+    format!("{}{}", ends[0], if is_told { format!(" ({})", range(&ends[1], &ends[2])) } else { String::new() })
 }
 
 fn signed(share: f64) -> String {

@@ -16,9 +16,10 @@ fn faults(seen: &Observation) -> u64 {
     seen.usage.minor_faults.unwrap_or(0).saturating_sub(begun)
 }
 
-/// The processor time of one fault, in ns.
+/// The processor time of one fault, in ns: as it was timed, else by what was charged beside calls.
 fn each_fault(seen: &Observation, bill: &Bill) -> Option<f64> {
-    Some(beside_calls(bill)? / seen.usage.minor_faults.filter(|faults| *faults > 0)? as f64)
+    let by_charge = || Some(beside_calls(bill)? / seen.usage.minor_faults.filter(|faults| *faults > 0)? as f64);
+    seen.together.faults.map(|faults| faults.each.mean_ns.max(0.0)).or_else(by_charge)
 }
 
 /// Large areas that are given page by page.

@@ -1,0 +1,97 @@
+//! The charge that a bill is held against: the processor time in the kernel, as far as the kernel's samples tell it.
+
+use record::Observation;
+
+/// Fewer samples than this do not tell the kernel's part.
+const FEW: f64 = 10.0;
+/// 95 times in 100 a normal variable lies within this many deviations.
+const NORMAL_95: f64 = 1.96;
+/// The samples a second of a kernel that does not tell them.
+const USUAL_HZ: u32 = 250;
+
+/// The charged time against which a bill closes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Charged {
+    /// The time in ns.
+    pub ns: f64,
+    /// True if it is the time in the kernel alone; false if the kernel's samples did not tell it, so that it is all
+    /// processor time.
+    pub kernel_alone: bool,
+    /// What the samples leave open, 95 times in 100, in ns; `None` if all is charged or the samples are not known.
+    pub range_ns: Option<[f64; 2]>,
+}
+
+impl Charged {
+    /// What the kernel charged for its own work.
+    pub(super) fn of(seen: &Observation) -> Option<Charged> {
+        let usage = &seen.usage;
+        let whole = Charged { ns: usage.cpu_ns?, kernel_alone: false, range_ns: None };
+        // Where no sample fell into the kernel, nobody knows what it took.
+        let in_kernel = |[user, system]: [f64; 2]| {
+            let sampled = user + system;
+            let count = sampled / tick_ns(seen);
+            let range = wilson(system / sampled, count).map(|share| share * whole.ns);
+            let ns = whole.ns * system / sampled;
+            (system > 0.0 && count >= FEW).then_some(Charged { ns, kernel_alone: true, range_ns: Some(range) })
+        };
+        let charged = match usage.sampled_ns {
+            Some(sampled) => in_kernel(sampled),
+            // The samples of processes that ended tell shares of their time, and not how much it was.
+            None => usage.system_ns.filter(|ns| *ns > 0.0 && !is_short_lived(seen)).map(|system| {
+                let sampled = system + usage.user_ns.unwrap_or(0.0);
+                Charged { ns: system / sampled * whole.ns, kernel_alone: true, range_ns: None }
+            }),
+        };
+        Some(charged.unwrap_or(whole))
+    }
+}
+
+fn tick_ns(seen: &Observation) -> f64 {
+    1e9 / f64::from(seen.accounting.tick_hz.unwrap_or(USUAL_HZ).max(1))
+}
+
+/// The interval of a share that was found in so many samples (Wilson 1927, Probable inference, the law of succession, and statistical
+/// inference): unlike the usual one it is right for few samples, and for shares near 0 and 1.
+fn wilson(share: f64, count: f64) -> [f64; 2] {
+    let square = NORMAL_95 * NORMAL_95 / count;
+    let middle = (share + square / 2.0) / (1.0 + square);
+    let half = NORMAL_95 / (1.0 + square) * (share * (1.0 - share) / count + square / (4.0 * count)).sqrt();
+    [middle - half, middle + half]
+}
+
+/// True if the processes lived too short on the mean to be sampled: the kernel takes all time of a process for user time that
+/// no sample found in the kernel (`cputime_adjust` in kernel/sched/cputime.c).
+fn is_short_lived(seen: &Observation) -> bool {
+    /// Fewer samples than this tell nothing.
+    const SAMPLES: f64 = 2.5;
+    let processes: u64 = seen.processes.iter().map(|process| process.processes).sum();
+    processes > 1 && seen.usage.cpu_ns.is_some_and(|cpu| cpu < SAMPLES * tick_ns(seen) * processes as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Usage;
+
+    use super::*;
+
+    fn charged(cpu_ns: f64, sampled_ns: [f64; 2]) -> Charged {
+        let usage = Usage { cpu_ns: Some(cpu_ns), sampled_ns: Some(sampled_ns), ..Usage::default() };
+        Charged::of(&Observation { usage, ..Observation::default() }).expect("a charge")
+    }
+
+    #[test]
+    fn the_kernels_part_is_that_of_its_samples_with_what_they_leave_open() {
+        // 25 samples of 4 ms in the kernel among 100; what was run is 10 % more than was sampled.
+        let found = charged(440e6, [300e6, 100e6]);
+        assert!(found.kernel_alone && (found.ns - 110e6).abs() < 1.0, "{found:?}");
+        // The interval of 25 in 100 is 17.55 to 34.30 % (R: prop.test(25, 100, correct = FALSE)).
+        let [low, high] = found.range_ns.expect("samples");
+        assert!((low / 440e6 - 0.1755).abs() < 1e-4 && (high / 440e6 - 0.3430).abs() < 1e-4, "{found:?}");
+    }
+
+    #[test]
+    fn few_samples_and_none_in_the_kernel_tell_nothing() {
+        assert_eq!(charged(30e6, [20e6, 8e6]), Charged { ns: 30e6, kernel_alone: false, range_ns: None });
+        assert!(!charged(800e6, [800e6, 0.0]).kernel_alone);
+    }
+}

@@ -1,0 +1,40 @@
+//! Which programs of any process are attached.
+
+use std::os::fd::AsRawFd;
+
+use super::sys::{AskInfo, bpf, command, owned};
+
+/// `struct bpf_link_info` of a program at a raw tracepoint.
+#[repr(C)]
+#[derive(Default)]
+struct LinkInfo {
+    kind: u32,
+    id: u32,
+    program: u32,
+    unused: u32,
+    name: u64,
+    name_size: u32,
+    rest: [u32; 16],
+}
+
+/// True if a program of any process runs at one of these tracepoints; false if this process may not know it.
+pub(crate) fn is_any_used(tracepoints: &[&std::ffi::CStr]) -> bool {
+    /// `BPF_LINK_TYPE_RAW_TRACEPOINT`.
+    const RAW_TRACEPOINT_LINK: u32 = 1;
+    let mut id = [0_u32; 3];
+    while bpf(command::NEXT_LINK_ID, &mut id).is_ok() {
+        id = [id[1], 0, 0];
+        // A link may be gone by now.
+        let Ok(link) = bpf(command::LINK_BY_ID, &mut id.clone()).map(owned) else { continue };
+        let mut name = [0_u8; 64];
+        let (address, name_size) = (name.as_mut_ptr().expose_provenance() as u64, name.len() as u32);
+        let mut info = LinkInfo { name: address, name_size, ..LinkInfo::default() };
+        let (size, at) = (size_of::<LinkInfo>() as u32, (&raw mut info).expose_provenance() as u64);
+        let mut ask = AskInfo { program: link.as_raw_fd() as u32, size, info: at };
+        let is_known = bpf(command::INFORMATION, &mut ask).is_ok() && info.kind == RAW_TRACEPOINT_LINK;
+        if is_known && tracepoints.iter().any(|tracepoint| name.starts_with(tracepoint.to_bytes_with_nul())) {
+            return true;
+        }
+    }
+    false
+}

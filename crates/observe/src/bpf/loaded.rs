@@ -1,0 +1,157 @@
+//! The programs as the kernel has taken them, and where they are attached.
+
+use std::ffi::CStr;
+use std::io;
+
+use super::builder::{Registers, Whom};
+use super::maps::{self, Maps};
+use super::programs::{self, Given};
+use super::request::Request;
+use super::sys::{Attachment, Program, Runs, run_here};
+use super::{events, returned, timed, waits};
+use crate::target::Detail;
+
+/// What the kernel's own statistics say of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub times: u64,
+    pub together_ns: u64,
+}
+
+/// The loaded programs.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    pub(super) called: Program,
+    pub(super) at_call: &'static CStr,
+    pub(super) created: Program,
+    pub(super) helped: Program,
+    pub(super) executed: Program,
+    pub(super) ended: Program,
+    pub(super) ending: Program,
+    pub(super) signalled: Program,
+    pub(super) requested: Program,
+    pub(super) waking: Option<Program>,
+    pub(super) switched: Option<Program>,
+    pub(super) sampling: Option<Program>,
+    pub(super) allocated: Option<Program>,
+    pub(super) faults: Option<[Program; 2]>,
+    pub(super) enrol: Program,
+}
+
+impl Programs {
+    pub(super) const END: &CStr = c"sched_process_exit";
+
+    /// Loads them.
+    ///
+    /// # Errors
+    /// If this process may not, or the kernel does not accept one that is needed.
+    pub(super) fn load(maps: &Maps, whom: Whom, detail: Detail) -> io::Result<Programs> {
+        Ok(Programs {
+            called: match detail {
+                Detail::All => at_return(maps, whom)?,
+                Detail::Numbers => Program::load("entered", &returned::entered(maps, whom))?,
+            },
+            at_call: match detail {
+                Detail::All => c"sys_exit",
+                Detail::Numbers => c"sys_enter",
+            },
+            created: Program::load("created", &programs::created(maps))?,
+            helped: Program::load("helped", &programs::helped(maps))?,
+            executed: Program::load("executed", &programs::executed(maps, detail))?,
+            ended: Program::load("ended", &programs::ended(maps, detail, Given::AtItsEnd))?,
+            ending: Program::load("ending", &programs::ended(maps, detail, Given::AtItsLastSwitch))?,
+            signalled: Program::load("signalled", &programs::signalled(maps))?,
+            requested: Program::load("requested", &programs::requested(maps, whom, Request::of(maps::release())))?,
+            waking: match detail {
+                Detail::All => Some(Program::load("waking", &programs::waking(maps))?),
+                Detail::Numbers => None,
+            },
+            switched: match detail {
+                Detail::All => Some(Program::load("switched", &waits::switched(maps))?),
+                Detail::Numbers => None,
+            },
+            sampling: match detail {
+                Detail::All => Some(Program::load("sampling", &timed::sampling(maps))?),
+                Detail::Numbers => None,
+            },
+            allocated: match detail {
+                Detail::All => Some(Program::load("allocated", &programs::allocated(maps))?),
+                Detail::Numbers => None,
+            },
+            faults: match detail {
+                Detail::All => at_faults(maps),
+                Detail::Numbers => None,
+            },
+            enrol: Program::load("enrol", &programs::enrol(maps))?,
+        })
+    }
+
+    /// Samples page faults, until the result is dropped; `None` if this kernel lets no program do so.
+    pub(crate) fn attach_faults(&self) -> Option<Vec<Attachment>> {
+        let [began, ended] = self.faults.as_ref()?;
+        let mut attached = events::attach(ended, &events::FAULTS).ok()?;
+        attached.push(began.attach(c"page_fault_user").ok()?);
+        Some(attached)
+    }
+
+    /// How often the program at each call ran while the kernel kept statistics, and how long.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub(crate) fn ran(&self) -> io::Result<Ran> {
+        let (times, together_ns) = self.called.ran()?;
+        Ok(Ran { times, together_ns })
+    }
+
+    /// Counts calls alone, until the result is dropped.
+    ///
+    /// # Errors
+    /// If the kernel lacks the tracepoint.
+    pub(crate) fn attach_calls(&self) -> io::Result<Attachment> {
+        at(&self.called, self.at_call)
+    }
+
+    /// Samples calls that are counted, until the result is dropped; `None` if none are sampled.
+    pub(crate) fn attach_sampling(&self) -> Option<Attachment> {
+        attach_if(self.sampling.as_ref(), c"sys_enter")
+    }
+
+    /// Watches the calling task from now on.
+    ///
+    /// # Errors
+    /// If the kernel cannot run a program on demand.
+    pub(crate) fn enrol(&self) -> io::Result<()> {
+        run_here(self.enrol.descriptor())
+    }
+}
+
+/// The program at each call that returned: one that reads the saved registers itself, if this kernel takes it.
+fn at_return(maps: &Maps, whom: Whom) -> io::Result<Program> {
+    let typed = maps.types.and_then(|types| types.at_return).and_then(|typed| {
+        let program = returned::returned(maps, whom, Registers::ByType);
+        Program::load_for("returned", &program, Runs::Typed(typed)).ok()
+    });
+    match typed {
+        Some(program) => Ok(program),
+        None => Program::load("returned", &returned::returned(maps, whom, Registers::ByHelper)),
+    }
+}
+
+/// The programs at the begin of a page fault and at its end, if this kernel takes them.
+fn at_faults(maps: &Maps) -> Option<[Program; 2]> {
+    let began = Program::load("fault", &timed::fault_began(maps)).ok()?;
+    Some([began, Program::load_for("faulted", &timed::fault_ended(maps), Runs::Events).ok()?])
+}
+
+/// Attaches a program to a tracepoint.
+pub(super) fn at(program: &Program, tracepoint: &CStr) -> io::Result<Attachment> {
+    let refused = |error: io::Error| {
+        io::Error::new(error.kind(), format!("the tracepoint {}: {error}", tracepoint.to_string_lossy()))
+    };
+    program.attach(tracepoint).map_err(refused)
+}
+
+/// Attaches a program to a tracepoint, if there are both.
+pub(super) fn attach_if(program: Option<&Program>, tracepoint: &CStr) -> Option<Attachment> {
+    program.and_then(|program| program.attach(tracepoint).ok())
+}

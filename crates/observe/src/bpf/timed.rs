@@ -1,0 +1,172 @@
+//! What a sample of calls, of page faults and of the ends of tasks takes from its begin to its end.
+
+use super::builder::{Builder, frame, helper};
+use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
+use super::layout::{self, Kind};
+use super::maps::Maps;
+use super::stacks;
+use super::waits;
+use Operand::{Constant, Register as Other};
+
+/// A call begins: `sys_enter(registers, number)`. Notes the time of the calls that are sampled.
+pub(crate) fn sampling(maps: &Maps) -> Vec<Instruction> {
+    let mut b = Builder::new(maps);
+    let end = b.code.label();
+    b.code.load(Width::Double, 8, 6, 8);
+    b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), end);
+    choose(&mut b, layout::SAMPLED_ONE_IN, end);
+    b.this_task();
+    b.find_own(end);
+    b.code.load(Width::Word, 1, 7, layout::FLAGS);
+    b.code.jump_if(1, When::NotEqual, Constant(0), end);
+    begin(&mut b);
+    b.end(end)
+}
+
+/// Goes to `passed` unless this one is sampled: of each number, in register 8, the first ones and then one in `one_in`. The weight is in
+/// the frame.
+fn choose(b: &mut Builder, one_in: i32, passed: Label) {
+    let (rest, chosen) = (b.code.label(), b.code.label());
+    b.code.copy(1, 8);
+    b.code.compute(Compute::ShiftLeft, 1, Constant(2));
+    b.code.map_value(2, b.maps.samples.descriptor());
+    b.code.compute(Compute::Add, 2, Other(1));
+    b.code.load(Width::Word, 1, 2, 0);
+    b.code.constant(2, 1);
+    b.code.store(Width::Double, FRAME, frame::PATH, 2);
+    b.code.jump_if(1, When::Above, Constant(layout::SAMPLED_FIRST - 1), rest);
+    b.code.jump(chosen);
+    b.code.place(rest);
+    b.code.call(helper::RANDOM);
+    b.code.compute(Compute::And, 0, Constant(one_in - 1));
+    b.code.jump_if(0, When::NotEqual, Constant(0), passed);
+    b.code.constant(2, one_in);
+    b.code.store(Width::Double, FRAME, frame::PATH, 2);
+    b.code.place(chosen);
+}
+
+/// Notes in the record of register 7 that the sample with the number in register 8 begins.
+fn begin(b: &mut Builder) {
+    b.code.store(Width::Word, 7, layout::SAMPLED_CALL, 8);
+    // The kernel forgets what it knew of a register that is kept beyond a call.
+    b.code.compute(Compute::And, 8, Constant(layout::SAMPLED_NUMBERS as i32 - 1));
+    b.code.compute(Compute::ShiftLeft, 8, Constant(2));
+    b.code.map_value(2, b.maps.samples.descriptor());
+    b.code.compute(Compute::Add, 2, Other(8));
+    b.code.load(Width::Word, 1, 2, 0);
+    b.code.add(1, 1);
+    b.code.store(Width::Word, 2, 0, 1);
+    b.code.load(Width::Double, 1, FRAME, frame::PATH);
+    b.code.store(Width::Double, 7, layout::WEIGHT, 1);
+    b.code.load(Width::Double, 1, 7, layout::AWAY);
+    b.code.store(Width::Double, 7, layout::ENTERED_AWAY, 1);
+    b.code.call(helper::MONOTONIC);
+    b.code.store(Width::Double, 7, layout::ENTERED, 0);
+}
+
+/// A sampled call returned: adds its time on the CPU, and goes to `counted`. Keeps registers 6 and 7.
+pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
+    b.code.place(sampled);
+    // A page fault that could not be handled has no end.
+    let of_call = b.code.label();
+    b.code.load(Width::Word, 1, 7, layout::SAMPLED_CALL);
+    b.code.jump_if(1, When::NotEqual, Constant(layout::FAULT), of_call);
+    b.code.constant(1, 0);
+    b.code.store(Width::Double, 7, layout::ENTERED, 1);
+    b.code.jump(counted);
+    b.code.place(of_call);
+    b.code.constant(1, 1);
+    b.code.store(Width::Double, FRAME, frame::SAMPLED, 1);
+    add(b);
+    stacks::capture(b, counted);
+    b.code.jump(counted);
+}
+
+/// Adds the time of the sample that ends in the task of register 7. Afterwards register 9 is the weighted time and 8 the weight.
+fn add(b: &mut Builder) {
+    let (summed, number, noted) = (b.code.label(), b.code.label(), b.code.label());
+    b.code.call(helper::MONOTONIC);
+    b.code.copy(9, 0);
+    b.code.load(Width::Double, 1, 7, layout::ENTERED);
+    b.code.compute(Compute::Subtract, 9, Other(1));
+    b.code.load(Width::Double, 1, 7, layout::AWAY);
+    b.code.compute(Compute::Subtract, 9, Other(1));
+    b.code.load(Width::Double, 1, 7, layout::ENTERED_AWAY);
+    b.code.compute(Compute::Add, 9, Other(1));
+    b.code.constant(1, 0);
+    b.code.store(Width::Double, 7, layout::ENTERED, 1);
+    waits::logarithm(b);
+    b.code.load(Width::Double, 8, 7, layout::WEIGHT);
+    key(b, Some(0), Kind::Sample);
+    b.add_to_key(Other(8), number);
+    b.code.place(number);
+    b.code.compute(Compute::Multiply, 9, Other(8));
+    key(b, None, Kind::SampleTime);
+    b.add_to_key(Other(9), summed);
+    b.code.place(summed);
+    key(b, None, Kind::Samples);
+    b.count_key(noted);
+    b.code.place(noted);
+}
+
+/// Register 3 is the key of this kind for the sampled call, with the number in a register below it.
+fn key(b: &mut Builder, below: Option<u8>, kind: Kind) {
+    b.code.load(Width::Word, 3, 7, layout::SAMPLED_CALL);
+    b.code.compute(Compute::ShiftLeft, 3, Constant(16));
+    if let Some(below) = below {
+        b.code.compute(Compute::Or, 3, Other(below));
+    }
+    b.key(kind);
+}
+
+/// A page fault begins in user mode: `page_fault_user(address, registers, code)`.
+pub(crate) fn fault_began(maps: &Maps) -> Vec<Instruction> {
+    let mut b = Builder::new(maps);
+    let end = b.code.label();
+    b.code.constant(8, layout::FAULT);
+    choose(&mut b, layout::FAULTS_ONE_IN, end);
+    b.this_task();
+    b.find_own(end);
+    begin(&mut b);
+    b.end(end)
+}
+
+/// A page fault was handled: at an event of the kernel's.
+pub(crate) fn fault_ended(maps: &Maps) -> Vec<Instruction> {
+    let mut b = Builder::new(maps);
+    let end = b.code.label();
+    b.this_task();
+    b.find_own(end);
+    b.code.load(Width::Double, 1, 7, layout::ENTERED);
+    b.code.jump_if(1, When::Equal, Constant(0), end);
+    b.code.load(Width::Word, 1, 7, layout::SAMPLED_CALL);
+    b.code.jump_if(1, When::NotEqual, Constant(layout::FAULT), end);
+    add(&mut b);
+    b.end(end)
+}
+
+/// The task of register 7, whose record is at the number in the frame, leaves a CPU for the last time: its call that does not return is
+/// over, and its record goes to the reader. Goes on behind itself, with the time in register 8.
+pub(super) fn finish(b: &mut Builder, next: Label) {
+    let (over, gone) = (b.code.label(), b.code.label());
+    b.code.load(Width::Double, 1, 7, layout::ENTERED);
+    b.code.jump_if(1, When::Equal, Constant(0), over);
+    add(b);
+    b.code.place(over);
+    give_back(b, gone);
+    b.code.place(gone);
+    b.code.call(helper::MONOTONIC);
+    b.code.copy(8, 0);
+    b.code.jump(next);
+}
+
+/// Gives the record of register 7 to the reader, unless another has done it.
+pub(super) fn give_back(b: &mut Builder, done: Label) {
+    b.code.constant(1, 0);
+    b.code.store(Width::Double, 7, layout::TASK, 1);
+    b.code.store(Width::Double, 7, layout::REGISTERS, 1);
+    b.on_map(helper::DELETE, b.maps.tasks.descriptor(), frame::TASK);
+    b.code.jump_if(0, When::NotEqual, Constant(0), done);
+    b.code.constant(3, 0);
+    b.on_map(helper::PUSH, b.maps.ended.descriptor(), frame::SLOT);
+}

@@ -1,0 +1,49 @@
+//! Memory that is touched page by page and given back, so that each touch is a page fault.
+
+use std::ffi::c_void;
+use std::io;
+use std::ptr;
+use std::time::Instant;
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+/// So many pages of this size.
+const PAGES: usize = 64;
+const PAGE: usize = 4096;
+
+/// Memory of this process alone.
+pub(super) struct Touched {
+    address: *mut c_void,
+}
+
+impl Touched {
+    /// # Errors
+    /// If there is no memory.
+    pub(super) fn new() -> io::Result<Touched> {
+        // SAFETY: the kernel chooses the place, so nothing else is there.
+        let address = unsafe {
+            mmap_anonymous(ptr::null_mut(), PAGES * PAGE, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)?
+        };
+        Ok(Touched { address })
+    }
+
+    /// The time of one page fault, in ns, with a loop around it that takes next to nothing.
+    pub(super) fn fault_ns(&mut self) -> f64 {
+        // SAFETY: the memory belongs to this value, and nothing in it is kept.
+        let given_back = unsafe { madvise(self.address, PAGES * PAGE, Advice::LinuxDontNeed) };
+        let begin = Instant::now();
+        for page in 0..PAGES {
+            let place = self.address.cast::<u8>().wrapping_add(page * PAGE);
+            // SAFETY: the byte is within the memory.
+            unsafe { place.write_volatile(1) };
+        }
+        if given_back.is_err() { f64::INFINITY } else { begin.elapsed().as_nanos() as f64 / PAGES as f64 }
+    }
+}
+
+impl Drop for Touched {
+    fn drop(&mut self) {
+        // SAFETY: the memory belongs to this value, and nothing points into it any more.
+        let _ = unsafe { munmap(self.address, PAGES * PAGE) };
+    }
+}
