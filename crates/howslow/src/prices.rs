@@ -5,7 +5,7 @@ use record::printable;
 use record::units::counted;
 
 use crate::bill::kept::{Ended, Kept};
-use crate::bill::prices::{all_items, user_items};
+use crate::bill::prices::all_items;
 use crate::cli::PricesArgs;
 use crate::output::{self, Misuse, Outcome, say};
 use crate::predict::missing_costs::of_mix;
@@ -20,7 +20,7 @@ pub(crate) fn prices(args: &PricesArgs) -> anyhow::Result<Outcome> {
     let mut kept = Kept::here();
     let wanted = match args.mixes.as_slice() {
         [] => all_items(),
-        mixes => wanted_by(mixes)?.into_iter().chain(user_items()).collect(),
+        mixes => wanted_by(mixes)?,
     };
     // Without a mix, all prices are measured anew: the more certain one stays.
     let known = |item: &Item| kept.has(item.operation.id, &item.point);

@@ -218,8 +218,8 @@ impl Observer {
         let usage = whole.unwrap_or(if self.unknown_ends > 0 { Usage::default() } else { parts });
         // A command is not told by how many samples its time was split.
         let usage = Usage { sampled_ns: parts.sampled_ns.filter(|_| self.unknown_ends == 0), ..usage };
-        if let ([process], Some(whole)) = (told.processes.as_mut_slice(), whole) {
-            process.usage = whole;
+        if let ([process], true) = (told.processes.as_mut_slice(), whole.is_some()) {
+            process.usage = usage;
         }
         Ok(Observation {
             numbers_alone: self.detail == Detail::Numbers && self.counter.is_some(),

@@ -53,7 +53,7 @@ pub(crate) fn all_items() -> Vec<Item> {
 }
 
 /// What says how much longer programs compute on one machine than on another: instructions, branches, and a load from each cache.
-pub(crate) fn user_items() -> Vec<Item> {
+fn user_items() -> Vec<Item> {
     const KINDS: [&str; 5] = [
         "instruction.add.latency",
         "instruction.multiply.latency",
