@@ -10,6 +10,7 @@ mod measured;
 mod places;
 mod pricing;
 mod processes;
+mod row;
 mod rows;
 mod waiting;
 mod written;

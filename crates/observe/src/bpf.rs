@@ -8,6 +8,7 @@ mod instruction;
 mod layout;
 mod links;
 mod loaded;
+mod logarithm;
 mod maps;
 mod names;
 mod programs;
@@ -35,6 +36,7 @@ use crate::target::{Detail, Options};
 use crate::task::Task;
 
 pub(crate) use builder::Whom;
+use events::possible_cpus;
 pub(crate) use loaded::Programs;
 use loaded::{at, attach_if};
 use maps::Maps;
@@ -295,14 +297,4 @@ impl Counting {
 pub fn are_calls_traced() -> bool {
     let own = std::process::id();
     crate::traced::is_traced(own) || links::is_any_used(&[c"sys_enter", c"sys_exit"])
-}
-
-/// CPUs of a machine that does not tell them.
-const UNTOLD_CPUS: usize = 256;
-
-/// The number of CPUs that may ever come up: the highest number of a CPU, plus 1.
-fn possible_cpus() -> usize {
-    let text = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
-    let last = text.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<usize>().ok());
-    last.map_or(UNTOLD_CPUS, |last| last + 1)
 }

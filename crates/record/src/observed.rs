@@ -79,11 +79,10 @@ impl Observation {
             };
             (new.requests.total() > 0).then_some(new)
         });
-        let elapsed_ns = (self.elapsed_ns - earlier.elapsed_ns).max(0.0);
         let together = self.together.since(&earlier.together);
         let calls = together.total() as f64;
         Observation {
-            elapsed_ns,
+            elapsed_ns: (self.elapsed_ns - earlier.elapsed_ns).max(0.0),
             usage: self.usage.since(&earlier.usage),
             processes: processes.collect(),
             counting: self.counting.clone().map(|row| CountingCost { together_ns: row.per_call_ns * calls, ..row }),
@@ -195,7 +194,6 @@ pub struct Requests {
     #[serde(default)]
     pub copied_pages: u64,
     /// What page faults took of a CPU; `None` where none were timed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultTime>,
     /// How many different names were looked up, within some per cent; null if none was, or if that was not counted.
     #[serde(default)]
@@ -207,8 +205,7 @@ impl Requests {
     #[must_use]
     pub fn since(&self, earlier: &Requests) -> Requests {
         let call = |now: &CallCount, then: Option<&CallCount>| {
-            let none = CallCount::default();
-            let then = then.unwrap_or(&none);
+            let then = &then.cloned().unwrap_or_default();
             let count = now.count.saturating_sub(then.count);
             let bytes = now.bytes.map(|bytes| bytes.wrapping_sub(then.bytes.unwrap_or(0)));
             let errors = beyond(&now.errors, &then.errors, NamedCount::key, NamedCount::since);

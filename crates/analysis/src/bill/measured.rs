@@ -4,7 +4,7 @@ use record::{CallTime, Observation};
 
 use super::charge::Charged;
 use super::processes::is_priced_together;
-use super::rows::{BillRow, PROCESSES};
+use super::row::{BillRow, PROCESSES};
 use crate::statistics::Interval;
 
 /// 95 times in 100 a normal variable lies within this many deviations.
@@ -148,7 +148,7 @@ fn plus(one: Interval, other: Interval) -> Interval {
 mod tests {
     use record::{CallCount, FaultTime, Requests, Usage};
 
-    use super::super::rows::CALLS;
+    use super::super::row::CALLS;
     use super::*;
 
     fn row(what: &str, family: &str, count: u64, [price, measured]: [Option<f64>; 2]) -> BillRow {

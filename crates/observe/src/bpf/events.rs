@@ -3,7 +3,6 @@
 use std::io;
 use std::os::fd::AsRawFd;
 
-use super::possible_cpus;
 use super::sys::{Attachment, Program, owned};
 
 /// `PERF_COUNT_SW_PAGE_FAULTS_MIN` and `PERF_COUNT_SW_PAGE_FAULTS_MAJ`: a page fault was handled, without and with a device.
@@ -73,4 +72,14 @@ fn attach_one(program: &Program, attributes: &Attributes, cpu: usize) -> io::Res
         }
     }
     Ok(Attachment { _descriptor: event })
+}
+
+/// CPUs of a machine that does not tell them.
+const UNTOLD_CPUS: usize = 256;
+
+/// The number of CPUs that may ever come up: the highest number of a CPU, plus 1.
+pub(super) fn possible_cpus() -> usize {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    let last = text.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<usize>().ok());
+    last.map_or(UNTOLD_CPUS, |last| last + 1)
 }

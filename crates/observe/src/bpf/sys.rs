@@ -14,11 +14,11 @@ pub(super) mod command {
     pub(super) const MAP_NEXT_KEY: i32 = 4;
     pub(super) const PROGRAM_LOAD: i32 = 5;
     pub(super) const TEST_RUN: i32 = 10;
-    pub(in crate::bpf) const INFORMATION: i32 = 15;
+    pub(crate) const INFORMATION: i32 = 15;
     pub(super) const RAW_TRACEPOINT_OPEN: i32 = 17;
     pub(super) const MAP_TAKE: i32 = 21;
-    pub(in crate::bpf) const LINK_BY_ID: i32 = 30;
-    pub(in crate::bpf) const NEXT_LINK_ID: i32 = 31;
+    pub(crate) const LINK_BY_ID: i32 = 30;
+    pub(crate) const NEXT_LINK_ID: i32 = 31;
     pub(super) const ENABLE_STATISTICS: i32 = 32;
 }
 

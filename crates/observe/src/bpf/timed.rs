@@ -3,9 +3,9 @@
 use super::builder::{Builder, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, Kind};
+use super::logarithm::logarithm;
 use super::maps::Maps;
 use super::stacks;
-use super::waits;
 use Operand::{Constant, Register as Other};
 
 /// A call begins: `sys_enter(registers, number)`. Notes the time of the calls that are sampled.
@@ -95,7 +95,7 @@ fn add(b: &mut Builder) {
     b.code.compute(Compute::Add, 9, Other(1));
     b.code.constant(1, 0);
     b.code.store(Width::Double, 7, layout::ENTERED, 1);
-    waits::logarithm(b);
+    logarithm(b);
     b.code.load(Width::Double, 8, 7, layout::WEIGHT);
     key(b, Some(0), Kind::Sample);
     b.add_to_key(Other(8), number);
