@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::statistics::{quantile, sorted};
+use analysis::statistics::{median, quantile, sorted};
 use operation::pin;
 use record::{CpuQuiet, Noise};
 use rustix::thread::CpuSet;
@@ -159,7 +159,7 @@ impl Quietness {
 
     /// The factor that corrects the cycles of all batches of the run.
     pub fn correction(&self) -> f64 {
-        correction(&self.anchors)
+        correction(&self.anchors, self.usual_check())
     }
 
     /// Computes the width of an undisturbed core again.
@@ -197,7 +197,12 @@ impl Quietness {
 
     /// One core cycle in ns, by the checks alone. For a run that has measured nothing.
     pub fn usual_cycle(&self) -> f64 {
-        quantile(&sorted(self.checks.iter().map(|speed| speed.chain)), 0.5).unwrap_or(0.0) * self.correction()
+        self.usual_check() * self.correction()
+    }
+
+    /// What an add of the chain takes in half of all checks, in ns.
+    fn usual_check(&self) -> f64 {
+        median(self.checks.iter().map(|speed| speed.chain)).unwrap_or(0.0)
     }
 
     /// The larger share around a batch, divided by that of an undisturbed core.

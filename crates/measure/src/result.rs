@@ -27,7 +27,8 @@ pub(crate) fn assemble(
     clock: Clock,
     precision: f64,
 ) -> (Vec<Cost>, Vec<Skip>, Noise) {
-    entries.iter_mut().for_each(|entry| entry.correct_cycles(quietness.correction()));
+    let correction = quietness.correction();
+    entries.iter_mut().for_each(|entry| entry.correct_cycles(correction));
     let run = RunClock::of(&entries, quietness.usual_cycle());
     let mut costs: Vec<Option<Cost>> = entries.iter().map(|entry| cost(entry, quietness, clock, &run)).collect();
     // Twins stand after what they repeat, so a term is found first.
