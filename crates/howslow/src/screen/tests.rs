@@ -43,6 +43,7 @@ fn process(pid: u32, name: &str, calls: u64) -> Account {
             cpu_ns: Some(900.0 * calls as f64),
             user_ns: Some(300.0 * calls as f64),
             system_ns: Some(600.0 * calls as f64),
+            sampled_ns: None,
             minor_faults: Some(7),
             major_faults: Some(0),
             voluntary_switches: Some(5),
