@@ -27,6 +27,8 @@ ASKS = HERE.parents[1] / "crates/howslow/tests/it/bill/asks.c"
 NINE = [("huge", 2), ("preadv", 1500), ("status", 20000), ("connect", 3000), ("fork", 8), ("ping-pong", 20000), ("pipe", 300000),
         ("eagain", 300000), ("creat", 40000)]
 CALLS = "system calls"
+
+
 def times(number, command):
     return f"for i in $(seq {number}); do {command}; done"
 

@@ -197,7 +197,8 @@ impl Quietness {
 
     /// One core cycle in ns, by the checks alone. For a run that has measured nothing.
     pub fn usual_cycle(&self) -> f64 {
-        self.usual_check() * self.correction()
+        let usual = self.usual_check();
+        usual * correction(&self.anchors, usual)
     }
 
     /// What an add of the chain takes in half of all checks, in ns.

@@ -237,10 +237,8 @@ impl Counting {
     /// # Errors
     /// The kernel's refusal.
     pub(crate) fn running_but(&mut self, idle: impl Fn(u32) -> bool) -> io::Result<(Vec<Task>, HashSet<u64>)> {
-        let slots = self.maps.tasks.keys().into_iter().filter_map(|key| self.maps.tasks.get(&key).ok());
-        let slots = slots.map(|slot| u32::from_ne_bytes(slot.try_into().unwrap_or_default()));
         // A key that goes while the keys are read makes the kernel begin again.
-        let mut slots: BTreeSet<u32> = slots.filter(|slot| *slot < layout::OVERFLOW as u32).collect();
+        let mut slots: BTreeSet<u32> = self.maps.slots().map(|(_, slot)| slot).collect();
         slots.extend(0..self.maps.shared);
         let (mut tasks, mut others) = (Vec::new(), HashSet::new());
         for slot in slots {
@@ -271,13 +269,10 @@ impl Counting {
         self.attached.clear();
         self.sampler = None;
         // Tasks that ended a moment ago may not have left their CPU yet.
-        for key in self.maps.tasks.keys() {
-            let slot = self.maps.tasks.get(&key).ok().and_then(|slot| slot.try_into().ok()).map(u32::from_ne_bytes);
-            let record = slot.and_then(|slot| self.maps.record(slot).ok());
-            if record.is_some_and(|record| reader::number(&record, layout::END) > 0)
-                && self.maps.tasks.remove(&key).is_ok()
-            {
-                let _ = self.maps.ended.push(&slot.unwrap_or_default().to_ne_bytes());
+        for (key, slot) in self.maps.slots() {
+            let has_ended = self.maps.record(slot).is_ok_and(|record| reader::number(&record, layout::END) > 0);
+            if has_ended && self.maps.tasks.remove(&key).is_ok() {
+                let _ = self.maps.ended.push(&slot.to_ne_bytes());
             }
         }
     }

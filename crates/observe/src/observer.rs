@@ -254,8 +254,9 @@ impl Observer {
         // Each sample stands for calls that were made while samples were timed.
         let sampled: u64 = counts.samples.values().map(Lengths::count).sum();
         let share = |count: u64| if calls > 0.0 { (count as f64 / calls).min(1.0) } else { 0.0 };
-        let mut cost = self.added.as_ref()?.cost(calls, [share(named), share(sampled)])?;
-        cost.together_ns += self.added.as_ref()?.of_faults(counts.faults.count());
+        let added = self.added.as_ref()?;
+        let mut cost = added.cost(calls, [share(named), share(sampled)])?;
+        cost.together_ns += added.of_faults(counts.faults.count());
         Some(cost)
     }
 

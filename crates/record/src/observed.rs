@@ -205,7 +205,7 @@ impl Requests {
     #[must_use]
     pub fn since(&self, earlier: &Requests) -> Requests {
         let call = |now: &CallCount, then: Option<&CallCount>| {
-            let then = &then.cloned().unwrap_or_default();
+            let then = if let Some(then) = then { then } else { &CallCount::default() };
             let count = now.count.saturating_sub(then.count);
             let bytes = now.bytes.map(|bytes| bytes.wrapping_sub(then.bytes.unwrap_or(0)));
             let errors = beyond(&now.errors, &then.errors, NamedCount::key, NamedCount::since);

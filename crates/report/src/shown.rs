@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use record::steers_terminal;
 
-use crate::text::Colours;
+use crate::text::{Colours, is_plain};
 
 /// The only escape sequences that are printed: those of pages and of the help.
 const COLOURS: [&str; 7] = ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[4m", "\x1b[31m", "\x1b[32m", "\x1b[33m"];
@@ -47,7 +47,7 @@ fn replaced(text: &str, allowed: impl Fn(&str) -> Option<usize>, instead: impl F
 
 /// The place of the first character that controls a terminal. Those of plain ASCII are passed over by byte.
 fn first(text: &str) -> Option<usize> {
-    let plain = text.bytes().position(|byte| !byte.is_ascii_graphic() && byte != b' ')?;
+    let plain = text.bytes().position(|byte| !is_plain(byte))?;
     text[plain..].find(steers_terminal).map(|at| plain + at)
 }
 

@@ -172,10 +172,14 @@ fn taken(text: impl Iterator<Item = char>, most: usize) -> String {
     text.take_while(fits).collect()
 }
 
+/// True for what is one column wide and controls nothing.
+pub(crate) fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_graphic() || byte == b' '
+}
+
 /// The columns that a text takes. Most texts are plain ASCII, which need not be read by character.
 pub(crate) fn display_width(text: &str) -> usize {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
-    if is_plain { text.len() } else { textwrap::core::display_width(text) }
+    if text.bytes().all(is_plain) { text.len() } else { textwrap::core::display_width(text) }
 }
 
 /// A count: a whole number.

@@ -2,10 +2,10 @@
 
 use record::Observation;
 
+use crate::change::REACH;
+
 /// Fewer samples than this do not tell the kernel's part.
 const FEW: f64 = 10.0;
-/// 95 times in 100 a normal variable lies within this many deviations.
-const NORMAL_95: f64 = 1.96;
 /// The samples a second of a kernel that does not tell them.
 const USUAL_HZ: u32 = 250;
 
@@ -53,9 +53,9 @@ fn tick_ns(seen: &Observation) -> f64 {
 /// The interval of a share that was found in so many samples (Wilson 1927, Probable inference, the law of succession, and statistical
 /// inference): unlike the usual one it is right for few samples, and for shares near 0 and 1.
 fn wilson(share: f64, count: f64) -> [f64; 2] {
-    let square = NORMAL_95 * NORMAL_95 / count;
+    let square = REACH * REACH / count;
     let middle = (share + square / 2.0) / (1.0 + square);
-    let half = NORMAL_95 / (1.0 + square) * (share * (1.0 - share) / count + square / (4.0 * count)).sqrt();
+    let half = REACH / (1.0 + square) * (share * (1.0 - share) / count + square / (4.0 * count)).sqrt();
     [middle - half, middle + half]
 }
 

@@ -5,10 +5,9 @@ use record::{CallTime, Observation};
 use super::charge::Charged;
 use super::processes::is_priced_together;
 use super::row::{BillRow, PROCESSES};
+use crate::change::REACH;
 use crate::statistics::Interval;
 
-/// 95 times in 100 a normal variable lies within this many deviations.
-const NORMAL_95: f64 = 1.96;
 /// The row of page faults, and that of processes.
 const FAULTS: &str = "minor faults";
 
@@ -30,6 +29,8 @@ impl MeasuredCalls {
     pub(super) fn of(rows: &[BillRow]) -> Option<MeasuredCalls> {
         let mut sum = MeasuredCalls { calls: exactly(0.0), priced_ns: 0.0, apart_ns: 0.0, compared_ns: 0.0 };
         let mut squares = 0.0;
+        // Processes begin and end by calls that have rows of their own, but no price. A row of processes that was measured holds them.
+        let held = rows.iter().any(|row| PROCESSES.contains(&row.what.as_str()) && row.measured.is_some());
         for row in rows {
             let Some(measured) = row.measured else {
                 if row.what == FAULTS {
@@ -37,23 +38,13 @@ impl MeasuredCalls {
                 }
                 continue;
             };
-            // Processes begin and end by calls that have rows of their own, but no price.
-            if !is_priced_together(&row.what) {
+            if !(held && is_priced_together(&row.what)) {
                 sum.calls.value += measured.value;
                 squares += (measured.high - measured.value).powi(2);
             }
             if let Some(price) = row.whole_cpu_ns() {
                 sum.apart_ns += (price - measured.value).abs();
                 sum.compared_ns += measured.value;
-            }
-        }
-        // Without a row that holds them, such calls are added up themselves.
-        let is_held = |row: &BillRow| PROCESSES.contains(&row.what.as_str()) && row.measured.is_some();
-        if !rows.iter().any(is_held) {
-            let alone = rows.iter().filter(|row| is_priced_together(&row.what)).filter_map(|row| row.measured);
-            for measured in alone {
-                sum.calls.value += measured.value;
-                squares += (measured.high - measured.value).powi(2);
             }
         }
         // Samples of different calls err independently.
@@ -124,7 +115,7 @@ pub(super) fn add_tasks(rows: &mut Vec<BillRow>, seen: &Observation) {
 /// What this many calls took, by their mean and its error.
 pub(super) fn all_of(count: u64, time: CallTime) -> Interval {
     let ns = |each: f64| each.max(0.0) * count as f64;
-    let reach = NORMAL_95 * time.error_ns;
+    let reach = REACH * time.error_ns;
     Interval { value: ns(time.mean_ns), low: ns(time.mean_ns - reach), high: ns(time.mean_ns + reach) }
 }
 

@@ -48,9 +48,8 @@ impl BillRow {
     pub fn whole_cpu_ns(&self) -> Option<f64> {
         self.cpu_ns.filter(|_| self.lacking == 0.0)
     }
-}
 
-impl BillRow {
+    /// One that nothing but this is known of.
     pub(super) fn of(what: String, family: String, count: u64) -> BillRow {
         let (bytes, failed, total, cpu_ns, priced_by) = (None, 0, None, None, Vec::new());
         BillRow { what, family, count, bytes, failed, total, cpu_ns, lacking: 0.0, priced_by, measured: None }

@@ -65,9 +65,11 @@ fn user_items() -> Vec<Item> {
     const SETS: [u64; 3] = [16 << 10, 256 << 10, 16 << 20];
     let sets = SETS.map(|set| Point::default().with("set", record::Value::Number(set)));
     let first = |id: &str| {
-        Some(Item { operation: catalogue::find(id)?, point: catalogue::find(id)?.points(false).into_iter().next()? })
+        let operation = catalogue::find(id)?;
+        operation.points(false).into_iter().next().map(|point| Item { operation, point })
     };
-    let loads = sets.into_iter().filter_map(|point| Some(Item { operation: catalogue::find("memory.load")?, point }));
+    let load = catalogue::find("memory.load");
+    let loads = load.into_iter().flat_map(|operation| sets.clone().map(|point| Item { operation, point }));
     KINDS.into_iter().filter_map(first).chain(loads).collect()
 }
 

@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::io;
 
 use super::builder::{Registers, Whom};
+use super::instruction::Instruction;
 use super::maps::{self, Maps};
 use super::programs::{self, Given};
 use super::request::Request;
@@ -46,6 +47,10 @@ impl Programs {
     /// # Errors
     /// If this process may not, or the kernel does not accept one that is needed.
     pub(super) fn load(maps: &Maps, whom: Whom, detail: Detail) -> io::Result<Programs> {
+        let with_all = |name, code: fn(&Maps) -> Vec<Instruction>| match detail {
+            Detail::All => Program::load(name, &code(maps)).map(Some),
+            Detail::Numbers => Ok(None),
+        };
         Ok(Programs {
             called: match detail {
                 Detail::All => at_return(maps, whom)?,
@@ -62,22 +67,10 @@ impl Programs {
             ending: Program::load("ending", &programs::ended(maps, detail, Given::AtItsLastSwitch))?,
             signalled: Program::load("signalled", &programs::signalled(maps))?,
             requested: Program::load("requested", &programs::requested(maps, whom, Request::of(maps::release())))?,
-            waking: match detail {
-                Detail::All => Some(Program::load("waking", &programs::waking(maps))?),
-                Detail::Numbers => None,
-            },
-            switched: match detail {
-                Detail::All => Some(Program::load("switched", &waits::switched(maps))?),
-                Detail::Numbers => None,
-            },
-            sampling: match detail {
-                Detail::All => Some(Program::load("sampling", &timed::sampling(maps))?),
-                Detail::Numbers => None,
-            },
-            allocated: match detail {
-                Detail::All => Some(Program::load("allocated", &programs::allocated(maps))?),
-                Detail::Numbers => None,
-            },
+            waking: with_all("waking", programs::waking)?,
+            switched: with_all("switched", waits::switched)?,
+            sampling: with_all("sampling", timed::sampling)?,
+            allocated: with_all("allocated", programs::allocated)?,
             faults: match detail {
                 Detail::All => at_faults(maps),
                 Detail::Numbers => None,

@@ -120,6 +120,13 @@ impl Maps {
         Ok(())
     }
 
+    /// The keys of watched tasks that have a record of their own, with its number.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (Vec<u8>, u32)> + '_ {
+        let slot = |key: &[u8]| Some(u32::from_ne_bytes(self.tasks.get(key).ok()?.try_into().ok()?));
+        let slots = self.tasks.keys().into_iter().filter_map(move |key| slot(&key).map(|slot| (key, slot)));
+        slots.filter(|(_, slot)| *slot < layout::OVERFLOW as u32)
+    }
+
     /// Goes on as if so many of each number had been sampled.
     ///
     /// # Errors
