@@ -59,7 +59,7 @@ impl Lengths {
         add(&mut self.lengths, &other.lengths);
     }
 
-    fn subtract(&mut self, earlier: &Lengths) {
+    pub(crate) fn subtract(&mut self, earlier: &Lengths) {
         self.total_ns = self.total_ns.saturating_sub(earlier.total_ns);
         self.samples = self.samples.saturating_sub(earlier.samples);
         subtract(&mut self.lengths, &earlier.lengths);

@@ -103,21 +103,23 @@ fn getppid_samples(counts: &Counts) -> Lengths {
     counts.samples.get(&Call::Native(libc::SYS_getppid as u16)).cloned().unwrap_or_default()
 }
 
-/// What such samples of some batches took on the mean, in ns. One of many is sampled, as in programs: what a sample needs is colder then
-/// than where all are.
+/// What such samples of some batches of this thread took on the mean, in ns: other tasks come and go meanwhile. One of many is sampled,
+/// as in programs: what a sample needs is colder then than where all are.
 fn mean_inside(
     counting: &mut Counting,
     samples: impl Fn(&Counts) -> Lengths,
     mut batch: impl FnMut(),
 ) -> io::Result<Option<f64>> {
+    let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
     let mut sums = [Lengths::default(), Lengths::default()];
     for (turn, all) in sums.iter_mut().enumerate() {
         (0..turn * SAMPLED_BATCHES).for_each(|_| batch());
-        counting.running()?.iter().for_each(|task| all.add(&samples(&task.counts)));
+        let tasks = counting.running()?;
+        tasks.iter().filter(|task| task.thread == own).for_each(|task| all.add(&samples(&task.counts)));
     }
-    let [before, after] = sums;
-    let timed = after.count() - before.count();
-    Ok((timed > 0).then(|| (after.total_ns - before.total_ns) as f64 / timed as f64))
+    let [before, mut timed] = sums;
+    timed.subtract(&before);
+    Ok(timed.mean_ns().map(|(mean, _)| mean))
 }
 
 /// The time of one page fault in ns.
