@@ -9,7 +9,7 @@ use measure::Progress;
 use record::Nanoseconds;
 use report::document::PrefetchStudy;
 
-use crate::cli::{AdviseArgs, RecordOrder, TuneArgs};
+use crate::cli::{AdviseArgs, TuneArgs};
 use crate::output::{self, Bar, Misuse, Outcome};
 use crate::scratch;
 
@@ -17,10 +17,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Outcome> {
     let request = AdviceRequest {
         path: &args.path,
         record: args.record,
-        order: match args.order {
-            RecordOrder::Sequential => ::instruments::advise::ReadOrder::Sequential,
-            RecordOrder::Random => ::instruments::advise::ReadOrder::Random,
-        },
+        order: args.order,
         rate: args.rate,
         budget: Duration::from_secs_f64(args.budget),
     };

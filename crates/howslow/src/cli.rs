@@ -32,10 +32,10 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use bill::{BillArgs, BillFormat, BillGrowth, CountingSource, StackWeight};
-pub(crate) use compare::{CompareArgs, CompareUnit, FailOnVerdict, SortBy};
-pub(crate) use crossover::{ComparedBy, CrossoverArgs};
+pub(crate) use compare::{CompareArgs, CompareUnit, FailOnVerdict};
+pub(crate) use crossover::CrossoverArgs;
 pub(crate) use exchange::{ExportArgs, ImportArgs};
-pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
+pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, TuneArgs};
 pub(crate) use fleet::{
     EveryArgs, FleetArg, FleetArgs, FleetRunArgs, FleetShowArgs, FleetVerb, FollowArgs, PlanArgs, StatusArgs,
 };

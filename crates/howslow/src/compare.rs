@@ -5,9 +5,9 @@ mod gate;
 use analysis::compare::{CompareOptions, Comparison, Gated, Versions, differences};
 use record::{CountedIn, Run};
 use report::document::{CompareDocument, ComparedGate};
-use report::{ComparisonView, Shown, Sort};
+use report::{ComparisonView, Shown};
 
-use crate::cli::{CompareArgs, CompareUnit, SortBy};
+use crate::cli::{CompareArgs, CompareUnit};
 use crate::factors::{FactorSplit, split_from_first};
 use crate::output::{self, Misuse, Outcome, say};
 use crate::pattern::{Pattern, nearest_of};
@@ -108,14 +108,9 @@ fn sections(comparison: &Comparison<'_>, splits: &[FactorSplit], view: &Comparis
 }
 
 fn view<'n>(args: &CompareArgs, names: &'n [String]) -> ComparisonView<'n> {
-    let sort = match args.sort {
-        SortBy::Ratio => Sort::Ratio,
-        SortBy::Name => Sort::Name,
-        SortBy::Family => Sort::Family,
-    };
     // Costs that were asked for by name are shown whatever their verdict.
     let all = args.all || (!args.only.is_empty() && !args.changed);
-    ComparisonView { names, sort, shown: if all { Shown::All } else { Shown::Changed } }
+    ComparisonView { names, sort: args.sort, shown: if all { Shown::All } else { Shown::Changed } }
 }
 
 fn how(args: &CompareArgs) -> CompareOptions {

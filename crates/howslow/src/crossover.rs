@@ -11,7 +11,7 @@ use record::{Cost, Run, Skip};
 use report::document::CrossoverDocument;
 use report::{CrossoverShown, Style};
 
-use crate::cli::{ComparedBy, CrossoverArgs, MeasureArgs};
+use crate::cli::{CrossoverArgs, MeasureArgs};
 use crate::output::{self, Misuse, Outcome};
 use crate::pattern::{self, Pattern};
 use crate::pictures::{self, Picture};
@@ -82,12 +82,8 @@ fn request(args: &CrossoverArgs) -> Result<CrossoverRequest, Misuse> {
         let asked = format!("{}..{}", range.0, range.1);
         return Err(Misuse(format!("--range {asked}: both operations take {} from {} to {}", args.axis, all.0, all.1)));
     }
-    let by = match args.by {
-        ComparedBy::Time => By::Time,
-        ComparedBy::Processor => By::Processor,
-    };
     let budget = Duration::from_secs_f64(args.measure.budget.unwrap_or(BUDGET));
-    Ok(CrossoverRequest { items, axis: args.axis.clone(), range, by, budget })
+    Ok(CrossoverRequest { items, axis: args.axis.clone(), range, by: args.by, budget })
 }
 
 /// The one operation that a text names, at its first usual point.

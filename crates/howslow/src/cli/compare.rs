@@ -1,6 +1,7 @@
 //! The arguments of `howslow compare`.
 
 use clap::{Args, ValueEnum};
+use report::Sort;
 
 use super::value::share;
 
@@ -40,8 +41,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "PATTERN", add = clap_complete::ArgValueCompleter::new(crate::complete::operations))]
     pub only: Vec<String>,
     /// Order of the rows
-    #[arg(long, value_enum, default_value_t = SortBy::Family)]
-    pub sort: SortBy,
+    #[arg(long, value_enum, default_value_t = Sort::Family)]
+    pub sort: Sort,
     /// Every row, also those that are the same or inconclusive [default: only with --only]
     #[arg(long, conflicts_with = "changed")]
     pub all: bool,
@@ -92,17 +93,6 @@ pub(crate) enum FailOnVerdict {
     Slower,
     /// Slower or faster
     Changed,
-}
-
-/// Order of a comparison's rows.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum SortBy {
-    /// The largest ratio first
-    Ratio,
-    /// By id and point
-    Name,
-    /// By family, in the order of the base
-    Family,
 }
 
 /// The unit in which costs are compared.

@@ -1,6 +1,7 @@
 //! What `howslow crossover` can be told.
 
-use clap::{Args, ValueEnum};
+use ::instruments::advise::By;
+use clap::Args;
 
 use super::measure::MeasureArgs;
 use super::value::range;
@@ -32,17 +33,8 @@ pub(crate) struct CrossoverArgs {
     #[arg(long, value_name = "LOW..HIGH", value_parser = range, allow_hyphen_values = true)]
     pub range: Option<(u64, u64)>,
     /// What is compared
-    #[arg(long, value_enum, default_value_t = ComparedBy::Time)]
-    pub by: ComparedBy,
+    #[arg(long, value_enum, default_value_t = By::Time)]
+    pub by: By,
     #[command(flatten)]
     pub measure: MeasureArgs,
-}
-
-/// What two costs are compared by.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ComparedBy {
-    /// The time that passes
-    Time,
-    /// The processor time of all tasks that take part
-    Processor,
 }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use ::instruments::advise::ReadOrder;
+use clap::{Args, Subcommand};
 
 use super::value::{rate, record_bytes, seconds};
 
@@ -93,7 +94,7 @@ pub(crate) struct AdviseArgs {
     pub record: Option<u64>,
     /// The order in which the program reads its records
     #[arg(long, value_enum, default_value = "sequential")]
-    pub order: RecordOrder,
+    pub order: ReadOrder,
     /// The most bytes a second that the program processes between its reads, such as 200MB
     #[arg(long, value_name = "BYTES/s", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
@@ -119,12 +120,4 @@ pub(crate) struct TuneArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RecordOrder {
-    /// From beginning to end
-    Sequential,
-    /// In random order
-    Random,
 }

@@ -21,10 +21,11 @@ const LEAST: Duration = Duration::from_millis(700);
 
 /// What a cost is compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum By {
-    /// The figure that the cost is quoted by: the time that passes.
+    /// The time that passes
     Time,
-    /// The processor time of all its tasks.
+    /// The processor time of all tasks that take part
     Processor,
 }
 

@@ -43,10 +43,11 @@ pub struct AdviceRequest<'a> {
 
 /// The order in which a program reads a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ReadOrder {
-    /// From beginning to end.
+    /// From beginning to end
     Sequential,
-    /// Records in random order.
+    /// In random order
     Random,
 }
 

@@ -2,13 +2,14 @@
 
 /// The order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Sort {
-    /// By family. Families and costs have the order of the first run.
-    Family,
-    /// The largest ratio first.
+    /// The largest ratio first
     Ratio,
-    /// By name.
+    /// By id and point
     Name,
+    /// By family, in the order of the base
+    Family,
 }
 
 /// Which rows are shown.
