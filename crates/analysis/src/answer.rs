@@ -93,46 +93,49 @@ pub fn between(figure: &Interval, (low, high): (f64, f64), band: f64) -> Answer 
 mod tests {
     use super::*;
 
-    fn around(value: f64, half: f64) -> Interval {
-        Interval { value, low: value - half, high: value + half }
-    }
-
-    const OPEN: Interval = Interval { value: 1.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
-
     #[test]
     fn a_difference_must_exceed_the_interval_and_the_band() {
-        assert_eq!(below(&around(0.97, 0.01), 1.0, 0.02), Answer::Yes);
-        assert_eq!(below(&around(0.97, 0.04), 1.0, 0.02), Answer::Inconclusive, "the interval holds 1");
-        assert_eq!(below(&around(0.99, 0.005), 1.0, 0.02), Answer::Inconclusive, "within the band");
-        assert_eq!(below(&around(1.1, 0.01), 1.0, 0.02), Answer::No);
-        assert_eq!(below(&around(1.01, 0.005), 1.0, 0.02), Answer::Inconclusive, "no needs as much evidence as yes");
-        assert_eq!(above(&around(1.6, 0.01), 1.5, 0.02), Answer::Yes);
-        assert_eq!(above(&around(1.52, 0.01), 1.5, 0.02), Answer::Inconclusive);
-        assert_eq!(above(&around(1.4, 0.01), 1.5, 0.02), Answer::No);
+        assert_eq!(below(&Interval::around(0.97, 0.01), 1.0, 0.02), Answer::Yes);
+        assert_eq!(below(&Interval::around(0.97, 0.04), 1.0, 0.02), Answer::Inconclusive, "the interval holds 1");
+        assert_eq!(below(&Interval::around(0.99, 0.005), 1.0, 0.02), Answer::Inconclusive, "within the band");
+        assert_eq!(below(&Interval::around(1.1, 0.01), 1.0, 0.02), Answer::No);
+        assert_eq!(
+            below(&Interval::around(1.01, 0.005), 1.0, 0.02),
+            Answer::Inconclusive,
+            "no needs as much evidence as yes"
+        );
+        assert_eq!(above(&Interval::around(1.6, 0.01), 1.5, 0.02), Answer::Yes);
+        assert_eq!(above(&Interval::around(1.52, 0.01), 1.5, 0.02), Answer::Inconclusive);
+        assert_eq!(above(&Interval::around(1.4, 0.01), 1.5, 0.02), Answer::No);
     }
 
     #[test]
     fn what_is_printed_exactly_at_the_bound_is_not_beyond_it() {
-        assert_eq!(below(&around(2.0, 0.0), 2.0, 0.0), Answer::No);
-        assert_eq!(above(&around(2.0, 0.0), 2.0, 0.0), Answer::No);
-        assert_eq!(between(&around(2.0, 0.0), (2.0, 3.0), 0.0), Answer::Yes);
+        assert_eq!(below(&Interval::around(2.0, 0.0), 2.0, 0.0), Answer::No);
+        assert_eq!(above(&Interval::around(2.0, 0.0), 2.0, 0.0), Answer::No);
+        assert_eq!(between(&Interval::around(2.0, 0.0), (2.0, 3.0), 0.0), Answer::Yes);
     }
 
     #[test]
     fn equivalence_needs_the_whole_interval() {
         let bounds = (0.8, 1.25);
-        assert_eq!(between(&around(1.0, 0.1), bounds, 0.01), Answer::Yes);
-        assert_eq!(between(&around(1.0, 0.5), bounds, 0.01), Answer::Inconclusive, "it may be anything");
-        assert_eq!(between(&around(1.2, 0.1), bounds, 0.01), Answer::Inconclusive);
-        assert_eq!(between(&around(1.4, 0.1), bounds, 0.01), Answer::No);
-        assert_eq!(between(&around(50.0, 1.0), bounds, 0.01), Answer::No);
-        assert_eq!(between(&around(0.5, 0.1), bounds, 0.01), Answer::No);
-        assert_eq!(between(&around(1.255, 0.001), bounds, 0.01), Answer::Inconclusive, "within the band of the bound");
+        assert_eq!(between(&Interval::around(1.0, 0.1), bounds, 0.01), Answer::Yes);
+        assert_eq!(between(&Interval::around(1.0, 0.5), bounds, 0.01), Answer::Inconclusive, "it may be anything");
+        assert_eq!(between(&Interval::around(1.2, 0.1), bounds, 0.01), Answer::Inconclusive);
+        assert_eq!(between(&Interval::around(1.4, 0.1), bounds, 0.01), Answer::No);
+        assert_eq!(between(&Interval::around(50.0, 1.0), bounds, 0.01), Answer::No);
+        assert_eq!(between(&Interval::around(0.5, 0.1), bounds, 0.01), Answer::No);
+        assert_eq!(
+            between(&Interval::around(1.255, 0.001), bounds, 0.01),
+            Answer::Inconclusive,
+            "within the band of the bound"
+        );
     }
 
     #[test]
     fn without_an_interval_there_is_no_evidence() {
-        let answers = [below(&OPEN, 5.0, 0.0), above(&OPEN, 0.1, 0.0), between(&OPEN, (0.5, 2.0), 0.0)];
+        let open = Interval::untold(1.0);
+        let answers = [below(&open, 5.0, 0.0), above(&open, 0.1, 0.0), between(&open, (0.5, 2.0), 0.0)];
         assert_eq!(answers, [Answer::Inconclusive; 3]);
     }
 

@@ -6,7 +6,7 @@ use record::{Bytes, Cost, Estimate, Nanoseconds, Neighbours, Point, Present, Run
 
 use crate::memory::levels;
 use crate::reference::{Facts, Place, judge, likely_cause_of_waking, told as verdict_told};
-use crate::statistics::{quantile, sorted};
+use crate::statistics::{Interval, quantile, sorted};
 
 /// More sentences than a reader can take in are left out.
 const MOST: usize = 6;
@@ -65,54 +65,42 @@ fn number(axis: &str, value: u64) -> (&str, Value) {
 }
 
 /// One cost in units of another, with the range that both intervals allow.
-struct CostRatio {
-    value: f64,
-    low: f64,
-    high: f64,
-}
-
-impl CostRatio {
-    fn of(cost: &Cost, unit: &Cost) -> CostRatio {
-        CostRatio {
-            value: cost.quoted().0 / unit.quoted().0,
-            low: cost.net_ns.low.0 / unit.net_ns.high.0,
-            high: cost.net_ns.high.0 / unit.net_ns.low.0,
-        }
-    }
-
-    fn differs(&self) -> bool {
-        self.low > 1.0 || self.high < 1.0
-    }
-
-    /// True if it is known to better than a factor of two. Otherwise its digits mean nothing.
-    fn is_told(&self) -> bool {
-        self.low > 0.0 && self.high < 2.0 * self.low
-    }
-
-    /// `14`, `2.3`: with as many digits as are meaningful.
-    fn text(&self) -> String {
-        times(self.value)
+fn in_units_of(unit: &Cost, cost: &Cost) -> Interval {
+    Interval {
+        value: cost.quoted().0 / unit.quoted().0,
+        low: cost.net_ns.low.0 / unit.net_ns.high.0,
+        high: cost.net_ns.high.0 / unit.net_ns.low.0,
     }
 }
 
+fn differs(ratio: &Interval) -> bool {
+    ratio.low > 1.0 || ratio.high < 1.0
+}
+
+/// True if a ratio is known to better than a factor of two. Otherwise its digits mean nothing.
+fn has_digits(ratio: &Interval) -> bool {
+    ratio.low > 0.0 && ratio.high < 2.0 * ratio.low
+}
+
+/// `14`, `2.3`: with as many digits as are meaningful.
 fn times(value: f64) -> String {
     if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
 fn switch_in_system_calls(run: &Run) -> Option<String> {
     let call = told(run, "syscall.getppid", &[])?;
-    let switch = CostRatio::of(told(run, "switch.process", &[number("set", 0)])?, call);
+    let switch = in_units_of(call, told(run, "switch.process", &[number("set", 0)])?);
     let sets = [("set", Value::Word(LARGEST_OWN.into())), number("set", WORKING_SET)];
     let loaded = sets.into_iter().find_map(|set| {
         let cost = told(run, "switch.process", &[set])?;
-        let ratio = Some(CostRatio::of(cost, call)).filter(CostRatio::is_told)?;
+        let ratio = Some(in_units_of(call, cost)).filter(has_digits)?;
         let bytes = cost.tallies.get("set bytes").map_or(WORKING_SET, |bytes| *bytes as u64);
-        Some(format!("; {} with a working set of {}", ratio.text(), Bytes(bytes)))
+        Some(format!("; {} with a working set of {}", times(ratio.value), Bytes(bytes)))
     });
     let loaded = loaded.unwrap_or_default();
-    switch
-        .is_told()
-        .then(|| format!("A switch between two processes costs what {} system calls cost{loaded}.", switch.text()))
+    has_digits(&switch).then(|| {
+        format!("A switch between two processes costs what {} system calls cost{loaded}.", times(switch.value))
+    })
 }
 
 /// Uses a fault that takes a frame of new memory. Recently used frames are cleared in the core's own caches, which says
@@ -120,7 +108,7 @@ fn switch_in_system_calls(run: &Run) -> Option<String> {
 fn page_fault_in_system_calls(run: &Run) -> Option<String> {
     let call = told(run, "syscall.getppid", &[])?;
     let fault = told(run, "page.fault.anonymous", &[("frames", Value::Word("fresh".into()))])?;
-    let text = CostRatio::of(fault, call).text();
+    let text = times(in_units_of(call, fault).value);
     let page = run.machine.memory.page.0;
     let each = if page == 0 {
         String::new()
@@ -134,9 +122,9 @@ fn page_fault_in_system_calls(run: &Run) -> Option<String> {
 struct Mapped<'a> {
     at: &'a Point,
     /// With its pages touched before: no map, no fault, no unmap.
-    touched: CostRatio,
+    touched: Interval,
     /// Including map, faults and unmap.
-    whole: Option<CostRatio>,
+    whole: Option<Interval>,
 }
 
 /// Points at which a file was read in both ways, the smallest block first.
@@ -148,7 +136,7 @@ fn mapped_over_read(run: &Run) -> Vec<Mapped<'_>> {
         .filter_map(|read| {
             let at: Vec<_> = read.at.0.iter().map(|(axis, value)| (axis.as_str(), value.clone())).collect();
             let read_net = told(run, "file.read", &at)?;
-            let over_read = |id| Some(CostRatio::of(told(run, id, &at)?, read_net));
+            let over_read = |id| Some(in_units_of(read_net, told(run, id, &at)?));
             let touched = over_read("file.read.mapped")?;
             Some(Mapped { at: &read.at, touched, whole: over_read("file.map.read.unmap") })
         })
@@ -163,7 +151,7 @@ fn mapped_over_read(run: &Run) -> Vec<Mapped<'_>> {
 
 fn mapped_file(run: &Run) -> Option<String> {
     let both = mapped_over_read(run);
-    let usual = both.iter().find(|mapped| mapped.touched.differs())?;
+    let usual = both.iter().find(|mapped| differs(&mapped.touched))?;
     let bytes = |axis| usual.at.number(axis).map(|bytes| Bytes(bytes).to_string());
     let (block, file, filled) = (bytes("size")?, bytes("file"), bytes("filled"));
     let of = file.map(|file| format!(" of a file of {file}")).unwrap_or_default();
@@ -172,7 +160,7 @@ fn mapped_file(run: &Run) -> Option<String> {
     let whole = whole.unwrap_or_default();
     let opposed = both
         .iter()
-        .find(|mapped| mapped.touched.differs() && (mapped.touched.value < 1.0) != (usual.touched.value < 1.0));
+        .find(|mapped| differs(&mapped.touched) && (mapped.touched.value < 1.0) != (usual.touched.value < 1.0));
     let opposed =
         opposed.map(|mapped| format!("; at {} {} once touched", mapped.at.values(), against(&mapped.touched)));
     Some(format!(
@@ -183,9 +171,9 @@ fn mapped_file(run: &Run) -> Option<String> {
 }
 
 /// `4.2 times faster`, `1.2 times slower`.
-fn against(ratio: &CostRatio) -> String {
+fn against(ratio: &Interval) -> String {
     match ratio.value {
-        _ if !ratio.differs() => "no faster and no slower".into(),
+        _ if !differs(ratio) => "no faster and no slower".into(),
         value if value < 1.0 => format!("{} times faster", times(1.0 / value)),
         value => format!("{} times slower", times(value)),
     }
@@ -201,13 +189,13 @@ fn other_cpu(run: &Run, facts: &Facts<'_>) -> Option<String> {
             _ => (*axis, value.clone()),
         });
         (cost.at.word("distance") == Some("other")).then_some(())?;
-        Some(CostRatio::of(told(run, "pipe.roundtrip", &far)?, told(run, "pipe.roundtrip", &near.collect::<Vec<_>>())?))
+        Some(in_units_of(told(run, "pipe.roundtrip", &near.collect::<Vec<_>>())?, told(run, "pipe.roundtrip", &far)?))
     })?;
-    if !ratio.differs() {
+    if !differs(&ratio) {
         return None;
     }
     let text = if ratio.value > 1.0 {
-        format!("{} times as much as", ratio.text())
+        format!("{} times as much as", times(ratio.value))
     } else {
         format!("only {} of", percent(ratio.value))
     };
@@ -221,7 +209,7 @@ fn huge_pages(run: &Run) -> Option<String> {
     // The oldest runs call the working set `size`.
     let ratio = ["set", "size"].iter().find_map(|axis| {
         let at = [number(axis, FAR_MEMORY)];
-        Some(CostRatio::of(told(run, "memory.load.paged", &at)?, told(run, "memory.load", &at)?))
+        Some(in_units_of(told(run, "memory.load", &at)?, told(run, "memory.load.paged", &at)?))
     })?;
     (ratio.low > 1.0).then(|| {
         format!(
@@ -250,12 +238,12 @@ fn huge_pages_undone(run: &Run) -> Option<String> {
     // They fit in any first cache, and the huge pages are one.
     const LINES: u64 = PAGES * 64;
     let apart = told(run, "memory.translate", &[number("pages", PAGES), ("in", Value::Word("huge".into()))])?;
-    let ratio = CostRatio::of(apart, told(run, "memory.load", &[number("set", LINES)])?);
+    let ratio = in_units_of(told(run, "memory.load", &[number("set", LINES)])?, apart);
     (ratio.low > 1.2).then(|| {
         format!(
             "Huge pages do not reach the processor: {PAGES} lines spread over one of them take {} times as long as side \
              by side; the hypervisor's own pages are small.",
-            ratio.text()
+            times(ratio.value)
         )
     })
 }

@@ -90,6 +90,25 @@ impl Form<Interval> for TimeFigure {
     }
 }
 
+/// A figure with its 95 % interval; without ends where nothing supports one.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub(crate) struct OpenFigure {
+    /// The figure.
+    value: f64,
+    /// Its lower end.
+    low: Option<f64>,
+    /// Its upper end.
+    high: Option<f64>,
+}
+
+impl Form<Interval> for OpenFigure {
+    fn of(it: &Interval) -> OpenFigure {
+        let end = |end| it.is_told().then_some(end);
+        OpenFigure { value: it.value, low: end(it.low), high: end(it.high) }
+    }
+}
+
 /// JSON has no number for what is not finite.
 pub fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)

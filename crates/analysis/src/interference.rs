@@ -168,7 +168,7 @@ impl Interference {
                     victim: cell.victim.clone(),
                     aggressor: load.kind.clone(),
                     place: load.place,
-                    points: vec![(0.0, Interval { value: 1.0, low: 1.0, high: 1.0 }), point],
+                    points: vec![(0.0, Interval::exactly(1.0)), point],
                 }),
             }
         }

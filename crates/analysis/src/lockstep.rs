@@ -158,7 +158,7 @@ fn judged(rounds: impl Iterator<Item = Vec<f64>>, judging: Judging) -> Option<Lo
 pub fn difference(blocks: &[Block]) -> Option<Interval> {
     let located = Located::of(&blocks.iter().map(|block| block.other - block.base).collect::<Vec<_>>())?;
     let half = located.quantile(0.05) * located.error;
-    Some(Interval { value: located.value, low: located.value - half, high: located.value + half })
+    Some(Interval::around(located.value, half))
 }
 
 /// How many times the time so far settles it: a change outside of the band, or an interval within it.

@@ -119,7 +119,7 @@ impl Sum {
         if untold().map(|part| (part.times * part.price.value).abs()).sum::<f64>() <= SMALL * whole {
             for part in self.parts.values_mut().filter(|part| !part.price.is_told()) {
                 let Interval { value, .. } = part.price;
-                part.price = Interval { value, low: value - value.abs(), high: value + value.abs() };
+                part.price = Interval::around(value, value.abs());
             }
         }
         self
@@ -218,45 +218,41 @@ fn skipped(run: &Run, line: &MixLine) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn part(value: f64, half: f64) -> Interval {
-        Interval { value, low: value - half, high: value + half }
-    }
-
     fn once(run: usize, name: &str, price: Interval) -> Sum {
         Sum::once((run, name.into()), price, SharedErrors::default())
     }
 
     #[test]
     fn a_cost_is_not_independent_of_itself() {
-        let one = once(0, "a", part(10.0, 1.0));
+        let one = once(0, "a", Interval::around(10.0, 1.0));
         let twice = Sum::default().plus(1.0, &one).plus(1.0, &one);
-        assert_eq!(twice.figure(), part(20.0, 2.0));
-        assert_eq!(one.clone().plus(-1.0, &one).figure(), part(0.0, 0.0));
-        let apart = one.plus(1.0, &once(1, "a", part(10.0, 1.0))).figure();
+        assert_eq!(twice.figure(), Interval::around(20.0, 2.0));
+        assert_eq!(one.clone().plus(-1.0, &one).figure(), Interval::around(0.0, 0.0));
+        let apart = one.plus(1.0, &once(1, "a", Interval::around(10.0, 1.0))).figure();
         assert!((apart.half() - 2.0_f64.sqrt()).abs() < 1e-12, "{apart:?}");
     }
 
     #[test]
     fn a_constant_has_no_interval() {
-        let sum = Sum::exactly(5.0).plus(2.0, &once(0, "a", part(3.0, 0.5)));
-        assert_eq!(sum.figure(), part(11.0, 1.0));
+        let sum = Sum::exactly(5.0).plus(2.0, &once(0, "a", Interval::around(3.0, 0.5)));
+        assert_eq!(sum.figure(), Interval::around(11.0, 1.0));
     }
 
     #[test]
     fn a_sum_of_many_costs_of_one_run_is_no_surer_than_what_they_share() {
         let shared = SharedErrors { error: 0.01, clock: (0.0, 0.0) };
         let of = |run: &dyn Fn(usize) -> usize| {
-            let costs = (0..1000).map(|n| Sum::once((run(n), n.to_string()), part(10.0, 0.2), shared));
+            let costs = (0..1000).map(|n| Sum::once((run(n), n.to_string()), Interval::around(10.0, 0.2), shared));
             costs.fold(Sum::default(), |sum, cost| sum.plus(1.0, &cost)).figure()
         };
         // Of the 2 % of each, 1 % is shared: the root of 100^2 and of 1000 x 0.03.
         let all = of(&|_| 0);
         assert!((all.half() - (100.0_f64.powi(2) + 1000.0 * 0.03).sqrt()).abs() < 1e-9, "{all:?}");
         assert!(of(&|n| n).half() < 7.0, "costs of a thousand runs share nothing");
-        let alone = Sum::once((0, "a".into()), part(10.0, 0.2), shared);
+        let alone = Sum::once((0, "a".into()), Interval::around(10.0, 0.2), shared);
         assert!((alone.figure().half() - 0.2).abs() < 1e-12, "a cost's own interval holds what it shares");
-        assert!((alone.clone().plus(-1.0, &alone)).figure() == part(0.0, 0.0));
-        let other = Sum::once((0, "b".into()), part(10.0, 0.1), shared);
+        assert!((alone.clone().plus(-1.0, &alone)).figure() == Interval::around(0.0, 0.0));
+        let other = Sum::once((0, "b".into()), Interval::around(10.0, 0.1), shared);
         let difference = alone.plus(-1.0, &other).figure();
         assert!((difference.half() - 0.03_f64.sqrt()).abs() < 1e-12, "what both share cancels: {difference:?}");
     }
@@ -276,21 +272,21 @@ mod tests {
     fn a_sum_with_a_cost_of_one_round_has_no_interval() {
         let shared = SharedErrors { error: 0.01, clock: (-0.1, 0.1) };
         let open = Sum::once((0, "a".into()), Interval::untold(6.0), shared);
-        let sum = once(0, "b", part(3.0, 0.5)).plus(2.0, &open);
+        let sum = once(0, "b", Interval::around(3.0, 0.5)).plus(2.0, &open);
         assert_eq!(sum.figure(), Interval::untold(15.0));
         assert_eq!(sum.untold().collect::<Vec<_>>(), [&(0, "a".to_string())]);
         assert_eq!(sum.clone().without_untold_trifles(), sum, "it is no trifle");
-        assert_eq!(sum.plus(-2.0, &open).figure(), part(3.0, 0.5), "what cancels leaves nothing open");
+        assert_eq!(sum.plus(-2.0, &open).figure(), Interval::around(3.0, 0.5), "what cancels leaves nothing open");
     }
 
     #[test]
     fn a_trifle_of_one_round_does_not_take_the_interval_away() {
         let open = Sum::once((0, "a".into()), Interval::untold(3.0), SharedErrors::default());
-        let sum = once(0, "b", part(400.0, 4.0)).plus(1.0, &open).without_untold_trifles();
-        assert_eq!(sum.figure(), part(403.0, 5.0));
+        let sum = once(0, "b", Interval::around(400.0, 4.0)).plus(1.0, &open).without_untold_trifles();
+        assert_eq!(sum.figure(), Interval::around(403.0, 5.0));
         assert_eq!(sum.untold().count(), 0);
         let many = (0..2).map(|n| Sum::once((0, n.to_string()), Interval::untold(3.0), SharedErrors::default()));
-        let sum = many.fold(once(0, "b", part(400.0, 4.0)), |sum, open| sum.plus(1.0, &open));
+        let sum = many.fold(once(0, "b", Interval::around(400.0, 4.0)), |sum, open| sum.plus(1.0, &open));
         assert!(!sum.without_untold_trifles().figure().is_told(), "together they are no trifle");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::form::{As, Form, finite};
+use crate::form::{As, OpenFigure};
 use crate::mix::Sum;
 use crate::predict::{MixPrediction, PricedLine};
 use crate::statistics::Interval;
@@ -15,10 +15,10 @@ pub struct MixChange {
     /// The call, or the operation.
     pub what: String,
     /// Its cost in the second run over that in the first, at the same clock where both runs know theirs.
-    #[serde(with = "As::<ShareFigure>")]
+    #[serde(with = "As::<OpenFigure>")]
     pub ratio: Interval,
     /// The difference as a share of the time of the unit of work in the first run.
-    #[serde(with = "As::<ShareFigure>")]
+    #[serde(with = "As::<OpenFigure>")]
     pub share: Interval,
 }
 
@@ -29,26 +29,8 @@ pub struct MixChanges {
     /// Those that exceed their intervals, the largest first.
     pub lines: Vec<MixChange>,
     /// The difference of the whole, as a share.
-    #[serde(with = "As::<ShareFigure>")]
+    #[serde(with = "As::<OpenFigure>")]
     pub all: Interval,
-}
-
-/// A share with its interval.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct ShareFigure {
-    /// The figure.
-    value: f64,
-    /// Its lower end.
-    low: Option<f64>,
-    /// Its upper end.
-    high: Option<f64>,
-}
-
-impl Form<Interval> for ShareFigure {
-    fn of(it: &Interval) -> ShareFigure {
-        ShareFigure { value: it.value, low: finite(it.low), high: finite(it.high) }
-    }
 }
 
 /// Finds them in two predictions of one mix.
@@ -101,7 +83,7 @@ mod tests {
     fn line(call: &str, (place, times): (usize, f64), (price, half): (f64, f64), cycle_ns: f64) -> PricedLine {
         let term = Term { times, operation: format!("called.{call}"), at: Point::default() };
         let line = MixLine { term, family: "system calls".into(), note: Some(call.into()) };
-        let price = Interval { value: price, low: price - half, high: price + half };
+        let price = Interval::around(price, half);
         let each = Sum::once((place, call.into()), price, SharedErrors::default());
         let clock = Some(QuotedClock { cycle_ns, processor: "1/2/3".into() });
         PricedLine { line, by: None, each, busy: Some(1.0), doubts: Vec::new(), clock }

@@ -58,12 +58,7 @@ pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a 
 /// A baseline that has no interval is anything between nothing and twice its figure. It does not take the interval of what
 /// contains it.
 fn or_anything(part: Interval) -> Interval {
-    let most = 2.0 * part.value.abs();
-    if part.is_told() {
-        part
-    } else {
-        Interval { value: part.value, low: part.value - most / 2.0, high: part.value + most / 2.0 }
-    }
+    if part.is_told() { part } else { Interval::around(part.value, part.value.abs()) }
 }
 
 /// Subtracts the terms of all costs, innermost first, because a term's own net cost must be known before it is subtracted, and

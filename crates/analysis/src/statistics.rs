@@ -315,8 +315,7 @@ mod tests {
 
     #[test]
     fn a_difference_carries_both_intervals() {
-        let part = |value, half| Interval { value, low: value - half, high: value + half };
-        let net = weighted_sum(&[(1.0, part(10.0, 3.0)), (-2.0, part(1.0, 2.0))]);
+        let net = weighted_sum(&[(1.0, Interval::around(10.0, 3.0)), (-2.0, Interval::around(1.0, 2.0))]);
         assert_eq!(net, Interval { value: 8.0, low: 3.0, high: 13.0 });
         let skew = weighted_sum(&[(-1.0, Interval { value: 5.0, low: 4.0, high: 9.0 })]);
         assert_eq!(skew, Interval { value: -5.0, low: -9.0, high: -4.0 });
@@ -324,14 +323,14 @@ mod tests {
 
     #[test]
     fn a_ratio_carries_both_intervals() {
-        let part = |value, half| Interval { value, low: value - half, high: value + half };
-        let exact = ratio(part(10.0, 1.0), part(2.0, 0.0)).expect("told from zero");
+        let exact = ratio(Interval::around(10.0, 1.0), Interval::around(2.0, 0.0)).expect("told from zero");
         assert!((exact.low - 4.5).abs() < 1e-12 && (exact.high - 5.5).abs() < 1e-12 && exact.value == 5.0);
-        let both = ratio(part(10.0, 0.3), part(2.0, 0.08)).expect("told from zero");
+        let both = ratio(Interval::around(10.0, 0.3), Interval::around(2.0, 0.08)).expect("told from zero");
         // Relative half-widths of 3 and 4 % give about 5 %.
         assert!((both.high / 5.0 - 1.05).abs() < 2e-3 && (1.0 - both.low / 5.0 - 0.05).abs() < 2e-3, "{both:?}");
-        assert_eq!(ratio(part(10.0, 11.0), part(2.0, 0.1)), None);
-        let wide = ratio(part(10.0, 1.0), Interval { value: 2.0, low: 1.0, high: 9.0 }).expect("told from zero");
+        assert_eq!(ratio(Interval::around(10.0, 11.0), Interval::around(2.0, 0.1)), None);
+        let wide =
+            ratio(Interval::around(10.0, 1.0), Interval { value: 2.0, low: 1.0, high: 9.0 }).expect("told from zero");
         assert!(wide.low <= wide.value && wide.value <= wide.high, "{wide:?}");
     }
 

@@ -15,8 +15,13 @@ impl Interval {
     }
 
     /// A value that is exact.
-    pub fn exactly(value: f64) -> Interval {
+    pub const fn exactly(value: f64) -> Interval {
         Interval { value, low: value, high: value }
+    }
+
+    /// A value whose interval reaches equally far to both sides.
+    pub fn around(value: f64, half: f64) -> Interval {
+        Interval { value, low: value - half, high: value + half }
     }
 
     /// True if there is an interval. A single round gives none.
@@ -115,10 +120,6 @@ pub fn doubts_in<'a>(whole: &Interval, parts: impl IntoIterator<Item = (f64, Int
 mod tests {
     use super::*;
 
-    fn around(value: f64, half: f64) -> Interval {
-        Interval { value, low: value - half, high: value + half }
-    }
-
     fn cost(name: &str, doubts: Vec<Doubt>) -> Cost {
         let run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
         Cost { operation: name.into(), at: record::Point::default(), doubts, ..run.costs[0].clone() }
@@ -126,19 +127,19 @@ mod tests {
 
     #[test]
     fn a_sum_with_a_part_without_an_interval_has_none_and_is_a_number() {
-        let parts = [(2.0, around(3.0, 1.0)), (1.0, Interval::untold(4.0))];
+        let parts = [(2.0, Interval::around(3.0, 1.0)), (1.0, Interval::untold(4.0))];
         assert_eq!(sum(&parts), Interval::untold(10.0));
         // Zero times infinity is not a number.
-        assert_eq!(sum(&[(2.0, around(3.0, 1.0)), (0.0, Interval::untold(4.0))]), around(6.0, 2.0));
+        assert_eq!(sum(&[(2.0, Interval::around(3.0, 1.0)), (0.0, Interval::untold(4.0))]), Interval::around(6.0, 2.0));
         assert!(sum(&[]) == Interval::exactly(0.0) && sum(&[]).value.is_sign_positive());
         assert!(!sum(&parts).is_at_most() && Interval::untold(4.0).holds_zero());
     }
 
     #[test]
     fn a_ratio_without_an_interval_is_a_number_without_one() {
-        assert_eq!(quotient(Interval::untold(6.0), around(2.0, 0.1)), Some(Interval::untold(3.0)));
-        assert_eq!(quotient(around(2.0, 0.1), Interval::untold(-6.0)), None);
-        assert_eq!(quotient(Interval::untold(6.0), around(2.0, 3.0)), None, "it cannot be told from zero");
+        assert_eq!(quotient(Interval::untold(6.0), Interval::around(2.0, 0.1)), Some(Interval::untold(3.0)));
+        assert_eq!(quotient(Interval::around(2.0, 0.1), Interval::untold(-6.0)), None);
+        assert_eq!(quotient(Interval::untold(6.0), Interval::around(2.0, 3.0)), None, "it cannot be told from zero");
     }
 
     #[test]
@@ -146,13 +147,13 @@ mod tests {
         let wide = || vec![Doubt::Wide { half_width: 0.5, wanted: 0.01 }];
         let (large, small) = (cost("large", wide()), cost("small", wide()));
         let of = |half: f64| {
-            let parts = [(1.0, around(1000.0, 1.0), &large), (2.0, around(4.0, half), &small)];
+            let parts = [(1.0, Interval::around(1000.0, 1.0), &large), (2.0, Interval::around(4.0, half), &small)];
             let whole = sum(&parts.map(|(factor, part, _)| (factor, part)));
             doubts_in(&whole, parts).len()
         };
         assert_eq!(of(0.1), 1, "8 of 1008");
         assert_eq!(of(20.0), 2, "8 +- 40 of 1008 is most of what is not known of it");
-        let open = [(1.0, Interval::untold(1000.0), &large), (1.0, around(900.0, 1.0), &small)];
+        let open = [(1.0, Interval::untold(1000.0), &large), (1.0, Interval::around(900.0, 1.0), &small)];
         assert_eq!(doubts_in(&Interval::untold(1900.0), open).len(), 2);
     }
 

@@ -151,8 +151,7 @@ mod tests {
 
     #[test]
     fn a_ratio_has_the_decimals_that_it_carries() {
-        let reported =
-            |value: f64, half: f64| times_as_long(&Interval { value, low: value - half, high: value + half });
+        let reported = |value: f64, half: f64| times_as_long(&Interval::around(value, half));
         assert_eq!(reported(1.0512, 0.0123), "1.051 times as long (1.039 - 1.063)");
         assert_eq!(reported(1.05126, 0.0021), "1.0513 times as long (1.0492 - 1.0534)");
         assert_eq!(reported(2.44, 0.31), "2.44 times as long (2.13 - 2.75)");

@@ -159,7 +159,7 @@ fn a_part_that_is_undecided_is_told() {
 
 #[test]
 fn odd_points_give_no_answer_and_no_panic() {
-    let interval = |value: f64| Interval { value, low: value - 1.0, high: value + 1.0 };
+    let interval = |value: f64| Interval::around(value, 1.0);
     let odd = [f64::NAN, f64::INFINITY, 0.0, -5.0, 1e308, 5e-324, 3.0];
     assert_eq!(found(&[]), CrossoverAnswer::Undecided { cheaper: None });
     for &at in &odd {
@@ -172,7 +172,7 @@ fn odd_points_give_no_answer_and_no_panic() {
         }
     }
     // One end of an interval is open after a single round.
-    let open = Interval { value: 5.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
+    let open = Interval::untold(5.0);
     assert_eq!(found(&[CostsAt { at: 2.0, costs: [open, open] }; 3]), CrossoverAnswer::Undecided { cheaper: None });
     // A cost that cannot be told from zero is still less than one that can.
     let nothing = Interval { value: 0.1, low: -1.0, high: 1.0 };

@@ -28,10 +28,6 @@ fn run(costs: &[(&str, &str, f64, f64)]) -> Run {
     run
 }
 
-fn interval(value: f64, half: f64) -> Interval {
-    Interval { value, low: value - half, high: value + half }
-}
-
 #[test]
 fn routes_carry_the_interval_of_every_part() {
     let run = run(&[
@@ -43,11 +39,11 @@ fn routes_carry_the_interval_of_every_part() {
     ]);
     let derived = derive(&run);
     let [signal, switch, wake] = derived.as_slice() else { panic!("{derived:?}") };
-    assert_eq!(signal.routes[0].figure, Ok(interval(500.0, 5.0)));
+    assert_eq!(signal.routes[0].figure, Ok(Interval::around(500.0, 5.0)));
     assert_eq!(signal.routes[1].figure, Err(vec!["async.read.signal".into(), "async.read.posix".into()]));
     assert_eq!(signal.agreement, None);
     // (3000 - 2 x 400) / 2, and half of the root of 30^2 + 40^2.
-    assert_eq!(switch.routes[0].figure, Ok(interval(1100.0, 25.0)));
+    assert_eq!(switch.routes[0].figure, Ok(Interval::around(1100.0, 25.0)));
     assert_eq!(switch.routes[1].figure, Err(vec!["switch.yield".into(), "call.sched_yield".into()]));
     let agreement = switch.agreement.expect("two routes");
     assert!((agreement.ratio - 1100.0 / 1050.0).abs() < 1e-12 && !agreement.overlap);
@@ -67,7 +63,7 @@ fn a_refill_is_told_apart_from_its_switch_with_the_size_of_its_set() {
     // The sets that the run lacks are left out.
     let [refill] = refills.as_slice() else { panic!("{refills:?}") };
     assert_eq!(refill.name, "refill of half the second cache after a switch: 512 KiB");
-    assert_eq!(refill.routes[0].figure, Ok(interval(4000.0, 50.0)));
+    assert_eq!(refill.routes[0].figure, Ok(Interval::around(4000.0, 50.0)));
     assert_eq!(refill.routes[1].figure, Err(vec!["switch.thread@set=half-l2".into()]));
 }
 
@@ -78,17 +74,17 @@ fn waking_a_halted_cpu_is_told_apart_from_the_message() {
     let other = ("eventfd.roundtrip", "distance=other", 30_000.0, 3000.0);
     let waked = halting(&[other, ("eventfd.roundtrip", "distance=awake", 5000.0, 400.0)]).expect("both parts");
     let half = 0.5 * 3000.0_f64.hypot(400.0);
-    assert_eq!(waked.routes[1].figure, Ok(interval(12_500.0, half)));
+    assert_eq!(waked.routes[1].figure, Ok(Interval::around(12_500.0, half)));
     assert_eq!(halting(&[other]), None);
 }
 
 #[test]
 fn routes_that_cannot_be_told_from_zero_agree_in_nothing() {
-    let pair = |half| [interval(10.0, half), interval(11.0, 2.0)];
+    let pair = |half| [Interval::around(10.0, half), Interval::around(11.0, 2.0)];
     assert_eq!(agreement(&pair(1.0)), Some(Agreement { ratio: 1.1, overlap: true, agree: Answer::Inconclusive }));
     assert_eq!(agreement(&pair(10.0)), None);
     assert_eq!(agreement(&pair(1.0)[..1]), None);
-    assert_eq!(agreement(&[interval(-5.0, 1.0), interval(5.0, 1.0)]), None);
+    assert_eq!(agreement(&[Interval::around(-5.0, 1.0), Interval::around(5.0, 1.0)]), None);
 }
 
 #[test]
@@ -137,14 +133,14 @@ fn with(run: &mut Run, operation: &str, change: impl Fn(&mut Cost)) {
 #[test]
 fn routes_agree_disagree_or_cannot_be_told() {
     let agree = |one: (f64, f64), other: (f64, f64)| {
-        agreement(&[interval(one.0, one.1), interval(other.0, other.1)]).map(|it| it.agree)
+        agreement(&[Interval::around(one.0, one.1), Interval::around(other.0, other.1)]).map(|it| it.agree)
     };
     assert_eq!(agree((100.0, 1.0), (103.0, 1.0)), Some(Answer::Yes), "apart, but by 3 %");
     assert_eq!(agree((100.0, 1.0), (200.0, 10.0)), Some(Answer::No));
     assert_eq!(agree((100.0, 60.0), (200.0, 150.0)), Some(Answer::Inconclusive), "overlap is no evidence");
-    let untold = agreement(&[interval(100.0, 1.0), Interval::untold(100.0)]);
+    let untold = agreement(&[Interval::around(100.0, 1.0), Interval::untold(100.0)]);
     assert_eq!(untold, Some(Agreement { ratio: 1.0, overlap: false, agree: Answer::Inconclusive }));
-    let three = [interval(100.0, 1.0), interval(101.0, 60.0), interval(300.0, 3.0)];
+    let three = [Interval::around(100.0, 1.0), Interval::around(101.0, 60.0), Interval::around(300.0, 3.0)];
     assert_eq!(agreement(&three).map(|it| it.agree), Some(Answer::No), "two of them certainly differ");
 }
 
@@ -186,8 +182,8 @@ fn waiting_and_processor_time_have_intervals_of_their_own() {
     cost.wait_ns = Nanoseconds(100.0);
     let part = super::cost("read.x");
     // The rest of 1000 +- 50 has the same uncertainty.
-    assert_eq!(part.waiting().figure(cost), interval(100.0, 50.0));
-    assert_eq!(part.processor().figure(cost), interval(900.0, 45.0));
+    assert_eq!(part.waiting().figure(cost), Interval::around(100.0, 50.0));
+    assert_eq!(part.processor().figure(cost), Interval::around(900.0, 45.0));
     cost.wait_interval_ns = Some(Ends { low: 90.0, high: 130.0 });
     cost.cpu_interval_ns = Some(Ends { low: 890.0, high: 905.0 });
     assert_eq!(part.waiting().figure(cost), Interval { value: 100.0, low: 90.0, high: 130.0 });

@@ -65,7 +65,7 @@ impl Effect {
     pub fn ratio(&self) -> Interval {
         let value = f64::from(self.log).exp();
         if !self.error.is_finite() {
-            return Interval { value, low: f64::NEG_INFINITY, high: f64::INFINITY };
+            return Interval::untold(value);
         }
         let reach = student_quantile(0.975, self.freedom.max(1.0) as u32) * f64::from(self.error);
         Interval { value, low: value * (-reach).exp(), high: value * reach.exp() }

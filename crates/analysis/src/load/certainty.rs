@@ -8,7 +8,7 @@ use crate::statistics::{Interval, student_quantile};
 pub fn idle_interval(it: &Measured, kind: fn(&Idle) -> f64) -> Interval {
     let value = kind(&idle(it));
     let parts: Vec<f64> = it.parts.iter().map(|part| kind(&idle_of(it, part))).collect();
-    about(value, half(&parts))
+    Interval::around(value, half(&parts))
 }
 
 /// Processor time between two page faults while this many are eligible, in seconds, with its interval; `None` if none occurred.
@@ -19,7 +19,7 @@ pub fn between_faults(it: &Measured, eligible: usize) -> Option<Interval> {
     let parts: Vec<&Depth> = it.parts.iter().filter_map(|part| part.get(eligible)).collect();
     let each = whole.major_faults / parts.len().max(1) as f64;
     let residuals: Vec<f64> = parts.iter().map(|part| (part.busy_s - value * part.major_faults) / each).collect();
-    Some(about(value, half(&residuals)))
+    Some(Interval::around(value, half(&residuals)))
 }
 
 /// Half of the 95 % interval of the mean of these values.
@@ -31,10 +31,6 @@ fn half(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / count as f64;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
     student_quantile(0.975, count as u32 - 1) * (variance / count as f64).sqrt()
-}
-
-fn about(value: f64, half: f64) -> Interval {
-    Interval { value, low: value - half, high: value + half }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::measured::{Finished, Measured, Outcome};
-use crate::form::{As, Form, finite};
+use crate::form::{As, Form, OpenFigure};
 use crate::statistics::{Interval, quantile, sorted, student_quantile};
 use crate::tails::ranks;
 
@@ -19,7 +19,7 @@ pub struct Response {
     /// Those that failed, were killed or hung: they count in `count` and nowhere else.
     pub failed: usize,
     /// Mean response time in seconds, with its interval; null for none.
-    #[serde(rename = "mean_s", with = "As::<Option<Ends>>")]
+    #[serde(rename = "mean_s", with = "As::<Option<OpenFigure>>")]
     pub mean: Option<Interval>,
     /// Response times in seconds at [`SHARES`]; without an interval's width where too few support one.
     #[serde(with = "As::<Vec<ResponsePercentile>>")]
@@ -36,18 +36,6 @@ pub struct Response {
     pub major_faults: f64,
 }
 
-/// A figure with its 95 % interval, without ends where too few values support one.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Ends {
-    /// The figure.
-    value: f64,
-    /// Lower end.
-    low: Option<f64>,
-    /// Upper end.
-    high: Option<f64>,
-}
-
 /// A percentile of the response times.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -55,13 +43,7 @@ struct ResponsePercentile {
     /// From 0 to 1.
     share: f64,
     /// In seconds; null for no interaction.
-    response_s: Option<Ends>,
-}
-
-impl Form<Interval> for Ends {
-    fn of(it: &Interval) -> Ends {
-        Ends { value: it.value, low: it.high.is_finite().then_some(it.low), high: finite(it.high) }
-    }
+    response_s: Option<OpenFigure>,
 }
 
 impl Form<[Option<Interval>; 4]> for Vec<ResponsePercentile> {

@@ -91,8 +91,8 @@ impl Form<Interval> for MissRate {
 pub const VAX: Demand = Demand {
     bytes: 11.0,
     line: 8.0,
-    latency: exactly(1200.0),
-    maximum: exactly(6.7e-3),
+    latency: Interval::exactly(1200.0),
+    maximum: Interval::exactly(6.7e-3),
     together: None,
     level: String::new(),
     doubts: Vec::new(),
@@ -107,10 +107,6 @@ pub const VAX_RATE: (f64, f64) = (1.2e-3, 0.75e-3);
 /// The numbers of instructions per cycle for which limits are shown: dependent ones, usual programs, the best of a few
 /// machines.
 const PER_CYCLE: [f64; 3] = [1.0, 2.0, 4.0];
-
-const fn exactly(value: f64) -> Interval {
-    Interval { value, low: value, high: value }
-}
 
 impl Demand {
     /// The values of the run's largest working sets, and the paper's bytes per instruction. `None` if the run lacks
@@ -221,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_where_both_sides_are_equal() {
-        let demand = Demand { together: Some(SharedRate { cpus: 2, rate: exactly(10e-3) }), ..VAX };
+        let demand = Demand { together: Some(SharedRate { cpus: 2, rate: Interval::exactly(10e-3) }), ..VAX };
         let limit = demand.limit(1.0, 1.2e-3);
         assert!((demand.asked(limit.rate, limit.by_bandwidth.value) - demand.maximum.value).abs() < 1e-12);
         let together = limit.by_bandwidth_together.expect("two CPUs").value;

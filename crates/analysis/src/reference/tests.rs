@@ -235,7 +235,7 @@ fn cheaper_costs_are_good_news_and_only_counted() {
 
 #[test]
 fn a_ratio_has_the_digits_that_its_interval_carries() {
-    let text = |value: f64, half: f64| held::rounded(Interval { value, low: value - half, high: value + half });
+    let text = |value: f64, half: f64| held::rounded(Interval::around(value, half));
     assert_eq!([text(1.843, 0.004), text(1.843, 0.2), text(7.3, 1.0), text(55.4, 0.1)], ["1.84", "1.8", "7", "55.4"]);
     let one = cost("a", &[], 300.0, 0.3);
     let wide = run("mine", vec![cost("a", &[], 100.0, 0.3)]);

@@ -28,17 +28,13 @@ fn sequence() -> Mix {
     Mix::from_toml(include_str!("../../../../mixes/call-save-return.toml")).expect("a mix")
 }
 
-fn exactly(value: f64) -> Interval {
-    Interval { value, low: value, high: value }
-}
-
 #[test]
 fn the_call_save_return_sequence_of_the_memo() {
     let [old, new] = multics();
     let [mut old, mut new] = [priced(&sequence(), &old, 0), priced(&sequence(), &new, 1)];
     // 12 x 2870 + 13 x 5320 + 14 x 2970 + 12 x 1920, and the same with the prices of the 6180.
     assert!(close(total(&old), 168_220.0) && close(total(&new), 96_294.0), "{} {}", total(&old), total(&new));
-    (old.measured, new.measured) = (Some(exactly(170e3)), Some(exactly(110e3)));
+    (old.measured, new.measured) = (Some(Interval::exactly(170e3)), Some(Interval::exactly(110e3)));
     assert!(close(new.residual().expect("measured").value, 13_706.0));
     let Factors { families, predicted, measured, unexplained } = factors(&old, &new).expect("factors");
     let product: f64 = families.iter().map(|family| family.factor.value).product();
@@ -53,7 +49,7 @@ fn the_call_save_return_sequence_of_the_memo() {
 #[test]
 fn a_buffer_memory_of_70_ns_as_the_memo_reckons_it() {
     let [_, new] = multics();
-    let before = MixPrediction { measured: Some(exactly(110e3)), ..priced(&sequence(), &new, 0) };
+    let before = MixPrediction { measured: Some(Interval::exactly(110e3)), ..priced(&sequence(), &new, 0) };
     // Each inhibited overlap saves 590 ns, and each indirect address, of two memory cycles, twice as much.
     let saves = [("stpbp", -590.0), ("eapbp", -590.0), ("eapbp*", -3.0 * 590.0)];
     let supposed =

@@ -85,6 +85,6 @@ pub(super) fn is_called(named: &Named, name: &str) -> bool {
 /// A time above zero. Its interval is what rounding to the given digits leaves open.
 pub(super) fn figure(text: &str) -> Option<Interval> {
     let (time, open) = time_of(text)?;
-    let whole = Interval { value: time.0, low: time.0 - open.0, high: time.0 + open.0 };
+    let whole = Interval::around(time.0, open.0);
     (time.0 > 0.0).then_some(whole)
 }

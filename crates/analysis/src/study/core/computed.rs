@@ -65,7 +65,7 @@ pub(super) fn costs(paper: &Paper) -> Vec<Cost> {
 
 /// A whole percentage, as exact as its digits.
 fn percent(value: f64) -> Interval {
-    Interval { value, low: value - 0.5, high: value + 0.5 }
+    Interval::around(value, 0.5)
 }
 
 /// Processor time of the whole script for the page faults that more memory saved, in ns.

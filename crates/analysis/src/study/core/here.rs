@@ -124,7 +124,7 @@ fn measured(it: &Measured, forecasts: &Forecasts) -> Vec<(Part, Interval)> {
     let batches = response(&it.finished).mean;
     found.extend(mean(|it| it.response_s, SECOND).zip(batches).map(|(mean, batches)| {
         let half = mean.value * batches.half() / batches.value;
-        (RESPONSE, Interval { value: mean.value, low: mean.value - half, high: mean.value + half })
+        (RESPONSE, Interval::around(mean.value, half))
     }));
     for (depth, part) in (1..).zip(BETWEEN) {
         found.extend(between_faults(it, depth).map(|figure| (part, figure.times(SECOND))));
@@ -149,11 +149,7 @@ fn whole(costs: &[Cost], forecasts: &Forecasts) -> Vec<Cost> {
         let half = before.half().hypot(after.half());
         let saved = (before.value - after.value) / MS * handling * SECOND;
         let half = half / MS * handling * SECOND;
-        found.push(made(
-            &EXPLAINED,
-            Point::default(),
-            Interval { value: saved, low: saved - half, high: saved + half },
-        ));
+        found.push(made(&EXPLAINED, Point::default(), Interval::around(saved, half)));
     }
     if let Some((model, real)) = of(IDLE[0], more, "model").zip(of(IDLE[0], more, "measured")) {
         let miss = (model.value - real.value).abs();

@@ -62,7 +62,7 @@ pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
 fn there(paper: &Paper) -> Vec<Vec<Cell>> {
     let sequence = paper.cost("multics-6180/multics.call");
     let access = paper.cost(ACCESS);
-    let buffer = Interval { value: BUFFER, low: BUFFER, high: BUFFER };
+    let buffer = Interval::exactly(BUFFER);
     let saved = access.map(|access| sum(&[(REFERENCES, access), (-REFERENCES, buffer)]));
     let with = sequence.zip(saved).map(|(sequence, saved)| sum(&[(1.0, sequence), (-1.0, saved)]));
     let known = |figure: Option<Interval>| figure.ok_or_else(String::new);
