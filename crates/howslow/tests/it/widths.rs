@@ -126,6 +126,7 @@ fn colours_follow_the_option_the_environment_and_the_terminal() {
     assert!(is_coloured(&mut command(&data, &["list", "pipe", "--color", "always"])));
     assert!(is_coloured(&mut command(&data, &["--color=always", "list", "pipe"])));
     assert!(is_coloured(command(&data, &["list", "pipe"]).env("CLICOLOR_FORCE", "1")));
+    assert!(!is_coloured(command(&data, &["list", "pipe"]).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1")));
     for (words, name, value) in [
         (&["list", "pipe", "--color", "never"][..], "TERM", "xterm"),
         (&["list", "pipe"], "NO_COLOR", "1"),
