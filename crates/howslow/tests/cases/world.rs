@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use record::{Cost, Doubt, Nanoseconds, Point, Run, Skip, Term};
 use tempfile::TempDir;
@@ -19,6 +20,7 @@ const EXAMPLE: &str = include_str!("../../../record/tests/data/example-run.json"
 ///   costs, one of them skipped; `parts.json`, where two costs name their parts, one of which is lacking
 /// - `kin`, a store of four runs of one build, the third on another kernel; `levels.json` and `levels-after.json`, where `syscall.read`
 ///   is at either of two levels for other shares of the time; `upper.json`, where it is at the upper one alone
+/// - `sleepy.json`, the costs of the reference `zen-4-kvm`, on a guest that wakes every task on another CPU seven times as slowly
 /// - mixes, models, bills and results of other programs
 pub fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
@@ -60,6 +62,7 @@ pub fn folder() -> TempDir {
             };
         }
     });
+    fs::write(path.join("sleepy.json"), &*SLEEPY).expect("written");
     (1..5).for_each(|number| kin(path, number));
     for (name, changes) in [("levels", 0..10), ("levels-after", 6..11), ("upper", 10..11)] {
         keep(path, &format!("{name}.json"), name, |run| with_levels(run, changes));
@@ -125,6 +128,18 @@ fn lacking(run: &mut Run) {
     run.skipped.push(skip("syscall.read", "seccomp refuses it"));
 }
 
+static SLEEPY: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut run = store::Store::open_any("zen-4-kvm").expect("a reference");
+    run.origin = record::Origin::Measured;
+    run.id = "20261122-203855-rncs".into();
+    run.settings.patterns.clear();
+    run.machine.host = Some("web07".into());
+    run.machine.kernel.release = "6.18.44-web07.example.net".into();
+    (run.machine.kernel.command_line, run.machine.kernel.idle) = (None, None);
+    run.costs.iter_mut().filter(|cost| cost.at.word("distance") == Some("other")).for_each(|cost| scale(cost, 7.0));
+    serde_json::to_vec(&run).expect("JSON")
+});
+
 /// A run of one cost, with four rounds of its own.
 fn kin(folder: &Path, number: u64) {
     let id = format!("2026020{number}-000000-kinn");
@@ -182,7 +197,7 @@ fn night(folder: &Path, number: usize) {
 
 fn node(folder: &Path, node: usize, number: usize) {
     keep(folder, &format!("fleet/n{node:02}.r{number}.json"), &format!("run-{node:02}-{number}"), |run| {
-        run.machine.host = Some(format!("n{node}"));
+        run.machine.host = Some(format!("n{node:02}"));
         let meltdown = if node == 4 { "Mitigation: PTI" } else { "Not affected" };
         run.machine.kernel.mitigations.insert("meltdown".into(), meltdown.into());
         let mut random = fastrand::Rng::with_seed((node * 10 + number) as u64);

@@ -2,12 +2,11 @@
 
 use std::sync::Mutex;
 
-use crate::fleet_show::documents;
 use crate::help::every_verb;
-use crate::looking_back::nights;
 use crate::support::howslow;
 use crate::terminal::emulator::{Behaviour, Terminal, ended};
 use crate::widths::{PAGES, command, data, widest};
+use crate::world;
 
 /// A terminal that only prints gets neither colours nor a progress bar that is drawn over.
 #[test]
@@ -91,14 +90,12 @@ fn a_new_verb_has_a_case() {
 #[test]
 fn what_measures_computes_or_refuses_fits_too() {
     let data = data();
-    nights(&data, 6);
-    howslow(&data).args(["history", "--take-in"]).arg(data.path().join("nights")).assert().success();
-    std::fs::create_dir(data.path().join("nodes")).expect("a folder");
-    documents(&data.path().join("nodes"), 6);
+    let world = world::folder();
+    howslow(&data).args(["history", "--take-in"]).arg(world.path().join("nights")).assert().success();
+    for (from, to) in [("fleet", "nodes"), ("hyperfine.json", "HYPERFINE")] {
+        std::fs::rename(world.path().join(from), data.path().join(to)).expect("moved");
+    }
     std::fs::write(data.path().join("FILE"), vec![7; 4 << 20]).expect("written");
-    let hyperfine = r#"{"results":[{"command":"sleep 0.1","mean":0.1,"stddev":0.001,"median":0.1,"user":0.0,"system":0.0,
-        "min":0.099,"max":0.102,"times":[0.1,0.099,0.102],"exit_codes":[0,0,0]}]}"#;
-    std::fs::write(data.path().join("HYPERFINE"), hyperfine).expect("written");
     // Several at a time: most of them wait for something.
     let cases = SHORT.iter().enumerate().flat_map(|(place, words)| {
         let widths: &[u16] = if MEASURED.contains(&place) { &[60] } else { &[60, 80, 120] };

@@ -7,8 +7,8 @@ use record::steers_terminal;
 use tempfile::TempDir;
 
 use crate::help::every_verb;
-use crate::looking_back::nights;
 use crate::support::{EXAMPLE, REPLAY, folder, howslow};
+use crate::world;
 
 /// A title, a cleared screen, an 8-bit colour, reordered text, a return, a backspace.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\r\u{8}x";
@@ -31,7 +31,10 @@ fn printed(data: &TempDir, store: &Path, words: &[&str]) -> Option<String> {
 /// A store in which each text of each row ends in hostile characters.
 fn database(data: &TempDir) -> PathBuf {
     let file = data.path().join("team.sqlite");
-    howslow(data).env("HOWSLOW_STORE", &file).args(["history", "--take-in"]).arg(nights(data, 6)).assert().success();
+    let nights = world::folder();
+    let mut taken = howslow(data);
+    taken.env("HOWSLOW_STORE", &file).current_dir(nights.path()).args(["history", "--take-in", "nights"]);
+    taken.assert().success();
     let connection = rusqlite::Connection::open(&file).expect("a database");
     let columns = "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c \
         WHERE m.type = 'table' AND c.type = 'TEXT' AND m.name NOT LIKE 'refinery%' AND m.name <> 'step'";
@@ -51,11 +54,23 @@ fn database(data: &TempDir) -> PathBuf {
 fn files(data: &TempDir) -> Vec<String> {
     let quoted = serde_json::to_string(HOSTILE).expect("JSON");
     let inner = quoted.trim_matches('"');
-    let run = EXAMPLE.replace("Intel(R) Xeon(R)", inner).replace("6.18.44", inner).replace("syscall.getppid", inner);
+    let mut run = EXAMPLE.replace("\"size\": 512", &format!("{quoted}: 512"));
+    for text in [
+        "Intel(R) Xeon(R)",
+        "6.18.44",
+        "syscall.getppid",
+        "transparent huge pages are off",
+        "spectre_v1",
+        "system calls",
+    ] {
+        run = run.replace(text, inner);
+    }
+    let schema = format!(r#"{{"schema": "howslow-run/{inner}"}}"#);
     let toml = format!("name = {quoted}\nunit = {quoted}\n[[operation]]\noperation = {quoted}\ntimes = 2\n");
     let tool = format!(r#"{{"results":[{{"command":{quoted},"mean":0.1,"median":0.1,"times":[0.1,0.2]}}]}}"#);
     let bill = format!(r#"{{"seen":{{"what":{quoted}}},"rows":[{{"what":{quoted},"count":1}}]}}"#);
-    let texts = [("run.json", run), ("mix.toml", toml), ("tool.json", tool), ("bill.json", bill)];
+    let texts =
+        [("run.json", run), ("mix.toml", toml), ("tool.json", tool), ("bill.json", bill), ("schema.json", schema)];
     let texts = texts.map(|(end, text)| (format!("a\u{1b}[2J\u{9b}1m{end}"), text));
     std::fs::create_dir(data.path().join("nodes\u{1b}[2J")).expect("a folder");
     std::fs::write(data.path().join("nodes\u{1b}[2J/n\u{7}.json"), &texts[0].1).expect("written");

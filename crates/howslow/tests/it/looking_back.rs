@@ -5,36 +5,8 @@ use std::fs;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use record::Nanoseconds;
-use tempfile::TempDir;
 
 use crate::support::{EXAMPLE, REPLAY, folder, howslow};
-
-/// Nine runs a day apart that scatter by 0.2 %. From `from` on, a system call takes 1.1 times as long under another kernel.
-pub fn nights(data: &TempDir, from: usize) -> std::path::PathBuf {
-    let folder = data.path().join("nights");
-    fs::create_dir_all(&folder).expect("a folder");
-    for night in 1..10 {
-        let mut run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
-        (run.id, run.started) = (format!("2026010{night}-000000-aaaa"), format!("2026-01-0{night}T00:00:00Z"));
-        run.machine.host = Some("ci".into());
-        let changed = night >= from;
-        if changed {
-            run.machine.kernel.release = "6.19.0".into();
-        }
-        for (place, cost) in run.costs.iter_mut().enumerate() {
-            let scatter = 1.0 + 0.001 * ((night * 7 + place * 3) % 5) as f64 - 0.002;
-            let factor = if changed && cost.operation == "syscall.getppid" { 1.1 * scatter } else { scatter };
-            let net = &mut cost.net_ns;
-            for figure in [&mut net.quiet, &mut net.typical, &mut net.low, &mut net.high] {
-                *figure = Nanoseconds(figure.0 * factor);
-            }
-            cost.cycles *= factor;
-        }
-        let text = serde_json::to_vec(&run).expect("JSON");
-        fs::write(folder.join(format!("{night}.json")), text).expect("written");
-    }
-    folder
-}
 
 /// What changes at the nights 6, 11, 16 and 21, by the field that is named.
 const CHANGES: [(usize, &str); 4] = [
@@ -108,30 +80,4 @@ fn an_address_that_is_none_and_one_of_no_server_are_told_without_their_password(
     let waiting = fs::read_dir(data.path().join("waiting")).expect("a folder").flatten().next().expect("a store");
     let file = fs::read_dir(waiting.path()).expect("a folder").flatten().next().expect("a run");
     assert!(!fs::read_to_string(file.path()).expect("text").contains("s3cr3t"));
-}
-
-#[test]
-fn labels_with_odd_characters_are_refused_and_those_in_files_print_nothing_odd() {
-    let data = folder();
-    for label in ["", "a b", "-x", "x\ty", "a/b", "\u{1b}[31m", "before.json", "pdp-11-24", "label:x", &"x".repeat(300)]
-    {
-        let run = howslow(&data).args(["run", "loop.empty", &format!("--label={label}")]).args(REPLAY).assert().code(2);
-        let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-        assert!(told.contains("label") && !told.contains('\u{1b}'), "{label:?}: {told:?}");
-    }
-    assert!(!data.path().join("runs").exists(), "nothing was measured");
-    let mut run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
-    for (number, label) in ["\u{1b}[31m,evil\n", "früh-1"].into_iter().enumerate() {
-        run.id = format!("2026010{number}-000000-aaaa");
-        run.settings.label = Some(label.into());
-        let path = data.path().join(format!("{number}.json"));
-        fs::write(&path, serde_json::to_vec(&run).expect("JSON")).expect("written");
-        howslow(&data).args(["history", "--take-in"]).arg(&path).assert().success();
-    }
-    for arguments in [&["history"][..], &["history", "--csv"], &["history", "--json"]] {
-        let shown = howslow(&data).args(arguments).assert().success();
-        let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
-        assert!(!shown.contains('\u{1b}') && shown.contains("früh-1"), "{arguments:?}: {shown:?}");
-    }
-    howslow(&data).args(["show", "früh-1"]).assert().success();
 }

@@ -51,3 +51,5 @@ mod top;
 mod two_systems;
 mod uncertain;
 mod widths;
+#[path = "../cases/world.rs"]
+mod world;

@@ -91,17 +91,6 @@ fn several_runs_documents_and_faults() {
     assert!(left.iter().all(|name| !name.contains("full.html") && !name.ends_with(".part")), "{left:?}");
 }
 
-#[test]
-fn a_folder_of_nodes_is_a_fleet() {
-    let data = folder();
-    std::fs::create_dir(data.path().join("nodes")).expect("a folder");
-    crate::fleet_show::documents(&data.path().join("nodes"), 6);
-    let page = data.path().join("fleet.html");
-    howslow(&data).arg("report").arg(data.path().join("nodes")).arg("-o").arg(&page).assert().success();
-    let text = read(&page);
-    assert!(text.contains("<h2>Fleet</h2>") && text.contains("class=\"heat\"") && text.contains(">node 1"), "{text}");
-}
-
 /// Written by `howslow report --gallery docs/gallery --force`.
 #[test]
 fn the_gallery_is_that_of_the_reference_machines() {
