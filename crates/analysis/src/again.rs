@@ -70,6 +70,7 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
         all.started = run.started.clone().min(all.started);
         all.finished = run.finished.clone().max(all.finished);
     }
+    all.noise.others = runs.iter().map(|run| run.noise.others).sum::<f64>() / runs.len() as f64;
     all.settings.budget_s = runs.iter().map(|run| run.settings.budget_s).sum();
     let mut more: HashMap<String, Vec<Round>> = HashMap::new();
     let mut known: HashMap<String, Prior> = HashMap::new();

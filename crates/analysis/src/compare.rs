@@ -3,8 +3,8 @@
 
 mod clocks;
 mod comparison;
+pub mod conditions;
 mod differences;
-pub mod drift;
 mod families;
 mod figure;
 mod gate;
@@ -20,6 +20,7 @@ use record::{Cost, CountedIn, Run};
 
 pub use clocks::Clocks;
 pub use comparison::{Comparison, ComparisonRow, Only, Versioned};
+pub use conditions::Conditions;
 pub use differences::{DifferingFact, differences};
 pub use families::{FamilyRatio, Mean, families, overall};
 pub use figure::ComparedFigure;
@@ -81,19 +82,19 @@ impl<'a> Comparison<'a> {
         how: &CompareOptions,
     ) -> (Vec<Option<(&'a Cost, Against)>>, Joint) {
         let (base, other) = (&self.runs[0], &self.runs[place]);
-        let seconds_apart = drift::seconds_apart(base, other);
+        let conditions = Conditions::between(base, other);
         let costs = pairs.iter().map(|&(one, two)| (&base.costs[one], &other.costs[two]));
         let judged: Vec<_> = costs
             .map(|(one, two)| {
                 let unit = unit_of(self.unit, one);
                 let clocks = self.clocks.as_ref().filter(|_| unit == CountedIn::Cycles);
-                let apart = clocks.map_or(0.0, Clocks::apart).hypot(drift::reach(one, seconds_apart));
+                let apart = clocks.map_or(0.0, Clocks::apart).hypot(conditions.reach([one, two]));
                 let figures = levels::figures(one, two, [self.figure(0, one, unit), self.figure(place, two, unit)]);
-                verdict::CostPair::of(figures, [(base, one), (other, two)], apart)
+                verdict::CostPair::of(figures, [(base, one), (other, two)], (apart, conditions))
             })
             .collect();
         let together = judged.iter().filter(|pair| pair.chance.is_some()).count();
-        let joint = Joint { threshold: how.threshold, margin: how.margin, judged: together, seconds_apart };
+        let joint = Joint { threshold: how.threshold, margin: how.margin, judged: together, conditions };
         let mut column: Vec<Option<(&Cost, Against)>> = vec![None; base.costs.len()];
         for (&(one, two), against) in pairs.iter().zip(verdict::judge(&judged, &joint)) {
             column[one] = Some((&other.costs[two], against));

@@ -65,8 +65,8 @@ pub(crate) fn of_rounds(figures: &[QuietRound], clocking: Clocking, prior: &Prio
 fn between_runs(figures: &[QuietRound], clocking: Clocking, prior: &Prior) -> f64 {
     /// By which share of the scatter of rounds runs differ, and at most by how much: what does not follow the clock keeps a level for
     /// a whole run.
-    const CORE: (f64, f64) = (0.5, 0.1);
-    const MEMORY: (f64, f64) = (0.8, 1.0);
+    const CORE: (f64, f64) = (0.8, 0.1);
+    const MEMORY: (f64, f64) = (1.2, 1.0);
     /// A round that weighs less was hardly undisturbed.
     const LEAST: f64 = 1.0;
     let rounds = figures.iter().map(|round| (round.figure.ln(), round.trust()));

@@ -20,7 +20,7 @@ use crate::replay::Rounds;
 use crate::round::RoundRequest;
 use crate::signals::{Ended, Signals};
 use crate::tails::TailPlan;
-use share::{Candidate, next_pass};
+use share::{Candidate, in_company, next_pass};
 
 /// Rounds of each item that take batches whatever the cores are doing. Every other round does so, starting with the
 /// first, so that they are spread over the whole run. Only they give the typical figure, and this many give it an
@@ -143,9 +143,9 @@ impl Schedule<'_> {
         let within_share = |entry: &ItemProgress| {
             entry.rounds.len() < ENOUGH_ROUNDS || entry.spent.as_secs_f64() < MOST_SHARES * share
         };
-        let wants = |entry: &ItemProgress| entry.alive() && within_share(entry) && self.helps(entry);
-        let indices = (0..self.entries.len()).filter(|&index| self.rounds.has_more(index));
-        let wanting: Vec<usize> = indices.filter(|&index| wants(&self.entries[index])).collect();
+        let may = |entry: &ItemProgress| entry.alive() && within_share(entry);
+        let possible = (0..self.entries.len()).filter(|&at| self.rounds.has_more(at) && may(&self.entries[at]));
+        let (wanting, others): (Vec<usize>, Vec<usize>) = possible.partition(|&at| self.helps(&self.entries[at]));
         if pass == 0 {
             return wanting;
         }
@@ -154,7 +154,8 @@ impl Schedule<'_> {
             Candidate { entry, rounds: progress.rounds.len(), spent: progress.spent.as_secs_f64() }
         };
         let candidates: Vec<Candidate> = wanting.iter().map(candidate).collect();
-        next_pass(&candidates, (PASSES - f64::from(pass)).max(1.0), self.left(), share)
+        let pass = next_pass(&candidates, (PASSES - f64::from(pass)).max(1.0), self.left(), share);
+        in_company(pass, others.iter().map(candidate).collect())
     }
 
     /// True if more rounds would make an item's figure as precise as asked, or give the typical figure.

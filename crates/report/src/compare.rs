@@ -11,7 +11,7 @@ pub(crate) mod rows;
 pub(crate) mod verdicts;
 mod view;
 
-use analysis::compare::{Comparison, DifferingFact, Joint, drift};
+use analysis::compare::{Comparison, Conditions, DifferingFact, Joint, conditions};
 use record::units::{counted, percent};
 
 use crate::text::Style;
@@ -50,8 +50,8 @@ fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Str
     for (column, joint) in it.noise.iter().enumerate() {
         let of = if it.noise.len() == 1 { String::new() } else { format!("{}: ", view.label(column + 1)) };
         text += &(style.dim(&style.paragraph("", &format!("{of}{}", change(it, column, joint)))) + "\n");
-        if let Some(drifted) = drifted(joint) {
-            text += &(style.dim(&style.paragraph("", &format!("{of}{drifted}"))) + "\n");
+        for note in [drifted(joint.conditions), loaded(joint.conditions)].into_iter().flatten() {
+            text += &(style.dim(&style.paragraph("", &format!("{of}{note}"))) + "\n");
         }
     }
     if view.shown != Shown::All {
@@ -77,20 +77,31 @@ fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Str
 }
 
 /// What costs may have drifted by from one run to the other; `None` if that is little.
-fn drifted(joint: &Joint) -> Option<String> {
+fn drifted(it: Conditions) -> Option<String> {
     /// Less does not hide a change of a few percent.
     const LEAST: f64 = 0.02;
-    let share = drift::share(joint.seconds_apart);
+    let share = it.share();
     let apart = match share {
         1.0 => "half an hour or more".to_string(),
-        _ => counted((joint.seconds_apart / 60.0).round() as u64, "minute"),
+        _ => counted((it.seconds_apart / 60.0).round() as u64, "minute"),
     };
-    (share * drift::MEMORY >= LEAST).then(|| {
+    (share * conditions::MEMORY >= LEAST).then(|| {
         format!(
             "taken {apart} apart: memory beyond the caches may have drifted by {}, page faults and processes by {}, and a change \
              must exceed that too; runs taken in turn differ by less (compare A1 A2 -- B1 B2)",
-            percent(share * drift::MEMORY),
-            percent(share * drift::PAGES)
+            percent(share * conditions::MEMORY),
+            percent(share * conditions::PAGES)
+        )
+    })
+}
+
+/// What the runs cannot be compared in because of what else ran; `None` if that was alike.
+fn loaded(it: Conditions) -> Option<String> {
+    it.loads_differ().then(|| {
+        format!(
+            "other programs took {} more of the CPUs in one run than in the other: waiting for a second CPU, or for a device, took as long \
+             as they let it, so no change of that is reported",
+            percent(it.loads_apart)
         )
     })
 }

@@ -1,8 +1,9 @@
 //! The core clocks of runs beside each other. Their ratio is separate, so that a faster clock is never reported as
 //! cheaper work.
 
-use record::{CountedIn, Run};
+use record::{Cost, CountedIn, Run};
 
+use super::grounds::rounds_behind;
 use crate::reading::{CALIBRATION, add, clock_ratio};
 
 /// Two clocks further apart than this are of different kinds. An emulator's clock says nothing about a core.
@@ -50,17 +51,28 @@ impl Clocks {
 fn cycle_by_add(run: &Run) -> Option<f64> {
     let add = add(run)?;
     let cycles = add.gross_ns.get(add.headline).0 * add.cycles / add.quoted().0;
-    is_explained(cycles).then_some(run.noise.cycle_ns * cycles)
+    is_explained(cycles, is_sure(run)).then_some(run.noise.cycle_ns * cycles)
 }
 
 /// How many times as long a cycle of the second run is, by what an add took; `None` if their clocks do not explain it.
 fn explained(base: &Run, other: &Run) -> Option<f64> {
     let ratio = clock_ratio(base, other)?;
-    is_explained(ratio * base.noise.cycle_ns / other.noise.cycle_ns).then_some(ratio)
+    let apart = ratio * base.noise.cycle_ns / other.noise.cycle_ns;
+    is_explained(apart, is_sure(base) && is_sure(other)).then_some(ratio)
 }
 
-fn is_explained(ratio: f64) -> bool {
-    (ratio - 1.0).abs() < 0.03
+/// True if rounds agree on what an add took. A run that disagrees with it has miscounted its cycles: the checks beside a neighbour were
+/// slow, and the long chains that they are held against were not.
+fn is_sure(run: &Run) -> bool {
+    const LEAST_ROUNDS: usize = 3;
+    let narrow = |add: &Cost| (add.gross_ns.high.0 / add.gross_ns.low.0).ln() / 2.0 < CALIBRATION;
+    add(run).is_some_and(|add| rounds_behind(add) >= LEAST_ROUNDS && narrow(add))
+}
+
+/// True if clocks that differ by this much more than adds show may be those of one processor. A run whose rounds agree on the add has
+/// miscounted by up to 10 %.
+fn is_explained(ratio: f64, sure: bool) -> bool {
+    (ratio - 1.0).abs() < if sure { 0.2 } else { 0.03 }
 }
 
 /// True if cycles of two runs mean the same: both are measured, on processors of one signature, at clocks that one

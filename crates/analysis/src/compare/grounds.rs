@@ -27,6 +27,8 @@ pub(super) enum Grounds {
     FewRounds,
     /// Both show the same layouts.
     SameLayouts,
+    /// Other programs took another share of the CPUs, and the cost depends on it.
+    OtherLoad,
 }
 
 impl Grounds {

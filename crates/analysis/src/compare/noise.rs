@@ -1,5 +1,7 @@
 //! What a difference must exceed.
 
+use super::conditions::Conditions;
+
 /// What a difference between two runs must exceed, as shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Joint {
@@ -9,8 +11,8 @@ pub struct Joint {
     pub margin: f64,
     /// Costs that are judged together.
     pub judged: usize,
-    /// The seconds between the two runs, in which memory may have drifted.
-    pub seconds_apart: f64,
+    /// What differed between the two runs besides their costs.
+    pub conditions: Conditions,
 }
 
 impl Joint {

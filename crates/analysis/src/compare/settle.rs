@@ -70,8 +70,8 @@ fn needed(ratio: Interval, sides: [(&Run, &Cost); 2], joint: &Joint) -> Option<u
     let wanted_changed = if apart > joint.threshold.ln_1p() { apart / joint.reaches() } else { 0.0 };
     let [base, other] = sides.map(|(run, cost)| Some((log_half(cost), shrunk(run, cost)?)));
     let ((base, base_parts), (other, other_parts)) = (base?, other?);
-    // Longer runs shrink no drift.
-    let drift = super::drift::reach(sides[0].1, joint.seconds_apart);
+    // Longer runs make conditions no more alike.
+    let drift = joint.conditions.reach(sides.map(|(_, cost)| cost));
     let is_enough = |place: &usize| {
         let reach = (base * base_parts[*place]).hypot(other * other_parts[*place]);
         reach <= wanted_same || reach.hypot(drift) <= wanted_changed

@@ -107,6 +107,13 @@ fn cycles_are_those_of_an_add_and_not_of_a_clock_read_wrongly() {
     // A clock that is slower takes more time and no more cycles.
     let (value, _) = ratio(&[clocked(1.0, 1.0, true), clocked(1.05, 1.05, true)]);
     assert!((value - 1.0).abs() < 1e-9, "{value}");
+    // Nor are cycles that one run counted wrongly, if all rounds of the add agree.
+    let (value, verdict) = ratio(&[clocked(1.0, 1.0, true), clocked(1.0, 1.1, true)]);
+    assert!((value - 1.0).abs() < 1e-9 && verdict == Verdict::Same, "{value}");
+    let mut unsure = clocked(1.0, 1.1, true);
+    unsure.costs[0].rounds.truncate(2);
+    let (value, _) = ratio(&[clocked(1.0, 1.0, true), unsure]);
+    assert!((value - 1.0 / 1.1).abs() < 1e-9, "{value}");
     // An add that the clock does not explain shows no clock.
     let (value, _) = ratio(&[clocked(1.0, 1.0, true), clocked(1.5, 1.0, true)]);
     assert!((value - 1.5).abs() < 1e-9, "{value}");

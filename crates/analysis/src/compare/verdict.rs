@@ -3,6 +3,7 @@
 
 use record::{Cost, Run};
 
+use super::conditions::Conditions;
 use super::figure::{ComparedFigure, is_published};
 use super::grounds::Grounds;
 use super::noise::Joint;
@@ -74,13 +75,17 @@ pub(super) struct CostPair {
 }
 
 impl CostPair {
-    /// `apart` is by how much clocks that are not known to be alike may err and the cost may have drifted, on the log scale.
-    pub(super) fn of([base, other]: [ComparedFigure; 2], [one, two]: [(&Run, &Cost); 2], apart: f64) -> CostPair {
+    /// `apart` is by how much clocks that are not known to be alike may err and what the conditions explain, on the log scale.
+    pub(super) fn of(
+        [base, other]: [ComparedFigure; 2],
+        [one, two]: [(&Run, &Cost); 2],
+        (apart, conditions): (f64, Conditions),
+    ) -> CostPair {
         let published = is_published(one.1) && is_published(two.1);
         let (base, other) = (alone(base, one.1), alone(other, two.1));
         let mut told = times(&base, &other);
         let ratio = if let RatioToBase::Times(it) = &told { Some(it.value) } else { None };
-        let grounds = Grounds::of(one, two, ratio);
+        let grounds = if conditions.allow(one.1) { Grounds::of(one, two, ratio) } else { Grounds::OtherLoad };
         if grounds == Grounds::SingleRound && !matches!(told, RatioToBase::Unknown(_)) {
             told = RatioToBase::Unknown("it rests on a single round, which shows no scatter".into());
         }

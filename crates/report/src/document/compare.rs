@@ -111,6 +111,8 @@ pub struct ComparedNoise {
     pub reaches: f64,
     /// The seconds between the two runs, in which memory may have drifted.
     pub seconds_apart: f64,
+    /// The difference between the shares of all CPUs that other programs took during the two runs.
+    pub loads_apart: f64,
 }
 
 /// A fact of machine or settings that is not the same in all runs.
@@ -260,7 +262,8 @@ impl From<&Joint> for ComparedNoise {
             margin: it.margin,
             judged: it.judged,
             reaches: it.reaches(),
-            seconds_apart: it.seconds_apart,
+            seconds_apart: it.conditions.seconds_apart,
+            loads_apart: it.conditions.loads_apart,
         }
     }
 }

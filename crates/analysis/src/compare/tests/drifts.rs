@@ -1,4 +1,4 @@
-//! What may have changed by itself between the times of two runs.
+//! What may have changed by itself between two runs.
 
 use super::*;
 
@@ -34,10 +34,41 @@ fn memory_that_drifts_is_no_change() {
 #[test]
 fn sets_of_runs_taken_in_turn_are_of_one_time() {
     let set = |minutes: [u32; 2], times: f64| crate::again::pooled(&minutes.map(|at| taken(at, times))).expect("runs");
-    let apart = |runs: &[Run]| compare(runs, &HOW).noise[0].seconds_apart;
+    let apart = |runs: &[Run]| compare(runs, &HOW).noise[0].conditions.seconds_apart;
     assert_eq!(apart(&[set([0, 30], 1.0), set([10, 20], 1.0)]), 0.0);
     assert_eq!(apart(&[set([0, 10], 1.0), set([20, 30], 1.0)]), 1200.0);
     let mut unknown = taken(0, 1.0);
     unknown.started = "once".into();
     assert_eq!(apart(&[taken(0, 1.0), unknown]), 0.0);
+}
+
+#[test]
+fn what_other_programs_let_take_longer_is_no_change() {
+    let beside = |others: f64, two_cpus: f64| {
+        let mut run = run(&[
+            ("a.core", 100.0, 0.2),
+            ("eventfd.roundtrip", 100.0 * two_cpus, 0.2),
+            ("process.exec", 104.0 - 4.0 * f64::from(two_cpus == 1.0), 0.2),
+        ]);
+        run.costs[1].cpus = 2;
+        run.noise.others = others;
+        run
+    };
+    let changed = |others: f64| {
+        let rows = verdicts(&[beside(0.05, 1.0), beside(others, 1.4)], &HOW);
+        rows.into_iter().filter(|(_, verdict)| verdict.is_change()).map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(changed(0.1), ["eventfd.roundtrip", "process.exec"]);
+    assert!(changed(0.7).is_empty(), "{:?}", changed(0.7));
+}
+
+#[test]
+fn a_clock_of_its_own_is_known_less_well() {
+    let at = |times: f64, ghz: f64| {
+        let mut run = run(&[("memory.read", 100.0 * times, 0.1)]);
+        run.costs[0].doubts = vec![record::Doubt::OwnClock { ghz, run_ghz: 4.0 }];
+        run
+    };
+    let changes = |ghz: f64| verdicts(&[at(1.0, ghz), at(1.02, ghz)], &HOW)[0].1.is_change();
+    assert!(changes(3.96) && !changes(3.4));
 }

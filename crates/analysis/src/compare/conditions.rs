@@ -1,0 +1,80 @@
+//! What differed between two runs besides their costs: the time, and what other programs took of the CPUs. Rounds of one run do not show
+//! by how much costs change with either.
+
+use jiff::Timestamp;
+use record::{Cost, Doubt, Estimate, Run};
+
+/// After this many seconds a drift goes no further.
+const LONGEST: f64 = 1800.0;
+/// What work beyond the core's private caches drifts by until then, 95 times in 100: over half an hour, twelve such costs moved by 1
+/// to 8 %, with other tenants' use of the memory.
+pub const MEMORY: f64 = 0.04;
+/// The same for page faults and processes, which touch memory.
+pub const PAGES: f64 = 0.02;
+/// If other programs took of the CPUs a share that differs by no more than this, costs that need a second CPU are comparable.
+const LOADS_ALIKE: f64 = 0.10;
+/// The share of the difference between a core's clock beside this work and that of the run by which its cycles may be miscounted.
+const OWN_CLOCK: f64 = 0.10;
+
+/// What differed between two runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Conditions {
+    /// The seconds from the middle of one run to that of the other; 0 if one of them was not measured, or does not say when.
+    pub seconds_apart: f64,
+    /// The difference between the shares of all CPUs that other programs took, from 0 to 1.
+    pub loads_apart: f64,
+}
+
+impl Conditions {
+    pub(super) fn between(base: &Run, other: &Run) -> Conditions {
+        let middle = |run: &Run| {
+            let second = |time: &str| Some(time.parse::<Timestamp>().ok()?.as_millisecond() as f64 / 1e3);
+            Some((second(&run.started)? + second(&run.finished)?) / 2.0)
+        };
+        if base.is_published() || other.is_published() {
+            return Conditions::default();
+        }
+        let seconds_apart = middle(base).zip(middle(other)).map_or(0.0, |(one, two)| (two - one).abs());
+        Conditions { seconds_apart, loads_apart: (base.noise.others - other.noise.others).abs() }
+    }
+
+    /// The share of its greatest drift that a cost reaches in the time between, as a random walk.
+    pub fn share(&self) -> f64 {
+        (self.seconds_apart.min(LONGEST) / LONGEST).sqrt()
+    }
+
+    /// By how much a cost may differ with the conditions alone, 95 times in 100, on the log scale.
+    pub(super) fn reach(&self, [base, other]: [&Cost; 2]) -> f64 {
+        if base.headline != Estimate::Quiet || base.cpus > 1 {
+            return 0.0;
+        }
+        let (drift, load) = match base.operation.split('.').next() {
+            _ if !base.follows_clock => (MEMORY, 0.10),
+            Some("page" | "process") => (PAGES, 0.05),
+            Some("switch" | "thread" | "file" | "pipe" | "unix" | "tcp" | "udp" | "futex" | "eventfd") => (0.0, 0.05),
+            _ => (0.0, 0.01),
+        };
+        let clock = own_clock(base).max(own_clock(other)) * OWN_CLOCK;
+        (drift * self.share()).hypot(load * self.loads_apart).hypot(clock)
+    }
+
+    /// True if both runs could show the same for this cost. Who wakes a task on another CPU, or waits for a kernel thread, waits for an
+    /// idle CPU to come back or for a busy one to become free: up to 30 times as long beside a compilation.
+    pub(super) fn allow(&self, cost: &Cost) -> bool {
+        self.loads_apart <= LOADS_ALIKE || (cost.headline == Estimate::Quiet && cost.cpus <= 1)
+    }
+
+    /// True if costs that need a second CPU cannot be compared.
+    pub fn loads_differ(&self) -> bool {
+        self.loads_apart > LOADS_ALIKE
+    }
+}
+
+/// How far the clock beside this work lay from that of the run, on the log scale; 0 if it was the same.
+fn own_clock(cost: &Cost) -> f64 {
+    let of = |doubt: &Doubt| match doubt {
+        Doubt::OwnClock { ghz, run_ghz } => Some((ghz / run_ghz).ln().abs()).filter(|apart| apart.is_finite()),
+        _ => None,
+    };
+    cost.doubts.iter().find_map(of).unwrap_or(0.0)
+}
