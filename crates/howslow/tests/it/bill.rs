@@ -33,17 +33,14 @@ use crate::support::{folder, howslow};
 /// Calls by name: how often, and how often they failed.
 type Calls = BTreeMap<String, (u64, u64)>;
 
-/// True if programs can count here; otherwise says what is missing.
-fn can_count(data: &TempDir) -> bool {
-    can_count_by(data, "ebpf")
-}
-
-fn can_count_by(data: &TempDir, source: &str) -> bool {
-    let output = howslow(data).args(["bill", "--source", source, "--", "true"]).output().expect("howslow runs");
+/// A data folder, if calls can be counted in this way here; otherwise says what is missing.
+fn counting(source: &str) -> Option<TempDir> {
+    let data = folder();
+    let output = howslow(&data).args(["bill", "--source", source, "--", "true"]).output().expect("howslow runs");
     if !output.status.success() {
         testing::not_tested!("calls cannot be counted: {}", String::from_utf8_lossy(&output.stderr));
     }
-    output.status.success()
+    output.status.success().then_some(data)
 }
 
 /// A folder with files to work on.
@@ -73,6 +70,13 @@ fn billed_by(data: &TempDir, place: &Path, options: &[&str], words: &[&str]) -> 
     assert!(command.status().expect("howslow runs").success(), "{words:?}");
     let text = fs::read(&file).expect("the document");
     serde_json::from_slice(&text).expect("JSON")
+}
+
+/// The bill of a compiled program; `None` where calls cannot be counted.
+fn billed_program(name: &str, text: &str) -> Option<Value> {
+    let data = counting("ebpf")?;
+    let program = programs::compiled(data.path(), name, text);
+    Some(billed(&data, data.path(), &[program.to_str().expect("a path")]))
 }
 
 /// A program without what makes two runs of a command differ: hashes and, where a sandbox allows it, addresses drawn at random, another
@@ -108,10 +112,7 @@ fn calls(document: &Value) -> Calls {
 
 #[test]
 fn threads_processes_and_executed_programs_are_counted() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let place = folder();
     // The shell of the tests may fork or not for its last command, so it gets another.
     let document =
@@ -131,10 +132,7 @@ fn threads_processes_and_executed_programs_are_counted() {
 
 #[test]
 fn many_processes_are_folded_and_none_is_lost() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let place = folder();
     let script = "i=0; while [ $i -lt 1000 ]; do (exit 0); i=$((i+1)); done; :";
     let document = billed(&data, place.path(), &["sh", "-c", script]);
@@ -180,10 +178,7 @@ fn status_lines(text: &[u8]) -> Vec<(String, u64)> {
 
 #[test]
 fn a_process_that_runs_can_be_watched_for_a_time() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let mut child = Command::new("sh").args(["-c", "while :; do /bin/true; done"]).spawn().expect("sh runs");
     let output = howslow(&data)
         .args(["bill", "--json", "--for", "500ms", "-p", &child.id().to_string()])
@@ -212,7 +207,7 @@ fn a_mix_is_written_and_two_bills_are_compared() {
         howslow(&data).args(["bill", "--json", &path("a.json"), &path("a.json")]).output().expect("howslow runs");
     let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
     assert_eq!(json["rows"], Value::Array(Vec::new()), "a bill is as itself");
-    if can_count(&data) {
+    if counting("ebpf").is_some() {
         let mix = fs::read_to_string(place.path().join("mix.toml")).expect("the mix");
         assert!(mix.contains("process.exec"), "{mix}");
         howslow(&data)
@@ -271,10 +266,7 @@ fn written_prices(data: &TempDir, place: &Path) -> std::path::PathBuf {
 
 #[test]
 fn look_ups_of_many_names_are_priced_by_many_files() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let place = folder();
     let prices = written_prices(&data, place.path());
     // A few names again and again, or each name once.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::{can_count, unvaried};
+use super::{counting, unvaried};
 use crate::support::folder;
 
 /// A program, how often it asks, its memory in MiB, and lines of its mix: an operation, at any point where there is a star, and how often.
@@ -26,10 +26,8 @@ const ASKED: &[Asked] = &[
 const HUGE: Asked = ("huge", 3, 64, &[("page.fault.huge@frames=fresh", 96.0)]);
 
 /// The compiled programs; `None` where they cannot be compiled or counted.
-fn asks(data: &TempDir, place: &TempDir) -> Option<PathBuf> {
-    if !can_count(data) {
-        return None;
-    }
+fn asks(place: &TempDir) -> Option<(TempDir, PathBuf)> {
+    let data = counting("ebpf")?;
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         testing::not_tested!("this kernel does not describe its types; a kernel with CONFIG_DEBUG_INFO_BTF does");
         return None;
@@ -41,7 +39,7 @@ fn asks(data: &TempDir, place: &TempDir) -> Option<PathBuf> {
         testing::not_tested!("there is no C compiler; gcc or clang is one");
         return None;
     }
-    Some(program)
+    Some((data, program))
 }
 
 /// How often the mix of a bill of this program has each operation that is asked for.
@@ -66,8 +64,8 @@ fn mix_of(data: &TempDir, place: &TempDir, program: &Path, (name, times, mib, wa
 
 #[test]
 fn what_a_program_asks_for_again_and_again_has_the_price_of_just_that() {
-    let (data, place) = (folder(), folder());
-    let Some(program) = asks(&data, &place) else { return };
+    let place = folder();
+    let Some((data, program)) = asks(&place) else { return };
     for asked in ASKED {
         for (found, (id, times)) in mix_of(&data, &place, &program, *asked).into_iter().zip(asked.3) {
             // The start of the program reads and closes a few files, and has some pages.
@@ -79,8 +77,8 @@ fn what_a_program_asks_for_again_and_again_has_the_price_of_just_that() {
 
 #[test]
 fn huge_pages_have_the_price_of_huge_pages() {
-    let (data, place) = (folder(), folder());
-    let Some(program) = asks(&data, &place) else { return };
+    let place = folder();
+    let Some((data, program)) = asks(&place) else { return };
     let setting = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
     if setting.is_empty() || setting.contains("[never]") {
         return testing::not_tested!(

@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use super::can_count;
+use super::counting;
 use crate::support::{folder, howslow};
 
 /// Copies so many blocks: two calls for each.
@@ -14,10 +14,7 @@ fn copies(blocks: u32) -> String {
 
 /// `bill` of the second command against the first, as a document.
 fn against(first: &str, second: &str, options: &[&str]) -> Option<(Output, Value)> {
-    let data = folder();
-    if !can_count(&data) {
-        return None;
-    }
+    let data = counting("ebpf")?;
     let mut command = howslow(&data);
     command.args(["bill", "--json", "--repeat", "3", "--against", first]).args(options).arg("--");
     let output = command.args(second.split(' ')).output().expect("howslow runs");
@@ -60,10 +57,8 @@ fn a_unit_of_work_is_a_call() {
 
 #[test]
 fn every_run_of_a_repeated_command_is_in_its_bill() {
-    let (data, place) = (folder(), folder());
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
+    let place = folder();
     let file = place.path().join("bill.json");
     let mut command = howslow(&data);
     command.args(["bill", "--repeat", "3", "-o"]).arg(&file).arg("--").args(copies(500).split(' '));

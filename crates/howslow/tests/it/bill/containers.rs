@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use super::{calls, can_count};
+use super::{calls, counting};
 use crate::support::folder;
 
 fn path(path: &Path) -> &str {
@@ -52,7 +52,7 @@ fn is_possible(words: &[&str]) -> bool {
 
 #[test]
 fn a_namespace_of_processes_is_the_whole_system() {
-    if !can_count(&folder()) || !is_possible(&["unshare", "-p", "-f", "--mount-proc", "true"]) {
+    if counting("ebpf").is_none() || !is_possible(&["unshare", "-p", "-f", "--mount-proc", "true"]) {
         return;
     }
     let _outside = Busy::start();
@@ -88,7 +88,7 @@ const IN_A_NAMESPACE_OF_CGROUPS: &str = r#"
 fn a_cgroup_is_counted_from_within_a_namespace_of_cgroups() {
     let place = folder();
     let at = path(place.path());
-    if !can_count(&folder()) || !is_possible(&["unshare", "-m", "-C", "mount", "-t", "cgroup2", "none", at]) {
+    if counting("ebpf").is_none() || !is_possible(&["unshare", "-m", "-C", "mount", "-t", "cgroup2", "none", at]) {
         return;
     }
     let _outside = Busy::start();
@@ -104,7 +104,7 @@ fn a_cgroup_is_counted_from_within_a_namespace_of_cgroups() {
 #[test]
 fn an_unknown_charge_is_no_charge() {
     let without = ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"];
-    if !can_count(&folder()) || !is_possible(&[&without[..], &["true"]].concat()) {
+    if counting("ebpf").is_none() || !is_possible(&[&without[..], &["true"]].concat()) {
         return;
     }
     let busy = Busy::start();
@@ -125,7 +125,7 @@ fn an_unknown_charge_is_no_charge() {
 #[test]
 fn a_kernel_that_does_not_describe_its_types_counts_calls_by_name_and_says_so() {
     let hide = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"", "sh"];
-    if !can_count(&folder()) || !is_possible(&[&hide[..], &["true"]].concat()) {
+    if counting("ebpf").is_none() || !is_possible(&[&hide[..], &["true"]].concat()) {
         return;
     }
     let bill = ["HOWSLOW", "bill", "--source", "ebpf", "--json", "--", "sh", "-c", "cat /proc/self/stat > /dev/null"];

@@ -14,8 +14,8 @@ const NUMBERS: [&str; 3] = ["110", "321", "101"];
 const NUMBERS: [&str; 3] = ["173", "280", "117"];
 
 /// The ways of counting calls that are possible here.
-fn possible(data: &TempDir) -> Vec<&'static str> {
-    SOURCES.into_iter().filter(|source| can_count_by(data, source)).collect()
+fn possible() -> Vec<&'static str> {
+    SOURCES.into_iter().filter(|source| counting(source).is_some()).collect()
 }
 
 fn path(path: &Path) -> &str {
@@ -61,10 +61,7 @@ fn number_from(child: &mut std::process::Child) -> u32 {
 
 #[test]
 fn requests_to_an_io_uring_are_counted() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let ring = compiled(data.path(), "ring", programs::RING);
     if Command::new(&ring).status().expect("it runs").code() == Some(77) {
         return testing::not_tested!("this kernel gives no io_uring; allow io_uring (kernel.io_uring_disabled=0)");
@@ -86,7 +83,7 @@ fn a_sandboxed_program_is_counted_with_its_refusals() {
     let data = folder();
     let sandbox = compiled(data.path(), "sandbox", programs::SANDBOX);
     let program = compiled(data.path(), "calls", programs::CALLS);
-    for source in possible(&data) {
+    for source in possible() {
         let words = [path(&sandbox), NUMBERS[0], path(&program), NUMBERS[0]];
         let document = billed_by(&data, data.path(), &["--source", source], &words);
         assert_eq!(calls(&document)["getppid"], (23, 23), "{source}");
@@ -121,7 +118,7 @@ fn a_32_bit_program_is_counted_apart() {
         return testing::not_tested!("this kernel runs no 32-bit programs; boot with ia32_emulation=1");
     }
     let gate = compiled(data.path(), "gate", programs::OLD_GATE);
-    for source in possible(&data) {
+    for source in possible() {
         let words = ["sh", "-c", &format!("{}; [ $? = 5 ]", path(&program))];
         for options in [&["--source", source][..], &["--source", source, "--counts-only"]] {
             let calls = calls(&billed_by(&data, data.path(), options, &words));
@@ -131,7 +128,7 @@ fn a_32_bit_program_is_counted_apart() {
             assert_eq!(count("execve"), Some(2), "{options:?}: {calls:?}");
         }
     }
-    for source in possible(&data) {
+    for source in possible() {
         let calls = calls(&billed_by(&data, data.path(), &["--source", source], &[path(&gate)]));
         assert_eq!(calls["32-bit number 20"].0, 23, "{source}: 64-bit code may make such calls");
         // The same number is writev among those of 64 bits.
@@ -146,7 +143,7 @@ fn numbers_that_are_no_calls_are_counted_as_they_are() {
     const NUMBERS: [(&str, &str); 2] = [("1000", "number 1000"), ("1073741934", "x32 number 110")];
     let data = folder();
     let program = compiled(data.path(), "calls", programs::CALLS);
-    for source in possible(&data) {
+    for source in possible() {
         for (number, name) in NUMBERS {
             let calls = calls(&billed_by(&data, data.path(), &["--source", source], &[path(&program), number]));
             assert_eq!(calls.get(name).map(|(count, _)| *count), Some(23), "{source}, {number}: {calls:?}");
@@ -158,7 +155,7 @@ fn numbers_that_are_no_calls_are_counted_as_they_are() {
 fn many_threads_are_counted_whether_or_not_there_is_a_record_for_each() {
     let data = folder();
     let program = compiled(data.path(), "threads", programs::THREADS);
-    for source in possible(&data) {
+    for source in possible() {
         let document = billed_by(&data, data.path(), &["--source", source], &[path(&program), NUMBERS[0]]);
         assert_eq!(calls(&document)["getppid"].0, 3300, "{source}");
         let losses = document["seen"]["losses"].as_array().expect("losses");
@@ -171,7 +168,7 @@ fn many_threads_are_counted_whether_or_not_there_is_a_record_for_each() {
 fn a_thread_that_executes_a_program_takes_its_process_over() {
     let data = folder();
     let program = compiled(data.path(), "executes", programs::EXECUTES);
-    for source in possible(&data) {
+    for source in possible() {
         let document = billed_by(&data, data.path(), &["--source", source], &[path(&program)]);
         let together = &document["seen"]["together"];
         assert_eq!((together["execs"].as_u64(), together["forks"].as_u64()), (Some(2), Some(1)), "{source}");
@@ -188,7 +185,7 @@ fn processes_of_another_namespace_are_counted() {
     if !matches!(Command::new(words[0]).args(&words[1..]).status(), Ok(status) if status.success()) {
         return testing::not_tested!("this process may make no namespace of process ids; run as root");
     }
-    for source in possible(&data) {
+    for source in possible() {
         let document = billed_by(&data, data.path(), &["--source", source], &words);
         let together = &document["seen"]["together"];
         assert_eq!((together["forks"].as_u64(), together["execs"].as_u64()), (Some(3), Some(4)), "{source}");
@@ -205,7 +202,7 @@ fn in_a_namespace_ids_are_those_inside() {
     if !matches!(Command::new("unshare").args(inside).arg("true").status(), Ok(status) if status.success()) {
         return testing::not_tested!("this process may make no namespace of process ids; run as root");
     }
-    for source in possible(&data) {
+    for source in possible() {
         let script = "while :; do /bin/true; done & \"$0\" bill --source \"$1\" --json --for 300ms -p $!; kill $!";
         let howslow = assert_cmd::cargo::cargo_bin!("howslow");
         let output = Command::new("unshare")
@@ -224,7 +221,7 @@ fn in_a_namespace_ids_are_those_inside() {
 fn ctrl_c_prints_the_bill_so_far() {
     testing::interruptible();
     let data = folder();
-    for source in possible(&data) {
+    for source in possible() {
         let mut child = started(&data, &["--source", source, "--", "sh", "-c", "echo $$; exec sleep 100"]);
         let command = number_from(&mut child);
         wait_for("sleep", || status_of(command, "Name:").is_some_and(|name| name == "sleep"));
@@ -245,7 +242,7 @@ fn ctrl_c_prints_the_bill_so_far() {
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {
     let data = folder();
-    for source in possible(&data) {
+    for source in possible() {
         let script =
             "trap '' HUP; exec \"$0\" bill --source \"$1\" -- sh -c 'kill -HUP $PPID; grep SigIgn /proc/self/status'";
         let howslow = assert_cmd::cargo::cargo_bin!("howslow");
@@ -265,7 +262,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
 #[test]
 fn what_a_command_leaves_behind_goes_on() {
     let data = folder();
-    for source in possible(&data) {
+    for source in possible() {
         let file = data.path().join("bill.json");
         let words = ["bill", "--source", source, "-o", path(&file), "--", "sh", "-c"];
         // A process has its id in a bill once it made a call, so the command waits until what it leaves behind has.
@@ -285,7 +282,7 @@ fn what_a_command_leaves_behind_goes_on() {
 #[test]
 fn nothing_stays_attached_when_howslow_is_killed() {
     let data = folder();
-    for source in possible(&data) {
+    for source in possible() {
         let script = "echo $$; while :; do /bin/true; done";
         let mut child = started(&data, &["--source", source, "--", "sh", "-c", script]);
         let command = number_from(&mut child);
@@ -307,7 +304,7 @@ fn nothing_stays_attached_when_howslow_is_killed() {
 #[test]
 fn a_stopped_command_stays_stopped_until_it_is_continued() {
     let data = folder();
-    for source in possible(&data) {
+    for source in possible() {
         let mut child = started(&data, &["--source", source, "--", "sh", "-c", "echo $$; kill -STOP $$; exit 4"]);
         let command = number_from(&mut child);
         let state = || status_of(command, "State:").unwrap_or_default();
@@ -322,7 +319,7 @@ fn a_stopped_command_stays_stopped_until_it_is_continued() {
 #[test]
 fn a_process_that_vanishes_ends_the_bill() {
     let data = folder();
-    for source in possible(&data) {
+    for source in possible() {
         let mut target =
             Command::new("sh").args(["-c", "read line; /bin/true"]).stdin(Stdio::piped()).spawn().expect("sh");
         let file = data.path().join(format!("{source}.json"));
@@ -346,7 +343,7 @@ fn a_process_that_sleeps_is_charged_nothing_and_one_that_ended_is_told() {
     let (there, gone) = (asleep.id().to_string(), over.id().to_string());
     wait_for("its end", || status_of(over.id(), "State:").is_some_and(|state| state.starts_with('Z')));
     wait_for("its sleep", || status_of(asleep.id(), "State:").is_some_and(|state| state.starts_with('S')));
-    for source in possible(&data).into_iter().chain(["accounts"]) {
+    for source in possible().into_iter().chain(["accounts"]) {
         let watch = |pid: &str| {
             let words = ["bill", "--source", source, "-p", pid, "--for", "50ms"];
             howslow(&data).args(words).assert()
@@ -363,7 +360,7 @@ fn a_process_that_sleeps_is_charged_nothing_and_one_that_ended_is_told() {
 fn a_command_that_is_missing_is_one_sentence_for_every_source() {
     let data = folder();
     for source in ["ebpf", "ptrace", "accounts"] {
-        if source == "accounts" || can_count_by(&data, source) {
+        if source == "accounts" || counting(source).is_some() {
             let words = ["bill", "--source", source, "--", "/no/such/program"];
             howslow(&data).args(words).assert().code(2).stderr(contains("cannot run /no/such/program"));
         }

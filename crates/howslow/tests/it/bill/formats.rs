@@ -4,10 +4,7 @@ use super::*;
 
 #[test]
 fn folded_stacks_together_are_all_calls() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let place = folder();
     let file = |name: &str| place.path().join(name).display().to_string();
     let script = "/bin/true; /bin/true; :";
@@ -23,10 +20,7 @@ fn folded_stacks_together_are_all_calls() {
 
 #[test]
 fn openmetrics_are_told_each_time_and_the_file_is_whole() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let place = folder();
     let file = place.path().join("bill.prom");
     let assert = howslow(&data)
@@ -55,13 +49,10 @@ fn openmetrics_are_told_each_time_and_the_file_is_whole() {
 
 #[test]
 fn numbers_alone_are_the_same_numbers() {
-    let data = folder();
     let place = files();
     let script = "i=0; while [ $i -lt 23 ]; do /bin/true; i=$((i+1)); done; :";
     for source in ["ebpf", "ptrace"] {
-        if !can_count_by(&data, source) {
-            continue;
-        }
+        let Some(data) = counting(source) else { continue };
         for words in [
             &["find", "d"][..],
             &["sh", "-c", script],

@@ -10,10 +10,7 @@ fn distinct(data: &TempDir, place: &Path, words: &[&str]) -> u64 {
 
 #[test]
 fn names_are_counted_once_and_apart_in_each_folder() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let place = folder();
     // The same names in each folder.
     for home in 0..20 {
@@ -52,10 +49,7 @@ const FOLDERS: &str = r#"
 
 #[test]
 fn a_file_in_each_of_many_folders_is_a_name_in_each_thread_and_child() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let program = programs::compiled(data.path(), "folders", FOLDERS);
     (0..150).for_each(|n| fs::create_dir(data.path().join(format!("d{n}"))).expect("a folder"));
     let program = program.to_str().expect("a path of text");
@@ -71,10 +65,7 @@ fn a_file_in_each_of_many_folders_is_a_name_in_each_thread_and_child() {
 
 #[test]
 fn created_files_are_counted_and_the_mix_says_how_many_names_there_were() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let place = folder();
     let script = "i=0; while [ $i -lt 23 ]; do echo $i > f$i; i=$((i+1)); done; : < f0; rm f?";
     let document = billed(&data, place.path(), &["sh", "-c", script]);
@@ -88,10 +79,7 @@ fn created_files_are_counted_and_the_mix_says_how_many_names_there_were() {
 
 #[test]
 fn a_tracer_counts_the_same_names_and_creations_as_the_kernel() {
-    let data = folder();
-    if !can_count(&data) || !can_count_by(&data, "ptrace") {
-        return;
-    }
+    let Some(data) = counting("ebpf").and_then(|_| counting("ptrace")) else { return };
     let place = files();
     let script = "cd d; find . -size +9; for i in 1 2 3; do cat f1 f2 >> new; test -f s1/$i; done; rm new";
     let counted = |source: &str| {
@@ -106,11 +94,8 @@ fn a_tracer_counts_the_same_names_and_creations_as_the_kernel() {
 
 #[test]
 fn every_bill_tells_what_calls_took_longer_while_they_were_counted() {
-    let data = folder();
     for source in ["ebpf", "ptrace"] {
-        if !can_count_by(&data, source) {
-            continue;
-        }
+        let Some(data) = counting(source) else { continue };
         let options = ["bill", "--source", source, "-o"];
         let file = data.path().join("bill.json");
         let output = howslow(&data).args(options).arg(&file).args(["--", "true"]).assert().success();
@@ -129,10 +114,7 @@ fn every_bill_tells_what_calls_took_longer_while_they_were_counted() {
 
 #[test]
 fn an_alternated_run_tells_what_counting_costs() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let place = folder();
     let script = "echo x >> runs; i=0; while [ $i -lt 9 ]; do test -f $i; i=$((i+1)); done; exit 3";
     let file = place.path().join("bill.json");

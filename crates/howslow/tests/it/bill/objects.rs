@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::waits::bill_of;
+use super::billed_program;
 
 #[test]
 fn calls_are_counted_by_what_they_are_made_on() {
@@ -20,7 +20,7 @@ fn calls_are_counted_by_what_they_are_made_on() {
             for _ in 0..11 { std::fs::File::create(&folder).unwrap(); }
             std::fs::remove_file(&folder).unwrap();
         }"#;
-    let Some(bill) = bill_of("objects", text) else { return };
+    let Some(bill) = billed_program("objects", text) else { return };
     if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
         return testing::not_tested!(
             "this kernel does not describe its types; a kernel with CONFIG_DEBUG_INFO_BTF does"

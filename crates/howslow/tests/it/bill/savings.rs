@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{billed, can_count};
+use super::{billed, counting};
 use crate::support::folder;
 
 /// A habit of `habits.c`, and words of the finding about it.
@@ -41,10 +41,7 @@ struct Habits {
 impl Habits {
     /// `None` where they cannot be compiled or counted.
     fn new() -> Option<Habits> {
-        let (place, data) = (folder(), folder());
-        if !can_count(&data) {
-            return None;
-        }
+        let (data, place) = (counting("ebpf")?, folder());
         let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/bill/habits.c");
         let program = place.path().join("habits");
         let compiled = Command::new("cc").args(["-O1", "-pthread", "-o"]).args([&program, &text]).status();

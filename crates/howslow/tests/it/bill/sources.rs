@@ -5,10 +5,7 @@ use crate::support::without_rights;
 
 #[test]
 fn both_ways_of_counting_find_the_same() {
-    let data = folder();
-    if !can_count(&data) || !can_count_by(&data, "ptrace") {
-        return;
-    }
+    let Some(data) = counting("ebpf").and_then(|_| counting("ptrace")) else { return };
     let place = files();
     let counts = |together: &Value, list: &str, key: [&str; 2]| -> BTreeMap<String, u64> {
         let list = together[list].as_array().expect("a list");
@@ -45,10 +42,7 @@ fn both_ways_of_counting_find_the_same() {
 
 #[test]
 fn without_rights_a_command_is_followed_by_ptrace() {
-    let data = folder();
-    if !can_count_by(&data, "ptrace") {
-        return;
-    }
+    let Some(data) = counting("ptrace") else { return };
     let script = "i=0; while [ $i -lt 23 ]; do /bin/true; i=$((i+1)); done; grep NoNewPrivs /proc/self/status; exit 5";
     let Some(output) = without_rights(&data, &["bill", "--", "sh", "-c", script]) else { return };
     let page = String::from_utf8_lossy(&output.stderr);
@@ -62,10 +56,7 @@ fn without_rights_a_command_is_followed_by_ptrace() {
 
 #[test]
 fn without_rights_another_users_process_is_told_by_its_accounts() {
-    let data = folder();
-    if !can_count_by(&data, "ptrace") {
-        return;
-    }
+    let Some(data) = counting("ptrace") else { return };
     let mut other = Command::new("sleep").arg("1000").spawn().expect("sleep runs");
     let pid = other.id().to_string();
     let told = without_rights(&data, &["bill", "--for", "100ms", "-p", &pid]);
@@ -84,10 +75,7 @@ fn without_rights_another_users_process_is_told_by_its_accounts() {
 
 #[test]
 fn what_is_traced_already_is_refused_in_a_sentence() {
-    let data = folder();
-    if !can_count_by(&data, "ptrace") {
-        return;
-    }
+    let Some(data) = counting("ptrace") else { return };
     let mut first = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
     first.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept").args([
         "bill",

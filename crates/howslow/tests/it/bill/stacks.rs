@@ -4,7 +4,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::programs::compiled;
-use super::{billed_by, can_count};
+use super::{billed_by, counting};
 use crate::support::{folder, howslow};
 
 /// One function writes bytes, another one reads them, one at a time; nothing of the kernel's is called elsewhere so often.
@@ -33,10 +33,7 @@ const BYTES: &str = r#"
 
 #[test]
 fn stacks_and_findings_name_the_functions_of_the_program() {
-    let data = folder();
-    if !can_count(&data) {
-        return;
-    }
+    let Some(data) = counting("ebpf") else { return };
     let place = folder();
     let program = compiled(place.path(), "bytes-program", BYTES);
     let (folded, picture) = (data.path().join("x.folded"), data.path().join("x.svg"));

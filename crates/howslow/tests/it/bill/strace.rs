@@ -7,8 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Calls, billed_by, calls, can_count_by, files, unvaried};
-use crate::support::folder;
+use super::{Calls, billed_by, calls, counting, files, unvaried};
 
 /// Commands that do the same each time, threads left out: what those wait for differs.
 const COMMANDS: [&[&str]; 12] = [
@@ -58,10 +57,7 @@ fn counts_are_those_of_strace() {
 }
 
 fn agree_with_strace(source: &str) {
-    let data = folder();
-    if !can_count_by(&data, source) {
-        return;
-    }
+    let Some(data) = counting(source) else { return };
     if Command::new("strace").arg("-V").output().is_err() {
         return testing::not_tested!("strace is not installed; apt-get install strace");
     }

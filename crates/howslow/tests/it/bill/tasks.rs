@@ -2,18 +2,7 @@
 
 use serde_json::Value;
 
-use super::programs::{self, compiled};
-use super::{billed, can_count};
-use crate::support::folder;
-
-/// The bill of a program with this text, if programs can count here.
-fn billed_program(name: &str, text: &str) -> Option<Value> {
-    let data = folder();
-    can_count(&data).then(|| {
-        let program = compiled(data.path(), name, text);
-        billed(&data, data.path(), &[program.to_str().expect("a path")])
-    })
-}
+use super::{billed_program, programs};
 
 #[test]
 fn calls_that_wake_somebody_are_counted() {

@@ -2,18 +2,7 @@
 
 use serde_json::Value;
 
-use super::{billed, can_count, programs};
-use crate::support::folder;
-
-/// The bill of a compiled program; `None` where calls cannot be counted.
-pub(super) fn bill_of(name: &str, text: &str) -> Option<Value> {
-    let (data, place) = (folder(), folder());
-    if !can_count(&data) {
-        return None;
-    }
-    let program = programs::compiled(place.path(), name, text);
-    Some(billed(&data, place.path(), &[program.to_str().expect("a path of text")]))
-}
+use super::billed_program;
 
 /// Waits in a call for a reason: how often, how long in all, and the median, in ms.
 fn waits(bill: &Value, call: &str, reason: &str) -> (u64, f64, f64) {
@@ -45,7 +34,7 @@ fn sleeps_are_counted_with_their_length_and_apart_from_waits_for_a_cpu() {
             for _ in 0..7 { reader.read_exact(&mut [0]).unwrap(); }
             slow.join().unwrap();
         }"#;
-    let Some(bill) = bill_of("sleeper", text) else { return };
+    let Some(bill) = billed_program("sleeper", text) else { return };
     // The C library may sleep by either call.
     let naps = ["nanosleep", "clock_nanosleep"].map(|call| waits(&bill, call, "event"));
     let (count, total, median) = if naps[0].0 > 0 { naps[0] } else { naps[1] };
@@ -65,7 +54,7 @@ fn a_sampled_call_takes_its_processor_time_and_not_the_time_that_it_sleeps() {
             let getppid = if cfg!(target_arch = "x86_64") { 110 } else { 173 };
             for _ in 0..20_000 { unsafe { syscall(getppid) }; }
         }"#;
-    let Some(bill) = bill_of("sampled", text) else { return };
+    let Some(bill) = billed_program("sampled", text) else { return };
     let calls = bill["seen"]["together"]["calls"].as_array().expect("calls");
     let measured = |name: &str| {
         let call = calls.iter().find(|call| call["call"] == name).expect("the call");
@@ -97,7 +86,7 @@ fn log(lines_together: u32) -> String {
 
 #[test]
 fn a_sync_after_each_line_is_found_and_doing_it_once_for_ten_saves_what_was_said() {
-    let Some(before) = bill_of("each", &log(1)) else { return };
+    let Some(before) = billed_program("each", &log(1)) else { return };
     let device = |bill: &Value| waits(bill, "fsync", "kernel");
     let (count, total, _) = device(&before);
     if count < 200 || total * 1e6 < before["seen"]["elapsed_ns"].as_f64().expect("a time") * 0.05 {
@@ -107,7 +96,7 @@ fn a_sync_after_each_line_is_found_and_doing_it_once_for_ten_saves_what_was_said
     assert!(text.starts_with("fsync was waited for") && text.contains("lost in a crash"), "{text}");
     // Of what the bill before says is saved at most, the part that the change saves.
     let saved = || {
-        let [each, tenth] = [1, 10].map(|lines| bill_of("writer", &log(lines)).expect("a bill"));
+        let [each, tenth] = [1, 10].map(|lines| billed_program("writer", &log(lines)).expect("a bill"));
         (device(&each).1 - device(&tenth).1) * 1e6 / slow(&each).expect("a finding").2
     };
     // A device that others use takes now more and now less time: the middle of three pairs.
@@ -142,11 +131,11 @@ fn client(no_delay: bool) -> String {
 
 #[test]
 fn a_delayed_acknowledgement_is_found_and_tcp_nodelay_saves_what_was_said() {
-    let Some(before) = bill_of("two_sends", &client(false)) else { return };
+    let Some(before) = billed_program("two_sends", &client(false)) else { return };
     let elapsed = |bill: &Value| bill["seen"]["elapsed_ns"].as_f64().expect("a time");
     let (text, least, most) = slow(&before).expect("a finding");
     assert!(text.contains("TCP_NODELAY") && text.contains("acknowledgement"), "{text}");
-    let after = bill_of("no_delay", &client(true)).expect("a bill");
+    let after = billed_program("no_delay", &client(true)).expect("a bill");
     let saved = elapsed(&before) - elapsed(&after);
     assert!(least <= saved && saved <= most, "saves {saved} ns, said {least} to {most}");
     assert!(slow(&after).is_none_or(|(text, ..)| !text.contains("TCP_NODELAY")));
