@@ -10,6 +10,15 @@ use crate::landing::{RoundFigure, around, reach};
 use crate::lockstep::{Block, Judging, Lockstep, blocks, compare};
 use crate::statistics::{Interval, quantile, sorted, weighted_median};
 
+/// The time of a run that is compared with that of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComparedTime {
+    /// From beginning to end.
+    Elapsed,
+    /// What it had the processor for. The rest was taken from it by other programs.
+    Processor,
+}
+
 /// One thing beside another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Relative {
@@ -24,6 +33,8 @@ pub enum Relative {
         verdict: Verdict,
         /// How many times the time so far would settle it, about.
         more: Option<f64>,
+        /// What was compared.
+        time: ComparedTime,
     },
     /// One of them cannot be distinguished from the start of a program, or its figure is not positive.
     HoldsZero,
@@ -36,13 +47,16 @@ pub fn relative(base: &Cost, other: &Cost) -> Relative {
     let common = common(base, other);
     let commands = [base, other].into_iter().all(Cost::is_command);
     if commands && !common.is_empty() {
-        return in_lockstep(&common);
+        return match [base, other].into_iter().all(is_preempted) {
+            true => in_lockstep(&processor_times(base, other), ComparedTime::Processor),
+            false => in_lockstep(&common, ComparedTime::Elapsed),
+        };
     }
     if [base, other].into_iter().any(|cost| cost.quoted().0 <= 0.0 || cost.holds_zero()) {
         return Relative::HoldsZero;
     }
     if !common.is_empty() {
-        return in_lockstep(&common);
+        return in_lockstep(&common, ComparedTime::Elapsed);
     }
     let quiet = [base, other].into_iter().all(|cost| cost.headline == Estimate::Quiet);
     let mut paired = paired(nets(base, figures(base)), nets(other, figures(other)));
@@ -66,19 +80,41 @@ pub fn relative(base: &Cost, other: &Cost) -> Relative {
                 () if ratio.high < 1.0 => Verdict::Faster,
                 () => Verdict::Inconclusive,
             };
-            Relative::Times { ratio, pairs: paired.len(), verdict, more: None }
+            Relative::Times { ratio, pairs: paired.len(), verdict, more: None, time: ComparedTime::Elapsed }
         }
         _ => Relative::FewPairs,
     }
 }
 
-fn in_lockstep(rounds: &[Vec<Block>]) -> Relative {
+fn in_lockstep(rounds: &[Vec<Block>], time: ComparedTime) -> Relative {
     match compare(rounds, Judging::default()) {
         Some(Lockstep { ratio, verdict, blocks, more }) if ratio.high.is_finite() => {
-            Relative::Times { ratio, pairs: blocks, verdict, more }
+            Relative::Times { ratio, pairs: blocks, verdict, more, time }
         }
         _ => Relative::FewPairs,
     }
+}
+
+/// True for a command that waits for nothing but a CPU, and lost it to others for a part of its runs. How long it had to wait for that
+/// says nothing of it: beside a compilation, half the interval of the elapsed times was 12 %.
+fn is_preempted(cost: &Cost) -> bool {
+    /// Switches of a run to wait: for its end, and perhaps one more.
+    const WAITS: f64 = 2.5;
+    /// A slice of the scheduler, or what a busy CPU lets a task wait for one, is no longer.
+    const LONGEST: f64 = 20e6;
+    const SHARE: f64 = 0.02;
+    let (wait, processor) = (cost.wait_ns.0, cost.cpu_ns.user.0 + cost.cpu_ns.system.0);
+    let by_others = wait <= LONGEST * cost.switches.involuntary;
+    cost.switches.voluntary <= WAITS && by_others && wait > SHARE * processor
+}
+
+/// The processor times of the rounds in which runs of both alternated: a block each.
+fn processor_times(base: &Cost, other: &Cost) -> Vec<Vec<Block>> {
+    let time = |round: &Round| round.cpu_ns.map_or(f64::NAN, |time| time.0);
+    let partner = |round: &Round| other.rounds.iter().find(|other| other.order == round.order && !other.ns.is_empty());
+    let pairs =
+        base.rounds.iter().filter(|round| !round.ns.is_empty()).filter_map(|round| Some((round, partner(round)?)));
+    pairs.map(|(round, partner)| vec![Block { base: time(round), other: time(partner), quiet: true }]).collect()
 }
 
 /// The blocks of the rounds in which the batches of both alternated, net of their terms unless they are commands.
@@ -248,5 +284,35 @@ mod tests {
             (cost.net_ns.low, cost.net_ns.typical) = (Nanoseconds(-1.0), Nanoseconds(0.1));
         }
         assert!(matches!(relative(&nothing[0], &nothing[1]), Relative::Times { pairs: 48, .. }));
+    }
+
+    #[test]
+    fn commands_that_lost_the_cpu_are_compared_by_what_they_had_of_it() {
+        let taken = [0.1, 0.9, 0.2, 1.3, 0.4, 0.7, 1.1, 0.3, 0.6, 0.8, 0.2, 1.0];
+        let command = |times: f64, shift: usize, switches: record::Switches| {
+            let elapsed: Vec<f64> = (0..12).map(|round| 50e6 * (times + taken[(round + shift) % 12])).collect();
+            let mut cost = cost(&elapsed, 0.0, Estimate::Typical);
+            cost.operation = format!("command: work {shift}");
+            for (order, round) in cost.rounds.iter_mut().enumerate() {
+                (round.order, round.cpu_ns) = (order as u32, Some(Nanoseconds(50e6 * times)));
+                (round.ns.truncate(1), round.quiet.truncate(1), round.cycle_ns.truncate(1));
+            }
+            (cost.cpu_ns.user, cost.cpu_ns.system) = (Nanoseconds(50e6 * times), Nanoseconds(0.0));
+            (cost.wait_ns, cost.switches) = (Nanoseconds(30e6), switches);
+            cost
+        };
+        let found = |switches: record::Switches| match relative(&command(1.0, 0, switches), &command(1.03, 5, switches))
+        {
+            Relative::Times { ratio, time, verdict, .. } => (ratio, time, verdict),
+            other => panic!("{other:?}"),
+        };
+        let (ratio, time, verdict) = found(record::Switches { voluntary: 1.1, involuntary: 9.0 });
+        assert_eq!((time, verdict), (ComparedTime::Processor, Verdict::Slower));
+        assert!((ratio.value - 1.03).abs() < 1e-9 && ratio.high < 1.04, "{ratio:?}");
+        // Who waits for something else is slower if that is.
+        for switches in [(1.1, 0.0), (40.0, 9.0)] {
+            let (ratio, time, _) = found(record::Switches { voluntary: switches.0, involuntary: switches.1 });
+            assert!(time == ComparedTime::Elapsed && ratio.high / ratio.low > 1.1, "{ratio:?}");
+        }
     }
 }

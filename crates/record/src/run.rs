@@ -96,6 +96,9 @@ pub struct TimedRatio {
     /// `slower`, `faster`, `same` (within 1 %) or `inconclusive`. Absent in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
+    /// True if processor times were compared, because other programs took the CPU away from both.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub processor_time: bool,
     /// About how many seconds of measuring would settle it; absent if it is settled, or if no time would.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_after_s: Option<f64>,

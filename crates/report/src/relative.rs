@@ -1,7 +1,7 @@
 //! Several costs of one run, such as routines or commands: how many times as long each takes as one of them.
 
 use analysis::compare::Verdict;
-use analysis::relative::{Relative, relative};
+use analysis::relative::{ComparedTime, Relative, relative};
 use analysis::statistics::Interval;
 use record::{COMMAND, Cost, Nanoseconds, TimedRatio, printable};
 
@@ -49,9 +49,9 @@ fn others<'c>(costs: &[&'c Cost], base: Option<&'c Cost>) -> Option<(&'c Cost, V
 }
 
 fn ratio(base: &Cost, other: &Cost, spent: f64) -> TimedRatio {
-    let (ratio, pairs, verdict, more) = match relative(base, other) {
-        Relative::Times { ratio, pairs, verdict, more } => (Some(ratio), pairs as u32, verdict, more),
-        _ => (None, 0, Verdict::Inconclusive, None),
+    let (ratio, pairs, verdict, more, time) = match relative(base, other) {
+        Relative::Times { ratio, pairs, verdict, more, time } => (Some(ratio), pairs as u32, verdict, more, time),
+        _ => (None, 0, Verdict::Inconclusive, None, ComparedTime::Elapsed),
     };
     TimedRatio {
         operation: other.operation.clone(),
@@ -63,6 +63,7 @@ fn ratio(base: &Cost, other: &Cost, spent: f64) -> TimedRatio {
         high: ratio.as_ref().map(|ratio| ratio.high),
         pairs,
         verdict: Some(verdict.word().into()),
+        processor_time: time == ComparedTime::Processor,
         settled_after_s: more.map(|more| (more * spent).ceil()),
     }
 }
@@ -81,7 +82,7 @@ fn sentence(base: &Cost, other: &Cost, found: &Relative, spent: f64) -> String {
     /// An interval that spans more than this factor tells nothing.
     const NOTHING: f64 = 4.0;
     let [one, two] = [other, base].map(name);
-    let Relative::Times { ratio, verdict, more, .. } = found else {
+    let Relative::Times { ratio, verdict, more, time, .. } = found else {
         return match found {
             Relative::HoldsZero => {
                 format!("{one} and {two} cannot be compared: one of them cannot be told from its baseline")
@@ -89,8 +90,12 @@ fn sentence(base: &Cost, other: &Cost, found: &Relative, spent: f64) -> String {
             _ => format!("{one} and {two} cannot be compared: too few rounds; raise --budget or --rounds"),
         };
     };
+    let by = match time {
+        ComparedTime::Elapsed => "",
+        ComparedTime::Processor => "; by processor time, because other programs took the CPU away",
+    };
     let times = times_as_long(ratio);
-    match verdict {
+    let text = match verdict {
         Verdict::Slower => format!("{one} is slower than {two}: it takes {times}"),
         Verdict::Faster => format!("{one} is faster than {two}: it takes {times}"),
         Verdict::Same => format!("{one} and {two} are the same within 1 %: {times}"),
@@ -108,7 +113,8 @@ fn sentence(base: &Cost, other: &Cost, found: &Relative, spent: f64) -> String {
                 false => format!("inconclusive: {one} takes {times} as {two}; {more}"),
             }
         }
-    }
+    };
+    text + by
 }
 
 /// What the difference of a run consists of, by the means of both.

@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         "descriptor.pass",
         "pass a descriptor to a partner process, which passes its copy back; both copies are closed",
     )
-    .version(3)
+    .version(4)
     .axes(&[NEAR_OR_FAR])
     .moves(|_| 2)
     .explained_by(&[term(2.0, "descriptor.self")])
@@ -51,6 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             loop {
                 let (copy, number) = receive(&theirs)?;
                 send(&theirs, copy.as_fd(), number.wrapping_add(1))?;
+                exactly(0, call::close(copy)?)?;
             }
         })?;
         drop(theirs);
