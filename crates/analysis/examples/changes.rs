@@ -11,7 +11,7 @@ use howslow_analysis::history::traces;
 use howslow_analysis::prior::{Prior, learn};
 use howslow_analysis::reference::{Facts, judge};
 use howslow_analysis::watch::{Observed, Strictness, changes};
-use record::{Cost, Estimate, Nanoseconds, Run};
+use record::{Cost, Estimate, Run};
 
 const HOW: CompareOptions = CompareOptions { unit: None, threshold: LEAST, margin: 0.05, versions: Versions::Kept };
 /// Shows the clock, and is therefore not changed.
@@ -197,12 +197,7 @@ fn kind(cost: &Cost) -> &'static str {
 fn shifted(run: &Run, by: f64) -> Run {
     let mut run = run.clone();
     for cost in run.costs.iter_mut().filter(|cost| cost.operation != CLOCKWORK) {
-        for figures in [&mut cost.net_ns, &mut cost.gross_ns] {
-            for ns in [&mut figures.best, &mut figures.quiet, &mut figures.typical, &mut figures.low, &mut figures.high]
-            {
-                *ns = Nanoseconds(ns.0 * by);
-            }
-        }
+        (cost.net_ns, cost.gross_ns) = (cost.net_ns.times(by), cost.gross_ns.times(by));
         cost.cycles *= by;
         cost.rounds.iter_mut().flat_map(|round| &mut round.ns).for_each(|ns| *ns *= by);
     }

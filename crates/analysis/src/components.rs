@@ -103,21 +103,16 @@ pub fn components(runs: &[Vec<Vec<f64>>]) -> Components {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A normal deviate with mean zero (Box and Muller).
-    fn normal(random: &mut fastrand::Rng, deviation: f64) -> f64 {
-        let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
-        deviation * radius * (std::f64::consts::TAU * random.f64()).cos()
-    }
+    use crate::statistics::normal;
 
     /// Figures around 1,000 whose logarithms have these standard deviations between runs, launchers and rounds.
     fn simulated(seed: u64, deviations: [f64; 3], shape: &[Vec<usize>]) -> Vec<Vec<Vec<f64>>> {
         let mut random = fastrand::Rng::with_seed(seed);
         let run = |launchers: &Vec<usize>| {
-            let run = normal(&mut random, deviations[0]);
+            let run = deviations[0] * normal(&mut random);
             let mut launcher = |rounds: &usize| {
-                let launcher = run + normal(&mut random, deviations[1]);
-                (0..*rounds).map(|_| 1000.0 * (launcher + normal(&mut random, deviations[2])).exp()).collect()
+                let launcher = run + deviations[1] * normal(&mut random);
+                (0..*rounds).map(|_| 1000.0 * (launcher + deviations[2] * normal(&mut random)).exp()).collect()
             };
             launchers.iter().map(&mut launcher).collect()
         };

@@ -23,6 +23,8 @@ pub mod crossover;
 pub mod derived;
 pub mod doctor;
 pub mod estimate;
+#[cfg(test)]
+mod example;
 pub mod explain;
 pub mod factors;
 mod findings;

@@ -45,10 +45,11 @@ fn more_rounds(cost: &Cost, times: u32) -> Vec<Round> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::example;
 
     #[test]
     fn more_rounds_narrow_an_interval_and_never_widen_it() {
-        let run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
+        let run = example::run();
         let mut known = 0;
         for cost in run.costs.iter().filter(|cost| cost.rounds.len() > 1) {
             let Some([two, four, eight]) = shrunk(&run, cost) else { continue };

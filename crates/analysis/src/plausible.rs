@@ -65,15 +65,10 @@ mod tests {
     use record::Nanoseconds;
 
     use super::*;
+    use crate::example;
 
     fn cost(id: &str, ns: f64) -> Cost {
-        let run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
-        let mut cost = run.costs[0].clone();
-        (cost.operation, cost.at) = (id.into(), Point::default());
-        cost.doubts.clear();
-        (cost.net_ns.quiet, cost.net_ns.typical) = (Nanoseconds(ns), Nanoseconds(ns));
-        (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(ns * 0.99), Nanoseconds(ns * 1.01));
-        cost
+        example::cost(id, ns, ns * 0.01)
     }
 
     #[test]

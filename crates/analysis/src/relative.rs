@@ -180,12 +180,13 @@ mod tests {
     use record::Nanoseconds;
 
     use super::*;
+    use crate::example;
 
     /// A cost whose rounds took these times, of which `terms` is the start of a program. No round is common to two of them.
     fn cost(rounds: &[f64], terms: f64, headline: Estimate) -> Cost {
         static TAKEN: AtomicU32 = AtomicU32::new(0);
         let taken = TAKEN.fetch_add(1, Ordering::Relaxed);
-        let run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
+        let run = example::run();
         let mut cost = run.costs[0].clone();
         let model = cost.rounds[0].clone();
         cost.rounds = (0..)

@@ -160,16 +160,12 @@ mod tests {
     use record::{Nanoseconds, Round};
 
     use super::*;
-
-    fn normal(random: &mut fastrand::Rng) -> f64 {
-        let (one, two) = (random.f64().max(1e-300), random.f64());
-        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
-    }
+    use crate::example;
+    use crate::statistics::normal;
 
     /// Runs of one cost of 100 cycles. Runs and rounds scatter by these shares.
     fn runs(count: u32, rounds: u32, of_runs: f64, of_rounds: f64) -> Vec<Run> {
-        let bytes = include_bytes!("../../record/tests/data/example-run.json");
-        let example = record::run_from_bytes(bytes).expect("a run");
+        let example = example::run();
         let mut random = fastrand::Rng::with_seed(3);
         let mut run = || {
             let mut run = example.clone();

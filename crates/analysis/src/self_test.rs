@@ -156,14 +156,14 @@ pub fn null_comparison(runs: &[Run; 2]) -> SelfCheck {
 
 #[cfg(test)]
 mod tests {
-    use record::{Figures, Nanoseconds, Point, Skip};
+    use record::{Figures, Point, Skip};
 
     use super::*;
+    use crate::example;
 
     /// A run with the costs of a good machine at a cycle of 0.25 ns.
     fn good() -> Run {
-        let mut run =
-            record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
+        let mut run = example::run();
         run.noise.cycle_ns = 0.25;
         run.machine.virtualization.hypervisor = None;
         let cost = |operation: &str, ns: f64| {
@@ -229,20 +229,14 @@ mod tests {
 
     #[test]
     fn runs_that_differ_fail() {
-        let run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
+        let run = example::run();
         let mut other = run.clone();
         assert_eq!(null_comparison(&[run.clone(), other.clone()]).end, CheckEnd::Passed);
         for cost in &mut other.costs {
             for round in &mut cost.rounds {
                 round.ns.iter_mut().for_each(|ns| *ns *= 2.0);
             }
-            for figures in [&mut cost.net_ns, &mut cost.gross_ns] {
-                for ns in
-                    [&mut figures.best, &mut figures.quiet, &mut figures.typical, &mut figures.low, &mut figures.high]
-                {
-                    *ns = Nanoseconds(ns.0 * 2.0);
-                }
-            }
+            (cost.net_ns, cost.gross_ns) = (cost.net_ns.times(2.0), cost.gross_ns.times(2.0));
             cost.cycles *= 2.0;
         }
         let check = null_comparison(&[run.clone(), other]);

@@ -119,9 +119,10 @@ pub fn doubts_in<'a>(whole: &Interval, parts: impl IntoIterator<Item = (f64, Int
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::example;
 
     fn cost(name: &str, doubts: Vec<Doubt>) -> Cost {
-        let run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
+        let run = example::run();
         Cost { operation: name.into(), at: record::Point::default(), doubts, ..run.costs[0].clone() }
     }
 

@@ -76,6 +76,7 @@ mod tests {
     use record::{Nanoseconds, Term};
 
     use super::*;
+    use crate::example;
     use crate::landing::FLOOR;
 
     fn round(ns: &[f64], survey: Option<bool>) -> Round {
@@ -93,10 +94,6 @@ mod tests {
             wait_ns: None,
             lost: None,
         }
-    }
-
-    fn run() -> Run {
-        record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run")
     }
 
     #[test]
@@ -120,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_net_cost_is_as_open_as_the_whole_and_its_terms() {
-        let mut run = run();
+        let mut run = example::run();
         let mut cost = run.costs[8].clone();
         let empty = run.costs.iter_mut().find(|cost| cost.operation == "loop.empty").expect("the loop");
         empty.rounds = vec![round(&[0.4], None), round(&[0.5], None)];
@@ -138,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_cost_that_contains_itself_ends() {
-        let mut run = run();
+        let mut run = example::run();
         let term = Term { times: 1.0, operation: "loop.empty".into(), at: record::Point::default() };
         run.costs[0].terms = vec![term];
         let cost = run.costs[0].clone();

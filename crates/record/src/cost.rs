@@ -71,6 +71,14 @@ impl Figures {
         Figures { best: value, quiet: value, typical: value, low: Nanoseconds(low), high: Nanoseconds(high) }
     }
 
+    /// All of them times a factor above 0.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Figures {
+        let times = |ns: Nanoseconds| Nanoseconds(ns.0 * factor);
+        let Figures { best, quiet, typical, low, high } = self;
+        Figures { best: times(best), quiet: times(quiet), typical: times(typical), low: times(low), high: times(high) }
+    }
+
     /// The figure of this kind.
     pub fn get(&self, estimate: Estimate) -> Nanoseconds {
         match estimate {

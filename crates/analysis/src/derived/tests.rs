@@ -1,41 +1,22 @@
 //! Routes, their agreement and the kernel entry's share, on made-up runs.
 
-use record::{Ends, Nanoseconds, Point, Value};
+use record::{Ends, Nanoseconds, Point};
 
 use super::*;
+use crate::example;
 
-fn run(costs: &[(&str, &str, f64, f64)]) -> Run {
-    let mut run = record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
-    let pattern = run.costs[0].clone();
-    run.costs = costs
-        .iter()
-        .map(|(operation, at, value, half)| {
-            let mut cost = pattern.clone();
-            cost.operation = (*operation).into();
-            cost.at = at.split(',').filter_map(|choice| choice.split_once('=')).fold(
-                Point::default(),
-                |point, (axis, value)| {
-                    let value = value.parse().map_or_else(|_| Value::Word(value.into()), Value::Number);
-                    point.with(axis, value)
-                },
-            );
-            cost.net_ns.quiet = Nanoseconds(*value);
-            (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(value - half), Nanoseconds(value + half));
-            cost.explained_by.clear();
-            cost
-        })
-        .collect();
-    run
+fn run(costs: &[(&str, f64, f64)]) -> Run {
+    example::with_costs(costs.iter().map(|&(name, value, half)| example::cost(name, value, half)))
 }
 
 #[test]
 fn routes_carry_the_interval_of_every_part() {
     let run = run(&[
-        ("pipe.roundtrip", "distance=same,size=26", 3000.0, 30.0),
-        ("pipe.self", "size=26", 400.0, 20.0),
-        ("switch.process", "set=0", 1050.0, 10.0),
-        ("signal.deliver", "", 700.0, 3.0),
-        ("signal.ignored", "", 200.0, 4.0),
+        ("pipe.roundtrip@distance=same,size=26", 3000.0, 30.0),
+        ("pipe.self@size=26", 400.0, 20.0),
+        ("switch.process@set=0", 1050.0, 10.0),
+        ("signal.deliver", 700.0, 3.0),
+        ("signal.ignored", 200.0, 4.0),
     ]);
     let derived = derive(&run);
     let [signal, switch, wake] = derived.as_slice() else { panic!("{derived:?}") };
@@ -53,9 +34,9 @@ fn routes_carry_the_interval_of_every_part() {
 #[test]
 fn a_refill_is_told_apart_from_its_switch_with_the_size_of_its_set() {
     let mut run = run(&[
-        ("switch.process", "set=0", 1000.0, 30.0),
-        ("switch.process", "set=half-l2", 5000.0, 40.0),
-        ("switch.thread", "set=0", 900.0, 30.0),
+        ("switch.process@set=0", 1000.0, 30.0),
+        ("switch.process@set=half-l2", 5000.0, 40.0),
+        ("switch.thread@set=0", 900.0, 30.0),
     ]);
     run.costs[1].tallies.insert("set bytes".into(), f64::from(512 << 10));
     let derived = derive(&run);
@@ -69,10 +50,9 @@ fn a_refill_is_told_apart_from_its_switch_with_the_size_of_its_set() {
 
 #[test]
 fn waking_a_halted_cpu_is_told_apart_from_the_message() {
-    let halting =
-        |costs: &[(&str, &str, f64, f64)]| derive(&run(costs)).into_iter().find(|it| it.name.starts_with("waking"));
-    let other = ("eventfd.roundtrip", "distance=other", 30_000.0, 3000.0);
-    let waked = halting(&[other, ("eventfd.roundtrip", "distance=awake", 5000.0, 400.0)]).expect("both parts");
+    let halting = |costs: &[(&str, f64, f64)]| derive(&run(costs)).into_iter().find(|it| it.name.starts_with("waking"));
+    let other = ("eventfd.roundtrip@distance=other", 30_000.0, 3000.0);
+    let waked = halting(&[other, ("eventfd.roundtrip@distance=awake", 5000.0, 400.0)]).expect("both parts");
     let half = 0.5 * 3000.0_f64.hypot(400.0);
     assert_eq!(waked.routes[1].figure, Ok(Interval::around(12_500.0, half)));
     assert_eq!(halting(&[other]), None);
@@ -107,10 +87,10 @@ fn formulas_are_readable() {
 #[test]
 fn the_entry_is_a_share_of_what_enters() {
     let mut run = run(&[
-        ("syscall.getppid", "", 100.0, 1.0),
-        ("syscall.fstat", "", 400.0, 4.0),
-        ("call.mmap", "", 1000.0, 10.0),
-        ("pair.seteuid", "", 500.0, 5.0),
+        ("syscall.getppid", 100.0, 1.0),
+        ("syscall.fstat", 400.0, 4.0),
+        ("call.mmap", 1000.0, 10.0),
+        ("pair.seteuid", 500.0, 5.0),
     ]);
     for cost in &mut run.costs {
         cost.per = "call".into();
@@ -146,7 +126,7 @@ fn routes_agree_disagree_or_cannot_be_told() {
 
 #[test]
 fn one_round_makes_a_route_without_an_interval() {
-    let mut run = run(&[("signal.deliver", "", 700.0, f64::INFINITY), ("signal.ignored", "", 200.0, 4.0)]);
+    let mut run = run(&[("signal.deliver", 700.0, f64::INFINITY), ("signal.ignored", 200.0, 4.0)]);
     let doubt = Doubt::FewRounds { rounds: 1 };
     with(&mut run, "signal.deliver", |cost| cost.doubts = vec![doubt.clone()]);
     let followed = &derive(&run)[0].routes[0];
@@ -157,10 +137,10 @@ fn one_round_makes_a_route_without_an_interval() {
 #[test]
 fn doubts_of_parts_that_matter_are_carried() {
     let mut run = run(&[
-        ("pipe.roundtrip", "distance=same,size=26", 3000.0, 30.0),
-        ("pipe.self", "size=26", 4.0, 0.2),
-        ("syscall.getppid", "", 100.0, 1.0),
-        ("syscall.fstat", "", 400.0, 4.0),
+        ("pipe.roundtrip@distance=same,size=26", 3000.0, 30.0),
+        ("pipe.self@size=26", 4.0, 0.2),
+        ("syscall.getppid", 100.0, 1.0),
+        ("syscall.fstat", 400.0, 4.0),
     ]);
     for operation in ["pipe.self", "syscall.getppid"] {
         with(&mut run, operation, |cost| cost.doubts = vec![Doubt::NeverQuiet]);
@@ -176,7 +156,7 @@ fn doubts_of_parts_that_matter_are_carried() {
 
 #[test]
 fn waiting_and_processor_time_have_intervals_of_their_own() {
-    let mut run = run(&[("read.x", "", 1000.0, 50.0)]);
+    let mut run = run(&[("read.x", 1000.0, 50.0)]);
     let cost = &mut run.costs[0];
     cost.cpu_ns = record::Cpu { user: Nanoseconds(400.0), system: Nanoseconds(500.0) };
     cost.wait_ns = Nanoseconds(100.0);

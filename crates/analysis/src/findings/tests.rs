@@ -1,20 +1,17 @@
 //! Sentences that runs must give, and sentences that they must not give.
 
 use super::*;
+use crate::example;
 
 /// The findings of a run beside nothing.
 fn alone(run: &Run) -> Vec<String> {
     findings(run, Surroundings::default())
 }
 
-fn example() -> Run {
-    record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run")
-}
-
 #[test]
 fn sentences_come_from_the_costs() {
     assert_eq!(
-        alone(&example()),
+        alone(&example::run()),
         [
             "Talking through pipes to a task on another CPU costs 4.0 times as much as to one on the same CPU.",
             "Through a mapping, 4 KiB are 4.2 times faster than by read() once their pages are touched; at 1 MiB 1.2 \
@@ -28,14 +25,14 @@ fn sentences_come_from_the_costs() {
 
 #[test]
 fn mitigations_are_told_on_the_headline_page_alone() {
-    let mut run = example();
+    let mut run = example::run();
     run.settings.patterns = vec!["pipe".into()];
     assert!(!alone(&run).join(" ").contains("mitigations"));
 }
 
 #[test]
 fn a_run_without_the_costs_says_nothing_about_them() {
-    let mut run = example();
+    let mut run = example::run();
     run.costs.clear();
     assert_eq!(alone(&run), ["Active mitigations: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]);
     run.machine.kernel.mitigations.clear();
@@ -44,7 +41,7 @@ fn a_run_without_the_costs_says_nothing_about_them() {
 
 #[test]
 fn what_cannot_be_told_from_zero_or_from_the_other_is_not_claimed() {
-    let mut run = example();
+    let mut run = example::run();
     for cost in &mut run.costs {
         if cost.operation == "syscall.getppid" {
             cost.net_ns.low.0 = -1.0;
@@ -65,7 +62,7 @@ fn neighbours_of(run: &mut Run, tax: Option<(f64, f64, f64)>) {
 
 #[test]
 fn neighbours_and_the_clock_are_told_apart() {
-    let mut run = example();
+    let mut run = example::run();
     assert_eq!(neighbours(&run), None, "a run that does not tell them");
     neighbours_of(&mut run, Some((1.08, 1.06, 1.10)));
     let slower = "Sharing this core with others makes kernel work 8.0 % slower; steal time (0.05 %) does not show it.";
@@ -85,7 +82,7 @@ fn neighbours_and_the_clock_are_told_apart() {
 
 #[test]
 fn one_round_makes_no_finding() {
-    let mut run = example();
+    let mut run = example::run();
     run.machine.kernel.mitigations.clear();
     for cost in &mut run.costs {
         (cost.net_ns.low.0, cost.net_ns.high.0) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -95,7 +92,7 @@ fn one_round_makes_no_finding() {
 
 #[test]
 fn a_ratio_known_to_a_factor_of_two_only_is_not_told() {
-    let mut run = example();
+    let mut run = example::run();
     for cost in run.costs.iter_mut().filter(|cost| cost.operation == "switch.process") {
         (cost.net_ns.low.0, cost.net_ns.high.0) = (700.0, 2000.0);
     }
@@ -104,13 +101,11 @@ fn a_ratio_known_to_a_factor_of_two_only_is_not_told() {
 
 #[test]
 fn a_switch_is_told_for_the_set_that_fills_the_cores_own_caches_where_there_is_one() {
-    let mut run = example();
+    let mut run = example::run();
     let mut full = run.cost("switch.process", &[number("set", WORKING_SET)]).expect("a switch").clone();
     full.at = Point::default().with("set", Value::Word(LARGEST_OWN.into()));
     full.tallies.insert("set bytes".into(), f64::from(1536 << 10));
-    for ns in [&mut full.net_ns.quiet.0, &mut full.net_ns.typical.0, &mut full.net_ns.low.0, &mut full.net_ns.high.0] {
-        *ns *= 10.0;
-    }
+    full.net_ns = full.net_ns.times(10.0);
     run.costs.push(full);
     let text = switch_in_system_calls(&run).expect("a finding");
     assert!(text.contains(" with a working set of 1536 KiB."), "{text}");
@@ -127,7 +122,7 @@ fn moved(run: &mut Run, operation: &str, id: &str, point: &[(&str, Value)], ns: 
 
 #[test]
 fn new_memory_is_told_by_fresh_frames_alone() {
-    let mut run = example();
+    let mut run = example::run();
     assert_eq!(page_fault_in_system_calls(&run), None);
     let frames = |word: &str| [("frames", Value::Word(word.into()))];
     moved(&mut run, "page.fault.anonymous", "page.fault.anonymous", &frames("recycled"), 300.0);
@@ -139,7 +134,7 @@ fn new_memory_is_told_by_fresh_frames_alone() {
 
 #[test]
 fn a_mapped_file_is_told_with_its_size_its_filling_and_what_mapping_takes() {
-    let mut run = example();
+    let mut run = example::run();
     run.costs.retain(|cost| cost.at.number("size") != Some(1 << 20));
     let at = |file, filled| [number("size", 4096), number("file", file), number("filled", filled)];
     for (file, filled, ns) in [(64 << 20, 128 << 10, 900.0), (4 << 20, 4096, 300.0), (4 << 20, 128 << 10, 200.0)] {

@@ -176,30 +176,20 @@ fn disagreements(curve: &[Step], found: &[Level], declared: &[(String, u64)]) ->
 
 #[cfg(test)]
 mod tests {
-    use record::{Cache, Point, Value};
+    use record::Cache;
 
     use super::*;
+    use crate::example;
 
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
 
     /// A run with these load times, on a machine that declares these caches.
     fn run(curve: &[(u64, f64)], caches: &[(u32, u64)]) -> Run {
-        let mut run: Run =
-            record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
-        let model = run.costs.iter().find(|cost| cost.operation == "memory.load").expect("a load").clone();
-        run.costs = curve
-            .iter()
-            .map(|&(set, ns)| {
-                let mut cost = model.clone();
-                cost.at = Point::default().with("set", Value::Number(set));
-                for figure in [&mut cost.net_ns.best, &mut cost.net_ns.quiet, &mut cost.net_ns.typical] {
-                    figure.0 = ns;
-                }
-                (cost.net_ns.low.0, cost.net_ns.high.0, cost.cycles) = (ns * 0.99, ns * 1.01, ns * 4.0);
-                cost
-            })
-            .collect();
+        let mut run = example::with_costs(curve.iter().map(|&(set, ns)| {
+            let cost = example::cost(&format!("memory.load@set={set}"), ns, ns * 0.01);
+            Cost { cycles: ns * 4.0, ..cost }
+        }));
         let cache = |&(level, size): &(u32, u64)| Cache {
             level,
             kind: "unified".into(),

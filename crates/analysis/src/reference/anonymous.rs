@@ -171,14 +171,14 @@ pub fn without_paths(text: &str, identifies: impl Fn(&str) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::example;
 
     fn known(id: &str) -> bool {
         id.starts_with("syscall") || id.starts_with("memory") || id.starts_with("loop")
     }
 
     fn run() -> Run {
-        let example = include_bytes!("../../../record/tests/data/example-run.json");
-        let mut run = record::run_from_bytes(example).expect("a run");
+        let mut run = example::run();
         run.machine.host = Some("builder-17".into());
         run.settings.label = Some("zeta-secret".into());
         run.settings.patterns = vec!["command: zeta-secret".into()];

@@ -1,16 +1,14 @@
 //! What is odd, what is not, and what a book of a run contains.
 
-use record::{
-    Beside, Book, Cost, Doubt, Estimate, Figures, Nanoseconds, Noise, Origin, Point, Run, Value, run_from_bytes,
-};
+use record::{Beside, Book, Cost, Doubt, Estimate, Figures, Noise, Origin, Point, Run, Value};
 
 use super::*;
+use crate::example;
 use crate::statistics::Interval;
 
 /// A run without costs.
 fn empty(id: &str) -> Run {
-    let mut run =
-        run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("the example run");
+    let mut run = example::run();
     run.id = id.into();
     run.costs.clear();
     run.skipped.clear();
@@ -24,9 +22,7 @@ fn empty(id: &str) -> Run {
 
 /// A cost whose interval reaches this share to either side, at 4 GHz.
 fn cost(operation: &str, at: &[(&str, &str)], ns: f64, half: f64) -> Cost {
-    let value = Nanoseconds(ns);
-    let (low, high) = (Nanoseconds(ns * (1.0 - half)), Nanoseconds(ns * (1.0 + half)));
-    let figures = Figures { best: value, quiet: value, typical: value, low, high };
+    let figures = Figures::given(ns, ns * (1.0 - half), ns * (1.0 + half));
     let at = at.iter().fold(Point::default(), |at, (axis, word)| at.with(axis, Value::Word((*word).into())));
     Cost { headline: Estimate::Quiet, cycles: ns * 4.0, ..Cost::given(operation, at, "call", figures) }
 }
@@ -89,10 +85,7 @@ fn a_run_held_against_its_own_book_has_no_oddity() {
 fn sleepy() -> Run {
     let mut run = run("mine", usual());
     for cost in run.costs.iter_mut().filter(|cost| cost.cpus == 2) {
-        let net = &mut cost.net_ns;
-        for ns in [&mut net.quiet.0, &mut net.low.0, &mut net.high.0] {
-            *ns *= 7.0;
-        }
+        cost.net_ns = cost.net_ns.times(7.0);
         cost.cycles *= 7.0;
     }
     run.machine.virtualization.hypervisor = Some("KVM".into());
@@ -224,10 +217,7 @@ fn beside_work() -> Beside {
 fn cheaper_costs_are_good_news_and_only_counted() {
     let mut fast = run("mine", usual());
     for cost in &mut fast.costs[..3] {
-        let net = &mut cost.net_ns;
-        for ns in [&mut net.quiet.0, &mut net.low.0, &mut net.high.0] {
-            *ns /= 5.0;
-        }
+        cost.net_ns = cost.net_ns.times(0.2);
     }
     let found = sentences(&fast, &[reference("one", usual())]);
     assert!(found.len() == 1 && found[0].contains("9 within") && found[0].contains("3 below 1/2 of them"), "{found:?}");
@@ -306,9 +296,7 @@ fn releases_keep_what_distributions_append() {
 fn several_runs_give_medians_and_the_scatter_between_them() {
     let at = |factor: f64| {
         let costs = usual().into_iter().map(|mut cost| {
-            for ns in [&mut cost.net_ns.quiet.0, &mut cost.net_ns.low.0, &mut cost.net_ns.high.0, &mut cost.cycles] {
-                *ns *= factor;
-            }
+            (cost.net_ns, cost.cycles) = (cost.net_ns.times(factor), cost.cycles * factor);
             cost
         });
         run(&format!("run {factor}"), costs.collect())

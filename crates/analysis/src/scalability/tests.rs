@@ -1,9 +1,10 @@
 //! The law, its intervals and its refusals, on made-up data.
 
 use proptest::prelude::*;
-use record::{Nanoseconds, Point, Value};
+use record::{Point, Value};
 
 use super::*;
+use crate::example;
 
 /// The time of a unit on each of n CPUs by the law.
 fn by_law(one: f64, contention: f64, coherence: f64, cpus: u32) -> f64 {
@@ -11,7 +12,7 @@ fn by_law(one: f64, contention: f64, coherence: f64, cpus: u32) -> f64 {
     one * (1.0 + contention * (n - 1.0) + coherence * n * (n - 1.0))
 }
 
-fn around(value: f64, share: f64) -> Interval {
+fn within(value: f64, share: f64) -> Interval {
     Interval { value, low: value * (1.0 - share), high: value * (1.0 + share) }
 }
 
@@ -24,7 +25,7 @@ proptest! {
     /// Exact data give the parameters back, whatever they are.
     #[test]
     fn the_law_is_found_again(one in 1.0..1e9_f64, contention in 0.0..1.0_f64, coherence in 0.0..0.1_f64) {
-        let times: Vec<_> = CPUS.iter().map(|&n| (n, around(by_law(one, contention, coherence, n), 0.01))).collect();
+        let times: Vec<_> = CPUS.iter().map(|&n| (n, within(by_law(one, contention, coherence, n), 0.01))).collect();
         let fit = fit(&times).expect("enough points");
         prop_assert!((fit.contention.value - contention).abs() < 1e-6, "{:?}", fit);
         prop_assert!((fit.coherence.value - coherence).abs() < 1e-6, "{:?}", fit);
@@ -35,7 +36,7 @@ proptest! {
     /// Whatever the data, no parameter is negative, and intervals hold their values.
     #[test]
     fn no_parameter_is_negative(times in proptest::collection::vec(0.1..10.0_f64, 3..7)) {
-        let times: Vec<_> = CPUS.iter().zip(&times).map(|(&n, &time)| (n, around(time, 0.05))).collect();
+        let times: Vec<_> = CPUS.iter().zip(&times).map(|(&n, &time)| (n, within(time, 0.05))).collect();
         let fit = fit(&times).expect("enough points");
         for it in [fit.contention, fit.coherence] {
             prop_assert!(it.low >= 0.0 && it.low <= it.value && it.value <= it.high, "{:?}", it);
@@ -58,7 +59,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
                 let truth = by_law(1000.0, 0.05, 0.002, n);
                 // Twelve uniform numbers have a variance of one.
                 let error = (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
-                (n, around(truth * (1.0 + 0.01 * error), 0.0196))
+                (n, within(truth * (1.0 + 0.01 * error), 0.0196))
             })
             .collect();
         let fit = fit(&times).expect("enough points");
@@ -73,17 +74,17 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
 
 #[test]
 fn too_few_points_are_refused_with_a_reason() {
-    let two = [(1, around(1.0, 0.01)), (2, around(1.1, 0.01)), (2, around(1.1, 0.01))];
+    let two = [(1, within(1.0, 0.01)), (2, within(1.1, 0.01)), (2, within(1.1, 0.01))];
     let why = fit(&two).expect_err("two numbers of CPUs");
     assert!(why.contains("from 2 numbers of CPUs; 3 are needed"), "{why}");
-    let open = [(1, around(1.0, 0.01)), (2, Interval::untold(1.1)), (4, around(1.3, 0.01))];
+    let open = [(1, within(1.0, 0.01)), (2, Interval::untold(1.1)), (4, within(1.3, 0.01))];
     assert!(fit(&open).expect_err("no interval").contains("no interval"));
-    assert!(fit(&[(0, around(1.0, 0.1)), (1, around(1.0, 0.1)), (2, around(1.0, 0.1))]).is_err());
+    assert!(fit(&[(0, within(1.0, 0.1)), (1, within(1.0, 0.1)), (2, within(1.0, 0.1))]).is_err());
 }
 
 #[test]
 fn data_that_the_law_does_not_describe_have_wide_intervals() {
-    let exact = |n| around(by_law(100.0, 0.1, 0.0, n), 0.001);
+    let exact = |n| within(by_law(100.0, 0.1, 0.0, n), 0.001);
     let smooth: Vec<_> = CPUS.iter().map(|&n| (n, exact(n))).collect();
     // From 16 CPUs on another socket is used: a step.
     let stepped: Vec<_> = smooth.iter().map(|&(n, it)| (n, if n > 8 { it.times(1.6) } else { it })).collect();
@@ -94,22 +95,13 @@ fn data_that_the_law_does_not_describe_have_wide_intervals() {
 
 /// A run with these costs of one operation: CPUs, ns, half the interval.
 fn run(operation: &str, at: &[(&str, Value)], costs: &[(u64, f64, f64)]) -> Run {
-    let mut run = record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
-    let pattern = run.costs[0].clone();
-    let cost = |&(cpus, value, half): &(u64, f64, f64)| {
-        let mut cost = pattern.clone();
-        cost.operation = operation.into();
+    example::with_costs(costs.iter().map(|&(cpus, value, half)| {
+        let mut cost = example::cost(operation, value, half);
         cost.at = at.iter().fold(Point::default(), |point, (axis, value)| point.with(axis, value.clone()));
         cost.at = cost.at.with(AXIS, Value::Number(cpus));
-        cost.net_ns.quiet = Nanoseconds(value);
-        (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(value - half), Nanoseconds(value + half));
         cost.bytes = Bytes(cpus * 65536);
-        cost.doubts.clear();
-        cost.rounds.clear();
         cost
-    };
-    run.costs = costs.iter().map(cost).collect();
-    run
+    }))
 }
 
 #[test]

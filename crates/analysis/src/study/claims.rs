@@ -220,10 +220,9 @@ impl Test {
 
 #[cfg(test)]
 mod tests {
-    use record::{Cost, Nanoseconds};
-
     use super::*;
     use crate::derived::cost;
+    use crate::example;
 
     const CLAIM: Claim = Claim {
         claim: "a costs about as much as b",
@@ -237,17 +236,7 @@ mod tests {
     const LOAD: Claim = Claim { test: Test::Load { per_second: 1000.0, share: 0.01 }, ..CLAIM };
 
     fn run(a: (f64, f64), b: (f64, f64)) -> Run {
-        let mut run =
-            record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
-        let pattern = run.costs[0].clone();
-        let made = |operation: &str, (value, half): (f64, f64)| {
-            let mut cost = Cost { operation: operation.into(), doubts: Vec::new(), ..pattern.clone() };
-            cost.net_ns.quiet = Nanoseconds(value);
-            (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(value - half), Nanoseconds(value + half));
-            cost
-        };
-        run.costs = vec![made("a", a), made("b", b)];
-        run
+        example::with_costs([example::cost("a", a.0, a.1), example::cost("b", b.0, b.1)])
     }
 
     #[test]

@@ -19,11 +19,7 @@ fn slowed(run: &Run, by: f64) -> Run {
     let mut slow = run.clone();
     slow.noise.cycle_ns *= by;
     for cost in slow.costs.iter_mut().filter(|cost| cost.follows_clock && cost.headline == Estimate::Quiet) {
-        for figures in [&mut cost.net_ns, &mut cost.gross_ns] {
-            let all =
-                [&mut figures.best, &mut figures.quiet, &mut figures.typical, &mut figures.low, &mut figures.high];
-            all.into_iter().for_each(|figure| figure.0 *= by);
-        }
+        (cost.net_ns, cost.gross_ns) = (cost.net_ns.times(by), cost.gross_ns.times(by));
     }
     slow
 }

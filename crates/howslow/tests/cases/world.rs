@@ -91,10 +91,7 @@ fn keep(folder: &Path, name: &str, id: &str, change: impl FnOnce(&mut Run)) {
 }
 
 fn scale(cost: &mut Cost, times: f64) {
-    let net = &mut cost.net_ns;
-    for figure in [&mut net.best, &mut net.quiet, &mut net.typical, &mut net.low, &mut net.high] {
-        *figure = Nanoseconds(figure.0 * times);
-    }
+    cost.net_ns = cost.net_ns.times(times);
     cost.cycles *= times;
 }
 

@@ -4,7 +4,6 @@ use std::fs;
 
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
-use record::Nanoseconds;
 
 use crate::support::{EXAMPLE, REPLAY, folder, howslow};
 
@@ -36,10 +35,7 @@ fn each_kind_of_change_is_named_where_it_began() {
             let scatter = 1.0 + 0.001 * ((night * 7 + place * 3) % 5) as f64 - 0.002;
             // Each change makes the call slower by a tenth.
             let call = if cost.operation == "syscall.getppid" { 1.1_f64.powi(changed as i32) } else { 1.0 };
-            let net = &mut cost.net_ns;
-            for figure in [&mut net.quiet, &mut net.typical, &mut net.low, &mut net.high] {
-                *figure = Nanoseconds(figure.0 * scatter * call);
-            }
+            cost.net_ns = cost.net_ns.times(scatter * call);
             cost.cycles *= scatter * call;
         }
         fs::write(nights.join(format!("{night}.json")), serde_json::to_vec(&run).expect("JSON")).expect("written");

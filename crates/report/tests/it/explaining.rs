@@ -14,13 +14,7 @@ fn complete(study: &analysis::study::Study) -> Run {
         let mut cost = pattern.clone();
         (cost.operation, cost.at) = (operation.into(), at);
         let factor = 1.6_f64.powi(index as i32);
-        for figures in [&mut cost.net_ns, &mut cost.gross_ns] {
-            for figure in
-                [&mut figures.best, &mut figures.quiet, &mut figures.typical, &mut figures.low, &mut figures.high]
-            {
-                figure.0 *= factor;
-            }
-        }
+        (cost.net_ns, cost.gross_ns) = (cost.net_ns.times(factor), cost.gross_ns.times(factor));
         if index == 3 {
             cost.net_ns.low.0 = -0.1;
         }

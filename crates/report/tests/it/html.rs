@@ -9,11 +9,9 @@ use howslow_report::{
 use record::Run;
 use serde_json::{Value, json};
 
-const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'`--></style></td>&#x3c;{{7*7}}\u{202e}";
+use crate::support::example;
 
-fn example() -> Run {
-    record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run")
-}
+const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'`--></style></td>&#x3c;{{7*7}}\u{202e}";
 
 /// The same run in which every text that may be anything is hostile.
 fn hostile_run() -> Run {

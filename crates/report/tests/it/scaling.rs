@@ -2,19 +2,20 @@
 
 use analysis::scalability::scalings;
 use howslow_report::Style;
-use record::{Bytes, Nanoseconds, Point, Run, Value};
+use record::{Bytes, Figures, Point, Run, Value};
+
+use crate::support::example;
 
 /// A run of one operation: CPUs and the time of a unit on each of them.
 fn run(operation: &str, at: &[(&str, u64)], payload: u64, times: &[(u64, f64)]) -> Run {
-    let mut run = record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
+    let mut run = example();
     let pattern = run.costs[0].clone();
     let cost = |&(cpus, time): &(u64, f64)| {
         let mut cost = pattern.clone();
         let other = at.iter().fold(Point::default(), |point, (axis, value)| point.with(axis, Value::Number(*value)));
         cost.operation = operation.into();
         cost.at = other.with("cpus", Value::Number(cpus));
-        cost.net_ns.quiet = Nanoseconds(time);
-        (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(time * 0.99), Nanoseconds(time * 1.01));
+        cost.net_ns = Figures::given(time, time * 0.99, time * 1.01);
         cost.bytes = Bytes(cpus * payload);
         cost.doubts.clear();
         cost.rounds.clear();

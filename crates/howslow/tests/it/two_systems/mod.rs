@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
-use record::{Cost, Nanoseconds, Point, Run};
+use record::{Cost, Figures, Point, Run};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -134,13 +134,7 @@ impl System {
         let mut cost: Cost = self.run.costs.first().context("an empty run")?.clone();
         (cost.operation, cost.group) = (name.into(), "commands".into());
         cost.at = Point::default();
-        for figures in [&mut cost.net_ns, &mut cost.gross_ns] {
-            for figure in
-                [&mut figures.best, &mut figures.quiet, &mut figures.typical, &mut figures.low, &mut figures.high]
-            {
-                *figure = Nanoseconds(ns);
-            }
-        }
+        (cost.net_ns, cost.gross_ns) = (Figures::given(ns, ns, ns), Figures::given(ns, ns, ns));
         (cost.terms, cost.explained_by, cost.doubts) = (Vec::new(), Vec::new(), Vec::new());
         self.run.costs.push(cost);
         fs::write(&self.path, serde_json::to_vec(&self.run)?)?;
