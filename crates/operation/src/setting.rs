@@ -183,20 +183,13 @@ impl Setting {
     /// A skip if the size of the cache is unknown.
     pub fn cached(&self, axis: &str) -> Result<usize, Failure> {
         let Some(word) = self.point.word(axis) else { return Ok(self.number(axis)? as usize) };
-        let (part, level) = word.rsplit_once("-l").ok_or_else(|| Failure::wrong(format!("{word} names no set")))?;
-        let level: u32 = level.parse().map_err(|_| Failure::wrong(format!("{word} names no cache")))?;
+        let (part, level) =
+            record::part_of_cache(word).ok_or_else(|| Failure::wrong(format!("{word} names no part of a cache")))?;
         let Some(&size) = system::machine::data_caches(self.cpu).get(&level) else {
             let reason = format!("the size of the level {level} cache is unknown");
             return Err(Failure::skip(reason, "a kernel that lists it (/sys/devices/system/cpu/cpu0/cache)"));
         };
-        let bytes = match part {
-            "quarter" => size / 4,
-            "half" => size / 2,
-            "most" => size / 4 * 3,
-            "all" => size,
-            "twice" => size * 2,
-            _ => return Err(Failure::wrong(format!("{word} names no part of a cache"))),
-        };
+        let bytes = (size as f64 * part) as u64;
         self.tally("set bytes").pass(bytes);
         Ok(bytes as usize)
     }

@@ -55,7 +55,7 @@ pub use observed::{
     CallCount, Loss, NamedCount, ObjectCount, Observation, PairCount, PassedOver, ProcessCounts, Requests, Stack,
     StackFrame, ThreadCounts,
 };
-pub use point::{Point, Unit, Value, typed_name};
+pub use point::{Point, Unit, Value, part_of_cache, typed_name};
 pub use present::{Counters, Present};
 pub use read::{ReadError, is_plain_name, printable, read_run, run_from_bytes, steers_terminal};
 #[cfg(feature = "schema")]

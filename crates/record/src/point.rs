@@ -228,6 +228,20 @@ impl fmt::Display for Point {
     }
 }
 
+/// The part of a data cache that a word of an axis names, and the cache's level: `most-l2` is three quarters of the second.
+pub fn part_of_cache(word: &str) -> Option<(f64, u32)> {
+    let (part, level) = word.rsplit_once("-l")?;
+    let share = match part {
+        "quarter" => 0.25,
+        "half" => 0.5,
+        "most" => 0.75,
+        "all" => 1.0,
+        "twice" => 2.0,
+        _ => return None,
+    };
+    Some((share, level.parse().ok()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

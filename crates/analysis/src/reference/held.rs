@@ -1,6 +1,6 @@
 //! One cost held against the same cost of one reference.
 
-use record::{Cost, Doubt, Run};
+use record::{Cache, Cost, Doubt, Run, part_of_cache};
 
 use crate::statistics::{Interval, ratio};
 
@@ -54,7 +54,7 @@ pub fn hold<'a>(cost: &Cost, reference: &'a Run) -> Result<Held<'a>, NotHeld> {
     if other.version != cost.version {
         return Err(NotHeld::OtherVersion);
     }
-    if other.headline != cost.headline || other.cpus != cost.cpus {
+    if other.headline != cost.headline || other.cpus != cost.cpus || !is_same_set(cost, reference) {
         return Err(NotHeld::NoMatch);
     }
     if !is_told(cost) || !is_sound(other) {
@@ -72,6 +72,15 @@ pub fn hold<'a>(cost: &Cost, reference: &'a Run) -> Result<Held<'a>, NotHeld> {
     let times = ratio(own, interval(other)).filter(|it| it.low > 0.0 && it.high.is_finite());
     let times = times.ok_or(NotHeld::Open)?;
     Ok(Held { reference, cost: other, times })
+}
+
+/// False for a cost of a set that is a part of a cache, which is larger or smaller in the reference.
+fn is_same_set(cost: &Cost, reference: &Run) -> bool {
+    let word = cost.at.0.values().find_map(|value| part_of_cache(value.word()?));
+    let Some(((share, level), bytes)) = word.zip(cost.tallies.get("set bytes")) else { return true };
+    let is_it = |cache: &&Cache| cache.level == level && cache.kind != "instruction";
+    let other = reference.machine.cpu.caches.iter().find(is_it).map(|cache| cache.size.0 as f64 * share);
+    other.is_none_or(|other| (other / bytes).ln().abs() < 0.1)
 }
 
 impl Held<'_> {

@@ -61,6 +61,24 @@ fn usual() -> Vec<Cost> {
 }
 
 #[test]
+fn a_set_that_is_a_part_of_another_cache_is_another_set() {
+    let of = |bytes: f64| {
+        let mut cost = cost("switch.process", &[("set", "most-l2")], 3000.0, 0.02);
+        cost.tallies.insert("set bytes".into(), bytes);
+        cost
+    };
+    let mut beside = reference("one", vec![of(786_432.0)]);
+    beside.machine.cpu.caches = vec![record::Cache {
+        level: 2,
+        kind: "unified".into(),
+        size: record::Bytes(1 << 20),
+        ..record::Cache::default()
+    }];
+    assert!(hold(&of(786_432.0), &beside).is_ok());
+    assert_eq!(hold(&of(1_572_864.0), &beside).err(), Some(NotHeld::NoMatch));
+}
+
+#[test]
 fn runs_that_differ_in_nothing_have_no_oddity_and_say_so() {
     let run = run("mine", usual());
     let found = sentences(&run, &[reference("one", usual())]);
