@@ -64,6 +64,28 @@ fn a_run_says_the_units_of_its_axes_and_where_it_comes_from() {
     assert!(run_from_bytes(older.to_string().as_bytes()).expect("a run").is_published());
 }
 
+/// A run as the last version wrote it whose schema was `howslow-run/1`.
+#[test]
+fn a_run_of_the_previous_schema_is_read_with_all_its_figures() {
+    let text = include_str!("data/run-1.json");
+    let written: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let run = run_from_bytes(text.as_bytes()).expect("a run");
+    assert_eq!(run.schema, "howslow-run/1");
+    let costs = written["costs"].as_array().expect("costs");
+    assert_eq!(run.costs.len(), costs.len());
+    for (cost, written) in run.costs.iter().zip(costs) {
+        assert_eq!(cost.operation, written["operation"]);
+        for (figures, name) in [(&cost.net_ns, "net_ns"), (&cost.gross_ns, "gross_ns")] {
+            let read = [figures.best, figures.quiet, figures.typical, figures.low, figures.high].map(|it| Some(it.0));
+            let wanted = ["best", "quiet", "typical", "low", "high"].map(|it| written[name][it].as_f64());
+            assert_eq!(read, wanted, "{} of {}", name, cost.operation);
+        }
+    }
+    assert!(!run.is_published() && run.machine.cpu.model == written["machine"]["cpu"]["model"]);
+    let again = serde_json::to_vec(&run).expect("a run is JSON");
+    assert_eq!(run_from_bytes(&again).expect("what was written can be read"), run);
+}
+
 #[test]
 fn anything_else_is_one_clear_error() {
     let error = |text: &str| run_from_bytes(text.as_bytes()).expect_err("not a run");
