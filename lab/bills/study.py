@@ -255,8 +255,7 @@ def programs(study):
     tracer = has_tracer() and "--no-tracer" not in sys.argv
     added = witness(study, names) if tracer else 0.0
     print("| program | seen | kernel time | measured closes | prices close | prices apart | calls beside bpftrace |\n" + "| --- " * 7 + "|", flush=True)
-    only = sys.argv[sys.argv.index("--only") + 1].split(",") if "--only" in sys.argv else [*KNOWN, *NEW]
-    for name in only:
+    for name in chosen([*KNOWN, *NEW]):
         command, setup = {**KNOWN, **NEW}[name], SETUP.get(name)
         study.measure(["sh", "-c", command], setup)
         bills, sums = [], [0.0, 0.0]
@@ -275,25 +274,32 @@ def programs(study):
               f"{100 * measured:.0f} % ({100 * min(each):.0f} to {100 * max(each):.0f}) | {100 * priced:.0f} %{lacking} | {100 * apart:.0f} % | {beside} |", flush=True)
 
 
+def chosen(names):
+    """The programs of --only, else all."""
+    return sys.argv[sys.argv.index("--only") + 1].split(",") if "--only" in sys.argv else [*names]
+
+
 def predict(study):
     """Processor times of programs in other surroundings, predicted by bills taken here and the prices measured there."""
     prepare(study.place)
+    names = chosen(PREDICTED)
     filtered = compiled(study, "filtered", FILTERED)
     surroundings = {"beside an agent": [], "behind a seccomp filter": [filtered]}
     print("| program | where | here | predicted there | interval | measured there | error | without prices |\n" + "| --- " * 8 + "|", flush=True)
     errors, inside, changes = [], [], []
     bills = {}
-    for name in PREDICTED:
+    for name in names:
         study.measure(["sh", "-c", PREDICTED[name]], SETUP.get(name))
         bills[name] = study.place / f"{len(bills)}.json"
         study.bill(["sh", "-c", PREDICTED[name]], setup=SETUP.get(name), out=bills[name])
     for where, words in surroundings.items():
-        agent = subprocess.Popen(["bpftrace", "-e", AGENT], stdout=subprocess.DEVNULL) if "agent" in where else None
+        watches = ["bpftrace", "-e", AGENT] if has_tracer() else [study.howslow, "bill", "--system", "--source", "ebpf", "--no-measure"]
+        agent = subprocess.Popen(watches, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) if "agent" in where else None
         try:
             there = study.place / "there.json"
             environment = {**os.environ, "HOWSLOW_DATA": str(study.place / where.replace(" ", "-")), "TMPDIR": str(study.place)}
             subprocess.run([*words, study.howslow, "prices", "-o", there], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            for name in PREDICTED:
+            for name in names:
                 here = environment | {"HOWSLOW_DATA": str(study.data)}
                 told = subprocess.run([study.howslow, "bill", bills[name], "--on", there, "--json"], env=here, capture_output=True, text=True).stdout
                 told = json.loads(told)

@@ -168,7 +168,7 @@ pub fn predict_in(state: MachineState, mix: &Mix, run: &Run, place: usize, names
                 let shared = if state == MachineState::Typical { shared.without_clock() } else { shared };
                 row.each = Sum::once(source.clone(), state.price(run, cost), shared);
                 row.by = Some(By { source, operation: cost.operation.clone(), at: cost.at.clone() });
-                row.busy = busy(cost);
+                row.busy = busy(cost, state.price(run, cost).value);
                 row.doubts = doubts_of(cost);
                 row.clock = clock(run, cost).filter(|_| state == MachineState::Quiet);
             }
@@ -189,17 +189,19 @@ fn clock(run: &Run, cost: &Cost) -> Option<QuotedClock> {
     (known && !processor.is_empty()).then(|| QuotedClock { cycle_ns, processor: processor.clone() })
 }
 
-/// The share of a cost's time that is processor time. An operation that does not give up the CPU is busy all the time:
-/// whatever its batches waited, other programs had the CPU, and the quiet figure excludes that. For the others, the
-/// means over all batches decide.
-pub(crate) fn busy(cost: &Cost) -> Option<f64> {
+/// The share of this time of a cost that is processor time. An operation that does not give up the CPU is busy all the time:
+/// whatever its batches waited, other programs had the CPU, and the quiet figure excludes that. For the others, the means over
+/// all batches decide; of one that mostly sleeps, the mean of the processor time alone: how long a device takes differs from batch
+/// to batch, and says nothing of the processor's work.
+pub(crate) fn busy(cost: &Cost, ns: f64) -> Option<f64> {
     /// More than the housekeeping between iterations.
     const GIVES_UP: f64 = 0.01;
     let cpu = cost.cpu_ns.user.0 + cost.cpu_ns.system.0;
-    let elapsed = cpu + cost.wait_ns.0;
-    let told = cpu > 0.0 && elapsed > 0.0;
     let never_waits = cost.headline != Estimate::Typical && cost.switches.voluntary < GIVES_UP;
-    told.then(|| if never_waits { 1.0 } else { cpu / elapsed })
+    // With terms, the time is not all that was charged for.
+    let sleeps = !never_waits && cost.terms.is_empty() && cost.wait_ns.0 > cpu;
+    let elapsed = if sleeps { ns } else { cpu + cost.wait_ns.0 };
+    (cpu > 0.0 && elapsed > 0.0).then(|| if never_waits { 1.0 } else { cpu / elapsed })
 }
 
 /// The time of one unit, from the cost that the mix names as its whole, if the run has it.

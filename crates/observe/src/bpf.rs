@@ -129,6 +129,7 @@ impl Counting {
         self.attached.extend(attach_if(programs.allocated.as_ref(), c"mm_page_alloc"));
         // Without times off the CPU, a sample would take waiting for work.
         self.attached.extend(programs.attach_faults().filter(|_| self.waits).into_iter().flatten());
+        self.attached.extend(attach_if(programs.went_on.as_ref().filter(|_| self.waits), c"rseq_update"));
         self.sampler = programs.sampling.take().filter(|_| self.waits).and_then(Sampler::start);
         let attached = Request::TRACEPOINTS.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
         self.requests = attached.is_some();

@@ -48,6 +48,8 @@ pub struct Lengths {
     pub total_ns: u64,
     /// How many, by four times the logarithm of their ns to the base of two.
     pub lengths: BTreeMap<u8, u64>,
+    /// The same of what the kernel did for some of them afterwards, which is in the sum.
+    pub went_on: BTreeMap<u8, u64>,
     /// How many were timed; the others are those for which they stand. 0 if all were.
     pub samples: u64,
 }
@@ -57,12 +59,14 @@ impl Lengths {
         self.total_ns += other.total_ns;
         self.samples += other.samples;
         add(&mut self.lengths, &other.lengths);
+        add(&mut self.went_on, &other.went_on);
     }
 
     pub(crate) fn subtract(&mut self, earlier: &Lengths) {
         self.total_ns = self.total_ns.saturating_sub(earlier.total_ns);
         self.samples = self.samples.saturating_sub(earlier.samples);
         subtract(&mut self.lengths, &earlier.lengths);
+        subtract(&mut self.went_on, &earlier.went_on);
     }
 
     /// How many there are.
@@ -85,10 +89,15 @@ impl Lengths {
     pub fn mean_ns(&self) -> Option<(f64, f64)> {
         let count = self.count() as f64;
         let mean = (count > 0.0).then(|| self.total_ns as f64 / count)?;
-        let centre = self.lengths.iter().map(|(bucket, count)| middle_ns(*bucket) * *count as f64).sum::<f64>() / count;
-        let squares = self.lengths.iter().map(|(bucket, count)| (middle_ns(*bucket) - centre).powi(2) * *count as f64);
+        // What did not go on took no time afterwards.
+        let variance = |lengths: &BTreeMap<u8, u64>| {
+            let each = || lengths.iter().map(|(bucket, times)| (middle_ns(*bucket), *times as f64));
+            let centre = each().map(|(ns, times)| ns * times).sum::<f64>() / count;
+            let others = count - each().map(|(_, times)| times).sum::<f64>();
+            (each().map(|(ns, times)| (ns - centre).powi(2) * times).sum::<f64>() + centre.powi(2) * others) / count
+        };
         let timed = if self.samples > 0 { self.samples as f64 } else { count };
-        Some((mean, (squares.sum::<f64>() / count / timed).sqrt()))
+        Some((mean, ((variance(&self.lengths) + variance(&self.went_on)) / timed).sqrt()))
     }
 }
 

@@ -8,11 +8,12 @@ use super::written::{PricedRow, WrittenBill};
 use crate::predict::MachineState;
 use crate::statistics::{Interval, median};
 
-/// Families of operations in user mode whose costs say how programs that only compute compare.
-const USER: [&[&str]; 3] = [
-    &["instruction.add", "instruction.multiply", "instruction.divide"],
-    &["instruction.branch", "instruction.call"],
-    &["memory.load", "memory.copy"],
+/// Operations in user mode whose costs say how programs that only compute compare, by kind; with the sizes of the working sets at which
+/// they are measured for that, in bytes, if they have any.
+pub const USER_KINDS: [&[(&str, &[u64])]; 3] = [
+    &[("instruction.add.latency", &[]), ("instruction.multiply.latency", &[])],
+    &[("instruction.branch.predicted", &[]), ("instruction.branch.missed", &[]), ("instruction.call", &[])],
+    &[("memory.load", &[16 << 10, 256 << 10, 16 << 20])],
 ];
 
 /// A bill at the prices of another machine.
@@ -84,9 +85,9 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>) -> Bi
 /// neither is known.
 pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interval> {
     let price = |run: &Run, place: usize| state.price(run, &run.costs[place]).value;
-    let kinds = USER.iter().filter_map(|words| {
+    let kinds = USER_KINDS.iter().filter_map(|operations| {
         let ratios = there.costs.iter().enumerate().filter_map(|(place, cost)| {
-            let is_one = words.iter().any(|word| cost.operation.starts_with(word));
+            let is_one = operations.iter().any(|(id, _)| cost.operation == *id);
             let same = here.costs.iter().position(|it| is_one && it.operation == cost.operation && it.at == cost.at)?;
             let ratio = price(there, place) / price(here, same);
             (ratio.is_finite() && ratio > 0.0).then_some(ratio)

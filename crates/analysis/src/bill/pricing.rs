@@ -26,7 +26,7 @@ impl PriceList {
             let terms = self.terms(call, &seen.together, met);
             lines.extend(terms.into_iter().map(|term| line(CALLS, &call.call, term)));
         }
-        let tasks = Tasks::of(seen).terms(self, &seen.usage);
+        let tasks = Tasks::of(self, seen).terms(self, &seen.usage);
         lines.extend(tasks.into_iter().map(|(unit, term)| line(unit.family(), unit.row(), term)));
         lines
     }

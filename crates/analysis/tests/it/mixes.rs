@@ -125,8 +125,14 @@ fn processor_time_and_waiting_add_up_to_the_total() {
     // An operation that keeps the CPU waited because of others.
     run.costs[0].wait_ns = Nanoseconds(50.0);
     run.costs[0].headline = Estimate::Quiet;
+    run.costs[1].headline = Estimate::Quiet;
+    run.costs[1].switches.voluntary = 1.0;
     let split = priced(&wanted, &run, 0).split().expect("told");
     assert!(close(split.cpu, 8320.0 + 1505.0 * 0.75) && close(split.wait, 1505.0 * 0.25), "{split:?}");
+    // One that mostly sleeps works as long as it was charged for, whatever its usual time is.
+    run.costs[1].wait_ns = Nanoseconds(60_000.0);
+    let split = priced(&wanted, &run, 0).split().expect("told");
+    assert!(close(split.cpu, 8320.0 + 600.0) && close(split.wait, 1505.0 - 600.0), "{split:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use analysis::bill::{Bill, CALLS, Met, OperationFacts, PriceList, bill};
+use analysis::bill::{Bill, CALLS, Met, OperationFacts, PriceList, USER_KINDS, bill};
 use analysis::predict::{MachineState, predict_in};
 use operation::{Item, Operation};
 use record::units::counted;
@@ -52,25 +52,15 @@ pub(crate) fn all_items() -> Vec<Item> {
     kernel.chain(user_items()).collect()
 }
 
-/// What says how much longer programs compute on one machine than on another: instructions, branches, and a load from each cache.
+/// What says how much longer programs compute on one machine than on another.
 fn user_items() -> Vec<Item> {
-    const KINDS: [&str; 5] = [
-        "instruction.add.latency",
-        "instruction.multiply.latency",
-        "instruction.branch.predicted",
-        "instruction.branch.missed",
-        "instruction.call",
-    ];
-    /// In bytes.
-    const SETS: [u64; 3] = [16 << 10, 256 << 10, 16 << 20];
-    let sets = SETS.map(|set| Point::default().with("set", record::Value::Number(set)));
-    let first = |id: &str| {
-        let operation = catalogue::find(id)?;
-        operation.points(false).into_iter().next().map(|point| Item { operation, point })
+    let items = |(id, sets): &(&str, &[u64])| -> Vec<Item> {
+        let Some(operation) = catalogue::find(id) else { return Vec::new() };
+        let sized = sets.iter().map(|set| Point::default().with("set", record::Value::Number(*set)));
+        let first = operation.points(false).into_iter().take(usize::from(sets.is_empty()));
+        sized.chain(first).map(|point| Item { operation, point }).collect()
     };
-    let load = catalogue::find("memory.load");
-    let loads = load.into_iter().flat_map(|operation| sets.clone().map(|point| Item { operation, point }));
-    KINDS.into_iter().filter_map(first).chain(loads).collect()
+    USER_KINDS.iter().flat_map(|kind| kind.iter().flat_map(items)).collect()
 }
 
 impl Prices {

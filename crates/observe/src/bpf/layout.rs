@@ -57,8 +57,10 @@ pub(crate) const FOLDER: i16 = 160;
 pub(crate) const CREATOR: i16 = 168;
 /// The hash of the name whose attributes it asked for last; 0 if another name came after.
 pub(crate) const ASKED: i16 = 176;
+/// When a sampled call had returned, in ns, until the next call or until the kernel went on for it: see `timed::went_on`; else 0.
+pub(crate) const RETURNED: i16 = 184;
 /// By number: how often, and the sum of the results that are not negative. Eight bytes each.
-pub(crate) const COUNTS: i16 = 184;
+pub(crate) const COUNTS: i16 = 192;
 /// Keys and how often, eight bytes each; a key of 0 is a free place.
 pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
 /// How many different names were looked up: a sketch, one byte for each of its registers.
@@ -152,6 +154,9 @@ pub(crate) enum Kind {
     Writing = 18,
     /// An open right after the attributes of the same name were asked for: the number of the call.
     AskedFirst = 19,
+    /// What the kernel did after a sampled call returned and before the task was in its program again, as [`Kind::Sample`]; its time is in
+    /// [`Kind::SampleTime`].
+    WentOn = 20,
 }
 
 /// Why a task is off the CPU: bits 8 and 9 of the second number of a key.

@@ -36,6 +36,7 @@ pub(crate) struct Programs {
     pub(super) sampling: Option<Program>,
     pub(super) allocated: Option<Program>,
     pub(super) faults: Option<[Program; 2]>,
+    pub(super) went_on: Option<Program>,
     pub(super) enrol: Program,
 }
 
@@ -75,6 +76,7 @@ impl Programs {
                 Detail::All => at_faults(maps),
                 Detail::Numbers => None,
             },
+            went_on: with_all("went_on", timed::went_on)?,
             enrol: Program::load("enrol", &programs::enrol(maps))?,
         })
     }

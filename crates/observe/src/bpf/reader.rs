@@ -93,6 +93,8 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
         counts.waits.entry((call_of(first), reason(second as u8))).or_default().total_ns += count;
     } else if kind == Kind::Sample as u8 {
         *sampled(counts, first).lengths.entry(second as u8).or_default() += count;
+    } else if kind == Kind::WentOn as u8 {
+        *sampled(counts, first).went_on.entry(second as u8).or_default() += count;
     } else if kind == Kind::SampleTime as u8 {
         sampled(counts, first).total_ns += count;
     } else if kind == Kind::Samples as u8 {

@@ -47,6 +47,7 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
     b.code.place(labels.found);
     b.code.load(Width::Double, 1, 7, layout::ENTERED);
     b.code.jump_if(1, When::NotEqual, Constant(0), sampled);
+    b.code.store(Width::Double, 7, layout::RETURNED, 1);
     b.code.place(counted);
     b.code.load(Width::Double, 9, 6, 8);
     b.code.load(Width::Double, 3, 6, 0);
@@ -100,7 +101,10 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
     handle_special(&mut b, special, rare, &labels);
     count_rare(&mut b, rare, &labels);
     timed::count_sample(&mut b, sampled, counted);
-    b.end(labels.end)
+    let end = b.code.label();
+    b.code.place(labels.end);
+    timed::note_return(&mut b, end);
+    b.end(end)
 }
 
 /// Goes to the result if the call may have come by the gate of 32-bit programs.

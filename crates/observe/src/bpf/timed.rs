@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
-use super::layout::{self, Kind};
+use super::layout::{self, HERE, Kind};
 use super::logarithm::logarithm;
 use super::maps::Maps;
 use super::stacks;
@@ -58,8 +58,9 @@ fn begin(b: &mut Builder) {
     b.code.store(Width::Word, 2, 0, 1);
     b.code.load(Width::Double, 1, FRAME, frame::PATH);
     b.code.store(Width::Double, 7, layout::WEIGHT, 1);
-    b.code.load(Width::Double, 1, 7, layout::AWAY);
-    b.code.store(Width::Double, 7, layout::ENTERED_AWAY, 1);
+    note_away(b);
+    b.code.constant(1, 0);
+    b.code.store(Width::Double, 7, layout::RETURNED, 1);
     b.code.call(helper::MONOTONIC);
     b.code.store(Width::Double, 7, layout::ENTERED, 0);
 }
@@ -89,10 +90,7 @@ fn add(b: &mut Builder) {
     b.code.copy(9, 0);
     b.code.load(Width::Double, 1, 7, layout::ENTERED);
     b.code.compute(Compute::Subtract, 9, Other(1));
-    b.code.load(Width::Double, 1, 7, layout::AWAY);
-    b.code.compute(Compute::Subtract, 9, Other(1));
-    b.code.load(Width::Double, 1, 7, layout::ENTERED_AWAY);
-    b.code.compute(Compute::Add, 9, Other(1));
+    less_away(b);
     b.code.constant(1, 0);
     b.code.store(Width::Double, 7, layout::ENTERED, 1);
     logarithm(b);
@@ -117,6 +115,62 @@ fn key(b: &mut Builder, below: Option<u8>, kind: Kind) {
         b.code.compute(Compute::Or, 3, Other(below));
     }
     b.key(kind);
+}
+
+/// After a call returned the kernel may go on before the task is in its program again: it gives back files that were closed, writes out
+/// one that was written anew, lets another task have its turn. At the end it tells the program its CPU, if the program's C library asked
+/// for that (glibc since 2.35): `rseq_update(task)`. The time until then belongs to the call. After an interrupt, the registers do not
+/// have the call's number.
+pub(crate) fn went_on(maps: &Maps) -> Vec<Instruction> {
+    let mut b = Builder::new(maps);
+    let (end, noted) = (b.code.label(), b.code.label());
+    b.code.call(helper::MONOTONIC);
+    b.code.copy(9, 0);
+    b.this_task();
+    b.find_own(end);
+    b.code.load(Width::Double, 8, 7, layout::RETURNED);
+    b.code.jump_if(8, When::Equal, Constant(0), end);
+    b.code.constant(1, 0);
+    b.code.store(Width::Double, 7, layout::RETURNED, 1);
+    b.code.compute(Compute::Subtract, 9, Other(8));
+    b.code.load(Width::Double, 3, 7, layout::REGISTERS);
+    b.code.jump_if(3, When::Equal, Constant(0), end);
+    b.code.add(3, HERE.number);
+    b.read_word();
+    b.code.load(Width::Word, 1, 7, layout::SAMPLED_CALL);
+    b.code.jump_if(0, When::NotEqual, Other(1), end);
+    less_away(&mut b);
+    logarithm(&mut b);
+    b.code.load(Width::Double, 8, 7, layout::WEIGHT);
+    key(&mut b, Some(0), Kind::WentOn);
+    b.add_to_key(Other(8), noted);
+    b.code.place(noted);
+    b.code.compute(Compute::Multiply, 9, Other(8));
+    key(&mut b, None, Kind::SampleTime);
+    b.add_to_key(Other(9), end);
+    b.end(end)
+}
+
+/// Takes what the task of register 7 was off the CPU since [`note_away`] from the time in register 9.
+fn less_away(b: &mut Builder) {
+    b.code.load(Width::Double, 1, 7, layout::AWAY);
+    b.code.compute(Compute::Subtract, 9, Other(1));
+    b.code.load(Width::Double, 1, 7, layout::ENTERED_AWAY);
+    b.code.compute(Compute::Add, 9, Other(1));
+}
+
+fn note_away(b: &mut Builder) {
+    b.code.load(Width::Double, 1, 7, layout::AWAY);
+    b.code.store(Width::Double, 7, layout::ENTERED_AWAY, 1);
+}
+
+/// The end of the program at a call: notes when a sample was over and all of it had been noted.
+pub(super) fn note_return(b: &mut Builder, end: Label) {
+    b.code.load(Width::Double, 1, FRAME, frame::SAMPLED);
+    b.code.jump_if(1, When::Equal, Constant(0), end);
+    note_away(b);
+    b.code.call(helper::MONOTONIC);
+    b.code.store(Width::Double, 7, layout::RETURNED, 0);
 }
 
 /// A page fault begins in user mode: `page_fault_user(address, registers, code)`.

@@ -104,11 +104,20 @@ impl PriceList {
             let points = self.operations[place].points.iter();
             if let Some(at) = points.clone().position(|(point, _)| *point == cost.at) {
                 // Waiting for a partner or a device is no processor time.
-                let cpu_ns = state.price(run, cost).value * busy(cost).unwrap_or(1.0).min(1.0);
+                let ns = state.price(run, cost).value;
+                let cpu_ns = ns * busy(cost, ns).unwrap_or(1.0).min(1.0);
                 let (minor_faults, switches) = (cost.faults.minor, cost.switches.voluntary + cost.switches.involuntary);
                 self.prices[place][at] = Some(Price { cpu_ns, minor_faults, switches });
             }
         }
+    }
+
+    /// True if to remove a file that the device holds waits for the device, as on file systems that tell it which blocks are free.
+    pub(super) fn removal_sleeps(&self) -> bool {
+        const OFTEN: f64 = 0.5;
+        let content = [("content", Value::Word("written".into()))];
+        let term = self.at("called.unlink", &content, 1.0);
+        term.first().and_then(|term| self.price(&term.operation, &term.at)).is_some_and(|it| it.switches > OFTEN)
     }
 
     /// The processor time of these, in ns; `None` without any, or if one has no price.

@@ -1,7 +1,7 @@
 //! Which operations price a call. Programs make their calls through a library, and go through many names and files, so the
 //! calls they make most are priced by the family `called`; all others by the operation that times them alone.
 
-use record::{CallCount, Point, Requests, Term, Value};
+use record::{CallCount, Point, Requests, Term, Value, WaitReason};
 
 use super::list::{OperationFacts, PriceList};
 
@@ -40,7 +40,7 @@ const LOOKS: &[&str] =
 pub(super) const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
 pub(super) const ACCEPTS: &[&str] = &["accept", "accept4"];
 const LISTS: &[&str] = &["getdents", "getdents64"];
-const REMOVES: &[&str] = &["unlink", "unlinkat"];
+pub(super) const REMOVES: &[&str] = &["unlink", "unlinkat"];
 const WRITES: &[&str] = &["write", "pwrite64", "writev", "copy_file_range"];
 /// Calls that are priced by one operation at its only point.
 const SINGLE: &[(&str, &str)] = &[
@@ -179,7 +179,7 @@ impl Rules<'_> {
     }
 
     /// Removed files were created by the program itself, or are older: then they are taken as files of a page that the device
-    /// holds, too.
+    /// holds, too. Where removing such a file waits for the device, as many were there as calls slept.
     fn removal(&self, call: &CallCount) -> Vec<Term> {
         let missing = failed(call, MISSING);
         let found = (call.count - missing) as f64;
@@ -187,10 +187,16 @@ impl Rules<'_> {
         let own = 2 * created >= removed && created > 0;
         let written: u64 = self.moved(WRITES);
         let mean = if own { written as f64 / created as f64 } else { PAGE };
+        let knows = !self.asked.waits.is_empty() && self.list.removal_sleeps();
+        let slept = knows.then(|| (self.slept(&call.call) as f64 / found.max(1.0)).min(1.0));
+        let there = slept.unwrap_or(if own { 0.0 } else { 1.0 });
         let at = |size: f64, times: f64| {
-            let content = if own || size == 0.0 { "new" } else { "written" };
-            let point = [("size", Value::Number(size as u64)), ("content", Value::Word(content.into()))];
-            self.at("called.unlink", &point, times)
+            let there = if size == 0.0 { 0.0 } else { there };
+            let of = |content: &str, times: f64| {
+                let point = [("size", Value::Number(size as u64)), ("content", Value::Word(content.into()))];
+                self.at("called.unlink", &point, times)
+            };
+            [of("new", times * (1.0 - there)), of("written", times * there)].concat()
         };
         let mut terms = match mean {
             0.0 => at(0.0, found),
@@ -242,6 +248,12 @@ impl Rules<'_> {
     /// How often these were called, whether they succeeded or failed.
     pub(super) fn calls(&self, calls: &[&str]) -> u64 {
         self.of(calls).map(|call| call.count).sum()
+    }
+
+    /// How often this call slept in the kernel.
+    fn slept(&self, call: &str) -> u64 {
+        let waits = self.asked.waits.iter().filter(|it| it.call.as_deref() == Some(call));
+        waits.filter(|it| it.reason == WaitReason::Kernel).map(|it| it.count).sum()
     }
 
     fn moved(&self, calls: &[&str]) -> u64 {

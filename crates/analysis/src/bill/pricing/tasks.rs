@@ -6,6 +6,7 @@ use super::super::interval::Unit;
 use super::super::processes::executed;
 use super::super::waiting::WaitedFor;
 use super::list::{Price, PriceList};
+use super::rules::REMOVES;
 
 /// Faults of a program that does nothing but load the C library: half of them find pages of its files in memory, a quarter
 /// copy such pages to write to them, a quarter write to new memory (`perf trace -F all` of /bin/true, glibc 2.36).
@@ -54,10 +55,13 @@ impl Unit {
 
 /// How often the tasks slept for a device, but in calls whose prices hold such sleeps. Locks of the kernel are waited for in the same way,
 /// and rarely.
-fn transfers(seen: &Observation) -> u64 {
+fn transfers(list: &PriceList, seen: &Observation) -> u64 {
     let waits = seen.together.waits.iter().filter(|waits| match WaitedFor::of(waits) {
         WaitedFor::Page => true,
-        WaitedFor::Device => waits.call.as_deref().is_none_or(|call| !call.contains("sync")),
+        WaitedFor::Device => waits.call.as_deref().is_none_or(|call| {
+            let is_held = call.contains("sync") || (REMOVES.contains(&call) && list.removal_sleeps());
+            !is_held
+        }),
         _ => false,
     });
     waits.map(|waits| waits.count).sum()
@@ -78,7 +82,7 @@ pub(super) fn one(list: &PriceList, unit: Unit) -> Vec<Term> {
 }
 
 impl Tasks {
-    pub(super) fn of(seen: &Observation) -> Tasks {
+    pub(super) fn of(list: &PriceList, seen: &Observation) -> Tasks {
         let executed = executed(&seen.together);
         let created = seen.processes.iter().filter(|process| process.parent.is_some());
         let created: u64 = created.map(|process| process.processes).sum();
@@ -86,7 +90,7 @@ impl Tasks {
         // A command's own first program is executed by it, but the process was there.
         let copied = created.saturating_sub(executed.saturating_sub(1));
         let (huge_pages, copied_pages) = (seen.together.huge_pages, seen.together.copied_pages);
-        Tasks { executed, copied, threads, transfers: transfers(seen), huge_pages, copied_pages }
+        Tasks { executed, copied, threads, transfers: transfers(list, seen), huge_pages, copied_pages }
     }
 
     /// What prices them, and the faults and switches of all.

@@ -4,6 +4,8 @@ use record::{CallCount, NamedCount, ObjectCount, PairCount, Point, Requests, Ter
 
 use super::*;
 
+mod removals;
+
 fn call(name: &str, count: u64, missing: u64, bytes: Option<u64>) -> CallCount {
     let errors = vec![NamedCount { name: MISSING.into(), count: missing }];
     let errors = errors.into_iter().filter(|error| error.count > 0).collect();
@@ -182,30 +184,6 @@ fn what_is_read_on_and_on_comes_from_memory() {
     let again = lines(&[(COLD, 1.0), (WARM, stream as f64)]);
     assert_eq!(read(stream + 1, stream / 2 + 1, "read"), again);
     assert_eq!(read(stream + 1, 0, "pread64"), again);
-}
-
-/// What prices 10 removals of a program that wrote this to this many created files.
-fn removed(written: u64, creates: u64) -> Vec<(String, f64)> {
-    guessed(&[call("unlink", 10, 0, None), call("write", 5, 0, Some(written))], None, creates)
-}
-
-#[test]
-fn a_removed_file_holds_what_the_program_wrote_to_each_file_that_it_created() {
-    let new = |size: &str, times: f64| lines(&[(format!("called.unlink@content=new,size={size}").as_str(), times)]);
-    assert_eq!(removed(0, 10), new("0", 10.0), "nothing was written");
-    assert_eq!(removed(100, 10), new("4096", 10.0), "a file that holds anything holds a page");
-    assert_eq!(removed(10 * 65_536, 10), new("65536", 10.0));
-    assert_eq!(removed(20 * 65_536, 10), new("65536", 20.0), "beyond, giving back costs by the size");
-    let between = removed(10 * (4096 + 65_536) / 2, 10);
-    assert_eq!(between, [new("4096", 5.0), new("65536", 5.0)].concat(), "a straight line between the two sizes");
-}
-
-#[test]
-fn files_that_the_program_did_not_create_are_on_the_device_and_hold_a_page() {
-    let old = lines(&[("called.unlink@content=written,size=4096", 10.0)]);
-    assert_eq!(removed(0, 0), old);
-    assert_eq!(removed(10 * 65_536, 4), old, "4 created files are not the 10 removed ones");
-    assert_eq!(removed(5 * 4096, 5)[0].0, "called.unlink@content=new,size=4096", "5 of 10 may be");
 }
 
 fn waking(call: CallCount, wakes: u64) -> CallCount {
@@ -394,5 +372,15 @@ fn all_that_can_price_a_call_is_among_what_is_measured() {
     let seen = Observation { usage, together, ..Observation::default() };
     for line in OPERATIONS.lines(&seen, Met::AsCounted) {
         assert!(used.contains(&line.name()), "{}", line.name());
+    }
+}
+
+#[test]
+fn what_tells_how_programs_compute_is_measured_with_the_prices() {
+    let items = user_items();
+    for (id, sets) in USER_KINDS.into_iter().flatten() {
+        let measured: Vec<&Item> = items.iter().filter(|item| item.operation.id == *id).collect();
+        assert_eq!(measured.len(), sets.len().max(1), "{id}");
+        assert!(measured.iter().all(|item| item.operation.points(false).contains(&item.point)), "{id}");
     }
 }

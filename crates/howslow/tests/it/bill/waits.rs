@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::billed_program;
+use super::{billed, billed_program, counting, programs};
 
 /// Waits in a call for a reason: how often, how long in all, and the median, in ms.
 fn waits(bill: &Value, call: &str, reason: &str) -> (u64, f64, f64) {
@@ -67,6 +67,52 @@ fn a_sampled_call_takes_its_processor_time_and_not_the_time_that_it_sleeps() {
     let (samples, mean, error) = measured("getppid");
     assert!((256.0..2000.0).contains(&samples), "{samples} of 20,000 calls");
     assert!(error > 0.0 && mean > 0.0 && mean < 20_000.0, "{mean} +- {error} ns");
+}
+
+/// A file whose last descriptor is closed by `dup2` is given back after that call, on the way back to the program: here 1 MiB of memory.
+#[test]
+fn what_the_kernel_does_after_a_call_belongs_to_the_call() {
+    let text = r#"
+        use std::os::fd::AsRawFd;
+        unsafe extern "C" { fn dup2(from: i32, to: i32) -> i32; fn dlsym(of: *const i8, name: *const std::ffi::c_char) -> *const u32; }
+        // Processor time of this thread, in ns.
+        fn used() -> i64 {
+            let mut time = [0_i64; 2];
+            unsafe { syscall(if cfg!(target_arch = "x86_64") { 228 } else { 113 }, 3, time.as_mut_ptr()) };
+            time[0] * 1_000_000_000 + time[1]
+        }
+        fn main() {
+            let (null, block) = (std::fs::File::open("/dev/null").unwrap(), vec![1_u8; 1 << 20]);
+            let (memfd, mut took) = (if cfg!(target_arch = "x86_64") { 319 } else { 279 }, 0);
+            for _ in 0..200 {
+                let file: std::fs::File = unsafe { std::os::fd::FromRawFd::from_raw_fd(syscall(memfd, c"it".as_ptr(), 0) as i32) };
+                std::io::Write::write_all(&mut &file, &block).unwrap();
+                let begun = used();
+                assert_eq!(unsafe { dup2(null.as_raw_fd(), file.as_raw_fd()) }, file.as_raw_fd());
+                took += used() - begun;
+            }
+            // glibc tells the size of what it registered by rseq(2).
+            let size = unsafe { dlsym(std::ptr::null(), c"__rseq_size".as_ptr()) };
+            let asks = !size.is_null() && unsafe { *size } > 0;
+            std::fs::write("took", format!("{} {asks}", took / 200)).unwrap();
+        }"#;
+    let Some(data) = counting("ebpf") else { return };
+    let program = programs::compiled(data.path(), "closer", text);
+    let bill = billed(&data, data.path(), &[program.to_str().expect("a path")]);
+    let said = std::fs::read_to_string(data.path().join("took")).expect("its file");
+    let (took, asks) = said.split_once(' ').expect("two words");
+    if asks != "true" {
+        return testing::not_tested!("the C library does not ask the kernel for its CPU; glibc 2.35 does");
+    }
+    let took: f64 = took.parse().expect("ns");
+    let calls = bill["seen"]["together"]["calls"].as_array().expect("calls");
+    let mean = |name: &str| {
+        let call = calls.iter().find(|call| call["call"] == name).expect("the call");
+        call["measured"]["mean_ns"].as_f64().expect("it was sampled")
+    };
+    // The program's clock also has what counting takes, and interrupts.
+    assert!((0.5 * took..1.1 * took).contains(&mean("dup2")), "{} ns, by the program's clock {took}", mean("dup2"));
+    assert!(mean("dup2") > 20.0 * mean("close"), "{} and {} ns", mean("dup2"), mean("close"));
 }
 
 /// A log that syncs after each line, and one that does so after ten lines.

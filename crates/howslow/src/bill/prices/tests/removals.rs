@@ -1,0 +1,55 @@
+//! Which prices removed files have.
+
+use record::{WaitReason, Waits};
+
+use super::*;
+
+/// What prices 10 removals of a program that wrote this to this many created files.
+fn removed(written: u64, creates: u64) -> Vec<(String, f64)> {
+    guessed(&[call("unlink", 10, 0, None), call("write", 5, 0, Some(written))], None, creates)
+}
+
+#[test]
+fn a_removed_file_holds_what_the_program_wrote_to_each_file_that_it_created() {
+    let new = |size: &str, times: f64| lines(&[(format!("called.unlink@content=new,size={size}").as_str(), times)]);
+    assert_eq!(removed(0, 10), new("0", 10.0), "nothing was written");
+    assert_eq!(removed(100, 10), new("4096", 10.0), "a file that holds anything holds a page");
+    assert_eq!(removed(10 * 65_536, 10), new("65536", 10.0));
+    assert_eq!(removed(20 * 65_536, 10), new("65536", 20.0), "beyond, giving back costs by the size");
+    let between = removed(10 * (4096 + 65_536) / 2, 10);
+    assert_eq!(between, [new("4096", 5.0), new("65536", 5.0)].concat(), "a straight line between the two sizes");
+}
+
+#[test]
+fn files_that_the_program_did_not_create_are_on_the_device_and_hold_a_page() {
+    let old = lines(&[("called.unlink@content=written,size=4096", 10.0)]);
+    assert_eq!(removed(0, 0), old);
+    assert_eq!(removed(10 * 65_536, 4), old, "4 created files are not the 10 removed ones");
+    assert_eq!(removed(5 * 4096, 5)[0].0, "called.unlink@content=new,size=4096", "5 of 10 may be");
+}
+
+#[test]
+fn where_removing_what_the_device_holds_sleeps_as_many_were_there_as_calls_slept() {
+    let book = crate::resolve::run("pdp-11-24").expect("a book");
+    let written = Point::default().with("size", record::Value::Number(4096));
+    let at = written.with("content", record::Value::Word("written".into()));
+    let sleeping = |switches: f64| {
+        let mut cost = record::Cost { operation: "called.unlink".into(), at: at.clone(), ..book.costs[0].clone() };
+        cost.switches.voluntary = switches;
+        list_of(Run { costs: vec![cost], ..book.clone() })
+    };
+    let of = |list: &PriceList, call: &str, slept: u64| {
+        let calls = vec![super::call("unlinkat", 10, 0, None)];
+        let waits = Waits { call: Some(call.into()), reason: WaitReason::Kernel, count: slept, ..nothing() };
+        let together = Requests { calls: calls.clone(), waits: vec![waits], ..Requests::default() };
+        shown(&list.terms(&calls[0], &together, Met::One))
+    };
+    let [new, old] = ["called.unlink@content=new,size=4096", "called.unlink@content=written,size=4096"];
+    assert_eq!(of(&sleeping(1.0), "unlinkat", 3), lines(&[(new, 7.0), (old, 3.0)]));
+    assert_eq!(of(&sleeping(1.0), "read", 3), lines(&[(new, 10.0)]));
+    assert_eq!(of(&sleeping(0.0), "unlinkat", 3), lines(&[(old, 10.0)]), "sleeps tell nothing there");
+}
+
+fn nothing() -> Waits {
+    Waits { call: None, reason: WaitReason::Kernel, count: 0, total_ns: 0.0, p50_ns: 0.0, p99_ns: 0.0 }
+}
