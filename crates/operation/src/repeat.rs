@@ -93,12 +93,21 @@ impl Loop {
 
     /// Runs `before` before every batch, outside the timing, with the batch's count.
     pub fn before(self, before: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
-        Loop { before: Some(Box::new(before)), ..self }
+        self.with_before(Box::new(before))
     }
 
     /// Runs `verify` after every batch, outside the timing, to check that the work was done.
     pub fn verify(self, verify: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
-        Loop { verify: Some(Box::new(verify)), ..self }
+        self.with_verify(Box::new(verify))
+    }
+
+    // Compiled once, and not for each operation.
+    fn with_before(self, before: Around) -> Loop {
+        Loop { before: Some(before), ..self }
+    }
+
+    fn with_verify(self, verify: Around) -> Loop {
+        Loop { verify: Some(verify), ..self }
     }
 
     /// Runs the steps before a batch of `times` iterations. They are not part of the batch.

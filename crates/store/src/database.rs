@@ -87,7 +87,7 @@ fn head(row: &[SqlValue]) -> Head {
         howslow: text(4),
         build: text(5),
         label: row.get(6).and_then(SqlValue::optional_text).map(|label| record::printable(&label)),
-        patterns: serde_json::from_str(&text(7)).unwrap_or_default(),
+        patterns: serde_json::from_slice(text(7).as_bytes()).unwrap_or_default(),
         full: row.get(8).is_some_and(|cell| cell.number() != 0),
         cycle_ns: row.get(9).map_or(0.0, SqlValue::real),
         host: text(10),

@@ -1,7 +1,7 @@
 //! The head of a run for a listing, read from the beginning of its file. The samples behind it stay unread.
 
 use std::fmt;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use record::{Machine, printable};
@@ -10,8 +10,8 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 
 use crate::label::check_label;
 
-/// A head lies within this many bytes. Machine and settings are a few kilobytes.
-const MOST_BYTES: u64 = 1 << 20;
+/// How much of a file is read for its head: machine and settings are a few kilobytes. The second number is for the rare larger one.
+const READ_BYTES: [u64; 2] = [64 << 10, 1 << 20];
 
 /// The head of a run for a listing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,11 +58,18 @@ impl Head {
     /// # Errors
     /// If the file cannot be read or does not begin like a run.
     pub(crate) fn read(path: &Path) -> Result<Head, serde_json::Error> {
-        let file = record::open_input(path).map_err(serde_json::Error::io)?;
+        let mut file = record::open_input(path).map_err(serde_json::Error::io)?;
         let mut head = Head { path: path.into(), ..Head::default() };
-        let mut text = serde_json::Deserializer::from_reader(BufReader::new(file.take(MOST_BYTES)));
-        // The reader stops with an error at the costs, so the test is whether the head is complete by then.
-        let done = HeadSeed(&mut head).deserialize(&mut text);
+        let mut text = Vec::new();
+        let mut done = Ok(());
+        for most in READ_BYTES {
+            file.by_ref().take(most - text.len() as u64).read_to_end(&mut text).map_err(serde_json::Error::io)?;
+            // The reader stops with an error at the costs, so the test is whether the head is complete by then.
+            done = HeadSeed(&mut head).deserialize(&mut serde_json::Deserializer::from_slice(&text));
+            if !done.as_ref().is_err_and(serde_json::Error::is_eof) {
+                break;
+            }
+        }
         if head.id.is_empty() || head.started.is_empty() {
             return Err(done.err().unwrap_or_else(|| serde::de::Error::custom("no run")));
         }

@@ -35,7 +35,7 @@ impl Importer for Criterion {
         let mut found = Vec::new();
         for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
             let damaged = |why: serde_json::Error| ImportError::damaged(NAME, format!("line {number}: {why}"));
-            let line: CriterionLine = serde_json::from_str(line).map_err(damaged)?;
+            let line: CriterionLine = serde_json::from_slice(line.as_bytes()).map_err(damaged)?;
             match line {
                 CriterionLine::Folder { benchmark, estimates, sample } => {
                     found.push(of_folder(benchmark, &estimates, sample))
@@ -217,7 +217,7 @@ fn walk(folder: &Path, deeper: u32, text: &mut String) -> Result<(), ImportError
 fn part(path: &Path) -> Result<String, ImportError> {
     let failed = |why| ImportError::Io { path: record::printable(&path.display().to_string()), why };
     let text = record::read_text(path, MOST_BYTES).map_err(failed)?;
-    let whole: Value =
-        serde_json::from_str(&text).map_err(|why| ImportError::damaged(NAME, format!("{}: {why}", path.display())))?;
+    let whole: Value = serde_json::from_slice(text.as_bytes())
+        .map_err(|why| ImportError::damaged(NAME, format!("{}: {why}", path.display())))?;
     Ok(whole.to_string())
 }

@@ -27,7 +27,8 @@ impl Importer for GoogleBenchmark {
     fn read(&self, text: &str) -> Result<Run, ImportError> {
         // It writes a number that it does not have as no JSON.
         let numbers = text.replace(": NaN", ": null").replace(": -NaN", ": null").replace(": Infinity", ": null");
-        let document: GoogleResults = serde_json::from_str(&numbers).map_err(|why| ImportError::damaged(NAME, why))?;
+        let document: GoogleResults =
+            serde_json::from_slice(numbers.as_bytes()).map_err(|why| ImportError::damaged(NAME, why))?;
         let mut source = Source { name: NAME, machine: machine(&document.context), ..Source::default() };
         source.tool = match &document.context.library_version {
             Some(version) => format!("{NAME} {version}"),

@@ -28,7 +28,8 @@ impl Importer for HyperfineImport {
     }
 
     fn read(&self, text: &str) -> Result<Run, ImportError> {
-        let document: HyperfineResults = serde_json::from_str(text).map_err(|why| ImportError::damaged(NAME, why))?;
+        let document: HyperfineResults =
+            serde_json::from_slice(text.as_bytes()).map_err(|why| ImportError::damaged(NAME, why))?;
         let source = Source { name: NAME, tool: NAME.into(), ..Source::default() };
         Ok(run(source, document.results.into_iter().map(Timed::found).collect()))
     }
