@@ -143,11 +143,11 @@ impl Team {
             match &mut team.partners {
                 Partners::Processes(all) => {
                     let board = &team.board;
-                    all.push(setting.partner(cpu, || board.serve(index, part, || make(seat)))?);
+                    all.push(setting.partner(cpu, || board.serve(index, part, make(seat)))?);
                 }
                 Partners::Threads(all) => {
                     let (board, make) = (Arc::clone(&team.board), make.clone());
-                    let life = move || board.serve(index, part, || pin(cpu).and_then(|()| make(seat)));
+                    let life = move || board.serve(index, part, pin(cpu).and_then(|()| make(seat)));
                     // A thread that ends early has already said so by its state.
                     all.push(std::thread::Builder::new().spawn(move || drop(life()))?);
                 }

@@ -112,19 +112,14 @@ impl Board {
         }
     }
 
-    /// Runs a member until its process is killed, the team has ended, or its work fails.
-    pub(super) fn serve<W: Work>(
-        &self,
-        index: usize,
-        part: Part,
-        make: impl FnOnce() -> Result<W, Failure>,
-    ) -> Result<(), Failure> {
+    /// Runs a member until its process is killed, the team has ended, or its work fails. The work is made by its own task.
+    pub(super) fn serve<W: Work>(&self, index: usize, part: Part, made: Result<W, Failure>) -> Result<(), Failure> {
         let member = &self.members[index].0;
         let fails = |failure| {
             member.state.store(FAILED, Ordering::Release);
             failure
         };
-        let mut work = make().map_err(|failure| {
+        let mut work = made.map_err(|failure| {
             let state = if matches!(failure, Failure::Wrong(_)) { LOST } else { FAILED };
             member.state.store(state, Ordering::Release);
             failure
