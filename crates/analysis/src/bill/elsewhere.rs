@@ -75,7 +75,9 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>) -> Bi
         sum = plus(sum, user);
     }
     let lacks = !lacking.is_empty() || matches!(user, Some((_, None)));
-    let there = Interval { high: if lacks { f64::INFINITY } else { sum.high }, ..sum };
+    // What was measured may be more than was charged, which makes the rest negative.
+    let high = if lacks { f64::INFINITY } else { sum.high };
+    let there = Interval { low: sum.low.max(0.0), high, ..sum };
     let here_ns = charge.kernel_ns.map(|kernel| kernel - charge.counting_ns + charge.user_ns.unwrap_or(0.0));
     BillElsewhere { rows, rest, user, here_ns, there, lacking }
 }
@@ -192,6 +194,15 @@ mod tests {
         assert_eq!(found.user.and_then(|(_, there)| there).map(|there| there.value), Some(1000.0));
         assert!(found.there.low < found.there.value && found.there.high.is_finite());
         assert_eq!(found.here_ns, Some(2500.0));
+    }
+
+    #[test]
+    fn no_program_takes_less_than_nothing() {
+        // Ten times as dear, the lines that were measured to take more than was charged leave a rest of less than their least.
+        let text = HERE.replace("\"charged_ns\": 2000.0", "\"charged_ns\": 100.0");
+        let found = elsewhere(&written(&text), &priced(&[("read", 10_000.0), ("write", 1000.0)]), None);
+        assert!(found.rest.is_some_and(|(rest, there)| rest < 0.0 && there.low < rest), "{found:?}");
+        assert!(found.there.low >= 0.0, "{found:?}");
     }
 
     #[test]

@@ -102,3 +102,73 @@ fn a_system_is_not_followed_by_ptrace() {
     let says = "it follows a command or a process, not a cgroup or the system";
     howslow(&data).args(["bill", "--source", "ptrace", "--system"]).assert().code(2).stderr(contains(says));
 }
+
+/// Prints the user that it works as, makes 23 known calls, and ends with 5.
+const OWNED: &str = r#"
+    unsafe extern "C" { fn geteuid() -> u32; }
+    fn main() {
+        println!("{}", unsafe { geteuid() });
+        let getppid = if cfg!(target_arch = "x86_64") { 110 } else { 173 };
+        for _ in 0..23 { unsafe { syscall(getppid) }; }
+        std::process::exit(5);
+    }"#;
+
+/// That program, which works as this user, whoever executes it; `None` where that is not possible.
+fn owned_by(data: &TempDir, user: u32) -> Option<std::path::PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let program = programs::compiled(data.path(), &format!("owned{user}"), OWNED);
+    let given = std::os::unix::fs::chown(&program, Some(user), None);
+    fs::set_permissions(data.path(), fs::Permissions::from_mode(0o777)).expect("our folder");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).expect("our file");
+    let told = Command::new("setpriv").args(["--reuid", "65532", "--clear-groups"]).arg(&program).output();
+    let works = given.is_ok() && told.is_ok_and(|told| told.stdout == format!("{user}\n").into_bytes());
+    if !works {
+        testing::not_tested!("no program can work as another user; run as root, with TMPDIR on a mount without nosuid");
+    }
+    works.then_some(program)
+}
+
+#[test]
+fn a_set_user_id_program_keeps_its_right_and_is_counted_by_each_source() {
+    let data = folder();
+    let Some(program) = owned_by(&data, 65533) else { return };
+    for source in ["ebpf", "ptrace", "accounts"] {
+        let Some(_) = counting(source) else { continue };
+        let file = data.path().join(format!("{source}.json"));
+        let mut command = howslow(&data);
+        command.args(["bill", "--source", source, "-o"]).arg(&file).args(["--", "sh", "-c"]);
+        // The shell goes on, so that the program is executed by a process of its own.
+        let assert = command.arg(format!("{}; exit $?", program.display())).assert();
+        assert.code(5).stdout("65533\n");
+        let document: Value = serde_json::from_slice(&fs::read(&file).expect("the document")).expect("JSON");
+        let used = document["seen"]["source"].as_str().expect("a word").to_lowercase();
+        assert_eq!(used, source);
+        if source != "accounts" {
+            assert_eq!(calls(&document)["getppid"].0, 23 + own_getppids(&document), "{source}");
+        }
+    }
+}
+
+/// A shell asks for its own parent once, when it begins.
+fn own_getppids(document: &Value) -> u64 {
+    let processes = document["seen"]["processes"].as_array().expect("processes");
+    let shell = processes.iter().find(|process| process["name"] == "sh").expect("the shell");
+    let calls = shell["requests"]["calls"].as_array().expect("calls");
+    calls.iter().filter(|call| call["call"] == "getppid").filter_map(|call| call["count"].as_u64()).sum()
+}
+
+#[test]
+fn without_rights_a_followed_set_user_id_program_runs_without_its_right() {
+    let data = folder();
+    let Some(program) = owned_by(&data, 65533) else { return };
+    let program = program.to_str().expect("a path");
+    for (source, user) in [("ptrace", "65534\n"), ("accounts", "65533\n")] {
+        let Some(_) = counting(source) else { continue };
+        let Some(output) = without_rights(&data, &["bill", "--source", source, "--", program]) else { return };
+        let page = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stdout).as_ref()), (Some(5), user), "{page}");
+        if source == "ptrace" {
+            assert!(page.contains("getppid"), "{page}");
+        }
+    }
+}
