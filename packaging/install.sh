@@ -22,7 +22,8 @@ fetch() {
         if command -v curl >/dev/null; then
             curl --fail --silent --show-error --location --retry 2 --connect-timeout 20 --output "$2" "$from/$1" 2>"$work/why"
         elif command -v wget >/dev/null; then
-            wget -q -T 20 -O "$2" "$from/$1" 2>"$work/why"
+            # The busybox of Debian 12 crashes if it is given a time.
+            wget -q -T 20 -O "$2" "$from/$1" 2>"$work/why" || { [ $? -gt 128 ] && wget -q -O "$2" "$from/$1" 2>"$work/why"; }
         else
             fail "curl or wget is needed; install one, or download the release and set HOWSLOW_FROM to its folder"
         fi

@@ -46,9 +46,8 @@ impl Release {
     }
 
     fn command(&self, from: &str, words: &[&str]) -> Command {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/install.sh");
         let mut command = Command::new("sh");
-        command.arg(script).args(words).env("HOWSLOW_FROM", from).env("HOWSLOW_PREFIX", self.path("home"));
+        command.arg(installer()).args(words).env("HOWSLOW_FROM", from).env("HOWSLOW_PREFIX", self.path("home"));
         command.env_remove("http_proxy").env("TMPDIR", self.folder.path());
         command
     }
@@ -64,6 +63,10 @@ impl Release {
         assert_failed(&output, why);
         assert_eq!(installed(&self.path("home")), [""; 0], "{why}");
     }
+}
+
+fn installer() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/install.sh")
 }
 
 fn assert_failed(output: &Output, why: &str) {
@@ -169,14 +172,58 @@ fn a_place_that_takes_nothing_is_named_and_keeps_what_it_had() {
     let home = release.path("home").display().to_string();
     let script = format!("mount -t tmpfs -o size=100k none '{home}' && {{ sh \"$0\"; echo \"$? $(find '{home}' -type f | wc -l)\"; }}");
     let mut command = Command::new("unshare");
-    let installer = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/install.sh");
-    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]).arg(installer);
-    let output = command.env("HOWSLOW_FROM", &from).env("HOWSLOW_PREFIX", &home).output().expect("unshare");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        testing::not_tested!("no file system can be mounted in a namespace of this user: {errors}; run as root");
+    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]).arg(installer());
+    for full in ["HOWSLOW_PREFIX", "TMPDIR"] {
+        command.env("HOWSLOW_PREFIX", release.path("other")).env("TMPDIR", release.folder.path());
+        let output = command.env("HOWSLOW_FROM", &from).env(full, &home).output().expect("unshare");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            testing::not_tested!("no file system can be mounted in a namespace of this user: {errors}; run as root");
+            return;
+        }
+        let why = if full == "TMPDIR" { "Set TMPDIR to another folder" } else { "No space left" };
+        assert!(errors.contains(why) && errors.contains("Nothing was installed"), "{full}: {errors}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "1 0", "{full}");
+        assert!(!release.path("other").exists(), "{full}");
+    }
+}
+
+#[test]
+fn a_folder_that_this_user_may_not_write_is_one_line() {
+    let release = Release::new();
+    let home = release.path("home");
+    fs::set_permissions(release.folder.path(), fs::Permissions::from_mode(0o755)).expect("our folder");
+    fs::set_permissions(&home, fs::Permissions::from_mode(0o555)).expect("our folder");
+    let from = release.path("release").display().to_string();
+    // Root may write everywhere, so that another user has to try.
+    let nobody = &["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "sh", "-s"][..];
+    let words = if rustix::process::getuid().is_root() { nobody } else { &["sh", "-s"] };
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).env("HOWSLOW_FROM", &from).env("HOWSLOW_PREFIX", &home).env("TMPDIR", "/tmp");
+    // It may not read the sources either.
+    let script = fs::File::open(installer()).expect("the installer");
+    let output = command.stdin(script).output().expect("a shell");
+    assert_failed(&output, "or set HOWSLOW_PREFIX to another folder. Nothing was installed");
+    assert_eq!(installed(&home), [""; 0]);
+}
+
+/// As on Alpine, whose shell and tools are busybox, whose C library is musl, and which has no curl.
+#[test]
+fn busybox_alone_installs() {
+    let release = Release::new();
+    let tools = release.path("tools");
+    fs::create_dir(&tools).expect("a folder");
+    let made = Command::new("busybox").args(["--install", "-s"]).arg(&tools).status();
+    if !made.is_ok_and(|status| status.success()) {
+        testing::not_tested!("there is no busybox; apt-get install busybox-static");
         return;
     }
-    assert!(errors.contains("No space left") && errors.contains("Nothing was installed"), "{errors}");
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "1 0");
+    for server in [serve(release.files()), release.path("release").display().to_string()] {
+        let mut installer = release.command(&server, &[]);
+        let output = installer.env("PATH", &tools).output().expect("a shell");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(installed(&release.path("home")).len(), 6);
+    }
+    let mut installer = release.command("http://127.0.0.1:1", &[]);
+    assert_failed(&installer.env("PATH", &tools).output().expect("a shell"), "cannot get");
 }

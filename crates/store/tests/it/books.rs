@@ -222,6 +222,18 @@ fn a_book_of_ones_own_is_read_from_a_file() {
     assert!(error.contains("larger"), "{error}");
 }
 
+/// A book as the first version that had books of this machine wrote it: without the names that other people give its operations.
+#[test]
+fn a_book_of_before_has_the_figures_of_today() {
+    let before = Book::from_toml(include_str!("../data/book-of-before.toml")).expect("a book").run();
+    let today = book("multics-645").expect("there is such a book").expect("and it is one").run();
+    let figures = |run: &record::Run| -> Vec<_> {
+        run.costs.iter().map(|cost| (cost.operation.clone(), cost.at.clone(), cost.net_ns.clone())).collect()
+    };
+    assert_eq!((figures(&before), before.costs.len()), (figures(&today), today.costs.len()));
+    assert!(!before.costs.is_empty() && before.is_published());
+}
+
 #[test]
 fn the_departures_of_mpe_are_known_and_its_deltas_are_right() {
     let book = book("mpe-xl-1.1").expect("there is such a book").expect("and it is one");
