@@ -127,7 +127,12 @@ pub(super) const SUBJECTS: &[Subject] = &[
     Subject {
         title: "Starting processes and threads",
         means: |cost| ["process", "thread"].contains(&cost.family()),
-        causes: &[slow(second_tables, HUGE_PAGES_BEHIND), slow(kernel_entry, MITIGATIONS_OFF)],
+        // A program's start takes milliseconds, in which a busy machine takes the CPU away.
+        causes: &[
+            slow(taken_by_others, QUIETER),
+            slow(second_tables, HUGE_PAGES_BEHIND),
+            slow(kernel_entry, MITIGATIONS_OFF),
+        ],
     },
     Subject {
         title: "Computing within a core (instructions, its own caches)",
@@ -176,13 +181,7 @@ const COMMON: &[KnownCause] = &[
         |facts| told(facts.hypervisor() == Some("QEMU TCG"), "instructions are emulated (QEMU TCG)"),
         Remedy::Here("KVM (qemu -accel kvm), or the hardware itself"),
     ),
-    slow(
-        |facts| {
-            (facts.noise.others > BUSY)
-                .then(|| format!("other programs took {} of the CPU time", percent(facts.noise.others)))
-        },
-        Remedy::Here("again when the machine is quieter"),
-    ),
+    slow(taken_by_others, QUIETER),
     slow(
         |facts| {
             (facts.noise.steal > STOLEN)
@@ -205,9 +204,16 @@ const STOLEN: f64 = 0.02;
 /// Below this share of undisturbed batches, sharing the core explains a cost.
 const SHARED: f64 = 0.2;
 
+const QUIETER: Remedy = Remedy::Here("again when the machine is quieter");
 const MITIGATIONS_OFF: Remedy =
     Remedy::Setting("mitigations=off at boot to see what they cost, on a machine that runs nobody else's code");
 const HUGE_PAGES_BEHIND: Remedy = Remedy::Setting("huge pages behind the guest (hugetlbfs on the hypervisor's host)");
+
+/// Other programs used the CPUs.
+fn taken_by_others(facts: &Facts<'_>) -> Option<String> {
+    let others = facts.noise.others;
+    (others > BUSY).then(|| format!("other programs took {} of the CPU time", percent(others)))
+}
 
 /// What makes every entry into the kernel slower.
 fn kernel_entry(facts: &Facts<'_>) -> Option<String> {
