@@ -67,7 +67,7 @@ impl<F: JsonSchema> JsonSchema for As<F> {
 }
 
 /// A time in nanoseconds with its 95 % interval. Ends that a single round does not tell are null.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TimeFigure {
     /// The time.

@@ -296,7 +296,9 @@ mod tests {
             cost.operation = format!("command: work {shift}");
             for (order, round) in cost.rounds.iter_mut().enumerate() {
                 (round.order, round.cpu_ns) = (order as u32, Some(Nanoseconds(50e6 * times)));
-                (round.ns.truncate(1), round.quiet.truncate(1), round.cycle_ns.truncate(1));
+                round.ns.truncate(1);
+                round.quiet.truncate(1);
+                round.cycle_ns.truncate(1);
             }
             (cost.cpu_ns.user, cost.cpu_ns.system) = (Nanoseconds(50e6 * times), Nanoseconds(0.0));
             (cost.wait_ns, cost.switches) = (Nanoseconds(30e6), switches);

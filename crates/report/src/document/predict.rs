@@ -1,7 +1,7 @@
 //! `howslow predict --json`: everything the page tells, and what it leaves out for width.
 
-use analysis::mix::{Lack, Sum};
-use analysis::predict::{Accuracy, MixPrediction, PricedLine};
+use analysis::mix::Lack;
+use analysis::predict::{Accuracy, FamilyCost, MixPrediction, PricedLine};
 use analysis::sums::sum;
 use analysis::whatif::{Supposed, difference};
 use record::{Doubt, Mix, MixLine, Point};
@@ -98,7 +98,9 @@ pub struct PredictedRow<'a> {
     pub each: Option<TimeFigure>,
     /// All of it.
     #[serde(flatten)]
-    pub together: Together,
+    pub together: TimeFigure,
+    /// Its share of the prediction.
+    pub share: Option<f64>,
 }
 
 /// One family.
@@ -109,20 +111,8 @@ pub struct PredictedFamily {
     pub family: String,
     /// All of it.
     #[serde(flatten)]
-    pub together: Together,
-}
-
-/// A time and its share of the prediction.
-#[derive(Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct Together {
-    /// The time.
-    pub ns: Option<f64>,
-    /// Its lower end.
-    pub low_ns: Option<f64>,
-    /// Its upper end.
-    pub high_ns: Option<f64>,
-    /// Its share.
+    pub together: TimeFigure,
+    /// Its share of the prediction.
     pub share: Option<f64>,
 }
 
@@ -234,19 +224,12 @@ fn families(of: &MixPrediction) -> Vec<PredictedFamily> {
     let mut families = of.families();
     families.sort_by(|one, other| other.total.figure().value.total_cmp(&one.total.figure().value));
     let each = families.into_iter();
-    each.map(|it| PredictedFamily { together: Together::of(of, &it.total), family: it.family }).collect()
-}
-
-impl Together {
-    fn of(of: &MixPrediction, total: &Sum) -> Together {
-        let figure = total.figure();
-        Together {
-            ns: finite(figure.value),
-            low_ns: finite(figure.low),
-            high_ns: finite(figure.high),
-            share: of.share(total),
-        }
-    }
+    each.map(|FamilyCost { family, total }| PredictedFamily {
+        together: TimeFigure::from(&total.figure()),
+        share: of.share(&total),
+        family,
+    })
+    .collect()
 }
 
 impl<'a> PredictedRow<'a> {
@@ -262,7 +245,8 @@ impl<'a> PredictedRow<'a> {
             note: row.line.note.as_deref(),
             doubts: &row.doubts,
             each: (!lacking).then(|| TimeFigure::from(&row.each.figure())),
-            together: if lacking { Together::default() } else { Together::of(of, &row.total()) },
+            together: if lacking { TimeFigure::default() } else { TimeFigure::from(&row.total().figure()) },
+            share: if lacking { None } else { of.share(&row.total()) },
         }
     }
 }
