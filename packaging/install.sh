@@ -73,7 +73,8 @@ main() {
     trap 'exit 130' INT TERM
 
     fetch SHA256SUMS "$work/SHA256SUMS"
-    line=$(grep -E "^[0-9a-f]{64}  howslow-[^/]*-$target.tar.gz\$" "$work/SHA256SUMS" | head -n 1) ||
+    line=$(grep -E "^[0-9a-f]{64}  howslow-[^/]*-$target.tar.gz\$" "$work/SHA256SUMS" | head -n 1)
+    [ -n "$line" ] ||
         fail "$from/SHA256SUMS is no list of sums; a proxy may have answered instead. Nothing was installed"
     archive=${line#*  }
     fetch "$archive" "$work/$archive"

@@ -125,7 +125,10 @@ fn a_release_is_installed_upgraded_and_removed() {
     let output = release.install(&server);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("howslow 9.9.9") && said.contains("it replaces howslow 0.0.1") && said.contains("PATH"), "{said}");
+    assert!(
+        said.contains("howslow 9.9.9") && said.contains("it replaces howslow 0.0.1") && said.contains("PATH"),
+        "{said}"
+    );
     let all = [
         "bin/howslow",
         "share/bash-completion/completions/howslow",
@@ -145,7 +148,9 @@ fn what_is_not_the_release_is_refused_and_nothing_is_left() {
     let release = Release::new();
     let whole = release.files();
     let name = format!("/{}", release.archive);
-    let with = |path: &str, bytes: &[u8]| serve(whole.clone().into_iter().chain([(path.to_owned(), bytes.to_vec())]).collect());
+    let with = |path: &str, bytes: &[u8]| {
+        serve(whole.clone().into_iter().chain([(path.to_owned(), bytes.to_vec())]).collect())
+    };
     let archive = &whole[&name];
     release.refuses(&with(&name, &archive[..archive.len() / 2]), "its SHA-256 differs");
     release.refuses(&with(&name, b"<html>"), "its SHA-256 differs");
@@ -170,7 +175,9 @@ fn a_place_that_takes_nothing_is_named_and_keeps_what_it_had() {
     fs::remove_file(release.path("home/share")).expect("our file");
     // The page is larger than this file system.
     let home = release.path("home").display().to_string();
-    let script = format!("mount -t tmpfs -o size=100k none '{home}' && {{ sh \"$0\"; echo \"$? $(find '{home}' -type f | wc -l)\"; }}");
+    let script = format!(
+        "mount -t tmpfs -o size=100k none '{home}' && {{ sh \"$0\"; echo \"$? $(find '{home}' -type f | wc -l)\"; }}"
+    );
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]).arg(installer());
     for full in ["HOWSLOW_PREFIX", "TMPDIR"] {

@@ -23,6 +23,7 @@ mod gate;
 mod help;
 mod hidden;
 mod hostile;
+mod installing;
 mod killed;
 mod load;
 mod looking_back;

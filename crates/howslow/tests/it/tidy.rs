@@ -266,6 +266,26 @@ fn functions_are_short() {
     assert!(count > 1000, "only {count} functions were found");
 }
 
+/// What no `mod` names is not compiled: its tests would never run.
+#[test]
+fn every_file_is_a_module_of_a_program() {
+    for name in LAYERS {
+        let folder = root().join("crates").join(name);
+        let files = [sources(&folder.join("src")), sources(&folder.join("tests"))].concat();
+        let text: String = files.iter().map(|path| read(path)).collect();
+        let word =
+            |text: &str| -> String { text.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect() };
+        let named: BTreeSet<String> = text.split("mod ").skip(1).map(word).collect();
+        for path in &files {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let program =
+                ["lib", "main", "mod"].contains(&stem.as_str()) || path.parent() == Some(&folder.join("tests"));
+            let by_path = text.contains(&format!("/{stem}.rs\"]")) || text.contains(&format!("\"{stem}.rs\"]"));
+            assert!(program || by_path || named.contains(&stem), "{} is no module of any file", path.display());
+        }
+    }
+}
+
 #[test]
 fn nothing_is_left_undone_in_the_sources() {
     let marks =
