@@ -198,8 +198,9 @@ pub(crate) fn busy(cost: &Cost, ns: f64) -> Option<f64> {
     const GIVES_UP: f64 = 0.01;
     let cpu = cost.cpu_ns.user.0 + cost.cpu_ns.system.0;
     let never_waits = cost.headline != Estimate::Typical && cost.switches.voluntary < GIVES_UP;
-    // With terms, the time is not all that was charged for.
-    let sleeps = !never_waits && cost.terms.is_empty() && cost.wait_ns.0 > cpu;
+    // With other terms than the loop, the time is not all that was charged for.
+    let is_whole = cost.terms.iter().all(|term| term.operation == "loop.empty");
+    let sleeps = !never_waits && is_whole && cost.wait_ns.0 > cpu;
     let elapsed = if sleeps { ns } else { cpu + cost.wait_ns.0 };
     (cpu > 0.0 && elapsed > 0.0).then(|| if never_waits { 1.0 } else { cpu / elapsed })
 }

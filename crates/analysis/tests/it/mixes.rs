@@ -6,7 +6,7 @@ use howslow_analysis::predict::{MixPrediction, predict};
 use howslow_analysis::statistics::Interval;
 use howslow_analysis::whatif::{Assumption, Impossible, Supposed, difference, suppose};
 use proptest::prelude::*;
-use record::{Book, Cpu, Estimate, Mix, Nanoseconds, Origin, Point, Run, Skip, Value};
+use record::{Book, Cpu, Estimate, Mix, Nanoseconds, Origin, Point, Run, Skip, Term, Value};
 
 use crate::support::{close, mix, places, priced, total};
 
@@ -131,8 +131,15 @@ fn processor_time_and_waiting_add_up_to_the_total() {
     assert!(close(split.cpu, 8320.0 + 1505.0 * 0.75) && close(split.wait, 1505.0 * 0.25), "{split:?}");
     // One that mostly sleeps works as long as it was charged for, whatever its usual time is.
     run.costs[1].wait_ns = Nanoseconds(60_000.0);
+    let of = |operation: &str| vec![Term { times: 1.0, operation: operation.into(), at: Point::default() }];
+    run.costs[1].terms = of("loop.empty");
     let split = priced(&wanted, &run, 0).split().expect("told");
     assert!(close(split.cpu, 8320.0 + 600.0) && close(split.wait, 1505.0 - 600.0), "{split:?}");
+    run.costs[1].terms = of("ada");
+    assert!(
+        priced(&wanted, &run, 0).split().is_some_and(|split| split.cpu < 8320.0 + 16.0),
+        "a part of what was charged"
+    );
 }
 
 #[test]
