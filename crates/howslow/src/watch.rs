@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use analysis::compare::differences;
+use analysis::compare::{Conditions, differences};
 use analysis::watch::{Change, ENOUGH_RUNS, Observed, Strictness, changes};
 use report::document::{WatchChange, WatchCost, WatchDocument, WatchFact};
 use store::{CostTable, Filter, Head, Row, Series, Store};
@@ -81,7 +81,7 @@ pub(crate) fn document(
     };
     let told = found.into_iter().rev().filter(|(place, _)| is_new(place));
     let told: Vec<WatchChange> =
-        told.map(|(place, (before, costs))| group(store, &runs, place, before, costs)).collect();
+        told.filter_map(|(place, (before, costs))| group(store, &runs, place, before, costs)).collect();
     Ok(WatchDocument {
         run: newest.id.clone(),
         started: newest.started.clone(),
@@ -184,22 +184,33 @@ fn observed(table: &CostTable, row: Row) -> Option<Observed> {
     (usable && !doubted).then_some(Observed { figure, reach })
 }
 
-/// The costs that changed at one run, with what else changed then.
-fn group(store: &Store, runs: &[Head], place: usize, before: usize, mut costs: Vec<WatchCost>) -> WatchChange {
+/// The costs that changed at one run, with what else changed then. `None` if the load of other programs explains them all.
+fn group(store: &Store, runs: &[Head], place: usize, before: usize, mut costs: Vec<WatchCost>) -> Option<WatchChange> {
     costs.sort_by(|one, other| other.ratio.ln().abs().total_cmp(&one.ratio.ln().abs()));
     let documents: Vec<_> = [before, place].iter().filter_map(|place| store.read(&runs[*place]).ok()).collect();
-    let facts = if documents.len() == 2 { differences(&documents) } else { Vec::new() };
+    let facts = if let [base, other] = &documents[..] {
+        let conditions = Conditions::between(base, other);
+        let allowed =
+            |name: &str| other.costs.iter().find(|cost| cost.name() == name).is_none_or(|cost| conditions.allow(cost));
+        costs.retain(|changed| allowed(&changed.cost));
+        differences(&documents)
+    } else {
+        Vec::new()
+    };
+    if costs.is_empty() {
+        return None;
+    }
     let also = facts.into_iter().map(|fact| {
         let mut values = fact.values.into_iter();
         let [before, after] = [values.next(), values.next()].map(Option::unwrap_or_default);
         WatchFact { field: fact.field, before, after }
     });
-    WatchChange {
+    Some(WatchChange {
         since: runs[place].id.clone(),
         started: runs[place].started.clone(),
         before: runs[before].id.clone(),
         runs: runs.len() - place,
         costs,
         also: also.collect(),
-    }
+    })
 }

@@ -26,7 +26,8 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    pub(super) fn between(base: &Run, other: &Run) -> Conditions {
+    /// Those of these runs.
+    pub fn between(base: &Run, other: &Run) -> Conditions {
         let middle = |run: &Run| {
             let second = |time: &str| Some(time.parse::<Timestamp>().ok()?.as_millisecond() as f64 / 1e3);
             Some((second(&run.started)? + second(&run.finished)?) / 2.0)
@@ -60,7 +61,7 @@ impl Conditions {
 
     /// True if both runs could show the same for this cost. Who wakes a task on another CPU, or waits for a kernel thread, waits for an
     /// idle CPU to come back or for a busy one to become free: up to 30 times as long beside a compilation.
-    pub(super) fn allow(&self, cost: &Cost) -> bool {
+    pub fn allow(&self, cost: &Cost) -> bool {
         self.loads_apart <= LOADS_ALIKE || (cost.headline == Estimate::Quiet && cost.cpus <= 1)
     }
 

@@ -55,6 +55,31 @@ fn each_kind_of_change_is_named_where_it_began() {
 }
 
 #[test]
+fn what_the_load_of_other_programs_explains_is_no_change() {
+    for (load, status) in [(0.7, 0), (0.02, 5)] {
+        let data = folder();
+        let nights = data.path().join("nights");
+        fs::create_dir_all(&nights).expect("a folder");
+        for night in 1..13 {
+            let mut run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
+            (run.id, run.started) = (format!("202601{night:02}-000000-aaaa"), format!("2026-01-{night:02}T00:00:00Z"));
+            run.machine.host = Some("ci".into());
+            run.costs.retain(|cost| cost.operation == "syscall.getppid");
+            let is_late = night >= 9;
+            run.noise.others = if is_late { load } else { 0.01 };
+            let cost = &mut run.costs[0];
+            cost.cpus = 2;
+            let times = (1.0 + 0.001 * f64::from(night * 7 % 5)) * if is_late { 1.4 } else { 1.0 };
+            cost.net_ns = cost.net_ns.times(times);
+            cost.cycles *= times;
+            fs::write(nights.join(format!("{night}.json")), serde_json::to_vec(&run).expect("JSON")).expect("written");
+        }
+        howslow(&data).args(["history", "--take-in"]).arg(&nights).assert().success();
+        howslow(&data).args(["watch", "--since", "2026-01-01"]).assert().code(status);
+    }
+}
+
+#[test]
 fn an_address_that_is_none_and_one_of_no_server_are_told_without_their_password() {
     let data = folder();
     let postgres = if cfg!(feature = "team") { 1 } else { 2 };
