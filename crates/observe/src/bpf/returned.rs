@@ -64,14 +64,10 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
     b.code.place(labels.by_number);
     b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), rare);
     let (named, has_name) = (b.code.label(), b.code.label());
-    b.code.map_value(1, b.maps.classes.descriptor());
-    b.code.compute(Compute::Add, 1, Other(8));
-    b.code.load(Width::Byte, 1, 1, 0);
+    class_of_call(&mut b, 0);
     b.code.jump_if(1, When::NotEqual, Constant(0), has_name);
     b.code.place(named);
-    b.code.map_value(1, b.maps.classes.descriptor());
-    b.code.compute(Compute::Add, 1, Other(8));
-    b.code.load(Width::Byte, 1, 1, layout::CALLS as i16);
+    class_of_call(&mut b, layout::CALLS as i16);
     b.code.compute(Compute::And, 1, Constant(layout::OBJECT_CALLS as i32 - 1));
     b.code.jump_if(1, When::NotEqual, Constant(0), object);
     b.code.copy(2, 8);
@@ -105,6 +101,13 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
     b.code.place(labels.end);
     timed::note_return(&mut b, end);
     b.end(end)
+}
+
+/// Register 1 is what is known of the call in register 8: whether it has a name, or, that many bytes on, the kind of its objects.
+fn class_of_call(b: &mut Builder, after: i16) {
+    b.code.map_value(1, b.maps.classes.descriptor());
+    b.code.compute(Compute::Add, 1, Other(8));
+    b.code.load(Width::Byte, 1, 1, after);
 }
 
 /// Goes to the result if the call may have come by the gate of 32-bit programs.
