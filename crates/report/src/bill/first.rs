@@ -114,8 +114,14 @@ fn closes(view: &BillView) -> String {
     let Some(charged) = bill.charged.filter(|charged| charged.ns > 0.0) else { return String::new() };
     let what = if charged.kernel_alone { "kernel time" } else { "processor time" };
     let measured = bill.measured.and_then(|measured| measured.closes(&charged, bill.counting_ns)).map(|closes| {
+        // A walk over 6,000 files took 88 ms, and 125 ms counted, of which 24 ms could be known as counting (lab/BILLS.md).
+        let slowed = if closes.low > 1.0 {
+            ", as counted calls are slower than others (--alternate 9 says how much)"
+        } else {
+            ""
+        };
         let [value, low, high] = [closes.value, closes.low, closes.high].map(percent);
-        format!("{value} ({}) of {what} found in its calls and page faults", range(low, high))
+        format!("{value} ({}) of {what} found in its calls and page faults{slowed}", range(low, high))
     });
     let priced = bill.explained_share().filter(|_| view.run.is_some()).map(|share| match measured {
         Some(_) => format!("by prices {}", percent(share)),
