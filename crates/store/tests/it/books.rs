@@ -228,7 +228,7 @@ fn a_book_of_before_has_the_figures_of_today() {
     let before = Book::from_toml(include_str!("../data/book-of-before.toml")).expect("a book").run();
     let today = book("multics-645").expect("there is such a book").expect("and it is one").run();
     let figures = |run: &record::Run| -> Vec<_> {
-        run.costs.iter().map(|cost| (cost.operation.clone(), cost.at.clone(), cost.net_ns.clone())).collect()
+        run.costs.iter().map(|cost| (cost.operation.clone(), cost.at.clone(), cost.net_ns)).collect()
     };
     assert_eq!((figures(&before), before.costs.len()), (figures(&today), today.costs.len()));
     assert!(!before.costs.is_empty() && before.is_published());
