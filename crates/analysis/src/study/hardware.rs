@@ -10,7 +10,7 @@ mod parts;
 use super::definition::Study;
 use crate::derived::{Part, Route};
 
-pub(super) const STUDY: Study = Study {
+pub(super) static STUDY: Study = Study {
     name: "6180",
     title: "Measurements of Hardware Speed of the 6180",
     data: &instructions::DATA,

@@ -10,7 +10,7 @@ mod readers;
 use super::definition::{SlowCosts, Study};
 use crate::derived::Part;
 
-pub(super) const STUDY: Study = Study {
+pub(super) static STUDY: Study = Study {
     name: "mpe",
     title: "MPE/iX and Performance",
     data: &points::DATA,

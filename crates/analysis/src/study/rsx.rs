@@ -11,7 +11,7 @@ use super::table::{Curve, Curves};
 use crate::derived::{DERIVATIONS, Part, Route, net};
 use crate::statistics::Interval;
 
-pub(super) const RSX: Study = Study {
+pub(super) static RSX: Study = Study {
     name: "rsx",
     title: "How Fast (Slow) Is RSX?",
     data: &DATA,
