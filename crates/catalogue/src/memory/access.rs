@@ -10,8 +10,12 @@ use crate::kit::{BASE, Part, Seat, Seats, team};
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
+/// The copy of musl, in static programs, is another one: 512 bytes took 11.2 ns where that of glibc took 2.0.
+const LIBRARY: u32 = if cfg!(target_env = "musl") { 101 } else { 1 };
+
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("memory.copy", "copy a block with the C library's copy, repeatedly from and to the same addresses")
+        .version(LIBRARY)
         .per("copy")
         .aliases(&["Block Move"])
         .axes(&[COPIED])
