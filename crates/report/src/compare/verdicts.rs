@@ -77,7 +77,8 @@ fn settled(it: &Settling<'_>) -> Option<String> {
         let budget = budget(it.seconds_alone());
         return Some(format!("to settle {}, in both: howslow run {} {budget}", able.join(", "), able.join(" ")));
     }
-    let steps = TIMES.into_iter().filter(|times| it.settled_by(*times) > 0).map(|times| {
+    // A longer budget that settles no more is no advice.
+    let steps = TIMES.into_iter().filter(|times| listed(it, *times).next().is_some()).map(|times| {
         let (count, names) = (it.settled_by(times), listed(it, times).take(NAMED).collect::<Vec<_>>());
         let more = if names.len() < listed(it, times).count() { ", ..." } else { "" };
         format!("{} would settle {count} ({}{more})", budget(it.budget_s * f64::from(times)), names.join(", "))
