@@ -110,21 +110,25 @@ fn is_preempted(cost: &Cost) -> bool {
 
 /// The processor times of the rounds in which runs of both alternated: a block each.
 fn processor_times(base: &Cost, other: &Cost) -> Vec<Vec<Block>> {
+    // A lost round has none, and no number is left out.
     let time = |round: &Round| round.cpu_ns.map_or(f64::NAN, |time| time.0);
-    let partner = |round: &Round| other.rounds.iter().find(|other| other.order == round.order && !other.ns.is_empty());
-    let pairs =
-        base.rounds.iter().filter(|round| !round.ns.is_empty()).filter_map(|round| Some((round, partner(round)?)));
+    let pairs = common_rounds(base, other);
     pairs.map(|(round, partner)| vec![Block { base: time(round), other: time(partner), quiet: true }]).collect()
+}
+
+/// The rounds in which the batches of both alternated.
+fn common_rounds<'c>(base: &'c Cost, other: &'c Cost) -> impl Iterator<Item = (&'c Round, &'c Round)> {
+    let partner = |round: &Round| other.rounds.iter().find(|other| other.order == round.order && !other.ns.is_empty());
+    base.rounds.iter().filter_map(move |round| Some((round, partner(round)?)))
 }
 
 /// The blocks of the rounds in which the batches of both alternated, net of their terms unless they are commands.
 fn common(base: &Cost, other: &Cost) -> Vec<Vec<Block>> {
-    let partner = |round: &Round| other.rounds.iter().find(|other| other.order == round.order && !other.ns.is_empty());
     let runs = |cost: &Cost, round: &Round| -> Vec<(f64, bool)> {
         let terms = if cost.is_command() { 0.0 } else { cost.gross_ns.get(cost.headline).0 - cost.quoted().0 };
         round.ns.iter().zip(&round.quiet).map(|(ns, quiet)| (ns - terms, *quiet)).collect()
     };
-    let pairs = base.rounds.iter().filter_map(|round| Some((round, partner(round)?)));
+    let pairs = common_rounds(base, other);
     pairs.map(|(round, partner)| blocks(&runs(base, round), &runs(other, partner))).collect()
 }
 

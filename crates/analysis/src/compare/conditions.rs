@@ -62,7 +62,7 @@ impl Conditions {
     /// True if both runs could show the same for this cost. Who wakes a task on another CPU, or waits for a kernel thread, waits for an
     /// idle CPU to come back or for a busy one to become free: up to 30 times as long beside a compilation.
     pub fn allow(&self, cost: &Cost) -> bool {
-        self.loads_apart <= LOADS_ALIKE || (cost.headline == Estimate::Quiet && cost.cpus <= 1)
+        !self.loads_differ() || (cost.headline == Estimate::Quiet && cost.cpus <= 1)
     }
 
     /// True if costs that need a second CPU cannot be compared.

@@ -15,15 +15,25 @@ const CHANGES: [(usize, &str); 4] = [
     (21, "noise.cycle_ns"),
 ];
 
-#[test]
-fn each_kind_of_change_is_named_where_it_began() {
+/// A store of so many nights of one machine, each a run that was changed so.
+fn nights(count: usize, change: impl Fn(usize, &mut record::Run)) -> tempfile::TempDir {
     let data = folder();
     let nights = data.path().join("nights");
     fs::create_dir_all(&nights).expect("a folder");
-    for night in 1..26 {
+    for night in 1..=count {
         let mut run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
         (run.id, run.started) = (format!("202601{night:02}-000000-aaaa"), format!("2026-01-{night:02}T00:00:00Z"));
         run.machine.host = Some("ci".into());
+        change(night, &mut run);
+        fs::write(nights.join(format!("{night}.json")), serde_json::to_vec(&run).expect("JSON")).expect("written");
+    }
+    howslow(&data).args(["history", "--take-in"]).arg(&nights).assert().success();
+    data
+}
+
+#[test]
+fn each_kind_of_change_is_named_where_it_began() {
+    let data = nights(25, |night, run| {
         let changed = CHANGES.iter().filter(|(since, _)| night >= *since).count();
         let since = |place: usize| changed > place;
         run.machine.cpu.microcode = Some(if since(0) { "0x2" } else { "0x1" }.into());
@@ -38,9 +48,7 @@ fn each_kind_of_change_is_named_where_it_began() {
             cost.net_ns = cost.net_ns.times(scatter * call);
             cost.cycles *= scatter * call;
         }
-        fs::write(nights.join(format!("{night}.json")), serde_json::to_vec(&run).expect("JSON")).expect("written");
-    }
-    howslow(&data).args(["history", "--take-in"]).arg(&nights).assert().success();
+    });
     let watch = howslow(&data).args(["watch", "--json", "--since", "2026-01-01"]).assert().code(5);
     let told: serde_json::Value = serde_json::from_slice(&watch.get_output().stdout).expect("JSON");
     let changes = told["changes"].as_array().expect("changes");
@@ -57,24 +65,16 @@ fn each_kind_of_change_is_named_where_it_began() {
 #[test]
 fn what_the_load_of_other_programs_explains_is_no_change() {
     for (load, status) in [(0.7, 0), (0.02, 5)] {
-        let data = folder();
-        let nights = data.path().join("nights");
-        fs::create_dir_all(&nights).expect("a folder");
-        for night in 1..13 {
-            let mut run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
-            (run.id, run.started) = (format!("202601{night:02}-000000-aaaa"), format!("2026-01-{night:02}T00:00:00Z"));
-            run.machine.host = Some("ci".into());
+        let data = nights(12, |night, run| {
             run.costs.retain(|cost| cost.operation == "syscall.getppid");
             let is_late = night >= 9;
             run.noise.others = if is_late { load } else { 0.01 };
             let cost = &mut run.costs[0];
             cost.cpus = 2;
-            let times = (1.0 + 0.001 * f64::from(night * 7 % 5)) * if is_late { 1.4 } else { 1.0 };
+            let times = (1.0 + 0.001 * (night * 7 % 5) as f64) * if is_late { 1.4 } else { 1.0 };
             cost.net_ns = cost.net_ns.times(times);
             cost.cycles *= times;
-            fs::write(nights.join(format!("{night}.json")), serde_json::to_vec(&run).expect("JSON")).expect("written");
-        }
-        howslow(&data).args(["history", "--take-in"]).arg(&nights).assert().success();
+        });
         howslow(&data).args(["watch", "--since", "2026-01-01"]).assert().code(status);
     }
 }

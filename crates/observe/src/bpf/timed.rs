@@ -85,7 +85,7 @@ pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
 
 /// Adds the time of the sample that ends in the task of register 7. Afterwards register 9 is the weighted time and 8 the weight.
 fn add(b: &mut Builder) {
-    let (summed, number, noted) = (b.code.label(), b.code.label(), b.code.label());
+    let (summed, noted) = (b.code.label(), b.code.label());
     b.code.call(helper::MONOTONIC);
     b.code.copy(9, 0);
     b.code.load(Width::Double, 1, 7, layout::ENTERED);
@@ -93,18 +93,25 @@ fn add(b: &mut Builder) {
     less_away(b);
     b.code.constant(1, 0);
     b.code.store(Width::Double, 7, layout::ENTERED, 1);
-    logarithm(b);
-    b.code.load(Width::Double, 8, 7, layout::WEIGHT);
-    key(b, Some(0), Kind::Sample);
-    b.add_to_key(Other(8), number);
-    b.code.place(number);
-    b.code.compute(Compute::Multiply, 9, Other(8));
-    key(b, None, Kind::SampleTime);
-    b.add_to_key(Other(9), summed);
+    add_weighted(b, Kind::Sample, summed);
     b.code.place(summed);
     key(b, None, Kind::Samples);
     b.count_key(noted);
     b.code.place(noted);
+}
+
+/// Adds the time in register 9 to the sum of the sampled call, and its length to those of this kind, as often as the sample stands for.
+/// Goes to `summed` if there is no room; afterwards register 9 is the weighted time and 8 the weight.
+fn add_weighted(b: &mut Builder, kind: Kind, summed: Label) {
+    let counted = b.code.label();
+    logarithm(b);
+    b.code.load(Width::Double, 8, 7, layout::WEIGHT);
+    key(b, Some(0), kind);
+    b.add_to_key(Other(8), counted);
+    b.code.place(counted);
+    b.code.compute(Compute::Multiply, 9, Other(8));
+    key(b, None, Kind::SampleTime);
+    b.add_to_key(Other(9), summed);
 }
 
 /// Register 3 is the key of this kind for the sampled call, with the number in a register below it.
@@ -123,7 +130,7 @@ fn key(b: &mut Builder, below: Option<u8>, kind: Kind) {
 /// have the call's number.
 pub(crate) fn went_on(maps: &Maps) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let (end, noted) = (b.code.label(), b.code.label());
+    let end = b.code.label();
     b.code.call(helper::MONOTONIC);
     b.code.copy(9, 0);
     b.this_task();
@@ -140,14 +147,7 @@ pub(crate) fn went_on(maps: &Maps) -> Vec<Instruction> {
     b.code.load(Width::Word, 1, 7, layout::SAMPLED_CALL);
     b.code.jump_if(0, When::NotEqual, Other(1), end);
     less_away(&mut b);
-    logarithm(&mut b);
-    b.code.load(Width::Double, 8, 7, layout::WEIGHT);
-    key(&mut b, Some(0), Kind::WentOn);
-    b.add_to_key(Other(8), noted);
-    b.code.place(noted);
-    b.code.compute(Compute::Multiply, 9, Other(8));
-    key(&mut b, None, Kind::SampleTime);
-    b.add_to_key(Other(9), end);
+    add_weighted(&mut b, Kind::WentOn, end);
     b.end(end)
 }
 
