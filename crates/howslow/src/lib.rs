@@ -43,6 +43,7 @@ mod pattern;
 mod pictures;
 mod predict;
 mod prices;
+mod progress;
 mod repeat;
 mod resolve;
 mod run;

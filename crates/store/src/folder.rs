@@ -3,8 +3,6 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy;
-
 use crate::error::{StoreError, VARIABLE};
 use crate::write::OpenFolder;
 
@@ -16,9 +14,14 @@ pub fn data_folder() -> Result<PathBuf, StoreError> {
     if let Some(folder) = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty()) {
         return Ok(folder.into());
     }
-    let base = etcetera::base_strategy::Xdg::new().map_err(|_| StoreError::NoHome)?.data_dir();
-    // An empty HOME would otherwise put data below the current directory.
-    if base.is_absolute() { Ok(base.join("howslow")) } else { Err(StoreError::NoHome) }
+    // A relative path in XDG_DATA_HOME counts for nothing, as its specification says; an empty HOME would put data below the current
+    // directory.
+    let named = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let base = named.or_else(|| Some(std::env::home_dir()?.join(".local/share")));
+    match base.filter(|base| base.is_absolute()) {
+        Some(base) => Ok(base.join("howslow")),
+        None => Err(StoreError::NoHome),
+    }
 }
 
 /// Checks that root does not write into the data folder of another user, as with `sudo` that keeps HOME. A folder that the user named

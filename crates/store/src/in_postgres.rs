@@ -1,5 +1,6 @@
 //! Runs in a PostgreSQL database, in tables of a schema of their own. Whatever is asked of the server has a deadline.
 
+mod encrypted;
 mod encryption;
 mod verified;
 

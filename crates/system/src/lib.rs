@@ -1,5 +1,6 @@
 //! What machine this is, and the processes that work on it: [`machine`] describes, [`guard`] runs work in a child process that
-//! may crash, hang, multiply or vanish.
+//! may crash, hang, multiply or vanish. [`perf`] opens events that the kernel counts.
 
 pub mod guard;
 pub mod machine;
+pub mod perf;

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ::fleet::{Event, Fleet, Folder, Follower, Stage};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::units::counted;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::Store;
@@ -13,6 +12,7 @@ use store::Store;
 use super::status::{show, told};
 use crate::cli::{EveryArgs, FleetArg, FollowArgs};
 use crate::output::{Outcome, say};
+use crate::progress::Bar;
 
 /// Follows a fleet whose jobs go on.
 pub(super) fn attach(args: &FollowArgs) -> anyhow::Result<Outcome> {
@@ -99,10 +99,11 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
     let every = Duration::from_secs_f64(args.every);
     let ending = Ending::watch()?;
     let mut follower = follower(&fleet, folder, every)?;
-    let mut telling = Telling::new(&fleet);
+    let mut telling = Telling::new();
     if begin != Begin::Nothing {
+        let [complete, nodes] = extent(&fleet);
         let (events, sent) = told(follower.submit(&mut fleet, &mut |sent| {
-            telling.submitted(sent);
+            telling.bar.draw(complete, nodes, &format!("{sent} submitted"));
             ending.came().is_none()
         }))?;
         telling.tell(&events);
@@ -139,25 +140,24 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
 /// How soon a signal is noticed.
 const SLICE: Duration = Duration::from_millis(100);
 
+/// The nodes with all documents, and all nodes.
+fn extent(fleet: &Fleet) -> [u64; 2] {
+    [fleet.complete() as u64, fleet.nodes.len() as u64]
+}
+
 /// Tells how far a fleet is: a bar on a terminal, else a line whenever something has changed.
 struct Telling {
-    bar: ProgressBar,
+    bar: Bar,
     last: String,
 }
 
 impl Telling {
-    fn new(fleet: &Fleet) -> Telling {
-        let bar = ProgressBar::with_draw_target(Some(fleet.nodes.len() as u64), ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} nodes  {msg}");
-        Telling { bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())), last: String::new() }
+    fn new() -> Telling {
+        Telling { bar: Bar::new(" nodes"), last: String::new() }
     }
 
     fn say(&self, text: &str) {
         self.bar.suspend(|| say(text));
-    }
-
-    fn submitted(&self, sent: usize) {
-        self.bar.set_message(format!("{sent} submitted"));
     }
 
     fn tell(&self, events: &[Event]) {
@@ -174,8 +174,8 @@ impl Telling {
 
     fn show(&mut self, fleet: &Fleet) {
         let summary = report::fleet_summary(fleet);
-        self.bar.set_position(fleet.complete() as u64);
-        self.bar.set_message(summary.clone());
+        let [complete, nodes] = extent(fleet);
+        self.bar.draw(complete, nodes, &summary);
         if self.bar.is_hidden() && summary != self.last {
             say(&summary);
         }
@@ -183,6 +183,6 @@ impl Telling {
     }
 
     fn end(&self) {
-        self.bar.finish_and_clear();
+        self.bar.clear();
     }
 }

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use predicates::str::contains;
 use tempfile::TempDir;
 use testing::not_tested;
 
@@ -18,20 +17,14 @@ fn example(place: &TempDir) -> String {
 }
 
 #[test]
-fn a_run_is_exported_as_parquet_or_says_what_has_it() {
+fn a_run_is_exported_as_parquet() {
     let (data, place) = (folder(), folder());
     let run = example(&place);
     let file = place.path().join("costs.parquet").display().to_string();
-    if cfg!(feature = "team") {
-        howslow(&data).args(["export", &run, "pdp-11-24", "-o", &file]).assert().success().stdout("");
-        let bytes = fs::read(&file).expect("the file");
-        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
-    } else {
-        let refused = howslow(&data).args(["export", &run, "-o", &file]).assert().code(2).stdout("");
-        refused.stderr(contains("no Parquet: released programs have it"));
-    }
-    let files = if cfg!(feature = "team") { 2 } else { 1 };
-    assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), files, "nothing half-written is left");
+    howslow(&data).args(["export", &run, "pdp-11-24", "-o", &file]).assert().success().stdout("");
+    let bytes = fs::read(&file).expect("the file");
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 2, "nothing half-written is left");
 }
 
 #[test]

@@ -2,8 +2,7 @@
 //! They are gone with their descriptors, and nobody else sees them.
 
 use analysis::noise::{Event, Mark};
-use perf_event::events::Tracepoint;
-use perf_event::{Builder, SampleFlag, Sampler};
+use system::perf::{PerfEvent, SampledEvent};
 
 use crate::noise::format::Field;
 use crate::noise::names::Names;
@@ -12,7 +11,10 @@ use crate::noise::tracefs::{Tracefs, refused};
 
 /// Bytes that hold the samples of one tracepoint during one window.
 const BUFFER: usize = 256 << 10;
-/// Kinds of records in the buffer, of the kernel's interface.
+/// Of the kernel's interface: the kind of event, `PERF_TYPE_TRACEPOINT`; what a sample has, `PERF_SAMPLE_TIME` and `PERF_SAMPLE_RAW`;
+/// kinds of records.
+const TRACEPOINT: u32 = 2;
+const TIME_AND_RAW: u64 = 1 << 2 | 1 << 10;
 const SAMPLE: u32 = 9;
 const LOST: u32 = 2;
 
@@ -46,7 +48,7 @@ const SOFTIRQS: [&str; 10] =
 
 /// The tracepoints of one CPU.
 pub(crate) struct Tracer {
-    points: Vec<(Tells, Sampler)>,
+    points: Vec<(Tells, SampledEvent)>,
     /// The names of interrupt lines by number.
     lines: Vec<(u64, String)>,
     /// Samples that the kernel dropped.
@@ -94,12 +96,16 @@ impl Tracer {
         let id = id.trim().parse().map_err(|_| format!("the tracepoint {event} has no number"))?;
         let format = folder.read(event, "format").unwrap_or_default();
         let tells = tells(&format).ok_or_else(|| format!("the tracepoint {event} has other fields than expected"))?;
-        let mut builder = Builder::new(Tracepoint::with_id(id));
-        builder.any_pid().one_cpu(cpu as usize).enabled(false).include_kernel().include_hv();
-        builder.sample_period(1).sample(SampleFlag::TIME | SampleFlag::RAW);
-        builder.attrs_mut().set_use_clockid(1);
-        builder.attrs_mut().clockid = clock;
-        let sampler = builder.build().and_then(|counter| counter.sampled(BUFFER));
+        let event = PerfEvent {
+            kind: TRACEPOINT,
+            config: id,
+            sample_period: 1,
+            sample_type: TIME_AND_RAW,
+            flags: PerfEvent::DISABLED | PerfEvent::USE_CLOCK,
+            clock,
+            ..PerfEvent::default()
+        };
+        let sampler = event.open(-1, cpu as i32).and_then(|event| SampledEvent::new(event, BUFFER));
         let sampler = sampler.map_err(|error| refused("tracepoints are refused", &error))?;
         self.points.push((tells, sampler));
         Ok(())
@@ -107,21 +113,20 @@ impl Tracer {
 
     /// Switches all of them on. Returns false if one could not be.
     pub(crate) fn enable(&mut self) -> bool {
-        self.points.iter_mut().all(|(_, sampler)| sampler.enable().is_ok())
+        self.points.iter_mut().all(|(_, sampler)| sampler.enable(true).is_ok())
     }
 
     /// Switches all of them off and appends what they told since `start`, in order of time.
     pub(crate) fn take(&mut self, names: &mut Names, start: f64, events: &mut Vec<Event>) {
         for (_, sampler) in &mut self.points {
-            let _ = sampler.disable();
+            let _ = sampler.enable(false);
         }
         let from = events.len();
         for (tells, sampler) in &mut self.points {
             while let Some(record) = sampler.next_record() {
-                let bytes = record.to_contiguous();
-                match record.ty() {
-                    SAMPLE => events.extend(event(tells, &bytes, &self.lines, names)),
-                    LOST => self.lost += number(&bytes, 8).unwrap_or(0),
+                match record.kind {
+                    SAMPLE => events.extend(event(tells, &record.bytes, &self.lines, names)),
+                    LOST => self.lost += number(&record.bytes, 8).unwrap_or(0),
                     _ => (),
                 }
             }

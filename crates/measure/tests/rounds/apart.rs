@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
 use system::guard::{Lost, apart};
 
-use crate::support::{equal, processes_of_ours, trial};
+use crate::support::{Failed, Trial, equal, processes_of_ours};
 
 pub fn tests() -> Vec<Trial> {
     vec![
-        trial("work apart returns its value", returns),
-        trial("work apart that crashes, leaves or hangs says so", does_not_return),
-        trial("work apart leaves no process behind", leaves_nothing),
+        ("work apart returns its value", returns),
+        ("work apart that crashes, leaves or hangs says so", does_not_return),
+        ("work apart leaves no process behind", leaves_nothing),
     ]
 }
 

@@ -3,17 +3,16 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use libtest_mimic::{Failed, Trial};
 use operation::{Failure, Loop, Operation, repeat};
 
-use crate::support::{HARMLESS, equal, measured, taken, trial};
+use crate::support::{Failed, HARMLESS, Trial, equal, measured, taken};
 
 pub fn tests() -> Vec<Trial> {
     vec![
-        trial("23 page faults are counted as 23", faults),
-        trial("23 waits are counted as 23 switches", switches),
-        trial("23 forks are 23 forks", forks),
-        trial("processor time of children and partners counts", children),
+        ("23 page faults are counted as 23", faults),
+        ("23 waits are counted as 23 switches", switches),
+        ("23 forks are 23 forks", forks),
+        ("processor time of children and partners counts", children),
     ]
 }
 

@@ -3,17 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Failed, Trial};
 use system::guard::{Crew, Post};
 
-use crate::support::{contains, equal, nothing_left, processes_of_ours, trial};
+use crate::support::{Failed, Trial, contains, equal, nothing_left, processes_of_ours};
 
 pub fn tests() -> Vec<Trial> {
     vec![
-        trial("workers answer commands with numbers", commands),
-        trial("why a worker ended is told, whatever ended it", ends),
-        trial("dropping a crew ends what its workers have started", descendants),
-        trial("SIGKILL of the parent ends its crew and cleans up", parent_killed),
+        ("workers answer commands with numbers", commands),
+        ("why a worker ended is told, whatever ended it", ends),
+        ("dropping a crew ends what its workers have started", descendants),
+        ("SIGKILL of the parent ends its crew and cleans up", parent_killed),
     ]
 }
 

@@ -1,26 +1,25 @@
 //! Operations that fail in every way a child can fail.
 
-use libtest_mimic::{Failed, Trial};
 use operation::{Failure, Need, Operation, repeat};
 use record::Doubt;
 
-use crate::support::{HARMLESS, contains, equal, lost, measured, never, taken, trial};
+use crate::support::{Failed, HARMLESS, Trial, contains, equal, lost, measured, never, taken};
 
 pub fn tests() -> Vec<Trial> {
     vec![
-        trial("a crash loses its rounds and nothing else", crash),
-        trial("a crash in some rounds is a doubt", sometimes),
-        trial("a hang is ended", hang),
-        trial("a memory bomb is bounded", memory_bomb),
-        trial("a fork bomb is ended", fork_bomb),
-        trial("daemons are found and ended", daemons),
-        trial("a descriptor leak ends its round", descriptor_leak),
-        trial("a panic is reported, not printed", panic),
-        trial("being killed is reported", killed),
-        trial("leaving early is reported", left),
-        trial("a call the kernel lacks is a skip", lacking),
-        trial("an unmet need is a skip with its remedy", unmet),
-        trial("wrong results lose the round", wrong),
+        ("a crash loses its rounds and nothing else", crash),
+        ("a crash in some rounds is a doubt", sometimes),
+        ("a hang is ended", hang),
+        ("a memory bomb is bounded", memory_bomb),
+        ("a fork bomb is ended", fork_bomb),
+        ("daemons are found and ended", daemons),
+        ("a descriptor leak ends its round", descriptor_leak),
+        ("a panic is reported, not printed", panic),
+        ("being killed is reported", killed),
+        ("leaving early is reported", left),
+        ("a call the kernel lacks is a skip", lacking),
+        ("an unmet need is a skip with its remedy", unmet),
+        ("wrong results lose the round", wrong),
     ]
 }
 

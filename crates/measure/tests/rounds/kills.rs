@@ -4,20 +4,19 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use howslow_measure::measure;
-use libtest_mimic::{Failed, Trial};
 use operation::Operation;
 
-use crate::support::{HARMLESS, equal, never, nothing_left, order, processes_of_ours, trial};
+use crate::support::{Failed, HARMLESS, Trial, equal, never, nothing_left, order, processes_of_ours};
 
 pub fn tests() -> Vec<Trial> {
     vec![
-        trial("SIGINT ends the work early and cleanly", || {
+        ("SIGINT ends the work early and cleanly", || {
             testing::interruptible();
             ended_by(libc::SIGINT)
         }),
-        trial("SIGTERM ends the work early and cleanly", || ended_by(libc::SIGTERM)),
-        trial("SIGKILL of the parent leaves nothing", || ended_by(libc::SIGKILL)),
-        trial("SIGKILL of the launcher is noticed", launcher_killed),
+        ("SIGTERM ends the work early and cleanly", || ended_by(libc::SIGTERM)),
+        ("SIGKILL of the parent leaves nothing", || ended_by(libc::SIGKILL)),
+        ("SIGKILL of the launcher is noticed", launcher_killed),
     ]
 }
 

@@ -2,18 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Failed, Trial};
 use system::guard::{Lost, apart};
 
-use crate::support::{equal, processes_of_ours, trial};
+use crate::support::{Failed, Trial, equal, processes_of_ours};
 
 /// Time limit for each test: a stuck child is watched for 2 s, and then its descendants for the same time.
 const SOON: Duration = Duration::from_secs(12);
 
 pub fn tests() -> Vec<Trial> {
     vec![
-        trial("a child that stops at its end is abandoned", held_by_a_tracer),
-        trial("a child that is frozen is abandoned", frozen),
+        ("a child that stops at its end is abandoned", held_by_a_tracer),
+        ("a child that is frozen is abandoned", frozen),
     ]
 }
 

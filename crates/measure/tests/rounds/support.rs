@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use howslow_measure::{Measurement, Plan, measure};
-use libtest_mimic::{Failed, Trial};
 use operation::{Item, Loop, Operation, Registry, repeat};
 use record::{Machine, Point, Settings};
 
@@ -15,9 +14,10 @@ pub const HARMLESS: Operation = Operation {
     ..Operation::DEFAULT
 };
 
-pub fn trial(name: &str, run: fn() -> Result<(), Failed>) -> Trial {
-    Trial::test(name, run)
-}
+/// Why a test failed.
+pub type Failed = Box<dyn std::error::Error>;
+/// A test and its name.
+pub type Trial = (&'static str, fn() -> Result<(), Failed>);
 
 /// Measures these operations, for two seconds at most, in their own scratch root, and checks that nothing is left
 /// behind.

@@ -9,8 +9,8 @@ use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, ve
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::encrypted::Connector;
 use super::encryption::{Encryption, Verifies};
 
 /// Where systems keep the certificates of authorities that they trust.
@@ -27,7 +27,7 @@ const MOST_BYTES: u64 = 16 << 20;
 ///
 /// # Errors
 /// If the certificates of the authorities cannot be read.
-pub(super) fn connector(encryption: &Encryption) -> Result<MakeRustlsConnect, String> {
+pub(super) fn connector(encryption: &Encryption) -> Result<Connector, String> {
     let reported = |error: &dyn std::fmt::Display| error.to_string();
     let provider = Arc::new(ring::default_provider());
     let algorithms = provider.signature_verification_algorithms;
@@ -44,7 +44,7 @@ pub(super) fn connector(encryption: &Encryption) -> Result<MakeRustlsConnect, St
     let builder = builder.map_err(|error| reported(&error))?.dangerous().with_custom_certificate_verifier(verifier);
     let mut config = builder.with_no_client_auth();
     config.alpn_protocols = vec![b"postgresql".to_vec()];
-    Ok(MakeRustlsConnect::new(config))
+    Ok(Connector(Arc::new(config)))
 }
 
 /// The certificates of the authorities that are trusted: those of a file, else the user's for PostgreSQL, else the system's.

@@ -112,6 +112,8 @@ fn encryption_is_what_sslmode_asks_for() {
         .output()
         .expect("openssl runs");
     assert_eq!(list("sslmode=require", "127.0.0.1"), Ok(()));
+    // The server checks the digest of its certificate that the password's proof has in it.
+    assert_eq!(list("sslmode=require&channel_binding=require", "127.0.0.1"), Ok(()));
     assert_eq!(list(&format!("sslmode=verify-full&{own}"), "localhost"), Ok(()));
     assert_eq!(list(&format!("sslmode=verify-ca&{own}"), "127.0.0.1"), Ok(()));
     for (options, host) in [

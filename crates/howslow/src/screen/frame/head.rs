@@ -1,58 +1,55 @@
 //! The heading: how it is counted and priced, and what the whole system does.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::{Style, Stylize};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
+use anstyle::{AnsiColor, Style};
 use record::Nanoseconds;
 use record::units::percent;
 
 use crate::screen::about::View;
+use crate::screen::canvas::{Area, Canvas, Spans, plain};
 use crate::screen::column::{Column, rate};
 use crate::screen::state::State;
 
 /// The most lines of notes.
 const NOTES: usize = 3;
+const MISSING: Style = AnsiColor::Yellow.on_default();
 
 /// The lines that the heading takes.
 pub(super) fn lines(state: &State, width: u16) -> u16 {
     (1 + totals(state, width).len() + notes(state, width).len()) as u16
 }
 
-pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(state: &State, canvas: &mut Canvas, area: Area) {
     let mut lines = vec![title(state)];
-    lines.extend(totals(state, area.width).into_iter().map(Line::from));
-    lines.extend(notes(state, area.width).into_iter().map(|note| Line::from(note).yellow()));
-    frame.render_widget(Paragraph::new(lines), area);
+    lines.extend(totals(state, area.width).into_iter().map(|text| vec![plain(text)]));
+    lines.extend(notes(state, area.width).into_iter().map(|note| vec![(note, MISSING)]));
+    canvas.write(area, lines);
 }
 
-fn title(state: &State) -> Line<'static> {
+fn title(state: &State) -> Spans {
     let settings = &state.settings;
     let what = match settings.view {
         View::Processes => "processes",
         View::Cgroups => "cgroups",
     };
     let mut spans = vec![
-        Span::from("howslow top").bold(),
-        Span::from(format!("  {what} every {} s", settings.every.as_secs_f64())),
+        ("howslow top".into(), Style::new().bold()),
+        plain(format!("  {what} every {} s", settings.every.as_secs_f64())),
     ];
     if state.frozen {
-        spans.push(Span::from("  "));
-        spans.push(Span::from(" FROZEN ").reversed());
+        spans.extend([plain("  "), (" FROZEN ".into(), Style::new().invert())]);
     }
     if !settings.filter.is_empty() {
-        spans.push(Span::from(format!("  filter {}", settings.filter)).cyan());
+        spans.push((format!("  filter {}", settings.filter), AnsiColor::Cyan.on_default()));
     }
-    spans.push(Span::from(format!("  counted by {}", state.about.source)));
+    spans.push(plain(format!("  counted by {}", state.about.source)));
     if let Some(each) = state.about.counting_ns.filter(|each| *each > 0.0) {
-        spans.push(Span::from(format!(", {} a call", Nanoseconds(each))));
+        spans.push(plain(format!(", {} a call", Nanoseconds(each))));
     }
     match &state.about.prices {
-        Some(prices) => spans.push(Span::from(format!("  prices {prices}"))),
-        None => spans.push(Span::styled("  no prices", Style::new().yellow())),
+        Some(prices) => spans.push(plain(format!("  prices {prices}"))),
+        None => spans.push(("  no prices".into(), MISSING)),
     }
-    Line::from(spans)
+    spans
 }
 
 /// What all processes do together.

@@ -1,12 +1,9 @@
 //! The table of processes or cgroups.
 
 use analysis::bill::Who;
-use ratatui::Frame;
-use ratatui::layout::{Alignment, Constraint, Rect};
-use ratatui::style::Style;
-use ratatui::text::Text;
-use ratatui::widgets::{Cell, Row, Table};
+use anstyle::Style;
 
+use crate::screen::canvas::{Area, Canvas};
 use crate::screen::column::{Column, has_ended, known};
 use crate::screen::memory::Entry;
 use crate::screen::state::State;
@@ -32,18 +29,16 @@ fn columns(state: &State, width: u16) -> Vec<Column> {
     shown
 }
 
-pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(state: &State, canvas: &mut Canvas, area: Area) {
     let columns = columns(state, area.width);
-    let width = |column: &Column| match column {
-        Column::Name => Constraint::Min(1),
-        column => Constraint::Length(column.width()),
-    };
-    let header = Row::new(columns.iter().map(|column| heading(state, *column))).style(Style::new().bold().reversed());
+    let width = |column: &Column| (*column != Column::Name).then(|| column.width());
+    let widths: Vec<Option<u16>> = columns.iter().map(width).collect();
+    let header = columns.iter().map(|column| heading(state, *column)).collect();
     let rows = state.in_sight().map(|(entry, chosen)| row(state, &columns, entry, chosen));
-    frame.render_widget(Table::new(rows, columns.iter().map(width)).header(header).column_spacing(1), area);
+    canvas.table(area, &widths, std::iter::once((header, Style::new().bold().invert())).chain(rows));
 }
 
-fn heading(state: &State, column: Column) -> Cell<'static> {
+fn heading(state: &State, column: Column) -> String {
     let title = column.title_in(state.settings.view);
     let sorted = state.settings.sort == column;
     let sign = match (sorted, state.settings.reversed) {
@@ -51,10 +46,10 @@ fn heading(state: &State, column: Column) -> Cell<'static> {
         (true, false) => "▼",
         (true, true) => "▲",
     };
-    aligned(column, format!("{title}{sign}"))
+    format!("{title}{sign}")
 }
 
-fn row(state: &State, columns: &[Column], entry: &Entry, chosen: bool) -> Row<'static> {
+fn row(state: &State, columns: &[Column], entry: &Entry, chosen: bool) -> (Vec<String>, Style) {
     let account = &entry.account;
     let several = account.processes > 1 && matches!(account.who, Who::Process(_));
     let cells = columns.iter().map(|column| {
@@ -62,17 +57,12 @@ fn row(state: &State, columns: &[Column], entry: &Entry, chosen: bool) -> Row<'s
         if *column == Column::Name && several {
             text += &format!(" ×{}", account.processes);
         }
-        aligned(*column, text)
+        text
     });
     let style = match () {
-        () if chosen => Style::new().reversed(),
-        () if entry.idle > 0 || has_ended(account) => Style::new().dim(),
+        () if chosen => Style::new().invert(),
+        () if entry.idle > 0 || has_ended(account) => Style::new().dimmed(),
         () => Style::new(),
     };
-    Row::new(cells).style(style)
-}
-
-fn aligned(column: Column, text: String) -> Cell<'static> {
-    let side = if column == Column::Name { Alignment::Left } else { Alignment::Right };
-    Cell::from(Text::from(text).alignment(side))
+    (cells.collect(), style)
 }

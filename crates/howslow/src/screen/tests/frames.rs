@@ -1,20 +1,14 @@
 //! Frames on a terminal in memory.
 
 use analysis::bill::Account;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
 
 use super::{about, process, second, some, state_of};
-use crate::screen::{About, Key, Settings, State, draw};
-
-fn drawn(state: &mut State, width: u16, height: u16) -> TestBackend {
-    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal in memory");
-    terminal.draw(|frame| draw(state, frame)).expect("a frame");
-    terminal.backend().clone()
-}
+use crate::screen::{About, Canvas, Key, Settings, State, draw};
 
 fn frame(state: &mut State, width: u16, height: u16) -> String {
-    drawn(state, width, height).to_string()
+    let mut canvas = Canvas::new(width, height);
+    draw(state, &mut canvas);
+    canvas.text()
 }
 
 #[test]
@@ -60,7 +54,7 @@ fn no_size_is_too_small() {
                 for key in keys.chars() {
                     state.press(Key::Char(key));
                 }
-                drawn(&mut state, width, height);
+                frame(&mut state, width, height);
             }
         }
     }

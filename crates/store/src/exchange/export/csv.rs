@@ -35,14 +35,18 @@ impl Exporter for Csv {
 /// # Errors
 /// If `out` cannot be written.
 pub fn csv(table: &Table, out: &mut dyn Write) -> Result<(), ExportError> {
-    let mut writer = ::csv::Writer::from_writer(out);
-    let failed = |error: ::csv::Error| ExportError::Io(std::io::Error::other(error.to_string()));
-    writer.write_record(table.columns.iter().map(|name| harmless(name))).map_err(failed)?;
+    let line = |fields: Vec<String>| fields.join(",") + "\n";
+    out.write_all(line(table.columns.iter().map(|name| quoted(harmless(name))).collect()).as_bytes())?;
     for row in &table.rows {
-        writer.write_record(row.iter().map(field)).map_err(failed)?;
+        out.write_all(line(row.iter().map(|cell| quoted(field(cell))).collect()).as_bytes())?;
     }
-    writer.flush()?;
     Ok(())
+}
+
+/// Quotes what would otherwise end its field or line.
+fn quoted(text: String) -> String {
+    let is_plain = !text.contains([',', '"', '\n', '\r']);
+    if is_plain { text } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }
 
 fn field(cell: &Cell) -> String {

@@ -41,17 +41,6 @@ pub enum ExportError {
         /// How many were given.
         runs: usize,
     },
-    /// This build lacks what a team shares.
-    #[error("this build of howslow has no {0}: released programs have it, and `cargo build --release --features team`")]
-    Team(&'static str),
-    /// The library that writes the format failed.
-    #[error("cannot write {format}: {why}")]
-    Library {
-        /// The format's name.
-        format: &'static str,
-        /// What it says.
-        why: String,
-    },
 }
 
 /// The only run, for formats that hold one.

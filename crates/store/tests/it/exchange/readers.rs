@@ -37,8 +37,7 @@ fn pandas_duckdb_and_python_read_what_is_exported() {
     let folder = tempfile::tempdir().expect("a folder");
     let (run, odd) = (example(), hostile());
     put(folder.path(), "run.json", &serde_json::to_vec(&run).expect("JSON"));
-    let tables = if cfg!(feature = "team") { &["csv", "parquet"][..] } else { &["csv"] };
-    for format in tables {
+    for format in ["csv", "parquet"] {
         put(folder.path(), &format!("both.{format}"), &written(format, &[run.clone(), odd.clone()]));
     }
     for format in ["openmetrics", "bencher", "github-action", "hyperfine", "lmbench"] {

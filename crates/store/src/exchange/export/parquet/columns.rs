@@ -1,19 +1,11 @@
-//! The columns of a table as a Parquet file.
+//! The columns of a table with the type that fits all of their cells, as Parquet encodes them.
 
-use std::sync::Arc;
-
-use parquet::basic::{LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::Type;
-
+use super::thrift::varint;
 use crate::exchange::table::{Cell, Table};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum ColumnKind {
+pub(super) enum ColumnKind {
     Text,
     Number,
     Count,
@@ -21,7 +13,7 @@ enum ColumnKind {
 }
 
 /// The kind that fits all cells of a column. A column without cells is text.
-fn kind(table: &Table, column: usize) -> ColumnKind {
+pub(super) fn kind(table: &Table, column: usize) -> ColumnKind {
     let mut cells = table.rows.iter().filter_map(|row| match row.get(column)? {
         Cell::Missing => None,
         Cell::Text(_) => Some(ColumnKind::Text),
@@ -38,63 +30,44 @@ fn kind(table: &Table, column: usize) -> ColumnKind {
     })
 }
 
-/// The bytes of the file.
-pub(super) fn file(table: &Table) -> Result<Vec<u8>, ParquetError> {
-    let kinds: Vec<ColumnKind> = (0..table.columns.len()).map(|column| kind(table, column)).collect();
-    let fields = table.columns.iter().zip(&kinds).map(|(name, kind)| field(name, *kind));
-    let schema = Type::group_type_builder("costs").with_fields(fields.collect::<Result<_, _>>()?).build()?;
-    let mut file = Vec::new();
-    let mut writer = SerializedFileWriter::new(&mut file, Arc::new(schema), Arc::new(WriterProperties::new()))?;
-    let mut group = writer.next_row_group()?;
-    for (column, kind) in kinds.iter().enumerate() {
-        let Some(mut out) = group.next_column()? else { break };
-        let cells = table.rows.iter().map(|row| row.get(column).unwrap_or(&Cell::Missing));
-        match kind {
-            ColumnKind::Text => put::<ByteArrayType>(&mut out, cells, text)?,
-            ColumnKind::Number => put::<DoubleType>(&mut out, cells, number)?,
-            ColumnKind::Count => put::<Int64Type>(&mut out, cells, count)?,
-            ColumnKind::Flag => put::<BoolType>(&mut out, cells, flag)?,
-        }
-        out.close()?;
+/// The cells of a column as they stand in a page: which of them have a value, then the values (the encodings RLE and PLAIN of
+/// <https://parquet.apache.org/docs/file-format/data-pages/encodings/>).
+pub(super) fn encoded(table: &Table, column: usize, kind: ColumnKind) -> Vec<u8> {
+    let cells = || table.rows.iter().map(|row| row.get(column).unwrap_or(&Cell::Missing));
+    let present: Vec<bool> = cells().map(|cell| *cell != Cell::Missing).collect();
+    let levels = levels(&present);
+    let mut page = (levels.len() as u32).to_le_bytes().to_vec();
+    page.extend(levels);
+    match kind {
+        ColumnKind::Text => cells().filter_map(text).for_each(|text| {
+            page.extend((text.len() as u32).to_le_bytes());
+            page.extend(text.bytes());
+        }),
+        ColumnKind::Number => page.extend(cells().filter_map(number).flat_map(f64::to_le_bytes)),
+        ColumnKind::Count => page.extend(cells().filter_map(count).flat_map(i64::to_le_bytes)),
+        ColumnKind::Flag => page.extend(flags(cells())),
     }
-    group.close()?;
-    writer.close()?;
-    Ok(file)
+    page
 }
 
-fn field(name: &str, kind: ColumnKind) -> Result<Arc<Type>, ParquetError> {
-    let (physical, logical) = match kind {
-        ColumnKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        ColumnKind::Number => (Physical::DOUBLE, None),
-        ColumnKind::Count => (Physical::INT64, None),
-        ColumnKind::Flag => (Physical::BOOLEAN, None),
-    };
-    let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
-    field.with_logical_type(logical).build().map(Arc::new)
+/// Runs of equal levels: twice the length of a run, then its level in a byte.
+fn levels(present: &[bool]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for run in present.chunk_by(|one, other| one == other) {
+        varint(&mut bytes, (run.len() as u64) << 1);
+        bytes.push(run[0].into());
+    }
+    bytes
 }
 
-/// Writes the cells of a column. A cell without a value of its type is a null.
-fn put<'a, T: DataType>(
-    out: &mut SerializedColumnWriter<'_>,
-    cells: impl Iterator<Item = &'a Cell>,
-    value: impl Fn(&Cell) -> Option<T::T>,
-) -> Result<(), ParquetError> {
-    let values: Vec<Option<T::T>> = cells.map(value).collect();
-    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
-    let values: Vec<T::T> = values.into_iter().flatten().collect();
-    out.typed::<T>().write_batch(&values, Some(&levels), None)?;
-    Ok(())
-}
-
-fn text(cell: &Cell) -> Option<ByteArray> {
-    let text = match cell {
+fn text(cell: &Cell) -> Option<String> {
+    Some(match cell {
         Cell::Missing => return None,
         Cell::Text(text) => text.clone(),
         Cell::Number(number) => number.to_string(),
         Cell::Count(count) => count.to_string(),
         Cell::Flag(flag) => flag.to_string(),
-    };
-    Some(ByteArray::from(text.into_bytes()))
+    })
 }
 
 fn number(cell: &Cell) -> Option<f64> {
@@ -112,42 +85,12 @@ fn count(cell: &Cell) -> Option<i64> {
     }
 }
 
-fn flag(cell: &Cell) -> Option<bool> {
-    match cell {
+/// Eight to a byte, the lowest bit first.
+fn flags<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<u8> {
+    let flags = cells.filter_map(|cell| match cell {
         Cell::Flag(flag) => Some(*flag),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Write;
-
-    use parquet::file::reader::{FileReader, SerializedFileReader};
-    use parquet::record::RowAccessor;
-
-    use super::*;
-
-    #[test]
-    fn what_is_written_is_read_again() {
-        let mut table = Table::new(["id", "set", "ns", "cpus", "trusted", "none"]);
-        let word = |id: &str, set: Cell, ns: f64| {
-            vec![Cell::text(id), set, Cell::number(ns), Cell::Count(2), Cell::Flag(true), Cell::Missing]
-        };
-        table.rows.push(word("a", Cell::Count(4096), 1.5));
-        table.rows.push(word("b\"=,", Cell::text("most-l2"), f64::NAN));
-        let bytes = file(&table).expect("a file");
-        let mut on_disk = tempfile::tempfile().expect("a file");
-        on_disk.write_all(&bytes).expect("a file can be written");
-        let reader = SerializedFileReader::new(on_disk).expect("a reader");
-        let rows: Vec<_> = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
-        assert_eq!(rows.len(), 2);
-        assert_eq!(
-            (rows[0].get_string(0).expect("id").as_str(), rows[0].get_string(1).expect("set").as_str()),
-            ("a", "4096")
-        );
-        assert_eq!((rows[0].get_double(2).expect("ns"), rows[1].get_long(3).expect("cpus")), (1.5, 2));
-        assert_eq!(rows[1].get_string(0).expect("id"), "b\"=,");
-        assert!(rows[1].get_double(2).is_err() && rows[1].get_string(5).is_err(), "nulls have no value");
-    }
+    });
+    let flags: Vec<bool> = flags.collect();
+    flags.chunks(8).map(|eight| eight.iter().rev().fold(0, |byte, flag| byte << 1 | u8::from(*flag))).collect()
 }
