@@ -39,9 +39,9 @@ sum() {
 # Copies a file next to where it belongs.
 place() {
     printf '%s\n' "$2" >>"$work/installed"
-    if ! { mkdir -p "$(dirname "$prefix/$2")" && cp "$1" "$prefix/$2.howslow-part"; }; then
+    if ! { mkdir -p "$(dirname "$prefix/$2")" && cp "$1" "$prefix/$2.howslow-part"; } 2>"$work/why"; then
         while read -r file; do rm -f "$prefix/$file.howslow-part"; done <"$work/installed"
-        fail "cannot write $prefix/$2: see the line above; make room, or set HOWSLOW_PREFIX to another folder. Nothing was installed"
+        fail "cannot write $prefix/$2: $(reason); make room, or set HOWSLOW_PREFIX to another folder. Nothing was installed"
     fi
 }
 
@@ -80,7 +80,8 @@ main() {
     fetch "$archive" "$work/$archive"
     [ "$(sum "$work/$archive")" = "${line%% *}" ] ||
         fail "$archive is not what was released: its SHA-256 differs, as after a download that was cut off. Nothing was installed; try again"
-    gzip -dc "$work/$archive" | tar -xf - -C "$work" || fail "cannot unpack $archive in $work: is the disk full? Set TMPDIR to another folder"
+    { gzip -dc "$work/$archive" | tar -xf - -C "$work"; } 2>"$work/why" ||
+        fail "cannot unpack $archive: $(reason). Nothing was installed; TMPDIR says where it is unpacked"
     new=$work/${archive%.tar.gz}
     version=$("$new/howslow" --version 2>"$work/why") ||
         fail "the program does not run here: $(reason). Is ${TMPDIR:-/tmp} mounted noexec? Set TMPDIR to another folder. Nothing was installed"
