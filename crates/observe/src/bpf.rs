@@ -27,6 +27,7 @@ mod waits;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::CStr;
 use std::io;
+use std::time::Duration;
 
 use crate::counts::Counts;
 use crate::naming;
@@ -154,6 +155,16 @@ impl Counting {
         self.maps.set_sampled(layout::SAMPLED_FIRST as u32)
     }
 
+    /// When the next window in which calls are sampled begins or ends.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        self.sampler.as_ref().map(Sampler::due)
+    }
+
+    /// The part of the time in which calls were sampled.
+    pub(crate) fn sampled_share(&self) -> f64 {
+        self.sampler.as_ref().map_or(0.0, Sampler::share)
+    }
+
     /// The program that a new task runs by [`run_here`] to be watched once it executes a program.
     pub(crate) fn announce(&self) -> i32 {
         self.announce.descriptor()
@@ -181,7 +192,7 @@ impl Counting {
         }
         self.replenish()?;
         if let Some(sampler) = &mut self.sampler {
-            sampler.schedule(|| self.maps.sampled());
+            sampler.schedule(&self.maps);
         }
         Ok(tasks)
     }

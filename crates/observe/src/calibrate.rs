@@ -3,6 +3,7 @@
 mod added;
 mod counted;
 mod followed;
+mod sampled;
 mod touched;
 
 pub(crate) use added::Added;

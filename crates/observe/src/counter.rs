@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::time::Duration;
 
 use record::Usage;
 
@@ -64,6 +65,22 @@ impl Counter {
         match self {
             Counter::Bpf(counting) => counting.detach(),
             Counter::Traced(tracer) => tracer.detach(),
+        }
+    }
+
+    /// When it is next to be asked for tasks that ended, if that matters.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        match self {
+            Counter::Bpf(counting) => counting.due(),
+            Counter::Traced(_) => None,
+        }
+    }
+
+    /// The part of the time in which calls were sampled.
+    pub(crate) fn sampled_share(&self) -> f64 {
+        match self {
+            Counter::Bpf(counting) => counting.sampled_share(),
+            Counter::Traced(_) => 0.0,
         }
     }
 

@@ -50,21 +50,21 @@ pub struct Lengths {
     pub lengths: BTreeMap<u8, u64>,
     /// The same of what the kernel did for some of them afterwards, which is in the sum.
     pub went_on: BTreeMap<u8, u64>,
-    /// How many were timed; the others are those for which they stand. 0 if all were.
-    pub samples: u64,
+    /// The sum of the squares of the weights of those that were timed; the others are those for which they stand. 0 if all were.
+    pub squares: u64,
 }
 
 impl Lengths {
     pub(crate) fn add(&mut self, other: &Lengths) {
         self.total_ns += other.total_ns;
-        self.samples += other.samples;
+        self.squares += other.squares;
         add(&mut self.lengths, &other.lengths);
         add(&mut self.went_on, &other.went_on);
     }
 
     pub(crate) fn subtract(&mut self, earlier: &Lengths) {
         self.total_ns = self.total_ns.saturating_sub(earlier.total_ns);
-        self.samples = self.samples.saturating_sub(earlier.samples);
+        self.squares = self.squares.saturating_sub(earlier.squares);
         subtract(&mut self.lengths, &earlier.lengths);
         subtract(&mut self.went_on, &earlier.went_on);
     }
@@ -85,6 +85,12 @@ impl Lengths {
         bucket.map(|(bucket, _)| middle_ns(*bucket))
     }
 
+    /// As many equal samples would tell as much (L. Kish, Survey sampling, 1965).
+    pub fn samples(&self) -> f64 {
+        let count = self.count() as f64;
+        if self.squares > 0 { count * count / self.squares as f64 } else { count }
+    }
+
     /// The mean and its standard error in ns, by the lengths; the mean is exact.
     pub fn mean_ns(&self) -> Option<(f64, f64)> {
         let count = self.count() as f64;
@@ -96,8 +102,7 @@ impl Lengths {
             let others = count - each().map(|(_, times)| times).sum::<f64>();
             (each().map(|(ns, times)| (ns - centre).powi(2) * times).sum::<f64>() + centre.powi(2) * others) / count
         };
-        let timed = if self.samples > 0 { self.samples as f64 } else { count };
-        Some((mean, ((variance(&self.lengths) + variance(&self.went_on)) / timed).sqrt()))
+        Some((mean, ((variance(&self.lengths) + variance(&self.went_on)) / self.samples()).sqrt()))
     }
 }
 

@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
+use analysis::bill::Charged;
 use record::{Accounting, CountingCost, Loss, Observation, PassedOver, Usage};
 use rustix::event::{Timespec, poll};
 use system::machine::TaskStat;
@@ -19,7 +20,7 @@ use crate::calibrate::Added;
 use crate::cgroup::{self, Cgroup};
 use crate::command::{self, Running};
 use crate::counter::Counter;
-use crate::counts::{Call, CallNames, Counts, Lengths};
+use crate::counts::{Call, CallNames, Counts};
 use crate::exits::Exits;
 use crate::fold::{Fold, requests};
 use crate::naming::takes_name;
@@ -117,6 +118,7 @@ impl Observer {
     }
 
     fn wait(&mut self, time: Duration) -> Result<State, ObserveError> {
+        let time = self.counter.as_ref().and_then(Counter::due).map_or(time, |due| time.min(due));
         let state = match (&mut self.command, &self.target) {
             (Some(command), _) => {
                 let tracer = self.counter.as_ref().and_then(Counter::tracer);
@@ -204,7 +206,7 @@ impl Observer {
         self.collect()?;
         let elapsed_ns = self.begun.elapsed().as_nanos() as f64;
         let running = self.running()?;
-        let mut told = self.fold.told(&running, &self.names, &mut cgroup::Names::default());
+        let told = self.fold.told(&running, &self.names, &mut cgroup::Names::default());
         // Where everything slept, what is charged is nothing, not unknown.
         let nothing = self.before.values().next().map(|usage| usage.since(usage)).unwrap_or_default();
         let programs = told.processes.iter().filter(|process| !process.kernel);
@@ -216,20 +218,22 @@ impl Observer {
         let whole = whole.filter(|whole| parts.cpu_ns <= whole.cpu_ns.map(|cpu| cpu * (1.0 + ROUNDED)));
         // A sum that lacks most of its parts is no charge.
         let usage = whole.unwrap_or(if self.unknown_ends > 0 { Usage::default() } else { parts });
-        // A command is not told by how many samples its time was split.
-        let usage = Usage { sampled_ns: parts.sampled_ns.filter(|_| self.unknown_ends == 0), ..usage };
-        if let ([process], true) = (told.processes.as_mut_slice(), whole.is_some()) {
-            process.usage = usage;
-        }
-        Ok(Observation {
+        // A command is not told by how many ticks its time was split.
+        let sampled_ns = parts.sampled_ns.filter(|_| self.unknown_ends == 0);
+        let mut seen = Observation {
             numbers_alone: self.detail == Detail::Numbers && self.counter.is_some(),
-            usage,
+            usage: Usage { sampled_ns, ..usage },
             together: requests(&told.together, &self.names),
             processes: told.processes,
             stacks: self.stacks.as_ref().map_or_else(Vec::new, |stacks| stacks.told(|call| self.names.of(call))),
             counting: self.counting_cost(&told.together),
             ..self.head(elapsed_ns)
-        })
+        };
+        split_by_samples(&mut seen);
+        if let ([process], true) = (seen.processes.as_mut_slice(), whole.is_some()) {
+            process.usage = seen.usage;
+        }
+        Ok(seen)
     }
 
     /// An observation of this length in which nothing happened: what was watched, how it was counted, and why not better.
@@ -251,11 +255,10 @@ impl Observer {
         let calls = counts.total() as f64;
         let is_named = |call: &Call| matches!(call, Call::Native(number) if takes_name(*number));
         let named: u64 = counts.calls.iter().filter(|(call, _)| is_named(call)).map(|(_, times)| times.count).sum();
-        // Each sample stands for calls that were made while samples were timed.
-        let sampled: u64 = counts.samples.values().map(Lengths::count).sum();
+        let sampled = self.counter.as_ref().map_or(0.0, Counter::sampled_share);
         let share = |count: u64| if calls > 0.0 { (count as f64 / calls).min(1.0) } else { 0.0 };
         let added = self.added.as_ref()?;
-        let mut cost = added.cost(calls, [share(named), share(sampled)])?;
+        let mut cost = added.cost(calls, [share(named), sampled])?;
         cost.together_ns += added.of_faults(counts.faults.count());
         Some(cost)
     }
@@ -328,6 +331,15 @@ impl Observer {
             counter.detach();
         }
         self.look()
+    }
+}
+
+/// Splits the processor time as it was sampled, with what the samples cannot see.
+fn split_by_samples(seen: &mut Observation) {
+    let charged = Charged::of(seen).filter(|charged| charged.kernel_alone && seen.usage.sampled_ns.is_some());
+    if let Some((charged, cpu)) = charged.zip(seen.usage.cpu_ns) {
+        seen.usage.system_ns = Some(charged.ns);
+        seen.usage.user_ns = Some(cpu - charged.ns);
     }
 }
 

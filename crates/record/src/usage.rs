@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 pub struct Usage {
     /// Processor time, in ns: the time that the scheduler counted.
     pub cpu_ns: Option<f64>,
-    /// The part of it in user mode, in ns. The kernel splits by samples at its ticks.
+    /// The part of it in user mode, in ns, by the samples of the kernel's ticks and what they cannot see of the way
+    /// back from its calls and page faults.
     pub user_ns: Option<f64>,
     /// The part of it in the kernel, in ns.
     pub system_ns: Option<f64>,
-    /// How long the kernel's samples found it in user mode and in the kernel, in ns: a tick for each sample. `None` if that is not told.
+    /// How long samples found it in user mode and in the kernel, in ns: a tick for each. `None` if that is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled_ns: Option<[f64; 2]>,
     /// Page faults without a device.
@@ -82,13 +83,20 @@ impl Usage {
 }
 
 /// How the kernel accounts processor time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Accounting {
     /// Its ticks in a second, at which it samples whether a task is in user mode; `None` if it does not tell.
     pub tick_hz: Option<u32>,
     /// True if the time in interrupts is charged to no task (CONFIG_IRQ_TIME_ACCOUNTING); `None` if that is not known.
     pub interrupts_apart: Option<bool>,
+    /// What of each system call is sampled as user mode, in ns: while the kernel returns to the program,
+    /// interrupts are off, and a tick that comes then is handled when the program runs. `None` if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_return_ns: Option<f64>,
+    /// The same of each page fault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault_return_ns: Option<f64>,
 }
 
 /// What one run of a command took and asked for, in sums.

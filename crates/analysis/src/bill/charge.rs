@@ -22,16 +22,19 @@ pub struct Charged {
 }
 
 impl Charged {
-    /// What the kernel charged for its own work.
-    pub(super) fn of(seen: &Observation) -> Option<Charged> {
+    /// What the kernel charged for its own work: the part that its samples found there, and the way back from each call and page
+    /// fault, which they find in user mode.
+    pub fn of(seen: &Observation) -> Option<Charged> {
         let usage = &seen.usage;
         let whole = Charged { ns: usage.cpu_ns?, kernel_alone: false, range_ns: None };
         // Where no sample fell into the kernel, nobody knows what it took.
         let in_kernel = |[user, system]: [f64; 2]| {
             let sampled = user + system;
             let count = sampled / tick_ns(seen);
-            let range = wilson(system / sampled, count).map(|share| share * whole.ns);
-            let ns = whole.ns * system / sampled;
+            let returns = returns_ns(seen);
+            let own = |share: f64| (share * whole.ns + returns).min(whole.ns);
+            let range = wilson(system / sampled, count).map(own);
+            let ns = own(system / sampled);
             (system > 0.0 && count >= FEW).then_some(Charged { ns, kernel_alone: true, range_ns: Some(range) })
         };
         let charged = match usage.sampled_ns {
@@ -39,11 +42,20 @@ impl Charged {
             // The samples of processes that ended tell shares of their time, and not how much it was.
             None => usage.system_ns.filter(|ns| *ns > 0.0 && !is_short_lived(seen)).map(|system| {
                 let sampled = system + usage.user_ns.unwrap_or(0.0);
-                Charged { ns: system / sampled * whole.ns, kernel_alone: true, range_ns: None }
+                let ns = (system / sampled * whole.ns + returns_ns(seen)).min(whole.ns);
+                Charged { ns, kernel_alone: true, range_ns: None }
             }),
         };
         Some(charged.unwrap_or(whole))
     }
+}
+
+/// What the kernel's samples found in user mode although the kernel was on its way back there, in ns.
+fn returns_ns(seen: &Observation) -> f64 {
+    let calls: u64 = seen.together.calls.iter().map(|call| call.count).sum();
+    let faults = [seen.usage.minor_faults, seen.usage.major_faults].into_iter().flatten().sum::<u64>();
+    let each = |ns: Option<f64>, count: u64| ns.unwrap_or(0.0) * count as f64;
+    each(seen.accounting.call_return_ns, calls) + each(seen.accounting.fault_return_ns, faults)
 }
 
 fn tick_ns(seen: &Observation) -> f64 {

@@ -142,8 +142,8 @@ pub(crate) enum Kind {
     Sample = 12,
     /// The sum of such times in ns, by the number of the call. Both have the weight of the samples.
     SampleTime = 13,
-    /// How many samples these are.
-    Samples = 14,
+    /// The sum of the squares of their weights, which tells how much they say.
+    Squares = 14,
     /// Like [`Kind::Wake`], if the woken task was last on the same CPU.
     WakeNear = 15,
     /// A huge page that the task was given when it touched memory.
@@ -175,7 +175,7 @@ pub(crate) enum Wait {
 
 /// A call is always sampled until this many of its number were; then one call in [`SAMPLED_ONE_IN`] is, a power of two.
 pub(crate) const SAMPLED_FIRST: i32 = 256;
-pub(crate) const SAMPLED_ONE_IN: i32 = 64;
+pub(crate) const SAMPLED_ONE_IN: i32 = 32;
 /// Page faults in user mode are sampled under this number, which no call has: after the first ones one in [`FAULTS_ONE_IN`].
 pub(crate) const FAULT: i32 = CALLS as i32;
 pub(crate) const FAULTS_ONE_IN: i32 = 16;

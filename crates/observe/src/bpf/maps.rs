@@ -40,6 +40,8 @@ pub(crate) struct Maps {
     pub classes: Map,
     /// How many calls were sampled, by number, 4 bytes each, and how many page faults.
     pub samples: Map,
+    /// How many windows in which calls are sampled the present one stands for.
+    pub window: Map,
     /// The names by which descriptors were opened: see `names`.
     pub folders: Map,
     /// Where the stacks of sampled calls are noted, if they are wanted.
@@ -79,6 +81,7 @@ impl Maps {
             spilled: hash(16, 8, SPILLED)?,
             classes: array(2 * layout::CALLS, 1)?,
             samples: array(layout::SAMPLED_NUMBERS * 4, 1)?,
+            window: array(4, 1)?,
             folders: array(layout::FOLDERS, 1)?,
             stacks: None,
             lost: array(layout::lost::SIZE, 1)?,
@@ -89,6 +92,7 @@ impl Maps {
             offered: 0,
         };
         maps.add(first)?;
+        maps.set_window(1)?;
         while maps.chunks.len() * layout::CHUNK < records + cpus {
             maps.grow()?;
         }
@@ -135,7 +139,15 @@ impl Maps {
         self.samples.set(&0_u32.to_ne_bytes(), &count.to_ne_bytes().repeat(layout::SAMPLED_NUMBERS))
     }
 
-    /// How many calls the samples stand for.
+    /// Samples stand for this many windows from now on.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn set_window(&self, weight: u32) -> io::Result<()> {
+        self.window.set(&0_u32.to_ne_bytes(), &weight.to_ne_bytes())
+    }
+
+    /// How many calls were made in windows.
     pub(crate) fn sampled(&self) -> u64 {
         let (first, each) = (layout::SAMPLED_FIRST as u64, layout::SAMPLED_ONE_IN as u64);
         let counts = self.samples.get(&0_u32.to_ne_bytes()).unwrap_or_default();
@@ -222,7 +234,7 @@ mod tests {
     /// The memory of all maps in bytes, as the kernel tells it.
     fn memory(maps: &Maps) -> u64 {
         let fixed = [&maps.tasks, &maps.announced, &maps.wanted, &maps.hints, &maps.records, &maps.free, &maps.ended];
-        let others = [&maps.spilled, &maps.classes, &maps.samples, &maps.folders, &maps.lost];
+        let others = [&maps.spilled, &maps.classes, &maps.samples, &maps.window, &maps.folders, &maps.lost];
         let of = |map: &Map| {
             let told = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", map.descriptor())).expect("it is open");
             let line = told.lines().find_map(|line| line.strip_prefix("memlock:")).expect("a line about memory");

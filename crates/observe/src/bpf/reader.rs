@@ -97,8 +97,8 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
         *sampled(counts, first).went_on.entry(second as u8).or_default() += count;
     } else if kind == Kind::SampleTime as u8 {
         sampled(counts, first).total_ns += count;
-    } else if kind == Kind::Samples as u8 {
-        sampled(counts, first).samples += count;
+    } else if kind == Kind::Squares as u8 {
+        sampled(counts, first).squares += count;
     } else if kind == Kind::Create as u8 {
         counts.creates += count;
     } else if kind == Kind::Writing as u8 {

@@ -3,24 +3,35 @@
 use std::ffi::CStr;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::maps::Maps;
 use super::sys::{Attachment, Program};
 
 /// So many calls a second take a hundredth of a CPU more while they are sampled.
 const MANY: f64 = 250_000.0;
-/// The rate is looked at after this time, which is also the length of a window.
-const WINDOW: Duration = Duration::from_millis(15);
-/// The shortest time between two windows, and how far the longest is beyond it in ms, less one: a power of two.
-const PAUSE: Duration = Duration::from_millis(160);
-const MORE_MS: u128 = 256;
+/// The length of a window, and how often the rate is looked at where calls are sampled all the time.
+const WINDOW: Duration = Duration::from_millis(4);
+const LOOK: Duration = Duration::from_millis(16);
+/// The first time between two windows and the longest. Each is longer than the one before, so that a short program is sampled until its
+/// end, and a long one is hardly slowed.
+const SHORTEST: Duration = Duration::from_millis(12);
+const LONGEST: Duration = Duration::from_millis(100);
+const GROWTH: f64 = 1.25;
+/// A window stands for this many at most.
+const MOST: f64 = 64.0;
 
 /// Begins and ends the windows.
 #[derive(Debug)]
 pub(super) struct Sampler {
     program: Program,
     attached: Option<Attachment>,
-    /// When the window or the pause began, and how long it takes.
+    begun: Instant,
+    /// When the window or the time between windows began, and how long it takes.
     since: Instant,
     length: Duration,
+    /// The length of the next time between windows, but for what is random.
+    pause: Duration,
+    /// How long windows took until now.
+    sampled: Duration,
     /// How many calls had been made in windows then.
     calls: u64,
 }
@@ -31,29 +42,48 @@ impl Sampler {
     /// Begins with a window. `None` if this kernel lacks the tracepoint.
     pub(super) fn start(program: Program) -> Option<Sampler> {
         let attached = Some(program.attach(Sampler::TRACEPOINT).ok()?);
-        Some(Sampler { program, attached, since: Instant::now(), length: WINDOW, calls: 0 })
+        let now = Instant::now();
+        let (sampled, calls) = (Duration::ZERO, 0);
+        Some(Sampler { program, attached, begun: now, since: now, length: WINDOW, pause: SHORTEST, sampled, calls })
     }
 
-    /// Goes on to the next window or pause if it is time. `calls` is how many were made in windows
-    /// until now.
-    pub(super) fn schedule(&mut self, calls: impl Fn() -> u64) {
+    /// How long it takes until there is something to do.
+    pub(super) fn due(&self) -> Duration {
+        self.length.saturating_sub(self.since.elapsed())
+    }
+
+    /// The part of the time in which calls were sampled.
+    pub(super) fn share(&self) -> f64 {
+        let running = self.attached.as_ref().map_or(Duration::ZERO, |_| self.since.elapsed());
+        (self.sampled + running).as_secs_f64() / self.begun.elapsed().as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// Goes on to the next window or pause if it is time.
+    pub(super) fn schedule(&mut self, maps: &Maps) {
         let elapsed = self.since.elapsed();
         if elapsed < self.length {
             return;
         }
-        let now = calls();
-        self.length = match &self.attached {
-            Some(_) if is_busy(now.saturating_sub(self.calls), elapsed) => {
-                self.attached = None;
-                PAUSE + Duration::from_millis(scatter())
+        match &self.attached {
+            Some(_) => {
+                self.sampled += elapsed;
+                let calls = maps.sampled();
+                let made = calls.saturating_sub(std::mem::replace(&mut self.calls, calls));
+                if is_busy(made, elapsed) {
+                    self.attached = None;
+                    self.length = self.pause.mul_f64(scatter());
+                    self.pause = self.pause.mul_f64(GROWTH).min(LONGEST);
+                } else {
+                    let _ = maps.set_window(1);
+                    self.length = LOOK;
+                }
             }
-            Some(_) => WINDOW,
             None => {
+                let _ = maps.set_window(stands_for(elapsed));
                 self.attached = self.program.attach(Sampler::TRACEPOINT).ok();
-                WINDOW
+                self.length = WINDOW;
             }
-        };
-        self.calls = now;
+        }
         self.since = Instant::now();
     }
 }
@@ -63,10 +93,15 @@ fn is_busy(calls: u64, elapsed: Duration) -> bool {
     calls as f64 > MANY * elapsed.as_secs_f64()
 }
 
-/// A time in ms that no program keeps step with.
-fn scatter() -> u64 {
+/// A window after this time stands for it too: else the beginning of a program, where windows are dense, would count most.
+fn stands_for(pause: Duration) -> u32 {
+    ((pause + WINDOW).as_secs_f64() / WINDOW.as_secs_f64()).round().clamp(1.0, MOST) as u32
+}
+
+/// A factor from 0.75 to 1.25, with which no program keeps step.
+fn scatter() -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    (now.as_nanos() / 64 % MORE_MS) as u64
+    0.75 + 0.5 * f64::from((now.as_nanos() / 64 % 1024) as u16) / 1024.0
 }
 
 #[cfg(test)]
@@ -78,6 +113,13 @@ mod tests {
         let second = Duration::from_secs(1);
         assert!(!is_busy(10_000, second));
         assert!(is_busy(4_000_000, second));
-        assert!((0..100).all(|_| u128::from(scatter()) < MORE_MS));
+        assert!((0..100).all(|_| (0.75..1.25).contains(&scatter())));
+    }
+
+    #[test]
+    fn windows_stand_for_the_time_before_them() {
+        assert_eq!(stands_for(3 * WINDOW), 4);
+        // A reader that was stopped for a minute does not make one window count for all.
+        assert_eq!(stands_for(Duration::from_secs(60)), MOST as u32);
     }
 }

@@ -15,6 +15,9 @@ pub(crate) fn sampling(maps: &Maps) -> Vec<Instruction> {
     b.code.load(Width::Double, 8, 6, 8);
     b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), end);
     choose(&mut b, layout::SAMPLED_ONE_IN, end);
+    b.code.map_value(2, maps.window.descriptor());
+    b.code.load(Width::Word, 1, 2, 0);
+    b.code.compute(Compute::Multiply, 9, Other(1));
     b.this_task();
     b.find_own(end);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
@@ -24,7 +27,7 @@ pub(crate) fn sampling(maps: &Maps) -> Vec<Instruction> {
 }
 
 /// Goes to `passed` unless this one is sampled: of each number, in register 8, the first ones and then one in `one_in`. The weight is in
-/// the frame.
+/// register 9.
 fn choose(b: &mut Builder, one_in: i32, passed: Label) {
     let (rest, chosen) = (b.code.label(), b.code.label());
     b.code.copy(1, 8);
@@ -32,20 +35,18 @@ fn choose(b: &mut Builder, one_in: i32, passed: Label) {
     b.code.map_value(2, b.maps.samples.descriptor());
     b.code.compute(Compute::Add, 2, Other(1));
     b.code.load(Width::Word, 1, 2, 0);
-    b.code.constant(2, 1);
-    b.code.store(Width::Double, FRAME, frame::PATH, 2);
+    b.code.constant(9, 1);
     b.code.jump_if(1, When::Above, Constant(layout::SAMPLED_FIRST - 1), rest);
     b.code.jump(chosen);
     b.code.place(rest);
     b.code.call(helper::RANDOM);
     b.code.compute(Compute::And, 0, Constant(one_in - 1));
     b.code.jump_if(0, When::NotEqual, Constant(0), passed);
-    b.code.constant(2, one_in);
-    b.code.store(Width::Double, FRAME, frame::PATH, 2);
+    b.code.constant(9, one_in);
     b.code.place(chosen);
 }
 
-/// Notes in the record of register 7 that the sample with the number in register 8 begins.
+/// Notes in the record of register 7 that the sample with the number in register 8 and the weight in register 9 begins.
 fn begin(b: &mut Builder) {
     b.code.store(Width::Word, 7, layout::SAMPLED_CALL, 8);
     // The kernel forgets what it knew of a register that is kept beyond a call.
@@ -56,8 +57,7 @@ fn begin(b: &mut Builder) {
     b.code.load(Width::Word, 1, 2, 0);
     b.code.add(1, 1);
     b.code.store(Width::Word, 2, 0, 1);
-    b.code.load(Width::Double, 1, FRAME, frame::PATH);
-    b.code.store(Width::Double, 7, layout::WEIGHT, 1);
+    b.code.store(Width::Double, 7, layout::WEIGHT, 9);
     note_away(b);
     b.code.constant(1, 0);
     b.code.store(Width::Double, 7, layout::RETURNED, 1);
@@ -95,9 +95,11 @@ fn add(b: &mut Builder) {
     b.code.store(Width::Double, 7, layout::ENTERED, 1);
     add_weighted(b, Kind::Sample, summed);
     b.code.place(summed);
-    key(b, None, Kind::Samples);
-    b.count_key(noted);
+    b.code.compute(Compute::Multiply, 8, Other(8));
+    key(b, None, Kind::Squares);
+    b.add_to_key(Other(8), noted);
     b.code.place(noted);
+    b.code.load(Width::Double, 8, 7, layout::WEIGHT);
 }
 
 /// Adds the time in register 9 to the sum of the sampled call, and its length to those of this kind, as often as the sample stands for.

@@ -26,6 +26,9 @@ pub(crate) struct Added {
     /// What is added to a page fault while faults are timed, and what one takes outside of the two programs that time it.
     pub fault: Vec<f64>,
     pub fault_entry_ns: Option<f64>,
+    /// What of a call, and of a page fault, the kernel's samples find in user mode, in ns.
+    pub call_return_ns: Option<f64>,
+    pub fault_return_ns: Option<f64>,
     /// What was timed.
     pub method: &'static str,
 }

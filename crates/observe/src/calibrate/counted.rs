@@ -11,6 +11,7 @@ use rustix::process::getppid;
 use analysis::statistics::median;
 
 use super::added::{Added, ENOUGH, PAIRS};
+use super::sampled;
 use super::touched::Touched;
 use crate::bpf::{Counting, Programs, Whom, keep_statistics};
 use crate::counts::{Call, Counts, Lengths};
@@ -96,6 +97,8 @@ fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> 
     // What another program does to one pair does not matter to the median of them.
     (added.entry_ns, added.fault_entry_ns) = (median(entry_ns), median(fault_entry_ns));
     added.in_program_ns = in_program_ns(programs).ok();
+    added.call_return_ns = sampled::of_call(plain, nothing);
+    added.fault_return_ns = sampled::of_fault(&mut memory);
     Ok(added)
 }
 

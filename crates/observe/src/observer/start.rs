@@ -116,6 +116,8 @@ impl Observer {
         }
         self.names.entry_ns = added.as_ref().and_then(|added| added.entry_ns);
         self.names.fault_entry_ns = added.as_ref().and_then(|added| added.fault_entry_ns);
+        self.accounting.call_return_ns = added.as_ref().and_then(|added| added.call_return_ns);
+        self.accounting.fault_return_ns = added.as_ref().and_then(|added| added.fault_return_ns);
         self.added = added;
         self.counter = Some(counter);
         Ok(())

@@ -49,6 +49,7 @@ pub fn accounting(host: &Host) -> Accounting {
     Accounting {
         tick_hz: (tick_ns > 0).then(|| (1e9 / tick_ns as f64).round() as u32),
         interrupts_apart: configuration(host, &release).map(apart),
+        ..Accounting::default()
     }
 }
 

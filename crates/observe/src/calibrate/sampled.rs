@@ -1,0 +1,98 @@
+//! What of a call, and of a page fault, the kernel's samples find in user mode. While the kernel returns to a program, interrupts are
+//! off (`exit_to_user_mode` in kernel/entry/common.c), so that a timer that expires then is handled when the program runs: the ticks by
+//! which processor time is split take the way back for user time. A timer of this thread samples the same in far less time.
+
+use std::time::{Duration, Instant};
+
+use perf_event::events::Software;
+use perf_event::{Builder, Sampler};
+
+use super::touched::Touched;
+
+/// The processor time between two samples, in ns, and how long is sampled. Fewer than so many samples tell nothing.
+const PERIOD: u64 = 50_000;
+const LENGTH: Duration = Duration::from_millis(30);
+const FEW: u64 = 100;
+/// The ring in which samples wait.
+const BUFFER: usize = 64 << 10;
+/// `PERF_RECORD_SAMPLE`, the bits that tell the mode, and user mode (include/uapi/linux/perf_event.h).
+const SAMPLE: u32 = 9;
+const MODE: u16 = 7;
+const USER: u16 = 2;
+
+/// What user mode is charged of a call, in ns. `call` is one call, `nothing` what surrounds it. `None` if this process may not sample
+/// itself.
+pub(super) fn of_call(call: fn(), nothing: fn()) -> Option<f64> {
+    /// Calls of a batch.
+    const CALLS: u32 = 200;
+    let batch = |work: fn()| {
+        let begin = Instant::now();
+        (0..CALLS).for_each(|_| work());
+        begin.elapsed().as_nanos() as f64 / f64::from(CALLS)
+    };
+    let quickest = |work: fn()| (0..10).map(|_| batch(work)).fold(f64::INFINITY, f64::min);
+    let share = user_share(|| (0..CALLS).for_each(|_| call()))?;
+    Some((share * quickest(call) - quickest(nothing)).max(0.0))
+}
+
+/// What user mode is charged of a page fault, in ns. The instruction that is repeated after it takes next to nothing.
+pub(super) fn of_fault(memory: &mut Touched) -> Option<f64> {
+    let share = user_share(|| {
+        memory.fault_ns();
+    })?;
+    let each = (0..8).map(|_| memory.round_ns()).fold(f64::INFINITY, f64::min);
+    Some(share * each)
+}
+
+/// The part of the samples that find this thread in user mode while it does this work again and again.
+fn user_share(mut work: impl FnMut()) -> Option<f64> {
+    let mut builder = Builder::new(Software::CPU_CLOCK);
+    let counter = builder.include_kernel().sample_period(PERIOD).build().ok()?;
+    let mut sampler = counter.sampled(BUFFER).ok()?;
+    sampler.enable().ok()?;
+    let begun = Instant::now();
+    while begun.elapsed() < LENGTH {
+        work();
+    }
+    sampler.disable().ok()?;
+    let [user, all] = modes(&mut sampler);
+    (all >= FEW).then(|| user as f64 / all as f64)
+}
+
+/// How many samples found user mode, and how many there are.
+fn modes(sampler: &mut Sampler) -> [u64; 2] {
+    let mut counts = [0; 2];
+    while let Some(record) = sampler.next_record() {
+        if record.ty() == SAMPLE {
+            counts[0] += u64::from(record.misc() & MODE == USER);
+            counts[1] += 1;
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Work that makes no call.
+    fn computing() {
+        for turn in 0..100 {
+            let _ = std::hint::black_box(turn);
+        }
+    }
+
+    fn calling() {
+        let _ = rustix::process::getppid();
+    }
+
+    #[test]
+    fn the_way_back_to_the_program_is_sampled_as_its_own_time() {
+        let Some(found) = of_call(calling, || {}) else {
+            return testing::not_tested!("this process may not sample itself; run the tests as root");
+        };
+        // Returning takes some instructions, of which one loads many registers; a call takes far less than 10 us.
+        assert!(found > 1.0 && found < 10_000.0, "{found} ns");
+        assert!(user_share(computing).is_some_and(|share| share > 0.8), "a program that computes is in user mode");
+    }
+}
