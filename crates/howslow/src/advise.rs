@@ -10,8 +10,7 @@ use record::Nanoseconds;
 use report::document::PrefetchStudy;
 
 use crate::cli::{AdviseArgs, TuneArgs};
-use crate::output::{self, Misuse, Outcome};
-use crate::progress::Bar;
+use crate::output::{self, Bar, Misuse, Outcome};
 use crate::scratch;
 
 pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Outcome> {
@@ -45,7 +44,7 @@ fn tuned(path: &Path, rate: Option<f64>, budget: Duration) -> anyhow::Result<Tun
 
 /// Shows the progress of a measurement of a file. A file that cannot be measured is misuse.
 fn watched<T>(measured: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T, AdviseError>) -> anyhow::Result<T> {
-    let bar = Bar::new("");
+    let bar = Bar::new();
     let result = measured(&mut |progress| bar.show(progress));
     bar.clear();
     result.map_err(|error| match error.is_misuse() {

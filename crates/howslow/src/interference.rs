@@ -6,9 +6,8 @@ use report::document::InterferenceDocument;
 
 use crate::cli::InterferenceArgs;
 use crate::cpu;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Bar, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
-use crate::progress::Bar;
 use crate::scratch;
 
 /// Dose curves that are measured unless others are asked for: victim and aggressor. The first is the paper's own.
@@ -23,7 +22,7 @@ pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
     let request = request(args)?;
     let machine = system::machine::describe();
     cpu::check(args.cpu, &machine.cpu.usable)?;
-    let bar = Bar::new("");
+    let bar = Bar::new();
     let found = instruments::interference::matrix(&request, &folder, &mut |progress| bar.show(progress));
     bar.clear();
     let found = found.map_err(refused)?;

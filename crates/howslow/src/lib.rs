@@ -43,7 +43,6 @@ mod pattern;
 mod pictures;
 mod predict;
 mod prices;
-mod progress;
 mod repeat;
 mod resolve;
 mod run;

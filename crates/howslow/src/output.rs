@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use measure::Progress;
 use report::{Colours, Detail, Style};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -279,7 +281,7 @@ pub(crate) fn width() -> usize {
 }
 
 /// What COLUMNS says, else the width of the terminal, else 100.
-pub(crate) fn columns(stream: impl AsFd) -> usize {
+fn columns(stream: impl AsFd) -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<u16>().ok());
     let terminal = || rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col);
     told.filter(|&columns| columns > 0).or_else(|| terminal().filter(|&columns| columns > 0)).map_or(100, usize::from)
@@ -288,4 +290,29 @@ pub(crate) fn columns(stream: impl AsFd) -> usize {
 /// Whether the terminal says that it only prints: it has no colours, and its cursor cannot be moved.
 pub(crate) fn only_prints() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// The progress bar on stderr. It draws only when called and starts no thread, because the instrument forks.
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    pub(crate) fn new() -> Bar {
+        // Not a terminal, or one that only prints: nothing is drawn.
+        let target = if only_prints() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        // The message is cut where the terminal ends.
+        let bars = (columns(std::io::stderr()) / 3).clamp(1, 30);
+        let style = ProgressStyle::with_template(&format!("{{bar:{bars}}} {{pos}}/{{len}}  {{wide_msg}}"));
+        Bar(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
+    }
+
+    pub(crate) fn show(&self, progress: &Progress) {
+        self.0.set_message(record::printable(&format!("{}, {} left", progress.item, HumanDuration(progress.left))));
+        self.0.set_length(u64::from(progress.total));
+        self.0.set_position(u64::from(progress.done));
+    }
+
+    pub(crate) fn clear(&self) {
+        self.0.finish_and_clear();
+    }
 }

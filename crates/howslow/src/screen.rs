@@ -3,7 +3,6 @@
 //!
 
 mod about;
-mod canvas;
 mod column;
 mod frame;
 mod key;
@@ -12,7 +11,6 @@ mod page;
 mod state;
 
 pub use about::{About, View};
-pub use canvas::Canvas;
 pub use column::Column;
 pub use frame::draw;
 pub use key::{Key, Keys};

@@ -16,9 +16,8 @@ use crate::budget;
 use crate::cli::MeasureArgs;
 use crate::cpu;
 use crate::kin::{kind, machine_name};
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Bar, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
-use crate::progress::Bar;
 use crate::resolve;
 use crate::scratch;
 use crate::show::Samples;
@@ -69,7 +68,7 @@ pub(crate) fn measure_part(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result
     let recorded = args.replay.as_deref().map(resolve::run).transpose()?;
     let loads = beside::start(args, &mut settings, &scratch)?;
     let check = || loads.as_ref().map_or(Ok(()), |loads| loads.check().map_err(|error| error.to_string()));
-    let bar = Bar::new("");
+    let bar = Bar::new();
     let plan = Plan {
         tailed: wanted.items.len(),
         paired: wanted.paired,

@@ -7,9 +7,8 @@ use analysis::terminal::pseudo::PseudoTerminals;
 
 use crate::cli::TerminalArgs;
 use crate::cpu;
-use crate::output::{self, Misuse, Outcome};
+use crate::output::{self, Bar, Misuse, Outcome};
 use crate::pictures::{self, Picture};
-use crate::progress::Bar;
 use crate::scratch;
 
 /// The signal that tells of a terminal that was closed: `SIGHUP`.
@@ -65,7 +64,7 @@ fn measured(args: &TerminalArgs) -> anyhow::Result<PseudoTerminals> {
         other_cpu: allowed.iter().copied().find(|&other| other != cpu),
         scratch_root: &scratch::folder()?,
     };
-    let bar = Bar::new("");
+    let bar = Bar::new();
     let result = pseudo::measure(&request, &mut |progress| bar.show(progress));
     bar.clear();
     Ok(result?)

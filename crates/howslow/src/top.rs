@@ -166,7 +166,7 @@ fn watch(screen: &mut Screen, meter: &mut Meter, state: &mut State, signals: &Si
             match state.press(key) {
                 Some(Action::Quit) => return Ok(Outcome::Done),
                 Some(Action::Suspend) => screen.stop_all()?,
-                Some(Action::Redraw) => screen.clear(),
+                Some(Action::Redraw) => screen.clear()?,
                 Some(Action::Every(length)) => every = length,
                 None => {}
             }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ::fleet::{Event, Fleet, Folder, Follower, Stage};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::units::counted;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::Store;
@@ -12,7 +13,6 @@ use store::Store;
 use super::status::{show, told};
 use crate::cli::{EveryArgs, FleetArg, FollowArgs};
 use crate::output::{Outcome, say};
-use crate::progress::Bar;
 
 /// Follows a fleet whose jobs go on.
 pub(super) fn attach(args: &FollowArgs) -> anyhow::Result<Outcome> {
@@ -99,11 +99,10 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
     let every = Duration::from_secs_f64(args.every);
     let ending = Ending::watch()?;
     let mut follower = follower(&fleet, folder, every)?;
-    let mut telling = Telling::new();
+    let mut telling = Telling::new(&fleet);
     if begin != Begin::Nothing {
-        let [complete, nodes] = extent(&fleet);
         let (events, sent) = told(follower.submit(&mut fleet, &mut |sent| {
-            telling.bar.draw(complete, nodes, &format!("{sent} submitted"));
+            telling.submitted(sent);
             ending.came().is_none()
         }))?;
         telling.tell(&events);
@@ -140,24 +139,25 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
 /// How soon a signal is noticed.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// The nodes with all documents, and all nodes.
-fn extent(fleet: &Fleet) -> [u64; 2] {
-    [fleet.complete() as u64, fleet.nodes.len() as u64]
-}
-
 /// Tells how far a fleet is: a bar on a terminal, else a line whenever something has changed.
 struct Telling {
-    bar: Bar,
+    bar: ProgressBar,
     last: String,
 }
 
 impl Telling {
-    fn new() -> Telling {
-        Telling { bar: Bar::new(" nodes"), last: String::new() }
+    fn new(fleet: &Fleet) -> Telling {
+        let bar = ProgressBar::with_draw_target(Some(fleet.nodes.len() as u64), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} nodes  {msg}");
+        Telling { bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())), last: String::new() }
     }
 
     fn say(&self, text: &str) {
         self.bar.suspend(|| say(text));
+    }
+
+    fn submitted(&self, sent: usize) {
+        self.bar.set_message(format!("{sent} submitted"));
     }
 
     fn tell(&self, events: &[Event]) {
@@ -174,8 +174,8 @@ impl Telling {
 
     fn show(&mut self, fleet: &Fleet) {
         let summary = report::fleet_summary(fleet);
-        let [complete, nodes] = extent(fleet);
-        self.bar.draw(complete, nodes, &summary);
+        self.bar.set_position(fleet.complete() as u64);
+        self.bar.set_message(summary.clone());
         if self.bar.is_hidden() && summary != self.last {
             say(&summary);
         }
@@ -183,6 +183,6 @@ impl Telling {
     }
 
     fn end(&self) {
-        self.bar.clear();
+        self.bar.finish_and_clear();
     }
 }

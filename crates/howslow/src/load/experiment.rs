@@ -7,11 +7,11 @@ use ::load::{Ending, LoadError, Plan, Session};
 use analysis::load::{Configuration, Experiment};
 use measure::Progress;
 
-use crate::progress::Bar;
+use crate::output::Bar;
 
 /// Measures all configurations. One that cannot be measured is noted, unless none can.
 pub(super) fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: u64) -> Result<Experiment, LoadError> {
-    let bar = Bar::new("");
+    let bar = Bar::new();
     let mut session = Session::open(plan, all, root, seed)?;
     let mut it = Experiment {
         plan: plan.name.clone(),

@@ -12,8 +12,7 @@ use measure::Progress;
 use report::document::LoadForecast;
 use store::Store;
 
-use crate::output::say;
-use crate::progress::Bar;
+use crate::output::{Bar, say};
 
 /// One user alone is measured no longer than this, with each limit.
 const LONGEST: f64 = 8.0;
@@ -97,7 +96,7 @@ type Series = (Vec<Measured>, Usual, Vec<String>);
 /// Measures these configurations one after another. An error value is the signal that ended it early.
 fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> Result<Result<Series, i32>, LoadError> {
     let mut session = Session::open(plan, runs, root, seed)?;
-    let (bar, mut measured) = (Bar::new(""), Vec::new());
+    let (bar, mut measured) = (Bar::new(), Vec::new());
     for (number, configuration) in runs.iter().enumerate() {
         let rest = plan.takes(runs.len() - number - 1);
         let mut progress = |left: f64| {

@@ -10,8 +10,7 @@ use report::document::{SizeDocument, SizeTrial};
 
 use super::refusal::refused;
 use crate::cli::{Bound, LoadArgs};
-use crate::output::{self, Misuse, Outcome, say};
-use crate::progress::Bar;
+use crate::output::{self, Bar, Misuse, Outcome, say};
 
 /// Memory is found to this share of itself.
 const NEAR: f64 = 1.1;
@@ -48,7 +47,7 @@ pub(super) fn size(args: &LoadArgs, bound: Bound, root: &Path, seed: u64) -> any
     let device = plan.axes.device[0];
     let most = plan.axes.cpus.iter().copied().max().unwrap_or(1);
     let users = plan.axes.users[0];
-    let mut search = Search { session: &mut session, bound, users, device, tried: Vec::new(), bar: Bar::new("") };
+    let mut search = Search { session: &mut session, bound, users, device, tried: Vec::new(), bar: Bar::new() };
     let found = search.find(most)?;
     search.bar.clear();
     let tried = search.tried;

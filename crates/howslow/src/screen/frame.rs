@@ -5,7 +5,9 @@ mod help;
 mod pane;
 mod table;
 
-use crate::screen::canvas::{Area, Canvas};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+
 use crate::screen::state::{Mode, State};
 
 /// A pane needs a terminal of this height, and at least these rows.
@@ -16,39 +18,38 @@ const WITH_HEAD: u16 = 10;
 
 /// Where things are.
 struct Areas {
-    head: Area,
-    table: Area,
-    pane: Area,
-    foot: Area,
+    head: Rect,
+    table: Rect,
+    pane: Rect,
+    foot: Rect,
 }
 
-fn areas(area: Area, state: &State) -> Areas {
+fn areas(area: Rect, state: &State) -> Areas {
     let tall = area.height >= WITH_HEAD;
     let head = if tall { head::lines(state, area.width) } else { 1 };
     let pane = if state.pane && area.height >= WITH_PANE { (area.height * 2 / 5).max(LEAST_PANE) } else { 0 };
     let foot = u16::from(tall || state.mode != Mode::Table);
-    // The table has at least one line.
-    let (above_foot, foot) = area.top(area.height.saturating_sub(foot));
-    let (head, rest) = above_foot.top(head.min(above_foot.height.saturating_sub(pane + 1)));
-    let (table, pane) = rest.top(rest.height.saturating_sub(pane));
+    let parts = [Constraint::Length(head), Constraint::Min(1), Constraint::Length(pane), Constraint::Length(foot)];
+    let [head, table, pane, foot] = Layout::vertical(parts).areas(area);
     Areas { head, table, pane, foot }
 }
 
 /// Draws a frame.
-pub fn draw(state: &mut State, canvas: &mut Canvas) {
-    let areas = areas(canvas.area(), state);
+pub fn draw(state: &mut State, frame: &mut Frame<'_>) {
+    let areas = areas(frame.area(), state);
     // The first line of the table is its heading.
     state.fit(usize::from(areas.table.height.saturating_sub(1)));
     let state = &*state;
-    head::draw(state, canvas, areas.head);
+    head::draw(state, frame, areas.head);
     if state.mode == Mode::Help {
-        let height = areas.table.height + areas.pane.height;
-        help::draw(canvas, Area { height, ..areas.table });
+        let [body, _] = Layout::vertical([Constraint::Fill(1), Constraint::Length(areas.foot.height)])
+            .areas(areas.table.union(areas.pane).union(areas.foot));
+        help::draw(frame, body);
     } else {
-        table::draw(state, canvas, areas.table);
+        table::draw(state, frame, areas.table);
         if areas.pane.height > 0 {
-            pane::draw(state, canvas, areas.pane);
+            pane::draw(state, frame, areas.pane);
         }
     }
-    help::foot(state, canvas, areas.foot);
+    help::foot(state, frame, areas.foot);
 }

@@ -1,5 +1,6 @@
 //! Keys from the bytes of a terminal in raw mode (ECMA-48, and the forms of xterm and the Linux console). Reads no terminal: its
-//! user waits for input, signals and the next interval at once, and must notice a terminal that is closed.
+//! user waits for input, signals and the next interval at once, and must notice a terminal that is closed. The event reader of
+//! crossterm never returns from that (its issue 793).
 
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

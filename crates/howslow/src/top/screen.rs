@@ -1,19 +1,26 @@
 //! The terminal while it shows frames. It is restored however this ends: by dropping, by a panic's hook before its message, before the
 //! process stops, and by the guardian of the crate `terminal` if it is killed. Nothing waits for good: a terminal that takes no output ends with the next signal.
 
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, ErrorKind, Result, Write};
 use std::os::fd::OwnedFd;
 use std::panic::{set_hook, take_hook};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::screen::{Canvas, Key, Keys, State};
+use crate::screen::{Key, Keys, State};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::queue;
+use ratatui::crossterm::style::ResetColor;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen};
+use ratatui::layout::{Position, Rect};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::process::{Signal, kill_current_process_group};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGTSTP};
 use signal_hook::low_level::emulate_default_handler;
 
@@ -24,11 +31,6 @@ use ::terminal::own::Guardian;
 const LAST: Duration = Duration::from_millis(700);
 /// How often a signal is looked for while the terminal takes nothing.
 const LOOK: Duration = Duration::from_millis(50);
-/// The alternate screen without a cursor; and back. Whatever sequence was cut is ended first.
-const HOLD: &[u8] = b"\x1b[?1049h\x1b[?25l";
-const RESTORE: &[u8] = b"\x18\x1b[0m\x1b[?25h\x1b[?1049l";
-/// The size of a terminal that does not tell it.
-const UNKNOWN: (u16, u16) = (80, 24);
 
 /// The terminal that this process belongs to, opened anew: that it does not block concerns no other descriptor.
 struct Tty {
@@ -55,15 +57,21 @@ impl Tty {
         self.held.store(true, Ordering::Relaxed);
         let _ = self.guardian.as_ref().map(Guardian::changing);
         tcsetattr(&self.descriptor, OptionalActions::Now, &raw)?;
-        self.write(HOLD, || signals.ended().is_some())
+        let mut bytes = Vec::new();
+        queue!(bytes, EnterAlternateScreen, Hide)?;
+        self.write(&bytes, || signals.ended().is_some())
     }
 
     fn restore(&self) {
         if !self.held.swap(false, Ordering::Relaxed) {
             return;
         }
+        let mut bytes = Vec::new();
         let until = Instant::now() + LAST;
-        let _ = self.write(RESTORE, || Instant::now() > until);
+        // Whatever sequence was cut is ended first.
+        let _ = bytes.write_all(b"\x18");
+        let _ = queue!(bytes, ResetColor, Show, LeaveAlternateScreen);
+        let _ = self.write(&bytes, || Instant::now() > until);
         let _ = tcsetattr(&self.descriptor, OptionalActions::Now, &self.before);
         let _ = self.guardian.as_ref().map(Guardian::restored);
     }
@@ -90,12 +98,29 @@ impl Tty {
     }
 }
 
+/// Where frames are written: collected until they are whole.
+struct Frames {
+    tty: Arc<Tty>,
+    signals: Signals,
+    bytes: Vec<u8>,
+}
+
+impl Write for Frames {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.bytes.extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let bytes = std::mem::take(&mut self.bytes);
+        self.tty.write(&bytes, || self.signals.ended().is_some())
+    }
+}
+
 /// A terminal that shows frames until this is dropped.
 pub(super) struct Screen {
     tty: Arc<Tty>,
-    /// What it shows; `None` if that is not known.
-    shown: Option<Canvas>,
-    colored: bool,
+    terminal: Terminal<CrosstermBackend<Frames>>,
     keys: Keys,
     signals: Signals,
 }
@@ -107,13 +132,14 @@ impl Screen {
     /// If there is none.
     pub(super) fn open(signals: Signals) -> Result<Screen> {
         let tty = Arc::new(Tty::open()?);
+        let frames = Frames { tty: Arc::clone(&tty), signals: signals.clone(), bytes: Vec::new() };
+        let terminal = Terminal::new(CrosstermBackend::new(frames))?;
         let (before, of_panic) = (take_hook(), Arc::clone(&tty));
         set_hook(Box::new(move |panic| {
             of_panic.restore();
             before(panic);
         }));
-        let colored = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let screen = Screen { tty, shown: None, colored, keys: Keys::default(), signals };
+        let screen = Screen { tty, terminal, keys: Keys::default(), signals };
         screen.tty.hold(&screen.signals)?;
         Ok(screen)
     }
@@ -144,18 +170,17 @@ impl Screen {
     /// # Errors
     /// If the terminal is gone.
     pub(super) fn draw(&mut self, state: &mut State) -> Result<()> {
-        let size = tcgetwinsize(&self.tty.descriptor)?;
-        let (width, height) = if size.ws_col == 0 { UNKNOWN } else { (size.ws_col, size.ws_row) };
-        let mut canvas = Canvas::new(width, height);
-        crate::screen::draw(state, &mut canvas);
-        let changes = canvas.changes(self.shown.as_ref(), self.colored);
-        self.shown = Some(canvas);
-        self.tty.write(changes.as_bytes(), || self.signals.ended().is_some())
+        self.terminal.draw(|frame| crate::screen::draw(state, frame)).map(|_| ())
     }
 
     /// Has the next frame drawn in full.
-    pub(super) fn clear(&mut self) {
-        self.shown = None;
+    ///
+    /// # Errors
+    /// If the terminal is gone.
+    pub(super) fn clear(&mut self) -> Result<()> {
+        // Clearing would ask the terminal for the cursor's place and wait for the answer; another size does not.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
     /// Asks all programs of this terminal's group to stop, as Ctrl-Z does; this one among them, by its signal.
@@ -183,8 +208,8 @@ impl Screen {
     pub(super) fn resume(&mut self) -> Result<()> {
         // It was continued, which needs no second answer.
         self.signals.continued();
-        self.clear();
-        self.tty.hold(&self.signals)
+        self.tty.hold(&self.signals)?;
+        self.clear()
     }
 }
 

@@ -1,55 +1,58 @@
 //! The heading: how it is counted and priced, and what the whole system does.
 
-use anstyle::{AnsiColor, Style};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Style, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
 use record::Nanoseconds;
 use record::units::percent;
 
 use crate::screen::about::View;
-use crate::screen::canvas::{Area, Canvas, Spans, plain};
 use crate::screen::column::{Column, rate};
 use crate::screen::state::State;
 
 /// The most lines of notes.
 const NOTES: usize = 3;
-const MISSING: Style = AnsiColor::Yellow.on_default();
 
 /// The lines that the heading takes.
 pub(super) fn lines(state: &State, width: u16) -> u16 {
     (1 + totals(state, width).len() + notes(state, width).len()) as u16
 }
 
-pub(super) fn draw(state: &State, canvas: &mut Canvas, area: Area) {
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let mut lines = vec![title(state)];
-    lines.extend(totals(state, area.width).into_iter().map(|text| vec![plain(text)]));
-    lines.extend(notes(state, area.width).into_iter().map(|note| vec![(note, MISSING)]));
-    canvas.write(area, lines);
+    lines.extend(totals(state, area.width).into_iter().map(Line::from));
+    lines.extend(notes(state, area.width).into_iter().map(|note| Line::from(note).yellow()));
+    frame.render_widget(Paragraph::new(lines), area);
 }
 
-fn title(state: &State) -> Spans {
+fn title(state: &State) -> Line<'static> {
     let settings = &state.settings;
     let what = match settings.view {
         View::Processes => "processes",
         View::Cgroups => "cgroups",
     };
     let mut spans = vec![
-        ("howslow top".into(), Style::new().bold()),
-        plain(format!("  {what} every {} s", settings.every.as_secs_f64())),
+        Span::from("howslow top").bold(),
+        Span::from(format!("  {what} every {} s", settings.every.as_secs_f64())),
     ];
     if state.frozen {
-        spans.extend([plain("  "), (" FROZEN ".into(), Style::new().invert())]);
+        spans.push(Span::from("  "));
+        spans.push(Span::from(" FROZEN ").reversed());
     }
     if !settings.filter.is_empty() {
-        spans.push((format!("  filter {}", settings.filter), AnsiColor::Cyan.on_default()));
+        spans.push(Span::from(format!("  filter {}", settings.filter)).cyan());
     }
-    spans.push(plain(format!("  counted by {}", state.about.source)));
+    spans.push(Span::from(format!("  counted by {}", state.about.source)));
     if let Some(each) = state.about.counting_ns.filter(|each| *each > 0.0) {
-        spans.push(plain(format!(", {} a call", Nanoseconds(each))));
+        spans.push(Span::from(format!(", {} a call", Nanoseconds(each))));
     }
     match &state.about.prices {
-        Some(prices) => spans.push(plain(format!("  prices {prices}"))),
-        None => spans.push(("  no prices".into(), MISSING)),
+        Some(prices) => spans.push(Span::from(format!("  prices {prices}"))),
+        None => spans.push(Span::styled("  no prices", Style::new().yellow())),
     }
-    spans
+    Line::from(spans)
 }
 
 /// What all processes do together.

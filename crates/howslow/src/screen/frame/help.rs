@@ -1,8 +1,11 @@
 //! The help, and the line at the foot: the keys, or what is being typed.
 
-use anstyle::Style;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Stylize;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Paragraph};
 
-use crate::screen::canvas::{Area, Canvas, Spans, plain};
 use crate::screen::state::{Mode, State};
 
 /// Keys, and what they do.
@@ -27,32 +30,30 @@ const WHAT: &[&str] = &[
     "Dim rows were idle in the last interval, or ended in it. Any key leaves this help.",
 ];
 
-const KEY: Style = Style::new().bold();
-const ASIDE: Style = Style::new().dimmed();
-
-pub(super) fn draw(canvas: &mut Canvas, area: Area) {
-    let mut lines: Vec<Spans> =
-        KEYS.iter().map(|(keys, does)| vec![(format!("  {keys:<10}"), KEY), plain(*does)]).collect();
-    lines.push(Vec::new());
-    lines.extend(WHAT.iter().map(|line| vec![plain(format!("  {line}"))]));
-    let inside = canvas.bordered(area, " keys ");
-    canvas.write(inside, lines);
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect) {
+    let mut lines: Vec<Line<'_>> = KEYS
+        .iter()
+        .map(|(keys, does)| Line::from(vec![Span::from(format!("  {keys:<10}")).bold(), Span::from(*does)]))
+        .collect();
+    lines.push(Line::default());
+    lines.extend(WHAT.iter().map(|line| Line::from(format!("  {line}"))));
+    frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(" keys ")), area);
 }
 
-pub(super) fn foot(state: &State, canvas: &mut Canvas, area: Area) {
+pub(super) fn foot(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let line = match &state.mode {
         Mode::Filter(_) => typed("filter: ", &state.settings.filter, "  Enter keeps it, Esc does not"),
         Mode::Every(typed_so_far) => typed("seconds, from 0.1 to 3600: ", typed_so_far, "  Enter, Esc"),
-        Mode::Help => Vec::new(),
+        Mode::Help => Line::from(""),
         Mode::Table => {
             let [first, last, all] = state.places();
             let keys = "?help  q quit  / filter  < > sort  R reverse  f freeze  c cgroups  d interval";
-            vec![(format!("{first}-{last} of {all}  {keys}"), ASIDE)]
+            Line::from(format!("{first}-{last} of {all}  {keys}")).dim()
         }
     };
-    canvas.write(area, [line]);
+    frame.render_widget(line, area);
 }
 
-fn typed(what: &str, text: &str, keys: &str) -> Spans {
-    vec![(what.into(), KEY), plain(text), plain("█"), (keys.into(), ASIDE)]
+fn typed<'a>(what: &'a str, text: &'a str, keys: &'a str) -> Line<'a> {
+    Line::from(vec![Span::from(what).bold(), Span::from(text), Span::from("█"), Span::from(keys).dim()])
 }

@@ -1,10 +1,13 @@
 //! The pane of the chosen row: its requests with their prices, its pairs, its errors, and its trend.
 
 use analysis::bill::{Account, AccountLine, Who};
-use anstyle::Style;
+use ratatui::Frame;
+use ratatui::layout::{Alignment, Constraint, Layout, Rect};
+use ratatui::style::{Style, Stylize};
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Sparkline, Table};
 use record::{Nanoseconds, printable};
 
-use crate::screen::canvas::{Area, Canvas, Spans, plain};
 use crate::screen::column::{Column, cost, rate};
 use crate::screen::memory::Entry;
 use crate::screen::state::State;
@@ -14,23 +17,22 @@ const BESIDE: u16 = 76;
 /// Lines of the trend.
 const TREND: u16 = 2;
 
-const ASIDE: Style = Style::new().dimmed();
-
-pub(super) fn draw(state: &State, canvas: &mut Canvas, area: Area) {
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let Some(entry) = state.chosen() else {
-        canvas.titled(area, plain(" nothing to show "));
-        return;
+        return frame.render_widget(Block::new().borders(Borders::TOP).title(" nothing to show "), area);
     };
-    let inner = canvas.titled(area, (title(&entry.account), Style::new().bold()));
+    let block = Block::new().borders(Borders::TOP).title(Line::from(title(&entry.account)).bold());
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
     if inner.width < BESIDE {
-        return requests(state, &entry.account, canvas, inner);
+        return requests(state, &entry.account, frame, inner);
     }
-    // Three fifths, a blank, two fifths.
-    let (left, rest) = inner.left((inner.width - 1) * 3 / 5);
-    requests(state, &entry.account, canvas, left);
-    let (trend_area, rest) = rest.left(1).1.top(TREND + 1);
-    trend(state, entry, canvas, trend_area);
-    sequences(state, &entry.account, canvas, rest);
+    let parts = [Constraint::Fill(3), Constraint::Length(1), Constraint::Fill(2)];
+    let [left, _, right] = Layout::horizontal(parts).areas(inner);
+    requests(state, &entry.account, frame, left);
+    let [trend_area, rest] = Layout::vertical([Constraint::Length(TREND + 1), Constraint::Fill(1)]).areas(right);
+    trend(state, entry, frame, trend_area);
+    sequences(state, &entry.account, frame, rest);
 }
 
 fn title(account: &Account) -> String {
@@ -52,24 +54,36 @@ fn per_second(state: &State, count: f64) -> f64 {
 }
 
 /// The calls, and what else costs time.
-fn requests(state: &State, account: &Account, canvas: &mut Canvas, area: Area) {
+fn requests(state: &State, account: &Account, frame: &mut Frame<'_>, area: Rect) {
+    let right = |text: String| Cell::from(Text::from(text).alignment(Alignment::Right));
+    let titles = ["count/s", "failed/s", "each", "ms/s"].map(|title| right(title.into()));
+    let header = Row::new([Cell::from("request")].into_iter().chain(titles)).style(Style::new().dim());
     let line = |line: &AccountLine| {
         let failed = if line.failed > 0 { rate(per_second(state, line.failed as f64)) } else { String::new() };
         let none = || if line.is_priced_together() { String::new() } else { "-".into() };
         let each = line.each().map_or_else(none, |each| Nanoseconds(each).to_string());
         let all = line.cost_ns.map_or_else(none, |all| cost(per_second(state, all / 1e6)));
-        let count = rate(per_second(state, line.count as f64));
-        (vec![printable(&line.what).to_string(), count, failed, each, all], Style::new())
+        Row::new(vec![
+            Cell::from(printable(&line.what)),
+            right(rate(per_second(state, line.count as f64))),
+            right(failed),
+            right(each),
+            right(all),
+        ])
     };
-    let header = ["request", "count/s", "failed/s", "each", "ms/s"].map(String::from).to_vec();
-    let lines = account.lines.iter().map(line);
-    let number = Some(8);
-    let widths = [None, number, number, number, number];
-    canvas.table(area, &widths, std::iter::once((header, ASIDE)).chain(lines));
+    let widths = [
+        Constraint::Min(8),
+        Constraint::Length(8),
+        Constraint::Length(8),
+        Constraint::Length(8),
+        Constraint::Length(8),
+    ];
+    let lines = account.lines.iter().take(usize::from(area.height)).map(line);
+    frame.render_widget(Table::new(lines, widths).header(header).column_spacing(1), area);
 }
 
 /// The recent intervals, the newest at the right.
-fn trend(state: &State, entry: &Entry, canvas: &mut Canvas, area: Area) {
+fn trend(state: &State, entry: &Entry, frame: &mut Frame<'_>, area: Rect) {
     let (what, text): (&str, fn(f64) -> String) = match state.trend_of() {
         Some(Column::Cost) => ("cost, ms/s", cost),
         Some(_) => ("calls/s", rate),
@@ -79,28 +93,30 @@ fn trend(state: &State, entry: &Entry, canvas: &mut Canvas, area: Area) {
     let shown: Vec<f64> = entry.trend.iter().skip(entry.trend.len().saturating_sub(room)).copied().collect();
     let most = shown.iter().copied().fold(0.0, f64::max);
     let now = shown.last().copied().unwrap_or(0.0);
-    let (head, chart) = area.top(1);
-    let reported = format!("{what}: {}, at most {} in {}", text(now), text(most), shown.len());
-    canvas.write(head, [vec![(reported, ASIDE)]]);
-    let shares: Vec<f64> = shown.iter().map(|value| if most > 0.0 { value / most } else { 0.0 }).collect();
-    canvas.bars(chart, &shares);
+    let [head, chart] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
+    let told = format!("{what}: {}, at most {} in {}", text(now), text(most), shown.len());
+    frame.render_widget(Line::from(told).dim(), head);
+    // Bars are whole numbers: thousandths of the highest one.
+    let bars: Vec<u64> = shown.iter().map(|value| if most > 0.0 { (value / most * 1e3) as u64 } else { 0 }).collect();
+    frame.render_widget(Sparkline::default().data(bars).max(1000), chart);
 }
 
 /// Errors, and which call follows which.
-fn sequences(state: &State, account: &Account, canvas: &mut Canvas, area: Area) {
-    let mut lines: Vec<Spans> = Vec::new();
+fn sequences(state: &State, account: &Account, frame: &mut Frame<'_>, area: Rect) {
+    let mut lines = Vec::new();
     if !account.errors.is_empty() {
         let errors = account
             .errors
             .iter()
             .map(|error| format!("{} {}/s", printable(&error.name), rate(per_second(state, error.count as f64))));
         let text = errors.collect::<Vec<_>>().join(", ");
-        lines.push(vec![("errors ".into(), ASIDE), plain(text)]);
+        lines.push(Line::from(vec![Span::from("errors ").dim(), Span::from(text)]));
     }
     for pair in &account.pairs {
         let times = rate(per_second(state, pair.count as f64));
         let text = format!("{times:>8}/s  {}, {}", printable(&pair.first), printable(&pair.then));
-        lines.push(vec![plain(text)]);
+        lines.push(Line::from(text));
     }
-    canvas.write(area, lines);
+    lines.truncate(usize::from(area.height));
+    frame.render_widget(Paragraph::new(lines), area);
 }

@@ -1,9 +1,12 @@
 //! The table of processes or cgroups.
 
 use analysis::bill::Who;
-use anstyle::Style;
+use ratatui::Frame;
+use ratatui::layout::{Alignment, Constraint, Rect};
+use ratatui::style::Style;
+use ratatui::text::Text;
+use ratatui::widgets::{Cell, Row, Table};
 
-use crate::screen::canvas::{Area, Canvas};
 use crate::screen::column::{Column, has_ended, known};
 use crate::screen::memory::Entry;
 use crate::screen::state::State;
@@ -29,16 +32,18 @@ fn columns(state: &State, width: u16) -> Vec<Column> {
     shown
 }
 
-pub(super) fn draw(state: &State, canvas: &mut Canvas, area: Area) {
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let columns = columns(state, area.width);
-    let width = |column: &Column| (*column != Column::Name).then(|| column.width());
-    let widths: Vec<Option<u16>> = columns.iter().map(width).collect();
-    let header = columns.iter().map(|column| heading(state, *column)).collect();
+    let width = |column: &Column| match column {
+        Column::Name => Constraint::Min(1),
+        column => Constraint::Length(column.width()),
+    };
+    let header = Row::new(columns.iter().map(|column| heading(state, *column))).style(Style::new().bold().reversed());
     let rows = state.in_sight().map(|(entry, chosen)| row(state, &columns, entry, chosen));
-    canvas.table(area, &widths, std::iter::once((header, Style::new().bold().invert())).chain(rows));
+    frame.render_widget(Table::new(rows, columns.iter().map(width)).header(header).column_spacing(1), area);
 }
 
-fn heading(state: &State, column: Column) -> String {
+fn heading(state: &State, column: Column) -> Cell<'static> {
     let title = column.title_in(state.settings.view);
     let sorted = state.settings.sort == column;
     let sign = match (sorted, state.settings.reversed) {
@@ -46,10 +51,10 @@ fn heading(state: &State, column: Column) -> String {
         (true, false) => "▼",
         (true, true) => "▲",
     };
-    format!("{title}{sign}")
+    aligned(column, format!("{title}{sign}"))
 }
 
-fn row(state: &State, columns: &[Column], entry: &Entry, chosen: bool) -> (Vec<String>, Style) {
+fn row(state: &State, columns: &[Column], entry: &Entry, chosen: bool) -> Row<'static> {
     let account = &entry.account;
     let several = account.processes > 1 && matches!(account.who, Who::Process(_));
     let cells = columns.iter().map(|column| {
@@ -57,12 +62,17 @@ fn row(state: &State, columns: &[Column], entry: &Entry, chosen: bool) -> (Vec<S
         if *column == Column::Name && several {
             text += &format!(" ×{}", account.processes);
         }
-        text
+        aligned(*column, text)
     });
     let style = match () {
-        () if chosen => Style::new().invert(),
-        () if entry.idle > 0 || has_ended(account) => Style::new().dimmed(),
+        () if chosen => Style::new().reversed(),
+        () if entry.idle > 0 || has_ended(account) => Style::new().dim(),
         () => Style::new(),
     };
-    (cells.collect(), style)
+    Row::new(cells).style(style)
+}
+
+fn aligned(column: Column, text: String) -> Cell<'static> {
+    let side = if column == Column::Name { Alignment::Left } else { Alignment::Right };
+    Cell::from(Text::from(text).alignment(side))
 }

@@ -1,14 +1,20 @@
 //! Frames on a terminal in memory.
 
 use analysis::bill::Account;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
 
 use super::{about, process, second, some, state_of};
-use crate::screen::{About, Canvas, Key, Settings, State, draw};
+use crate::screen::{About, Key, Settings, State, draw};
+
+fn drawn(state: &mut State, width: u16, height: u16) -> TestBackend {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal in memory");
+    terminal.draw(|frame| draw(state, frame)).expect("a frame");
+    terminal.backend().clone()
+}
 
 fn frame(state: &mut State, width: u16, height: u16) -> String {
-    let mut canvas = Canvas::new(width, height);
-    draw(state, &mut canvas);
-    canvas.text()
+    drawn(state, width, height).to_string()
 }
 
 #[test]
@@ -54,7 +60,7 @@ fn no_size_is_too_small() {
                 for key in keys.chars() {
                     state.press(Key::Char(key));
                 }
-                frame(&mut state, width, height);
+                drawn(&mut state, width, height);
             }
         }
     }

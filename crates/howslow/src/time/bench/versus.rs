@@ -14,8 +14,7 @@ use super::selection::{PATIENCE, none, selected};
 use crate::cli::TimeArgs;
 use crate::cpu;
 use crate::kin::machine_name;
-use crate::output::{self, Misuse, Outcome, say};
-use crate::progress::Bar;
+use crate::output::{self, Bar, Misuse, Outcome, say};
 
 /// Seconds for each benchmark, if the command line has no budget. Programs that time themselves need long for one figure.
 const EACH: f64 = 2.0;
@@ -151,7 +150,7 @@ impl Compared {
         names: &[String],
         args: &TimeArgs,
     ) -> anyhow::Result<Vec<RacedBenchmark>> {
-        let bar = Bar::new("");
+        let bar = Bar::new();
         let race = match self.harness {
             Harness::Own => race(&plan([old, new], names, args), &mut |progress| bar.show(progress))?,
             harness => {
