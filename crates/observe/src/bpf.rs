@@ -10,6 +10,7 @@ mod links;
 mod loaded;
 mod logarithm;
 mod maps;
+mod modes;
 mod names;
 mod programs;
 mod reader;
@@ -41,6 +42,8 @@ use events::possible_cpus;
 pub(crate) use loaded::Programs;
 use loaded::{at, attach_if};
 use maps::Maps;
+pub(crate) use modes::ModeSamples;
+use modes::Modes;
 use request::Request;
 use sampled::StackMaps;
 use sampler::Sampler;
@@ -64,6 +67,7 @@ pub(crate) struct Counting {
     attached: Vec<Attachment>,
     announce: Program,
     sampler: Option<Sampler>,
+    modes: Option<Modes>,
     maps: Maps,
     /// The id and the thread of each record that was read, as long as it is in use.
     read: HashMap<u32, (u64, u32)>,
@@ -95,9 +99,11 @@ impl Counting {
         let programs = Programs::load(&maps, whom, detail)?;
         let (attached, read) = (Vec::new(), HashMap::new());
         let (reserve, readmits) = (records as u64, whom != Whom::Announced);
-        let (requests, waits, refused) = (false, false, 0);
+        let (sampler, requests, waits, refused) = (None, false, false, 0);
+        // A command may be short; what is watched for longer has enough of the kernel's ticks.
+        let modes = (whom == Whom::Announced).then(|| Modes::load(&maps)).flatten();
         let counting =
-            Counting { attached, sampler: None, announce, maps, read, requests, waits, reserve, readmits, refused };
+            Counting { attached, sampler, modes, announce, maps, read, requests, waits, reserve, readmits, refused };
         Ok((counting, programs))
     }
 
@@ -131,6 +137,9 @@ impl Counting {
         // Without times off the CPU, a sample would take waiting for work.
         self.attached.extend(programs.attach_faults().filter(|_| self.waits).into_iter().flatten());
         self.attached.extend(attach_if(programs.went_on.as_ref().filter(|_| self.waits), c"rseq_update"));
+        if let Some(modes) = &mut self.modes {
+            modes.start();
+        }
         self.sampler = programs.sampling.take().filter(|_| self.waits).and_then(Sampler::start);
         let attached = Request::TRACEPOINTS.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
         self.requests = attached.is_some();
@@ -193,6 +202,9 @@ impl Counting {
         self.replenish()?;
         if let Some(sampler) = &mut self.sampler {
             sampler.schedule(&self.maps);
+        }
+        if let Some(modes) = &mut self.modes {
+            modes.schedule();
         }
         Ok(tasks)
     }
@@ -280,6 +292,7 @@ impl Counting {
     pub(crate) fn detach(&mut self) {
         self.attached.clear();
         self.sampler = None;
+        self.modes = None;
         // Tasks that ended a moment ago may not have left their CPU yet.
         for (key, slot) in self.maps.slots() {
             let has_ended = self.maps.record(slot).is_ok_and(|record| reader::number(&record, layout::END) > 0);

@@ -153,6 +153,8 @@ pub struct Counts {
     pub asked_first: u64,
     /// The names that were looked up.
     pub names: Sketch,
+    /// Samples that found its tasks in their program and in the kernel, for each period of `modes::PERIODS`.
+    pub modes: [[u64; 2]; 2],
 }
 
 impl Counts {
@@ -177,6 +179,8 @@ impl Counts {
         self.writing += other.writing;
         self.asked_first += other.asked_first;
         self.names.add(&other.names);
+        let modes = self.modes.as_flattened_mut().iter_mut().zip(other.modes.as_flattened());
+        modes.for_each(|(sum, count)| *sum += count);
     }
 
     /// Takes an earlier state of the same counts off. What is zero then is left out.
@@ -200,6 +204,8 @@ impl Counts {
         self.writing = self.writing.saturating_sub(earlier.writing);
         self.asked_first = self.asked_first.saturating_sub(earlier.asked_first);
         self.names.subtract(&earlier.names);
+        let modes = self.modes.as_flattened_mut().iter_mut().zip(earlier.modes.as_flattened());
+        modes.for_each(|(rest, count)| *rest = rest.saturating_sub(*count));
     }
 
     /// All calls together.

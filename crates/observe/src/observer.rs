@@ -15,7 +15,7 @@ use record::{Accounting, CountingCost, Loss, Observation, PassedOver, Usage};
 use rustix::event::{Timespec, poll};
 use system::machine::TaskStat;
 
-use crate::bpf::Losses;
+use crate::bpf::{Losses, ModeSamples};
 use crate::calibrate::Added;
 use crate::cgroup::{self, Cgroup};
 use crate::command::{self, Running};
@@ -218,8 +218,9 @@ impl Observer {
         let whole = whole.filter(|whole| parts.cpu_ns <= whole.cpu_ns.map(|cpu| cpu * (1.0 + ROUNDED)));
         // A sum that lacks most of its parts is no charge.
         let usage = whole.unwrap_or(if self.unknown_ends > 0 { Usage::default() } else { parts });
-        // A command is not told by how many ticks its time was split.
-        let sampled_ns = parts.sampled_ns.filter(|_| self.unknown_ends == 0);
+        // A command is not told by how many ticks its time was split; its own samples are finer.
+        let own = ModeSamples::of(told.together.modes);
+        let sampled_ns = own.map(|own| own.sampled_ns).or(parts.sampled_ns).filter(|_| self.unknown_ends == 0);
         let mut seen = Observation {
             numbers_alone: self.detail == Detail::Numbers && self.counter.is_some(),
             usage: Usage { sampled_ns, ..usage },
@@ -227,6 +228,7 @@ impl Observer {
             processes: told.processes,
             stacks: self.stacks.as_ref().map_or_else(Vec::new, |stacks| stacks.told(|call| self.names.of(call))),
             counting: self.counting_cost(&told.together),
+            accounting: Accounting { sample_ns: own.map(|own| own.each_ns), ..self.accounting },
             ..self.head(elapsed_ns)
         };
         split_by_samples(&mut seen);
@@ -260,6 +262,7 @@ impl Observer {
         let added = self.added.as_ref()?;
         let mut cost = added.cost(calls, [share(named), sampled])?;
         cost.together_ns += added.of_faults(counts.faults.count());
+        cost.together_ns += added.mode_ns * counts.modes.as_flattened().iter().sum::<u64>() as f64;
         Some(cost)
     }
 

@@ -12,12 +12,11 @@ use serde::{Deserialize, Serialize};
 pub struct Usage {
     /// Processor time, in ns: the time that the scheduler counted.
     pub cpu_ns: Option<f64>,
-    /// The part of it in user mode, in ns, by the samples of the kernel's ticks and what they cannot see of the way
-    /// back from its calls and page faults.
+    /// The part of it in user mode, in ns, by samples, and what these cannot see of the way back from its calls and page faults.
     pub user_ns: Option<f64>,
     /// The part of it in the kernel, in ns.
     pub system_ns: Option<f64>,
-    /// How long samples found it in user mode and in the kernel, in ns: a tick for each. `None` if that is not told.
+    /// How long samples found it in user mode and in the kernel, in ns: the time between two for each. `None` if that is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled_ns: Option<[f64; 2]>,
     /// Page faults without a device.
@@ -88,6 +87,9 @@ impl Usage {
 pub struct Accounting {
     /// Its ticks in a second, at which it samples whether a task is in user mode; `None` if it does not tell.
     pub tick_hz: Option<u32>,
+    /// The processor time between two of the samples that tell the modes in ns, weighted by it, if they were not the kernel's ticks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_ns: Option<f64>,
     /// True if the time in interrupts is charged to no task (CONFIG_IRQ_TIME_ACCOUNTING); `None` if that is not known.
     pub interrupts_apart: Option<bool>,
     /// What of each system call is sampled as user mode, in ns: while the kernel returns to the program,

@@ -35,6 +35,10 @@ impl PerfEvent {
     pub const DISABLED: u64 = 1;
     /// The flag: only user mode counts, which is all that a process without rights may count.
     pub const EXCLUDE_KERNEL: u64 = 1 << 5;
+    /// The flag: the CPU's idle task does not count.
+    pub const EXCLUDE_IDLE: u64 = 1 << 7;
+    /// The kind: events that the kernel's software counts, `PERF_TYPE_SOFTWARE`.
+    pub const SOFTWARE: u32 = 1;
     /// The flag: the hypervisor does not count.
     pub const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
     /// The flag: samples have the time of `clock`.
@@ -87,6 +91,8 @@ pub enum Request {
 pub struct Record {
     /// `PERF_RECORD_*`.
     pub kind: u32,
+    /// `PERF_RECORD_MISC_*`.
+    pub flags: u16,
     /// All behind the header.
     pub bytes: Vec<u8>,
 }
@@ -136,10 +142,11 @@ impl SampledEvent {
         }
         let header = self.copied(tail, HEADER);
         let kind = u32::from_ne_bytes(header[..4].try_into().expect("four bytes"));
+        let flags = u16::from_ne_bytes(header[4..6].try_into().expect("two bytes"));
         let length = u64::from(u16::from_ne_bytes(header[6..].try_into().expect("two bytes"))).max(HEADER);
         let bytes = self.copied(tail + HEADER, length - HEADER);
         self.position(TAIL).store(tail + length, Ordering::Release);
-        Some(Record { kind, bytes })
+        Some(Record { kind, flags, bytes })
     }
 
     fn position(&self, offset: usize) -> &AtomicU64 {
@@ -152,8 +159,13 @@ impl SampledEvent {
     /// Bytes of the ring from a position that counts on through all its turns.
     fn copied(&self, from: u64, length: u64) -> Vec<u8> {
         let place = |at: u64| page_size() + (at as usize & (self.bytes - 1));
-        // SAFETY: the place is inside of the ring, and the kernel writes none of it before the tail has passed it.
-        (from..from + length).map(|at| unsafe { self.ring.as_ptr().add(place(at)).read() }).collect()
+        let byte = |at: u64| {
+            // SAFETY: the place is inside of the ring, whatever the kernel wrote into a header.
+            let place = unsafe { self.ring.as_ptr().add(place(at)) };
+            // SAFETY: bytes before the head stay as they are until the tail has passed them.
+            unsafe { place.read() }
+        };
+        (from..from + length).map(byte).collect()
     }
 }
 

@@ -30,7 +30,7 @@ impl Charged {
         // Where no sample fell into the kernel, nobody knows what it took.
         let in_kernel = |[user, system]: [f64; 2]| {
             let sampled = user + system;
-            let count = sampled / tick_ns(seen);
+            let count = sampled / sample_ns(seen);
             let returns = returns_ns(seen);
             let own = |share: f64| (share * whole.ns + returns).min(whole.ns);
             let range = wilson(system / sampled, count).map(own);
@@ -58,6 +58,11 @@ fn returns_ns(seen: &Observation) -> f64 {
     each(seen.accounting.call_return_ns, calls) + each(seen.accounting.fault_return_ns, faults)
 }
 
+/// The time between two samples, in ns.
+fn sample_ns(seen: &Observation) -> f64 {
+    seen.accounting.sample_ns.unwrap_or_else(|| tick_ns(seen))
+}
+
 fn tick_ns(seen: &Observation) -> f64 {
     1e9 / f64::from(seen.accounting.tick_hz.unwrap_or(USUAL_HZ).max(1))
 }
@@ -82,7 +87,7 @@ fn is_short_lived(seen: &Observation) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use record::Usage;
+    use record::{Accounting, CallCount, Requests, Usage};
 
     use super::*;
 
@@ -99,6 +104,38 @@ mod tests {
         // The interval of 25 in 100 is 17.55 to 34.30 % (R: prop.test(25, 100, correct = FALSE)).
         let [low, high] = found.range_ns.expect("samples");
         assert!((low / 440e6 - 0.1755).abs() < 1e-4 && (high / 440e6 - 0.3430).abs() < 1e-4, "{found:?}");
+    }
+
+    #[test]
+    fn the_way_back_from_calls_and_faults_is_the_kernels() {
+        let usage = Usage {
+            cpu_ns: Some(440e6),
+            sampled_ns: Some([300e6, 100e6]),
+            minor_faults: Some(50_000),
+            ..Usage::default()
+        };
+        let calls = vec![CallCount { call: "read".into(), count: 1_000_000, ..CallCount::default() }];
+        let together = Requests { calls, ..Requests::default() };
+        let returns = Accounting { call_return_ns: Some(33.0), fault_return_ns: Some(100.0), ..Accounting::default() };
+        let mut seen = Observation { usage, together, accounting: returns, ..Observation::default() };
+        let found = Charged::of(&seen).expect("a charge");
+        assert!((found.ns - (110e6 + 33e6 + 5e6)).abs() < 1.0, "{found:?}");
+        // More than all is no charge.
+        seen.accounting.call_return_ns = Some(1000.0);
+        assert_eq!(Charged::of(&seen).map(|charged| charged.ns), Some(440e6));
+    }
+
+    #[test]
+    fn own_samples_are_as_many_as_their_distance_says() {
+        let usage = Usage { cpu_ns: Some(440e6), sampled_ns: Some([300e6, 100e6]), ..Usage::default() };
+        let width = |sample_ns| {
+            let accounting = Accounting { sample_ns, ..Accounting::default() };
+            let charged = Charged::of(&Observation { usage, accounting, ..Observation::default() }).expect("a charge");
+            charged.range_ns.map(|[low, high]| high - low).expect("samples")
+        };
+        // Four times as many samples halve what they leave open.
+        let ratio = width(None) / width(Some(1e6));
+        assert!((ratio - 2.0).abs() < 0.05, "{ratio}");
     }
 
     #[test]

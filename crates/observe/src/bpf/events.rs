@@ -7,26 +7,42 @@ use system::perf::{PerfEvent, Request, request};
 
 use super::sys::{Attachment, Program};
 
-/// `PERF_COUNT_SW_PAGE_FAULTS_MIN` and `PERF_COUNT_SW_PAGE_FAULTS_MAJ`: a page fault was handled, without and with a device.
-pub(super) const FAULTS: [u64; 2] = [5, 6];
+/// Events that the kernel's software counts (`PERF_TYPE_SOFTWARE`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    config: u64,
+    /// How many of them make the program run once.
+    period: u64,
+    flags: u64,
+}
 
-/// Runs the program at each of these events in user mode on all CPUs, until the result is dropped.
+/// `PERF_COUNT_SW_PAGE_FAULTS_MIN` and `PERF_COUNT_SW_PAGE_FAULTS_MAJ` in user mode: a page fault was handled, without and with a device.
+pub(super) const FAULTS: [Event; 2] = [
+    Event { config: 5, period: 1, flags: PerfEvent::EXCLUDE_KERNEL },
+    Event { config: 6, period: 1, flags: PerfEvent::EXCLUDE_KERNEL },
+];
+
+impl Event {
+    /// `PERF_COUNT_SW_CPU_CLOCK`: so many ns of a CPU went by in which it was not idle.
+    pub(super) fn clock(ns: u64) -> Event {
+        Event { config: 0, period: ns, flags: PerfEvent::EXCLUDE_IDLE }
+    }
+}
+
+/// Runs the program at these events on all CPUs, until the result is dropped.
 ///
 /// # Errors
 /// If this process may not.
-pub(super) fn attach(program: &Program, events: &[u64]) -> io::Result<Vec<Attachment>> {
-    /// `PERF_TYPE_SOFTWARE`.
-    const SOFTWARE: u32 = 1;
-    let flags = PerfEvent::DISABLED | PerfEvent::EXCLUDE_KERNEL;
+pub(super) fn attach(program: &Program, event: Event) -> io::Result<Vec<Attachment>> {
+    let Event { config, period, flags } = event;
+    let flags = PerfEvent::DISABLED | flags;
+    let event = PerfEvent { kind: PerfEvent::SOFTWARE, config, sample_period: period, flags, ..PerfEvent::default() };
     let mut attached = Vec::new();
     for cpu in 0..possible_cpus() {
-        for config in events {
-            let event = PerfEvent { kind: SOFTWARE, config: *config, sample_period: 1, flags, ..PerfEvent::default() };
-            match attach_one(program, event, cpu as i32) {
-                // The CPU is switched off.
-                Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
-                event => attached.push(event?),
-            }
+        match attach_one(program, event, cpu as i32) {
+            // The CPU is switched off.
+            Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
+            event => attached.push(event?),
         }
     }
     Ok(attached)

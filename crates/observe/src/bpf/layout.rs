@@ -59,8 +59,10 @@ pub(crate) const CREATOR: i16 = 168;
 pub(crate) const ASKED: i16 = 176;
 /// When a sampled call had returned, in ns, until the next call or until the kernel went on for it: see `timed::went_on`; else 0.
 pub(crate) const RETURNED: i16 = 184;
+/// How many samples found it in its program and in the kernel, for each period of `modes::PERIODS`.
+pub(crate) const MODES: [[i16; 2]; 2] = [[192, 200], [208, 216]];
 /// By number: how often, and the sum of the results that are not negative. Eight bytes each.
-pub(crate) const COUNTS: i16 = 192;
+pub(crate) const COUNTS: i16 = 224;
 /// Keys and how often, eight bytes each; a key of 0 is a free place.
 pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
 /// How many different names were looked up: a sketch, one byte for each of its registers.
@@ -217,6 +219,8 @@ pub(crate) struct Architecture {
     pub gate: Option<[i16; 2]>,
     /// Where it tells a 32-bit program, 4 bytes; the bits to look at; their value then.
     pub narrow: (i32, i32, i32),
+    /// Where the registers that an interrupt saved tell the mode; the bits to look at; their value in a program.
+    pub mode: (i16, i32, i32),
     /// Calls that return 0 in the new task.
     pub forks: &'static [i32],
     /// `rt_sigreturn`, which has lost its number when it returns.
@@ -252,6 +256,7 @@ pub(crate) const HERE: Architecture = Architecture {
     arguments: [-72, -80, -88],
     gate: Some([-96, -56]),
     narrow: (136, 0xffff, 0x23),
+    mode: (136, 3, 3),
     forks: &[56, 57, 58, 435],
     signal_return: 15,
     exits: [60, 231],
@@ -272,6 +277,7 @@ pub(crate) const HERE: Architecture = Architecture {
     arguments: [-64, -80, -72],
     gate: None,
     narrow: (264, 0x10, 0x10),
+    mode: (264, 0xf, 0),
     forks: &[220, 435],
     signal_return: 139,
     exits: [93, 94],

@@ -84,7 +84,10 @@ impl Programs {
     /// Samples page faults, until the result is dropped; `None` if this kernel lets no program do so.
     pub(crate) fn attach_faults(&self) -> Option<Vec<Attachment>> {
         let [began, ended] = self.faults.as_ref()?;
-        let mut attached = events::attach(ended, &events::FAULTS).ok()?;
+        let mut attached = Vec::new();
+        for event in events::FAULTS {
+            attached.extend(events::attach(ended, event).ok()?);
+        }
         attached.push(began.attach(c"page_fault_user").ok()?);
         Some(attached)
     }

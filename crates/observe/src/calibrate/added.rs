@@ -29,6 +29,8 @@ pub(crate) struct Added {
     /// What of a call, and of a page fault, the kernel's samples find in user mode, in ns.
     pub call_return_ns: Option<f64>,
     pub fault_return_ns: Option<f64>,
+    /// What a sample of the mode takes, in ns.
+    pub mode_ns: f64,
     /// What was timed.
     pub method: &'static str,
 }

@@ -97,7 +97,9 @@ fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> 
     // What another program does to one pair does not matter to the median of them.
     (added.entry_ns, added.fault_entry_ns) = (median(entry_ns), median(fault_entry_ns));
     added.in_program_ns = in_program_ns(programs).ok();
-    added.call_return_ns = sampled::of_call(plain, nothing);
+    let of_call = sampled::of_call(plain, nothing);
+    added.call_return_ns = of_call.map(|it| it.return_ns);
+    added.mode_ns = of_call.map_or(0.0, |it| it.sample_ns);
     added.fault_return_ns = sampled::of_fault(&mut memory);
     Ok(added)
 }

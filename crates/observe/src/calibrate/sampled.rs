@@ -4,8 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use perf_event::events::Software;
-use perf_event::{Builder, Sampler};
+use system::perf::{PerfEvent, SampledEvent};
 
 use super::touched::Touched;
 
@@ -15,24 +14,37 @@ const LENGTH: Duration = Duration::from_millis(30);
 const FEW: u64 = 100;
 /// The ring in which samples wait.
 const BUFFER: usize = 64 << 10;
-/// `PERF_RECORD_SAMPLE`, the bits that tell the mode, and user mode (include/uapi/linux/perf_event.h).
+/// `PERF_COUNT_SW_CPU_CLOCK`, `PERF_RECORD_SAMPLE`, the bits that tell the mode, and user mode (include/uapi/linux/perf_event.h).
+const CPU_CLOCK: u64 = 0;
 const SAMPLE: u32 = 9;
 const MODE: u16 = 7;
 const USER: u16 = 2;
 
-/// What user mode is charged of a call, in ns. `call` is one call, `nothing` what surrounds it. `None` if this process may not sample
-/// itself.
-pub(super) fn of_call(call: fn(), nothing: fn()) -> Option<f64> {
-    /// Calls of a batch.
-    const CALLS: u32 = 200;
+/// What samples say of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfCall {
+    /// What user mode is charged of it, in ns.
+    pub return_ns: f64,
+    /// What a sample takes, in ns.
+    pub sample_ns: f64,
+}
+
+/// `call` is one call, `nothing` what surrounds it. `None` if this process may not sample itself.
+pub(super) fn of_call(call: fn(), nothing: fn()) -> Option<OfCall> {
+    /// Calls of a batch, in which some samples fall.
+    const CALLS: u32 = 4000;
     let batch = |work: fn()| {
         let begin = Instant::now();
         (0..CALLS).for_each(|_| work());
-        begin.elapsed().as_nanos() as f64 / f64::from(CALLS)
+        begin.elapsed().as_nanos() as f64
     };
     let quickest = |work: fn()| (0..10).map(|_| batch(work)).fold(f64::INFINITY, f64::min);
-    let share = user_share(|| (0..CALLS).for_each(|_| call()))?;
-    Some((share * quickest(call) - quickest(nothing)).max(0.0))
+    let bare = quickest(call);
+    let mut sampled = f64::INFINITY;
+    let share = user_share(|| sampled = sampled.min(batch(call)))?;
+    let return_ns = (share * bare - quickest(nothing)) / f64::from(CALLS);
+    let samples = sampled / PERIOD as f64;
+    Some(OfCall { return_ns: return_ns.max(0.0), sample_ns: ((sampled - bare) / samples).max(0.0) })
 }
 
 /// What user mode is charged of a page fault, in ns. The instruction that is repeated after it takes next to nothing.
@@ -46,25 +58,30 @@ pub(super) fn of_fault(memory: &mut Touched) -> Option<f64> {
 
 /// The part of the samples that find this thread in user mode while it does this work again and again.
 fn user_share(mut work: impl FnMut()) -> Option<f64> {
-    let mut builder = Builder::new(Software::CPU_CLOCK);
-    let counter = builder.include_kernel().sample_period(PERIOD).build().ok()?;
-    let mut sampler = counter.sampled(BUFFER).ok()?;
-    sampler.enable().ok()?;
+    let clock = PerfEvent {
+        kind: PerfEvent::SOFTWARE,
+        config: CPU_CLOCK,
+        sample_period: PERIOD,
+        flags: PerfEvent::DISABLED,
+        ..PerfEvent::default()
+    };
+    let mut sampler = SampledEvent::new(clock.open(0, -1).ok()?, BUFFER).ok()?;
+    sampler.enable(true).ok()?;
     let begun = Instant::now();
     while begun.elapsed() < LENGTH {
         work();
     }
-    sampler.disable().ok()?;
+    sampler.enable(false).ok()?;
     let [user, all] = modes(&mut sampler);
     (all >= FEW).then(|| user as f64 / all as f64)
 }
 
 /// How many samples found user mode, and how many there are.
-fn modes(sampler: &mut Sampler) -> [u64; 2] {
+fn modes(sampler: &mut SampledEvent) -> [u64; 2] {
     let mut counts = [0; 2];
     while let Some(record) = sampler.next_record() {
-        if record.ty() == SAMPLE {
-            counts[0] += u64::from(record.misc() & MODE == USER);
+        if record.kind == SAMPLE {
+            counts[0] += u64::from(record.flags & MODE == USER);
             counts[1] += 1;
         }
     }
@@ -92,7 +109,8 @@ mod tests {
             return testing::not_tested!("this process may not sample itself; run the tests as root");
         };
         // Returning takes some instructions, of which one loads many registers; a call takes far less than 10 us.
-        assert!(found > 1.0 && found < 10_000.0, "{found} ns");
+        assert!(found.return_ns > 1.0 && found.return_ns < 10_000.0, "{found:?}");
+        assert!(found.sample_ns < 1e6, "{found:?}");
         assert!(user_share(computing).is_some_and(|share| share > 0.8), "a program that computes is in user mode");
     }
 }

@@ -172,3 +172,27 @@ fn without_rights_a_followed_set_user_id_program_runs_without_its_right() {
         }
     }
 }
+
+#[test]
+fn a_short_command_is_split_into_user_and_kernel_time_by_samples_of_its_own() {
+    let Some(data) = counting("ebpf") else { return };
+    let place = files();
+    let kernel_share = |words: &[&str]| {
+        let seen = billed_by(&data, place.path(), &["--source", "ebpf"], words)["seen"].clone();
+        let number = |place: &str| seen.pointer(place).and_then(Value::as_f64);
+        let between = number("/accounting/sample_ns").expect("samples of its own");
+        // Ticks come every millisecond at most, and every ten at least.
+        assert!((0.9e6..5.1e6).contains(&between), "{between} ns");
+        let sampled = seen["usage"]["sampled_ns"].as_array().expect("both modes").clone();
+        let all: f64 = sampled.iter().filter_map(Value::as_f64).sum();
+        let charged = number("/usage/cpu_ns").expect("a charge");
+        assert!((0.5..2.0).contains(&(all / charged)), "{all} of {charged} ns were sampled");
+        let returned = number("/accounting/call_return_ns").expect("measured");
+        assert!(returned > 0.0 && returned < 10_000.0, "{returned} ns");
+        number("/usage/system_ns").expect("kernel time") / charged
+    };
+    let computing = kernel_share(&["sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"]);
+    assert!(computing < 0.3, "a loop that makes no call is in the kernel for {computing}");
+    let reading = kernel_share(&["dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=60000", "status=none"]);
+    assert!(reading > 0.8, "zeros are written by the kernel, which had {reading}");
+}
