@@ -69,10 +69,11 @@ fn installer() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/install.sh")
 }
 
+/// It failed, and one line says why and what to do.
 fn assert_failed(output: &Output, why: &str) {
     let errors = String::from_utf8_lossy(&output.stderr);
-    let last = errors.lines().last().unwrap_or_default();
-    assert!(!output.status.success() && last.starts_with("howslow: ") && last.contains(why), "{why}: {errors}");
+    let is_one_line = errors.lines().count() == 1 && errors.starts_with("howslow: ");
+    assert!(!output.status.success() && is_one_line && errors.contains(why), "{why}: {errors}");
 }
 
 /// The files below a folder.
@@ -190,6 +191,7 @@ fn a_place_that_takes_nothing_is_named_and_keeps_what_it_had() {
         }
         let why = if full == "TMPDIR" { "Set TMPDIR to another folder" } else { "No space left" };
         assert!(errors.contains(why) && errors.contains("Nothing was installed"), "{full}: {errors}");
+        assert_eq!(errors.lines().count(), 1, "{full}: {errors}");
         assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "1 0", "{full}");
         assert!(!release.path("other").exists(), "{full}");
     }
