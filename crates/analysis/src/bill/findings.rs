@@ -62,11 +62,12 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     found.extend(memory::given_back(seen, bill));
     let slow = slow(seen);
     let all = seen.together.total() as f64;
-    let cpu = seen.usage.cpu_ns.filter(|cpu| *cpu > 0.0);
+    // What counting takes is charged too, and is not there without howslow.
+    let cpu = seen.usage.cpu_ns.map(|cpu| cpu - least_counting_ns(seen)).filter(|cpu| *cpu > 0.0);
     let mut found: Vec<Habit> = found
         .into_iter()
         .map(|(text, times, saves_ns)| {
-            // Nothing saves more than was charged.
+            // Nothing saves more than the program took.
             let saves_ns = saves_ns.map(|saves| saves.map(|ns| ns.min(cpu.unwrap_or(f64::INFINITY))));
             let share = saves_ns.zip(cpu).map(|([_, most], cpu)| most / cpu);
             let weight = share.unwrap_or(if all > 0.0 { times / all } else { 0.0 });
@@ -78,6 +79,13 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     found.extend(slow);
     found.sort_by(|one, other| other.felt_ns().total_cmp(&one.felt_ns()));
     found
+}
+
+/// What counting took at least, in ns, by the interval of what it adds to a call.
+fn least_counting_ns(seen: &Observation) -> f64 {
+    let Some(counting) = &seen.counting else { return 0.0 };
+    let share = counting.probe.as_ref().map_or(1.0, |probe| probe.low_ns / probe.per_call_ns);
+    (counting.together_ns * share).max(0.0)
 }
 
 /// Habits that make the program wait.
