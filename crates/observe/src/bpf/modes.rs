@@ -13,7 +13,7 @@ use Operand::Constant;
 
 /// The time of a CPU between two samples in ns, at first and later: no multiples of a tick. A sample takes 3 to 30 us, most where the
 /// timer is that of a virtual machine.
-const PERIODS: [u64; 2] = [997_000, 4_987_000];
+const PERIODS: [u64; 2] = [1_997_000, 4_987_000];
 /// How long the first period is used.
 const FINE: Duration = Duration::from_millis(300);
 
