@@ -9,7 +9,7 @@ use super::sys::{Attachment, Program};
 
 /// Events that the kernel's software counts (`PERF_TYPE_SOFTWARE`).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Event {
+pub(super) struct SoftwareEvent {
     config: u64,
     /// How many of them make the program run once.
     period: u64,
@@ -17,15 +17,15 @@ pub(super) struct Event {
 }
 
 /// `PERF_COUNT_SW_PAGE_FAULTS_MIN` and `PERF_COUNT_SW_PAGE_FAULTS_MAJ` in user mode: a page fault was handled, without and with a device.
-pub(super) const FAULTS: [Event; 2] = [
-    Event { config: 5, period: 1, flags: PerfEvent::EXCLUDE_KERNEL },
-    Event { config: 6, period: 1, flags: PerfEvent::EXCLUDE_KERNEL },
+pub(super) const FAULTS: [SoftwareEvent; 2] = [
+    SoftwareEvent { config: 5, period: 1, flags: PerfEvent::EXCLUDE_KERNEL },
+    SoftwareEvent { config: 6, period: 1, flags: PerfEvent::EXCLUDE_KERNEL },
 ];
 
-impl Event {
+impl SoftwareEvent {
     /// `PERF_COUNT_SW_CPU_CLOCK`: so many ns of a CPU went by in which it was not idle.
-    pub(super) fn clock(ns: u64) -> Event {
-        Event { config: 0, period: ns, flags: PerfEvent::EXCLUDE_IDLE }
+    pub(super) fn clock(ns: u64) -> SoftwareEvent {
+        SoftwareEvent { config: 0, period: ns, flags: PerfEvent::EXCLUDE_IDLE }
     }
 }
 
@@ -33,8 +33,8 @@ impl Event {
 ///
 /// # Errors
 /// If this process may not.
-pub(super) fn attach(program: &Program, event: Event) -> io::Result<Vec<Attachment>> {
-    let Event { config, period, flags } = event;
+pub(super) fn attach(program: &Program, event: SoftwareEvent) -> io::Result<Vec<Attachment>> {
+    let SoftwareEvent { config, period, flags } = event;
     let flags = PerfEvent::DISABLED | flags;
     let event = PerfEvent { kind: PerfEvent::SOFTWARE, config, sample_period: period, flags, ..PerfEvent::default() };
     let mut attached = Vec::new();

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::builder::Builder;
-use super::events::{self, Event};
+use super::events::{self, SoftwareEvent};
 use super::instruction::{Compute, Instruction, Operand, When, Width};
 use super::layout::{self, HERE};
 use super::maps::Maps;
@@ -67,7 +67,8 @@ impl Modes {
 
     fn attach(&mut self, period: usize) {
         self.attached.clear();
-        self.attached = events::attach(&self.programs[period], Event::clock(PERIODS[period])).unwrap_or_default();
+        self.attached =
+            events::attach(&self.programs[period], SoftwareEvent::clock(PERIODS[period])).unwrap_or_default();
     }
 }
 
