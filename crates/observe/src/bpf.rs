@@ -99,9 +99,7 @@ impl Counting {
         let programs = Programs::load(&maps, whom, detail)?;
         let (attached, read) = (Vec::new(), HashMap::new());
         let (reserve, readmits) = (records as u64, whom != Whom::Announced);
-        let (sampler, requests, waits, refused) = (None, false, false, 0);
-        // A command may be short; what is watched for longer has enough of the kernel's ticks.
-        let modes = (whom == Whom::Announced).then(|| Modes::load(&maps)).flatten();
+        let (sampler, modes, requests, waits, refused) = (None, None, false, false, 0);
         let counting =
             Counting { attached, sampler, modes, announce, maps, read, requests, waits, reserve, readmits, refused };
         Ok((counting, programs))
@@ -137,9 +135,8 @@ impl Counting {
         // Without times off the CPU, a sample would take waiting for work.
         self.attached.extend(programs.attach_faults().filter(|_| self.waits).into_iter().flatten());
         self.attached.extend(attach_if(programs.went_on.as_ref().filter(|_| self.waits), c"rseq_update"));
-        if let Some(modes) = &mut self.modes {
-            modes.start();
-        }
+        // A command may be short; what is watched for longer has enough of the kernel's ticks.
+        self.modes = (!self.readmits).then(|| Modes::start(&self.maps)).flatten();
         self.sampler = programs.sampling.take().filter(|_| self.waits).and_then(Sampler::start);
         let attached = Request::TRACEPOINTS.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
         self.requests = attached.is_some();

@@ -44,6 +44,11 @@ impl PerfEvent {
     /// The flag: samples have the time of `clock`.
     pub const USE_CLOCK: u64 = 1 << 25;
 
+    /// `PERF_COUNT_SW_CPU_CLOCK`: a sample whenever so many ns of a CPU went by.
+    pub fn cpu_clock(period_ns: u64) -> PerfEvent {
+        PerfEvent { kind: PerfEvent::SOFTWARE, config: 0, sample_period: period_ns, ..PerfEvent::default() }
+    }
+
     /// Opens the event for this task (0 is the caller, -1 all) on this CPU (-1 is any).
     ///
     /// # Errors
@@ -95,6 +100,11 @@ pub struct Record {
     pub flags: u16,
     /// All behind the header.
     pub bytes: Vec<u8>,
+}
+
+impl Record {
+    /// The kind of a sample, `PERF_RECORD_SAMPLE`.
+    pub const SAMPLE: u32 = 9;
 }
 
 /// An event with the ring of its samples, `struct perf_event_mmap_page` and the pages behind it.

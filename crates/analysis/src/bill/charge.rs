@@ -27,12 +27,12 @@ impl Charged {
     pub fn of(seen: &Observation) -> Option<Charged> {
         let usage = &seen.usage;
         let whole = Charged { ns: usage.cpu_ns?, kernel_alone: false, range_ns: None };
+        let returns = returns_ns(seen);
+        let own = |share: f64| (share * whole.ns + returns).min(whole.ns);
         // Where no sample fell into the kernel, nobody knows what it took.
         let in_kernel = |[user, system]: [f64; 2]| {
             let sampled = user + system;
             let count = sampled / sample_ns(seen);
-            let returns = returns_ns(seen);
-            let own = |share: f64| (share * whole.ns + returns).min(whole.ns);
             let range = wilson(system / sampled, count).map(own);
             let ns = own(system / sampled);
             (system > 0.0 && count >= FEW).then_some(Charged { ns, kernel_alone: true, range_ns: Some(range) })
@@ -42,8 +42,7 @@ impl Charged {
             // The samples of processes that ended tell shares of their time, and not how much it was.
             None => usage.system_ns.filter(|ns| *ns > 0.0 && !is_short_lived(seen)).map(|system| {
                 let sampled = system + usage.user_ns.unwrap_or(0.0);
-                let ns = (system / sampled * whole.ns + returns_ns(seen)).min(whole.ns);
-                Charged { ns, kernel_alone: true, range_ns: None }
+                Charged { ns: own(system / sampled), kernel_alone: true, range_ns: None }
             }),
         };
         Some(charged.unwrap_or(whole))

@@ -2,7 +2,7 @@
 //! They are gone with their descriptors, and nobody else sees them.
 
 use analysis::noise::{Event, Mark};
-use system::perf::{PerfEvent, SampledEvent};
+use system::perf::{PerfEvent, Record, SampledEvent};
 
 use crate::noise::format::Field;
 use crate::noise::names::Names;
@@ -12,10 +12,9 @@ use crate::noise::tracefs::{Tracefs, refused};
 /// Bytes that hold the samples of one tracepoint during one window.
 const BUFFER: usize = 256 << 10;
 /// Of the kernel's interface: the kind of event, `PERF_TYPE_TRACEPOINT`; what a sample has, `PERF_SAMPLE_TIME` and `PERF_SAMPLE_RAW`;
-/// kinds of records.
+/// the kind of record that counts lost ones.
 const TRACEPOINT: u32 = 2;
 const TIME_AND_RAW: u64 = 1 << 2 | 1 << 10;
-const SAMPLE: u32 = 9;
 const LOST: u32 = 2;
 
 /// What the samples of a tracepoint tell.
@@ -125,7 +124,7 @@ impl Tracer {
         for (tells, sampler) in &mut self.points {
             while let Some(record) = sampler.next_record() {
                 match record.kind {
-                    SAMPLE => events.extend(event(tells, &record.bytes, &self.lines, names)),
+                    Record::SAMPLE => events.extend(event(tells, &record.bytes, &self.lines, names)),
                     LOST => self.lost += number(&record.bytes, 8).unwrap_or(0),
                     _ => (),
                 }

@@ -7,36 +7,23 @@ use system::perf::{PerfEvent, Request, request};
 
 use super::sys::{Attachment, Program};
 
-/// Events that the kernel's software counts (`PERF_TYPE_SOFTWARE`).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SoftwareEvent {
-    config: u64,
-    /// How many of them make the program run once.
-    period: u64,
-    flags: u64,
+/// `PERF_COUNT_SW_PAGE_FAULTS_MIN` and `PERF_COUNT_SW_PAGE_FAULTS_MAJ` in user mode: a page fault was handled, without and with a device.
+pub(super) fn faults() -> [PerfEvent; 2] {
+    let event = PerfEvent { kind: PerfEvent::SOFTWARE, sample_period: 1, ..PerfEvent::default() };
+    [5, 6].map(|config| PerfEvent { config, flags: PerfEvent::EXCLUDE_KERNEL, ..event })
 }
 
-/// `PERF_COUNT_SW_PAGE_FAULTS_MIN` and `PERF_COUNT_SW_PAGE_FAULTS_MAJ` in user mode: a page fault was handled, without and with a device.
-pub(super) const FAULTS: [SoftwareEvent; 2] = [
-    SoftwareEvent { config: 5, period: 1, flags: PerfEvent::EXCLUDE_KERNEL },
-    SoftwareEvent { config: 6, period: 1, flags: PerfEvent::EXCLUDE_KERNEL },
-];
-
-impl SoftwareEvent {
-    /// `PERF_COUNT_SW_CPU_CLOCK`: so many ns of a CPU went by in which it was not idle.
-    pub(super) fn clock(ns: u64) -> SoftwareEvent {
-        SoftwareEvent { config: 0, period: ns, flags: PerfEvent::EXCLUDE_IDLE }
-    }
+/// So many ns of a CPU went by in which it was not idle.
+pub(super) fn clock(ns: u64) -> PerfEvent {
+    PerfEvent { flags: PerfEvent::EXCLUDE_IDLE, ..PerfEvent::cpu_clock(ns) }
 }
 
 /// Runs the program at these events on all CPUs, until the result is dropped.
 ///
 /// # Errors
 /// If this process may not.
-pub(super) fn attach(program: &Program, event: SoftwareEvent) -> io::Result<Vec<Attachment>> {
-    let SoftwareEvent { config, period, flags } = event;
-    let flags = PerfEvent::DISABLED | flags;
-    let event = PerfEvent { kind: PerfEvent::SOFTWARE, config, sample_period: period, flags, ..PerfEvent::default() };
+pub(super) fn attach(program: &Program, event: PerfEvent) -> io::Result<Vec<Attachment>> {
+    let event = PerfEvent { flags: event.flags | PerfEvent::DISABLED, ..event };
     let mut attached = Vec::new();
     for cpu in 0..possible_cpus() {
         match attach_one(program, event, cpu as i32) {

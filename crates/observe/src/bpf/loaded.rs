@@ -85,7 +85,7 @@ impl Programs {
     pub(crate) fn attach_faults(&self) -> Option<Vec<Attachment>> {
         let [began, ended] = self.faults.as_ref()?;
         let mut attached = Vec::new();
-        for event in events::FAULTS {
+        for event in events::faults() {
             attached.extend(events::attach(ended, event).ok()?);
         }
         attached.push(began.attach(c"page_fault_user").ok()?);

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::builder::Builder;
-use super::events::{self, SoftwareEvent};
+use super::events;
 use super::instruction::{Compute, Instruction, Operand, When, Width};
 use super::layout::{self, HERE};
 use super::maps::Maps;
@@ -40,21 +40,18 @@ fn sampled(maps: &Maps, period: usize) -> Vec<Instruction> {
 pub(super) struct Modes {
     programs: [Program; 2],
     attached: Vec<Attachment>,
-    /// Until when it is the first.
+    /// Until when it is the first; `None` afterwards.
     fine_until: Option<Instant>,
 }
 
 impl Modes {
-    /// `None` if the kernel does not take them.
-    pub(super) fn load(maps: &Maps) -> Option<Modes> {
+    /// Begins to sample. `None` if the kernel does not take the programs.
+    pub(super) fn start(maps: &Maps) -> Option<Modes> {
         let load = |period| Program::load_for("mode", &sampled(maps, period), Runs::Events).ok();
-        Some(Modes { programs: [load(0)?, load(1)?], attached: Vec::new(), fine_until: None })
-    }
-
-    /// Begins to sample.
-    pub(super) fn start(&mut self) {
-        self.attach(0);
-        self.fine_until = Some(Instant::now() + FINE);
+        let programs = [load(0)?, load(1)?];
+        let mut modes = Modes { programs, attached: Vec::new(), fine_until: Some(Instant::now() + FINE) };
+        modes.attach(0);
+        Some(modes)
     }
 
     /// Goes on to the longer period when it is time.
@@ -67,8 +64,7 @@ impl Modes {
 
     fn attach(&mut self, period: usize) {
         self.attached.clear();
-        self.attached =
-            events::attach(&self.programs[period], SoftwareEvent::clock(PERIODS[period])).unwrap_or_default();
+        self.attached = events::attach(&self.programs[period], events::clock(PERIODS[period])).unwrap_or_default();
     }
 }
 

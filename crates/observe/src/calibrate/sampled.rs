@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use system::perf::{PerfEvent, SampledEvent};
+use system::perf::{PerfEvent, Record, SampledEvent};
 
 use super::touched::Touched;
 
@@ -14,9 +14,7 @@ const LENGTH: Duration = Duration::from_millis(30);
 const FEW: u64 = 100;
 /// The ring in which samples wait.
 const BUFFER: usize = 64 << 10;
-/// `PERF_COUNT_SW_CPU_CLOCK`, `PERF_RECORD_SAMPLE`, the bits that tell the mode, and user mode (include/uapi/linux/perf_event.h).
-const CPU_CLOCK: u64 = 0;
-const SAMPLE: u32 = 9;
+/// The bits of a record's flags that tell the mode, and user mode (include/uapi/linux/perf_event.h).
 const MODE: u16 = 7;
 const USER: u16 = 2;
 
@@ -58,13 +56,7 @@ pub(super) fn of_fault(memory: &mut Touched) -> Option<f64> {
 
 /// The part of the samples that find this thread in user mode while it does this work again and again.
 fn user_share(mut work: impl FnMut()) -> Option<f64> {
-    let clock = PerfEvent {
-        kind: PerfEvent::SOFTWARE,
-        config: CPU_CLOCK,
-        sample_period: PERIOD,
-        flags: PerfEvent::DISABLED,
-        ..PerfEvent::default()
-    };
+    let clock = PerfEvent { flags: PerfEvent::DISABLED, ..PerfEvent::cpu_clock(PERIOD) };
     let mut sampler = SampledEvent::new(clock.open(0, -1).ok()?, BUFFER).ok()?;
     sampler.enable(true).ok()?;
     let begun = Instant::now();
@@ -80,7 +72,7 @@ fn user_share(mut work: impl FnMut()) -> Option<f64> {
 fn modes(sampler: &mut SampledEvent) -> [u64; 2] {
     let mut counts = [0; 2];
     while let Some(record) = sampler.next_record() {
-        if record.kind == SAMPLE {
+        if record.kind == Record::SAMPLE {
             counts[0] += u64::from(record.flags & MODE == USER);
             counts[1] += 1;
         }
