@@ -288,7 +288,9 @@ impl Counting {
     /// Stops counting. What was counted can still be read.
     pub(crate) fn detach(&mut self) {
         self.attached.clear();
-        self.sampler = None;
+        if let Some(sampler) = &mut self.sampler {
+            sampler.stop();
+        }
         self.modes = None;
         // Tasks that ended a moment ago may not have left their CPU yet.
         for (key, slot) in self.maps.slots() {

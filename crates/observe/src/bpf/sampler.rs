@@ -58,6 +58,14 @@ impl Sampler {
         (self.sampled + running).as_secs_f64() / self.begun.elapsed().as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
+    /// Ends the last window. The part of the time is still known.
+    pub(super) fn stop(&mut self) {
+        if self.attached.take().is_some() {
+            self.sampled += self.since.elapsed();
+        }
+        self.length = Duration::MAX;
+    }
+
     /// Goes on to the next window or pause if it is time.
     pub(super) fn schedule(&mut self, maps: &Maps) {
         let elapsed = self.since.elapsed();
@@ -106,6 +114,7 @@ fn scatter() -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::timed;
     use super::*;
 
     #[test]
@@ -121,5 +130,20 @@ mod tests {
         assert_eq!(stands_for(3 * WINDOW), 4);
         // A reader that was stopped for a minute does not make one window count for all.
         assert_eq!(stands_for(Duration::from_secs(60)), MOST as u32);
+    }
+
+    #[test]
+    fn what_was_sampled_is_known_after_the_end() {
+        let parts = Maps::new(4, 1).and_then(|maps| Ok((Program::load("sampling", &timed::sampling(&maps))?, maps)));
+        let (program, maps) = match parts {
+            Ok(parts) => parts,
+            Err(error) => return testing::not_tested!("no program can be loaded: {error}; run as root"),
+        };
+        let mut sampler = Sampler::start(program).expect("the tracepoint is there");
+        std::thread::sleep(WINDOW);
+        sampler.stop();
+        sampler.schedule(&maps);
+        assert!(sampler.attached.is_none() && sampler.due() > Duration::from_secs(3600), "{sampler:?}");
+        assert!(sampler.share() > 0.0 && sampler.share() <= 1.0, "{sampler:?}");
     }
 }
