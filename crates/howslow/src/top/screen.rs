@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use crate::screen::{Key, Keys, State};
 use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::cursor::{Hide, Show};
-use ratatui::crossterm::queue;
-use ratatui::crossterm::style::ResetColor;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen};
+use ratatui::backend::TermionBackend;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Color;
+use ratatui::termion::cursor::{Hide, Show};
+use ratatui::termion::screen::{ToAlternateScreen, ToMainScreen};
+use ratatui::termion::style::Reset;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -57,21 +57,18 @@ impl Tty {
         self.held.store(true, Ordering::Relaxed);
         let _ = self.guardian.as_ref().map(Guardian::changing);
         tcsetattr(&self.descriptor, OptionalActions::Now, &raw)?;
-        let mut bytes = Vec::new();
-        queue!(bytes, EnterAlternateScreen, Hide)?;
-        self.write(&bytes, || signals.ended().is_some())
+        let shown = format!("{ToAlternateScreen}{Hide}");
+        self.write(shown.as_bytes(), || signals.ended().is_some())
     }
 
     fn restore(&self) {
         if !self.held.swap(false, Ordering::Relaxed) {
             return;
         }
-        let mut bytes = Vec::new();
         let until = Instant::now() + LAST;
         // Whatever sequence was cut is ended first.
-        let _ = bytes.write_all(b"\x18");
-        let _ = queue!(bytes, ResetColor, Show, LeaveAlternateScreen);
-        let _ = self.write(&bytes, || Instant::now() > until);
+        let left = format!("\x18{Reset}{Show}{ToMainScreen}");
+        let _ = self.write(left.as_bytes(), || Instant::now() > until);
         let _ = tcsetattr(&self.descriptor, OptionalActions::Now, &self.before);
         let _ = self.guardian.as_ref().map(Guardian::restored);
     }
@@ -120,7 +117,7 @@ impl Write for Frames {
 /// A terminal that shows frames until this is dropped.
 pub(super) struct Screen {
     tty: Arc<Tty>,
-    terminal: Terminal<CrosstermBackend<Frames>>,
+    terminal: Terminal<TermionBackend<Frames>>,
     keys: Keys,
     signals: Signals,
 }
@@ -133,7 +130,7 @@ impl Screen {
     pub(super) fn open(signals: Signals) -> Result<Screen> {
         let tty = Arc::new(Tty::open()?);
         let frames = Frames { tty: Arc::clone(&tty), signals: signals.clone(), bytes: Vec::new() };
-        let terminal = Terminal::new(CrosstermBackend::new(frames))?;
+        let terminal = Terminal::new(TermionBackend::new(frames))?;
         let (before, of_panic) = (take_hook(), Arc::clone(&tty));
         set_hook(Box::new(move |panic| {
             of_panic.restore();
@@ -170,7 +167,14 @@ impl Screen {
     /// # Errors
     /// If the terminal is gone.
     pub(super) fn draw(&mut self, state: &mut State) -> Result<()> {
-        self.terminal.draw(|frame| crate::screen::draw(state, frame)).map(|_| ())
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let drawn = self.terminal.draw(|frame| {
+            crate::screen::draw(state, frame);
+            if plain {
+                frame.buffer_mut().content.iter_mut().for_each(|cell| cell.fg = Color::Reset);
+            }
+        });
+        drawn.map(|_| ())
     }
 
     /// Has the next frame drawn in full.
