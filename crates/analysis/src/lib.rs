@@ -32,6 +32,7 @@ pub mod fleet;
 pub mod form;
 pub mod history;
 pub mod interference;
+mod kind;
 pub mod landing;
 pub mod levels;
 pub mod load;

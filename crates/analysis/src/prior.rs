@@ -4,6 +4,7 @@
 use record::{Basis, Cost};
 use serde::{Deserialize, Serialize};
 
+use crate::kind::KindOfWork;
 use crate::reading::CLOCK;
 use crate::statistics::{quantile, sorted, weighted_quantile};
 
@@ -106,21 +107,17 @@ impl UsualNoise {
         const CALL: f64 = 0.004;
         const TASK: f64 = 0.010;
         const MEMORY: f64 = 0.025;
-        const CHAIN: (f64, f64) = (0.0, 0.05);
-        let (scatter, slow_down) = match operation.split('.').next().unwrap_or_default() {
-            "memory" if !follows_clock => (MEMORY, (0.06, 0.10)),
-            "memory" => (CORE, (0.17, 0.08)),
-            "loop" => (CORE, (0.56, 0.10)),
-            "clock" if matches!(operation, "clock.read" | "clock.read.counter") => (CORE, CHAIN),
-            "instruction" if operation.ends_with(".latency") => (CORE, CHAIN),
-            "instruction" => (CORE, (0.10, 0.10)),
-            "syscall" | "call" | "called" | "poll" | "clock" => (CALL, (0.21, 0.06)),
-            "signal" => (TASK, (0.21, 0.06)),
-            "page" | "pipe" | "unix" | "tcp" | "udp" | "futex" | "eventfd" | "switch" | "process" | "thread" => {
-                (TASK, (0.27, 0.08))
-            }
-            "file" => (TASK, Prior::DEFAULT.usual.slow_down),
-            _ => (Prior::DEFAULT.scatter, Prior::DEFAULT.usual.slow_down),
+        let (scatter, slow_down) = match KindOfWork::of(operation) {
+            KindOfWork::Memory if !follows_clock => (MEMORY, (0.06, 0.10)),
+            KindOfWork::Memory => (CORE, (0.17, 0.08)),
+            KindOfWork::Loop => (CORE, (0.56, 0.10)),
+            KindOfWork::Chain => (CORE, (0.0, 0.05)),
+            KindOfWork::Instruction => (CORE, (0.10, 0.10)),
+            KindOfWork::Call => (CALL, (0.21, 0.06)),
+            KindOfWork::Signal => (TASK, (0.21, 0.06)),
+            KindOfWork::Pages | KindOfWork::Tasks => (TASK, (0.27, 0.08)),
+            KindOfWork::File => (TASK, Prior::DEFAULT.usual.slow_down),
+            KindOfWork::Other => (Prior::DEFAULT.scatter, Prior::DEFAULT.usual.slow_down),
         };
         UsualNoise { scatter: if follows_clock { scatter } else { scatter.max(MEMORY) }, slow_down }
     }

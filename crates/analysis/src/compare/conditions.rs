@@ -4,6 +4,8 @@
 use jiff::Timestamp;
 use record::{Cost, Doubt, Estimate, Run};
 
+use crate::kind::KindOfWork;
+
 /// After this many seconds a drift goes no further.
 const LONGEST: f64 = 1800.0;
 /// What work beyond the core's private caches drifts by until then, 95 times in 100: over half an hour, twelve such costs moved by 1
@@ -49,10 +51,10 @@ impl Conditions {
         if base.headline != Estimate::Quiet || base.cpus > 1 {
             return 0.0;
         }
-        let (drift, load) = match base.operation.split('.').next() {
+        let (drift, load) = match KindOfWork::of(&base.operation) {
             _ if !base.follows_clock => (MEMORY, 0.10),
-            Some("page" | "process") => (PAGES, 0.05),
-            Some("switch" | "thread" | "file" | "pipe" | "unix" | "tcp" | "udp" | "futex" | "eventfd") => (0.0, 0.05),
+            KindOfWork::Pages => (PAGES, 0.05),
+            KindOfWork::Tasks | KindOfWork::File => (0.0, 0.05),
             _ => (0.0, 0.01),
         };
         let clock = own_clock(base).max(own_clock(other)) * OWN_CLOCK;

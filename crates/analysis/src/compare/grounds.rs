@@ -3,6 +3,7 @@
 
 use record::{Cost, Estimate, Round, Run};
 
+use super::conditions::Conditions;
 use super::figure::is_published;
 use crate::estimate::RoundsFigures;
 use crate::reading::{Clocking, Reading, quiet_samples};
@@ -34,10 +35,13 @@ pub(super) enum Grounds {
 impl Grounds {
     /// Those of two costs of these runs, of which the second is so many times the first, if that is known. Published costs have no
     /// rounds.
-    pub(super) fn of(one: (&Run, &Cost), two: (&Run, &Cost), times: Option<f64>) -> Grounds {
+    pub(super) fn of(one: (&Run, &Cost), two: (&Run, &Cost), times: Option<f64>, conditions: Conditions) -> Grounds {
         let measured = || [one, two].into_iter().map(|(_, cost)| cost).filter(|cost| !is_published(cost));
         if measured().any(|cost| cost.rounds.iter().filter(|round| !round.ns.is_empty()).count() < LEAST_ROUNDS) {
             return Grounds::SingleRound;
+        }
+        if !conditions.allow(one.1) {
+            return Grounds::OtherLoad;
         }
         let fewest = measured().map(rounds_behind).min().unwrap_or(LAYOUTS_KNOWN);
         if fewest < LEAST_ROUNDS {

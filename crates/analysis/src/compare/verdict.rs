@@ -85,7 +85,7 @@ impl CostPair {
         let (base, other) = (alone(base, one.1), alone(other, two.1));
         let mut told = times(&base, &other);
         let ratio = if let RatioToBase::Times(it) = &told { Some(it.value) } else { None };
-        let grounds = if conditions.allow(one.1) { Grounds::of(one, two, ratio) } else { Grounds::OtherLoad };
+        let grounds = Grounds::of(one, two, ratio, conditions);
         if grounds == Grounds::SingleRound && !matches!(told, RatioToBase::Unknown(_)) {
             told = RatioToBase::Unknown("it rests on a single round, which shows no scatter".into());
         }
