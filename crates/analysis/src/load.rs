@@ -22,7 +22,7 @@ pub use demands::{Crowding, Demands, FaultsAt, Paged, Usual, mean_of};
 pub use figures::{Busy, Counted, Idle, PaperRow, idle, row};
 pub use for_model::model_file;
 pub use forecast::{Forecast, Forecasts, Missed, alone, by_half, error, flushed, forecast, missed, steady_missed};
-pub use judged::{Judged, Predicted, judged};
+pub use judged::{Judged, judged};
 pub use knee::{Cliff, CliffPoint, Knee, cliffs};
 pub use measured::{CpuTime, Depth, Experiment, FaultCost, Finished, Measured, Outcome, Paging, Pressure, Sums};
 pub use response::{Response, SHARES, per_interaction, response};

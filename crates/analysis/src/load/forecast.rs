@@ -2,7 +2,7 @@
 
 use super::configuration::{Configuration, PageDevice as Paging, Relief};
 use super::demands::{Demands, Usual};
-use super::judged::{Judged, Predicted, judged, over};
+use super::judged::{Judged, judged, over};
 use super::measured::Measured;
 use super::played;
 use super::system::system;
@@ -15,7 +15,7 @@ pub struct Forecast {
     /// What it is of.
     pub configuration: Configuration,
     /// The figures; an error says why there are none. Of users whose times to think are known, those of just these times.
-    pub predicted: Result<Predicted, String>,
+    pub predicted: Result<PredictionInterval<Judged>, String>,
     /// The same of the steady state, which knows the mean time to think alone.
     pub steady: Option<Judged>,
 }
@@ -116,7 +116,7 @@ pub fn forecast(demands: &Demands, configuration: &Configuration, script: Option
 }
 
 /// The steady state of a configuration.
-fn steady(demands: &Demands, configuration: &Configuration) -> Result<Predicted, String> {
+fn steady(demands: &Demands, configuration: &Configuration) -> Result<PredictionInterval<Judged>, String> {
     let found: Result<PredictionInterval, ModelError> = predict_interval(&system(demands, configuration));
     found.map_err(|error| error.to_string()).map(|it| {
         let judged = |of: &crate::model::SteadyState| Judged {
@@ -133,7 +133,7 @@ fn steady(demands: &Demands, configuration: &Configuration) -> Result<Predicted,
             ..judged(ends)
         };
         let user = demands.user_s.interval();
-        Predicted { value, low: of_ends(&it.low, user.low), high: of_ends(&it.high, user.high) }
+        PredictionInterval { value, low: of_ends(&it.low, user.low), high: of_ends(&it.high, user.high) }
     })
 }
 

@@ -24,17 +24,6 @@ pub struct Judged {
     pub idle: [f64; 3],
 }
 
-/// Predicted figures.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Predicted {
-    /// The figures.
-    pub value: Judged,
-    /// Lower ends of their intervals.
-    pub low: Judged,
-    /// Upper ends of their intervals.
-    pub high: Judged,
-}
-
 /// These figures, measured.
 pub fn judged(it: &Measured, usual: &Usual) -> Option<Judged> {
     let row = row(it);

@@ -5,10 +5,10 @@
 
 use super::configuration::Configuration;
 use super::demands::Demands;
-use super::judged::{Judged, Predicted, judged, over};
+use super::judged::{Judged, judged, over};
 use super::measured::{Depth, Finished, Measured, Outcome};
 use super::system::system;
-use crate::model::{Log, Script, System, draws, play};
+use crate::model::{Log, PredictionInterval, Script, System, draws, play};
 use crate::statistics::{quantile, sorted};
 
 /// How often it is played: the figures are means over these.
@@ -17,7 +17,11 @@ const PLAYS: u64 = 12;
 const DRAWS: usize = 40;
 
 /// The prediction; `None` if the model does not know the script's interactions, or one of them does not end in that time.
-pub(super) fn predicted(demands: &Demands, configuration: &Configuration, script: &Script) -> Option<Predicted> {
+pub(super) fn predicted(
+    demands: &Demands,
+    configuration: &Configuration,
+    script: &Script,
+) -> Option<PredictionInterval<Judged>> {
     let system = system(demands, configuration);
     let known = |kind: usize| kind < system.kinds.len();
     if !script.users.iter().flatten().all(|request| known(request.kind)) {
@@ -36,7 +40,11 @@ pub(super) fn predicted(demands: &Demands, configuration: &Configuration, script
     }
     let drawn: Vec<Judged> = drawn.iter().zip(PLAYS + 1..).filter_map(|(system, seed)| once(system, seed)).collect();
     let end = |share: f64| over(&drawn, |all| quantile(&sorted(all), share).unwrap_or(f64::NAN));
-    Some(Predicted { value, low: least(&value, &end(0.025), f64::min), high: least(&value, &end(0.975), f64::max) })
+    Some(PredictionInterval {
+        value,
+        low: least(&value, &end(0.025), f64::min),
+        high: least(&value, &end(0.975), f64::max),
+    })
 }
 
 /// Of each figure the one of two.

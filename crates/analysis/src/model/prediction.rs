@@ -99,13 +99,13 @@ pub struct Bounds {
 
 /// A prediction with the interval of each of its figures: from the intervals of the parameters, or from a simulation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PredictionInterval {
+pub struct PredictionInterval<Figures = SteadyState> {
     /// The estimate.
-    pub value: SteadyState,
+    pub value: Figures,
     /// The lower end of each figure's 95 % interval.
-    pub low: SteadyState,
+    pub low: Figures,
     /// The upper end of each figure's 95 % interval.
-    pub high: SteadyState,
+    pub high: Figures,
 }
 
 impl PredictionInterval {

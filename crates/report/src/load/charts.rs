@@ -1,8 +1,7 @@
 //! Curves of an experiment: response and throughput by users, idle by users, and the memory cliff.
 
-use analysis::load::{
-    CliffPoint, Configuration, Experiment, Forecast, Forecasts, Judged, PaperRow, Predicted, cliffs, row,
-};
+use analysis::load::{CliffPoint, Configuration, Experiment, Forecast, Forecasts, Judged, PaperRow, cliffs, row};
+use analysis::model::PredictionInterval;
 
 use super::cliff::name;
 use crate::chart::{Axis, Chart, Series, Unit};
@@ -92,7 +91,7 @@ fn lines(forecasts: &[Forecast], by: By, of: fn(&Judged) -> f64) -> Vec<Series> 
     let series = kinds.into_iter().map(|kind| {
         let known =
             forecasts.iter().filter(|it| by.common(&it.configuration) == kind && it.configuration.repetition == 1);
-        let mut points: Vec<(f64, &Predicted)> =
+        let mut points: Vec<(f64, &PredictionInterval<Judged>)> =
             known.filter_map(|it| Some((by.at(&it.configuration)?, it.predicted.as_ref().ok()?))).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let intervals = points.iter().map(|(_, it)| (of(&it.low), of(&it.high))).collect();
@@ -207,7 +206,7 @@ mod tests {
             idle: [factor / 10.0; 3],
             ..Judged::default()
         };
-        let predicted = Ok(Predicted { value: of(1.0), low: of(0.9), high: of(1.2) });
+        let predicted = Ok(PredictionInterval { value: of(1.0), low: of(0.9), high: of(1.2) });
         Forecast { configuration: configuration(users, memory), predicted, steady: None }
     }
 
