@@ -32,7 +32,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use bill::{BillArgs, BillFormat, BillGrowth, CountingSource, StackWeight};
-pub(crate) use compare::{CompareArgs, CompareUnit, FailOnVerdict};
+pub(crate) use compare::CompareArgs;
 pub(crate) use crossover::CrossoverArgs;
 pub(crate) use exchange::{ExportArgs, ImportArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, TuneArgs};

@@ -3,11 +3,11 @@
 mod gate;
 
 use analysis::compare::{CompareOptions, Comparison, Gated, Versions, differences};
-use record::{CountedIn, Run};
+use record::Run;
 use report::document::{CompareDocument, ComparedGate};
 use report::{ComparisonView, Shown};
 
-use crate::cli::{CompareArgs, CompareUnit};
+use crate::cli::CompareArgs;
 use crate::factors::{FactorSplit, split_from_first};
 use crate::output::{self, Misuse, Outcome, say};
 use crate::pattern::{Pattern, nearest_of};
@@ -115,10 +115,7 @@ fn view<'n>(args: &CompareArgs, names: &'n [String]) -> ComparisonView<'n> {
 
 fn how(args: &CompareArgs) -> CompareOptions {
     CompareOptions {
-        unit: args.unit.map(|unit| match unit {
-            CompareUnit::Ns => CountedIn::Nanoseconds,
-            CompareUnit::Cycles => CountedIn::Cycles,
-        }),
+        unit: args.unit,
         threshold: args.threshold,
         margin: args.margin,
         versions: if args.ignore_versions { Versions::Ignored } else { Versions::Kept },

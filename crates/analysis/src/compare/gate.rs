@@ -7,10 +7,11 @@ use super::verdict::{Against, RatioToBase, Verdict};
 
 /// The verdicts that fail a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum FailOn {
-    /// Slower.
+    /// Slower than in the base
     Slower,
-    /// Slower or faster.
+    /// Slower or faster
     Changed,
 }
 
@@ -23,7 +24,8 @@ impl FailOn {
         }
     }
 
-    fn fails(self, verdict: Verdict) -> bool {
+    /// True if a cost of this verdict fails.
+    pub fn fails(self, verdict: Verdict) -> bool {
         match self {
             FailOn::Slower => verdict == Verdict::Slower,
             FailOn::Changed => verdict.is_change(),

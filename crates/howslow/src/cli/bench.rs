@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use analysis::compare::FailOn;
 use clap::Args;
 
-use super::compare::FailOnVerdict;
 use super::value::share;
 
 /// Bench programs instead of routines and commands.
@@ -35,7 +35,7 @@ pub(crate) struct BenchArgs {
     pub null: bool,
     /// A gate: exit status 4 if a benchmark is slower, or with `changed` if one has changed in either direction
     #[arg(long, value_name = "slower|changed", value_enum, hide_possible_values = true, requires = "bench")]
-    pub fail_on: Option<FailOnVerdict>,
+    pub fail_on: Option<FailOn>,
     /// With --fail-on: a change fails only if it is larger than this
     #[arg(long, value_name = "PERCENT", requires = "fail_on", value_parser = share, allow_hyphen_values = true)]
     pub at_least: Option<f64>,

@@ -1,6 +1,9 @@
 //! The arguments of `howslow compare`.
 
-use clap::{Args, ValueEnum};
+use analysis::compare::FailOn;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use record::CountedIn;
 use report::Sort;
 
 use super::value::share;
@@ -57,8 +60,8 @@ pub(crate) struct CompareArgs {
     pub margin: f64,
     /// Compare all costs in times or in clock cycles [default: cycles if a cost scales with the clock and the processors are of one
     /// kind]
-    #[arg(long = "in", value_name = "UNIT", value_enum)]
-    pub unit: Option<CompareUnit>,
+    #[arg(long = "in", value_name = "UNIT", value_parser = unit())]
+    pub unit: Option<CountedIn>,
     /// Compare operations of different versions too
     #[arg(long)]
     pub ignore_versions: bool,
@@ -71,7 +74,7 @@ pub(crate) struct CompareArgs {
     pub measured: Vec<String>,
     /// A gate: exit status 4 if a cost is slower than in the base, or if one has changed in either direction
     #[arg(long, value_name = "VERDICT", value_enum)]
-    pub fail_on: Option<FailOnVerdict>,
+    pub fail_on: Option<FailOn>,
     /// With --fail-on: a change fails only if it is larger than this
     #[arg(long, value_name = "PERCENT", requires = "fail_on", value_parser = share, allow_hyphen_values = true)]
     pub at_least: Option<f64>,
@@ -86,20 +89,8 @@ pub(crate) struct CompareArgs {
     pub csv: bool,
 }
 
-/// The verdicts that fail a gate.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum FailOnVerdict {
-    /// Slower than in the base
-    Slower,
-    /// Slower or faster
-    Changed,
-}
-
 /// The unit in which costs are compared.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum CompareUnit {
-    /// Time
-    Ns,
-    /// Core cycles
-    Cycles,
+fn unit() -> impl TypedValueParser<Value = CountedIn> {
+    let words = [PossibleValue::new("ns").help("Time"), PossibleValue::new("cycles").help("Core cycles")];
+    PossibleValuesParser::new(words).map(|word| if word == "ns" { CountedIn::Nanoseconds } else { CountedIn::Cycles })
 }

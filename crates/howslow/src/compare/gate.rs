@@ -1,9 +1,9 @@
 //! `--fail-on`: which costs fail the comparison, and the exit status.
 
-use analysis::compare::{Comparison, FailOn, Gate, Gated, Unjudged};
+use analysis::compare::{Comparison, Gate, Gated, Unjudged};
 use record::Run;
 
-use crate::cli::{CompareArgs, FailOnVerdict};
+use crate::cli::CompareArgs;
 use crate::output::Outcome;
 use crate::pattern::Pattern;
 
@@ -31,11 +31,7 @@ pub(super) fn gated<'c>(
     skipped: Vec<Unjudged>,
     args: &CompareArgs,
 ) -> Option<Gated<'c>> {
-    let fail_on = match args.fail_on? {
-        FailOnVerdict::Slower => FailOn::Slower,
-        FailOnVerdict::Changed => FailOn::Changed,
-    };
-    let gate = Gate { fail_on, at_least: args.at_least.unwrap_or(0.0) };
+    let gate = Gate { fail_on: args.fail_on?, at_least: args.at_least.unwrap_or(0.0) };
     let mut gated = analysis::compare::gate(comparison, gate);
     // Whole runs may hold costs that the other cannot have. Only those asked for must have a verdict.
     if args.only.is_empty() {

@@ -1,13 +1,12 @@
 //! What was taken of two builds, judged: rows of the page, the gate, the files of `--markdown` and `--badge`.
 
-use analysis::compare::Verdict;
 use analysis::lockstep::{Judging, compare_mirrored};
 use instruments::bench::{AllocatedEach, RacedBenchmark};
 use record::printable;
 use report::document::BenchDocument;
 use report::{BenchRow, BenchShown, NullRuns};
 
-use crate::cli::{BenchArgs, FailOnVerdict, TimeArgs};
+use crate::cli::{BenchArgs, TimeArgs};
 use crate::output::{self, Outcome};
 
 /// Fewer undisturbed blocks than this are worth a note.
@@ -75,12 +74,7 @@ pub(super) fn print(shown: &BenchShown, args: &TimeArgs) -> anyhow::Result<()> {
 pub(super) fn outcome(shown: &BenchShown, args: &BenchArgs) -> Outcome {
     let fails = |row: &&BenchRow| {
         let large = row.ratio().is_some_and(|ratio| (ratio.value - 1.0).abs() > args.at_least.unwrap_or(0.0));
-        large
-            && match args.fail_on {
-                Some(FailOnVerdict::Slower) => row.verdict() == Verdict::Slower,
-                Some(FailOnVerdict::Changed) => row.verdict().is_change(),
-                None => false,
-            }
+        large && args.fail_on.is_some_and(|fail_on| fail_on.fails(row.verdict()))
     };
     let failed: Vec<String> = shown.rows.iter().filter(fails).map(|row| printable(&row.name)).collect();
     if !failed.is_empty() {
