@@ -106,8 +106,9 @@ pub(crate) fn told(error: &anyhow::Error) -> String {
             told += &format!(": {cause}");
         }
     }
+    // What the kernel refused; a file that is too large to be read is not one that may not be written.
     let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
-    match io.map(std::io::Error::kind) {
+    match io.filter(|error| error.raw_os_error().is_some()).map(std::io::Error::kind) {
         Some(ErrorKind::FileTooLarge) => {
             told + "; files may not be longer here: raise the limit (ulimit -f), or write elsewhere"
         }

@@ -1,4 +1,4 @@
-//! `howslow file advise` and `howslow file tune`: their output, their effect on the file, and the arguments they refuse.
+//! `howslow file advise` and `howslow file tune`: their output and their effect on the file. What they refuse is in tests/cases.
 
 use std::fs;
 use std::process::Stdio;
@@ -114,32 +114,6 @@ fn the_study_of_readers_tunes_a_file_of_the_user_s_or_of_its_own() {
     other.args(["study", "rsx", "--prefetch"]).assert().code(2).stderr(contains("only mpe"));
     study().arg(folder.path()).assert().code(2).stderr(contains("a directory"));
     study().args(["--run", "@1"]).assert().code(2);
-}
-
-#[test]
-fn what_cannot_be_advised_on_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = |name: &str| folder.path().join(name);
-    let made = std::process::Command::new("mkfifo").arg(place("fifo")).status().expect("mkfifo");
-    assert!(made.success());
-    fs::write(place("empty"), "").expect("a file");
-    fs::write(place("small"), "a few words").expect("a file");
-    for verb in ["advise", "tune"] {
-        for (path, says) in [
-            (place("miss\u{7}ing"), "cannot open"),
-            (folder.path().to_path_buf(), "a directory"),
-            (place("fifo"), "a FIFO"),
-            (place("empty"), "is empty"),
-            (place("small"), "too few to tell"),
-        ] {
-            let refused = file(verb, &path).assert().code(2).stdout("");
-            let text = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-            assert!(text.contains(says) && text.lines().count() == 1 && !text.contains('\u{7}'), "{text}");
-        }
-        file(verb, &place("small")).args(["--rate", "fast"]).assert().code(2);
-        file(verb, &place("small")).args(["--budget", "-1s"]).assert().code(2);
-    }
-    file("advise", &place("small")).args(["--record", "7"]).assert().code(2);
 }
 
 #[test]

@@ -3,7 +3,6 @@
 mod limits;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -180,33 +179,6 @@ fn script(folder: &Path, name: &str, body: &str) -> PathBuf {
         .status();
     assert!(status.expect("sh").success());
     path
-}
-
-#[test]
-fn what_is_no_bench_program_is_refused_in_one_line() {
-    let data = folder();
-    let greets = |line: &str| {
-        format!("#!/bin/sh\neval \"exec 8>&${{HOWSLOW_BENCH#*,}}\"\necho '{line}' >&8\nread x <&${{HOWSLOW_BENCH%,*}}")
-    };
-    let newer = script(data.path(), "newer", &greets("howslow-bench 2 zig 9"));
-    let other = script(data.path(), "other", &greets("hello"));
-    let gone = script(data.path(), "gone", "#!/bin/sh\necho no >&2\nexit 3");
-    let plain = data.path().join("plain");
-    fs::write(&plain, "text").expect("written");
-    fs::set_permissions(&plain, fs::Permissions::from_mode(0o644)).expect("our file");
-    for (words, says) in [
-        (vec![text(&newer)], "speaks version 2 of the protocol and this howslow version 1; update howslow\n"),
-        (vec![text(&other)], "answered 'hello' while it started"),
-        (vec![text(&gone)], "ended with exit status 3 while it started: no\n"),
-        (vec![text(&plain)], "cannot be started: Permission denied"),
-        (vec!["/bin/true", "/bin/true"], "/bin/true is no bench program that howslow knows"),
-        (vec!["/nowhere"], "--bench /nowhere: there is no such program"),
-        (vec![text(&newer), "--null"], "--null is for a comparison; add --against, or a second program"),
-        (vec![text(&newer), text(&newer), "--against", "x"], "--bench takes only the new one"),
-        (vec![text(&newer), "--against", "no-such-revision"], "is not where cargo puts a bench program"),
-    ] {
-        time(&data, &words).code(2).stdout("").stderr(contains(says));
-    }
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! `howslow crossover`, and points of the user's own: from the command line to the page, the document and the chart.
 
-use predicates::str::contains;
-
 use crate::support::{folder, howslow};
 
 /// Few rounds, little time.
@@ -33,20 +31,4 @@ fn a_crossover_is_a_page_a_document_and_a_chart() {
     let costs = run["costs"].as_array().expect("costs");
     let kept = costs.iter().filter(|cost| cost["operation"] == "pipe.self").count();
     assert_eq!(kept, different, "{numbers:?}");
-}
-
-#[test]
-fn a_number_of_ones_own_is_measured_and_one_outside_its_bounds_is_refused() {
-    let data = folder();
-    let asked = ["run", "pipe.self@size=100", "poll.poll@descriptors=300", "--json"];
-    let result = howslow(&data).args(asked).args(QUICK).assert().success();
-    let run: serde_json::Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
-    let costs = run["costs"].as_array().expect("costs");
-    let at = |operation: &str| costs.iter().find(|cost| cost["operation"] == operation).map(|cost| cost["at"].clone());
-    assert_eq!(at("pipe.self"), Some(serde_json::json!({"size": 100})));
-    assert_eq!(at("poll.poll"), Some(serde_json::json!({"descriptors": 300})));
-    let outside = howslow(&data).args(["run", "pipe.self@size=2MiB"]).assert().code(2);
-    outside.stderr(contains("pipe.self: size=2097152 is not possible: it goes from 1 B to 1 MiB"));
-    let list = howslow(&data).args(["list", "pipe.self"]).assert().success();
-    list.stdout(contains("or any size from 1 B to 1 MiB"));
 }

@@ -123,38 +123,6 @@ fn no_row_file_or_name_controls_the_terminal_on_any_verb() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Pipes without a writer, endless devices and sparse files in the place of every kind of input.
-#[test]
-fn what_is_no_file_is_refused_and_never_waited_for() {
-    let data = folder();
-    let at = |name: &str| data.path().join(name);
-    for ending in ["json", "toml"] {
-        let made = Command::new("mkfifo").arg(at(&format!("pipe.{ending}"))).status().expect("mkfifo runs");
-        assert!(made.success());
-        std::os::unix::fs::symlink("/dev/zero", at(&format!("zero.{ending}"))).expect("a link");
-        std::fs::File::create(at(&format!("huge.{ending}"))).and_then(|file| file.set_len(1 << 40)).expect("sparse");
-    }
-    for (name, why) in [("pipe", "not a file"), ("zero", "not a file"), ("huge", "larger than")] {
-        let (json, toml) = (format!("{name}.json"), format!("{name}.toml"));
-        for words in [
-            &["show", &json][..],
-            &["show", &toml],
-            &["compare", &json, "pdp-11-24"],
-            &["bill", &json, &json],
-            &["model", &toml],
-            &["predict", &toml, "--on", "pdp-11-24"],
-            &["load", &toml, "--dry-run"],
-            &["import", &json],
-            &["fleet", "run", "--ssh", "h", "--binary", &json],
-        ] {
-            let result = howslow(&data).current_dir(data.path()).args(words).assert().failure();
-            let told = String::from_utf8_lossy(&result.get_output().stderr).into_owned();
-            // Of a program only the head is read.
-            assert!(told.contains(why) || told.contains("is no program"), "{words:?}: {told}");
-        }
-    }
-}
-
 #[test]
 fn a_data_folder_with_pipes_and_devices_is_used_all_the_same() {
     let data = folder();
@@ -175,15 +143,4 @@ fn a_data_folder_with_pipes_and_devices_is_used_all_the_same() {
     }
     let other = std::fs::symlink_metadata(data.path().join("another's")).expect("the pipe");
     assert!(!other.is_file(), "what a link led to was replaced");
-}
-
-#[test]
-fn help_that_cannot_be_written_is_a_failure() {
-    for words in [&["--help"][..], &["run", "--help"], &["--version"]] {
-        let full = std::fs::File::options().write(true).open("/dev/full").expect("the device");
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin("howslow"));
-        let output = command.args(words).stdout(full).output().expect("it runs");
-        assert_eq!(output.status.code(), Some(1), "{words:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("No space left"), "{output:?}");
-    }
 }

@@ -240,40 +240,6 @@ fn commands_that_fail_hang_or_are_missing_are_results() {
 }
 
 #[test]
-fn nonsense_is_refused_before_anything_runs() {
-    let data = folder();
-    let good = plan(&data, SMALL);
-    let words: [(&[&str], &str); 8] = [
-        (&["--users", "0"], "at least 1"),
-        (&["--memory", "12"], "no limit of memory"),
-        (&["--device", "tape"], "swap or zram"),
-        (&["--relief", "hope"], "pre-paging"),
-        (&["--cpus", "4096"], "CPUs"),
-        (&["--repetitions", "1000", "--time", "10min"], "--yes"),
-        (&["--svg", "/no/such/folder"], "not a folder"),
-        (&["--time", "5"], "a time"),
-    ];
-    for (words, told) in words {
-        howslow(&data).arg("load").arg(&good).args(words).assert().code(2).stdout("").stderr(contains(told));
-    }
-    let open = plan(&data, &format!("arrivals = '5/s'\n{SMALL}"));
-    howslow(&data).arg("load").arg(&open).arg("--predict").assert().code(2).stderr(contains("arrive by themselves"));
-    let bad = plan(&data, &SMALL.replace("think", "thnk"));
-    howslow(&data).arg("load").arg(&bad).assert().code(2).stderr(contains("line 8, key thnk: unknown field"));
-    howslow(&data).args(["load", "cobol"]).assert().code(2).stderr(contains("fortran"));
-    let refused = ["load", "--size-for", "response p95 < 5", "--", "true"];
-    howslow(&data).args(refused).assert().code(2).stderr(contains("p95 < 200ms"));
-}
-
-#[test]
-fn a_dry_run_says_what_would_be_done_and_does_nothing() {
-    let data = folder();
-    let result = howslow(&data).args(["load", "fortran", "--dry-run"]).assert().success();
-    result.stdout(contains("swap file of 1 GiB").and(contains("interactions: edit, compile, run, print")));
-    assert_eq!(std::fs::read_dir(data.path()).expect("a folder").count(), 0);
-}
-
-#[test]
 fn an_interrupted_experiment_prints_what_it_has() {
     testing::interruptible();
     let data = folder();

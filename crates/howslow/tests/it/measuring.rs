@@ -12,31 +12,28 @@ use crate::support::{QUICK, folder, howslow};
 fn the_document_says_what_was_asked_for_and_where() {
     let data = folder();
     let path = data.path().join("out.json");
-    let arguments = ["run", "loop", "--count", "1000", "--seed", "7", "--json", "-o"];
-    let result = howslow(&data).args(arguments).arg(&path).args(QUICK).assert().success();
+    let machine = system::machine::describe();
+    let cpu = *machine.cpu.usable.last().expect("a CPU");
+    let patterns = ["loop", "pipe.self@size=100", "poll.poll@descriptors=300"];
+    let options = ["--count", "1000", "--seed", "7", "--json", "--cpu", &cpu.to_string(), "-o"];
+    let result = howslow(&data).arg("run").args(patterns).args(options).arg(&path).args(QUICK).assert().success();
     let printed = record::run_from_bytes(&result.get_output().stdout).expect("a run");
     assert_eq!(printed, record::read_run(&path).expect("the same run"));
     assert_eq!(printed.settings.count, Some(1000));
     assert_eq!(printed.settings.seed, 7);
     assert_eq!(printed.settings.rounds, 1);
-    assert_eq!(printed.settings.patterns, ["loop"]);
+    assert_eq!(printed.settings.patterns, patterns);
     assert_eq!(printed.machine.architecture, std::env::consts::ARCH);
     let cost = &printed.costs[0];
     assert_eq!((cost.operation.as_str(), cost.heading()), ("loop.empty", "loop"));
     assert!(cost.quoted().0 > 0.0);
     assert!(cost.rounds.iter().all(|round| round.lost.is_some() || round.times == 1000));
+    // Numbers of one's own, and a CPU.
+    let number = |id: &str, axis: &str| printed.costs.iter().find(|cost| cost.operation == id)?.at.number(axis);
+    assert_eq!((number("pipe.self", "size"), number("poll.poll", "descriptors")), (Some(100), Some(300)));
+    let mut rounds = printed.costs.iter().flat_map(|cost| &cost.rounds);
+    assert!(rounds.all(|round| round.cpu == cpu));
     assert!(printed.started <= printed.finished);
-}
-
-#[test]
-fn a_run_on_a_named_cpu_stays_there() {
-    let data = folder();
-    let machine = system::machine::describe();
-    let cpu = *machine.cpu.usable.last().expect("a CPU");
-    let arguments = ["run", "loop.empty", "--json", "--cpu", &cpu.to_string()];
-    let result = howslow(&data).args(arguments).args(QUICK).assert().success();
-    let run = record::run_from_bytes(&result.get_output().stdout).expect("a run");
-    assert!(run.costs[0].rounds.iter().all(|round| round.cpu == cpu));
 }
 
 #[test]
@@ -90,7 +87,4 @@ fn ratios_are_of_common_rounds() {
         contains("'instruction.multiply.latency@width=64' is slower than ")
             .and(contains("'instruction.add.latency@width=64'")),
     );
-    let many = howslow(&data).args(["run", "syscall", "--ratio"]).assert().code(2);
-    many.stderr(contains("--ratio measures 2 to 8 costs in turn, and the patterns name "));
-    howslow(&data).args(["run", "--full", "--ratio"]).assert().code(2);
 }

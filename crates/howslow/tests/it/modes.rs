@@ -1,7 +1,6 @@
 //! The programs of `mode` under an emulator: howslow starts itself under qemu-user, or reports what is missing.
 
 use assert_cmd::Command;
-use predicates::str::{contains, is_empty};
 use record::Run;
 use tempfile::TempDir;
 
@@ -83,17 +82,4 @@ fn an_emulator_that_cannot_run_howslow_is_a_skip_too() {
         assert!(skip.reason.ends_with("cannot run this howslow"), "{skip:?}");
         assert!(skip.remedy.contains("--version"), "{skip:?}");
     }
-}
-
-#[test]
-fn the_word_that_starts_an_emulated_program_is_for_no_user() {
-    let data = folder();
-    let word = catalogue::mode::emulated::SERVE;
-    howslow(&data)
-        .arg("--help")
-        .assert()
-        .success()
-        .stdout(predicates::prelude::PredicateBooleanExt::not(contains(word)));
-    let misused = howslow(&data).arg(word).write_stdin("hello\n").assert().code(2);
-    misused.stdout(is_empty()).stderr(contains(word));
 }

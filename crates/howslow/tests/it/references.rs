@@ -59,13 +59,3 @@ fn doctor_reports_what_is_odd_in_the_newest_run_of_this_machine() {
     let doctor = howslow(&data).arg("doctor").assert().success();
     doctor.stdout(contains("odd in the newest run").and(contains("Waking a task on another CPU costs")));
 }
-
-#[test]
-fn a_reference_of_another_architecture_is_refused_before_anything_is_measured() {
-    let (data, world) = (folder(), world::folder());
-    let mut other = record::read_run(&world.path().join("sleepy.json")).expect("a run");
-    other.machine.architecture = if std::env::consts::ARCH == "aarch64" { "x86_64" } else { "aarch64" }.into();
-    let path = write(&data, "other.json", &other);
-    howslow(&data).args(["run", "loop.empty", "--against"]).arg(path).assert().code(2).stderr(contains("architecture"));
-    howslow(&data).args(["run", "loop.empty", "--against", "zen-4-kvm", "--json"]).assert().code(2);
-}

@@ -1,5 +1,4 @@
-//! The tasks of newcomers, as the scripts in `docs/tasks` do them, with a short budget. Those of a gate and of pandas are tested
-//! with what they are about.
+//! The tasks of newcomers, as the scripts in `docs/tasks` do them, with a short budget.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::support::folder;
+use crate::support::{QUICK, folder};
 
 /// Runs a task in a folder of its own, where it finds howslow, and returns what it prints. It has three commands at most.
 fn done(name: &str, data: &TempDir) -> String {
@@ -47,4 +46,55 @@ fn a_machine_is_judged_beside_a_reference_and_its_oddities_have_remedies() {
     assert!(heading.contains("undisturbed"), "{heading}");
     assert!(rest.contains("syscall.getppid") && rest.contains("x ref") && rest.contains("reference"), "{rest}");
     assert!(rest.contains("worth knowing") || rest.contains("noisy"), "the doctor's page: {rest}");
+}
+
+/// The script of the guide, as it is, on one kernel: whatever the verdict, it is told and has its status.
+#[test]
+fn the_script_gates_a_pull_request() {
+    let data = folder();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tasks/gate.sh");
+    let program = assert_cmd::cargo::cargo_bin!("howslow");
+    let path = format!("{}:/usr/bin:/bin", program.parent().expect("a folder").display());
+    let mut command = assert_cmd::Command::new("sh");
+    command.arg(script).current_dir(data.path()).env("PATH", path).env("HOWSLOW_DATA", data.path().join("data"));
+    let output = command.env("CALLS", "syscall.getppid").env("BUDGET", "3s").output().expect("a shell");
+    let (told, status) = (String::from_utf8_lossy(&output.stderr), output.status.code());
+    let word = match status {
+        Some(0) => "passed",
+        Some(3) => "incomplete",
+        Some(4) => "failed",
+        _ => panic!("{status:?}: {told}"),
+    };
+    assert!(told.starts_with(&format!("howslow: gate {word}: ")), "{told}");
+    let comment = fs::read_to_string(data.path().join("comment.md")).expect("a comment");
+    assert!(
+        comment.starts_with(&format!("### howslow: gate {word}\n")) && comment.contains("syscall.getppid"),
+        "{comment}"
+    );
+    assert!(data.path().join("before.json").exists() && data.path().join("after.json").exists());
+}
+
+#[test]
+fn the_task_with_pandas_is_done_in_three_commands() {
+    if testing::is_for_later("readers") {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let packages = root.join("target/readers/python");
+    if !packages.join("pandas").is_dir() {
+        testing::not_tested!("pandas is missing; python3 -m pip install --target target/readers/python {}", "pandas");
+        return;
+    }
+    let (data, place) = (folder(), folder());
+    let output = Command::new(root.join("docs/tasks/pandas.sh"))
+        .args(QUICK)
+        .current_dir(place.path())
+        .env("HOWSLOW", assert_cmd::cargo::cargo_bin("howslow"))
+        .env("HOWSLOW_DATA", data.path())
+        .env("PYTHONPATH", packages)
+        .output()
+        .expect("the script runs");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("syscall.getppid") && told.contains("pipe.self") && told.contains("half"), "{told}");
 }

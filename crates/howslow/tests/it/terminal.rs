@@ -187,16 +187,6 @@ fn a_window_that_changes_its_size_is_told() {
 }
 
 #[test]
-fn without_a_terminal_it_is_a_misuse() {
-    let mut command = Command::new("setsid");
-    command.arg("--wait").arg(cargo_bin("howslow")).arg("terminal");
-    let result = assert_cmd::Command::from_std(command).assert().code(2);
-    let stderr = String::from_utf8_lossy(&result.get_output().stderr).into_owned();
-    assert!(stderr.contains("there is no terminal here to measure"), "{stderr}");
-    assert_eq!(stderr.lines().count(), 1);
-}
-
-#[test]
 fn in_the_background_it_is_a_misuse() {
     let mut terminal = Terminal::new();
     // The shell stays the terminal's group, as one without job control that the user waits at does.

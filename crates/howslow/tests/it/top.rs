@@ -4,8 +4,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
-use predicates::prelude::*;
-use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -231,24 +229,4 @@ fn one_interval_is_a_table_or_a_document() {
     assert!(groups.contains("CGROUP"), "{groups}");
     busy.kill().expect("our child");
     busy.wait().expect("our child");
-}
-
-#[test]
-fn what_makes_no_sense_is_said_in_a_line() {
-    let data = folder();
-    let cases: [(&[&str], &str); 5] = [
-        (&["top"], "howslow top --once"),
-        (&["top", "--json"], "--once"),
-        (&["top", "--once", "--on", "no-such-run"], "no-such-run"),
-        (&["top", "--once", "--every", "0s"], "--every"),
-        (&["top", "--once", "--sort", "colour"], "colour"),
-    ];
-    for (arguments, says) in cases {
-        howslow(&data)
-            .args(arguments)
-            .assert()
-            .code(2)
-            .stdout("")
-            .stderr(contains(says).and(contains("panicked").not()));
-    }
 }

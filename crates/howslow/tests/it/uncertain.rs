@@ -5,7 +5,6 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 
-use predicates::str::contains;
 use record::{Doubt, Run};
 use tempfile::TempDir;
 
@@ -23,6 +22,7 @@ fn every_round_of_a_cost_comes_from_a_launcher_executed_anew() {
     let launchers = run.noise.launchers.expect("they are told");
     assert!(launchers.executed && launchers.count >= 6, "{launchers:?}");
     for cost in &run.costs {
+        assert!(cost.hidden.is_none(), "what crosses nothing is not accounted for: {:?}", cost.hidden);
         let numbers: Vec<u32> = cost.rounds.iter().map(|round| round.launcher).collect();
         let different: BTreeSet<u32> = numbers.iter().copied().collect();
         assert_eq!(different.len(), numbers.len(), "{}: {numbers:?}", cost.name());
@@ -104,13 +104,4 @@ fn repeated_runs_tell_their_components() {
     for id in document["runs"].as_array().expect("runs") {
         howslow(&data).args(["show", id.as_str().expect("an id")]).assert().success();
     }
-    howslow(&data).args(["run", "loop.empty", "--repeat", "1"]).assert().code(2);
-    howslow(&data).args(["run", "loop.empty", "--repeat", "2", "-o", "x.json"]).assert().code(2);
-    howslow(&data).args(["time", "--repeat", "2", "--", "true"]).assert().code(2);
-}
-
-#[test]
-fn the_word_for_launchers_is_refused_to_others() {
-    let data = folder();
-    howslow(&data).arg(measure::LAUNCH).write_stdin("{}\n").assert().code(2).stderr(contains("howslow's own word"));
 }

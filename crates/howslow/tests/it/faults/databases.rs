@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::support::{QUICK, REPLAY, folder, howslow};
+use crate::support::{EXAMPLE, REPLAY, folder, howslow};
 
 /// A store with one run.
 fn kept(data: &TempDir) -> std::path::PathBuf {
@@ -54,7 +54,9 @@ fn a_locked_database_is_one_sentence_with_advice_and_loses_no_run() {
     other.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
     one_sentence(&hurried(&data, &file, &["history"]), "try again when that has finished");
     one_sentence(&hurried(&data, &file, &["show", "@1"]), "try again when that has finished");
-    let run = [&["run", "loop.empty", "--keep"][..], &QUICK].concat();
+    let replayed = data.path().join("replayed.json");
+    fs::write(&replayed, EXAMPLE.replace("qxtz", "abcd")).expect("written");
+    let run = ["run", "loop.empty", "--keep", "--replay", replayed.to_str().expect("text")];
     let measured = hurried(&data, &file, &run);
     let told = String::from_utf8_lossy(&measured.stderr).into_owned();
     assert!(measured.status.success() && told.contains("is used by another program"), "{:?} {told}", measured.status);

@@ -7,7 +7,7 @@ use assert_cmd::cargo::cargo_bin;
 
 use super::ended::{kill, until};
 use super::run_in;
-use crate::support::folder;
+use crate::support::{REPLAY, folder};
 
 /// The least that a pipe holds.
 const LEAST: usize = 4096;
@@ -41,7 +41,12 @@ fn ends_by(command: impl Fn() -> Command, signals: &[i32]) {
 #[test]
 fn a_run_whose_document_nobody_reads_can_be_ended() {
     let place = folder();
-    ends_by(|| run_in(place.path(), &["loop.empty"]), &[libc::SIGTERM, libc::SIGHUP]);
+    let replayed = || {
+        let mut command = run_in(place.path(), &["loop.empty"]);
+        command.args(REPLAY);
+        command
+    };
+    ends_by(replayed, &[libc::SIGTERM, libc::SIGHUP]);
 }
 
 /// A bill of this target, again and again.

@@ -9,6 +9,7 @@ use record::Skip;
 use super::{done, measured, run_in, run_of, skip, skipped};
 use crate::filter::{errno, filtered};
 use crate::on_disk::folder;
+use crate::support::REPLAY;
 
 /// The same command with `folder` as a file system in memory of this size in MiB, visible only to the command. The exit status is 99
 /// if something is left there. `None`, with a message, if that is not possible here.
@@ -141,14 +142,15 @@ fn a_limit_of_a_file_s_size_is_told_as_a_full_disk_is() {
     let place = tempfile::tempdir().expect("a folder");
     let howslow = |script: &str| {
         let mut command = Command::new("sh");
-        command.args(["-c", script]).arg(assert_cmd::cargo::cargo_bin!("howslow")).current_dir(place.path());
+        command
+            .args(["-c", script])
+            .arg(assert_cmd::cargo::cargo_bin!("howslow"))
+            .args(REPLAY)
+            .current_dir(place.path());
         command.env("HOWSLOW_DATA", place.path().join("data")).env("HOWSLOW_STORE", "files");
         command.output().expect("sh starts")
     };
-    for script in [
-        "ulimit -f 1; \"$0\" list --json >listed",
-        "ulimit -f 1; \"$0\" run loop.empty --budget 1s --rounds 1 -o run.json",
-    ] {
+    for script in ["ulimit -f 1; \"$0\" list --json >listed", "ulimit -f 1; \"$0\" run loop.empty \"$@\" -o run.json"] {
         let refused = howslow(script);
         let why = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(refused.status.code() == Some(1) && why.contains("ulimit -f"), "{:?}: {why}", refused.status);
