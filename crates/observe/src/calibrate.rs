@@ -4,6 +4,7 @@ mod added;
 mod counted;
 mod followed;
 mod sampled;
+mod switched;
 mod touched;
 
 pub(crate) use added::Added;

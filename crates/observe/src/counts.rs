@@ -155,6 +155,8 @@ pub struct Counts {
     pub names: Sketch,
     /// Samples that found its tasks in their program and in the kernel, for each period of `modes::PERIODS`.
     pub modes: [[u64; 2]; 2],
+    /// What the program at each call took to count sampled ones, in ns, and how many; both as often as these stand for others.
+    pub in_program: [u64; 2],
 }
 
 impl Counts {
@@ -181,6 +183,7 @@ impl Counts {
         self.names.add(&other.names);
         let modes = self.modes.as_flattened_mut().iter_mut().zip(other.modes.as_flattened());
         modes.for_each(|(sum, count)| *sum += count);
+        self.in_program.iter_mut().zip(other.in_program).for_each(|(sum, it)| *sum += it);
     }
 
     /// Takes an earlier state of the same counts off. What is zero then is left out.
@@ -206,6 +209,13 @@ impl Counts {
         self.names.subtract(&earlier.names);
         let modes = self.modes.as_flattened_mut().iter_mut().zip(earlier.modes.as_flattened());
         modes.for_each(|(rest, count)| *rest = rest.saturating_sub(*count));
+        self.in_program.iter_mut().zip(earlier.in_program).for_each(|(rest, it)| *rest = rest.saturating_sub(it));
+    }
+
+    /// What the program at each call took to count one on the mean, in ns; `None` without samples.
+    pub(crate) fn in_program_ns(&self) -> Option<f64> {
+        let [ns, calls] = self.in_program;
+        (calls > 0).then(|| ns as f64 / calls as f64)
     }
 
     /// All calls together.

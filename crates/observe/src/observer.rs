@@ -227,7 +227,7 @@ impl Observer {
             together: requests(&told.together, &self.names),
             processes: told.processes,
             stacks: self.stacks.as_ref().map_or_else(Vec::new, |stacks| stacks.told(|call| self.names.of(call))),
-            counting: self.counting_cost(&told.together),
+            counting: self.counting_cost(&told.together, &usage),
             accounting: Accounting { sample_ns: own.map(|own| own.each_ns), ..self.accounting },
             ..self.head(elapsed_ns)
         };
@@ -247,22 +247,22 @@ impl Observer {
             elapsed_ns,
             losses: self.losses(),
             accounting: self.accounting,
-            counting: self.counting_cost(&Counts::default()),
+            counting: self.counting_cost(&Counts::default(), &Usage::default()),
             ..Observation::default()
         }
     }
 
-    /// What counting this number of calls cost the program; `None` if that is not known.
-    pub(crate) fn counting_cost(&self, counts: &Counts) -> Option<CountingCost> {
+    /// What counting this cost what was watched, which used that; `None` if that is not known.
+    pub(crate) fn counting_cost(&self, counts: &Counts, usage: &Usage) -> Option<CountingCost> {
         let calls = counts.total() as f64;
         let is_named = |call: &Call| matches!(call, Call::Native(number) if takes_name(*number));
         let named: u64 = counts.calls.iter().filter(|(call, _)| is_named(call)).map(|(_, times)| times.count).sum();
         let sampled = self.counter.as_ref().map_or(0.0, Counter::sampled_share);
         let share = |count: u64| if calls > 0.0 { (count as f64 / calls).min(1.0) } else { 0.0 };
         let added = self.added.as_ref()?;
-        let mut cost = added.cost(calls, [share(named), sampled])?;
-        cost.together_ns += added.of_faults(counts.faults.count());
-        cost.together_ns += added.mode_ns * counts.modes.as_flattened().iter().sum::<u64>() as f64;
+        let mut cost = added.cost(calls, [share(named), sampled], counts.in_program_ns())?;
+        let switches = [usage.voluntary_switches, usage.involuntary_switches].into_iter().flatten().sum();
+        cost.together_ns += added.beside_calls_ns(counts, switches);
         Some(cost)
     }
 

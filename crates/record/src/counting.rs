@@ -32,7 +32,7 @@ pub struct CountingCost {
 pub struct CountingProbe {
     /// How many pairs of a stretch that was counted and one that was not.
     pub pairs: u32,
-    /// The median of the pairs, in ns a call, for calls with and without a name in the proportion of the bill.
+    /// The median of the pairs, in ns a call, with what counting took calls of the bill longer than these by samples of them.
     pub per_call_ns: f64,
     /// The lower end of its 95 % interval, by order statistics over the pairs, in ns.
     pub low_ns: f64,

@@ -66,7 +66,7 @@ pub(super) mod frame {
     pub(crate) const PATH: i16 = -240;
     /// How many.
     pub(crate) const PATH_SIZE: i16 = 128;
-    /// Not 0 if the call that returned was a sample.
+    /// When the sample that the call is had been noted, in ns; 0 if it is none.
     pub(crate) const SAMPLED: i16 = -248;
     /// A file and its inode.
     pub(crate) const FILE: i16 = -256;

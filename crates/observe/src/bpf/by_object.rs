@@ -1,4 +1,4 @@
-//! Calls by what they are made on. What a descriptor stands for is looked up in the kernel's tables once, and again with each sample,
+//! Calls by what they are made on. What a descriptor stands for is looked up in the kernel's tables once, and again after each sample,
 //! since another thread may have closed and opened it; until then it is kept by descriptor in the record.
 
 use super::builder::{Builder, Registers, frame, helper};
@@ -47,11 +47,13 @@ pub(super) fn place(b: &mut Builder, counted: Label) {
     let types = b.maps.types;
     if let Some(types) = types {
         b.code.jump_if(1, When::Above, Constant(OPENS - 1), look);
-        b.code.load(Width::Double, 3, FRAME, frame::SAMPLED);
+        b.code.load(Width::Double, 3, 7, layout::LOOK);
         b.code.jump_if(3, When::NotEqual, Constant(0), look);
         kept(b);
         b.code.jump_if(3, When::NotEqual, Constant(0), fresh);
         b.code.place(look);
+        b.code.constant(3, 0);
+        b.code.store(Width::Double, 7, layout::LOOK, 3);
         look_up(b, &types, fresh);
     }
     b.code.place(fresh);

@@ -61,8 +61,13 @@ pub(crate) const ASKED: i16 = 176;
 pub(crate) const RETURNED: i16 = 184;
 /// How many samples found it in its program and in the kernel, for each period of `modes::PERIODS`.
 pub(crate) const MODES: [[i16; 2]; 2] = [[192, 200], [208, 216]];
+/// What the program at a call took behind sampled ones, in ns, and how many calls there are, as often as the samples stand for others.
+pub(crate) const IN_PROGRAM: i16 = 224;
+pub(crate) const IN_PROGRAM_CALLS: i16 = 232;
+/// Not 0 if what a descriptor stands for is to be looked up again at the next call.
+pub(crate) const LOOK: i16 = 240;
 /// By number: how often, and the sum of the results that are not negative. Eight bytes each.
-pub(crate) const COUNTS: i16 = 224;
+pub(crate) const COUNTS: i16 = 248;
 /// Keys and how often, eight bytes each; a key of 0 is a free place.
 pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
 /// How many different names were looked up: a sketch, one byte for each of its registers.

@@ -13,10 +13,22 @@ use super::{events, returned, timed, waits};
 use crate::target::Detail;
 
 /// What the kernel's own statistics say of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ran {
     pub times: u64,
     pub together_ns: u64,
+}
+
+impl Ran {
+    /// What it took on the mean since this was known, in ns; 0 if it did not run.
+    pub(crate) fn mean_ns_since(self, before: Ran) -> f64 {
+        (self.together_ns - before.together_ns) as f64 / (self.times - before.times).max(1) as f64
+    }
+}
+
+fn ran(program: &Program) -> io::Result<Ran> {
+    let (times, together_ns) = program.ran()?;
+    Ok(Ran { times, together_ns })
 }
 
 /// The loaded programs.
@@ -92,13 +104,36 @@ impl Programs {
         Some(attached)
     }
 
+    /// Looks at the pages that the kernel gives, until the result is dropped.
+    pub(crate) fn attach_pages(&self) -> Option<Attachment> {
+        attach_if(self.allocated.as_ref(), c"mm_page_alloc")
+    }
+
+    /// Notes switches, what the kernel does for a task that was given a CPU, and wake-ups, until the result is dropped.
+    pub(crate) fn attach_switches(&self) -> Vec<Attachment> {
+        let tracepoints = [c"sched_switch", c"rseq_update", c"sched_waking"];
+        self.at_switches().into_iter().zip(tracepoints).filter_map(|(program, at)| attach_if(program, at)).collect()
+    }
+
+    /// What the programs of [`Programs::attach_switches`] took while the kernel kept statistics; nothing for one that is not there.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub(crate) fn ran_at_switches(&self) -> io::Result<[Ran; 3]> {
+        let [switched, went_on, waking] = self.at_switches().map(|program| program.map_or(Ok(Ran::default()), ran));
+        Ok([switched?, went_on?, waking?])
+    }
+
+    fn at_switches(&self) -> [Option<&Program>; 3] {
+        [&self.switched, &self.went_on, &self.waking].map(Option::as_ref)
+    }
+
     /// How often the program at each call ran while the kernel kept statistics, and how long.
     ///
     /// # Errors
     /// If the kernel does not tell.
     pub(crate) fn ran(&self) -> io::Result<Ran> {
-        let (times, together_ns) = self.called.ran()?;
-        Ok(Ran { times, together_ns })
+        ran(&self.called)
     }
 
     /// Counts calls alone, until the result is dropped.

@@ -34,6 +34,7 @@ pub(crate) fn task(record: &[u8]) -> Task {
     task.counts.forks = number(record, layout::FORKS);
     task.counts.execs = number(record, layout::EXECS);
     task.counts.modes = layout::MODES.map(|places| places.map(|place| number(record, place)));
+    task.counts.in_program = [layout::IN_PROGRAM, layout::IN_PROGRAM_CALLS].map(|place| number(record, place));
     for call in 0..layout::CALLS {
         let at = layout::COUNTS + (call * 16) as i16;
         let count = number(record, at);

@@ -76,10 +76,13 @@ pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
     b.code.store(Width::Double, 7, layout::ENTERED, 1);
     b.code.jump(counted);
     b.code.place(of_call);
-    b.code.constant(1, 1);
-    b.code.store(Width::Double, FRAME, frame::SAMPLED, 1);
     add(b);
-    stacks::capture(b, counted);
+    let captured = b.code.label();
+    stacks::capture(b, captured);
+    b.code.place(captured);
+    // From here on it does what it does at every call.
+    b.code.call(helper::MONOTONIC);
+    b.code.store(Width::Double, FRAME, frame::SAMPLED, 0);
     b.code.jump(counted);
 }
 
@@ -166,10 +169,21 @@ fn note_away(b: &mut Builder) {
     b.code.store(Width::Double, 7, layout::ENTERED_AWAY, 1);
 }
 
-/// The end of the program at a call: notes when a sample was over and all of it had been noted.
+/// The end of the program at a call: adds what counting took behind a sample, and notes when all of it had been noted.
 pub(super) fn note_return(b: &mut Builder, end: Label) {
     b.code.load(Width::Double, 1, FRAME, frame::SAMPLED);
     b.code.jump_if(1, When::Equal, Constant(0), end);
+    b.code.store(Width::Double, 7, layout::LOOK, 1);
+    b.code.call(helper::MONOTONIC);
+    b.code.load(Width::Double, 1, FRAME, frame::SAMPLED);
+    b.code.compute(Compute::Subtract, 0, Other(1));
+    b.code.load(Width::Double, 2, 7, layout::WEIGHT);
+    b.code.compute(Compute::Multiply, 0, Other(2));
+    for (place, amount) in [(layout::IN_PROGRAM, 0), (layout::IN_PROGRAM_CALLS, 2)] {
+        b.code.load(Width::Double, 1, 7, place);
+        b.code.compute(Compute::Add, 1, Other(amount));
+        b.code.store(Width::Double, 7, place, 1);
+    }
     note_away(b);
     b.code.call(helper::MONOTONIC);
     b.code.store(Width::Double, 7, layout::RETURNED, 0);

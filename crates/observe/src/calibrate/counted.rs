@@ -11,8 +11,8 @@ use rustix::process::getppid;
 use analysis::statistics::median;
 
 use super::added::{Added, ENOUGH, PAIRS};
-use super::sampled;
 use super::touched::Touched;
+use super::{sampled, switched};
 use crate::bpf::{Counting, Programs, Whom, keep_statistics};
 use crate::counts::{Call, Counts, Lengths};
 use crate::target::Options;
@@ -43,6 +43,7 @@ pub(crate) fn counted_calls(whom: Whom, options: &Options) -> io::Result<Added> 
 fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> {
     programs.enrol()?;
     let (mut entry_ns, mut fault_entry_ns) = (Vec::new(), Vec::new());
+    let mut sampled = Counts::default();
     let mut memory = Touched::new()?;
     let begun = Instant::now();
     let mut added = Added { method: "calls of its own, alternately counted and not", ..Added::default() };
@@ -63,9 +64,11 @@ fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> 
             if is_counted && let Some(_sampling) = programs.attach_sampling() {
                 counting.sample_few()?;
                 added.sampled.push(quickest(plain) - times[1][0]);
-                inside = mean_inside(counting, getppid_samples, || {
+                let seen = sampled_batches(counting, || {
                     batch(plain);
                 })?;
+                inside = getppid_samples(&seen).mean_ns().map(|(mean, _)| mean);
+                sampled.add(&seen);
             }
         }
         let [bare, counted] = times;
@@ -78,16 +81,13 @@ fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> 
         }
         let bare = quickest_fault(&mut memory);
         if let Some(_sampling) = programs.attach_faults() {
+            let _pages = programs.attach_pages();
             counting.sample_few()?;
             added.fault.push(quickest_fault(&mut memory) - bare);
-            let inside = mean_inside(
-                counting,
-                |counts| counts.faults.clone(),
-                || {
-                    memory.fault_ns();
-                },
-            )?;
-            fault_entry_ns.extend(inside.map(|inside| bare - inside));
+            let seen = sampled_batches(counting, || {
+                memory.fault_ns();
+            })?;
+            fault_entry_ns.extend(seen.faults.mean_ns().map(|(inside, _)| bare - inside));
         }
         if begun.elapsed() > ENOUGH {
             break;
@@ -96,7 +96,9 @@ fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> 
     drop(attached);
     // What another program does to one pair does not matter to the median of them.
     (added.entry_ns, added.fault_entry_ns) = (median(entry_ns), median(fault_entry_ns));
+    added.behind_samples_ns = sampled.in_program_ns();
     added.in_program_ns = in_program_ns(programs).ok();
+    [added.switch_ns, added.wake_ns] = switched::of_switches(programs).unwrap_or_default();
     let of_call = sampled::of_call(plain, nothing);
     added.call_return_ns = of_call.map(|it| it.return_ns);
     added.mode_ns = of_call.map_or(0.0, |it| it.sample_ns);
@@ -108,23 +110,19 @@ fn getppid_samples(counts: &Counts) -> Lengths {
     counts.samples.get(&Call::Native(libc::SYS_getppid as u16)).cloned().unwrap_or_default()
 }
 
-/// What such samples of some batches of this thread took on the mean, in ns: other tasks come and go meanwhile. One of many is sampled,
-/// as in programs: what a sample needs is colder then than where all are.
-fn mean_inside(
-    counting: &mut Counting,
-    samples: impl Fn(&Counts) -> Lengths,
-    mut batch: impl FnMut(),
-) -> io::Result<Option<f64>> {
+/// What was counted of some batches of this thread: other tasks come and go meanwhile. One of many calls is sampled, as in programs: what
+/// a sample needs is colder then than where all are.
+fn sampled_batches(counting: &mut Counting, mut batch: impl FnMut()) -> io::Result<Counts> {
     let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
-    let mut sums = [Lengths::default(), Lengths::default()];
+    let mut sums = [Counts::default(), Counts::default()];
     for (turn, all) in sums.iter_mut().enumerate() {
         (0..turn * SAMPLED_BATCHES).for_each(|_| batch());
         let tasks = counting.running()?;
-        tasks.iter().filter(|task| task.thread == own).for_each(|task| all.add(&samples(&task.counts)));
+        tasks.iter().filter(|task| task.thread == own).for_each(|task| all.add(&task.counts));
     }
     let [before, mut timed] = sums;
     timed.subtract(&before);
-    Ok(timed.mean_ns().map(|(mean, _)| mean))
+    Ok(timed)
 }
 
 /// The time of one page fault in ns.
@@ -139,8 +137,7 @@ fn in_program_ns(programs: &Programs) -> io::Result<f64> {
     let _kept = keep_statistics()?;
     let before = programs.ran()?;
     quickest(plain);
-    let after = programs.ran()?;
-    Ok((after.together_ns - before.together_ns) as f64 / (after.times - before.times).max(1) as f64)
+    Ok(programs.ran()?.mean_ns_since(before))
 }
 
 /// The time of one call in ns.
@@ -194,7 +191,10 @@ mod tests {
                 detail == Detail::All,
                 "samples tell what lies outside of them: {added:?}"
             );
-            let cost = added.cost(1.0, [0.0; 2]).expect("a pair within a second");
+            let all = detail == Detail::All;
+            assert_eq!(added.behind_samples_ns.is_some_and(|ns| ns > 0.0), all, "the clock is read twice: {added:?}");
+            assert_eq!([added.switch_ns > 0.0, added.wake_ns > 0.0], [all; 2], "both threads were woken: {added:?}");
+            let cost = added.cost(1.0, [0.0; 2], None).expect("a pair within a second");
             let probe = cost.probe.expect("all pairs within a second");
             assert!(probe.low_ns <= probe.per_call_ns && probe.per_call_ns <= probe.high_ns, "{probe:?}");
             assert!(probe.per_call_ns > 0.0, "{probe:?}");

@@ -118,7 +118,7 @@ mod tests {
         if let Err(why) = can_follow(Detail::All) {
             return testing::not_tested!("{why}; allow ptrace(2)");
         }
-        let cost = followed_calls(Detail::All).expect("pairs").cost(1.0, [0.0; 2]).expect("a cost");
+        let cost = followed_calls(Detail::All).expect("pairs").cost(1.0, [0.0; 2], None).expect("a cost");
         let probe = cost.probe.expect("all pairs");
         assert!(probe.low_ns > 0.0 && probe.low_ns <= probe.per_call_ns, "{probe:?}");
         assert!(probe.per_call_ns <= probe.high_ns, "{probe:?}");

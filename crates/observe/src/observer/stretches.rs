@@ -167,7 +167,7 @@ impl Stretches {
             usage,
             together: requests(&told.together, &observer.names),
             processes: told.processes,
-            counting: observer.counting_cost(&told.together),
+            counting: observer.counting_cost(&told.together, &usage),
             ..observer.head(elapsed.as_nanos() as f64)
         };
         (seen, std::mem::take(&mut recent.started))
