@@ -245,7 +245,9 @@ def witness(study, names):
 
 
 def has_tracer():
-    return shutil.which("bpftrace") is not None
+    """True if bpftrace is here and can attach: it needs the kernel's tracefs."""
+    probe = ["bpftrace", "-e", "tracepoint:raw_syscalls:sys_enter { exit(); }"]
+    return shutil.which("bpftrace") is not None and subprocess.run(probe, capture_output=True).returncode == 0
 
 
 def programs(study):

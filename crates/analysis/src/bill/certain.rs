@@ -14,6 +14,9 @@ const CALM: f64 = 0.25;
 /// How far a price can be relied on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certainty {
+    /// True if calls were traced meanwhile.
+    #[serde(default)]
+    pub traced: bool,
     /// False if its core was busy, or if calls were traced meanwhile.
     pub calm: bool,
     /// Half of its interval as a share of it; `None` if it has none.
@@ -26,13 +29,15 @@ impl Certainty {
         let price = typical(run, cost);
         let half_width = Some(price.half() / price.value.abs()).filter(|half| half.is_finite());
         let is_busy = run.noise.undisturbed().is_some_and(|share| share < CALM);
-        Certainty { calm: !is_busy && !run.noise.traced && !cost.doubts.iter().any(is_of_a_busy_core), half_width }
+        let traced = run.noise.traced;
+        Certainty { traced, calm: !is_busy && !traced && !cost.doubts.iter().any(is_of_a_busy_core), half_width }
     }
 
     /// True if a price with this certainty is preferred to one with the other.
     pub fn exceeds(self, other: Certainty) -> bool {
         let half = |it: Certainty| it.half_width.unwrap_or(f64::INFINITY);
-        self.calm.cmp(&other.calm).then(half(other).total_cmp(&half(self))) == Ordering::Greater
+        let untraced = other.traced.cmp(&self.traced);
+        untraced.then(self.calm.cmp(&other.calm)).then(half(other).total_cmp(&half(self))) == Ordering::Greater
     }
 }
 
@@ -66,11 +71,13 @@ mod tests {
 
     #[test]
     fn a_calm_price_is_preferred_to_a_narrower_one_of_a_busy_or_traced_machine() {
-        let certainty = |calm, half_width| Certainty { calm, half_width };
+        let certainty = |calm, half_width| Certainty { traced: false, calm, half_width };
         assert!(certainty(true, Some(0.1)).exceeds(certainty(false, Some(0.01))));
         assert!(certainty(true, Some(0.01)).exceeds(certainty(true, Some(0.1))));
         assert!(certainty(true, Some(0.5)).exceeds(certainty(true, None)));
         assert!(!certainty(true, None).exceeds(certainty(true, None)), "the known one stays");
+        let traced = Certainty { traced: true, ..certainty(false, Some(0.001)) };
+        assert!(certainty(false, None).exceeds(traced), "what was not traced is better than all that was");
         let mut run = run();
         run.noise.cpus = vec![CpuQuiet { cpu: 0, batches: 100, quiet: 0.9 }];
         let mut cost = run.costs[8].clone();
@@ -80,7 +87,7 @@ mod tests {
         assert!(!Certainty::of(&run, &cost).calm);
         cost.doubts.clear();
         run.noise.traced = true;
-        assert!(!Certainty::of(&run, &cost).calm);
+        assert!(!Certainty::of(&run, &cost).calm && Certainty::of(&run, &cost).traced);
         (run.noise.traced, run.noise.cpus[0].quiet) = (false, 0.1);
         assert!(!Certainty::of(&run, &cost).calm);
     }

@@ -2,6 +2,7 @@
 
 use record::Run;
 
+use super::measured::is_within_calls;
 use super::processes::is_priced_together;
 use super::rows::Bill;
 use super::written::{PricedRow, WrittenBill};
@@ -54,7 +55,8 @@ pub struct ElsewhereRow {
 /// user mode takes there.
 pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>) -> BillElsewhere {
     // Processes are created, executed and waited for by calls, whose times and prices are in the line of processes.
-    let lines = here.priced_rows().filter(|row| !is_priced_together(row.what));
+    let is_told = |row: &PricedRow| !is_priced_together(row.what) && !(here.is_measured() && is_within_calls(row.what));
+    let lines = here.priced_rows().filter(is_told);
     let mut rows: Vec<ElsewhereRow> = lines.map(|row| moved(&row, there)).collect();
     let cost = |row: &ElsewhereRow| row.there.map_or(-1.0, |there| there.value);
     rows.sort_by(|one, other| cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count)));
@@ -194,6 +196,17 @@ mod tests {
         assert_eq!(found.user.and_then(|(_, there)| there).map(|there| there.value), Some(1000.0));
         assert!(found.there.low < found.there.value && found.there.high.is_finite());
         assert_eq!(found.here_ns, Some(2500.0));
+    }
+
+    #[test]
+    fn measured_calls_hold_switches_and_transfers() {
+        let row = r#"{"what": "transfers", "count": 3, "cpu_ns": 900.0}, {"what": "write""#;
+        let text = HERE.replace(r#"{"what": "write""#, row);
+        let found = elsewhere(&written(&text), &priced(&[("read", 3000.0), ("write", 100.0)]), None);
+        assert!(found.lacking.is_empty() && found.rows.len() == 2, "{found:?}");
+        let unmeasured = text.replace("measured", "unknown");
+        let found = elsewhere(&written(&unmeasured), &priced(&[("read", 3000.0), ("write", 100.0)]), None);
+        assert_eq!(found.lacking, ["transfers"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use record::{CallTime, Observation};
 
 use super::charge::Charged;
+use super::interval::Unit;
 use super::processes::is_priced_together;
 use super::row::{BillRow, PROCESSES};
 use crate::change::REACH;
@@ -24,8 +25,13 @@ pub struct MeasuredCalls {
     pub compared_ns: f64,
 }
 
+/// True if the measured time of calls and page faults holds what this row prices.
+pub(super) fn is_within_calls(row: &str) -> bool {
+    [Unit::Switch, Unit::Transfer].iter().any(|unit| unit.word() == row)
+}
+
 impl MeasuredCalls {
-    /// What was measured of all rows. Switches and transfers are in calls or faults, whose time holds them.
+    /// What was measured of all rows.
     pub(super) fn of(rows: &[BillRow]) -> Option<MeasuredCalls> {
         let mut sum = MeasuredCalls { calls: exactly(0.0), priced_ns: 0.0, apart_ns: 0.0, compared_ns: 0.0 };
         let mut squares = 0.0;

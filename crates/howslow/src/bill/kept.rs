@@ -117,6 +117,13 @@ impl Kept {
         self.run.iter().flat_map(|run| &run.costs).any(|cost| cost.operation == operation && cost.at == *point)
     }
 
+    /// True if it has this cost, and no better one can be had: one that was measured while calls were traced holds what tracing takes,
+    /// and can when they no longer are.
+    pub(super) fn is_usable(&self, operation: &str, point: &Point) -> bool {
+        let source = self.book.sources.get(&format!("{operation}{point}"));
+        self.has(operation, point) && !(source.is_some_and(|it| it.certainty.traced) && !observe::are_calls_traced())
+    }
+
     /// True if measuring it here was tried and is not possible.
     pub(super) fn is_impossible(&self, item: &Item) -> bool {
         let Item { operation, point } = item;
@@ -187,23 +194,13 @@ impl Kept {
             "measuring {} of this kernel for at most {budget_s:.0} s; later bills use them",
             counted(items.len() as u64, "price")
         ));
-        let (begun, limit) = (Instant::now(), Duration::from_secs_f64(budget_s));
+        let until = Instant::now() + Duration::from_secs_f64(budget_s);
         let state = state(&system::machine::describe());
-        let mut left = items;
-        let mut ended = Ended::Measured;
-        while !left.is_empty() && begun.elapsed() < limit {
-            let (now, later) = left.split_at(left.len().min(TOGETHER));
-            let share = now.len() as f64 / left.len() as f64;
-            let part_s = ((limit - begun.elapsed()).as_secs_f64() * share - SESSION).max(0.3);
-            let args = MeasureArgs { precision: PRECISION, ..MeasureArgs::default() };
-            let wanted = Wanted { items: now.to_vec(), patterns: Vec::new(), full: false, paired: 0, budget_s: part_s };
-            let Measurement { run, interrupted, .. } = session::measure_part(wanted, &args)?;
-            if let Some(signal) = interrupted {
-                ended = Ended::Interrupted(signal);
-                break;
-            }
-            self.book.take(&state, &run, true, is_current);
-            left = later;
+        let mut ended = self.measure_until(until, items, &state)?;
+        // A single round has no interval, and neither has a sum with it: these come again if there is time.
+        let single: Vec<Item> = items.iter().filter(|item| self.is_single(item)).cloned().collect();
+        if matches!(ended, Ended::Measured) {
+            ended = self.measure_until(until, &single, &state)?;
         }
         self.run = self.book.run.clone();
         let kept = Store::of_user().and_then(|store| self.book.save(&store, &state));
@@ -211,6 +208,31 @@ impl Kept {
             say(&format!("warning: these prices are not kept: {error}"));
         }
         Ok(ended)
+    }
+
+    fn is_single(&self, item: &Item) -> bool {
+        let source = self.book.sources.get(&format!("{}{}", item.operation.id, item.point));
+        source.is_some_and(|source| source.certainty.half_width.is_none())
+    }
+
+    /// Measures these as far as there is time, some at once.
+    fn measure_until(&mut self, until: Instant, items: &[Item], state: &str) -> anyhow::Result<Ended> {
+        let mut left = items;
+        let time_left = || until.saturating_duration_since(Instant::now()).as_secs_f64();
+        while !left.is_empty() && time_left() > 0.0 {
+            let (now, later) = left.split_at(left.len().min(TOGETHER));
+            let share = now.len() as f64 / left.len() as f64;
+            let part_s = (time_left() * share - SESSION).max(0.3);
+            let args = MeasureArgs { precision: PRECISION, ..MeasureArgs::default() };
+            let wanted = Wanted { items: now.to_vec(), patterns: Vec::new(), full: false, paired: 0, budget_s: part_s };
+            let Measurement { run, interrupted, .. } = session::measure_part(wanted, &args)?;
+            if let Some(signal) = interrupted {
+                return Ok(Ended::Interrupted(signal));
+            }
+            self.book.take(state, &run, true, is_current);
+            left = later;
+        }
+        Ok(Ended::Measured)
     }
 }
 

@@ -129,7 +129,7 @@ impl Prices {
         let mut lacks: Vec<(Item, f64)> = Vec::new();
         for (met, weight) in [(Met::AsCounted, 1.0), (Met::One, 0.0), (Met::Many, 0.0)] {
             let lines = self.list.lines(seen, met).into_iter();
-            for line in lines.filter(|line| !self.kept.has(&line.term.operation, &line.term.at)) {
+            for line in lines.filter(|line| !self.kept.is_usable(&line.term.operation, &line.term.at)) {
                 // A process costs what hundreds of calls do.
                 let weight = if line.family == CALLS { weight } else { 500.0 * weight };
                 let weight = weight * line.term.times;

@@ -29,6 +29,7 @@ pub(super) const PAIRS: &[(&str, &str)] = &[
 /// The beginnings of the other ids that the rules name.
 const NAMED: &[&str] = &[
     "called.",
+    "file.read.direct",
     "page.fault.anonymous",
     "page.fault.copy",
     "page.fault.file",

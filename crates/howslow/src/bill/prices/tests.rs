@@ -292,16 +292,12 @@ fn tasks_woken_on_the_same_cpu_cost_less_than_those_of_another() {
     assert_eq!(chosen(&[write], &[], Met::One), lines(&expected));
 }
 
+fn wait(call: Option<&str>, reason: record::WaitReason, count: u64) -> record::Waits {
+    record::Waits { call: call.map(String::from), reason, count, total_ns: 1e6, p50_ns: 1e4, p99_ns: 1e4 }
+}
+
 #[test]
 fn sleeps_for_a_device_are_transfers_unless_the_call_holds_them() {
-    let wait = |call: Option<&str>, reason, count| record::Waits {
-        call: call.map(String::from),
-        reason,
-        count,
-        total_ns: 1e6,
-        p50_ns: 1e4,
-        p99_ns: 1e4,
-    };
     let kernel = record::WaitReason::Kernel;
     let waits = vec![
         wait(Some("newfstatat"), kernel, 200),
@@ -368,7 +364,8 @@ fn all_that_can_price_a_call_is_among_what_is_measured() {
         }
     }
     let usage = record::Usage { minor_faults: Some(99_999), voluntary_switches: Some(9), ..record::Usage::default() };
-    let together = Requests { forks: 9, execs: 4, huge_pages: 9, copied_pages: 99, ..Requests::default() };
+    let waits = vec![wait(Some("newfstatat"), record::WaitReason::Kernel, 9)];
+    let together = Requests { forks: 9, execs: 4, huge_pages: 9, copied_pages: 99, waits, ..Requests::default() };
     let seen = Observation { usage, together, ..Observation::default() };
     for line in OPERATIONS.lines(&seen, Met::AsCounted) {
         assert!(used.contains(&line.name()), "{}", line.name());
