@@ -68,18 +68,3 @@ fn the_released_manifests_are_what_kubernetes_expects() {
     let Some(documents) = validated(&[file]) else { return };
     assert_eq!(kinds(&documents), ["Namespace", "Job", "DaemonSet"]);
 }
-
-#[test]
-fn names_that_are_more_than_names_are_misuse() {
-    let data = folder();
-    let odd: [&[&str]; 5] = [
-        &["headline"],
-        &["headline", "--nodes", "n1,a: b"],
-        &["headline", "--count", "1", "--namespace", "A"],
-        &["headline", "--count", "1", "--collector", "file:/x"],
-        &["headline", "--count", "1", "--binary", "x", "--installed"],
-    ];
-    for words in odd {
-        howslow(&data).args(RUN).args(words).assert().code(2);
-    }
-}

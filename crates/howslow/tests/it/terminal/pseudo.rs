@@ -90,16 +90,6 @@ fn family(pid: u32) -> Vec<u32> {
     children.flat_map(|child| [vec![child], family(child)].concat()).collect()
 }
 
-#[test]
-fn what_belongs_to_pseudo_terminals_is_refused_without_them() {
-    let data = folder();
-    for arguments in
-        [&["--svg", "."][..], &["--cpu", "0"], &["--pty", "--cpu", "99999"], &["--pty", "--svg", "/nowhere"]]
-    {
-        howslow(&data).arg("terminal").args(arguments).assert().code(2);
-    }
-}
-
 /// The devices that programs need, and no /dev/ptmx.
 const WITHOUT_PTMX: &str = "mount -t tmpfs tmpfs \"$0\" && cd \"$0\" && touch null zero urandom && \
      for device in null zero urandom; do mount --bind /dev/$device $device || exit 9; done && \
