@@ -27,7 +27,6 @@ pub struct Gross {
     pub levels: Vec<Level>,
     /// What sharing the hardware adds, if it can be determined.
     pub neighbours: Option<Neighbours>,
-    /// The doubts.
     pub doubts: Vec<Doubt>,
     /// The number of rounds behind the headline figure.
     pub rounds: usize,
@@ -199,7 +198,6 @@ fn groups(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option<Do
     Some(Doubt::Bimodal { low: Nanoseconds(groups.low * cycle), high: Nanoseconds(groups.high * cycle) })
 }
 
-/// The headline figure with its interval.
 pub fn interval(figures: &Figures, headline: Estimate) -> Interval {
     Interval { value: figures.get(headline).0, low: figures.low.0, high: figures.high.0 }
 }

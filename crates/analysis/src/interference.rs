@@ -210,7 +210,6 @@ pub struct DoseCurve {
 pub struct Together<'a> {
     /// The victim and its loads.
     pub cell: &'a PairSlowdown,
-    /// What was measured.
     pub measured: Interval,
     /// What the pairs say.
     pub prediction: LoadsPrediction,

@@ -44,18 +44,15 @@ pub struct By {
     pub source: FigureSource,
     /// Its id.
     pub operation: String,
-    /// Its point.
     pub at: Point,
 }
 
 /// One line of a mix with its price.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PricedLine {
-    /// The line.
     pub line: MixLine,
     /// The cost that prices it; `None` if it is missing, or has the count 0 and is not in the run.
     pub by: Option<By>,
-    /// One of it.
     pub each: Sum,
     /// The share of its time during which a CPU works on it, above 1 if several do; `None` if the cost does not say.
     pub busy: Option<f64>,

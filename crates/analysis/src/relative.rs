@@ -25,7 +25,6 @@ pub enum Relative {
     /// So many times as long. Another run's ratio would lie in the interval 95 times in 100. If it holds 1, neither can be said
     /// to take longer.
     Times {
-        /// The ratio.
         ratio: Interval,
         /// Pairs of rounds, or blocks of batches that alternated.
         pairs: usize,
@@ -33,7 +32,6 @@ pub enum Relative {
         verdict: Verdict,
         /// How many times the time so far would settle it, about.
         more: Option<f64>,
-        /// What was compared.
         time: ComparedTime,
     },
     /// One of them cannot be distinguished from the start of a program, or its figure is not positive.

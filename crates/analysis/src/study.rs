@@ -21,7 +21,6 @@ pub use table::{Cell, Column, Curve, Curves, TableAnswer};
 /// Every study there is.
 pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY, &vax::STUDY, &core::STUDY];
 
-/// The study of this name.
 pub fn study(name: &str) -> Option<&'static Study> {
     STUDIES.iter().copied().find(|study| study.name == name)
 }

@@ -21,7 +21,6 @@ pub struct Tail(Histogram<u64>);
 pub struct Percentile {
     /// From 0 to 1.
     pub share: f64,
-    /// In ns.
     pub ns: f64,
     /// Lower end of the interval, in ns.
     pub low: f64,

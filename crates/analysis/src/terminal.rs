@@ -64,7 +64,6 @@ impl Between {
 pub struct Parsed {
     /// Its short name.
     pub name: &'static str,
-    /// What it is.
     pub about: &'static str,
     /// The bytes of one payload.
     pub bytes: u64,

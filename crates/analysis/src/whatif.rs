@@ -23,7 +23,6 @@ pub struct Supposed {
     pub text: String,
     /// The indices of the rows.
     pub rows: Vec<usize>,
-    /// Their change.
     pub change: Assumption,
 }
 

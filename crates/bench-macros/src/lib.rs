@@ -1,5 +1,6 @@
 //! The attribute `#[howslow_bench::bench(...)]`: registers a function as a benchmark, once for each choice of types, constants,
 //! arguments and threads. It reads tokens itself, so that it compiles in a moment.
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod function;

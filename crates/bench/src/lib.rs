@@ -20,6 +20,7 @@
 //!     bencher.counter(Bytes(text.len() as u64)).bench(|| text.chars().collect::<T>());
 //! }
 //! ```
+#![warn(missing_docs)]
 
 mod allocations;
 mod bencher;

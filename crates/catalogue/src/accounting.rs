@@ -9,7 +9,6 @@ use crate::syscall::table::{known, reason};
 /// One call of the architecture's table.
 #[derive(Clone, Copy)]
 pub struct Call {
-    /// Its number.
     pub number: i32,
     /// The kernel's name for it.
     pub name: &'static str,

@@ -33,7 +33,6 @@ pub struct Request<'a> {
     pub howslow: &'a str,
 }
 
-/// Which nodes.
 #[derive(Clone, Copy, Debug)]
 pub enum Nodes<'a> {
     /// As the scheduler writes them; without a list, all of the partition.

@@ -15,7 +15,6 @@ pub enum FleetError {
     Io {
         /// `read`, `write`, `create the folder`.
         what: &'static str,
-        /// The path.
         path: PathBuf,
         /// The cause.
         source: std::io::Error,

@@ -19,7 +19,6 @@ use crate::verdict::{Facts, Mark, Verdict, decide};
 pub enum Event {
     /// An attempt ended on this node.
     Ended {
-        /// The node.
         node: String,
         /// How.
         stage: Stage,

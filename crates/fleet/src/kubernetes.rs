@@ -13,12 +13,7 @@ pub enum Collector {
     /// A PersistentVolumeClaim that many nodes may write.
     Claim(String),
     /// The address of a store, in this key of a Secret.
-    Store {
-        /// The Secret.
-        secret: String,
-        /// Its key.
-        key: String,
-    },
+    Store { secret: String, key: String },
 }
 
 impl Collector {
@@ -67,11 +62,8 @@ pub struct Manifests {
 /// The documents to be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The ConfigMap.
     pub config_map: Value,
-    /// The Job.
     pub job: Value,
-    /// The DaemonSet.
     pub daemon_set: Value,
 }
 

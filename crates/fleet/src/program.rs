@@ -32,7 +32,6 @@ impl Architecture {
 /// A program that can be sent to nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Its file.
     pub file: PathBuf,
     /// What it runs on.
     pub architecture: Architecture,

@@ -11,7 +11,6 @@ use crate::state::Fleet;
 pub(crate) struct Task {
     /// The node's place in the fleet.
     pub place: usize,
-    /// The node.
     pub node: String,
     /// How its files begin.
     pub name: String,
@@ -28,7 +27,6 @@ pub(crate) enum Sight {
     Waiting(String),
     /// It has been running for this time, by the scheduler's clock.
     Running(f64),
-    /// It ended so.
     Ended(End, String),
 }
 

@@ -63,7 +63,6 @@ pub(crate) struct Mark {
 pub(crate) enum Verdict {
     /// It goes on.
     Still(Stage, String),
-    /// It is over.
     Over {
         /// How it ended.
         stage: Stage,

@@ -15,9 +15,7 @@ use crate::resolve::Named;
 
 /// A ratio split into factors, ready to be shown.
 pub(crate) struct FactorSplit {
-    /// The page.
     pub page: String,
-    /// The document.
     pub document: FactorsDocument,
 }
 

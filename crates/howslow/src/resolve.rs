@@ -120,7 +120,6 @@ pub(crate) fn runs(names: &[String]) -> anyhow::Result<Vec<Run>> {
     names.iter().map(|name| run(name)).collect()
 }
 
-/// The runs with their names.
 pub(crate) fn named<'a>(names: &'a [String], runs: &'a [Run]) -> Vec<Named<'a>> {
     names.iter().zip(runs).map(|(name, run)| Named { name, run }).collect()
 }

@@ -38,7 +38,6 @@ pub struct RacePlan {
 /// What was seen of one benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct RacedBenchmark {
-    /// Its name.
     pub name: String,
     /// The blocks of each round: of a pair of processes, and of its mirror, if there was one.
     pub rounds: Vec<[Vec<Block>; 2]>,
@@ -51,9 +50,7 @@ pub struct RacedBenchmark {
 /// What an iteration allocates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocatedEach {
-    /// Calls.
     pub calls: f64,
-    /// Bytes.
     pub bytes: f64,
     /// Bytes that it does not give back.
     pub kept: f64,

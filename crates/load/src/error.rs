@@ -32,7 +32,6 @@ pub enum LoadError {
     /// A command that prepares a user's folder fails.
     #[error("the plan's setup `{command}` failed: {why}; run it by hand to see its messages")]
     Preparing {
-        /// The command.
         command: String,
         /// How it ended.
         why: String,

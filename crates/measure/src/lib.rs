@@ -24,6 +24,7 @@
 //!     Ok(measure(plan, &mut |progress| eprintln!("{}", progress.item))?.run)
 //! }
 //! ```
+#![warn(missing_docs)]
 
 mod accounts;
 mod alternate;

@@ -95,7 +95,6 @@ pub enum Refused {
         axis: &'static str,
         /// What its numbers count.
         unit: Unit,
-        /// The number.
         number: u64,
         /// What it takes.
         bounds: Bounds,
@@ -170,12 +169,10 @@ pub const fn size(values: Values) -> Axis {
     bytes("size", values)
 }
 
-/// An axis of bytes.
 pub const fn bytes(name: &'static str, values: Values) -> Axis {
     Axis::of(name, Unit::Bytes, Role::None, values)
 }
 
-/// An axis of counts.
 pub const fn count(name: &'static str, values: Values) -> Axis {
     Axis::of(name, Unit::Count, Role::None, values)
 }

@@ -143,7 +143,6 @@ impl Operation {
         }
     }
 
-    /// The axis of this name.
     pub fn axis(&self, name: &str) -> Option<&'static Axis> {
         self.axes.iter().find(|axis| axis.name == name)
     }
@@ -193,7 +192,6 @@ impl Operation {
         Some(u32::try_from(point.number(axis.name).unwrap_or(1)).unwrap_or(u32::MAX).max(1))
     }
 
-    /// The payload at this point.
     pub fn payload(&self, point: &Point) -> Bytes {
         Bytes((self.moves)(point))
     }
@@ -240,9 +238,7 @@ impl TermOf {
 /// One operation at one point.
 #[derive(Clone)]
 pub struct Item {
-    /// The operation.
     pub operation: &'static Operation,
-    /// The point.
     pub point: Point,
 }
 

@@ -16,6 +16,7 @@
 //! assert_eq!(mix.lines[0].term.at.values(), "64 B");
 //! # Ok::<(), howslow_record::MixError>(())
 //! ```
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod beside;

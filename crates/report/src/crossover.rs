@@ -15,7 +15,6 @@ use crate::text::Style;
 pub struct CrossoverShown<'a> {
     /// Both operations with the point of their other axes.
     pub names: [String; 2],
-    /// The axis.
     pub axis: &'a str,
     /// What its numbers are.
     pub unit: Unit,

@@ -20,7 +20,6 @@ pub struct FactorsOf<'a> {
     pub mixes: [&'a Mix; 2],
     /// The run of each side. Both may be the same.
     pub runs: [&'a Run; 2],
-    /// The factors.
     pub factors: &'a Factors,
     /// What changed for one mix; `None` for two.
     pub changes: Option<&'a MixChanges>,

@@ -15,7 +15,6 @@ use crate::text::{Style, in_table};
 
 /// A mix on one run.
 pub struct Priced<'a> {
-    /// The run.
     pub run: &'a Run,
     /// The mix priced by it.
     pub prediction: &'a MixPrediction,

@@ -116,7 +116,6 @@ pub(crate) trait Backend {
     /// One statement with `$1`, `$2`, ... in order, and its rows.
     fn query(&mut self, statement: &str, values: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError>;
 
-    /// Adds costs.
     fn add_costs(&mut self, costs: &[Row<i64>]) -> Result<(), DatabaseError>;
 
     /// Shows the costs of these runs, or of all.

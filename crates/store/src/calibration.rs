@@ -44,7 +44,6 @@ impl Calibration {
         calibration
     }
 
-    /// The best speed of this machine.
     pub fn of(&self, machine: &str) -> Option<BestSpeed> {
         self.machines.get(machine).copied()
     }

@@ -32,13 +32,10 @@ pub struct Document {
     pub undisturbed: Option<f64>,
     /// Where its figures come from.
     pub origin: Origin,
-    /// The machine.
     pub machine: Machine,
-    /// The costs.
     pub costs: Vec<DocumentCost>,
 }
 
-/// One cost of a document.
 #[derive(Debug)]
 pub struct DocumentCost {
     /// The operation and point, and how the figure was taken.

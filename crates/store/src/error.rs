@@ -22,7 +22,6 @@ pub enum StoreError {
     Io {
         /// `write`, `create the folder`, `read the folder`.
         what: &'static str,
-        /// The path.
         path: PathBuf,
         /// The cause.
         source: std::io::Error,
@@ -36,7 +35,6 @@ pub enum StoreError {
     /// The path cannot hold a run's document.
     #[error("{} is {is}; name a file", path.display())]
     NotAFile {
-        /// The path.
         path: PathBuf,
         /// `a folder`, `a device or pipe`.
         is: &'static str,

@@ -21,7 +21,6 @@ use crate::rows::{CostTable, Filter, Row, Series};
 pub(crate) enum Purpose {
     /// To read. One that does not exist is not made.
     Read,
-    /// To write.
     Write,
 }
 

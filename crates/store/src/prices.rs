@@ -20,7 +20,6 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Where a price comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PriceSource {
-    /// The run.
     pub run: String,
     /// True if it was measured for bills, and is kept nowhere else.
     pub for_bills: bool,

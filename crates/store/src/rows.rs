@@ -15,7 +15,6 @@ pub struct Filter {
     pub since: Option<String>,
     /// Started before this time, RFC 3339, UTC.
     pub until: Option<String>,
-    /// With this label.
     pub label: Option<String>,
     /// At most this many, the newest ones.
     pub newest: Option<usize>,
@@ -37,7 +36,6 @@ impl Filter {
 pub struct Series {
     /// The operation's id.
     pub operation: String,
-    /// Its version.
     pub version: u32,
     /// The point: `distance=other,size=64`; empty for an operation without axes.
     pub point: String,
@@ -75,7 +73,6 @@ impl Series {
 /// One cost of one run. `run`, `series` and `doubts` are places in the lists of the [`CostTable`], or keys in a database.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row<Place = u32> {
-    /// The run.
     pub run: Place,
     /// The operation and point.
     pub series: Place,

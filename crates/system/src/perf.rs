@@ -12,7 +12,6 @@ use rustix::param::page_size;
 /// `struct perf_event_attr` (include/uapi/linux/perf_event.h) up to the clock. A kernel that knows less of it takes it if the rest is 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-#[allow(missing_docs, reason = "the kernel's manual page tells what its fields are")]
 pub struct PerfEvent {
     pub kind: u32,
     pub size: u32,
@@ -84,7 +83,6 @@ pub fn request(event: BorrowedFd<'_>, request: Request, argument: i32) -> io::Re
 /// `PERF_EVENT_IOC_*`.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
-#[allow(missing_docs, reason = "the kernel's names")]
 pub enum Request {
     Enable = 0x2400,
     Disable = 0x2401,

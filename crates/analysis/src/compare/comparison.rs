@@ -60,7 +60,6 @@ impl<'a> ComparisonRow<'a> {
 /// A cost that has no like.
 #[derive(Clone, Debug)]
 pub struct Only<'a> {
-    /// The cost.
     pub cost: &'a Cost,
     /// The runs that say why they do not have it, by their place, with their reason.
     pub skipped: Vec<(usize, &'a Skip)>,

@@ -45,7 +45,6 @@ pub struct Gate {
 /// A cost that failed.
 #[derive(Clone, Copy, Debug)]
 pub struct Failed<'c> {
-    /// The cost of the base.
     pub base: &'c Cost,
     /// The place of the run in which it failed.
     pub run: usize,
@@ -60,7 +59,6 @@ pub struct Unjudged {
     pub name: String,
     /// The place of the run that lacks it, or in which it has no verdict.
     pub run: usize,
-    /// Why.
     pub why: String,
 }
 

@@ -17,7 +17,6 @@ pub struct Settling<'a> {
     pub budget_s: f64,
 }
 
-/// A cost that is open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OpenCost<'a> {
     /// That of the base.

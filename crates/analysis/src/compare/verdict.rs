@@ -39,7 +39,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// True for a change.
     pub fn is_change(self) -> bool {
         matches!(self, Verdict::Faster | Verdict::Slower)
     }
@@ -58,9 +57,7 @@ impl Verdict {
 /// One cost compared with that of the base.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Against {
-    /// The ratio.
     pub ratio: RatioToBase,
-    /// The verdict.
     pub verdict: Verdict,
     /// The probability of such a difference by chance, if both costs were the same; `None` if neither was measured.
     pub chance: Option<f64>,

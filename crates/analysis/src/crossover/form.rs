@@ -26,7 +26,6 @@ pub enum Side {
 }
 
 impl Side {
-    /// The other one.
     pub fn other(self) -> Side {
         match self {
             Side::First => Side::Second,
@@ -48,7 +47,6 @@ impl Side {
 pub enum CrossoverAnswer {
     /// One is cheaper at every number measured.
     Never {
-        /// The cheaper one.
         cheaper: Side,
         /// Where they would cross outside, if they go on approaching each other as they do at an end.
         trend: Option<Trend>,

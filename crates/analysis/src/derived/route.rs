@@ -22,7 +22,6 @@ pub enum Quantity {
 pub struct Part {
     /// How often, the operation and its whole point.
     pub term: FixedTerm,
-    /// What of it.
     pub of: Quantity,
 }
 
@@ -32,7 +31,6 @@ pub const fn cost(operation: &'static str) -> Part {
 }
 
 impl Part {
-    /// At this point.
     pub const fn at(self, at: FixedPoint) -> Part {
         Part { term: FixedTerm { at, ..self.term }, ..self }
     }
@@ -47,7 +45,6 @@ impl Part {
         Part { of: Quantity::Processor, ..self }
     }
 
-    /// Its waiting.
     pub const fn waiting(self) -> Part {
         Part { of: Quantity::Waiting, ..self }
     }

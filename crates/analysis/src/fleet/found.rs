@@ -35,18 +35,14 @@ pub struct Found {
     pub older_runs: usize,
 }
 
-/// A class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassFound {
-    /// What it is.
     pub class: Class,
     /// The names of its nodes.
     pub nodes: Vec<String>,
-    /// Its runs.
     pub runs: usize,
     /// Its families, in alphabetical order, the clock first.
     pub families: Vec<FamilySpread>,
-    /// Its costs.
     pub costs: Vec<CostSpread>,
     /// The ratio of each node to the median, by node and family.
     pub ratios: Vec<Vec<Option<f64>>>,
@@ -83,7 +79,6 @@ impl ClassFound {
 pub struct FamilySpread {
     /// Its name.
     pub family: String,
-    /// Its costs.
     pub costs: usize,
     /// How its scatter splits.
     pub spread: Scatter,

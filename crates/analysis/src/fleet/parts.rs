@@ -13,11 +13,9 @@ pub enum MachinePart {
     Cpus,
     /// The hypervisor and the container.
     Hypervisor,
-    /// The microcode.
     Microcode,
     /// The memory, and its NUMA nodes. Sizes within 2 % of each other count as alike.
     Memory,
-    /// The kernel.
     Kernel,
     /// The mitigations of the processor's vulnerabilities.
     Mitigations,
@@ -75,7 +73,6 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The parts of this machine.
     pub fn of(machine: &Machine) -> Parts {
         let Machine { cpu, memory, kernel, virtualization, .. } = machine;
         let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());

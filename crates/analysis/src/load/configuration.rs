@@ -35,7 +35,6 @@ pub enum Relief {
 }
 
 impl PageDevice {
-    /// All devices.
     pub const ALL: [PageDevice; 3] = [PageDevice::None, PageDevice::Swap, PageDevice::Zram];
 
     /// Its name in plans and tables.

@@ -33,7 +33,6 @@ pub struct FaultsAt {
 /// What is known of a page device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paged {
-    /// The device.
     pub device: PageDevice,
     /// By share, ascending; faults never rise with memory.
     pub curve: Vec<FaultsAt>,
@@ -50,7 +49,6 @@ pub struct Paged {
 /// What each further eligible interaction adds to a fault, as shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crowding {
-    /// With this page device.
     pub device: PageDevice,
     /// With so many processors.
     pub cpus: u32,

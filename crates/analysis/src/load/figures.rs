@@ -68,7 +68,6 @@ pub struct Counted {
 /// One row of the paper's tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperRow {
-    /// The configuration.
     pub configuration: Configuration,
     /// All interactions that ended.
     pub response: Response,

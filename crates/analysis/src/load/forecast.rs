@@ -12,7 +12,6 @@ use crate::statistics::{median, sorted};
 /// A prediction, made before the configuration ran or without its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
-    /// What it is of.
     pub configuration: Configuration,
     /// The figures; an error says why there are none. Of users whose times to think are known, those of just these times.
     pub predicted: Result<PredictionInterval<Judged>, String>,
@@ -102,7 +101,6 @@ pub fn flushed(all: &[Configuration], stays: bool) -> Vec<Configuration> {
 pub struct Missed {
     /// The median over configurations.
     pub median: Judged,
-    /// The largest.
     pub largest: Judged,
 }
 

@@ -151,7 +151,6 @@ pub struct Sums {
 /// What was counted in one configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// The configuration.
     pub configuration: Configuration,
     /// The time measured, in seconds.
     pub elapsed_s: f64,

@@ -19,7 +19,6 @@ pub struct Step {
     pub latency: Interval,
     /// The load in core cycles.
     pub cycles: f64,
-    /// Its doubts.
     pub doubts: Vec<Doubt>,
 }
 

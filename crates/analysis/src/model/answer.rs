@@ -30,10 +30,8 @@ pub struct Asked {
     pub fit: Option<Fit>,
 }
 
-/// The answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelAnswer {
-    /// The system.
     pub system: System,
     /// The steady state, with the intervals of the parameters.
     pub prediction: PredictionInterval,
@@ -43,7 +41,6 @@ pub struct ModelAnswer {
     pub bounds: Bounds,
     /// The same by simulation; or why it has no figures.
     pub simulated: Result<Simulated, ModelError>,
-    /// What was measured.
     pub measured: Option<MeasuredMeans>,
     /// The fit that the system comes from.
     pub fit: Option<Fit>,
@@ -62,7 +59,6 @@ pub struct ModelAnswer {
 /// Which response a bound is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseOf {
-    /// The mean.
     Mean,
     /// The 95th percentile.
     P95,

@@ -16,7 +16,6 @@ pub enum ModelError {
     TooLarge {
         /// What is too large.
         what: String,
-        /// The most.
         most: String,
     },
     /// The measured configurations do not determine the parameters.

@@ -32,7 +32,6 @@ pub enum FaultCurve {
         at_bytes: u64,
         /// Seconds of execution between faults at that share.
         every_s: Figure,
-        /// The exponent.
         exponent: Figure,
     },
     /// Measured: faults for each second of execution, by memory. Between two points the rate is interpolated on logarithms; below

@@ -22,8 +22,11 @@ enum Written {
     Whole(i64),
     /// Exact.
     Number(f64),
-    /// With its interval.
-    Interval { value: f64, low: f64, high: f64 },
+    Interval {
+        value: f64,
+        low: f64,
+        high: f64,
+    },
 }
 
 impl From<Written> for Figure {

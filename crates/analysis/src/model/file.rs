@@ -49,7 +49,6 @@ impl ModelFile {
 }
 
 impl System {
-    /// The configuration that it is of.
     pub fn configuration(&self) -> MeasuredConfiguration {
         MeasuredConfiguration {
             users: self.users,

@@ -8,11 +8,9 @@ use super::figure::Figure;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MeasuredConfiguration {
-    /// Users.
     pub users: u32,
     /// At most so many interactions at once; `None`: all.
     pub eligible: Option<u32>,
-    /// CPUs.
     pub cpus: u32,
     /// The memory limit in bytes; `None`: unlimited.
     pub memory_bytes: Option<u64>,

@@ -121,7 +121,6 @@ fn between(
     Ok(good)
 }
 
-/// A change of the system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SystemChange {
     /// This many bytes more.
@@ -164,9 +163,7 @@ impl SystemChange {
 /// What a change is worth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worth {
-    /// The change.
     pub change: SystemChange,
-    /// The steady state after it.
     pub after: SteadyState,
     /// Throughput after over before.
     pub throughput: Interval,
@@ -203,11 +200,8 @@ pub fn worth(system: &System, change: SystemChange, bound_s: Option<f64>) -> Res
 /// Something whose capacity limits a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
-    /// The CPUs.
     Cpu,
-    /// The page device.
     PageDevice,
-    /// Memory.
     Memory,
     /// The limit on eligible interactions.
     Eligible,

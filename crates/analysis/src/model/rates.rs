@@ -16,13 +16,11 @@ pub(super) const VISITS: f64 = 8.0;
 /// A checked system as plain numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Rates {
-    /// Users.
     pub users: u32,
     /// Think time in seconds.
     pub think_s: f64,
     /// At most so many are eligible; `u32::MAX` without a limit.
     pub limit: u32,
-    /// CPUs.
     pub cpus: u32,
     /// Execution of an interaction in seconds.
     pub work_s: f64,

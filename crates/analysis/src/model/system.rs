@@ -17,7 +17,6 @@ pub struct System {
     pub think_spread: Spread,
     /// At most so many interactions hold memory at once. `None`: all.
     pub eligible: Option<u32>,
-    /// CPUs.
     pub cpus: u32,
     /// Memory of all eligible interactions together, in bytes. Only [`FaultCurve`]s over memory need it.
     pub memory_bytes: Option<u64>,
@@ -107,7 +106,6 @@ pub enum Spread {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kind {
-    /// Its name.
     pub name: String,
     /// How often it occurs, relative to the others.
     pub weight: f64,

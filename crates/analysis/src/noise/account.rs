@@ -65,7 +65,6 @@ pub struct Longest {
 /// The core's frequency between windows, each as a part of the highest one that was seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
-    /// The lowest.
     pub lowest: f64,
     /// The median.
     pub typical: f64,

@@ -8,7 +8,6 @@ use super::gap::Gap;
 pub struct Event {
     /// When, in ns of the recording's clock.
     pub at: f64,
-    /// What.
     pub mark: Mark,
 }
 

@@ -8,7 +8,6 @@ use crate::statistics::median;
 /// What was recorded on one CPU.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
-    /// The CPU.
     pub cpu: u32,
     /// The loop's usual step between two readings, in ns.
     pub step: f64,

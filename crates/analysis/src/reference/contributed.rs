@@ -31,7 +31,6 @@ pub enum ContributionError {
         "{run} has costs of your own ({cost}), whose names may say what you run; contribute a run of howslow's operations"
     )]
     OwnCosts {
-        /// The run.
         run: String,
         /// One of them.
         cost: String,
@@ -56,7 +55,6 @@ pub enum ContributionError {
 /// A book, and what became of the parts of the runs.
 #[derive(Clone, Debug)]
 pub struct Contribution {
-    /// The book.
     pub book: Book,
     /// Costs that are in no book because they are uncertain.
     pub uncertain: usize,

@@ -5,7 +5,6 @@ use record::{Machine, Noise, Present};
 /// The machine of a run, how quiet it was, and its present state, which a kept run does not have.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
-    /// The machine.
     pub machine: &'a Machine,
     /// How quiet it was.
     pub noise: &'a Noise,

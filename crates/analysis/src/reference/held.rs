@@ -16,9 +16,7 @@ const NOTHING: f64 = 1e-6;
 /// A cost beside the same one of a reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'a> {
-    /// The reference.
     pub reference: &'a Run,
-    /// Its cost.
     pub cost: &'a Cost,
     /// How many times the reference's cost this one is: in cycles if both follow the clock, else in time.
     pub times: Interval,

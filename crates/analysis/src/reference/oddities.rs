@@ -33,10 +33,8 @@ pub struct Oddity<'a> {
     pub remedy: Option<Remedy>,
 }
 
-/// An odd cost.
 #[derive(Clone, Copy, Debug)]
 pub struct OddCost<'a> {
-    /// The cost.
     pub cost: &'a Cost,
     /// Beside the reference that is nearest to it.
     pub nearest: Held<'a>,

@@ -12,7 +12,6 @@ pub enum Place {
 }
 
 impl Place {
-    /// The place of a machine.
     pub fn of(machine: &Machine) -> Place {
         let around = &machine.virtualization;
         let sandbox = around.hypervisor.as_deref() == Some("gVisor");

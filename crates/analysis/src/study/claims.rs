@@ -46,7 +46,6 @@ pub enum Test {
     Load {
         /// Times per second.
         per_second: f64,
-        /// The share.
         share: f64,
     },
 }
@@ -56,7 +55,6 @@ pub enum Test {
 pub struct TestedClaim {
     /// The sentence.
     pub claim: &'static str,
-    /// What was tested.
     pub test: Test,
     /// The reason for this choice of costs.
     pub note: &'static str,

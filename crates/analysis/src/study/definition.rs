@@ -70,7 +70,6 @@ pub struct UserExperiment {
 
 /// A paper's figures.
 pub struct Paper<'a> {
-    /// Its books.
     pub books: &'a [Book],
     /// All of them as one run. If there are several books, an id begins with the book's name and a slash.
     pub run: Run,
@@ -173,9 +172,7 @@ pub struct StudyAnswer {
     pub source: String,
     /// Its words, each with what it means.
     pub legend: &'static [(String, String)],
-    /// Its machines.
     pub machines: Vec<Machine>,
-    /// Its tables.
     pub tables: Vec<TableAnswer>,
     /// Its figures.
     pub curves: Vec<Curves>,

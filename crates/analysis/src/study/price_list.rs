@@ -15,7 +15,6 @@ pub(super) struct PriceTable {
     pub title: &'static str,
     /// True if it also quotes the payload per second.
     pub payload: bool,
-    /// Its rows.
     pub rows: Vec<PrintedRow>,
 }
 

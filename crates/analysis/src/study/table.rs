@@ -21,7 +21,6 @@ pub struct TableAnswer {
     pub notes: Vec<String>,
 }
 
-/// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its name in a document; empty if only a page shows it.
@@ -48,11 +47,9 @@ pub struct Curves {
     pub name: &'static str,
     /// What it shows.
     pub title: String,
-    /// The curves.
     pub curves: Vec<Curve>,
 }
 
-/// One of its curves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Its name in the legend.
@@ -84,9 +81,7 @@ pub enum Cell {
     Width(Interval),
     /// A ratio, or a cost with another cost as its unit.
     Ratio(Interval),
-    /// A share of one.
     Share(f64),
-    /// Payload.
     Payload(Bytes),
     /// Payload and the time it took.
     Rate(Bytes, Nanoseconds),

@@ -37,7 +37,6 @@ pub enum FileError {
     Kind {
         /// The path given.
         path: PathBuf,
-        /// What it is.
         kind: &'static str,
     },
     /// It has no bytes.

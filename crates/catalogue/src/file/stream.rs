@@ -12,12 +12,10 @@ use rustix::io::Errno;
 pub(crate) struct Stream(NonNull<libc::FILE>);
 
 impl Stream {
-    /// A stream for reading.
     pub(crate) fn to_read(file: File) -> Result<Stream, Failure> {
         Stream::of(file, c"r")
     }
 
-    /// A stream for writing.
     pub(crate) fn to_write(file: File) -> Result<Stream, Failure> {
         Stream::of(file, c"w")
     }

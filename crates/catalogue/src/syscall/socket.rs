@@ -19,7 +19,6 @@ const UNNAMED: [u16; 1] = [libc::AF_UNIX as u16];
 /// Messages that a socket holds before its sender must wait.
 const HELD: u64 = 64;
 
-/// A call that moves one block.
 const MOVE: Operation = CALL.moves(|_| BLOCK as u64);
 
 pub(crate) const OPERATIONS: &[Operation] = &[

@@ -104,7 +104,6 @@ fn refused(errno: Errno) -> Failure {
     }
 }
 
-/// Writes all of it.
 #[inline]
 pub fn write_all(end: &OwnedFd, mut bytes: &[u8]) -> Result<(), Failure> {
     while !bytes.is_empty() {

@@ -35,7 +35,6 @@ pub const BYTES: &str = "bytes";
 pub const ITEMS: &str = "items";
 /// Calls of the allocator.
 pub const ALLOCATIONS: &str = "allocations";
-/// Bytes allocated.
 pub const ALLOCATED: &str = "bytes allocated";
 /// Bytes that it does not give back.
 pub const KEPT: &str = "bytes kept";

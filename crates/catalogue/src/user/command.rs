@@ -78,7 +78,6 @@ pub struct CommandOptions {
 
 /// A command that can be timed.
 pub struct TriedCommand {
-    /// The operation.
     pub operation: &'static Operation,
     /// Processor time over elapsed time in the trial. A value above 1 means that it keeps several CPUs busy.
     pub busy: f64,

@@ -31,23 +31,16 @@ pub enum RoutineError {
     /// The file cannot be read.
     #[error("{file}: {error}; say the path of a shared object")]
     Read {
-        /// The file.
         file: String,
         /// The reason.
         error: std::io::Error,
     },
     /// The file has another format.
     #[error("{file} is {what}, not a shared object; compile it with -shared -fPIC")]
-    Other {
-        /// The file.
-        file: String,
-        /// What it is.
-        what: &'static str,
-    },
+    Other { file: String, what: &'static str },
     /// The file is for another processor.
     #[error("{file} is for {found} and this machine runs {wanted}; compile it for this machine")]
     Architecture {
-        /// The file.
         file: String,
         /// The processor it is for.
         found: String,
@@ -57,7 +50,6 @@ pub enum RoutineError {
     /// The dynamic linker rejects it.
     #[error("{file} cannot be loaded: {why}")]
     Load {
-        /// The file.
         file: String,
         /// The linker's message, or how the process that tried ended.
         why: String,
@@ -65,7 +57,6 @@ pub enum RoutineError {
     /// It has no such symbol.
     #[error("{file} has no routine '{symbol}'; it must be exported by exactly this name (extern \"C\", no_mangle)")]
     Symbol {
-        /// The file.
         file: String,
         /// The name.
         symbol: String,

@@ -93,7 +93,6 @@ pub(crate) struct LoadArgs {
 pub(crate) struct Bound {
     /// The share that must keep it; `None` for the mean.
     pub share: Option<f64>,
-    /// In seconds.
     pub seconds: f64,
 }
 

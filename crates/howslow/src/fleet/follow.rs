@@ -52,7 +52,6 @@ pub(super) fn cancel(args: &FleetArg) -> anyhow::Result<Outcome> {
 /// What is submitted before a fleet is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// Nothing.
     Nothing,
     /// An attempt on every node that lacks a document.
     Missing,

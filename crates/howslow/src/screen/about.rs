@@ -20,9 +20,7 @@ pub struct About {
 /// What accounts are shown of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
-    /// Of processes.
     #[default]
     Processes,
-    /// Of cgroups.
     Cgroups,
 }

@@ -34,7 +34,6 @@ fn areas(area: Rect, state: &State) -> Areas {
     Areas { head, table, pane, foot }
 }
 
-/// Draws a frame.
 pub fn draw(state: &mut State, frame: &mut Frame<'_>) {
     let areas = areas(frame.area(), state);
     // The first line of the table is its heading.

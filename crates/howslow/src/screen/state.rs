@@ -54,10 +54,8 @@ pub enum Action {
 /// What keys are for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// The table.
     #[default]
     Table,
-    /// The help.
     Help,
     /// A filter is typed; what it was before.
     Filter(String),

@@ -59,9 +59,7 @@ pub enum CrossoverError<E> {
     TooFew {
         /// The operations.
         first: &'static str,
-        /// The second one.
         second: &'static str,
-        /// The axis.
         axis: String,
         /// What each takes.
         hint: String,

@@ -36,14 +36,10 @@ pub enum AdviseError {
     },
     /// The folder for scratch files is in memory.
     #[error("{folder} is in memory (tmpfs), so that nothing is waited for there; set TMPDIR to a folder on a disk")]
-    ScratchInMemory {
-        /// The folder.
-        folder: String,
-    },
+    ScratchInMemory { folder: String },
     /// No scratch file can be made.
     #[error("{}", no_scratch(folder, failure))]
     NoScratch {
-        /// The folder.
         folder: String,
         /// Why not.
         failure: Failure,

@@ -43,7 +43,6 @@ pub enum Method {
 /// What the kernel is told about a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advised {
-    /// Nothing.
     Nothing,
     /// `MADV_SEQUENTIAL`.
     Sequential,

@@ -23,10 +23,7 @@ pub enum InterferenceError {
     },
     /// The registry lacks an operation.
     #[error("this howslow has no operation {id}, which a kind of work needs")]
-    Operation {
-        /// Its id.
-        id: &'static str,
-    },
+    Operation { id: &'static str },
     /// There is no CPU at such a place.
     #[error("{reason}; to measure it: {remedy}")]
     Place {
@@ -41,7 +38,6 @@ pub enum InterferenceError {
     /// A kind of work is impossible here.
     #[error("{kind} cannot run here: {reason}")]
     Impossible {
-        /// The kind.
         kind: String,
         /// Why.
         reason: String,
@@ -51,7 +47,6 @@ pub enum InterferenceError {
         "the work of the kind {kind} ended before it was told to: {why}; nothing measured beside it can be trusted, so run it again"
     )]
     Died {
-        /// The kind.
         kind: String,
         /// Why, as far as known.
         why: String,
@@ -59,7 +54,6 @@ pub enum InterferenceError {
     /// A load has done nothing.
     #[error("the work of the kind {kind} did nothing in {seconds:.1} s; nothing measured beside it can be trusted")]
     Idle {
-        /// The kind.
         kind: String,
         /// How long it should have worked.
         seconds: f64,

@@ -13,7 +13,6 @@ pub struct Kind {
     pub name: &'static str,
     /// What it does, in one sentence without a full stop.
     pub summary: &'static str,
-    /// The operation.
     operation: &'static str,
     /// Its point on this CPU.
     point: fn(u32) -> Point,

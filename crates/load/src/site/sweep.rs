@@ -15,7 +15,6 @@ const MOST_BYTES: u64 = 64 << 20;
 /// What was found of howslows that have ended, in words.
 #[derive(Debug, Default, PartialEq)]
 pub struct Remains {
-    /// What was removed.
     pub removed: Vec<String>,
     /// What cannot be removed, and why.
     pub stays: Vec<String>,

@@ -34,7 +34,6 @@ pub(super) mod slot {
 pub enum Step {
     /// Work of howslow's own.
     Job(Job),
-    /// A program.
     Program(Program),
 }
 

@@ -9,7 +9,6 @@ use record::units::{counted, grouped, percent};
 /// One benchmark of both builds.
 #[derive(Clone, Debug)]
 pub struct BenchRow {
-    /// Its name.
     pub name: String,
     /// What an iteration takes in both, in ns.
     pub times: Option<[f64; 2]>,

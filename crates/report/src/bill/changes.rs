@@ -14,7 +14,6 @@ const MOST_ROWS: usize = 20;
 /// The figures that may not grow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BillGate {
-    /// Which.
     pub figures: Vec<BilledFigure>,
     /// A growth of no more than this share is allowed.
     pub at_least: f64,

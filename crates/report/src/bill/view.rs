@@ -17,7 +17,6 @@ pub struct PriceOrigin {
 pub struct BillView<'a> {
     /// What was counted.
     pub seen: &'a Observation,
-    /// The bill.
     pub bill: &'a Bill,
     /// The run whose costs are the prices.
     pub run: Option<&'a Run>,

@@ -112,9 +112,7 @@ pub enum Unit {
     Count,
     /// Durations in nanoseconds.
     Nanoseconds,
-    /// Bytes.
     Bytes,
-    /// Bytes per second.
     BytesPerSecond,
     /// How often per second.
     PerSecond,

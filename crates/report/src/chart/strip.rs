@@ -9,7 +9,6 @@ const SIZE: (f64, f64) = (600.0, 60.0);
 /// Figures side by side on a logarithmic scale.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Strip {
-    /// Their marks.
     pub marks: Vec<Mark>,
 }
 

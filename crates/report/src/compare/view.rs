@@ -15,7 +15,6 @@ pub enum Sort {
 /// Which rows are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// All.
     All,
     /// Those that differ by more than noise. The others are counted.
     Changed,

@@ -41,7 +41,6 @@ pub struct InterferenceTogether<'a> {
 }
 
 impl<'a> InterferenceDocument<'a> {
-    /// The document.
     pub fn of(found: &'a Interference, machine: &'a Machine) -> InterferenceDocument<'a> {
         InterferenceDocument { machine, found, together: found.together().iter().map(together).collect() }
     }

@@ -124,7 +124,6 @@ pub struct LoadCliff {
 }
 
 impl<'a> LoadDocument<'a> {
-    /// The document of an experiment.
     pub fn of(it: &'a Experiment, forecasts: Option<&Forecasts>, machine: &'a Machine) -> LoadDocument<'a> {
         let told = |of: fn(&Forecasts) -> &[Forecast]| -> Vec<LoadForecast> {
             let with =

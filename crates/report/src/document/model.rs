@@ -140,7 +140,6 @@ pub struct ModelPoint {
 }
 
 impl ModelDocument {
-    /// The document of the answers.
     pub fn of(it: &ModelAnswer) -> ModelDocument {
         let simulated = it.simulated.as_ref();
         ModelDocument {

@@ -19,7 +19,6 @@ pub struct RepeatDocument<'a> {
 }
 
 impl<'a> RepeatDocument<'a> {
-    /// The document.
     pub fn of(runs: &'a [Run], rows: &'a [Repeated<'a>], precision: f64) -> RepeatDocument<'a> {
         RepeatDocument { runs: runs.iter().map(|run| run.id.as_str()).collect(), precision, rows }
     }

@@ -19,7 +19,6 @@ pub struct ScalingDocument<'a> {
 }
 
 impl<'a> ScalingDocument<'a> {
-    /// The document.
     pub fn of(run: &'a Run, works: &'a [Scaling]) -> ScalingDocument<'a> {
         ScalingDocument { run: &run.id, works, skipped: &run.skipped }
     }

@@ -99,7 +99,6 @@ pub struct StudyFigures<'a> {
 }
 
 impl<'a> StudyDocument<'a> {
-    /// The document.
     pub fn of(study: &Study, answer: &'a StudyAnswer) -> StudyDocument<'a> {
         StudyDocument {
             paper: study.name,

@@ -21,7 +21,6 @@ const FEWEST: usize = 3;
 pub(super) struct Curve {
     /// The anchor of the drawing.
     pub id: String,
-    /// The chart.
     pub chart: Chart,
     operation: String,
     axis: String,

@@ -48,7 +48,6 @@ pub enum Block {
     Text(String),
     /// Sentences, each by itself.
     List(Vec<String>),
-    /// A table.
     Table(BlockTable),
     /// Curves.
     Chart(Chart),
@@ -100,7 +99,6 @@ impl BlockTable {
     }
 }
 
-/// A run of a page.
 pub struct PageRun<'a> {
     /// What it is called.
     pub name: String,

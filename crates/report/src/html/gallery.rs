@@ -6,11 +6,9 @@ use record::{Cost, Run, printable};
 use super::{compared, shell};
 use crate::head::machine_parts;
 
-/// A machine of a gallery.
 pub struct GalleryMachine<'a> {
     /// Its name, which is that of its page without the ending.
     pub name: &'a str,
-    /// Its run.
     pub run: &'a Run,
 }
 

@@ -4,16 +4,13 @@ use std::collections::BTreeSet;
 
 use record::Point;
 
-/// One cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// It is not known, or there is no such thing for this row.
     Missing,
-    /// Text.
     Text(String),
     /// A finite number.
     Number(f64),
-    /// A count.
     Count(u64),
     /// True or false.
     Flag(bool),
@@ -45,7 +42,6 @@ impl Cell {
 pub struct Table {
     /// The names of the columns, each once.
     pub columns: Vec<String>,
-    /// The rows.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -81,7 +77,6 @@ impl AxisColumns {
         names
     }
 
-    /// The cells of a point.
     pub fn cells<'a>(&'a self, at: &'a Point) -> impl Iterator<Item = Cell> + 'a {
         self.axes.iter().map(|axis| Cell::of(at, axis))
     }

@@ -13,7 +13,6 @@ const LONGEST: u64 = 2 << 20;
 const IDLE: &str = "sys/devices/system/cpu/cpuidle";
 const VULNERABILITIES: &str = "sys/devices/system/cpu/vulnerabilities";
 
-/// The kernel.
 pub fn describe(host: &Host) -> Kernel {
     let name = rustix::system::uname();
     let reported =

@@ -4,7 +4,6 @@ use record::{Bytes, Memory};
 
 use crate::machine::host::{Host, chosen, field, sysconf};
 
-/// The memory.
 pub fn describe(host: &Host) -> Memory {
     let meminfo = host.read("proc/meminfo").unwrap_or_default();
     let system = rustix::system::sysinfo();

@@ -24,7 +24,6 @@ const DIGITS: usize = 12;
 /// Names that an error lists.
 const LISTED: usize = 8;
 
-/// What has a cgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamedCgroup {
     /// A container of Docker, Podman or containerd: its name, or the beginning of its id.
@@ -43,7 +42,6 @@ pub enum NoNamedCgroup {
     None {
         /// Container, unit or pod.
         kind: &'static str,
-        /// The name.
         name: String,
         /// Those that are known.
         known: String,
@@ -55,9 +53,7 @@ pub enum NoNamedCgroup {
     Several {
         /// Container, unit or pod.
         kind: &'static str,
-        /// The name.
         name: String,
-        /// Their cgroups.
         cgroups: Vec<String>,
     },
 }

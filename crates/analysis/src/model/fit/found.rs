@@ -48,7 +48,6 @@ pub struct CurveFit {
 }
 
 impl Fit {
-    /// The page device of this name.
     pub fn device(&self, name: &str) -> Option<&PageSource> {
         self.devices.iter().find(|device| device.name == name)
     }

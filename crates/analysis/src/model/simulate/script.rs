@@ -12,9 +12,7 @@ pub struct Request {
 /// An interaction that has ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ended {
-    /// Its kind.
     pub kind: usize,
-    /// Its user.
     pub user: u32,
     /// When, in seconds since the time that counts began.
     pub at_s: f64,

@@ -22,7 +22,6 @@ impl Content {
         Content { block, number: 0 }
     }
 
-    /// The record with this number.
     #[inline]
     pub fn record(&mut self, number: u64) -> &mut [u8] {
         let more = number.wrapping_sub(self.number).wrapping_mul(STEP);

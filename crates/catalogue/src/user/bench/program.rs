@@ -30,7 +30,6 @@ pub enum BenchError {
     /// It cannot be started.
     #[error("{program} cannot be started: {why}")]
     Start {
-        /// The program.
         program: String,
         /// The reason.
         why: String,
@@ -44,7 +43,6 @@ pub enum BenchError {
     /// It speaks another version.
     #[error("{program} speaks version {theirs} of the protocol and this howslow version {VERSION}; update {older}")]
     Version {
-        /// The program.
         program: String,
         /// Its version.
         theirs: String,
@@ -54,7 +52,6 @@ pub enum BenchError {
     /// It ended.
     #[error("{program} {how} while it {did}{last}")]
     Died {
-        /// The program.
         program: String,
         /// How it ended.
         how: String,
@@ -66,7 +63,6 @@ pub enum BenchError {
     /// It did not answer in time.
     #[error("{program} did not answer within {seconds} s while it {did}; --patience gives it more")]
     Late {
-        /// The program.
         program: String,
         /// The patience.
         seconds: f64,
@@ -84,9 +80,7 @@ pub enum BenchError {
     /// It answered something else.
     #[error("{program} answered '{answer}' while it {did}, which is not in the protocol (docs/BENCH.md)")]
     Garbled {
-        /// The program.
         program: String,
-        /// Its answer.
         answer: String,
         /// What it was asked for.
         did: String,
@@ -96,7 +90,6 @@ pub enum BenchError {
 /// A benchmark of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its name.
     pub name: String,
     /// True if it runs only when named.
     pub ignored: bool,
@@ -125,9 +118,7 @@ pub struct Ran {
 /// What iterations allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocated {
-    /// Calls.
     pub calls: u64,
-    /// Bytes.
     pub bytes: u64,
     /// Bytes that are not given back.
     pub kept: u64,

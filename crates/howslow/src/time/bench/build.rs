@@ -20,9 +20,7 @@ const BUILDS: &str = "howslow-against";
 /// Links the sections of functions in an order of its own for each number. Only lld has it.
 const SHUFFLED: &str = "-Clink-arg=-Wl,--shuffle-sections=.text.*=";
 
-/// The old build.
 pub(super) struct OldBuild {
-    /// Its program.
     pub program: PathBuf,
     sources: Option<Sources>,
     /// Removes the work tree. After `sources`, which may use it.

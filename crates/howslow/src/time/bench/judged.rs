@@ -12,7 +12,6 @@ use crate::output::{self, Outcome};
 /// Fewer undisturbed blocks than this are worth a note.
 const FEW: f64 = 0.2;
 
-/// The row of one benchmark.
 pub(super) fn row(raced: &RacedBenchmark) -> BenchRow {
     let compared = compare_mirrored(&raced.rounds, Judging::default());
     let blocks = raced.blocks().count();

@@ -119,7 +119,6 @@ pub(in super::super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) 
     unsafe { asm!("rep movsb", inout("rcx") bytes => _, inout("rsi") from => _, inout("rdi") to => _) };
 }
 
-/// Fills bytes.
 #[inline(always)]
 pub(in super::super) unsafe fn fill(to: *mut u8, bytes: usize, value: u8) {
     // SAFETY: the caller owns the memory at the address.

@@ -37,7 +37,6 @@ impl Harness {
         MARKS.iter().find(|(mark, _)| contains(&bytes, mark.as_bytes())).map(|(_, harness)| *harness)
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Harness::Own => "howslow-bench",

@@ -47,7 +47,6 @@ impl Struct {
         self.list(field, STRUCT, &values, |bytes, value| bytes.extend(value))
     }
 
-    /// Its bytes.
     pub(super) fn bytes(mut self) -> Vec<u8> {
         self.bytes.push(STOP);
         self.bytes
