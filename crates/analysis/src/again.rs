@@ -8,7 +8,7 @@ use crate::estimate::{Reading, gross};
 use crate::history::traces;
 use crate::net::subtract_all;
 use crate::prior::{Prior, learn};
-use crate::reading::clock_ratio;
+use crate::reading::{clock_ratio, quoted_cycle};
 
 /// Computes the figures, intervals and doubts of a run's costs from their rounds. `prior` says what is known of a cost. A cost
 /// without rounds stays as it is.
@@ -28,9 +28,7 @@ pub fn recompute(run: &mut Run, prior: &dyn Fn(&Cost) -> Prior) {
 
 fn figure(cost: &mut Cost, cycle_ns: f64, prior: &Prior) {
     let Some(estimated) = gross(&cost.rounds, Reading::of(cost, cycle_ns), prior) else { return };
-    let before =
-        Some(cost.quoted().0 / cost.cycles).filter(|cycle| cycle.is_finite() && *cycle > 0.0).unwrap_or(cycle_ns);
-    let cycle = estimated.cycle.unwrap_or(before);
+    let cycle = estimated.cycle.unwrap_or_else(|| quoted_cycle(cost, cycle_ns));
     (cost.gross_ns, cost.net_ns) = (estimated.figures, estimated.figures);
     cost.cycles = estimated.figures.get(cost.headline).0 / cycle;
     (cost.levels, cost.neighbours) = (estimated.levels, estimated.neighbours);

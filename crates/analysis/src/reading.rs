@@ -29,6 +29,11 @@ pub(crate) fn clock_ratio(base: &Run, other: &Run) -> Option<f64> {
     Some(if apart.log.abs() < CALIBRATION.hypot(apart.reach) { 1.0 } else { apart.log.exp() })
 }
 
+/// The cycle in ns at which a stored cost of a run with this clock is quoted: that of its own batches where none ran at the run's.
+pub(crate) fn quoted_cycle(cost: &Cost, cycle_ns: f64) -> f64 {
+    Some(cost.quoted().0 / cost.cycles).filter(|cycle| cycle.is_finite() && *cycle > 0.0).unwrap_or(cycle_ns)
+}
+
 /// How rounds are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
