@@ -180,9 +180,11 @@ pub(crate) enum Wait {
     Stopped = 3,
 }
 
-/// A call is always sampled until this many of its number were; then one call in [`SAMPLED_ONE_IN`] is, a power of two.
+/// A call is always sampled until this many of its number were; then one call in [`SAMPLED_ONE_IN`] is, a power of two. Where stacks are
+/// taken too, which takes microseconds, one in [`STACKS_ONE_IN`].
 pub(crate) const SAMPLED_FIRST: i32 = 256;
-pub(crate) const SAMPLED_ONE_IN: i32 = 32;
+pub(crate) const SAMPLED_ONE_IN: i32 = 8;
+pub(crate) const STACKS_ONE_IN: i32 = 32;
 /// Page faults in user mode are sampled under this number, which no call has: after the first ones one in [`FAULTS_ONE_IN`].
 pub(crate) const FAULT: i32 = CALLS as i32;
 pub(crate) const FAULTS_ONE_IN: i32 = 16;

@@ -147,9 +147,14 @@ impl Maps {
         self.window.set(&0_u32.to_ne_bytes(), &weight.to_ne_bytes())
     }
 
+    /// One call in this many is sampled.
+    pub(crate) fn sampled_one_in(&self) -> i32 {
+        if self.stacks.is_some() { layout::STACKS_ONE_IN } else { layout::SAMPLED_ONE_IN }
+    }
+
     /// How many calls were made in windows.
     pub(crate) fn sampled(&self) -> u64 {
-        let (first, each) = (layout::SAMPLED_FIRST as u64, layout::SAMPLED_ONE_IN as u64);
+        let (first, each) = (layout::SAMPLED_FIRST as u64, self.sampled_one_in() as u64);
         let counts = self.samples.get(&0_u32.to_ne_bytes()).unwrap_or_default();
         let counts = counts
             .chunks_exact(4)

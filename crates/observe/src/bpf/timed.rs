@@ -14,7 +14,7 @@ pub(crate) fn sampling(maps: &Maps) -> Vec<Instruction> {
     let end = b.code.label();
     b.code.load(Width::Double, 8, 6, 8);
     b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), end);
-    choose(&mut b, layout::SAMPLED_ONE_IN, end);
+    choose(&mut b, maps.sampled_one_in(), end);
     b.code.map_value(2, maps.window.descriptor());
     b.code.load(Width::Word, 1, 2, 0);
     b.code.compute(Compute::Multiply, 9, Other(1));
