@@ -183,11 +183,11 @@ pub(crate) enum Wait {
 /// A call is always sampled until this many of its number were; then one call in [`SAMPLED_ONE_IN`] is, a power of two. Where stacks are
 /// taken too, which takes microseconds, one in [`STACKS_ONE_IN`].
 pub(crate) const SAMPLED_FIRST: i32 = 256;
-pub(crate) const SAMPLED_ONE_IN: i32 = 8;
+pub(crate) const SAMPLED_ONE_IN: i32 = 16;
 pub(crate) const STACKS_ONE_IN: i32 = 32;
 /// Page faults in user mode are sampled under this number, which no call has: after the first ones one in [`FAULTS_ONE_IN`].
 pub(crate) const FAULT: i32 = CALLS as i32;
-pub(crate) const FAULTS_ONE_IN: i32 = 16;
+pub(crate) const FAULTS_ONE_IN: i32 = 32;
 /// Numbers that are sampled, a power of two.
 pub(crate) const SAMPLED_NUMBERS: usize = 2 * CALLS;
 
