@@ -23,6 +23,8 @@ const PRECISION: f64 = 0.05;
 const VAGUE: f64 = 0.5;
 /// So many costs are measured together: enough that what a session needs itself does not matter, few enough to keep a time.
 const TOGETHER: usize = 16;
+/// The part of the time in which all are measured once.
+const FIRST: f64 = 0.75;
 /// What a session needs itself, in seconds.
 const SESSION: f64 = 0.7;
 
@@ -190,17 +192,18 @@ impl Kept {
     /// # Errors
     /// If nothing can be measured.
     pub(crate) fn measure_here(&mut self, items: &[Item], budget_s: f64) -> anyhow::Result<Ended> {
+        let begun = Instant::now();
         say(&format!(
             "measuring {} of this kernel for at most {budget_s:.0} s; later bills use them",
             counted(items.len() as u64, "price")
         ));
-        let until = Instant::now() + Duration::from_secs_f64(budget_s);
+        let until = |share: f64| begun + Duration::from_secs_f64(share * budget_s);
         let state = state(&system::machine::describe());
-        let mut ended = self.measure_until(until, items, &state)?;
-        // A single round has no interval, and neither has a sum with it: these come again if there is time.
-        let single: Vec<Item> = items.iter().filter(|item| self.is_single(item)).cloned().collect();
+        let mut ended = self.measure_until(until(FIRST), items, TOGETHER, &state)?;
+        // What is slow, or measured beside what is, has too few rounds for an interval, and then no sum with it has one: again.
+        let vague: Vec<Item> = items.iter().filter(|item| self.lacks_interval(item)).cloned().collect();
         if matches!(ended, Ended::Measured) {
-            ended = self.measure_until(until, &single, &state)?;
+            ended = self.measure_until(until(1.0), &vague, TOGETHER / 2, &state)?;
         }
         self.run = self.book.run.clone();
         let kept = Store::of_user().and_then(|store| self.book.save(&store, &state));
@@ -210,17 +213,17 @@ impl Kept {
         Ok(ended)
     }
 
-    fn is_single(&self, item: &Item) -> bool {
+    fn lacks_interval(&self, item: &Item) -> bool {
         let source = self.book.sources.get(&format!("{}{}", item.operation.id, item.point));
         source.is_some_and(|source| source.certainty.half_width.is_none())
     }
 
-    /// Measures these as far as there is time, some at once.
-    fn measure_until(&mut self, until: Instant, items: &[Item], state: &str) -> anyhow::Result<Ended> {
+    /// Measures these as far as there is time, so many together.
+    fn measure_until(&mut self, until: Instant, items: &[Item], together: usize, state: &str) -> anyhow::Result<Ended> {
         let mut left = items;
         let time_left = || until.saturating_duration_since(Instant::now()).as_secs_f64();
         while !left.is_empty() && time_left() > 0.0 {
-            let (now, later) = left.split_at(left.len().min(TOGETHER));
+            let (now, later) = left.split_at(left.len().min(together));
             let share = now.len() as f64 / left.len() as f64;
             let part_s = (time_left() * share - SESSION).max(0.3);
             let args = MeasureArgs { precision: PRECISION, ..MeasureArgs::default() };
@@ -270,5 +273,30 @@ mod tests {
         assert_ne!(changed(|machine| machine.kernel.command_line = Some("mitigations=off never".into())), state(&here));
         assert_ne!(changed(|machine| machine.cpu.signature = "1/2/3".into()), state(&here));
         assert_ne!(changed(|machine| machine.virtualization.seccomp = Some(7)), state(&here));
+    }
+
+    #[test]
+    fn a_price_of_one_round_is_measured_again_and_one_of_a_traced_machine_too() {
+        let mut run =
+            record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
+        run.costs.retain(is_current);
+        run.costs[0].rounds = [&run.costs[0].rounds[..]; 4].concat();
+        run.costs[1].rounds.truncate(1);
+        let items: Vec<Item> = run.costs[..2]
+            .iter()
+            .filter_map(|cost| Some(Item { operation: catalogue::find(&cost.operation)?, point: cost.at.clone() }))
+            .collect();
+        let kept = |run: &Run| {
+            let mut book = PriceBook::default();
+            book.take("here", run, true, is_current);
+            Kept::of_book(book)
+        };
+        let known = kept(&run);
+        assert_eq!([0, 1].map(|at| known.lacks_interval(&items[at])), [false, true]);
+        let usable = |known: &Kept| known.is_usable(items[1].operation.id, &items[1].point);
+        assert!(usable(&known));
+        run.noise.traced = true;
+        // Beside a tracer no better one can be had.
+        assert_eq!(usable(&kept(&run)), observe::are_calls_traced());
     }
 }
