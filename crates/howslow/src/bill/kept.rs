@@ -8,7 +8,7 @@ use measure::Measurement;
 use operation::Item;
 use record::units::counted;
 use record::{Cost, Machine, Origin, Point, Run};
-use store::{Head, PriceBook, Store};
+use store::{Head, PriceBook, PriceSource, Store};
 
 use crate::cli::MeasureArgs;
 use crate::output::{Misuse, say};
@@ -138,7 +138,7 @@ impl Kept {
         let sources = self.book.sources.iter().filter(|(name, _)| priced_by.contains(*name));
         let (mut for_bills, mut vague, mut runs) = (0, 0, BTreeMap::<&str, u64>::new());
         for (_, source) in sources {
-            vague += u64::from(!source.certainty.half_width.is_some_and(|half| half < VAGUE));
+            vague += u64::from(is_uncertain(source));
             match source.for_bills {
                 true => for_bills += 1,
                 false => *runs.entry(&source.run).or_default() += 1,
@@ -200,8 +200,8 @@ impl Kept {
         let until = |share: f64| begun + Duration::from_secs_f64(share * budget_s);
         let state = state(&system::machine::describe());
         let mut ended = self.measure_until(until(FIRST), items, TOGETHER, &state)?;
-        // What is slow, or measured beside what is, has too few rounds for an interval, and then no sum with it has one: again.
-        let vague: Vec<Item> = items.iter().filter(|item| self.lacks_interval(item)).cloned().collect();
+        // What is slow, or measured beside what is, has too few rounds for a narrow interval or for any, and then so has each sum with it.
+        let vague: Vec<Item> = items.iter().filter(|item| self.is_vague(item)).cloned().collect();
         if matches!(ended, Ended::Measured) {
             ended = self.measure_until(until(1.0), &vague, TOGETHER / 2, &state)?;
         }
@@ -213,9 +213,9 @@ impl Kept {
         Ok(ended)
     }
 
-    fn lacks_interval(&self, item: &Item) -> bool {
+    fn is_vague(&self, item: &Item) -> bool {
         let source = self.book.sources.get(&format!("{}{}", item.operation.id, item.point));
-        source.is_some_and(|source| source.certainty.half_width.is_none())
+        source.is_some_and(is_uncertain)
     }
 
     /// Measures these as far as there is time, so many together.
@@ -237,6 +237,11 @@ impl Kept {
         }
         Ok(Ended::Measured)
     }
+}
+
+/// True if it is worth measuring again.
+fn is_uncertain(price: &PriceSource) -> bool {
+    !price.certainty.half_width.is_some_and(|half| half < VAGUE)
 }
 
 /// True if a cost is of work as this program does it.
@@ -292,7 +297,7 @@ mod tests {
             Kept::of_book(book)
         };
         let known = kept(&run);
-        assert_eq!([0, 1].map(|at| known.lacks_interval(&items[at])), [false, true]);
+        assert_eq!([0, 1].map(|at| known.is_vague(&items[at])), [false, true]);
         let usable = |known: &Kept| known.is_usable(items[1].operation.id, &items[1].point);
         assert!(usable(&known));
         run.noise.traced = true;

@@ -14,8 +14,11 @@ struct LinkInfo {
     unused: u32,
     name: u64,
     name_size: u32,
-    rest: [u32; 16],
+    rest: [u32; 17],
 }
+
+// The kernel refuses what is longer than its own unless all of the rest is zero, and padding need not be.
+const _: () = assert!(size_of::<LinkInfo>() == std::mem::offset_of!(LinkInfo, rest) + 17 * size_of::<u32>());
 
 /// True if a program of any process runs at one of these tracepoints; false if this process may not know it.
 pub(crate) fn is_any_used(tracepoints: &[&std::ffi::CStr]) -> bool {
@@ -37,4 +40,23 @@ pub(crate) fn is_any_used(tracepoints: &[&std::ffi::CStr]) -> bool {
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bpf::{Counting, Whom};
+    use crate::target::Options;
+
+    #[test]
+    fn a_program_at_each_call_is_noticed() {
+        let counting = Counting::new(Whom::AllBut(1), 4, &Options::default());
+        let (mut counting, programs) = match counting {
+            Ok(both) => both,
+            Err(error) => return testing::not_tested!("no program can be loaded: {error}; run as root"),
+        };
+        counting.attach(programs).expect("the tracepoints are there");
+        assert!(is_any_used(&[c"sys_enter", c"sys_exit"]));
+        assert!(!is_any_used(&[c"sys_exi", c"sys_exits"]));
+    }
 }
