@@ -11,11 +11,13 @@ use crate::typical::{gross_typical, typical};
 
 /// The state of the machine for which prices are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum MachineState {
     /// Undisturbed: the figure by which each cost is quoted, and by which `howslow time` quotes wholes.
     #[default]
+    #[cfg_attr(feature = "clap", value(help = "The core undisturbed"))]
     Quiet,
-    /// On a machine that is shared with others.
+    /// The machine as it was, with its other work
     Typical,
 }
 

@@ -12,11 +12,11 @@ mod repeat;
 use std::time::Duration;
 
 use measure::Signals;
-use observe::{Detail, ObserveError, Observer, Options, Source, State, Target};
+use observe::{Detail, ObserveError, Observer, Options, State, Target};
 use record::{Observation, printable};
 use system::machine::NamedCgroup;
 
-use crate::cli::{BillArgs, CountingSource};
+use crate::cli::BillArgs;
 use crate::output::{self, Misuse, Outcome, Outgoing, say};
 use prices::Prices;
 use repeat::Watched;
@@ -37,9 +37,8 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     repeat::check(args)?;
     let mut prices = Prices::open(args)?;
     let target = target(args)?;
-    let source = args.source.map(source);
     let detail = if args.counts_only { Detail::Numbers } else { Detail::All };
-    let options = Options { source, calibrate: true, detail, stacks: args.stacks };
+    let options = Options { source: args.source, calibrate: true, detail, stacks: args.stacks };
     let alternated = match args.alternate {
         Some(times) => alternate::alternate(&target, &options, times).map_err(misuse)?,
         None => None,
@@ -94,15 +93,6 @@ fn beside(
     let bills = [base, seen].map(|seen| analysis::bill::WrittenBill::of(seen, &prices.priced(seen).bill));
     let style = if outputs::is_beside_a_command(args) { output::error_style() } else { output::style() };
     changes::compared([&bills[0], &bills[1]], true, args, style)
-}
-
-/// A way of counting by its word.
-pub(crate) fn source(source: CountingSource) -> Source {
-    match source {
-        CountingSource::Ebpf => Source::Bpf,
-        CountingSource::Ptrace => Source::Ptrace,
-        CountingSource::Accounts => Source::Accounts,
-    }
 }
 
 fn target(args: &BillArgs) -> Result<Target, Misuse> {

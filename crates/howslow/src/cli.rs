@@ -31,7 +31,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use bench::BenchArgs;
-pub(crate) use bill::{BillArgs, BillFormat, BillGrowth, CountingSource, StackWeight};
+pub(crate) use bill::{BillArgs, BillFormat, BillGrowth};
 pub(crate) use compare::CompareArgs;
 pub(crate) use crossover::CrossoverArgs;
 pub(crate) use exchange::{ExportArgs, ImportArgs};
@@ -46,7 +46,7 @@ pub(crate) use measure::{ALL, AgainstArgs, MeasureArgs, RunArgs, ScalingArgs, Se
 pub(crate) use model::{DemandArgs, ModelArgs};
 pub(crate) use noise::NoiseArgs;
 pub(crate) use page::ReportArgs;
-pub(crate) use predict::{PredictArgs, PriceState};
+pub(crate) use predict::PredictArgs;
 pub(crate) use prices::PricesArgs;
 pub(crate) use read::{ContributeArgs, ExplainArgs, ListArgs, ShowArgs};
 pub(crate) use terminal::TerminalArgs;

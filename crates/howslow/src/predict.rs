@@ -15,7 +15,7 @@ use report::document::{PredictDocument, PredictFactors, Predictions};
 use self::pricing::{names, priced};
 use self::what_if::{WhatIf, WhatIfContext};
 use self::whole::Whole;
-use crate::cli::{PredictArgs, PriceState};
+use crate::cli::PredictArgs;
 use crate::output::{self, Misuse, Outcome};
 use crate::resolve::Named;
 use crate::{factors, resolve};
@@ -44,13 +44,9 @@ pub(crate) fn predict(args: &PredictArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Interrupted(signal));
     }
     let runs = resolve::named(on, &opened);
-    let state = match args.by {
-        PriceState::Quiet => MachineState::Quiet,
-        PriceState::Typical => MachineState::Typical,
-    };
     let measured = Whole::read_all(&args.measured, &runs)?;
     let what_if = args.what_if.iter().map(|text| WhatIf::read(text, &runs)).collect::<Result<Vec<_>, _>>()?;
-    let request = PredictRequest { mixes, runs, state, measured, what_if };
+    let request = PredictRequest { mixes, runs, state: args.by, measured, what_if };
     if args.factors { split(&request, args.json) } else { print(&request, args) }
 }
 

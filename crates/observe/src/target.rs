@@ -18,12 +18,15 @@ pub enum Target {
 
 /// A way of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Source {
-    /// Programs in the kernel.
+    /// Programs in the kernel
+    #[cfg_attr(feature = "clap", value(name = "ebpf"))]
     Bpf,
-    /// A tracer that stops the program at each call.
+    /// A tracer that stops the program at each call
     Ptrace,
     /// The kernel's accounts: no calls, but processor time, faults and switches.
+    #[cfg_attr(feature = "clap", value(help = "The kernel's accounts"))]
     Accounts,
 }
 

@@ -9,15 +9,16 @@ use record::{Observation, ProcessCounts, Requests};
 
 /// What a stack is weighed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Weight {
-    /// How often its last call was made.
+    /// How often the last call was made
     Count,
-    /// What its last call costs by the prices of the bill, in ns. Calls without a price are left out.
+    /// What the last call costs by the prices, in ns
     Cost,
 }
 
 /// One line for each pair of calls of each thread, and one for a call that came after none or after one that is not known.
-/// The lines of a thread together are its calls.
+/// The lines of a thread together are its calls. By cost, calls without a price are left out.
 pub fn folded(seen: &Observation, bill: &Bill, weight: Weight) -> String {
     if !seen.stacks.is_empty() {
         return sampled(seen, weight);

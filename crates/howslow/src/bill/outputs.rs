@@ -10,7 +10,7 @@ use store::exchange::BillMetrics;
 
 use super::changes::work_unit;
 use super::mix;
-use crate::cli::{BillArgs, BillFormat, StackWeight};
+use crate::cli::{BillArgs, BillFormat};
 use crate::output::{self, Misuse};
 
 /// What a file is written as, told by the end of its name.
@@ -112,18 +112,14 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 fn folded(view: &BillView, args: &BillArgs) -> String {
-    let weight = match args.weigh {
-        StackWeight::Count => Weight::Count,
-        StackWeight::Cost => Weight::Cost,
-    };
-    report::folded(view.seen, view.bill, weight)
+    report::folded(view.seen, view.bill, args.weigh)
 }
 
 /// The stacks as a flame graph.
 fn picture(view: &BillView, args: &BillArgs) -> String {
     let what = match args.weigh {
-        StackWeight::Count => "calls",
-        StackWeight::Cost => "ns of calls",
+        Weight::Count => "calls",
+        Weight::Cost => "ns of calls",
     };
     Flame::from_folded(&folded(view, args)).svg(&format!("Calls of {}", printable(&view.seen.what)), what)
 }

@@ -11,7 +11,7 @@ use record::{Mix, MixLine, Observation, Point, Run};
 use report::{BillView, PriceOrigin};
 
 use super::kept::{Ended, Kept};
-use crate::cli::{BillArgs, PriceState};
+use crate::cli::BillArgs;
 use crate::predict::pricing::names;
 
 /// Seconds that a bill may take to measure what it lacks, and seconds with `--measure`.
@@ -80,11 +80,7 @@ impl Prices {
     ///
     /// # Errors
     /// If the named run cannot be read.
-    pub(crate) fn of(on: Option<&str>, by: PriceState) -> anyhow::Result<Prices> {
-        let state = match by {
-            PriceState::Quiet => MachineState::Quiet,
-            PriceState::Typical => MachineState::Typical,
-        };
+    pub(crate) fn of(on: Option<&str>, state: MachineState) -> anyhow::Result<Prices> {
         Ok(Prices::new(Kept::open(on)?, state))
     }
 

@@ -3,9 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use analysis::predict::MachineState;
 use clap::{Args, ValueEnum};
+use observe::Source;
+use report::Weight;
 
-use super::predict::PriceState;
 use super::value::{at_least_one, positive, seconds, share};
 
 const USAGE: &str = "\
@@ -34,17 +36,6 @@ Examples: howslow bill -- find / -name x
           howslow bill --repeat 9 --against './old input' -- ./new input
 Exit status: that of the command; without one: 0 done; 1 failed; 2 misused; 130 interrupted. Of two bills with --fail-on: 0 passed;
 3 a figure differs too much from run to run to tell; 4 a figure grew.";
-
-/// A way of counting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CountingSource {
-    /// Programs in the kernel
-    Ebpf,
-    /// A tracer that stops the program at each call
-    Ptrace,
-    /// The kernel's accounts
-    Accounts,
-}
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -75,15 +66,6 @@ pub(crate) enum BillGrowth {
     /// Switches between tasks
     #[value(name = "more-switches")]
     Switches,
-}
-
-/// What the stacks are weighed by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StackWeight {
-    /// How often the last call was made
-    Count,
-    /// What the last call costs by the prices, in ns
-    Cost,
 }
 
 #[derive(Debug, Args)]
@@ -126,8 +108,8 @@ pub(crate) struct BillArgs {
     #[arg(long, conflicts_with = "measure")]
     pub no_measure: bool,
     /// The prices: of an undisturbed core, or of programs that share the machine
-    #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Typical)]
-    pub by: PriceState,
+    #[arg(long, value_name = "STATE", value_enum, default_value_t = MachineState::Typical)]
+    pub by: MachineState,
     /// Run COMMAND this often: bills of repeated runs are compared with intervals
     #[arg(long, value_name = "TIMES", value_parser = at_least_one::<u32>, requires = "words",
           conflicts_with_all = ["pid", "cgroup", "system", "every", "time", "alternate"])]
@@ -156,7 +138,7 @@ pub(crate) struct BillArgs {
     pub alternate: Option<u32>,
     /// Count in this way only
     #[arg(long, value_name = "SOURCE", value_enum)]
-    pub source: Option<CountingSource>,
+    pub source: Option<Source>,
     /// Find the functions of the program that made its calls, by samples: findings name its lines (eBPF)
     #[arg(long, conflicts_with_all = ["counts_only", "every", "repeat"])]
     pub stacks: bool,
@@ -177,8 +159,8 @@ pub(crate) struct BillArgs {
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with = "json")]
     pub format: Option<BillFormat>,
     /// What the stacks are weighed by
-    #[arg(long, value_name = "WEIGHT", value_enum, default_value_t = StackWeight::Count)]
-    pub weigh: StackWeight,
+    #[arg(long, value_name = "WEIGHT", value_enum, default_value_t = Weight::Count)]
+    pub weigh: Weight,
     /// The command to watch, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub words: Vec<OsString>,

@@ -1,6 +1,7 @@
 //! The arguments of `howslow predict`.
 
-use clap::{Args, ValueEnum};
+use analysis::predict::MachineState;
+use clap::Args;
 
 const PREDICTED: &str = "\
 MIX is a TOML file, or a mix that comes with howslow: true, git-status, nginx and others (docs/PREDICT.md).
@@ -12,15 +13,6 @@ Examples: howslow predict true --on @1
           howslow predict mine.toml --on @1 --what-if memory.load@set=32MiB=70ns
           howslow predict call-save-return --on multics-645 multics-6180 --factors
 Exit status: 0 done; 1 failed; 2 misused, or a run lacks what the mix needs; 3 done without it (--partial).";
-
-/// Which figure of a cost is its price.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum PriceState {
-    /// The core undisturbed
-    Quiet,
-    /// The machine as it was, with its other work
-    Typical,
-}
 
 #[derive(Debug, Args)]
 #[command(after_help = PREDICTED, arg_required_else_help = true, override_usage = "howslow predict <MIX>... --on <RUN>... [OPTIONS]")]
@@ -38,8 +30,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "TIME")]
     pub measured: Vec<String>,
     /// The prices: of an undisturbed core, as costs are quoted, or of programs that share the machine
-    #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Quiet)]
-    pub by: PriceState,
+    #[arg(long, value_name = "STATE", value_enum, default_value_t = MachineState::Quiet)]
+    pub by: MachineState,
     /// Split the ratio of two runs, or of two mixes, into factors
     #[arg(long, conflicts_with_all = ["what_if", "partial"])]
     pub factors: bool,

@@ -1,9 +1,9 @@
 //! The arguments of `howslow top`.
 
+use analysis::predict::MachineState;
 use clap::Args;
+use observe::Source;
 
-use super::bill::CountingSource;
-use super::predict::PriceState;
 use super::value::seconds;
 use crate::screen::Column;
 
@@ -40,11 +40,11 @@ pub(crate) struct TopArgs {
     #[arg(long, value_name = "RUN", add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub on: Option<String>,
     /// The prices: of an undisturbed core, or of programs that share the machine
-    #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Typical)]
-    pub by: PriceState,
+    #[arg(long, value_name = "STATE", value_enum, default_value_t = MachineState::Typical)]
+    pub by: MachineState,
     /// Count in this way only
     #[arg(long, value_name = "SOURCE", value_enum)]
-    pub source: Option<CountingSource>,
+    pub source: Option<Source>,
     /// With --once: print JSON
     #[arg(long, requires = "once")]
     pub json: bool,
