@@ -35,6 +35,7 @@ pub fn findings(run: &Run, around: Surroundings<'_>) -> Vec<String> {
     let verdict = judge(run, around.references, &facts);
     let mut sentences = verdict_told(&verdict, Place::of(&run.machine));
     let of_costs = [
+        traced(run),
         neighbours(run),
         huge_pages_undone(run),
         other_cpu(run, &facts),
@@ -53,6 +54,13 @@ pub fn findings(run: &Run, around: Surroundings<'_>) -> Vec<String> {
 /// True for the run of a command line without patterns: the first page that somebody sees.
 fn is_headline(run: &Run) -> bool {
     run.settings.patterns.is_empty()
+}
+
+/// A program in the kernel that runs at each call, or a tracer, makes each call dearer than the kernel does.
+fn traced(run: &Run) -> Option<String> {
+    run.noise.traced.then(|| {
+        "System calls were traced meanwhile, by a tracer of howslow or an eBPF program of the system: each took longer.".into()
+    })
 }
 
 /// The cost of an operation at a point, if it is distinguishable from zero.

@@ -81,6 +81,15 @@ fn neighbours_and_the_clock_are_told_apart() {
 }
 
 #[test]
+fn a_run_that_was_traced_says_so_first() {
+    let mut run = example::run();
+    let is_said = |run: &Run| alone(run).iter().position(|sentence| sentence.contains("were traced"));
+    assert_eq!(is_said(&run), None);
+    run.noise.traced = true;
+    assert_eq!(is_said(&run), Some(0), "{:?}", alone(&run));
+}
+
+#[test]
 fn one_round_makes_no_finding() {
     let mut run = example::run();
     run.machine.kernel.mitigations.clear();
