@@ -28,6 +28,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use bench::BenchArgs;
@@ -258,7 +259,12 @@ fn joined(text: &str) -> String {
 /// Parses the command line. Help, version and misuse end the program here, with status 0 or 2.
 pub(crate) fn parse() -> Command {
     let words = after_verb(std::env::args_os().collect());
-    let matches = command().try_get_matches_from(words).unwrap_or_else(|error| instead::exit(error));
+    // Help is filled where it is printed: the other starts need not wait for it.
+    let matches = Command::command().try_get_matches_from(&words).or_else(|error| match error.kind() {
+        ErrorKind::DisplayVersion => Err(error),
+        _ => command().try_get_matches_from(&words),
+    });
+    let matches = matches.unwrap_or_else(|error| instead::exit(error));
     let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| instead::exit(error));
     match command.color {
         clap::ColorChoice::Auto if is_plain_terminal() => anstream::ColorChoice::Never,

@@ -179,7 +179,12 @@ pub(crate) fn is_plain(byte: u8) -> bool {
 
 /// The columns that a text takes. Most texts are plain ASCII, which need not be read by character.
 pub(crate) fn display_width(text: &str) -> usize {
-    if text.bytes().all(is_plain) { text.len() } else { textwrap::core::display_width(text) }
+    // At this crate's level of optimization an iterator is called for each byte: a sixth of the time of `howslow list`.
+    let (bytes, mut place) = (text.as_bytes(), 0);
+    while place < bytes.len() && is_plain(bytes[place]) {
+        place += 1;
+    }
+    if place == bytes.len() { place } else { textwrap::core::display_width(text) }
 }
 
 /// A count: a whole number.
