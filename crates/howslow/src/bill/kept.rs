@@ -123,7 +123,8 @@ impl Kept {
     /// and can when they no longer are.
     pub(super) fn is_usable(&self, operation: &str, point: &Point) -> bool {
         let source = self.book.sources.get(&format!("{operation}{point}"));
-        self.has(operation, point) && !(source.is_some_and(|it| it.certainty.traced) && !observe::are_calls_traced())
+        let was_traced = source.is_some_and(|it| it.certainty.traced);
+        self.has(operation, point) && (!was_traced || observe::are_calls_traced())
     }
 
     /// True if measuring it here was tried and is not possible.
