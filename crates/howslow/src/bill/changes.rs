@@ -45,7 +45,7 @@ pub(super) fn compared(
     let measured = bills.into_iter().all(WrittenBill::is_measured);
     let lines = [0, 1].map(|side| bills[side].lines(last(side), measured));
     let rows = changes_of([&lines[0], &lines[1]]);
-    let per = args.per.as_deref().unwrap_or(if args.units.is_empty() { "command" } else { "unit" });
+    let per = unit_name(args);
     let view = view(names, per, units, &repetitions, (&figures, &rows), args);
     let text = match () {
         () if args.json => output::document_text(&BillChanges::of(&view))?,
@@ -101,6 +101,11 @@ pub(super) fn work_unit(args: &BillArgs) -> WorkUnit {
         (None, [before, after]) => WorkUnit::Given([*before, *after]),
         _ => WorkUnit::Whole,
     }
+}
+
+/// What one is called.
+pub(super) fn unit_name(args: &BillArgs) -> &str {
+    args.per.as_deref().unwrap_or(if args.units.is_empty() { "command" } else { "unit" })
 }
 
 /// The mean units of each side.

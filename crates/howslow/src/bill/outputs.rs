@@ -8,7 +8,7 @@ use report::document::BillDocument;
 use report::{BillView, Detail, Weight};
 use store::exchange::BillMetrics;
 
-use super::changes::work_unit;
+use super::changes::{unit_name, work_unit};
 use super::mix;
 use crate::cli::{BillArgs, BillFormat};
 use crate::output::{self, Misuse};
@@ -61,7 +61,7 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<String> {
     for path in &args.output {
         let Some(kind) = written(path) else { continue };
         let text = match kind {
-            OutputForm::Mix => mix::text(told.view.seen, told.view.bill, told.lines),
+            OutputForm::Mix => mix::text(told.view.seen, told.view.bill, told.lines, units(told.view.seen, args)),
             OutputForm::Document => output::document_text(&BillDocument::of(told.view))?,
             OutputForm::Folded => folded(told.view, args),
             OutputForm::Picture => picture(told.view, args),
@@ -79,8 +79,7 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<String> {
             let style = style.with_detail(if args.all { Detail::Full } else { Detail::Folded });
             let units = args.per.is_some() || !args.units.is_empty();
             let unit = work_unit(args);
-            let name = args.per.as_deref().unwrap_or("unit");
-            let each = || report::bill_per_unit(told.view, (&unit, name), style);
+            let each = || report::bill_per_unit(told.view, (&unit, unit_name(args)), style);
             // Two of them are compared, each unit of its own.
             let page = match (units && args.against.is_none(), args.every.is_some()) {
                 (true, true) => each(),
@@ -89,6 +88,14 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<String> {
             };
             Ok(style.fitted(&page))
         }
+    }
+}
+
+/// What a unit of work is, and how many there were; without any, the mix is of the whole.
+fn units<'a>(seen: &Observation, args: &'a BillArgs) -> (&'a str, f64) {
+    match work_unit(args).of(1, &seen.repetition(0.0)) {
+        units if units > 0.0 => (unit_name(args), units),
+        _ => ("command", 1.0),
     }
 }
 
