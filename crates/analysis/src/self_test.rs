@@ -84,8 +84,8 @@ fn clock_moved(run: &Run) -> f64 {
     run.noise.cycle_range_ns.map_or(0.0, |range| range.high / range.low - 1.0)
 }
 
-/// A cost of a run beside the smallest time that a plain loop took for the same work.
-pub fn beside_plain(run: &Run, operation: &str, plain_ns: f64) -> SelfCheck {
+/// A cost of a run beside the smallest time that a plain loop took for the same work; whether calls were traced meanwhile.
+pub fn beside_plain(run: &Run, operation: &str, plain_ns: f64, traced: bool) -> SelfCheck {
     /// How far they may be from each other at one clock: a plain loop has other instructions around the work.
     const AROUND: f64 = 0.15;
     let name = format!("{operation} costs what a plain loop takes");
@@ -98,6 +98,8 @@ pub fn beside_plain(run: &Run, operation: &str, plain_ns: f64) -> SelfCheck {
     let (apart, moved) = ((best / plain_ns).ln().abs(), clock_moved(run));
     if apart <= AROUND.ln_1p() {
         SelfCheck::ended(&name, true, found)
+    } else if traced {
+        SelfCheck::unknown(&name, format!("{found}; calls were traced meanwhile: run again without tracers and agents"))
     } else if is_wide(cost) || is_disturbed(cost) || !is_calm(run) {
         SelfCheck::unknown(&name, format!("{found}; the core was undisturbed too seldom: {AGAIN}"))
     } else if apart <= AROUND.ln_1p() + moved.ln_1p() {
