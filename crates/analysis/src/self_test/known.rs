@@ -3,7 +3,7 @@
 use record::units::percent;
 use record::{Cost, Run};
 
-use super::{AGAIN, CheckEnd, SelfCheck, clock_moved, is_calm, is_disturbed, measured};
+use super::check::{AGAIN, CheckEnd, SelfCheck, clock_moved, is_calm, is_disturbed, measured};
 use crate::reading::{CALIBRATION, quoted_cycle};
 
 /// A cost that processors are built to have: a whole number of cycles within these bounds, ends included.
