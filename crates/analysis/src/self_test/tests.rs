@@ -1,6 +1,6 @@
 //! Checks of runs written by hand.
 
-use record::{CpuQuiet, Ends, Estimate, Figures, Nanoseconds, Point, Round, Skip};
+use record::{Cost, CpuQuiet, Doubt, Ends, Estimate, Figures, Nanoseconds, Point, Round, Skip};
 
 use super::*;
 use crate::again::recompute;
