@@ -266,7 +266,11 @@ fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {
     }
 }
 
-fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
+/// Checks what the command line asks, before anything is done for it.
+///
+/// # Errors
+/// If it cannot be done here.
+pub(crate) fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
     if args.repeat.is_some() {
         return Err(Misuse("--repeat: only `howslow` and `howslow run` repeat whole runs; omit it here".into()));
     }

@@ -36,6 +36,7 @@ pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
         return bench::bench(args);
     }
     output::check_writable(&args.export_json)?;
+    session::check(&system::machine::describe(), &args.measure)?;
     let works = Works::of(args)?;
     counts::check(&works, args)?;
     let steps = steps::set_up(&works.all)?;

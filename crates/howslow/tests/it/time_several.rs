@@ -126,6 +126,16 @@ fn a_step_that_fails_is_one_sentence_and_cleaned_up() {
 }
 
 #[test]
+fn what_is_refused_has_no_setup() {
+    let data = folder();
+    for wrong in [["--repeat", "2"], ["--cpu", "9999"], ["-o", "/nonexistent/run.json"]] {
+        let steps = ["--setup", "echo setup >> log", "--cleanup", "echo cleaned >> log", "--", "true"];
+        time(&data, &[&wrong[..], &steps].concat()).code(2);
+    }
+    assert!(logged(&data).is_empty());
+}
+
+#[test]
 fn each_command_may_have_a_preparation_of_its_own() {
     let data = folder();
     let both = ["-c", "sleep 0.001", "-c", "sleep 0.002"];
