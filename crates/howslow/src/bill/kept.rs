@@ -119,8 +119,8 @@ impl Kept {
         self.run.iter().flat_map(|run| &run.costs).any(|cost| cost.operation == operation && cost.at == *point)
     }
 
-    /// True if it has this cost, and no better one can be had: one that was measured while calls were traced holds what tracing takes,
-    /// and can when they no longer are.
+    /// True if it has this cost, and as good a one as can be had: one that was measured while calls were traced holds what tracing takes,
+    /// so it is measured again when they no longer are.
     pub(super) fn is_usable(&self, operation: &str, point: &Point) -> bool {
         let source = self.book.sources.get(&format!("{operation}{point}"));
         let was_traced = source.is_some_and(|it| it.certainty.traced);
@@ -201,7 +201,7 @@ impl Kept {
         let until = |share: f64| begun + Duration::from_secs_f64(share * budget_s);
         let state = state(&system::machine::describe());
         let mut ended = self.measure_until(until(FIRST), items, TOGETHER, &state)?;
-        // What is slow, or measured beside what is, has too few rounds for a narrow interval or for any, and then so has each sum with it.
+        // What is slow, or measured beside what is, has too few rounds for a narrow interval or for any; then no sum with it has one.
         let vague: Vec<Item> = items.iter().filter(|item| self.is_vague(item)).cloned().collect();
         if matches!(ended, Ended::Measured) {
             ended = self.measure_until(until(1.0), &vague, TOGETHER / 2, &state)?;
@@ -214,9 +214,10 @@ impl Kept {
         Ok(ended)
     }
 
+    /// True if it can have a price, and has none or an uncertain one.
     fn is_vague(&self, item: &Item) -> bool {
         let source = self.book.sources.get(&format!("{}{}", item.operation.id, item.point));
-        source.is_some_and(is_uncertain)
+        source.is_none_or(is_uncertain) && !self.is_impossible(item)
     }
 
     /// Measures these as far as there is time, so many together.
