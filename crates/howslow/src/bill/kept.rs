@@ -122,9 +122,12 @@ impl Kept {
     /// True if it has this cost, and as good a one as can be had: one that was measured while calls were traced holds what tracing takes,
     /// so it is measured again when they no longer are.
     pub(super) fn is_usable(&self, operation: &str, point: &Point) -> bool {
-        let source = self.book.sources.get(&format!("{operation}{point}"));
-        let was_traced = source.is_some_and(|it| it.certainty.traced);
-        self.has(operation, point) && (!was_traced || observe::are_calls_traced())
+        let was_traced = || self.source(operation, point).is_some_and(|it| it.certainty.traced);
+        self.has(operation, point) && (!was_traced() || observe::are_calls_traced())
+    }
+
+    fn source(&self, operation: &str, point: &Point) -> Option<&PriceSource> {
+        self.book.sources.get(&format!("{operation}{point}"))
     }
 
     /// True if measuring it here was tried and is not possible.
@@ -216,8 +219,7 @@ impl Kept {
 
     /// True if it can have a price, and has none or an uncertain one.
     fn is_vague(&self, item: &Item) -> bool {
-        let source = self.book.sources.get(&format!("{}{}", item.operation.id, item.point));
-        source.is_none_or(is_uncertain) && !self.is_impossible(item)
+        self.source(item.operation.id, &item.point).is_none_or(is_uncertain) && !self.is_impossible(item)
     }
 
     /// Measures these as far as there is time, so many together.

@@ -120,6 +120,8 @@ pub(super) struct Screen {
     terminal: Terminal<TermionBackend<Frames>>,
     keys: Keys,
     signals: Signals,
+    /// True if nothing has a colour.
+    is_plain: bool,
 }
 
 impl Screen {
@@ -136,7 +138,8 @@ impl Screen {
             of_panic.restore();
             before(panic);
         }));
-        let screen = Screen { tty, terminal, keys: Keys::default(), signals };
+        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let screen = Screen { tty, terminal, keys: Keys::default(), signals, is_plain };
         screen.tty.hold(&screen.signals)?;
         Ok(screen)
     }
@@ -167,10 +170,9 @@ impl Screen {
     /// # Errors
     /// If the terminal is gone.
     pub(super) fn draw(&mut self, state: &mut State) -> Result<()> {
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let drawn = self.terminal.draw(|frame| {
             crate::screen::draw(state, frame);
-            if plain {
+            if self.is_plain {
                 frame.buffer_mut().content.iter_mut().for_each(|cell| cell.fg = Color::Reset);
             }
         });
