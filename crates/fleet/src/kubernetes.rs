@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(container["resources"]["requests"], container["resources"]["limits"]);
         assert_eq!(container["resources"]["limits"]["cpu"], "4");
         let arguments = container["args"].as_array().expect("arguments");
-        assert_eq!(arguments[..6], ["/results", "howslow-f1", "$(NODE_NAME)", "87", "1,2,3", "howslow"]);
+        assert_eq!(arguments[..6], ["/results", "howslow-f1", "$(NODE_NAME)", "78", "1,2,3", "howslow"]);
     }
 
     #[test]

@@ -96,7 +96,7 @@ Exit status: 0 done; 1 failed; 2 misused: no such folder.";
 
 /// What every operation of this computer costs, why, and what a change would buy.
 ///
-/// Without a verb: measures the headline operations, in about 15 seconds.
+/// Without a verb: measures the headline operations, in about 10 seconds.
 #[derive(Debug, Parser)]
 #[command(name = "howslow", version, after_help = STATUS, args_conflicts_with_subcommands = true, max_term_width = 100)]
 pub(crate) struct Command {
