@@ -137,8 +137,11 @@ fn watch_over<T: DeserializeOwned>(
             let reaped = children::end(pid);
             return Some(end.unwrap_or_else(|| Err(death(reaped))));
         }
-        if children::processes().saturating_sub(crowd) > children::MOST_EXTRA && children::is_crowd(pid) {
-            return Some(Err(stopped(pid, Lost::Multiplied)));
+        if children::processes().saturating_sub(crowd) > children::MOST_EXTRA {
+            let _first = children::First::new();
+            if children::is_crowd(pid) {
+                return Some(Err(stopped(pid, Lost::Multiplied)));
+            }
         }
         if start.elapsed() > patience {
             return Some(Err(stopped(pid, Lost::Hung(patience))));

@@ -110,9 +110,15 @@ fn fork_bomb() -> Result<(), Failed> {
         HARMLESS,
         Operation {
             id: "test.forks",
-            prepare: |_| loop {
-                // SAFETY: the processes do nothing but this; they are ended by the launcher.
-                unsafe { libc::fork() };
+            prepare: |_| {
+                // Many times as many as are a crowd, but not all that the system has, should nobody end them.
+                for _ in 0..13 {
+                    // SAFETY: the processes do nothing but this; they are ended by the launcher.
+                    unsafe { libc::fork() };
+                }
+                loop {
+                    std::hint::spin_loop();
+                }
             },
             patience: 5.0,
             ..HARMLESS
