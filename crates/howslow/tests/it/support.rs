@@ -33,7 +33,7 @@ pub fn howslow(data: &TempDir) -> Command {
         .env_remove("CLICOLOR_FORCE")
         .env_remove("CI")
         .env("COLUMNS", "1000")
-        .timeout(Duration::from_secs(120));
+        .timeout(Duration::from_secs(600));
     command
 }
 

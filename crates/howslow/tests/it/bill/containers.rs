@@ -1,11 +1,9 @@
-//! Bills in namespaces of processes and of cgroups, and without the right to hear of the ends of tasks.
+//! Bills in namespaces of processes and of cgroups, and where the kernel does not tell all.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use serde_json::Value;
-
-use super::{calls, counting};
+use super::{Bill, billed_by, counting, possible};
 use crate::support::folder;
 
 fn path(path: &Path) -> &str {
@@ -30,7 +28,7 @@ impl Drop for Busy {
 }
 
 /// What `howslow bill` prints as a document behind these words, which may hold `HOWSLOW` for the program.
-fn document_behind(words: &[&str]) -> Value {
+fn bill_behind(words: &[&str]) -> Bill {
     let (data, howslow) = (folder(), assert_cmd::cargo::cargo_bin!("howslow"));
     let words: Vec<String> = words.iter().map(|word| word.replace("HOWSLOW", path(howslow))).collect();
     let output = Command::new(&words[0])
@@ -39,7 +37,8 @@ fn document_behind(words: &[&str]) -> Value {
         .env("HOWSLOW_PRICES", "kept")
         .output()
         .expect("it runs");
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+    assert!(!output.stdout.is_empty(), "{output:?}");
+    Bill::from_bytes(&output.stdout)
 }
 
 fn is_possible(words: &[&str]) -> bool {
@@ -51,24 +50,35 @@ fn is_possible(words: &[&str]) -> bool {
 }
 
 #[test]
-fn a_namespace_of_processes_is_the_whole_system() {
-    if counting("ebpf").is_none() || !is_possible(&["unshare", "-p", "-f", "--mount-proc", "true"]) {
+fn in_a_namespace_of_processes_their_ids_and_the_system_are_those_inside() {
+    let inside = ["unshare", "-p", "-f", "--mount-proc", "sh", "-c"];
+    if !is_possible(&["unshare", "-p", "-f", "--mount-proc", "true"]) {
         return;
     }
     let _outside = Busy::start();
-    let inside = ["unshare", "-p", "-f", "--mount-proc", "sh", "-c"];
+    let behind = |script: &str| bill_behind(&[&inside[..], &[script]].concat());
+    let data = folder();
+    for source in possible() {
+        // Counted by a howslow outside, each has its id there.
+        let words = ["unshare", "-p", "-f", "--", "sh", "-c", "/bin/true; /bin/true; :"];
+        let seen = billed_by(&data, data.path(), &["--source", source], &words).seen;
+        assert_eq!((seen.together.forks, seen.together.execs), (3, 4), "{source}");
+        assert!(seen.processes.iter().all(|it| it.pid > Some(3)), "{source}: {seen:?}");
+        let bill = format!("HOWSLOW bill --source {source} --json --for 300ms");
+        let one = behind(&format!("while :; do /bin/true; done & {bill} -p $!; kill $!"));
+        assert!(one.count("wait4") > 0, "{source}: {}", one.document);
+    }
+    if counting("ebpf").is_none() {
+        return;
+    }
     let bill = "HOWSLOW bill --system --source ebpf --for 400ms --json";
-    let quiet = document_behind(&[&inside[..], &[bill]].concat());
-    let vforks = |document: &Value| {
-        let calls = calls(document);
-        ["vfork", "fork", "clone", "clone3"].iter().filter_map(|call| calls.get(*call)).map(|call| call.0).sum::<u64>()
-    };
-    assert_eq!(vforks(&quiet), 0, "the shell outside is none of its tasks: {quiet}");
-    let busy = format!("while :; do /bin/true; done & {bill}; kill $!");
-    let busy = document_behind(&[&inside[..], &[&busy]].concat());
-    assert!(vforks(&busy) > 10, "the one inside is: {busy}");
-    let pids = busy["seen"]["processes"].as_array().expect("processes").iter().filter_map(|it| it["pid"].as_u64());
-    assert!(pids.clone().count() > 0 && pids.max() < Some(100_000), "{busy}");
+    let forks = |bill: &Bill| ["vfork", "fork", "clone", "clone3"].map(|call| bill.count(call)).iter().sum::<u64>();
+    let quiet = behind(bill);
+    assert_eq!(forks(&quiet), 0, "the shell outside is none of its tasks: {}", quiet.document);
+    let busy = behind(&format!("while :; do /bin/true; done & {bill}; kill $!"));
+    assert!(forks(&busy) > 10, "the one inside is: {}", busy.document);
+    let pids: Vec<u32> = busy.seen.processes.iter().filter_map(|it| it.pid).collect();
+    assert!(!pids.is_empty() && pids.iter().all(|pid| *pid < 100_000), "{pids:?}");
 }
 
 /// Mounts the unified hierarchy at $0 for itself, makes a cgroup there, and takes it as the root of a namespace, in which it makes
@@ -92,47 +102,39 @@ fn a_cgroup_is_counted_from_within_a_namespace_of_cgroups() {
         return;
     }
     let _outside = Busy::start();
-    let document = document_behind(&["unshare", "-m", "sh", "-c", IN_A_NAMESPACE_OF_CGROUPS, at, "HOWSLOW"]);
-    let together = &document["seen"]["together"];
-    let (forks, execs) = (together["forks"].as_u64(), together["execs"].as_u64());
-    assert!(forks > Some(10) && execs > Some(10), "{document}");
-    let names =
-        document["seen"]["processes"].as_array().expect("processes").iter().filter_map(|it| it["cgroup"].as_str());
-    assert!(names.clone().count() > 0 && names.into_iter().all(|name| name.ends_with("/below")), "{document}");
+    let bill = bill_behind(&["unshare", "-m", "sh", "-c", IN_A_NAMESPACE_OF_CGROUPS, at, "HOWSLOW"]);
+    let together = &bill.seen.together;
+    assert!(together.forks > 10 && together.execs > 10, "{}", bill.document);
+    let names: Vec<&str> = bill.seen.processes.iter().filter_map(|it| it.cgroup.as_deref()).collect();
+    assert!(!names.is_empty() && names.iter().all(|name| name.ends_with("/below")), "{}", bill.document);
 }
 
+/// The right to hear of the ends of tasks, without which the charge is unknown; and the types of the kernel.
 #[test]
-fn an_unknown_charge_is_no_charge() {
+fn what_the_kernel_does_not_tell_is_no_charge_and_no_object_and_is_said() {
     let without = ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"];
-    if counting("ebpf").is_none() || !is_possible(&[&without[..], &["true"]].concat()) {
+    let hide = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"", "sh"];
+    if counting("ebpf").is_none()
+        || !is_possible(&[&without[..], &["true"]].concat())
+        || !is_possible(&[&hide[..], &["true"]].concat())
+    {
         return;
     }
     let busy = Busy::start();
     let pid = busy.0.id().to_string();
-    let bill = ["HOWSLOW", "bill", "--source", "ebpf", "--for", "300ms", "--json", "-p", &pid];
-    let document = document_behind(&[&without[..], &bill].concat());
-    assert!(document["charged_ns"].is_null(), "{document}");
-    let losses = document["seen"]["losses"].as_array().expect("losses");
-    assert!(
-        losses.iter().any(|it| it["what"].as_str().is_some_and(|what| what.contains("CAP_NET_ADMIN"))),
-        "{losses:?}"
-    );
-    let document = document_behind(&bill);
-    assert!(document["charged_ns"].as_f64() > Some(0.0), "with the right to hear of them: {document}");
-    assert_eq!(document["seen"]["losses"], serde_json::json!([]));
-}
-
-#[test]
-fn a_kernel_that_does_not_describe_its_types_counts_calls_by_name_and_says_so() {
-    let hide = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"", "sh"];
-    if counting("ebpf").is_none() || !is_possible(&[&hide[..], &["true"]].concat()) {
-        return;
-    }
-    let bill = ["HOWSLOW", "bill", "--source", "ebpf", "--json", "--", "sh", "-c", "cat /proc/self/stat > /dev/null"];
-    let document = document_behind(&[&hide[..], &bill].concat());
-    assert!(calls(&document)["read"].0 >= 2, "{document}");
-    let all = document["seen"]["together"]["calls"].as_array().expect("calls");
-    assert!(all.iter().all(|call| call["objects"].is_null()), "{document}");
-    let losses = document["seen"]["losses"].to_string();
-    assert!(losses.contains("CONFIG_DEBUG_INFO_BTF"), "{losses}");
+    let watch = ["HOWSLOW", "bill", "--source", "ebpf", "--for", "300ms", "--json", "-p", &pid];
+    let command =
+        ["HOWSLOW", "bill", "--source", "ebpf", "--json", "--", "sh", "-c", "cat /proc/self/stat > /dev/null"];
+    let behind = |words: &[&[&str]]| {
+        let bill = bill_behind(&words.concat());
+        let losses: Vec<String> = bill.seen.losses.iter().map(|loss| loss.what.clone()).collect();
+        (bill, losses.join("; "))
+    };
+    let (bill, losses) = behind(&[&without, &watch]);
+    assert!(bill.document["charged_ns"].is_null() && losses.contains("CAP_NET_ADMIN"), "{losses}: {}", bill.document);
+    let (bill, losses) = behind(&[&watch]);
+    assert!(bill.document["charged_ns"].as_f64() > Some(0.0) && losses.is_empty(), "with the right: {}", bill.document);
+    let (bill, losses) = behind(&[&hide, &command]);
+    assert!(bill.count("read") >= 2 && losses.contains("CONFIG_DEBUG_INFO_BTF"), "{losses}: {}", bill.document);
+    assert!(bill.seen.together.calls.iter().all(|call| call.objects.is_empty()), "{}", bill.document);
 }

@@ -36,48 +36,38 @@ fn the_first_bill_measures_what_it_lacks_and_later_ones_use_it() {
         .stderr(contains("another one"));
 }
 
-#[test]
-fn a_bill_that_is_told_not_to_measure_does_not() {
-    let data = folder();
-    let words = ["bill", "--no-measure", "--source", "accounts", "--", "true"];
-    let bill = measuring(&data).args(words).assert().code(0);
-    bill.stderr(contains("measuring").not().and(contains("to measure what is lacking: howslow prices")));
-    howslow(&data).args(["bill", "--no-measure", "--measure", "--", "true"]).assert().code(2);
-}
-
+/// By `prices`, and by a prediction that lacks them.
 #[test]
 fn what_a_mix_lacks_is_measured_once_and_priced_elsewhere() {
-    let data = folder();
-    let (mix, there) = (data.path().join("mix.toml"), data.path().join("there.json"));
+    let (data, elsewhere) = (folder(), folder());
+    let [mix, there, here] = ["mix.toml", "there.json", "here.json"].map(|name| data.path().join(name));
     let text = "name = \"m\"\nunit = \"request\"\n[[operation]]\noperation = \"syscall.getppid\"\ntimes = 10\n";
     std::fs::write(&mix, text).expect("written");
     let prices = || {
         let mut command = howslow(&data);
-        command.args(["prices", "--budget", "2s", "--for"]).arg(&mix).arg("-o").arg(&there);
-        command.assert()
+        command.args(["prices", "--budget", "2s", "--for"]).arg(&mix).arg("-o").arg(&there).assert().success()
     };
-    prices().code(0).stderr(contains("measuring 1 price ")).stdout(contains("there.json"));
-    prices().code(0).stderr(is_empty()).stdout(contains("none was lacking"));
+    prices().stderr(contains("measuring 1 price ")).stdout(contains("there.json"));
+    prices().stderr(is_empty()).stdout(contains("none was lacking"));
     // Another machine knows nothing but the file.
-    let elsewhere = folder();
-    let predict = |on: &str| howslow(&elsewhere).arg("predict").arg(&mix).args(["--on", on]).assert();
-    predict(&there.display().to_string()).code(0).stdout(contains("syscall.getppid"));
-    let id = record::read_run(&there).expect("a run").id;
-    howslow(&data).arg("predict").arg(&mix).args(["--on", &id]).assert().code(0);
-    predict(&id).code(2).stderr(contains(id));
-}
-
-#[test]
-fn a_mix_that_is_none_and_a_file_that_cannot_be_written_are_misuse() {
-    let data = folder();
-    let prices = |words: &[&str]| howslow(&data).arg("prices").args(words).assert().code(2).stdout(is_empty());
-    prices(&["--for", "no-such-mix"]).stderr(contains("neither a file nor a mix"));
-    let mix = data.path().join("mix.toml");
-    std::fs::write(&mix, "name = \"m\"\nunit = \"u\"\n[[operation]]\noperation = \"no.such\"\ntimes = 1\n")
-        .expect("written");
-    prices(&["--for", &mix.display().to_string()]).stderr(contains("an operation 'no.such'"));
-    std::fs::write(&mix, [0xff, 0xfe, 0]).expect("written");
-    prices(&["--for", &mix.display().to_string()]).stderr(contains("cannot read the mix"));
-    prices(&["-o", "/no/such/folder/x.json"]).stderr(contains("-o: "));
-    prices(&["--budget", "0s"]).stderr(contains("give a time above 0"));
+    let predict = |data: &TempDir, on: &str, more: &[&str]| {
+        howslow(data).arg("predict").arg(&mix).args(["--on", on]).args(more).assert()
+    };
+    let costs = contains("syscall.getppid");
+    predict(&elsewhere, &there.display().to_string(), &[]).code(0).stdout(costs.clone());
+    let mut run = record::read_run(&there).expect("a run");
+    predict(&data, &run.id, &[]).code(0);
+    predict(&elsewhere, &run.id, &[]).code(2).stderr(contains(&run.id));
+    // A run of this kernel without it, and one of another kernel.
+    run.costs.retain(|cost| cost.operation == "loop.empty");
+    let written = |run: &record::Run| std::fs::write(&here, serde_json::to_vec(run).expect("JSON")).expect("written");
+    written(&run);
+    let on = here.display().to_string();
+    predict(&elsewhere, &on, &[]).code(2).stderr(contains("lacks 1 of the 1 costs").and(contains("--measure")));
+    let measured = predict(&elsewhere, &on, &["--measure"]).code(0).stdout(costs);
+    measured.stderr(contains("measuring 1 price of this kernel "));
+    run.machine.kernel.release = "1.2.3".into();
+    written(&run);
+    let refused = predict(&elsewhere, &on, &["--measure"]).code(2).stdout(is_empty());
+    refused.stderr(contains("a run of another one"));
 }

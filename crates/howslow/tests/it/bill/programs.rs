@@ -3,12 +3,63 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
-/// Compiles a program. Its text may use the C library's `syscall`.
+/// The programs that are compiled together, by the name that each is executed by.
+const PROGRAMS: [(&str, &str); 16] = [
+    ("ring", RING),
+    ("polled", POLLED_RING),
+    ("sandbox", SANDBOX),
+    ("threads", THREADS),
+    ("calls", CALLS),
+    ("executes", EXECUTES),
+    ("waker", WAKER),
+    ("unawaited", UNAWAITED),
+    ("short", SHORT_THREADS),
+    ("objects", OBJECTS),
+    ("sleeper", SLEEPER),
+    ("timed", TIMED),
+    ("folders", FOLDERS),
+    ("owned", OWNED),
+    ("log", LOG),
+    ("client", CLIENT),
+];
+
+/// The file of one of the programs, which are one file: it does what its name says.
+pub fn program(name: &str) -> String {
+    static COMPILED: OnceLock<PathBuf> = OnceLock::new();
+    let folder = COMPILED.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
+        fs::create_dir_all(&folder).expect("a folder");
+        let text = |(name, text): &(&str, &str)| {
+            format!("mod {name} {{ use super::*; {} }}\n", text.replacen("fn main", "pub fn main", 1))
+        };
+        let choice = |(name, _): &(&str, &str)| format!("\"{name}\" => {name}::main(),\n");
+        let (texts, choices): (String, String) =
+            (PROGRAMS.iter().map(text).collect(), PROGRAMS.iter().map(choice).collect());
+        let all = format!(
+            "{HEAD}{texts}fn main() {{\nlet name = std::env::args().next().unwrap();\n\
+             match name.rsplit('/').next().unwrap() {{ {choices} other => panic!(\"{{other}}\") }} }}\n"
+        );
+        compiled(&folder, "all", &all);
+        for (name, _) in PROGRAMS {
+            let link = folder.join(name);
+            if !link.is_symlink() {
+                std::os::unix::fs::symlink("all", link).expect("a link");
+            }
+        }
+        folder
+    });
+    folder.join(name).display().to_string()
+}
+
+/// What the programs share: calls of the C library.
+const HEAD: &str = "#![allow(unused)]\nunsafe extern \"C\" { fn syscall(number: i64, ...) -> i64; fn prctl(what: i32, ...) -> i32; }\n";
+
+/// Compiles a program.
 pub fn compiled(place: &Path, name: &str, text: &str) -> PathBuf {
     let (source, program) = (place.join(format!("{name}.rs")), place.join(name));
-    let head = "#![allow(unused)]\nunsafe extern \"C\" { fn syscall(number: i64, ...) -> i64; fn prctl(what: i32, ...) -> i32; }\n";
-    fs::write(&source, head.to_string() + text).expect("its text");
+    fs::write(&source, text).expect("its text");
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
     let output = Command::new(rustc)
         .args(["--edition", "2024", "-C", "debuginfo=0", "-o"])
@@ -23,7 +74,7 @@ pub fn compiled(place: &Path, name: &str, text: &str) -> PathBuf {
 
 /// 23 requests that do nothing, given to an io_uring at once: its queue entries are zero, which is that request. Ends with 77 if
 /// the kernel gives no io_uring.
-pub const RING: &str = r#"
+const RING: &str = r#"
     fn main() { unsafe {
         let mut parameters = [0_u32; 30];
         let ring = syscall(425, 32, parameters.as_mut_ptr());
@@ -39,7 +90,7 @@ pub const RING: &str = r#"
 "#;
 
 /// The same by a ring whose requests a thread of the kernel takes; then waits until they are done.
-pub const POLLED_RING: &str = r#"
+const POLLED_RING: &str = r#"
     fn main() { unsafe {
         let mut parameters = [0_u32; 30];
         (parameters[2], parameters[4]) = (2, 2000);
@@ -60,7 +111,7 @@ pub const POLLED_RING: &str = r#"
 "#;
 
 /// Refuses the calls with the numbers of its first argument by EPERM, as a sandbox does, and executes the rest.
-pub const SANDBOX: &str = r#"
+const SANDBOX: &str = r#"
     use std::os::unix::process::CommandExt;
     #[repr(C)] struct Step { code: u16, yes: u8, no: u8, value: u32 }
     #[repr(C)] struct Filter { length: u16, steps: *const Step }
@@ -83,7 +134,7 @@ pub const SANDBOX: &str = r#"
 "#;
 
 /// Makes a call (its number is the first argument) in 1,100 threads that live at once, three times in each.
-pub const THREADS: &str = r#"
+const THREADS: &str = r#"
     fn main() {
         let number: i64 = std::env::args().nth(1).unwrap().parse().unwrap();
         let barrier = std::sync::Arc::new(std::sync::Barrier::new(1100));
@@ -99,7 +150,7 @@ pub const THREADS: &str = r#"
 "#;
 
 /// Makes a call (its number is the first argument) 23 times.
-pub const CALLS: &str = r#"
+const CALLS: &str = r#"
     fn main() {
         let number: i64 = std::env::args().nth(1).unwrap().parse().unwrap();
         for _ in 0..23 { unsafe { syscall(number); } }
@@ -107,7 +158,7 @@ pub const CALLS: &str = r#"
 "#;
 
 /// Executes a program from a thread that is not the first.
-pub const EXECUTES: &str = r#"
+const EXECUTES: &str = r#"
     use std::os::unix::process::CommandExt;
     fn main() {
         std::thread::spawn(|| panic!("{}", std::process::Command::new("/bin/true").exec())).join().unwrap();
@@ -149,7 +200,7 @@ pub fn narrow(place: &Path) -> PathBuf {
 }
 
 /// Writes 23 lines to a program that sleeps until each comes.
-pub const WAKER: &str = r#"
+const WAKER: &str = r#"
     use std::io::Write;
     use std::process::{Command, Stdio};
     fn main() {
@@ -167,7 +218,7 @@ pub const WAKER: &str = r#"
 "#;
 
 /// A child that works while its end is told to nobody, because the signal is ignored.
-pub const UNAWAITED: &str = r#"
+const UNAWAITED: &str = r#"
     unsafe extern "C" { fn signal(number: i32, action: usize) -> usize; }
     fn main() {
         // SIGCHLD, SIG_IGN.
@@ -179,10 +230,131 @@ pub const UNAWAITED: &str = r#"
 "#;
 
 /// 230 threads, one after the other, each of a fraction of a millisecond.
-pub const SHORT_THREADS: &str = r#"
+const SHORT_THREADS: &str = r#"
     fn main() {
         for turn in 0..230_u64 {
             std::thread::spawn(move || std::hint::black_box((0..10_000).fold(turn, |a, b| a.rotate_left(1) ^ b))).join().unwrap();
         }
+    }
+"#;
+
+/// Reads, writes, connects and creates: 23 reads of /proc, 17 bytes through a pipe, 5 connections, 11 times one file.
+const OBJECTS: &str = r#"
+    use std::io::{Read, Write};
+    fn main() {
+        let mut room = [0; 4096];
+        for _ in 0..23 { std::fs::File::open("/proc/self/stat").unwrap().read(&mut room).unwrap(); }
+        let (mut reader, mut writer) = std::io::pipe().unwrap();
+        for _ in 0..17 { writer.write_all(b"x").unwrap(); }
+        for _ in 0..17 { reader.read_exact(&mut room[..1]).unwrap(); }
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        for _ in 0..5 { std::net::TcpStream::connect(server.local_addr().unwrap()).unwrap(); }
+        for _ in 0..11 { std::fs::File::create("created").unwrap(); }
+        std::fs::remove_file("created").unwrap();
+    }
+"#;
+
+/// Sleeps 23 times for 10 ms, and 7 times in a thread that the other waits for.
+const SLEEPER: &str = r#"
+    use std::io::{Read, Write};
+    fn nap() { std::thread::sleep(std::time::Duration::from_millis(10)); }
+    fn main() {
+        for _ in 0..23 { nap(); }
+        let (mut reader, mut writer) = std::io::pipe().unwrap();
+        let slow = std::thread::spawn(move || for _ in 0..7 { nap(); writer.write_all(b"x").unwrap(); });
+        for _ in 0..7 { reader.read_exact(&mut [0]).unwrap(); }
+        slow.join().unwrap();
+    }
+"#;
+
+/// 20 sleeps, 20,000 short calls, and 200 files of 1 MiB in memory whose last descriptor is closed by dup2(2): they are given back
+/// after that call, on the way back to the program. Writes down what such a call took by its own clock, in ns, and whether the C library
+/// has told the kernel where it keeps the CPU (rseq(2)).
+const TIMED: &str = r#"
+    use std::os::fd::AsRawFd;
+    unsafe extern "C" { fn dup2(from: i32, to: i32) -> i32; fn dlsym(of: *const i8, name: *const std::ffi::c_char) -> *const u32; }
+    fn used() -> i64 {
+        let mut time = [0_i64; 2];
+        unsafe { syscall(if cfg!(target_arch = "x86_64") { 228 } else { 113 }, 3, time.as_mut_ptr()) };
+        time[0] * 1_000_000_000 + time[1]
+    }
+    fn main() {
+        for _ in 0..20 { std::thread::sleep(std::time::Duration::from_millis(10)); }
+        let getppid = if cfg!(target_arch = "x86_64") { 110 } else { 173 };
+        for _ in 0..20_000 { unsafe { syscall(getppid) }; }
+        let (null, block) = (std::fs::File::open("/dev/null").unwrap(), vec![1_u8; 1 << 20]);
+        let (memfd, mut took) = (if cfg!(target_arch = "x86_64") { 319 } else { 279 }, 0);
+        for _ in 0..200 {
+            let file: std::fs::File = unsafe { std::os::fd::FromRawFd::from_raw_fd(syscall(memfd, c"it".as_ptr(), 0) as i32) };
+            std::io::Write::write_all(&mut &file, &block).unwrap();
+            let begun = used();
+            assert_eq!(unsafe { dup2(null.as_raw_fd(), file.as_raw_fd()) }, file.as_raw_fd());
+            took += used() - begun;
+        }
+        let size = unsafe { dlsym(std::ptr::null(), c"__rseq_size".as_ptr()) };
+        let asks = !size.is_null() && unsafe { *size } > 0;
+        std::fs::write("took", format!("{} {asks}", took / 200)).unwrap();
+    }
+"#;
+
+/// Opens so many folders by one thread, and looks a file up in each by another thread and by a child.
+const FOLDERS: &str = r#"
+    use std::os::fd::AsRawFd;
+    fn main() { unsafe {
+        let many: u32 = std::env::args().nth(1).unwrap().parse().unwrap();
+        let open: Vec<std::fs::File> = (0..many).map(|n| std::fs::File::open(format!("d{n}")).unwrap()).collect();
+        let number = if cfg!(target_arch = "x86_64") { 269 } else { 48 };
+        let look = || open.iter().for_each(|folder| drop(syscall(number, folder.as_raw_fd(), c"f".as_ptr(), 0)));
+        std::thread::scope(|scope| { scope.spawn(look); });
+        let fork = if cfg!(target_arch = "x86_64") { 56 } else { 220 };
+        let child = syscall(fork, 17, 0_usize, 0_usize, 0_usize, 0_usize);
+        if child == 0 { look(); }
+        let wait = if cfg!(target_arch = "x86_64") { 61 } else { 260 };
+        if child > 0 { syscall(wait, child, 0_usize, 0, 0_usize); }
+    } }
+"#;
+
+/// Prints the user that it works as, makes 23 known calls, and ends with 5.
+const OWNED: &str = r#"
+    unsafe extern "C" { fn geteuid() -> u32; }
+    fn main() {
+        println!("{}", unsafe { geteuid() });
+        let getppid = if cfg!(target_arch = "x86_64") { 110 } else { 173 };
+        for _ in 0..23 { unsafe { syscall(getppid) }; }
+        std::process::exit(5);
+    }
+"#;
+
+/// A log of 200 lines that syncs after so many lines.
+const LOG: &str = r#"
+    use std::io::Write;
+    fn main() {
+        let together: usize = std::env::args().nth(1).unwrap().parse().unwrap();
+        let mut log = std::fs::File::create("log").unwrap();
+        for line in 1..=200 {
+            log.write_all(b"a line of a log\n").unwrap();
+            if line % together == 0 { log.sync_all().unwrap(); }
+        }
+    }
+"#;
+
+/// A client that sends requests in two parts over TCP, and its server, which answers each.
+const CLIENT: &str = r#"
+    use std::io::{Read, Write};
+    fn main() {
+        let ear = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut line = std::net::TcpStream::connect(ear.local_addr().unwrap()).unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut peer, _) = ear.accept().unwrap();
+            let mut request = [0; 100];
+            while peer.read_exact(&mut request).is_ok() { peer.write_all(b"an answer.").unwrap(); }
+        });
+        line.set_nodelay(std::env::args().nth(1).unwrap() == "no-delay").unwrap();
+        for _ in 0..30 {
+            for part in 0..2 { line.write_all(&[0; 50]).unwrap(); }
+            line.read_exact(&mut [0; 10]).unwrap();
+        }
+        drop(line);
+        server.join().unwrap();
     }
 "#;

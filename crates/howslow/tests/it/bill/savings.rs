@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use record::WaitReason;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{billed, counting};
+use super::programs::program;
+use super::{Bill, billed, counting};
 use crate::support::folder;
 
 /// A habit of `habits.c`, and words of the finding about it.
@@ -31,6 +33,27 @@ const TURNS: usize = 5;
 /// By how much two runs of one program on a shared host may differ.
 const HOST: f64 = 1.5;
 
+/// A program in C of this folder; `None` without a compiler.
+pub fn compiled(place: &TempDir, name: &str) -> Option<PathBuf> {
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/bill/{name}.c"));
+    let program = place.path().join(name);
+    let compiled = Command::new("cc").args(["-O1", "-pthread", "-o"]).args([&program, &text]).status();
+    if !compiled.is_ok_and(|status| status.success()) {
+        testing::not_tested!("there is no C compiler; gcc or clang is one");
+        return None;
+    }
+    Some(program)
+}
+
+pub fn has_huge_pages() -> bool {
+    let setting = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    let has = !setting.is_empty() && !setting.contains("[never]");
+    if !has {
+        testing::not_tested!("this kernel gives no huge pages; /sys/kernel/mm/transparent_hugepage/enabled does");
+    }
+    has
+}
+
 /// The compiled programs, where they work, and where howslow keeps its data.
 struct Habits {
     program: PathBuf,
@@ -42,14 +65,7 @@ impl Habits {
     /// `None` where they cannot be compiled or counted.
     fn new() -> Option<Habits> {
         let (data, place) = (counting("ebpf")?, folder());
-        let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/bill/habits.c");
-        let program = place.path().join("habits");
-        let compiled = Command::new("cc").args(["-O1", "-pthread", "-o"]).args([&program, &text]).status();
-        if !compiled.is_ok_and(|status| status.success()) {
-            testing::not_tested!("there is no C compiler; gcc or clang is one");
-            return None;
-        }
-        Some(Habits { program, place, data })
+        Some(Habits { program: compiled(&place, "habits")?, place, data })
     }
 
     /// The processor time that a program used, in ns.
@@ -61,11 +77,11 @@ impl Habits {
     /// What a bill of this habit was charged, and the least and the most that the finding with these words saves.
     fn said(&self, habit: &str, words: &str) -> (f64, [f64; 2]) {
         let bill = billed(&self.data, self.place.path(), &[self.program.to_str().expect("text"), habit, "before"]);
-        let findings = bill["findings"].as_array().expect("findings");
+        let findings = bill.document["findings"].as_array().expect("findings");
         let is_it = |finding: &&Value| finding["text"].as_str().is_some_and(|text| text.contains(words));
         let found = findings.iter().find(is_it).unwrap_or_else(|| panic!("{habit}: {findings:?}"));
         let ends = [0, 1].map(|end| found["saves_ns"][end].as_f64().expect("a saving"));
-        let charged = bill["seen"]["usage"]["cpu_ns"].as_f64().expect("a charge");
+        let charged = bill.seen.usage.cpu_ns.expect("a charge");
         assert!(ends[0] <= ends[1] && ends[1] <= charged, "{habit}: {ends:?} of {charged}");
         (charged, ends)
     }
@@ -95,33 +111,72 @@ impl Habits {
 
 #[test]
 fn doing_without_a_habit_saves_what_was_said() {
-    if testing::is_for_later("savings") {
-        return;
-    }
     let Some(habits) = Habits::new() else { return };
-    for habit in HABITS {
-        habits.check(*habit, habit.0);
-    }
-}
-
-#[test]
-fn huge_pages_save_what_was_said_once_the_memory_is_there() {
-    let Some(habits) = Habits::new() else { return };
-    let setting = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
-    if setting.is_empty() || setting.contains("[never]") {
-        return testing::not_tested!(
-            "this kernel gives no huge pages; /sys/kernel/mm/transparent_hugepage/enabled does"
-        );
-    }
     // One process touches the same memory by turns, so that the host of a virtual machine has given it before.
-    habits.check(("small-pages", "in pages of 4 KiB"), "pages-by-turns");
+    if has_huge_pages() {
+        habits.check(("small-pages", "in pages of 4 KiB"), "pages-by-turns");
+    }
+    // Several messages at once.
+    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 2) {
+        testing::not_tested!("a task of another CPU is woken on a machine with two CPUs");
+    } else {
+        habits.check(("far-wakes", "woke a task of another CPU"), "far-wakes");
+    }
+    if !testing::is_for_later("savings") {
+        HABITS.iter().for_each(|habit| habits.check(*habit, habit.0));
+    }
+}
+
+/// A program of another name, billed; and its only finding that saves waiting: its text, and the least and the most that it saves.
+fn waiting(data: &TempDir, words: [&str; 2]) -> (Bill, Option<(String, [f64; 2])>) {
+    let bill = billed(data, data.path(), &[&program(words[0]), words[1]]);
+    let findings = bill.document["findings"].as_array().expect("findings").clone();
+    let slow = findings.iter().find(|finding| finding["saves_elapsed_ns"].is_array()).map(|slow| {
+        let ends = [0, 1].map(|end| slow["saves_elapsed_ns"][end].as_f64().expect("ns"));
+        (slow["text"].as_str().expect("a sentence").to_owned(), ends)
+    });
+    (bill, slow)
+}
+
+/// How often and how long a call waited for this reason, in ns.
+fn waits(bill: &Bill, call: &str, reason: WaitReason) -> (u64, f64) {
+    let mut all = bill.seen.together.waits.iter();
+    let found = all.find(|waits| waits.call.as_deref() == Some(call) && waits.reason == reason);
+    found.map_or((0, 0.0), |waits| (waits.count, waits.total_ns))
 }
 
 #[test]
-fn several_messages_at_once_save_what_was_said_of_wake_ups() {
-    let Some(habits) = Habits::new() else { return };
-    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 2) {
-        return testing::not_tested!("a task of another CPU is woken on a machine with two CPUs");
+fn waiting_less_saves_what_was_said() {
+    let Some(data) = counting("ebpf") else { return };
+    // The host's other work makes runs longer and none shorter: the shortest of a few.
+    let shortest = |words: [&str; 2]| {
+        let bills = (0..TURNS).map(|_| waiting(&data, words));
+        bills.min_by(|(one, _), (other, _)| one.seen.elapsed_ns.total_cmp(&other.seen.elapsed_ns)).expect("bills")
+    };
+    let (before, said) = shortest(["client", "delay"]);
+    let (text, [least, most]) = said.expect("a finding");
+    assert!(text.contains("TCP_NODELAY") && text.contains("acknowledgement"), "{text}");
+    let (after, said) = shortest(["client", "no-delay"]);
+    let saved = before.seen.elapsed_ns - after.seen.elapsed_ns;
+    assert!(least <= saved && saved <= most, "saves {saved} ns, said {least} to {most}");
+    assert!(said.is_none_or(|(text, _)| !text.contains("TCP_NODELAY")));
+    // A sync after each line of a log, and one after ten lines.
+    let device = |bill: &Bill| waits(bill, "fsync", WaitReason::Kernel);
+    let (before, said) = waiting(&data, ["log", "1"]);
+    let (count, total) = device(&before);
+    if count < 200 || total < before.seen.elapsed_ns * 0.05 {
+        return testing::not_tested!("syncing waits {total} ns here; a TMPDIR on a device is needed");
     }
-    habits.check(("far-wakes", "woke a task of another CPU"), "far-wakes");
+    let (text, [least, most]) = said.expect("a finding");
+    assert!(text.starts_with("fsync was waited for") && text.contains("lost in a crash"), "{text}");
+    // Of what the bill before says is saved at most, the part that the change saves.
+    let saved = || {
+        let (each, said) = waiting(&data, ["log", "1"]);
+        let (tenth, _) = waiting(&data, ["log", "10"]);
+        (device(&each).1 - device(&tenth).1) / said.expect("a finding").1[1]
+    };
+    // A device that others use takes now more and now less time: the middle of three pairs.
+    let mut parts = [saved(), saved(), saved()];
+    parts.sort_by(f64::total_cmp);
+    assert!(parts[1] > 0.5 * least / most && parts[1] < 1.2, "saves {parts:?} of what was said, {least} to {most} ns");
 }

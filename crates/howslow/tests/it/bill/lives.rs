@@ -1,0 +1,166 @@
+//! What is watched lives as it would without a bill, by each way of counting: signals, stops, ends, and the end of howslow.
+
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::Child;
+use std::time::Duration;
+
+use super::*;
+
+/// Waits until something holds, which takes no time but that of other work on the machine.
+fn wait_for(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..3000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{what} did not come");
+}
+
+/// A line of the status of a process.
+fn status_of(pid: u32, key: &str) -> Option<String> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix(key)).map(|value| value.trim().into())
+}
+
+fn is_in(pid: u32, states: [char; 2]) -> bool {
+    status_of(pid, "State:").is_some_and(|state| state.starts_with(states))
+}
+
+fn signal(pid: impl ToString, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), "--", &pid.to_string()]).status();
+    assert!(sent.expect("kill runs").success(), "{name}");
+}
+
+/// A started `howslow bill`, with pipes, in a group of its own; and the number that its command writes first.
+fn started(data: &TempDir, source: &str, script: &str) -> (Child, u32) {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
+    command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept").process_group(0);
+    command.args(["bill", "--source", source, "--", "sh", "-c", script]).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("howslow runs");
+    let (mut line, output) = (String::new(), child.stdout.as_mut().expect("a pipe"));
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).expect("a line");
+    let number = line.trim().parse().expect("a number");
+    (child, number)
+}
+
+#[test]
+fn a_command_stops_goes_on_and_ends_as_without_a_bill() {
+    testing::interruptible();
+    let data = folder();
+    for source in possible() {
+        a_stop_and_ctrl_c_reach_it(&data, source);
+        what_it_leaves_behind_goes_on(&data, source);
+        it_goes_on_when_howslow_is_killed(&data, source);
+    }
+}
+
+fn a_stop_and_ctrl_c_reach_it(data: &TempDir, source: &str) {
+    let (child, command) = started(data, source, "echo $$; kill -STOP $$; exec sleep 100");
+    wait_for("the stop", || is_in(command, ['T', 't']));
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(is_in(command, ['T', 't']), "{source}: it stays stopped until it is continued");
+    signal(command, "CONT");
+    wait_for("sleep", || status_of(command, "Name:").is_some_and(|name| name == "sleep"));
+    signal(format!("-{}", child.id()), "INT");
+    let output = child.wait_with_output().expect("it ends");
+    let page = String::from_utf8_lossy(&output.stderr);
+    // The command's status, or the same signal if the command did not end in time.
+    let status = output.status;
+    assert!(status.code() == Some(130) || status.signal() == Some(libc::SIGINT), "{status}: {page}");
+    assert!(page.contains("bill of sh") && page.contains("2 programs executed"), "{source}: {page}");
+    // The signal was sent to both. The command may take a moment longer to end.
+    wait_for(source, || status_of(command, "State:").is_none_or(|state| state.starts_with('Z')));
+}
+
+/// Also, a signal that is ignored stays ignored.
+fn what_it_leaves_behind_goes_on(data: &TempDir, source: &str) {
+    let at = |name: &str| data.path().join(format!("{source}.{name}")).display().to_string();
+    let (file, ready) = (at("json"), at("ready"));
+    // A process has its id in a bill once it made a call, so the command waits until what it leaves behind has.
+    let inner = format!(
+        "kill -HUP $PPID; grep SigIgn /proc/self/status; setsid sh -c 'echo > {ready}; exec sleep 1000' >/dev/null 2>&1 & \
+         while [ ! -s {ready} ]; do sleep 0.02; done; exit 3"
+    );
+    let script = "trap '' HUP; exec \"$0\" bill --source \"$1\" -o \"$2\" -- sh -c \"$3\"";
+    let howslow = assert_cmd::cargo::cargo_bin!("howslow").display().to_string();
+    let mut command = Command::new("sh");
+    command.args(["-c", script, &howslow, source, &file, &inner]);
+    command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept");
+    let output = assert_cmd::Command::from_std(command).assert().code(3).stderr(contains("bill of sh"));
+    let written = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let ignored = written.split_whitespace().nth(1).and_then(|mask| u64::from_str_radix(mask, 16).ok());
+    assert!(ignored.is_some_and(|mask| mask & 1 == 1), "{source}: {written}");
+    let bill = Bill::read(Path::new(&file));
+    let left = bill.seen.processes.iter().find(|process| process.running).expect("it runs");
+    let pid = left.pid.expect("its id");
+    assert_eq!(status_of(pid, "TracerPid:").as_deref(), Some("0"), "{source}");
+    signal(pid, "KILL");
+}
+
+fn it_goes_on_when_howslow_is_killed(data: &TempDir, source: &str) {
+    let (mut child, command) = started(data, source, "echo $$; while :; do /bin/true; done");
+    let tracer = || status_of(command, "TracerPid:");
+    // The tracer is told as the thread that traces.
+    wait_for("the tracer", || tracer().is_some_and(|it| (it == "0") == (source != "ptrace")));
+    child.kill().expect("it can be killed");
+    assert_eq!(child.wait().expect("it ended").signal(), Some(9));
+    wait_for("the end of tracing", || tracer().as_deref() == Some("0"));
+    // It goes on: it creates processes.
+    let forked = || fs::read_to_string(format!("/proc/{command}/stat")).expect("it runs");
+    let before = forked();
+    wait_for("its next child", || forked() != before);
+    signal(command, "KILL");
+}
+
+#[test]
+fn a_process_is_watched_until_it_ends() {
+    let data = folder();
+    let mut asleep = Command::new("sleep").arg("100").spawn().expect("sleep");
+    let mut over = Command::new("true").spawn().expect("true");
+    wait_for("its end", || is_in(over.id(), ['Z', 'Z']));
+    wait_for("its sleep", || is_in(asleep.id(), ['S', 'S']));
+    for source in possible().into_iter().chain(["accounts"]) {
+        let bill = |words: &[&str]| howslow(&data).args(["bill", "--source", source]).args(words).assert();
+        // A tracer stops it once, for which it is charged.
+        let there = bill(&["-p", &asleep.id().to_string(), "--for", "50ms"]).success();
+        there.stdout(contains(" of processor time").and(contains("0 major")));
+        let gone = bill(&["-p", &over.id().to_string(), "--for", "50ms"]).code(2);
+        gone.stderr(contains(format!("process {} has ended", over.id())));
+        bill(&["--", "/no/such/program"]).code(2).stderr(contains("cannot run /no/such/program"));
+        if source != "accounts" {
+            one_that_works_is_watched_and_ends(&data, source);
+        }
+        if source == "ptrace" {
+            let (mut first, traced) = started(&data, source, "echo $$; read line");
+            bill(&["-p", &traced.to_string()]).code(2).stderr(contains("is traced already, by process"));
+            drop(first.stdin.take());
+            first.wait().expect("it ends");
+        }
+    }
+    asleep.kill().expect("it is ours");
+    let _ = (asleep.wait(), over.wait());
+}
+
+fn one_that_works_is_watched_and_ends(data: &TempDir, source: &str) {
+    let at = |name: &str| data.path().join(format!("{source}.{name}"));
+    let (file, enough) = (at("bill.json"), at("enough"));
+    let script = "while [ ! -e \"$0\" ]; do /bin/true; done";
+    let mut target = Command::new("sh").args(["-c", script]).arg(&enough).spawn().expect("sh");
+    let mut bill = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
+    bill.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept").stdout(Stdio::null()).stderr(Stdio::null());
+    bill.args(["bill", "--source", source, "--every", "50ms", "-p", &target.id().to_string(), "-o"]).arg(&file);
+    let mut watching = bill.spawn().expect("howslow runs");
+    let is_counted = || {
+        let bill = file.exists().then(|| Bill::read(&file));
+        bill.is_some_and(|bill| {
+            let is_it = |process: &ProcessCounts| process.pid == Some(target.id()) && process.running;
+            bill.count("execve") > 0 && bill.count("wait4") > 0 && bill.seen.processes.iter().any(is_it)
+        })
+    };
+    wait_for("a bill of it", is_counted);
+    fs::write(enough, "").expect("written");
+    assert!(target.wait().expect("it ends").success(), "it was not ended by being watched");
+    assert_eq!(watching.wait().expect("it ends").code(), Some(0), "{source}");
+    assert!(Bill::read(&file).seen.elapsed_ns > 0.0);
+}
