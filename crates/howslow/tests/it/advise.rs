@@ -51,22 +51,13 @@ fn advice_rests_on_figures_of_this_very_file_and_changes_nothing() {
     let after = (fs::read(&path).expect("read"), fs::metadata(&path).and_then(|it| it.modified()).expect("a time"));
     assert_eq!(before, after);
     assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "something is left");
-}
-
-#[test]
-fn a_page_names_the_method_and_the_work_done_to_the_file() {
-    let Some(folder) = folder() else { return };
-    let path = written(folder.path(), 1 << 20);
     let asked = ["--budget", "1s", "--rate", "500MB", "--record", "64KiB"];
     let page = file("advise", &path).args(asked).assert().success();
     page.stdout(contains("read by ").and(contains("put out of memory")).and(contains("pread of 64 KiB")));
 }
 
-#[test]
-fn the_surface_is_whole_cold_and_judged() {
-    let Some(folder) = folder() else { return };
-    let path = written(folder.path(), 2 << 20);
-    let tuning = json(file("tune", &path).args(["--budget", "3s"]));
+/// The surface is whole, cold and judged.
+fn is_judged(tuning: &Value) {
     let length = |name: &str| tuning[name].as_array().expect(name).len();
     let windows = tuning["windows"].as_array().expect("windows");
     assert_eq!(windows.len(), length("distances") * length("quantities"));
@@ -95,9 +86,10 @@ fn the_surface_is_whole_cold_and_judged() {
 }
 
 #[test]
-fn the_study_of_readers_tunes_a_file_of_the_user_s_or_of_its_own() {
+fn a_file_is_tuned_by_its_verb_and_by_the_study_of_readers() {
     let Some(folder) = folder() else { return };
     let path = written(folder.path(), 2 << 20);
+    is_judged(&json(file("tune", &path).args(["--budget", "3s"])));
     let study = || {
         let mut command = Command::cargo_bin("howslow").expect("the binary is built");
         command.args(["study", "mpe", "--budget", "2s", "--prefetch"]);

@@ -100,19 +100,6 @@ fn is_no_change(one: &Value) -> bool {
 }
 
 #[test]
-fn a_change_is_found_and_none_is_not() {
-    let data = folder();
-    let (Some(old), Some(new)) = (compiled(data.path(), 0), compiled(data.path(), 5)) else { return };
-    let document = |words: &[&str]| {
-        let output =
-            howslow(&data).args(["time", "--filter", "chain", "--json", "--bench"]).args(words).assert().success();
-        serde_json::from_slice::<Value>(&output.get_output().stdout).expect("a document")
-    };
-    judged(&mut |budget| document(&[text(&old), text(&new), "--budget", budget]), &is_slower);
-    judged(&mut |budget| document(&[text(&old), "--against", text(&old), "--budget", budget]), &is_no_change);
-}
-
-#[test]
 fn one_program_is_measured_as_every_operation_is() {
     let data = folder();
     let Some(program) = compiled(data.path(), 0) else { return };
@@ -132,6 +119,7 @@ fn one_program_is_measured_as_every_operation_is() {
     // 2000 turns of the inner loop take 2000 cycles or less, and nothing takes none.
     assert!(nothing.abs() < 0.02 * chain, "{nothing:?} {chain:?}");
     assert!(chain > 100.0, "{chain:?}");
+    limits::one_cpu_is_enough_and_so_is_no_permission_to_pin(&data, &program);
 }
 
 #[test]
@@ -182,8 +170,9 @@ fn script(folder: &Path, name: &str, body: &str) -> PathBuf {
 }
 
 #[test]
-fn python_speaks_the_protocol_and_writes_what_pyperf_reads() {
+fn programs_in_python_and_of_other_harnesses_are_run_in_turn() {
     let data = folder();
+    programs_of_go_test_are_run_in_turn(&data);
     let source = "import sys, time\nsys.path.insert(0, sys.argv[0] and 'HARNESS')\nimport howslow_bench\n\
         @howslow_bench.bench(args=[10, 100])\ndef total(count):\n    return sum(range(count))\n\
         @howslow_bench.bench\ndef sort():\n    numbers = [3, 1, 2]\n    yield lambda: sorted(numbers)\n    numbers.clear()\n\
@@ -207,9 +196,7 @@ fn python_speaks_the_protocol_and_writes_what_pyperf_reads() {
     time(&data, &words).code(3).stdout(contains("fails: ValueError: never").and(contains("sort  ")));
 }
 
-#[test]
-fn programs_of_other_harnesses_are_run_in_turn() {
-    let data = folder();
+fn programs_of_go_test_are_run_in_turn(data: &TempDir) {
     // What `go test -c` gives, by its output: an ELF file is told by its marks, and this interpreter stands for it.
     let source = r#"
         #include <stdio.h>
@@ -235,12 +222,12 @@ fn programs_of_other_harnesses_are_run_in_turn() {
         return;
     };
     let words = [text(&old), text(&new), "--filter", "Sum", "--budget", "100ms", "--fail-on", "slower"];
-    time(&data, &words)
+    time(data, &words)
         .code(4)
         .stdout(contains("BenchmarkSum-2  100 ns  150 ns"))
         .stderr(contains("the gate failed: BenchmarkSum-2"));
-    time(&data, &[text(&old), text(&new), "--filter", "None"]).code(1).stderr(contains("no filter"));
-    time(&data, &[text(&old)]).code(2).stderr(contains("a program of go test times itself"));
+    time(data, &[text(&old), text(&new), "--filter", "None"]).code(1).stderr(contains("no filter"));
+    time(data, &[text(&old)]).code(2).stderr(contains("a program of go test times itself"));
 }
 
 #[test]
@@ -264,9 +251,7 @@ fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
         git(&["commit", "-q", "--allow-empty", "-m", "work"]);
     };
     git(&["init", "-q"]);
-    commit(0);
-    commit(0);
-    commit(5);
+    [0, 0, 5].into_iter().for_each(commit);
     let build = format!("cc -O2 -w -I'{}' -o bench bench.c", text(&harness("c")));
     let script = |words: &[&str]| {
         let mut script = Command::new(harness("ci/compare"));

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use crate::help::every_verb;
-use crate::support::howslow;
-use crate::terminal::emulator::{Behaviour, Terminal, ended};
+use crate::support::{REPLAY, howslow};
+use crate::terminal::emulator::{Terminal, ended};
 use crate::widths::{PAGES, command, data, widest};
 use crate::world;
 
@@ -12,7 +12,7 @@ use crate::world;
 #[test]
 fn a_dumb_terminal_gets_plain_lines() {
     let data = data();
-    for words in [&["run", "loop.empty", "--rounds", "1", "--budget", "500ms"][..], &["show", "RUN"], &["nope"]] {
+    for words in [&["run", "loop.empty", REPLAY[0], REPLAY[1]][..], &["show", "RUN"], &["nope"]] {
         let mut terminal = Terminal::new();
         let mut command = command(&data, words);
         let running = terminal.start_all_shown({
@@ -66,7 +66,7 @@ const SHORT: [&[&str]; 32] = [
 /// Of those, the ones that take half a second each are at the narrowest width only. The tables of `run` and `time` are at all.
 const MEASURED: std::ops::Range<usize> = 3..11;
 
-/// Verbs whose output is for programs, with what reads it; and `terminal`, which has a test of its own below.
+/// Verbs whose output is for programs, with what reads it; and `terminal`, which has a test of its own.
 const ELSEWHERE: [(&str, &str); 6] = [
     ("export", "CSV, metrics and what other tools read"),
     ("schema", "JSON"),
@@ -130,22 +130,4 @@ fn what_measures_computes_or_refuses_fits_too() {
         workers.into_iter().flat_map(|worker| worker.join().expect("all are looked at")).collect()
     });
     assert!(wide.is_empty(), "{}", wide.join("\n"));
-}
-
-#[test]
-fn the_page_of_a_terminal_fits() {
-    let data = data();
-    for columns in [60, 120] {
-        let mut terminal = Terminal::new();
-        terminal.resize(24, columns);
-        let mut running = command(&data, &["terminal", "--budget", "1s"]);
-        running.env("COLUMNS", columns.to_string()).env_remove("TMUX").env_remove("STY");
-        let running = terminal.start(running);
-        let emulator = terminal.emulate(Behaviour::GOOD);
-        let (status, stdout, stderr) = ended(running);
-        assert_eq!(status, Some(0), "{stderr}");
-        emulator.join().expect("the emulator");
-        let (width, line) = widest(&stdout).expect("a page");
-        assert!(width <= usize::from(columns) && width > 30, "{columns}: {line}");
-    }
 }

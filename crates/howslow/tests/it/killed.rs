@@ -185,14 +185,10 @@ fn experiment(device: &str) {
     victim.is_killed_anywhere();
 }
 
+/// A compressed device gets its number when it is added: its ledger tells the number before that.
 #[test]
 fn an_experiment_that_is_killed_anywhere_leaves_the_machine_as_it_was() {
     experiment("swap");
-}
-
-/// The device gets its number when it is added: its ledger tells the number before that.
-#[test]
-fn a_compressed_device_is_removed_wherever_its_maker_is_killed() {
     if !Path::new("/sys/class/zram-control").exists() {
         return testing::left_out!("zram devices; load the module zram");
     }

@@ -50,13 +50,24 @@ fn number(value: &Value, key: &str) -> f64 {
 }
 
 #[test]
-fn accounts_of_a_paged_configuration_agree_and_nothing_stays() {
+fn accounts_of_a_paged_configuration_agree_and_its_demands_answer_the_model() {
     let data = folder();
     let Some(_alone) = limits(&data) else { return };
     let path = plan(&data, SMALL);
-    let words = ["--users", "3", "--memory", "12MiB", "--device", "swap", "--eligible", "2", "--seed", "1"];
-    let told = json(&data, &path, &words);
-    let it = &told["configurations"][0];
+    let file = data.path().join("demands.toml").display().to_string();
+    let words = ["--users", "3", "--memory", "8MiB,12MiB", "--device", "swap", "--eligible", "2", "--seed", "1"];
+    let told = json(&data, &path, &[&words[..], &["--predict", "-o", &file]].concat());
+    the_accounts_agree(&told["configurations"][1]);
+    let swaps = std::fs::read_to_string("/proc/swaps").expect("swaps");
+    assert!(!swaps.contains(&data.path().display().to_string()), "{swaps}");
+    its_demands_answer_the_questions_of_the_model(&data, &told, &file);
+    let document = data.path().join("experiment.json");
+    let without = json(&data, &path, &["--users", "1", "--time", "300ms"]);
+    std::fs::write(&document, without.to_string()).expect("a file");
+    howslow(&data).arg("model").arg(&document).assert().code(2).stderr(contains("--predict"));
+}
+
+fn the_accounts_agree(it: &Value) {
     let all = &it["all"];
     assert!(number(all, "count") > 5.0 && number(all, "failed") == 0.0, "{all}");
     // Three accounts of the same processor time: reports by getrusage, wait4, the control group.
@@ -78,109 +89,18 @@ fn accounts_of_a_paged_configuration_agree_and_nothing_stays() {
     let idle = ["idle_multiprogramming", "idle_non_multiprogramming", "idle_zero"].map(|key| number(it, key));
     let sum: f64 = shares.iter().chain(&idle).sum();
     assert!((sum - 1.0).abs() < 0.02, "{sum}: {shares:?} {idle:?}");
-    let swaps = std::fs::read_to_string("/proc/swaps").expect("swaps");
-    assert!(!swaps.contains(&data.path().display().to_string()), "{swaps}");
 }
 
-#[test]
-fn without_limits_a_plan_runs_as_any_user() {
-    let data = folder();
-    let path = plan(&data, SMALL);
-    let words = ["--users", "2", "--cpus", "1", "--time", "500ms"];
-    let result = howslow(&data).arg("load").arg(&path).args(words).args(["--svg"]).arg(data.path()).assert().success();
-    result.stdout(contains("per interaction").and(contains("idle 1")).and(contains("2 users, 1 CPU")));
-    let open = plan(&data, &format!("arrivals = '20/s'\n{SMALL}"));
-    let told = json(&data, &open, &["--users", "2", "--time", "1s"]);
-    assert!(number(&told["configurations"][0]["all"], "count") >= 5.0, "{told}");
-}
-
-#[test]
-fn without_rights_a_plan_is_refused_where_it_needs_them_and_runs_without_limits_where_not() {
-    let data = folder();
-    let path = plan(&data, SMALL);
-    let path = path.display().to_string();
-    let short = ["--users", "1", "--time", "200ms"];
-    let Some(refused) = without_rights(&data, &[&["load", "cliff"], &short[..]].concat()) else { return };
-    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(why.contains("needs limits of memory") && why.contains("run as root"), "{why}");
-    assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0), "{why}");
-    let ran = without_rights(&data, &[&["load", &path, "--memory", "16MiB"], &short[..]].concat()).expect("as before");
-    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(ran.status.success() && told.contains("Memory is not limited"), "{told}");
-    let swap = without_rights(&data, &[&["load", &path, "--device", "swap"], &short[..]].concat()).expect("as before");
-    let why = String::from_utf8_lossy(&swap.stderr).into_owned();
-    assert!(swap.status.code() == Some(1) && why.contains("choose the device none"), "{why}");
-    let ledgers = std::env::temp_dir().join("howslow-65534");
-    assert!(!ledgers.exists(), "{ledgers:?} stays");
-}
-
-/// Root of a user namespace owns neither /run nor what the true root has.
-#[test]
-fn root_in_a_user_namespace_needs_no_setting() {
-    use std::os::unix::fs::PermissionsExt;
-    let data = folder();
-    std::fs::set_permissions(data.path(), std::fs::Permissions::from_mode(0o777)).expect("our folder");
-    let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "unshare", "--map-root-user"];
-    let ran = |words: &[&str]| {
-        let mut command = Process::new("setpriv");
-        command.args(user).arg(assert_cmd::cargo::cargo_bin!("howslow")).args(words).current_dir("/");
-        command.env("HOWSLOW_DATA", data.path()).env("TMPDIR", data.path()).env_remove("XDG_RUNTIME_DIR").output()
-    };
-    if !ran(&["--version"]).is_ok_and(|it| it.status.success()) {
-        testing::not_tested!("no user namespace for another user; run as root, in a folder that others can read");
-        return;
-    }
-    let path = plan(&data, SMALL).display().to_string();
-    let told = ran(&["load", &path, "--users", "1", "--time", "200ms"]).expect("it runs");
-    assert!(told.status.success(), "{told:?}");
-    let refused = ran(&["load", "cliff", "--users", "1", "--time", "200ms"]).expect("it runs");
-    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(refused.status.code() == Some(2) && why.contains("outside of this user namespace"), "{why}");
-    assert!(!data.path().join("howslow-0").exists());
-}
-
-#[test]
-fn files_that_do_not_fit_are_read_again_and_nothing_is_swapped() {
-    let data = folder();
-    let Some(_alone) = limits(&data) else { return };
-    let text = "name = 'files'\ntime = '1s'\nsettle = '300ms'\nlimit = '60s'\n[[file]]\nname = 'words'\nlines = 200000\n\
-        [[interaction]]\nname = 'read'\ncommand = ['cksum', 'words']\n";
-    let told = json(&data, &plan(&data, text), &["--users", "2", "--memory", "8MiB", "--device", "none"]);
-    let it = &told["configurations"][0];
-    assert!(number(it, "file_refaults") > 100.0 && number(it, "pages_in") == 0.0, "{it}");
-}
-
-#[test]
-fn memory_that_is_too_small_kills_and_is_counted() {
-    let data = folder();
-    let Some(_alone) = limits(&data) else { return };
-    let path = plan(&data, SMALL);
-    let told = json(&data, &path, &["--users", "2", "--memory", "4MiB", "--device", "none"]);
-    let it = &told["configurations"][0];
-    assert!(number(it, "killed_for_memory") >= 1.0 && number(&it["all"], "failed") >= 1.0, "{it}");
-    // The processor time of the killed is in the account of wait4 alone.
-    assert!(number(it, "waited_cpu_s") > number(it, "reported_cpu_s"), "{it}");
-}
-
-#[test]
-fn measured_demands_answer_the_questions_of_the_model() {
-    let data = folder();
-    let Some(_alone) = limits(&data) else { return };
-    let path = plan(&data, SMALL);
-    let file = data.path().join("demands.toml");
-    let words = ["--users", "2", "--memory", "8MiB,12MiB", "--eligible", "2", "--device", "swap"];
-    let words = words.into_iter().chain(["--time", "800ms", "--predict", "-o"]);
-    let words: Vec<&str> = words.chain([file.to_str().expect("a path")]).collect();
-    let told = json(&data, &path, &words);
+fn its_demands_answer_the_questions_of_the_model(data: &TempDir, told: &Value, file: &str) {
     let kept = std::fs::read_dir(data.path().join("predictions")).expect("predictions").count();
     assert_eq!(kept, 2, "the predictions and the demands, as they were before anything ran");
     assert_eq!(told["predicted_before"].as_array().map(Vec::len), Some(2));
     let document = data.path().join("experiment.json");
     std::fs::write(&document, told.to_string()).expect("a file");
     let mut answers = Vec::new();
-    for from in [&file, &document] {
+    for from in [Path::new(file), &document] {
         let asked = ["--mean", "1s", "--more-memory", "4MiB", "--json"];
-        let result = howslow(&data).arg("model").arg(from).args(asked).assert().success();
+        let result = howslow(data).arg("model").arg(from).args(asked).assert().success();
         answers.push(serde_json::from_slice::<Value>(&result.get_output().stdout).expect("JSON"));
     }
     let solved = |answer: &Value| number(&answer["figures"][1]["solved"], "value");
@@ -198,16 +118,85 @@ fn measured_demands_answer_the_questions_of_the_model() {
         assert!(number(response, column) > 0.0, "{response}");
     }
     assert!(number(&response["solved"], "value") > 0.0 && number(&response["simulated"], "value") > 0.0, "{response}");
-    howslow(&data)
+    howslow(data)
         .arg("model")
-        .arg(&file)
+        .arg(file)
         .args(["--device", "zram"])
         .assert()
         .code(2)
         .stderr(contains("the file has swap"));
-    let without = json(&data, &path, &["--users", "1", "--time", "300ms"]);
-    std::fs::write(&document, without.to_string()).expect("a file");
-    howslow(&data).arg("model").arg(&document).assert().code(2).stderr(contains("--predict"));
+}
+
+#[test]
+fn without_limits_a_plan_runs_as_any_user() {
+    let data = folder();
+    without_rights_what_needs_them_is_refused(&data);
+    root_in_a_user_namespace_needs_no_setting(&data);
+    let path = plan(&data, SMALL);
+    let words = ["--users", "2", "--cpus", "1", "--time", "500ms"];
+    let result = howslow(&data).arg("load").arg(&path).args(words).args(["--svg"]).arg(data.path()).assert().success();
+    result.stdout(contains("per interaction").and(contains("idle 1")).and(contains("2 users, 1 CPU")));
+    let open = plan(&data, &format!("arrivals = '20/s'\n{SMALL}"));
+    let told = json(&data, &open, &["--users", "2", "--time", "1s"]);
+    assert!(number(&told["configurations"][0]["all"], "count") >= 5.0, "{told}");
+}
+
+fn without_rights_what_needs_them_is_refused(data: &TempDir) {
+    let path = plan(data, SMALL);
+    let path = path.display().to_string();
+    let short = ["--users", "1", "--time", "200ms"];
+    let Some(refused) = without_rights(data, &[&["load", "cliff"], &short[..]].concat()) else { return };
+    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(why.contains("needs limits of memory") && why.contains("run as root"), "{why}");
+    assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0), "{why}");
+    let ran = without_rights(data, &[&["load", &path, "--memory", "16MiB"], &short[..]].concat()).expect("as before");
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success() && told.contains("Memory is not limited"), "{told}");
+    let swap = without_rights(data, &[&["load", &path, "--device", "swap"], &short[..]].concat()).expect("as before");
+    let why = String::from_utf8_lossy(&swap.stderr).into_owned();
+    assert!(swap.status.code() == Some(1) && why.contains("choose the device none"), "{why}");
+    let ledgers = std::env::temp_dir().join("howslow-65534");
+    assert!(!ledgers.exists(), "{ledgers:?} stays");
+}
+
+/// Root of a user namespace owns neither /run nor what the true root has.
+fn root_in_a_user_namespace_needs_no_setting(data: &TempDir) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(data.path(), std::fs::Permissions::from_mode(0o777)).expect("our folder");
+    let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "unshare", "--map-root-user"];
+    let ran = |words: &[&str]| {
+        let mut command = Process::new("setpriv");
+        command.args(user).arg(assert_cmd::cargo::cargo_bin!("howslow")).args(words).current_dir("/");
+        command.env("HOWSLOW_DATA", data.path()).env("TMPDIR", data.path()).env_remove("XDG_RUNTIME_DIR").output()
+    };
+    if !ran(&["--version"]).is_ok_and(|it| it.status.success()) {
+        testing::not_tested!("no user namespace for another user; run as root, in a folder that others can read");
+        return;
+    }
+    let path = plan(data, SMALL).display().to_string();
+    let told = ran(&["load", &path, "--users", "1", "--time", "200ms"]).expect("it runs");
+    assert!(told.status.success(), "{told:?}");
+    let refused = ran(&["load", "cliff", "--users", "1", "--time", "200ms"]).expect("it runs");
+    let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && why.contains("outside of this user namespace"), "{why}");
+    assert!(!data.path().join("howslow-0").exists());
+}
+
+#[test]
+fn files_that_do_not_fit_are_read_again_and_memory_that_is_too_small_kills() {
+    let data = folder();
+    let Some(_alone) = limits(&data) else { return };
+    let text = "name = 'files'\ntime = '1s'\nsettle = '300ms'\nlimit = '60s'\n[[file]]\nname = 'words'\nlines = 200000\n\
+        [[interaction]]\nname = 'read'\ncommand = ['cksum', 'words']\n";
+    let told = json(&data, &plan(&data, text), &["--users", "2", "--memory", "8MiB", "--device", "none"]);
+    let it = &told["configurations"][0];
+    assert!(number(it, "file_refaults") > 100.0 && number(it, "pages_in") == 0.0, "{it}");
+    let path = plan(&data, SMALL);
+    let told = json(&data, &path, &["--users", "2", "--memory", "4MiB", "--device", "none"]);
+    let it = &told["configurations"][0];
+    assert!(number(it, "killed_for_memory") >= 1.0 && number(&it["all"], "failed") >= 1.0, "{it}");
+    // The processor time of the killed is in the account of wait4 alone.
+    assert!(number(it, "waited_cpu_s") > number(it, "reported_cpu_s"), "{it}");
 }
 
 #[test]
@@ -240,18 +229,6 @@ fn commands_that_fail_hang_or_are_missing_are_results() {
 }
 
 #[test]
-fn an_interrupted_experiment_prints_what_it_has() {
-    testing::interruptible();
-    let data = folder();
-    let path = plan(&data, SMALL);
-    let mut child = start(&data, &path, &["--users", "1,2", "--time", "60s"]);
-    std::thread::sleep(Duration::from_millis(1500));
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
-        .expect("sent");
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
-}
-
-#[test]
 fn what_a_killed_experiment_leaves_is_removed_by_the_next() {
     let data = folder();
     let Some(_alone) = limits(&data) else { return };
@@ -276,7 +253,7 @@ fn what_a_killed_experiment_leaves_is_removed_by_the_next() {
 }
 
 #[test]
-fn a_swap_file_that_has_no_room_is_refused_and_takes_none() {
+fn a_swap_file_that_has_no_room_is_refused_and_swap_of_the_system_stays_on() {
     let data = folder();
     let Some(_alone) = limits(&data) else { return };
     let path = plan(&data, &SMALL.replace("'64MiB'", "'800000GiB'"));
@@ -284,12 +261,6 @@ fn a_swap_file_that_has_no_room_is_refused_and_takes_none() {
     let told = contains("are free there").and(contains("device_size"));
     howslow(&data).arg("load").arg(&path).args(words).assert().code(1).stdout("").stderr(told);
     assert!(!swaps().contains(&data.path().display().to_string()));
-}
-
-#[test]
-fn swap_that_the_system_uses_stays_on() {
-    let data = folder();
-    let Some(_alone) = limits(&data) else { return };
     let file = data.path().join("precious.swap");
     std::fs::write(&file, vec![0; 16 << 20]).expect("a file");
     let on = |program: &str| Process::new(program).arg(&file).output().is_ok_and(|it| it.status.success());

@@ -1,10 +1,11 @@
 //! The verbs that measure, on this machine, with one cheap operation, so that they are quick everywhere.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use predicates::prelude::*;
 use predicates::str::contains;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{QUICK, folder, howslow};
 
@@ -36,44 +37,49 @@ fn the_document_says_what_was_asked_for_and_where() {
     assert!(printed.started <= printed.finished);
 }
 
+/// A run, a watch of the CPUs and an experiment.
 #[test]
-fn an_interrupted_run_prints_what_there_is_and_keeps_nothing() {
+fn what_is_interrupted_prints_what_there_is_and_keeps_nothing() {
     testing::interruptible();
-    for (signal, number) in [("INT", 2), ("TERM", 15)] {
-        let data = folder();
-        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("howslow"))
-            .args(["run", "loop.empty", "--rounds", "100000", "--precision", "0.000001%", "--budget", "60s"])
-            .env("HOWSLOW_DATA", data.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
+    let data = folder();
+    let plan = crate::load::plan(&data, crate::load::SMALL).display().to_string();
+    let long = ["run", "loop.empty", "--rounds", "100000", "--precision", "0.000001%", "--budget", "60s", "--json"];
+    let experiment = ["load", &plan, "--users", "1,2", "--time", "60s"];
+    for (words, signal) in [
+        (&long[..], Signal::INT),
+        (&long, Signal::TERM),
+        (&["noise", "--time", "60s", "--json"], Signal::INT),
+        (&experiment, Signal::INT),
+    ] {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
+        command.args(words).env("HOWSLOW_DATA", data.path()).env("TMPDIR", data.path());
+        command.env("XDG_RUNTIME_DIR", data.path());
+        let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         std::thread::sleep(Duration::from_secs(2));
-        let begin = Instant::now();
-        let id = child.id().to_string();
-        assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().expect("kill").success());
-        while child.try_wait().expect("it can be waited for").is_none() {
-            if begin.elapsed() > Duration::from_secs(30) {
-                child.kill().expect("killed");
-                panic!("it went on after SIG{signal}");
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let done = child.wait_with_output().expect("its output");
-        assert_eq!(done.status.code(), Some(128 + number), "SIG{signal}");
-        assert!(String::from_utf8_lossy(&done.stderr).contains("interrupted"));
+        kill_process(Pid::from_child(&running), signal).expect("sent");
+        let done = running.wait_with_output().expect("its output");
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(128 + signal.as_raw()), "{words:?}: {told}");
+        assert!(words[0] == "load" || told.contains("interrupted"), "{words:?}: {told}");
         assert!(!data.path().join("runs").exists());
+        if words[0] == "noise" {
+            let document: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+            let cpus = document["cpus"].as_array().expect("CPUs");
+            // The others wait for their turn.
+            assert!(cpus.len() == 1 && cpus[0]["watched_s"].as_f64() > Some(0.1), "{document}");
+        }
     }
 }
 
 #[test]
 fn ratios_are_of_common_rounds() {
     let data = folder();
+    let file = data.path().join("run.json");
     // A multiplication takes 3 or 4 times as long as an addition.
     let both = ["run", "instruction.add.latency@width=64", "instruction.multiply.latency@width=64", "--ratio"];
-    let options = ["--budget", "20s", "--rounds", "12"];
-    let result = howslow(&data).args(both).args(options).args(["--json"]).assert().success();
-    let run = record::run_from_bytes(&result.get_output().stdout).expect("a run");
+    let page =
+        howslow(&data).args(both).args(["--budget", "20s", "--rounds", "12", "-o"]).arg(&file).assert().success();
+    let run = record::read_run(&file).expect("a run");
     let [ratio] = run.ratios.as_slice() else { panic!("{:?}", run.ratios) };
     let ids = (ratio.operation.as_str(), ratio.base.as_str());
     assert_eq!(ids, ("instruction.multiply.latency", "instruction.add.latency"));
@@ -82,9 +88,6 @@ fn ratios_are_of_common_rounds() {
     let orders = |id: &str| cost(id).rounds.iter().map(|round| round.order).collect::<Vec<_>>();
     let (add, multiply) = (orders("instruction.add.latency"), orders("instruction.multiply.latency"));
     assert!(add.iter().zip(&multiply).all(|(one, other)| one == other), "{add:?} {multiply:?}");
-    let page = howslow(&data).args(both).args(options).assert().success();
-    page.stdout(
-        contains("'instruction.multiply.latency@width=64' is slower than ")
-            .and(contains("'instruction.add.latency@width=64'")),
-    );
+    let slower = contains("'instruction.multiply.latency@width=64' is slower than ");
+    page.stdout(slower.and(contains("'instruction.add.latency@width=64'")));
 }

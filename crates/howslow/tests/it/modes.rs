@@ -37,6 +37,21 @@ fn installed() -> bool {
 }
 
 #[test]
+fn every_program_is_measured_emulated_or_skipped_with_what_it_needs() {
+    every_program_is_measured_emulated();
+    let data = folder();
+    let skips = |says: &str, remedy: &str| {
+        let run = run(howslow(&data).args(EMULATED).env("PATH", data.path()));
+        assert_eq!(run.skipped.len(), 6, "{:?}", run.skipped);
+        let is_told = |skip: &record::Skip| skip.reason.ends_with(says) && skip.remedy.contains(remedy);
+        assert!(run.skipped.iter().all(is_told), "{:?}", run.skipped);
+    };
+    skips("is not installed", "apt-get install qemu-user");
+    let pretended = data.path().join(format!("qemu-{}", std::env::consts::ARCH));
+    testing::executable(&pretended, &b"#!/bin/sh\nexit 1\n"[..]);
+    skips("cannot run this howslow", "--version");
+}
+
 fn every_program_is_measured_emulated() {
     if !installed() {
         testing::not_tested!("no emulator of this processor is installed; apt-get install qemu-user");
@@ -58,28 +73,4 @@ fn every_program_is_measured_emulated() {
     }
     let left = std::fs::read_dir(data.path().join("scratch")).expect("a folder").count();
     assert_eq!(left, 0, "files left behind");
-}
-
-#[test]
-fn without_an_emulator_the_mode_is_skipped_with_what_installs_it() {
-    let data = folder();
-    let run = run(howslow(&data).args(EMULATED).env("PATH", data.path()));
-    assert_eq!(run.skipped.len(), 6, "{:?}", run.skipped);
-    for skip in &run.skipped {
-        assert!(skip.reason.ends_with("is not installed"), "{skip:?}");
-        assert_eq!(skip.remedy, "apt-get install qemu-user");
-    }
-}
-
-#[test]
-fn an_emulator_that_cannot_run_howslow_is_a_skip_too() {
-    let data = folder();
-    let pretended = data.path().join(format!("qemu-{}", std::env::consts::ARCH));
-    testing::executable(&pretended, &b"#!/bin/sh\nexit 1\n"[..]);
-    let run = run(howslow(&data).args(EMULATED).env("PATH", data.path()));
-    assert_eq!(run.skipped.len(), 6, "{:?}", run.skipped);
-    for skip in &run.skipped {
-        assert!(skip.reason.ends_with("cannot run this howslow"), "{skip:?}");
-        assert!(skip.remedy.contains("--version"), "{skip:?}");
-    }
 }

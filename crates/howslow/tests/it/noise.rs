@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{QUICK, folder, howslow, run_of};
 
 #[test]
-fn noise_accounts_for_a_cpu() {
+fn noise_accounts_for_a_cpu_on_a_page_in_a_picture_and_in_a_document() {
     let data = folder();
     let words = ["noise", "--cpu", "0", "--time", "300ms", "--json"];
     let output = howslow(&data).args(words).assert().success().get_output().stdout.clone();
@@ -25,11 +25,6 @@ fn noise_accounts_for_a_cpu() {
     let watched = cpu["watched_s"].as_f64().expect("a time");
     assert!(gaps > 0 && (0.05..=0.5).contains(&watched), "{gaps} gaps in {watched} s");
     assert!(matches!(cpu["source"].as_str(), Some("tracepoints" | "counters")));
-}
-
-#[test]
-fn noise_prints_a_page_and_a_picture() {
-    let data = folder();
     let words = ["noise", "--cpu", "0", "--time", "200ms", "--no-trace", "--chart", "--svg"];
     let result = howslow(&data).args(words).arg(data.path()).assert().success();
     result.stdout(contains("CPU 0: ").and(contains("Gaps at least so long")).and(contains("/proc/interrupts")));
@@ -38,28 +33,7 @@ fn noise_prints_a_page_and_a_picture() {
 }
 
 #[test]
-fn an_interrupted_watch_tells_what_it_has_seen() {
-    testing::interruptible();
-    let data = folder();
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
-    command.args(["noise", "--time", "60s", "--json"]).env("HOWSLOW_DATA", data.path());
-    let piped = std::process::Stdio::piped;
-    let watching = command.stdout(piped()).stderr(piped()).spawn().expect("it starts");
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    let pid = rustix::process::Pid::from_child(&watching);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("sent");
-    let output = watching.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"));
-    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let cpus = document["cpus"].as_array().expect("CPUs");
-    // The others wait for their turn.
-    assert_eq!(cpus.len(), 1, "{document}");
-    assert!(cpus[0]["watched_s"].as_f64().is_some_and(|watched| watched > 0.1 && watched < 30.0), "{document}");
-}
-
-#[test]
-fn a_run_with_tails_tells_what_it_timed_and_what_not() {
+fn tails_tell_what_was_timed_and_with_arrivals_service_and_response() {
     let data = folder();
     let words = ["run", "syscall.stat", "instruction.add.latency", "--tails", "--json"];
     let output = howslow(&data).args(words).args(QUICK).output().expect("it starts");
@@ -80,11 +54,6 @@ fn a_run_with_tails_tells_what_it_timed_and_what_not() {
     assert!(tails("memory.copy").is_none());
     // The run is kept with them.
     howslow(&data).args(["show", "@1"]).assert().success().stdout(contains("single iterations"));
-}
-
-#[test]
-fn arrivals_tell_service_and_response() {
-    let data = folder();
     let words = ["run", "syscall.stat", "--tails", "--arrivals", "2k/s,poisson", "--json"];
     let output = howslow(&data).args(words).args(QUICK).output().expect("it starts");
     let run = run_of(&output);

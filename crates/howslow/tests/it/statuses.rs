@@ -3,13 +3,10 @@
 
 use std::process::{Command, Stdio};
 
-use assert_cmd::cargo::cargo_bin;
-use predicates::prelude::*;
-use predicates::str::{contains, is_empty};
-
 use crate::filter::{errno, filtered};
 use crate::help::every_verb;
 use crate::support::{EXAMPLE, folder, howslow};
+use assert_cmd::cargo::cargo_bin;
 
 #[test]
 fn an_unknown_option_is_misuse_on_every_verb_in_one_message() {
@@ -51,25 +48,6 @@ fn a_reader_that_has_gone_is_no_failure_and_no_locale_is_needed() {
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.code(), told.as_ref()), (Some(0), ""), "{line:?}");
     }
-}
-
-#[test]
-fn what_a_run_lacks_is_measured_for_a_prediction() {
-    let data = folder();
-    let here = data.path().join("here.json");
-    let short = ["--budget", "1s", "--rounds", "2"];
-    howslow(&data).args(["run", "loop.empty"]).args(short).arg("-o").arg(&here).assert().code(0);
-    let mix = data.path().join("mix.toml");
-    let text = "name = \"m\"\nunit = \"request\"\n[[operation]]\noperation = \"syscall.getppid\"\ntimes = 10\n";
-    std::fs::write(&mix, text).expect("written");
-    let predict = |more: &[&str]| howslow(&data).arg("predict").arg(&mix).arg("--on").arg(&here).args(more).assert();
-    predict(&[]).code(2).stderr(contains("lacks 1 of the 1 costs").and(contains("--measure")));
-    let page = predict(&["--measure"]).code(0).stderr(contains("measuring 1 price of this kernel "));
-    page.stdout(contains("syscall.getppid"));
-    let mut elsewhere = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
-    elsewhere.costs.retain(|cost| cost.operation == "loop.empty");
-    std::fs::write(&here, serde_json::to_vec(&elsewhere).expect("JSON")).expect("written");
-    predict(&["--measure"]).code(2).stdout(is_empty()).stderr(contains("a run of another one"));
 }
 
 /// A limit of the stack that other programs live with, and a sandbox that refuses a call.

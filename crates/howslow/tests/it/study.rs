@@ -1,10 +1,9 @@
-//! Names in the data of studies and books, checked against the registry; what a study measures.
+//! Names in the data of studies and books, checked against the registry.
 
 use std::fs;
 
 use analysis::derived::{DERIVATIONS, Route};
 use analysis::study::STUDIES;
-use predicates::str::contains;
 use record::Point;
 
 use crate::support::{EXAMPLE, folder, howslow};
@@ -110,18 +109,6 @@ fn the_books_of_todays_cores_use_the_ids_of_their_architectures_operations() {
     }
     assert!(checked > 50, "{checked}");
     missing.report();
-}
-
-#[test]
-fn a_study_measures_what_it_needs_and_keeps_the_run() {
-    let data = folder();
-    let quick = ["--rounds", "1", "--precision", "100%", "--budget", "3s", "--count", "1"];
-    let result = howslow(&data).args(["study", "rsx"]).args(quick).assert().success();
-    result.stdout(contains("the paper's sentences, tested here"));
-    let kept = howslow(&data).args(["show", "@1", "--json"]).assert().success();
-    let run = record::run_from_bytes(&kept.get_output().stdout).expect("a run");
-    assert!(run.costs.iter().any(|cost| cost.name() == "poll.poll@descriptors=1"));
-    assert!(run.costs.iter().any(|cost| cost.operation == "syscall.getppid"));
 }
 
 #[test]

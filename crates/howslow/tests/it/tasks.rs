@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::support::{QUICK, folder};
+use crate::support::{QUICK, folder, howslow};
 
 /// Runs a task in a folder of its own, where it finds howslow, and returns what it prints. It has three commands at most.
 fn done(name: &str, data: &TempDir) -> String {
@@ -30,15 +30,26 @@ fn done(name: &str, data: &TempDir) -> String {
 }
 
 #[test]
+fn each_script_of_the_tasks_does_what_it_says() {
+    a_lesson_is_a_page_and_a_picture();
+    a_machine_is_judged_beside_a_reference_and_its_oddities_have_remedies();
+    the_script_gates_a_pull_request();
+}
+
+/// The study measures what it needs and keeps the run.
 fn a_lesson_is_a_page_and_a_picture() {
     let data = folder();
     let said = done("paper.sh", &data);
     assert!(said.contains("sentences still hold") && said.contains("now, to oneself"), "{said}");
     let picture = fs::read_to_string(data.path().join("lesson/rsx-messages.svg")).expect("a picture");
     assert!(picture.starts_with("<svg") && picture.contains("then, to oneself"), "{picture}");
+    assert!(said.contains("the paper's sentences, tested here"), "{said}");
+    let kept = howslow(&data).args(["show", "@1", "--json"]).assert().success();
+    let run = record::run_from_bytes(&kept.get_output().stdout).expect("a run");
+    assert!(run.costs.iter().any(|cost| cost.name() == "poll.poll@descriptors=1"));
+    assert!(run.costs.iter().any(|cost| cost.operation == "syscall.getppid"));
 }
 
-#[test]
 fn a_machine_is_judged_beside_a_reference_and_its_oddities_have_remedies() {
     let said = done("verdict.sh", &folder());
     // The findings come first, then the costs.
@@ -49,7 +60,6 @@ fn a_machine_is_judged_beside_a_reference_and_its_oddities_have_remedies() {
 }
 
 /// The script of the guide, as it is, on one kernel: whatever the verdict, it is told and has its status.
-#[test]
 fn the_script_gates_a_pull_request() {
     let data = folder();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tasks/gate.sh");

@@ -95,23 +95,52 @@ fn cost<'a>(run: &'a Run, name: &str) -> &'a Cost {
     run.costs.iter().find(|cost| cost.operation == name).unwrap_or_else(|| panic!("{name} was not measured"))
 }
 
+/// Routines of the test, and those of the guide.
 #[test]
 fn routines_are_timed_called_and_counted() {
     let place = place();
+    let guide = guide(&place);
     if place.object.is_none() {
         return;
     }
-    let names = ["./object.so:good", "object.so:good_times"];
-    let run = run_of(place.time().args(names).args(QUICK).arg("--json").assert().success());
+    let names: Vec<&str> = ["./object.so:good", "object.so:good_times"].into_iter().chain(guide).collect();
+    let run = run_of(place.time().args(&names).args(QUICK).arg("--json").assert().success());
     assert_eq!(run.settings.patterns, names);
     let (called, counted) = (cost(&run, names[0]), cost(&run, names[1]));
     assert!(called.quoted().0 > 0.0 && counted.quoted().0 > 0.0);
     assert_eq!((called.per.as_str(), called.heading()), ("call", "routines"));
     assert_eq!((counted.per.as_str(), counted.terms.len()), ("iteration", 0));
     assert_eq!(called.terms[0].operation, "loop.empty");
-    // Both are quoted in block moves, so the block move is measured with them.
+    // All are quoted in block moves, so the block move is measured with them.
     assert!(run.costs.iter().any(|cost| cost.name() == "memory.copy@size=512"));
+    // The net of such a short time, from a single round, can be below zero; the gross cannot.
+    assert!(names.iter().all(|name| cost(&run, name).gross_ns.best.0 > 0.0));
     place.nothing_left();
+}
+
+/// The compiled examples of the guide.
+fn guide(place: &Place) -> Vec<&'static str> {
+    let guide =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/GUIDE.md")).expect("the guide");
+    let example = |language: &str| {
+        let after = guide.split(&format!("```{language}\n")).nth(1).expect("an example");
+        after.split("```").next().expect("its end").to_owned()
+    };
+    let mut names = Vec::new();
+    if compiled(place.folder.path(), "mine", &example("c"), &[]).is_some() {
+        names.extend(["./mine.so:sum", "./mine.so:sum_times"]);
+    }
+    fs::write(place.folder.path().join("fast.rs"), example("rust")).expect("written");
+    let mut compiler = std::process::Command::new("rustc");
+    compiler.args(["--edition", "2024", "-O", "--crate-type", "cdylib", "-o", "fast.so", "fast.rs"]);
+    match compiler.current_dir(place.folder.path()).status() {
+        Ok(status) => {
+            assert!(status.success(), "rustc refuses the guide's example");
+            names.extend(["./fast.so:sum", "./fast.so:sum_times"]);
+        }
+        Err(_) => testing::not_tested!("there is no rustc; install it from rustup.rs"),
+    }
+    names
 }
 
 #[test]
@@ -133,64 +162,45 @@ fn routines_that_misbehave_lose_their_rounds_and_nothing_else() {
                 .or(contains("object.so:copy: every round was lost: it started processes without end")),
         );
     result.code(3).stdout(measured.and(lost).and(contains("PRINTED").not())).stderr(is_empty());
-    place.nothing_left();
-}
-
-#[test]
-fn when_no_routine_could_be_timed_the_status_says_so() {
-    let place = place();
-    if place.object.is_none() {
-        return;
-    }
     place.time().arg("./object.so:crash").args(QUICK).assert().code(1).stderr(contains("nothing could be timed"));
     place.nothing_left();
 }
 
 #[test]
-fn constructors_run_apart() {
+fn what_cannot_be_loaded_or_has_no_such_routine_is_refused() {
     let place = place();
     if place.object.is_none() {
         return;
     }
+    // Constructors run apart.
     let source = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void start(void) \
                   { puts(\"PRINTED\"); fflush(stdout); abort(); }\nvoid routine(void) {}";
     compiled(place.folder.path(), "abrupt", source, &[]);
-    let result = place.time().arg("./abrupt.so:routine").assert().code(2).stdout(is_empty());
-    result.stderr(contains("abrupt.so cannot be loaded: it crashed: killed by SIGABRT"));
+    let refused = |words: &[&str], says: &str| {
+        place.time().args(words).assert().code(2).stdout(is_empty()).stderr(contains(says));
+    };
+    refused(&["./abrupt.so:routine"], "abrupt.so cannot be loaded: it crashed: killed by SIGABRT");
+    refused(&["./object.so:good", "./object.so:bad"], "object.so has no routine 'bad'");
+    refused(&["./object.so:good", "./object.so:good"], "given twice");
     place.nothing_left();
 }
 
-#[test]
-fn a_missing_symbol_is_refused_beside_one_that_exists() {
-    let place = place();
-    if place.object.is_none() {
-        return;
-    }
-    let result = place.time().args(["./object.so:good", "./object.so:bad"]).assert().code(2).stdout(is_empty());
-    result.stderr(contains("object.so has no routine 'bad'"));
-    place.time().args(["./object.so:good", "./object.so:good"]).assert().code(2).stderr(contains("given twice"));
-}
-
+/// One run: its page shows what commands use, its document the command that does nothing beside them.
 #[test]
 fn commands_are_timed_beside_the_command_that_does_nothing() {
     let place = place();
-    let result = place.time().args(["-c", "sleep 0.01", "--json"]).args(QUICK).args(["--", "true"]).assert().success();
-    let run = run_of(result.stderr(is_empty()));
-    let (long, short) = (cost(&run, "command: sleep 0.01"), cost(&run, "command: true"));
+    let prints = "sh -c 'sleep 0.01; echo PRINTED; echo PRINTED >&2'";
+    let result =
+        place.time().args(["-c", prints, "-o", "run.json"]).args(QUICK).args(["--", "true"]).assert().success();
+    let page = contains("command.nothing").and(contains("user")).and(contains("switches"));
+    result.stdout(page.and(contains(prints)).and(contains("\nPRINTED").not())).stderr(is_empty());
+    let run = record::read_run(&place.folder.path().join("run.json")).expect("a run");
+    let (long, short) = (cost(&run, &format!("command: {prints}")), cost(&run, "command: true"));
     let nothing = cost(&run, "command.nothing");
     assert!(long.gross_ns.typical.0 > short.gross_ns.typical.0 && nothing.quoted().0 > 0.0);
     assert!(long.wait_ns.0 > short.wait_ns.0 && long.headline == record::Estimate::Typical);
     assert!([long, short].iter().all(|cost| cost.terms[0].operation == "command.nothing"));
     assert!([long, short, nothing].iter().all(|cost| cost.heading() == "commands" && cost.faults.minor > 0.0));
-    place.nothing_left();
-}
-
-#[test]
-fn a_page_of_commands_shows_what_they_use() {
-    let place = place();
-    let result = place.time().args(QUICK).args(["--", "sh", "-c", "echo PRINTED; echo PRINTED >&2"]).assert().success();
-    let page = contains("command.nothing").and(contains("user").and(contains("switches")));
-    result.stdout(page.and(contains("sh -c 'echo PRINTED; echo PRINTED >&2'"))).stderr(is_empty());
     place.nothing_left();
 }
 
@@ -205,37 +215,5 @@ fn a_command_that_fails_is_an_error_unless_told_otherwise() {
     killed.stderr(contains("it was killed by signal 9"));
     let hung = place.time().args(QUICK).args(["--patience", "500ms", "--", "sleep", "1000"]).assert().code(1);
     hung.stderr(contains("it hung"));
-    place.nothing_left();
-}
-
-#[test]
-fn the_examples_of_the_guide_compile_and_run() {
-    let place = place();
-    let guide =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/GUIDE.md")).expect("the guide");
-    let example = |language: &str| {
-        let after = guide.split(&format!("```{language}\n")).nth(1).expect("an example");
-        after.split("```").next().expect("its end").to_owned()
-    };
-    let mut names = Vec::new();
-    if compiled(place.folder.path(), "mine", &example("c"), &[]).is_some() {
-        names.extend(["./mine.so:sum", "./mine.so:sum_times"]);
-    }
-    fs::write(place.folder.path().join("fast.rs"), example("rust")).expect("written");
-    let mut compiler = std::process::Command::new("rustc");
-    compiler.args(["--edition", "2024", "-O", "--crate-type", "cdylib", "-o", "fast.so", "fast.rs"]);
-    match compiler.current_dir(place.folder.path()).status() {
-        Ok(status) => {
-            assert!(status.success(), "rustc refuses the guide's example");
-            names.extend(["./fast.so:sum", "./fast.so:sum_times"]);
-        }
-        Err(_) => testing::not_tested!("there is no rustc; install it from rustup.rs"),
-    }
-    if names.is_empty() {
-        return;
-    }
-    let run = run_of(place.time().args(&names).args(QUICK).arg("--json").assert().success());
-    // The net of such a short time, from a single round, can be below zero; the gross cannot.
-    assert!(names.iter().all(|name| cost(&run, name).gross_ns.best.0 > 0.0));
     place.nothing_left();
 }

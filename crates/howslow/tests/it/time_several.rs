@@ -34,13 +34,12 @@ fn the_page_begins_with_which_takes_longer() {
     let data = folder();
     let both = ["-c", "sleep 0.4", "-c", "sleep 0.08", "--budget", "8s", "--rounds", "8"];
     // Both take much longer than starting a program does on a busy host, and one five times as long as the other.
-    let page = time(&data, &both).code(0);
+    let page = time(&data, &[&both[..], &["-o", "run.json"]].concat()).code(0);
     let answer = starts_with("'sleep 0.4' is slower than 'sleep 0.08': it takes ");
     let parts = contains("a run on average: user ")
         .and(contains("why: howslow bill --repeat 9 --against 'sleep 0.08' -- sleep"));
     page.stdout(answer.and(parts).and(contains("memory  exit\n")));
-    let document = time(&data, &[&both[..], &["--json", "--summary"]].concat()).code(0);
-    let run = record::run_from_bytes(&document.get_output().stdout).expect("a run");
+    let run = record::read_run(&data.path().join("run.json")).expect("a run");
     let [ratio] = run.ratios.as_slice() else { panic!("{:?}", run.ratios) };
     assert_eq!((ratio.operation.as_str(), ratio.base.as_str()), ("command: sleep 0.4", "command: sleep 0.08"));
     assert!(
@@ -48,11 +47,10 @@ fn the_page_begins_with_which_takes_longer() {
         "{ratio:?}"
     );
     assert!(ratio.pairs >= 2 && ratio.verdict.as_deref() == Some("slower"), "{ratio:?}");
-    let page = time(&data, &[&both[..], &["--reference", "sleep 0.4"]].concat()).code(0);
-    page.stdout(starts_with("'sleep 0.08' is faster than 'sleep 0.4': it takes 0."));
-    // One that is not among them is timed as well.
-    let page = time(&data, &[&["--reference", "sleep 0.09", "-c", "sleep 0.08"][..], &SHORT].concat()).code(0);
-    page.stdout(contains("command: sleep 0.09").and(contains("'sleep 0.09'")));
+    // A reference that is not among them is timed as well.
+    let page = time(&data, &[&["--reference", "sleep 0.4", "-c", "sleep 0.08"], &both[4..]].concat()).code(0);
+    let answer = starts_with("'sleep 0.08' is faster than 'sleep 0.4': it takes 0.");
+    page.stdout(answer.and(contains("command: sleep 0.4 ")));
     let alone = time(&data, &[&["-c", "true a | wc -c > none"][..], &SHORT].concat()).code(0);
     alone.stdout(contains("times as long").not()).stderr(
         "howslow: hint: there is no shell, so true gets '|' as an argument; with a shell: -- sh -c 'true a | wc -c > none'\n",
@@ -60,43 +58,47 @@ fn the_page_begins_with_which_takes_longer() {
     assert!(!data.path().join("none").exists());
 }
 
+/// Once around all runs of each command with its parameters, around every run, and for each command its own.
 #[test]
-fn parameters_are_combined_and_are_the_points_of_the_costs() {
-    let data = folder();
-    let arguments =
-        ["--parameter", "n=1,2", "--parameter", "word=a b,c", "-c", "printf {n}{word}", "-c", "true {n}", "--json"];
-    let result = time(&data, &[&arguments[..], &SHORT].concat()).code(0).stderr(is_empty());
-    let run = support::run_of(result.get_output());
-    let named: Vec<String> = run.costs.iter().filter(|cost| cost.group == "commands").map(|cost| cost.name()).collect();
-    for expected in [
-        "command: printf '1a b'@n=1,word=a b",
-        "command: printf 1c@n=1,word=c",
-        "command: printf '2a b'@n=2,word=a b",
-        "command: printf 2c@n=2,word=c",
-        "command: true 1@n=1",
-        "command: true 2@n=2",
-    ] {
-        assert!(named.iter().any(|name| name == expected), "{expected} is not in {named:?}");
-    }
-    assert_eq!(named.len(), 7, "with command.nothing: {named:?}");
-}
-
-#[test]
-fn steps_happen_around_every_run() {
+fn parameters_are_the_points_of_the_costs_and_steps_happen_around_every_run() {
     let data = folder();
     let steps = ["setup", "prepare", "conclude", "cleanup"].map(|step| format!("echo {step} {{n}} >> log"));
     let [setup, prepare, conclude, cleanup] = steps.each_ref().map(String::as_str);
-    let options = ["--setup", setup, "--prepare", prepare, "--conclude", conclude, "--cleanup", cleanup];
-    let arguments = ["--parameter", "n=1,2", "-c", "sh -c 'echo run {n} >> log'"];
-    time(&data, &[&arguments[..], &options, &SHORT].concat()).code(0).stderr(is_empty());
+    let parameters = ["--parameter", "n=1,2", "--parameter", "word=a b,c", "--json"];
+    let commands = ["-c", "sh -c 'echo run {n} >> log' {word}", "-c", "true {n}"];
+    let around = ["--setup", setup, "--prepare", prepare, "--prepare", "echo other >> log"];
+    let after = ["--conclude", conclude, "--cleanup", cleanup];
+    let result =
+        time(&data, &[&parameters[..], &commands, &around, &after, &SHORT].concat()).code(0).stderr(is_empty());
+    let run = support::run_of(result.get_output());
+    let names = run.costs.iter().filter(|cost| cost.group == "commands").map(|cost| cost.name());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    let sh =
+        |n: u32, word: &str, quoted: &str| format!("command: sh -c 'echo run {n} >> log' {quoted}@n={n},word={word}");
+    let expected = [
+        "command.nothing".to_owned(),
+        sh(1, "a b", "'a b'"),
+        sh(1, "c", "c"),
+        sh(2, "a b", "'a b'"),
+        sh(2, "c", "c"),
+        "command: true 1@n=1".into(),
+        "command: true 2@n=2".into(),
+    ];
+    let mut expected = expected.to_vec();
+    expected.sort();
+    assert_eq!(names, expected);
     let logged = logged(&data);
-    for n in ["1", "2"] {
-        let count = |step: &str| logged.get(&format!("{step} {n}")).copied().unwrap_or(0);
-        assert_eq!((count("setup"), count("cleanup")), (1, 1), "{logged:?}");
-        // The trial, and at least three runs in each of three rounds: two warm-ups and one that is timed.
-        assert!(count("run") >= 4 && count("prepare") == count("run"), "{logged:?}");
-        assert_eq!(count("conclude"), count("run"), "{logged:?}");
+    let count = |line: &str| logged.get(line).copied().unwrap_or(0);
+    for n in [1, 2] {
+        let of = |step: &str| count(&format!("{step} {n}"));
+        // More than the trial of each of two words.
+        assert!(of("run") > 2 && of("prepare") == of("run"), "{logged:?}");
+        assert_eq!((of("setup"), of("cleanup")), (3, 3), "{logged:?}");
     }
+    // What is given once is for both commands, what is given for each is for its own.
+    let [all, own] = [count("conclude 1") + count("conclude 2"), count("run 1") + count("run 2")];
+    assert!(count("other") > 2 && all == own + count("other"), "{logged:?}");
 }
 
 #[test]
@@ -123,28 +125,6 @@ fn a_step_that_fails_is_one_sentence_and_cleaned_up() {
     let once = "test $(wc -l < log) -lt 8 && echo prepared >> log";
     let lost = time(&data, &[&SHORT[..], &["--prepare", once, "--", "true"]].concat());
     lost.stdout(contains("--prepare 'test $(wc"));
-}
-
-#[test]
-fn what_is_refused_has_no_setup() {
-    let data = folder();
-    for wrong in [["--repeat", "2"], ["--cpu", "9999"], ["-o", "/nonexistent/run.json"]] {
-        let steps = ["--setup", "echo setup >> log", "--cleanup", "echo cleaned >> log", "--", "true"];
-        time(&data, &[&wrong[..], &steps].concat()).code(2);
-    }
-    assert!(logged(&data).is_empty());
-}
-
-#[test]
-fn each_command_may_have_a_preparation_of_its_own() {
-    let data = folder();
-    let both = ["-c", "sleep 0.001", "-c", "sleep 0.002"];
-    let own = ["--prepare", "echo one >> log", "--prepare", "echo two >> log", "--conclude", "echo end >> log"];
-    time(&data, &[&both[..], &SHORT, &own].concat()).code(0);
-    let counts = logged(&data);
-    let count = |line: &str| counts.get(line).copied().unwrap_or(0);
-    assert!(count("one") >= 4 && count("two") >= 4, "{counts:?}");
-    assert_eq!(count("end"), count("one") + count("two"), "what is given once is for both: {counts:?}");
 }
 
 #[test]

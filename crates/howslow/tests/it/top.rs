@@ -43,7 +43,14 @@ fn state(child: &Child) -> Option<char> {
 }
 
 #[test]
-fn keys_and_signals_end_it_and_the_terminal_is_restored() {
+fn however_it_ends_the_terminal_is_restored() {
+    keys_and_signals_end_it();
+    what_is_killed_leaves_the_terminal_as_it_was();
+    a_hangup_that_is_ignored_ends_it_too();
+    a_terminal_that_is_closed_or_takes_nothing_does_not_hold_it();
+}
+
+fn keys_and_signals_end_it() {
     let data = folder();
     let ends: [(&[u8], i32, i32); 6] = [
         (b"q", 0, 0),
@@ -111,7 +118,6 @@ fn it_shows_this_process_in_every_size() {
     }
 }
 
-#[test]
 fn what_is_killed_leaves_the_terminal_as_it_was() {
     let data = folder();
     for signal in [libc::SIGKILL, libc::SIGQUIT] {
@@ -158,7 +164,6 @@ fn it_stops_and_continues_with_the_terminal_given_back() {
     assert_left(&terminal, &emulator.join().expect("the emulator"));
 }
 
-#[test]
 fn a_terminal_that_is_closed_or_takes_nothing_does_not_hold_it() {
     let data = folder();
     let mut terminal = Terminal::new();
@@ -181,7 +186,6 @@ fn a_terminal_that_is_closed_or_takes_nothing_does_not_hold_it() {
     assert!(terminal.is_as_before());
 }
 
-#[test]
 fn a_hangup_that_is_ignored_ends_it_too() {
     let data = folder();
     let mut terminal = Terminal::new();

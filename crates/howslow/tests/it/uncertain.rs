@@ -1,4 +1,4 @@
-//! What a run says of its own uncertainty, with the real binary: launchers, memory of earlier runs, single rounds, busy CPUs.
+//! What a run says of its own uncertainty, with the real binary: launchers, memory of earlier runs, busy CPUs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -86,22 +86,4 @@ fn a_busy_program_on_the_measured_cpu_is_told() {
         matches!(doubt, Doubt::FromDisturbed { .. } | Doubt::Interrupted { .. } | Doubt::FewQuiet { .. })
     };
     assert!(cost.doubts.iter().any(told), "{:?}", cost.doubts);
-}
-
-#[test]
-fn repeated_runs_tell_their_components() {
-    let data = folder();
-    let arguments = ["run", "loop.empty", "--repeat", "3", "--budget", "1s", "--json"];
-    let result = howslow(&data).args(arguments).assert().success();
-    let document: serde_json::Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
-    assert_eq!(document["runs"].as_array().expect("runs").len(), 3);
-    let row = &document["rows"][0];
-    assert_eq!(row["operation"], "loop.empty");
-    // On a busy machine a run may have had a single quiet round, which gives no interval.
-    assert!((2..=3).contains(&row["runs"].as_u64().expect("a number")), "{row}");
-    assert!(row["detectable"].as_f64().expect("a share") > 0.0);
-    assert!(row["between_rounds"].as_f64().expect("many rounds") >= 0.0);
-    for id in document["runs"].as_array().expect("runs") {
-        howslow(&data).args(["show", id.as_str().expect("an id")]).assert().success();
-    }
 }

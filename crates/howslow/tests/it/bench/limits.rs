@@ -1,27 +1,26 @@
 //! Comparisons where little is allowed, and one that is killed.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use tempfile::TempDir;
 
-use super::{benchmark, compiled, script, text};
+use super::{benchmark, script, text};
 use crate::beside::{is_gone, until, usable_cpu};
 use crate::filter::{errno, filtered};
 use crate::support::folder;
 
 const UNPINNED: &str = "this process may not be pinned to a CPU";
 
-#[test]
-fn one_cpu_is_enough_and_so_is_no_permission_to_pin() {
-    let data = folder();
-    let Some(program) = compiled(data.path(), 0) else { return };
+pub(super) fn one_cpu_is_enough_and_so_is_no_permission_to_pin(data: &TempDir, program: &Path) {
     let howslow = assert_cmd::cargo::cargo_bin!("howslow");
     let mut on_one = Command::new("taskset");
     on_one.args(["--cpu-list", &usable_cpu()]).arg(howslow);
     let unpinned = filtered(Command::new(howslow), libc::SYS_sched_setaffinity, errno(libc::EPERM));
     for (mut command, has_note) in [(on_one, false), (unpinned, true)] {
-        command.args(["time", "--bench", text(&program), text(&program), "--filter", "chain", "--budget", "300ms"]);
+        command.args(["time", "--bench", text(program), text(program), "--filter", "chain", "--budget", "300ms"]);
         let output = command.arg("--json").env("HOWSLOW_DATA", data.path()).output().expect("it starts");
         let document: Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));

@@ -6,7 +6,7 @@ use assert_cmd::cargo::cargo_bin;
 use record::Run;
 
 use super::{done, measured, run_in, skipped};
-use crate::filter::{errno, filtered, filtered_where};
+use crate::filter::{errno, filtered_where};
 use crate::on_disk::{folder, written};
 
 /// Measures these operations under a filter, readers on a small file.
@@ -43,71 +43,79 @@ fn left_out(advice: &serde_json::Value) -> (Vec<(String, String)>, usize) {
     (out.iter().map(|it| (text(&it["method"]), text(&it["skipped"]))).collect(), tried.len())
 }
 
-#[test]
-fn without_io_uring_the_other_methods_are_measured() {
-    for (error, says) in [(libc::EPERM, "io_uring is switched off"), (libc::ENOSYS, "no such call")] {
-        let filter = |command| filtered(command, libc::SYS_io_uring_setup, errno(error));
-        let Some(run) = under(filter, &["read.uring", "write.uring", "read.pread"]) else { return };
-        ["read.uring", "write.uring"].iter().for_each(|id| skipped(&run, id, says));
-        measured(&run, "read.pread");
-        let (out, tried) = left_out(&advised(filter).expect("a folder"));
-        assert!(!out.is_empty() && tried > 3, "{out:?}");
-        assert!(out.iter().all(|(method, why)| method.contains("io_uring") && why.contains(says)), "{out:?}");
+/// A call that fails with an error; with a flag in an argument, only where that is set.
+type Failing = (libc::c_long, i32, Option<(u32, u32)>);
+
+/// The command without these calls.
+fn without(calls: &[Failing], command: Command) -> Command {
+    calls.iter().fold(command, |command, (call, error, flag)| filtered_where(command, *call, *flag, errno(*error)))
+}
+
+/// Checks that these are skipped, each for its reason, and that the rest is measured and advised on. Returns the advice.
+fn rest_is_measured(filter: impl Fn(Command) -> Command, skips: &[(&str, &str)]) -> Option<serde_json::Value> {
+    let ids: Vec<&str> = skips.iter().map(|(id, _)| *id).chain(["read.pread"]).collect();
+    let run = under(&filter, &ids)?;
+    skips.iter().for_each(|(id, says)| skipped(&run, id, says));
+    measured(&run, "read.pread");
+    let advice = advised(&filter).expect("a folder");
+    let (out, tried) = left_out(&advice);
+    assert!(!out.is_empty() && tried >= 3, "{out:?}");
+    // Each is left out for the reason of the call that it needs.
+    let why_of = |name: &str| skips.iter().find(|(id, _)| id.contains(name)).map(|(_, says)| *says);
+    for (method, why) in &out {
+        let needs = ["io_uring", "O_DIRECT"].iter().find(|name| method.contains(**name)).copied().unwrap_or_default();
+        let is_said = match needs {
+            "io_uring" => why_of("uring").is_some_and(|says| why.contains(says)) || why.contains("no direct"),
+            "O_DIRECT" => why.contains("no direct"),
+            _ => why.contains("refused") || why.contains("does not support mapped files"),
+        };
+        assert!(is_said, "{method}: {why}");
     }
+    Some(advice)
 }
 
 #[test]
-fn without_direct_reads_the_other_methods_are_measured() {
-    let refused = |command, call, argument| {
-        filtered_where(command, call, Some((argument, libc::O_DIRECT as u32)), errno(libc::EINVAL))
-    };
-    let filter = |command| {
-        let command = refused(command, libc::SYS_openat, 2);
+fn without_a_call_the_other_methods_are_measured() {
+    let direct = Some((2, libc::O_DIRECT as u32));
+    let first = [
+        (libc::SYS_io_uring_setup, libc::EPERM, None),
+        (libc::SYS_openat, libc::EINVAL, direct),
         // The older call, which newer architectures do not have.
         #[cfg(target_arch = "x86_64")]
-        let command = refused(command, libc::SYS_open, 1);
-        command
-    };
-    let ids = ["read.direct", "read.uring.direct", "write.direct", "write.uring.direct"];
-    let Some(run) = under(filter, &[&ids[..], &["read.pread"]].concat()) else { return };
-    ids.iter().for_each(|id| skipped(&run, id, "this file system has no direct"));
-    measured(&run, "read.pread");
-    let advice = advised(filter).expect("a folder");
-    let (out, tried) = left_out(&advice);
-    assert!(!out.is_empty() && tried > 3, "{out:?}");
-    assert!(out.iter().all(|(method, why)| method.contains("O_DIRECT") && why.contains("no direct")), "{out:?}");
+        (libc::SYS_open, libc::EINVAL, Some((1, libc::O_DIRECT as u32))),
+        (libc::SYS_madvise, libc::EPERM, None),
+        (libc::SYS_readahead, libc::EPERM, None),
+    ];
+    let (uring, none) = ("io_uring is switched off", "this file system has no direct");
+    let skips = [
+        ("read.uring", uring),
+        ("write.uring", uring),
+        ("read.direct", none),
+        ("write.direct", none),
+        ("read.mmap.sequential", "refused"),
+        ("read.mmap.random", "refused"),
+        ("read.mmap.ahead", "refused"),
+        ("read.readahead", "refused"),
+    ];
+    let Some(advice) = rest_is_measured(|command| without(&first, command), &skips) else { return };
     assert_eq!(advice["latency"]["direct"], false);
-}
-
-#[test]
-fn a_file_system_that_maps_nothing_is_a_skip() {
-    let shared = Some((3, libc::MAP_SHARED as u32));
-    let filter = |command| filtered_where(command, libc::SYS_mmap, shared, errno(libc::ENODEV));
-    let Some(run) = under(filter, &["read.mmap", "read.pread"]) else { return };
-    skipped(&run, "read.mmap", "does not support mapped files");
-    measured(&run, "read.pread");
-}
-
-#[test]
-fn advice_that_is_refused_is_a_skip() {
-    for (call, ids) in [
-        (libc::SYS_madvise, &["read.mmap.sequential", "read.mmap.random", "read.mmap.ahead"][..]),
-        (libc::SYS_readahead, &["read.readahead"]),
-        (libc::SYS_fadvise64, &["read.fadvise.sequential", "read.fadvise.ahead"]),
-    ] {
-        let filter = |command| filtered(command, call, errno(libc::EPERM));
-        let Some(run) = under(filter, &[ids, &["read.pread"]].concat()) else { return };
-        ids.iter().for_each(|id| skipped(&run, id, "refused"));
-        measured(&run, "read.pread");
-        let advice = advised(filter).expect("a folder");
-        let states: Vec<&str> =
-            advice["states"].as_array().expect("states").iter().filter_map(|it| it["state"].as_str()).collect();
-        // Without the call that evicts a file from memory, there are no cold passes.
-        let cold = call != libc::SYS_fadvise64;
-        assert_eq!(states.contains(&"cold"), cold, "{states:?}");
-        assert_eq!(advice["notes"].to_string().contains("cannot be cold"), !cold, "{}", advice["notes"]);
-        if !cold {
-            assert!(advice["notes"].to_string().contains("posix_fadvise is refused"), "{}", advice["notes"]);
-        }
-    }
+    let states = |advice: &serde_json::Value| advice["states"].to_string().contains("\"cold\"");
+    assert!(states(&advice) && !advice["notes"].to_string().contains("cannot be cold"), "{advice}");
+    let second = [
+        (libc::SYS_io_uring_setup, libc::ENOSYS, None),
+        (libc::SYS_mmap, libc::ENODEV, Some((3, libc::MAP_SHARED as u32))),
+        (libc::SYS_fadvise64, libc::EPERM, None),
+    ];
+    let skips = [
+        ("read.uring", "no such call"),
+        ("write.uring", "no such call"),
+        ("read.mmap", "does not support mapped files"),
+        ("read.fadvise.sequential", "refused"),
+        ("read.fadvise.ahead", "refused"),
+    ];
+    let advice = rest_is_measured(|command| without(&second, command), &skips).expect("as before");
+    // Without the call that evicts a file from memory, there are no cold passes.
+    assert!(!states(&advice), "{advice}");
+    let notes = advice["notes"].to_string();
+    assert!(notes.contains("cannot be cold") && notes.contains("posix_fadvise is refused"), "{notes}");
 }

@@ -114,17 +114,13 @@ fn reading(place: &Path) -> Child {
 }
 
 #[test]
-fn a_killed_run_s_file_is_removed_by_who_is_left() {
+fn a_file_of_what_is_killed_is_removed_by_who_is_left_or_at_the_next_start() {
     let Some(place) = folder() else { return };
+    the_tuner_s_own_file_has_no_name(place.path());
     let mut running = reading(place.path());
     kill(running.id(), libc::SIGKILL);
     running.wait().expect("our child");
     assert!(until(|| names(place.path()).iter().all(|name| name == "data")), "{:?}", names(place.path()));
-}
-
-#[test]
-fn a_file_that_nobody_is_left_to_remove_is_swept_at_the_next_start() {
-    let Some(place) = folder() else { return };
     let mut running = reading(place.path());
     // They are stopped first, so that none can clean up after another.
     let mut all = family(running.id());
@@ -143,21 +139,19 @@ fn a_file_that_nobody_is_left_to_remove_is_swept_at_the_next_start() {
     assert!(names(place.path()).iter().all(|name| name == "data"), "{:?}", names(place.path()));
 }
 
-#[test]
-fn the_tuner_s_own_file_has_no_name_to_be_left_behind() {
-    let Some(place) = folder() else { return };
+fn the_tuner_s_own_file_has_no_name(place: &Path) {
     let mut command = Command::new(cargo_bin!("howslow"));
-    command.args(["study", "mpe", "--prefetch", "--budget", "30s"]).env("TMPDIR", place.path());
+    command.args(["study", "mpe", "--prefetch", "--budget", "30s"]).env("TMPDIR", place);
     let (mut running, _) = started(command);
     let has_file = |pid: u32| {
         let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        open.filter_map(|fd| fs::read_link(fd.path()).ok()).any(|file| file.starts_with(place.path()))
+        open.filter_map(|fd| fs::read_link(fd.path()).ok()).any(|file| file.starts_with(place))
     };
     assert!(until(|| has_file(running.id())), "no file was made");
     let all = family(running.id());
     all.iter().for_each(|&pid| kill(pid, libc::SIGKILL));
     running.wait().expect("our child");
-    assert!(names(place.path()).is_empty(), "{:?}", names(place.path()));
+    assert!(names(place).is_empty(), "{:?}", names(place));
 }
 
 /// The command as a user who owns nothing here; `None`, with a message, if this process may not change to that user.
@@ -179,7 +173,7 @@ fn as_nobody(place: &Path, arguments: &[&str]) -> Option<Command> {
 }
 
 #[test]
-fn what_may_not_be_read_is_refused() {
+fn what_may_not_be_read_is_refused_and_of_another_s_file_is_said_what_the_kernel_tells() {
     let Some(place) = folder() else { return };
     let path = written(place.path(), 1 << 20);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o200)).expect("ours");
@@ -193,14 +187,7 @@ fn what_may_not_be_read_is_refused() {
         let text = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
         assert!(text.contains("data: Permission denied") && text.lines().count() == 1, "{text}");
     }
-}
-
-#[test]
-fn of_another_s_file_only_what_the_kernel_tells_is_said() {
-    let Some(place) = folder() else { return };
-    let path = written(place.path(), 1 << 20);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("ours");
-    let shown = path.to_str().expect("text");
     for verb in ["resident", "evict", "tune"] {
         let Some(command) = as_nobody(place.path(), &["file", verb, shown]) else { return };
         let refused = assert_cmd::Command::from_std(command).assert().code(1).stdout("");

@@ -39,8 +39,11 @@ fn ends_by(command: impl Fn() -> Command, signals: &[i32]) {
 }
 
 #[test]
-fn a_run_whose_document_nobody_reads_can_be_ended() {
+fn a_run_and_a_bill_whose_documents_nobody_reads_can_be_ended() {
     let place = folder();
+    lets_go_of_the_program_in_time(&place);
+    let target = ["--system", "--source", "accounts"];
+    ends_by(|| bill(&place, &target), &[libc::SIGTERM, libc::SIGHUP, libc::SIGINT]);
     let replayed = || {
         let mut command = run_in(place.path(), &["loop.empty"]);
         command.args(REPLAY);
@@ -58,16 +61,14 @@ fn bill(place: &tempfile::TempDir, target: &[&str]) -> Command {
 }
 
 /// A process that is traced is let go at its next event, so this one has events.
-#[test]
-fn a_bill_whose_documents_nobody_reads_lets_go_of_the_program_in_time() {
-    let place = folder();
+fn lets_go_of_the_program_in_time(place: &tempfile::TempDir) {
     let mut watched = Command::new("sh").args(["-c", "while :; do sleep 0.05; done"]).spawn().expect("sh");
     let pid = watched.id().to_string();
     let is_traced = || {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("our child");
         status.lines().any(|line| line.starts_with("TracerPid:") && !line.ends_with("\t0"))
     };
-    let mut command = bill(&place, &["-p", &pid, "--source", "ptrace"]);
+    let mut command = bill(place, &["-p", &pid, "--source", "ptrace"]);
     command.args(["--for", "1s"]);
     let (mut running, pipe) = unread(command);
     let full = until(|| is_full(&pipe));
@@ -76,11 +77,4 @@ fn a_bill_whose_documents_nobody_reads_lets_go_of_the_program_in_time() {
     let ended = until(|| running.try_wait().expect("our child").is_some());
     watched.kill().and_then(|()| watched.wait()).expect("our child");
     assert!(full && let_go && writes && ended, "full {full}, let go {let_go}, writes {writes}, ended {ended}");
-}
-
-#[test]
-fn a_bill_of_the_system_whose_documents_nobody_reads_can_be_ended() {
-    let place = folder();
-    let target = ["--system", "--source", "accounts"];
-    ends_by(|| bill(&place, &target), &[libc::SIGTERM, libc::SIGHUP, libc::SIGINT]);
 }
