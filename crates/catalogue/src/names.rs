@@ -22,6 +22,8 @@ const NAMES: &[(&str, &str)] = &[
     ("page.map.unmap", "mmap lat_mmap munmap"),
     ("page.fault.anonymous", "lat_pagefault minor fault demand zero first touch page-faults"),
     ("page.fault.file", "lat_pagefault minor fault mapped"),
+    ("page.fault.around", "fault-around map_pages minor fault mapped library"),
+    ("page.unmap.touched", "munmap free zap exit teardown resident"),
     ("page.fault.copy", "cow copy on write"),
     ("page.fault.huge", "thp hugepage transparent huge pages 2m"),
     ("touch.first", "malloc allocation page fault first touch zeroing"),

@@ -12,6 +12,7 @@ mod logarithm;
 mod maps;
 mod modes;
 mod names;
+mod pages;
 mod programs;
 mod reader;
 mod request;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use catalogue::every_call;
-use record::WaitReason;
+use record::{FaultKinds, WaitReason};
 
 use crate::sketch::Sketch;
 use crate::target::Detail;
@@ -131,12 +131,16 @@ pub struct Counts {
     pub huge: u64,
     /// Pages that processes had of their own when they were copied.
     pub copied: u64,
+    /// Pages of their own that calls gave back, by samples.
+    pub given_back: BTreeMap<Call, u64>,
     /// Times off the CPU, by the call in which it was, if any, and the reason.
     pub waits: BTreeMap<(Option<Call>, WaitReason), Lengths>,
     /// Times of calls on the CPU, by samples.
     pub samples: BTreeMap<Call, Lengths>,
     /// Times of page faults in user mode on the CPU, by samples.
     pub faults: Lengths,
+    /// What the sampled ones were, as often as they stand for others.
+    pub fault_kinds: FaultKinds,
     /// Delivered signals by number.
     pub signals: BTreeMap<u16, u64>,
     /// Requests to an io_uring by operation code.
@@ -166,6 +170,7 @@ impl Counts {
         add_times(&mut self.objects, &other.objects);
         self.huge += other.huge;
         self.copied += other.copied;
+        add(&mut self.given_back, &other.given_back);
         add(&mut self.near, &other.near);
         add(&mut self.errors, &other.errors);
         add(&mut self.pairs, &other.pairs);
@@ -173,6 +178,7 @@ impl Counts {
         add_lengths(&mut self.waits, &other.waits);
         add_lengths(&mut self.samples, &other.samples);
         self.faults.add(&other.faults);
+        self.fault_kinds.add(other.fault_kinds);
         add(&mut self.signals, &other.signals);
         add(&mut self.requests, &other.requests);
         self.forks += other.forks;
@@ -192,6 +198,7 @@ impl Counts {
         subtract_times(&mut self.objects, &earlier.objects);
         self.huge = self.huge.saturating_sub(earlier.huge);
         self.copied = self.copied.saturating_sub(earlier.copied);
+        subtract(&mut self.given_back, &earlier.given_back);
         subtract(&mut self.near, &earlier.near);
         subtract(&mut self.errors, &earlier.errors);
         subtract(&mut self.pairs, &earlier.pairs);
@@ -199,6 +206,7 @@ impl Counts {
         subtract_lengths(&mut self.waits, &earlier.waits);
         subtract_lengths(&mut self.samples, &earlier.samples);
         self.faults.subtract(&earlier.faults);
+        self.fault_kinds = self.fault_kinds.since(earlier.fault_kinds);
         subtract(&mut self.signals, &earlier.signals);
         subtract(&mut self.requests, &earlier.requests);
         self.forks = self.forks.saturating_sub(earlier.forks);

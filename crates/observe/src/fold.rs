@@ -224,6 +224,7 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
             bytes: names.moves_bytes(*call).then_some(times.results),
             wakes: counts.wakes.get(call).copied().unwrap_or(0),
             near_wakes: counts.near.get(call).copied().unwrap_or(0),
+            freed_pages: counts.given_back.get(call).copied().unwrap_or(0),
             objects: by_object(*call, counts, names),
             errors: errors.collect(),
             measured: counts.samples.get(call).and_then(|lengths| sampled_time(lengths, names.entry_ns)),
@@ -252,8 +253,11 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
         writing: counts.writing,
         asked_first: counts.asked_first,
         huge_pages: counts.huge,
-        faults: sampled_time(&counts.faults, names.fault_entry_ns)
-            .map(|each| FaultTime { count: counts.faults.count(), each }),
+        faults: sampled_time(&counts.faults, names.fault_entry_ns).map(|each| FaultTime {
+            count: counts.faults.count(),
+            each,
+            kinds: (counts.fault_kinds.total() > 0).then_some(counts.fault_kinds),
+        }),
         copied_pages: counts.copied,
         distinct_names: counts.names.distinct(),
     }

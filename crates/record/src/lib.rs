@@ -32,6 +32,7 @@ mod observed;
 mod point;
 mod present;
 mod read;
+mod requests;
 mod run;
 mod tails;
 mod term;
@@ -52,13 +53,11 @@ pub use input::{open_input, open_unlinked, read_input, read_text};
 pub use levels::{Basis, Ends, Level};
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
-pub use observed::{
-    CallCount, Loss, NamedCount, ObjectCount, Observation, PairCount, PassedOver, ProcessCounts, Requests, Stack,
-    StackFrame, ThreadCounts,
-};
+pub use observed::{Loss, Observation, PassedOver, ProcessCounts, Stack, StackFrame, ThreadCounts};
 pub use point::{Point, Unit, Value, part_of_cache, typed_name};
 pub use present::{Counters, Present};
 pub use read::{ReadError, is_plain_name, printable, read_run, run_from_bytes, steers_terminal};
+pub use requests::{CallCount, NamedCount, ObjectCount, PairCount, Requests};
 #[cfg(feature = "schema")]
 pub use run::run_schema;
 pub use run::{
@@ -69,4 +68,4 @@ pub use tails::{Arrivals, Percentile, Tail, Tailing, Tails};
 pub use term::{FixedPoint, FixedTerm, Term};
 pub use units::{Bytes, Nanoseconds};
 pub use usage::{Accounting, Repetition, Usage};
-pub use waits::{CallTime, FaultTime, WaitReason, Waits};
+pub use waits::{CallTime, FaultKinds, FaultTime, WaitReason, Waits};

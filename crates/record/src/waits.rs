@@ -24,11 +24,52 @@ pub struct FaultTime {
     pub count: u64,
     /// What one took.
     pub each: CallTime,
+    /// What they were; `None` where the kernel does not say.
+    #[serde(default)]
+    pub kinds: Option<FaultKinds>,
 }
 
 impl FaultTime {
     pub(crate) fn since(self, earlier: Option<FaultTime>) -> FaultTime {
-        FaultTime { count: self.count.saturating_sub(earlier.map_or(0, |earlier| earlier.count)), ..self }
+        let before = earlier.map_or((0, None), |earlier| (earlier.count, earlier.kinds));
+        let kinds = self.kinds.map(|kinds| kinds.since(before.1.unwrap_or_default()));
+        FaultTime { count: self.count.saturating_sub(before.0), kinds, ..self }
+    }
+}
+
+/// Page faults by what they were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct FaultKinds {
+    /// A page that was not mapped was read: in most cases one of a file that is in memory, with those around it.
+    pub read: u64,
+    /// A page that was not there was written: new memory.
+    pub new: u64,
+    /// A page that was there was written for the first time: copied.
+    pub copied: u64,
+}
+
+impl FaultKinds {
+    /// Adds others.
+    pub fn add(&mut self, other: FaultKinds) {
+        self.read += other.read;
+        self.new += other.new;
+        self.copied += other.copied;
+    }
+
+    /// Those that came after `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: FaultKinds) -> FaultKinds {
+        FaultKinds {
+            read: self.read.saturating_sub(earlier.read),
+            new: self.new.saturating_sub(earlier.new),
+            copied: self.copied.saturating_sub(earlier.copied),
+        }
+    }
+
+    /// All together.
+    pub fn total(self) -> u64 {
+        self.read + self.new + self.copied
     }
 }
 

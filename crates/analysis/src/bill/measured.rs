@@ -155,7 +155,7 @@ mod tests {
 
     fn seen() -> Observation {
         let each = CallTime { samples: 50, mean_ns: 100.0, error_ns: 1.0 };
-        let faults = Some(FaultTime { count: 80, each });
+        let faults = Some(FaultTime { count: 80, each, kinds: None });
         let calls = vec![CallCount { call: "clone".into(), count: 1, ..CallCount::default() }];
         let together = Requests { calls, faults, ..Requests::default() };
         let usage = Usage { minor_faults: Some(100), ..Usage::default() };

@@ -1,8 +1,9 @@
-//! What makes prices of counts: [`rules`] choose the operations that price a call, [`tasks`] those that price processes, faults and
-//! switches. Bills and accounts of a system are priced here alike.
+//! What makes prices of counts: [`rules`] choose the operations that price a call, [`tasks`] those that price processes and switches,
+//! [`memory`] those of faults and of memory that is given back. Bills and accounts of a system are priced here alike.
 
 mod connections;
 mod list;
+mod memory;
 mod objects;
 mod rules;
 mod tasks;
@@ -11,11 +12,16 @@ use record::{CallCount, MixLine, Observation, Requests, Term};
 
 use super::interval::{Unit, UnitPrices};
 use super::processes::is_priced_together;
-use super::rows::CALLS;
+use super::row::CALLS;
 pub use list::{OperationFacts, PriceList};
 pub use rules::Met;
 use rules::Rules;
 use tasks::Tasks;
+
+/// True for what prices the pages of a process, which is counted by another term.
+pub(super) fn is_of_pages(term: &Term) -> bool {
+    [memory::UNMAPPED, tasks::RESIDENT].contains(&term.operation.as_str())
+}
 
 impl PriceList {
     /// The lines that price what was counted. Each line's note is the row of the bill that it belongs to.

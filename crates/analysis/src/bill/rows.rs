@@ -4,6 +4,7 @@ use record::{Observation, Requests};
 
 use super::charge::Charged;
 use super::measured::{self, MeasuredCalls};
+use super::pricing::is_of_pages;
 pub(super) use super::row::PROCESSES;
 pub use super::row::{BillRow, CALLS};
 use crate::mix::Sum;
@@ -88,7 +89,7 @@ pub(super) fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bi
             rows.len() - 1
         });
         let row = &mut rows[place];
-        if place >= counted {
+        if place >= counted && !is_of_pages(&priced.line.term) {
             row.count += priced.line.term.times.round() as u64;
         }
         row.family.clone_from(&priced.line.family);

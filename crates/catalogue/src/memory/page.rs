@@ -3,6 +3,7 @@
 
 pub(crate) mod faults;
 pub(crate) mod frames;
+mod unmap;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,7 +16,7 @@ use rustix::mm::Advice;
 use rustix::param::page_size;
 
 use crate::kit::{BASE, CONTROL, HUGE, Mapping, base_pages_only, exactly, new_file, scratch, this_time};
-use faults::FaultCounter;
+use faults::{FaultCounter, all_there};
 use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
 
 const MAPPED: &[Axis] =
@@ -29,8 +30,11 @@ const PAGES: u64 = 256;
 const MAPPED_PAGES: u64 = 1024;
 
 /// The kernel maps up to this number of bytes of a file around a fault. A file with one page in each such stretch takes one
-/// fault per page.
+/// fault per page, and one whose pages are all in memory one per stretch.
 const AROUND: usize = 64 << 10;
+
+/// Stretches of such a file: 2 MiB, what a large library has.
+const STRETCHES: u64 = 32;
 
 /// Pages are dropped in pieces smaller than the range of one page table; otherwise the kernel frees the tables too.
 const DROP: usize = 1 << 20;
@@ -96,10 +100,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .headline()
     .prepare(|setting| {
         let stride = AROUND.max(page_size());
-        let file = file_of(setting, (MAPPED_PAGES, stride))?;
-        let mapping = Rc::new(Mapping::shared(&file, MAPPED_PAGES as usize * stride)?);
-        let dropped = Rc::clone(&mapping);
-        counted(MAPPED_PAGES, move |turn| mapping.read(turn * stride), move |_| dropped.drop_pages(DROP))
+        file_faults(file_of(setting, (MAPPED_PAGES, stride))?, MAPPED_PAGES, stride)
+    }),
+    BASE.named(
+        "page.fault.around",
+        "first read of a file's page that is in memory like those around it: the kernel maps up to 16 pages at once",
+    )
+    .per("fault")
+    .at_least(&["page.fault.file"])
+    .prepare(|setting| {
+        let stride = AROUND.max(page_size());
+        let pages = STRETCHES * (stride / page_size()) as u64;
+        file_faults(file_of(setting, (pages, page_size()))?, STRETCHES, stride)
     }),
     BASE.named(
         "page.fault.copy",
@@ -136,7 +148,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .follows_clock(|_| false)
     .at_least(&["page.fault.anonymous"])
     .prepare(|setting| huge_faults(setting.word("frames")?)),
+    unmap::UNMAP,
 ];
+
+/// Faults at this many places of a file, a stride apart, through a shared mapping.
+fn file_faults(file: impl AsFd, places: u64, stride: usize) -> Result<Loop, Failure> {
+    let mapping = Rc::new(Mapping::shared(file, places as usize * stride)?);
+    let dropped = Rc::clone(&mapping);
+    counted(places, move |turn| mapping.read(turn * stride), move |_| dropped.drop_pages(DROP))
+}
 
 /// A loop of touches, at most `pages` in a batch. Each must take one fault. `renew` makes the first pages of the next batch
 /// fault again.
@@ -185,16 +205,6 @@ fn fresh_faults(pages: FramePages, step: usize, most: u64) -> Result<Loop, Failu
     });
     given.first(&mut faulting)?;
     Ok(faulting)
-}
-
-/// Fails if an access to the far end of each page just touched takes a fault: then the page did not have that size.
-fn all_there(faults: &FaultCounter, look: impl FnOnce()) -> Result<(), Failure> {
-    faults.start()?;
-    look();
-    match faults.taken()? {
-        0 => Ok(()),
-        _ => Err(Failure::skip("the kernel gave base pages instead of huge pages", "free memory of at least 1 GiB")),
-    }
 }
 
 /// Touches the first page in the first iteration of a batch, the second in the second, and so on: like `repeat`, with the

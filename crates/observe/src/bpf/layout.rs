@@ -66,8 +66,10 @@ pub(crate) const IN_PROGRAM: i16 = 224;
 pub(crate) const IN_PROGRAM_CALLS: i16 = 232;
 /// Not 0 if what a descriptor stands for is to be looked up again at the next call.
 pub(crate) const LOOK: i16 = 240;
+/// The anonymous pages of its process when a sampled call began that may give some back.
+pub(crate) const PAGES: i16 = 248;
 /// By number: how often, and the sum of the results that are not negative. Eight bytes each.
-pub(crate) const COUNTS: i16 = 248;
+pub(crate) const COUNTS: i16 = 256;
 /// Keys and how often, eight bytes each; a key of 0 is a free place.
 pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
 /// How many different names were looked up: a sketch, one byte for each of its registers.
@@ -164,6 +166,10 @@ pub(crate) enum Kind {
     /// What the kernel did after a sampled call returned and before the task was in its program again, as [`Kind::Sample`]; its time is in
     /// [`Kind::SampleTime`].
     WentOn = 20,
+    /// Anonymous pages that a call gave back, by samples: its number.
+    GivenBack = 21,
+    /// A sampled page fault: 2 if a page was written that was not there, 3 if one that was there and had to be copied, else it was read.
+    Fault = 22,
 }
 
 /// Why a task is off the CPU: bits 8 and 9 of the second number of a key.
@@ -230,6 +236,8 @@ pub(crate) struct Architecture {
     pub mode: (i16, i32, i32),
     /// Calls that return 0 in the new task.
     pub forks: &'static [i32],
+    /// `munmap`, `brk` and `madvise`, which may give memory back.
+    pub gives_back: [i32; 3],
     /// `rt_sigreturn`, which has lost its number when it returns.
     pub signal_return: i32,
     /// `exit` and `exit_group`, which never return.
@@ -265,6 +273,7 @@ pub(crate) const HERE: Architecture = Architecture {
     narrow: (136, 0xffff, 0x23),
     mode: (136, 3, 3),
     forks: &[56, 57, 58, 435],
+    gives_back: [11, 12, 28],
     signal_return: 15,
     exits: [60, 231],
     narrow_forks: &[2, 120, 190, 435],
@@ -286,6 +295,7 @@ pub(crate) const HERE: Architecture = Architecture {
     narrow: (264, 0x10, 0x10),
     mode: (264, 0xf, 0),
     forks: &[220, 435],
+    gives_back: [215, 214, 233],
     signal_return: 139,
     exits: [93, 94],
     narrow_forks: &[2, 120, 190, 435],

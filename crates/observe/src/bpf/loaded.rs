@@ -9,7 +9,7 @@ use super::maps::{self, Maps};
 use super::programs::{self, Given};
 use super::request::Request;
 use super::sys::{Attachment, Program, Runs, run_here};
-use super::{events, returned, timed, waits};
+use super::{events, pages, returned, timed, waits};
 use crate::target::Detail;
 
 /// What the kernel's own statistics say of a program.
@@ -83,7 +83,7 @@ impl Programs {
             waking: with_all("waking", programs::waking)?,
             switched: with_all("switched", waits::switched)?,
             sampling: with_all("sampling", timed::sampling)?,
-            allocated: with_all("allocated", programs::allocated)?,
+            allocated: with_all("allocated", pages::allocated)?,
             faults: match detail {
                 Detail::All => at_faults(maps),
                 Detail::Numbers => None,

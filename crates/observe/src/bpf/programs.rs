@@ -5,6 +5,7 @@ use super::builder::{Builder, Whom, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
+use super::pages;
 use super::request::Request;
 use super::search;
 use super::timed;
@@ -21,7 +22,7 @@ pub(crate) fn created(maps: &Maps) -> Vec<Instruction> {
     b.code.store(Width::Double, FRAME, frame::TASK, 1);
     b.find(end, end);
     b.count(7, layout::FORKS);
-    count_copied(&mut b);
+    pages::count_copied(&mut b);
     create_from(&mut b, 8, end);
     b.end(end)
 }
@@ -67,50 +68,6 @@ pub(crate) fn helped(maps: &Maps) -> Vec<Instruction> {
     b.this_task();
     b.find(end, end);
     create_from(&mut b, 0, end);
-    b.end(end)
-}
-
-/// Counts the pages of its own that the creator has, unless the child shares them.
-fn count_copied(b: &mut Builder) {
-    let Some((types, anonymous)) = b.maps.types.and_then(|types| Some((types, types.anonymous?))) else { return };
-    let counted = b.code.label();
-    b.code.load(Width::Double, 3, 6, 8);
-    b.read_double(types.memory);
-    b.code.copy(9, 3);
-    b.code.load(Width::Double, 3, 6, 0);
-    b.read_double(types.memory);
-    b.code.jump_if(3, When::Equal, Constant(0), counted);
-    b.code.jump_if(3, When::Equal, Other(9), counted);
-    b.read_double(anonymous);
-    b.code.copy(9, 3);
-    b.code.jump_if(9, When::Less, Constant(1), counted);
-    b.code.constant(3, 0);
-    b.key(Kind::Copied);
-    b.add_to_key(Other(9), counted);
-    b.code.place(counted);
-}
-
-/// Memory was taken: `mm_page_alloc(page, order, ...)`. Counts huge pages that a task in user mode was given.
-pub(crate) fn allocated(maps: &Maps) -> Vec<Instruction> {
-    /// Of pages of 4 KiB, 2 MiB.
-    const HUGE: i32 = 9;
-    let mut b = Builder::new(maps);
-    let (end, user) = (b.code.label(), b.code.label());
-    b.code.load(Width::Double, 1, 6, 8);
-    b.code.compute32(Compute::Move, 1, Other(1));
-    b.code.jump_if(1, When::NotEqual, Constant(HUGE), end);
-    b.this_task();
-    b.find(end, end);
-    b.code.load(Width::Double, 3, 7, layout::REGISTERS);
-    b.code.jump_if(3, When::Equal, Constant(0), end);
-    b.code.add(3, HERE.number);
-    b.read_word();
-    b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), user);
-    b.code.jump(end);
-    b.code.place(user);
-    b.code.constant(3, 0);
-    b.key(Kind::Huge);
-    b.count_key(end);
     b.end(end)
 }
 

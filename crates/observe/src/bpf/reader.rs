@@ -88,6 +88,15 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
         counts.huge += count;
     } else if kind == Kind::Copied as u8 {
         counts.copied += count;
+    } else if kind == Kind::GivenBack as u8 {
+        *counts.given_back.entry(Call::Native(first)).or_default() += count;
+    } else if kind == Kind::Fault as u8 {
+        let sum = match second {
+            2 => &mut counts.fault_kinds.new,
+            3 => &mut counts.fault_kinds.copied,
+            _ => &mut counts.fault_kinds.read,
+        };
+        *sum += count;
     } else if kind == Kind::Wait as u8 {
         let wait = counts.waits.entry((call_of(first), reason((second >> 8) as u8))).or_default();
         *wait.lengths.entry(second as u8).or_default() += count;

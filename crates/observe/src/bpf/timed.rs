@@ -5,6 +5,7 @@ use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Widt
 use super::layout::{self, HERE, Kind};
 use super::logarithm::logarithm;
 use super::maps::Maps;
+use super::pages;
 use super::stacks;
 use Operand::{Constant, Register as Other};
 
@@ -22,6 +23,7 @@ pub(crate) fn sampling(maps: &Maps) -> Vec<Instruction> {
     b.find_own(end);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
     b.code.jump_if(1, When::NotEqual, Constant(0), end);
+    pages::note(&mut b);
     begin(&mut b);
     b.end(end)
 }
@@ -77,6 +79,7 @@ pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
     b.code.jump(counted);
     b.code.place(of_call);
     add(b);
+    pages::count_given_back(b);
     let captured = b.code.label();
     stacks::capture(b, captured);
     b.code.place(captured);
@@ -88,9 +91,19 @@ pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
 
 /// Adds the time of the sample that ends in the task of register 7. Afterwards register 9 is the weighted time and 8 the weight.
 fn add(b: &mut Builder) {
-    let (summed, noted) = (b.code.label(), b.code.label());
+    let (summed, noted, known) = (b.code.label(), b.code.label(), b.code.label());
     b.code.call(helper::MONOTONIC);
     b.code.copy(9, 0);
+    // A task that runs, and for all that was seen has left its CPU: kernels do not tell every switch from threads that they hide. How much
+    // of the sample it was away is not known.
+    b.code.load(Width::Double, 1, 7, layout::LEFT);
+    b.code.jump_if(1, When::Equal, Constant(0), known);
+    b.code.constant(9, 0);
+    for field in [layout::LEFT, layout::ENTERED] {
+        b.code.store(Width::Double, 7, field, 9);
+    }
+    b.code.jump(noted);
+    b.code.place(known);
     b.code.load(Width::Double, 1, 7, layout::ENTERED);
     b.code.compute(Compute::Subtract, 9, Other(1));
     less_away(b);
@@ -197,6 +210,7 @@ pub(crate) fn fault_began(maps: &Maps) -> Vec<Instruction> {
     choose(&mut b, layout::FAULTS_ONE_IN, end);
     b.this_task();
     b.find_own(end);
+    pages::count_fault(&mut b);
     begin(&mut b);
     b.end(end)
 }

@@ -4,6 +4,7 @@
 use record::{CallCount, Point, Requests, Term, Value, WaitReason};
 
 use super::list::{OperationFacts, PriceList};
+use super::memory;
 
 /// At which points of an operation a call is priced.
 #[derive(Clone, Copy)]
@@ -81,6 +82,7 @@ impl Rules<'_> {
         if rest.count > 0 {
             terms.extend(self.by_name(&rest));
         }
+        terms.extend(memory::freed(self.list, call, self.asked));
         terms
     }
 

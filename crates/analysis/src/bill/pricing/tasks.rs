@@ -6,6 +6,7 @@ use super::super::interval::Unit;
 use super::super::processes::executed;
 use super::super::waiting::WaitedFor;
 use super::list::{Price, PriceList};
+use super::memory::{Faults, Memory, PAGE};
 use super::rules::REMOVES;
 
 /// Faults of a program that does nothing but load the C library: half of them find pages of its files in memory, a quarter
@@ -14,11 +15,9 @@ const PROGRAM_FAULTS: u64 = 48;
 /// Faults of a copied process that ends without executing a program: it copies what it writes to (httpd of busybox).
 const CHILD_FAULTS: u64 = 32;
 
-/// The memory of a process whose copy is known, in bytes, and the size of a page.
-const RESIDENT: u64 = 1 << 30;
-const PAGE: u64 = 4096;
-/// More huge pages than these are no longer in the caches when they are given again.
-const FEW_HUGE: u64 = 4;
+/// What prices the pages that a copied process has, and the memory of the one whose copy is known, in bytes.
+pub(super) const RESIDENT: &str = "process.fork.resident";
+const KNOWN: u64 = 1 << 30;
 
 /// How many processes and threads began.
 #[derive(Default)]
@@ -28,9 +27,9 @@ pub(super) struct Tasks {
     threads: u64,
     /// Sleeps until a device had brought a block.
     transfers: u64,
-    /// Huge pages at a first touch, and pages of their own that copied processes had.
-    huge_pages: u64,
+    /// Pages of their own that copied processes had.
     copied_pages: u64,
+    memory: Memory,
 }
 
 impl Unit {
@@ -89,8 +88,8 @@ impl Tasks {
         let threads = seen.together.forks.saturating_sub(created);
         // A command's own first program is executed by it, but the process was there.
         let copied = created.saturating_sub(executed.saturating_sub(1));
-        let (huge_pages, copied_pages) = (seen.together.huge_pages, seen.together.copied_pages);
-        Tasks { executed, copied, threads, transfers: transfers(list, seen), huge_pages, copied_pages }
+        let (transfers, copied_pages) = (transfers(list, seen), seen.together.copied_pages);
+        Tasks { executed, copied, threads, transfers, copied_pages, memory: Memory::of(seen) }
     }
 
     /// What prices them, and the faults and switches of all.
@@ -110,11 +109,13 @@ impl Tasks {
         for (unit, id, times) in each {
             terms.extend(list.at(id, &[], times as f64).into_iter().map(|term| (unit, term)));
         }
-        let resident = [("resident", Value::Number(RESIDENT))];
-        let shared = list.at("process.fork.resident", &resident, (self.copied_pages * PAGE) as f64 / RESIDENT as f64);
+        let resident = [("resident", Value::Number(KNOWN))];
+        let shared = list.at(RESIDENT, &resident, (self.copied_pages * PAGE) as f64 / KNOWN as f64);
         terms.extend(shared.into_iter().map(|term| (Unit::Fork, term)));
         let faults = usage.minor_faults.unwrap_or(0) as f64 - contained(|price| price.minor_faults);
-        terms.extend(self.faults(list, faults.max(0.0)).into_iter().map(|term| (Unit::MinorFault, term)));
+        let [faults, ends] = self.memory.terms(list, faults.max(0.0), |left| self.likely(left));
+        terms.extend(faults.into_iter().map(|term| (Unit::MinorFault, term)));
+        terms.extend(ends.into_iter().map(|term| (Unit::Exec, term)));
         let switches = usage.voluntary_switches.unwrap_or(0) + usage.involuntary_switches.unwrap_or(0);
         let switches = (switches as f64 - contained(|price| price.switches)).max(0.0);
         let nothing = [("set", Value::Number(0))];
@@ -123,21 +124,10 @@ impl Tasks {
     }
 
     /// Faults by what they most likely were: those of programs that begin, of children that were copied, of new memory.
-    fn faults(&self, list: &PriceList, left: f64) -> Vec<Term> {
-        let huge = left.min(self.huge_pages as f64);
-        let left = left - huge;
+    fn likely(&self, left: f64) -> Faults {
         let programs = left.min((self.executed * PROGRAM_FAULTS) as f64);
         let children = (left - programs).min((self.copied * CHILD_FAULTS) as f64);
         let new = left - programs - children;
-        let frames = [("frames", Value::Word("recycled".into()))];
-        // What was given back a moment ago is still in the caches.
-        let found = if self.huge_pages > FEW_HUGE { "fresh" } else { "recycled" };
-        let lines = [
-            list.at("page.fault.huge", &[("frames", Value::Word(found.into()))], huge),
-            list.at("page.fault.anonymous", &frames, new + programs / 4.0),
-            list.at("page.fault.copy", &[], children + programs / 4.0),
-            list.at("page.fault.file", &[], programs / 2.0),
-        ];
-        lines.concat()
+        Faults { new: new + programs / 4.0, copied: children + programs / 4.0, read: programs / 2.0 }
     }
 }

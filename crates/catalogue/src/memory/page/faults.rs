@@ -32,6 +32,16 @@ impl FaultCounter {
     }
 }
 
+/// Fails if an access to the far end of each page just touched takes a fault: then the page did not have that size.
+pub(crate) fn all_there(faults: &FaultCounter, look: impl FnOnce()) -> Result<(), Failure> {
+    faults.start()?;
+    look();
+    match faults.taken()? {
+        0 => Ok(()),
+        _ => Err(Failure::skip("the kernel gave base pages instead of huge pages", "free memory of at least 1 GiB")),
+    }
+}
+
 fn minor_faults() -> Result<u64, Failure> {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the structure is valid to write.

@@ -131,7 +131,7 @@ impl GivenPages {
 }
 
 /// The bytes that a supply may use: an eighth of what is free and of what the cgroup allows.
-fn room() -> Result<usize, Failure> {
+pub(super) fn room() -> Result<usize, Failure> {
     let machine = system::machine::describe();
     let stated = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = stated.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

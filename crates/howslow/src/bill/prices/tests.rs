@@ -4,6 +4,7 @@ use record::{CallCount, NamedCount, ObjectCount, PairCount, Point, Requests, Ter
 
 use super::*;
 
+mod memory;
 mod removals;
 
 fn call(name: &str, count: u64, missing: u64, bytes: Option<u64>) -> CallCount {
@@ -312,22 +313,6 @@ fn sleeps_for_a_device_are_transfers_unless_the_call_holds_them() {
     assert_eq!(transfers[0].note.as_deref(), Some("transfers"));
 }
 
-#[test]
-fn huge_pages_and_the_pages_of_copied_processes_have_prices_of_their_own() {
-    let together = Requests { huge_pages: 256, copied_pages: 8 << 18, forks: 8, ..Requests::default() };
-    let usage = record::Usage { minor_faults: Some(300), ..record::Usage::default() };
-    let seen = Observation { together, usage, ..Observation::default() };
-    let all: Vec<(String, f64)> =
-        OPERATIONS.lines(&seen, Met::One).iter().map(|line| (line.name(), line.term.times)).collect();
-    for expected in lines(&[
-        ("page.fault.huge@frames=fresh", 256.0),
-        ("page.fault.anonymous@frames=recycled", 44.0),
-        ("process.fork.resident@resident=1073741824", 8.0),
-    ]) {
-        assert!(all.contains(&expected), "{expected:?} in {all:?}");
-    }
-}
-
 /// Whatever a program calls, on whatever object, `howslow prices` measures what prices it.
 #[test]
 fn all_that_can_price_a_call_is_among_what_is_measured() {
@@ -367,7 +352,7 @@ fn all_that_can_price_a_call_is_among_what_is_measured() {
     let waits = vec![wait(Some("newfstatat"), record::WaitReason::Kernel, 9)];
     let together = Requests { forks: 9, execs: 4, huge_pages: 9, copied_pages: 99, waits, ..Requests::default() };
     let seen = Observation { usage, together, ..Observation::default() };
-    for line in OPERATIONS.lines(&seen, Met::AsCounted) {
+    for line in [seen, memory::that_ended()].iter().flat_map(|seen| OPERATIONS.lines(seen, Met::AsCounted)) {
         assert!(used.contains(&line.name()), "{}", line.name());
     }
 }

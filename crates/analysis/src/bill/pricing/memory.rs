@@ -1,0 +1,135 @@
+//! What prices page faults by what they were, and memory that is given back: by calls, and at the end of processes.
+
+use record::{CallCount, FaultKinds, Observation, Requests, Term, Usage, Value};
+
+use super::list::PriceList;
+
+/// The size of a page and of a huge page, in bytes, and the base pages of the latter.
+pub(super) const PAGE: u64 = 4096;
+const HUGE: u64 = 2 << 20;
+const BASE_IN_HUGE: u64 = HUGE / PAGE;
+/// The sizes at which giving memory back is measured: within the core's private caches, and far beyond them.
+const SMALL: u64 = 2 << 20;
+const LARGE: u64 = 64 << 20;
+/// What prices memory that is given back.
+pub(super) const UNMAPPED: &str = "page.unmap.touched";
+/// More huge pages than these are no longer in the caches when they are given again.
+const FEW_HUGE: u64 = 4;
+/// Pages of a file that the kernel maps at one fault.
+const AROUND: f64 = 16.0;
+
+/// The faults of some tasks, and what became of their pages.
+#[derive(Default)]
+pub(super) struct Memory {
+    /// By samples; `None` where the kernel does not say.
+    kinds: Option<FaultKinds>,
+    /// Huge pages that were given at a first touch; base pages that calls gave back, in all and by those that gave few at once.
+    huge: u64,
+    freed: u64,
+    freed_few: u64,
+    /// Processes that ended, and their part of the faults.
+    ended: u64,
+    ended_share: f64,
+}
+
+impl Memory {
+    pub(super) fn of(seen: &Observation) -> Memory {
+        let faults = |usage: &Usage| usage.minor_faults.unwrap_or(0);
+        let ended = || seen.processes.iter().filter(|process| !process.running);
+        let all: u64 = seen.processes.iter().map(|process| faults(&process.usage)).sum();
+        Memory {
+            kinds: seen.together.faults.and_then(|faults| faults.kinds).filter(|kinds| kinds.total() > 0),
+            huge: seen.together.huge_pages,
+            freed: freed_by_calls(&seen.together),
+            freed_few: freed_few(&seen.together),
+            ended: ended().map(|process| process.processes).sum(),
+            ended_share: ended().map(|process| faults(&process.usage)).sum::<u64>() as f64 / all.max(1) as f64,
+        }
+    }
+
+    /// What prices so many faults, given what they most likely were where that was not sampled; then what prices the ends of the
+    /// processes whose pages these are.
+    pub(super) fn terms(&self, list: &PriceList, left: f64, likely: impl Fn(f64) -> Faults) -> [Vec<Term>; 2] {
+        let huge = left.min(self.huge as f64);
+        let base = left - huge;
+        let faults = self.kinds.map_or_else(|| likely(base), |kinds| Faults::by_samples(kinds, huge, base));
+        // What was given back a moment ago is still in the caches.
+        let recycled = faults.new.min(self.freed_few as f64);
+        let frames = |word: &str| [("frames", Value::Word(word.into()))];
+        let found = if self.huge > FEW_HUGE { "fresh" } else { "recycled" };
+        let first = [
+            list.at("page.fault.huge", &frames(found), huge),
+            list.at("page.fault.anonymous", &frames("fresh"), faults.new - recycled),
+            list.at("page.fault.anonymous", &frames("recycled"), recycled),
+            list.at("page.fault.copy", &[], faults.copied),
+            list.at("page.fault.around", &[], faults.read),
+        ];
+        [first.concat(), self.ends(list, &faults)]
+    }
+
+    /// What the ends of processes give back: what their calls did not.
+    fn ends(&self, list: &PriceList, faults: &Faults) -> Vec<Term> {
+        let by_calls = self.huge.min(self.freed / BASE_IN_HUGE);
+        let huge = (self.huge - by_calls) as f64 * self.ended_share;
+        let freed = (self.freed - by_calls * BASE_IN_HUGE) as f64;
+        let base = (faults.new + faults.copied - freed).max(0.0) * self.ended_share;
+        let file = faults.read * AROUND * self.ended_share;
+        let each = base / self.ended.max(1) as f64;
+        [
+            unmapped(list, "huge", huge * HUGE as f64, LARGE),
+            base_pages(list, base, each),
+            unmapped(list, "file", file * PAGE as f64, SMALL),
+        ]
+        .concat()
+    }
+}
+
+/// Page faults but those of huge pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Faults {
+    pub new: f64,
+    pub copied: f64,
+    pub read: f64,
+}
+
+impl Faults {
+    /// So many faults, of the kinds of the sampled ones, among which there were huge pages.
+    fn by_samples(kinds: FaultKinds, huge: f64, base: f64) -> Faults {
+        let new = (kinds.new as f64 - huge).max(0.0);
+        let all = new + (kinds.copied + kinds.read) as f64;
+        let each = if all > 0.0 { base / all } else { 0.0 };
+        Faults { new: new * each, copied: kinds.copied as f64 * each, read: kinds.read as f64 * each }
+    }
+}
+
+/// What prices the memory that calls like this one gave back.
+pub(super) fn freed(list: &PriceList, call: &CallCount, asked: &Requests) -> Vec<Term> {
+    let all = freed_by_calls(asked).max(1);
+    let huge_share = ((asked.huge_pages * BASE_IN_HUGE) as f64 / all as f64).min(1.0);
+    let pages = call.freed_pages as f64;
+    let base = pages * (1.0 - huge_share);
+    let huge = unmapped(list, "huge", pages * huge_share * PAGE as f64, LARGE);
+    [huge, base_pages(list, base, base / call.count.max(1) as f64)].concat()
+}
+
+fn freed_by_calls(asked: &Requests) -> u64 {
+    asked.calls.iter().map(|call| call.freed_pages).sum()
+}
+
+/// Pages that are still in the private caches when the kernel gives them again.
+fn freed_few(asked: &Requests) -> u64 {
+    /// At once: 128 KiB, from which on the C library maps memory of its own.
+    const FEW: u64 = 32;
+    asked.calls.iter().filter(|call| call.freed_pages <= FEW * call.count).map(|call| call.freed_pages).sum()
+}
+
+/// So many base pages, so many at once.
+fn base_pages(list: &PriceList, pages: f64, at_once: f64) -> Vec<Term> {
+    let size = if at_once * PAGE as f64 > SMALL as f64 { LARGE } else { SMALL };
+    unmapped(list, "base", pages * PAGE as f64, size)
+}
+
+fn unmapped(list: &PriceList, pages: &str, bytes: f64, size: u64) -> Vec<Term> {
+    let at = [("pages", Value::Word(pages.into())), ("size", Value::Number(size))];
+    list.at(UNMAPPED, &at, bytes / size as f64)
+}

@@ -1,0 +1,90 @@
+//! What it takes the kernel to give back memory that was used: of each page the frame, or the mapping of the file's page.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use operation::Value::{Number, Word};
+use operation::{Axis, Failure, Loop, Operation, size, word};
+use rustix::mm::Advice;
+use rustix::param::page_size;
+
+use super::faults::{FaultCounter, all_there};
+use super::frames::room;
+use crate::kit::{BASE, HUGE, Mapping, base_pages_only, file_of, tried};
+
+/// What is mapped: base pages or huge ones of anonymous memory, or pages of a file.
+const PAGES: Axis = word("pages", &[Word("base"), Word("huge"), Word("file")]);
+/// What a library has, within the core's private caches; and far more than they hold.
+const SIZES: Axis = size(&[Number(SMALL), Number(LARGE)]);
+const SMALL: u64 = 2 << 20;
+const LARGE: u64 = 64 << 20;
+
+pub(super) const UNMAP: Operation = BASE
+    .named(
+        "page.unmap.touched",
+        "unmap memory of which every page was touched: its pages are freed, those of a file stay in memory",
+    )
+    .calls(&["munmap"])
+    .per("mapping")
+    .axes(&[PAGES, SIZES])
+    .has_point(|point| match point.word("pages") {
+        Some("huge") => point.number("size") == Some(LARGE),
+        Some("file") => point.number("size") == Some(SMALL),
+        _ => true,
+    })
+    .follows_clock(|point| point.number("size") == Some(SMALL))
+    .prepare(|setting| {
+        let size = setting.size()?;
+        if room()? < size {
+            return Err(Failure::skip(
+                "a mapping may take an eighth of the free memory, which is less",
+                "free memory of 512 MiB",
+            ));
+        }
+        match setting.word("pages")? {
+            "huge" => unmapping(size, move || huge(size)),
+            "file" => {
+                let file = file_of(setting, size)?;
+                unmapping(size, move || {
+                    let mapping = Mapping::shared(&file, size)?;
+                    (0..size).step_by(page_size()).for_each(|offset| mapping.read(offset));
+                    Ok(mapping)
+                })
+            }
+            _ => unmapping(size, move || {
+                let mapping = Mapping::anonymous(size)?;
+                base_pages_only(&mapping)?;
+                (0..size).step_by(page_size()).for_each(|offset| mapping.write(offset));
+                Ok(mapping)
+            }),
+        }
+    });
+
+/// A loop that unmaps what `map` mapped and touched before the batch, in all no more than the large size.
+fn unmapping(size: usize, mut map: impl FnMut() -> Result<Mapping, Failure> + 'static) -> Result<Loop, Failure> {
+    let there = Rc::new(RefCell::new(Vec::new()));
+    let made = Rc::clone(&there);
+    let unmapping = Loop::new(move |times| {
+        let mut there = there.borrow_mut();
+        there.drain(..times as usize).try_for_each(Mapping::unmap)
+    });
+    tried(unmapping.at_most((LARGE / size as u64).max(1)).before(move |times| {
+        let mut made = made.borrow_mut();
+        made.clear();
+        (0..times).try_for_each(|_| {
+            made.push(map()?);
+            Ok(())
+        })
+    }))
+}
+
+/// Memory in huge pages, which nothing splits. Fails if the kernel gave base pages.
+fn huge(size: usize) -> Result<Mapping, Failure> {
+    let mapping = Mapping::anonymous(size + HUGE)?;
+    mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?;
+    let first = mapping.first_huge();
+    (0..size).step_by(HUGE).for_each(|offset| mapping.write(first + offset));
+    let look = || (0..size).step_by(HUGE).for_each(|offset| mapping.read(first + offset + HUGE - 1));
+    all_there(&FaultCounter::default(), look)?;
+    Ok(mapping)
+}

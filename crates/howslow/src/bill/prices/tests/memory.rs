@@ -1,0 +1,96 @@
+//! Which prices faults have, and memory that is given back.
+
+use std::collections::BTreeMap;
+
+use record::{CallTime, FaultKinds, FaultTime, Observation, ProcessCounts, Usage};
+
+use super::*;
+
+/// How often each cost prices what was seen.
+fn priced(seen: &Observation) -> BTreeMap<String, f64> {
+    let mut all = BTreeMap::new();
+    for line in OPERATIONS.lines(seen, Met::One) {
+        *all.entry(line.name()).or_default() += line.term.times;
+    }
+    all
+}
+
+fn of(faults: u64, together: Requests) -> Observation {
+    let usage = Usage { minor_faults: Some(faults), ..Usage::default() };
+    Observation { together, usage, ..Observation::default() }
+}
+
+/// A process that ended, whose sampled faults were a quarter of all: of each kind some, two of huge pages. It unmapped memory three times:
+/// a page of base pages each time, and once two huge ones.
+pub(super) fn that_ended() -> Observation {
+    let each = CallTime { samples: 100, mean_ns: 500.0, error_ns: 1.0 };
+    let kinds = Some(FaultKinds { read: 20, new: 52, copied: 30 });
+    let calls = vec![
+        CallCount { freed_pages: 40, ..call("munmap", 40, 0, None) },
+        CallCount { freed_pages: 1024, ..call("madvise", 1, 0, None) },
+    ];
+    let together =
+        Requests { calls, huge_pages: 2, faults: Some(FaultTime { count: 102, each, kinds }), ..Requests::default() };
+    let seen = of(402, together);
+    let process = ProcessCounts {
+        pid: Some(9),
+        name: "ended".into(),
+        parent: None,
+        processes: 1,
+        running: false,
+        kernel: false,
+        cgroup: None,
+        threads: Vec::new(),
+        thread_count: 1,
+        usage: seen.usage,
+        requests: seen.together.clone(),
+    };
+    Observation { processes: vec![process], ..seen }
+}
+
+#[test]
+fn huge_pages_and_the_pages_of_copied_processes_have_prices_of_their_own() {
+    let priced = priced(&of(300, Requests { huge_pages: 256, copied_pages: 8 << 18, forks: 8, ..Requests::default() }));
+    for (name, times) in lines(&[
+        ("page.fault.huge@frames=fresh", 256.0),
+        ("page.fault.anonymous@frames=fresh", 44.0),
+        ("process.fork.resident@resident=1073741824", 8.0),
+    ]) {
+        assert_eq!(priced.get(&name), Some(&times), "{name} in {priced:?}");
+    }
+}
+
+#[test]
+fn faults_are_priced_by_what_the_sampled_ones_were() {
+    let priced = priced(&that_ended());
+    // 400 base pages, of which 20 in 100 were read, 50 were new and 30 copied. As many as small calls gave back were in the caches.
+    for (name, times) in lines(&[
+        ("page.fault.huge@frames=recycled", 2.0),
+        ("page.fault.around", 80.0),
+        ("page.fault.copy", 120.0),
+        ("page.fault.anonymous@frames=recycled", 40.0),
+        ("page.fault.anonymous@frames=fresh", 160.0),
+    ]) {
+        let found = priced.get(&name).copied().unwrap_or(0.0);
+        assert!((found - times).abs() < 1e-9, "{name}: {found} in {priced:?}");
+    }
+}
+
+#[test]
+fn what_calls_did_not_give_back_is_given_back_at_the_end() {
+    const PER_SMALL: f64 = 512.0;
+    let priced = |seen: &Observation| {
+        let small = |pages: &str| format!("page.unmap.touched@pages={pages},size=2097152");
+        let all = priced(seen);
+        [small("base"), small("file"), "page.unmap.touched@pages=huge,size=67108864".into()]
+            .map(|name| all.get(&name).copied().unwrap_or(0.0))
+    };
+    let [base, file, huge] = priced(&that_ended());
+    // The calls gave back 1,064 pages, of which 1,024 are those of the two huge ones; 320 base pages were new or copied.
+    assert!((base * PER_SMALL - (40.0 + 280.0)).abs() < 1e-9, "{base}");
+    assert!((huge * 32.0 - 2.0).abs() < 1e-9, "{huge}");
+    assert!((file * PER_SMALL - 80.0 * 16.0).abs() < 1e-9, "{file}");
+    let mut running = that_ended();
+    running.processes[0].running = true;
+    assert_eq!(priced(&running)[1], 0.0, "a process that runs has its pages still");
+}

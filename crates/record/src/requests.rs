@@ -1,0 +1,203 @@
+//! What was asked of the kernel, by call.
+
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::waits::{CallTime, FaultTime, Waits};
+
+/// What was asked of the kernel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Requests {
+    /// System calls, the most frequent first.
+    pub calls: Vec<CallCount>,
+    /// A call and the one that the same task made right after it, the most frequent first.
+    pub pairs: Vec<PairCount>,
+    /// Times off the CPU by call and reason, the longest first; empty if the kernel does not report them.
+    #[serde(default)]
+    pub waits: Vec<Waits>,
+    /// Signals that were delivered.
+    pub signals: Vec<NamedCount>,
+    /// Requests to an io_uring, by operation.
+    pub io_uring: Vec<NamedCount>,
+    /// Processes and threads that were created.
+    pub forks: u64,
+    /// Programs that were executed.
+    pub execs: u64,
+    /// Files that were opened and, if there were none, created.
+    #[serde(default)]
+    pub creates: u64,
+    /// Files that were there and were opened to be written.
+    #[serde(default)]
+    pub writing: u64,
+    /// Opens right after the same task had asked for the attributes of the same name.
+    #[serde(default)]
+    pub asked_first: u64,
+    /// Huge pages that were given at a first touch.
+    #[serde(default)]
+    pub huge_pages: u64,
+    /// Pages that processes had of their own when they were copied.
+    #[serde(default)]
+    pub copied_pages: u64,
+    /// What page faults took of a CPU; `None` where none were timed.
+    pub faults: Option<FaultTime>,
+    /// How many different names were looked up, within some per cent; null if none was, or if that was not counted.
+    #[serde(default)]
+    pub distinct_names: Option<u64>,
+}
+
+impl Requests {
+    /// What came after `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Requests) -> Requests {
+        let call = |now: &CallCount, then: Option<&CallCount>| {
+            let then = if let Some(then) = then { then } else { &CallCount::default() };
+            let count = now.count.saturating_sub(then.count);
+            let bytes = now.bytes.map(|bytes| bytes.wrapping_sub(then.bytes.unwrap_or(0)));
+            let errors = beyond(&now.errors, &then.errors, NamedCount::key, NamedCount::since);
+            let wakes = now.wakes.saturating_sub(then.wakes);
+            let near_wakes = now.near_wakes.saturating_sub(then.near_wakes);
+            let freed_pages = now.freed_pages.saturating_sub(then.freed_pages);
+            let objects = beyond(&now.objects, &then.objects, |row| row.object.clone(), ObjectCount::since);
+            (count > 0).then(|| CallCount {
+                count,
+                bytes,
+                wakes,
+                near_wakes,
+                freed_pages,
+                objects,
+                errors,
+                ..now.clone()
+            })
+        };
+        let pair = |now: &PairCount, then: Option<&PairCount>| {
+            let count = now.count - then.map_or(0, |then| then.count).min(now.count);
+            (count > 0).then(|| PairCount { count, ..now.clone() })
+        };
+        let named = |now: &[NamedCount], then: &[NamedCount]| beyond(now, then, NamedCount::key, NamedCount::since);
+        Requests {
+            calls: beyond(&self.calls, &earlier.calls, |call| call.call.clone(), call),
+            pairs: beyond(&self.pairs, &earlier.pairs, |pair| (pair.first.clone(), pair.then.clone()), pair),
+            waits: beyond(&self.waits, &earlier.waits, |waits| (waits.call.clone(), waits.reason), Waits::since),
+            signals: named(&self.signals, &earlier.signals),
+            io_uring: named(&self.io_uring, &earlier.io_uring),
+            forks: self.forks.saturating_sub(earlier.forks),
+            execs: self.execs.saturating_sub(earlier.execs),
+            creates: self.creates.saturating_sub(earlier.creates),
+            writing: self.writing.saturating_sub(earlier.writing),
+            asked_first: self.asked_first.saturating_sub(earlier.asked_first),
+            huge_pages: self.huge_pages.saturating_sub(earlier.huge_pages),
+            copied_pages: self.copied_pages.saturating_sub(earlier.copied_pages),
+            faults: self.faults.map(|faults| faults.since(earlier.faults)),
+            // Those of the stretch are among them.
+            distinct_names: self.distinct_names,
+        }
+    }
+
+    /// All system calls together.
+    pub fn total(&self) -> u64 {
+        self.calls.iter().map(|call| call.count).sum()
+    }
+}
+
+/// How often a system call was made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CallCount {
+    /// The kernel's name of it.
+    pub call: String,
+    /// How often, whether it succeeded or failed.
+    pub count: u64,
+    /// The bytes that it moved; `None` if it moves none.
+    pub bytes: Option<u64>,
+    /// Sleeping tasks that were woken while the caller made it, as far as that was counted (by eBPF).
+    #[serde(default)]
+    pub wakes: u64,
+    /// Those of them that were last on the CPU of the caller.
+    #[serde(default)]
+    pub near_wakes: u64,
+    /// Base pages of its memory that it gave back, by samples (by eBPF, Linux 6.2).
+    #[serde(default)]
+    pub freed_pages: u64,
+    /// What it was made on, as far as that is known, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<ObjectCount>,
+    /// How often it failed, by error.
+    pub errors: Vec<NamedCount>,
+    /// What it took of a CPU from entry to exit, by samples; `None` without any.
+    #[serde(default)]
+    pub measured: Option<CallTime>,
+}
+
+impl CallCount {
+    /// How often it failed.
+    pub fn failed(&self) -> u64 {
+        self.errors.iter().map(|error| error.count).sum()
+    }
+}
+
+/// How often a call was made on one kind of object.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ObjectCount {
+    /// `file` (of a device), `tmpfs`, `proc`, `sys`, `pipe`, `tcp`, `udp`, `unix`, `socket` (any other), `eventfd`, `timerfd`,
+    /// `epoll`, `tty`, `null` (also `/dev/zero`), `folder`, `device`, `other`.
+    pub object: String,
+    /// How often, whether it succeeded or failed.
+    pub count: u64,
+    /// The bytes that it moved; `None` if it moves none.
+    pub bytes: Option<u64>,
+}
+
+impl ObjectCount {
+    fn since(&self, earlier: Option<&ObjectCount>) -> Option<ObjectCount> {
+        let count = self.count - earlier.map_or(0, |earlier| earlier.count).min(self.count);
+        let before = earlier.and_then(|earlier| earlier.bytes).unwrap_or(0);
+        let bytes = self.bytes.map(|bytes| bytes.wrapping_sub(before));
+        (count > 0).then(|| ObjectCount { count, bytes, ..self.clone() })
+    }
+}
+
+/// A name and how often.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct NamedCount {
+    /// The name.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+}
+
+impl NamedCount {
+    fn key(&self) -> String {
+        self.name.clone()
+    }
+
+    fn since(&self, earlier: Option<&NamedCount>) -> Option<NamedCount> {
+        let count = self.count - earlier.map_or(0, |earlier| earlier.count).min(self.count);
+        (count > 0).then(|| NamedCount { count, ..self.clone() })
+    }
+}
+
+/// A call and the one after it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PairCount {
+    /// The first call.
+    pub first: String,
+    /// The call after it.
+    pub then: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// What is in `now` beyond what was in `then`, by key.
+fn beyond<T: Clone, K: PartialEq>(
+    now: &[T],
+    then: &[T],
+    key: fn(&T) -> K,
+    less: impl Fn(&T, Option<&T>) -> Option<T>,
+) -> Vec<T> {
+    now.iter().filter_map(|row| less(row, then.iter().find(|before| key(before) == key(row)))).collect()
+}
