@@ -90,6 +90,7 @@ pub static FAMILIES: &[Family] = &[
         &[
             syscall::called::OPERATIONS,
             syscall::called::created::OPERATIONS,
+            syscall::called::rewritten::OPERATIONS,
             syscall::called::listing::OPERATIONS,
             syscall::called::connection::OPERATIONS,
             syscall::called::peer::OPERATIONS,

@@ -153,6 +153,8 @@ pub struct Counts {
     pub creates: u64,
     /// Files that were there and were opened to be written.
     pub writing: u64,
+    /// Those of them that were emptied.
+    pub truncating: u64,
     /// Opens right after the same task had asked for the attributes of the same name.
     pub asked_first: u64,
     /// The names that were looked up.
@@ -185,6 +187,7 @@ impl Counts {
         self.execs += other.execs;
         self.creates += other.creates;
         self.writing += other.writing;
+        self.truncating += other.truncating;
         self.asked_first += other.asked_first;
         self.names.add(&other.names);
         let modes = self.modes.as_flattened_mut().iter_mut().zip(other.modes.as_flattened());
@@ -213,6 +216,7 @@ impl Counts {
         self.execs = self.execs.saturating_sub(earlier.execs);
         self.creates = self.creates.saturating_sub(earlier.creates);
         self.writing = self.writing.saturating_sub(earlier.writing);
+        self.truncating = self.truncating.saturating_sub(earlier.truncating);
         self.asked_first = self.asked_first.saturating_sub(earlier.asked_first);
         self.names.subtract(&earlier.names);
         let modes = self.modes.as_flattened_mut().iter_mut().zip(earlier.modes.as_flattened());

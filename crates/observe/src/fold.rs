@@ -251,6 +251,7 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
         execs: counts.execs,
         creates: counts.creates,
         writing: counts.writing,
+        truncating: counts.truncating,
         asked_first: counts.asked_first,
         huge_pages: counts.huge,
         faults: sampled_time(&counts.faults, names.fault_entry_ns).map(|each| FaultTime {

@@ -31,6 +31,9 @@ pub struct Requests {
     /// Files that were there and were opened to be written.
     #[serde(default)]
     pub writing: u64,
+    /// Those of them that were emptied (O_TRUNC).
+    #[serde(default)]
+    pub truncating: u64,
     /// Opens right after the same task had asked for the attributes of the same name.
     #[serde(default)]
     pub asked_first: u64,
@@ -86,6 +89,7 @@ impl Requests {
             execs: self.execs.saturating_sub(earlier.execs),
             creates: self.creates.saturating_sub(earlier.creates),
             writing: self.writing.saturating_sub(earlier.writing),
+            truncating: self.truncating.saturating_sub(earlier.truncating),
             asked_first: self.asked_first.saturating_sub(earlier.asked_first),
             huge_pages: self.huge_pages.saturating_sub(earlier.huge_pages),
             copied_pages: self.copied_pages.saturating_sub(earlier.copied_pages),

@@ -2,6 +2,7 @@
 //! [`memory`] those of faults and of memory that is given back. Bills and accounts of a system are priced here alike.
 
 mod connections;
+mod files;
 mod list;
 mod memory;
 mod objects;

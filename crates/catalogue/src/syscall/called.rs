@@ -7,6 +7,7 @@ pub(crate) mod created;
 pub(crate) mod listing;
 pub(crate) mod object;
 pub(crate) mod peer;
+pub(crate) mod rewritten;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

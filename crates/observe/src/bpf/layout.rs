@@ -170,6 +170,8 @@ pub(crate) enum Kind {
     GivenBack = 21,
     /// A sampled page fault: 2 if a page was written that was not there, 3 if one that was there and had to be copied, else it was read.
     Fault = 22,
+    /// A file that was there and was opened to be written anew: the number of the call.
+    Truncating = 23,
 }
 
 /// Why a task is off the CPU: bits 8 and 9 of the second number of a key.

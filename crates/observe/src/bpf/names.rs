@@ -227,7 +227,7 @@ fn count_creation(b: &mut Builder, done: Label) {
     /// Flags of opens that may create, or that write.
     const CHANGES: i32 = libc::O_CREAT | libc::O_ACCMODE;
     let (may, second, asked) = (b.code.label(), b.code.label(), b.code.label());
-    let (there, counted) = (b.code.label(), b.code.label());
+    let (there, empties) = (b.code.label(), b.code.label());
     b.code.jump_if(9, When::Less, Constant(0), done);
     has(b, MAY_CREATE, may);
     b.code.jump(done);
@@ -238,6 +238,7 @@ fn count_creation(b: &mut Builder, done: Label) {
     b.code.place(second);
     b.code.load(Width::Word, 2, FRAME, HERE.arguments[2]);
     b.code.place(asked);
+    b.code.store(Width::Double, FRAME, frame::INODE, 2);
     b.code.compute(Compute::And, 2, Constant(CHANGES));
     b.code.jump_if(2, When::Equal, Constant(0), done);
     b.code.compute(Compute::And, 2, Constant(libc::O_CREAT));
@@ -245,11 +246,17 @@ fn count_creation(b: &mut Builder, done: Label) {
     by_object::was_created(b, there);
     b.code.copy(3, 8);
     b.key(Kind::Create);
-    b.code.jump(counted);
+    b.count_key(done);
     b.code.place(there);
     b.code.copy(3, 8);
     b.key(Kind::Writing);
-    b.code.place(counted);
+    b.count_key(empties);
+    b.code.place(empties);
+    b.code.load(Width::Double, 2, FRAME, frame::INODE);
+    b.code.compute(Compute::And, 2, Constant(libc::O_TRUNC));
+    b.code.jump_if(2, When::Equal, Constant(0), done);
+    b.code.copy(3, 8);
+    b.key(Kind::Truncating);
     b.count_key(done);
 }
 

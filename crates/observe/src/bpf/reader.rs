@@ -114,6 +114,8 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
         counts.creates += count;
     } else if kind == Kind::Writing as u8 {
         counts.writing += count;
+    } else if kind == Kind::Truncating as u8 {
+        counts.truncating += count;
     } else if kind == Kind::AskedFirst as u8 {
         counts.asked_first += count;
     } else if kind == Kind::Ring as u8 {

@@ -58,7 +58,9 @@ impl Folders {
             self.set(WORKING, hash);
         }
         counts.creates += u64::from(call.creates);
-        counts.writing += u64::from(!call.creates && may_change(class, &call.arguments));
+        let writes = !call.creates && may_change(class, &call.arguments);
+        counts.writing += u64::from(writes);
+        counts.truncating += u64::from(writes && flags(class, &call.arguments) & libc::O_TRUNC != 0);
     }
 
     /// A copied descriptor, or one that becomes the working folder, passes its hash on.
@@ -175,9 +177,9 @@ mod tests {
         }
         assert_eq!(counts.names.distinct(), Some(4), "one, two, and a file in each");
         assert_eq!((counts.creates, counts.writing), (3, 0));
-        let writing = [working, address(c"/dev/null"), libc::O_WRONLY as u64];
+        let writing = [working, address(c"/dev/null"), (libc::O_WRONLY | libc::O_TRUNC) as u64];
         called(&mut folders, &mut counts, (libc::SYS_openat, writing, Ok(8)));
-        assert_eq!((counts.creates, counts.writing, counts.asked_first), (3, 1, 0));
+        assert_eq!((counts.creates, counts.writing, counts.truncating, counts.asked_first), (3, 1, 1, 0));
         for call in [libc::SYS_newfstatat, libc::SYS_openat, libc::SYS_openat] {
             called(&mut folders, &mut counts, (call, [working, one, 0], Ok(4)));
         }

@@ -116,10 +116,14 @@ impl PriceList {
 
     /// True if to remove a file that the device holds waits for the device, as on file systems that tell it which blocks are free.
     pub(super) fn removal_sleeps(&self) -> bool {
+        self.sleeps("called.unlink", &[("content", Value::Word("written".into()))]) == Some(true)
+    }
+
+    /// True if this operation sleeps more often than not; `None` without a price.
+    pub(super) fn sleeps(&self, id: &str, at: &[(&str, Value)]) -> Option<bool> {
         const OFTEN: f64 = 0.5;
-        let content = [("content", Value::Word("written".into()))];
-        let term = self.at("called.unlink", &content, 1.0);
-        term.first().and_then(|term| self.price(&term.operation, &term.at)).is_some_and(|it| it.switches > OFTEN)
+        let term = self.at(id, at, 1.0);
+        term.first().and_then(|term| self.price(&term.operation, &term.at)).map(|it| it.switches > OFTEN)
     }
 
     /// The processor time of these, in ns; `None` without any, or if one has no price.

@@ -26,9 +26,6 @@ pub enum Met {
     AsCounted,
 }
 
-/// A copied file of these sizes is known.
-const PAGE: f64 = 4096.0;
-const LARGE: f64 = 65536.0;
 /// More bytes than this that are read on and on come from memory, not from the private caches.
 const STREAM: u64 = 16 << 20;
 
@@ -42,7 +39,13 @@ pub(super) const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
 pub(super) const ACCEPTS: &[&str] = &["accept", "accept4"];
 const LISTS: &[&str] = &["getdents", "getdents64"];
 pub(super) const REMOVES: &[&str] = &["unlink", "unlinkat"];
-const WRITES: &[&str] = &["write", "pwrite64", "writev", "copy_file_range"];
+pub(super) const RENAMES: &[&str] = &["rename", "renameat", "renameat2"];
+/// Calls that close what another descriptor was, and put a copy in its place.
+pub(super) const COPIES: &[&str] = &["dup2", "dup3"];
+/// What prices opening a file to write it anew, closing it then, and replacing one by another.
+pub(super) const EMPTIED: &str = "called.open.truncate";
+const REWRITTEN: &str = "called.close.rewritten";
+pub(super) const REPLACED: &str = "called.rename.over";
 /// Calls that are priced by one operation at its only point.
 const SINGLE: &[(&str, &str)] = &[
     ("fstat", "called.fstat"),
@@ -64,7 +67,7 @@ const SIZED: &[(&str, &[&str])] = &[
     ("recvmsg", &["called.receive"]),
 ];
 const FILE_READ: &[&str] = &["called.read"];
-const MISSING: &str = "ENOENT";
+pub(super) const MISSING: &str = "ENOENT";
 /// Operations without files, and those that meet one.
 pub(super) const ONE: Among = Among::Files { many: false };
 
@@ -103,6 +106,11 @@ impl Rules<'_> {
             "write" | "pwrite64" | "writev" | "pwritev" | "pwritev2" if call.bytes.is_some() => self.writes(call),
             "copy_file_range" if call.bytes.is_some() => self.copies(call),
             "close" => self.closes(call),
+            "dup2" | "dup3" => {
+                let terms = [self.alone(call), self.at(REWRITTEN, &[], self.rewritten_closed_by(call))];
+                terms.concat()
+            }
+            _ if RENAMES.contains(&name) => self.renames(call),
             _ => match (SINGLE.iter().find(|it| it.0 == name), SIZED.iter().find(|it| it.0 == name), call.bytes) {
                 (Some((_, id)), ..) => self.at(id, &[], call.count as f64),
                 (_, Some((_, ids)), Some(bytes)) => self.by_share(self.read_share(call), |many, share| {
@@ -143,9 +151,11 @@ impl Rules<'_> {
         let part = |of: u64, most: u64| ((of as f64 * own as f64 / opened as f64).round() as u64).min(most);
         let created = part(self.asked.creates, own);
         let written = part(self.asked.writing, own - created);
+        let emptied = part(self.asked.truncating, written);
         let mut terms = self.named(call, "called.open", created + written);
         terms.extend(self.at("called.create", &[], created as f64));
-        terms.extend(self.at("called.open.write", &[], written as f64));
+        terms.extend(self.at(EMPTIED, &[], emptied as f64));
+        terms.extend(self.at("called.open.write", &[], (written - emptied) as f64));
         terms
     }
 
@@ -160,60 +170,6 @@ impl Rules<'_> {
         terms
     }
 
-    /// As many writes as files were created write the first block of one; others go on.
-    fn writes(&self, call: &CallCount) -> Vec<Term> {
-        let mean = call.bytes.unwrap_or(0) as f64 / call.count.max(1) as f64;
-        let all: u64 = self.calls(&["write", "pwrite64"]);
-        let first = call.count.min(self.asked.creates * call.count / all.max(1)) as f64;
-        let rest = call.count as f64 - first;
-        let mut terms = self.sized(&["called.fill"], (first, first * mean), ONE);
-        terms.extend(self.sized(&["syscall.write.null", "called.append"], (rest, rest * mean), ONE));
-        terms.extend(self.wakes(call));
-        terms
-    }
-
-    /// The last call for each file finds its end.
-    fn copies(&self, call: &CallCount) -> Vec<Term> {
-        let first = call.count.min(self.asked.creates.max(1));
-        let mut terms = self.sized(&["called.copy"], (first as f64, call.bytes.unwrap_or(0) as f64), ONE);
-        terms.extend(self.alone(&CallCount { count: call.count - first, ..call.clone() }));
-        terms
-    }
-
-    /// Removed files were created by the program itself, or are older: then they are taken as files of a page that the device
-    /// holds, too. Where removing such a file waits for the device, as many were there as calls slept.
-    fn removal(&self, call: &CallCount) -> Vec<Term> {
-        let missing = failed(call, MISSING);
-        let found = (call.count - missing) as f64;
-        let (created, removed) = (self.asked.creates, self.answered(REMOVES));
-        let own = 2 * created >= removed && created > 0;
-        let written: u64 = self.moved(WRITES);
-        let mean = if own { written as f64 / created as f64 } else { PAGE };
-        let knows = !self.asked.waits.is_empty() && self.list.removal_sleeps();
-        let slept = knows.then(|| (self.slept(&call.call) as f64 / found.max(1.0)).min(1.0));
-        let there = slept.unwrap_or(if own { 0.0 } else { 1.0 });
-        let at = |size: f64, times: f64| {
-            let there = if size == 0.0 { 0.0 } else { there };
-            let of = |content: &str, times: f64| {
-                let point = [("size", Value::Number(size as u64)), ("content", Value::Word(content.into()))];
-                self.at("called.unlink", &point, times)
-            };
-            [of("new", times * (1.0 - there)), of("written", times * there)].concat()
-        };
-        let mut terms = match mean {
-            0.0 => at(0.0, found),
-            // A file that holds anything holds a page.
-            _ if mean <= PAGE => at(PAGE, found),
-            _ if mean <= LARGE => {
-                let part = (mean - PAGE) / (LARGE - PAGE);
-                [at(PAGE, found * (1.0 - part)), at(LARGE, found * part)].concat()
-            }
-            _ => at(LARGE, found * mean / LARGE),
-        };
-        terms.extend(self.at("called.stat.missing", &[], missing as f64));
-        terms
-    }
-
     /// Each opened file is closed by its only descriptor, and so is each connection; what is left were copies.
     fn closes(&self, call: &CallCount) -> Vec<Term> {
         let answered = call.count - call.failed().min(call.count);
@@ -221,7 +177,10 @@ impl Rules<'_> {
         let files = self.answered(OPENS).min(answered - connections);
         let mut terms = self.at("called.close.connection", &[], connections as f64);
         let written = files.min(self.asked.creates + self.asked.writing);
-        terms.extend(self.at("called.close.write", &[], written as f64));
+        let by_copies: f64 = self.of(COPIES).map(|copy| self.rewritten_closed_by(copy)).sum();
+        let rewritten = (self.asked.truncating as f64 - by_copies).clamp(0.0, written as f64);
+        terms.extend(self.at(REWRITTEN, &[], rewritten));
+        terms.extend(self.at("called.close.write", &[], written as f64 - rewritten));
         terms.extend(self.at("called.close", &[], (files - written) as f64));
         terms.extend(self.at("called.close.copy", &[], (call.count - connections - files) as f64));
         terms.extend(self.wakes(call));
@@ -253,12 +212,12 @@ impl Rules<'_> {
     }
 
     /// How often this call slept in the kernel.
-    fn slept(&self, call: &str) -> u64 {
+    pub(super) fn slept(&self, call: &str) -> u64 {
         let waits = self.asked.waits.iter().filter(|it| it.call.as_deref() == Some(call));
         waits.filter(|it| it.reason == WaitReason::Kernel).map(|it| it.count).sum()
     }
 
-    fn moved(&self, calls: &[&str]) -> u64 {
+    pub(super) fn moved(&self, calls: &[&str]) -> u64 {
         self.of(calls).filter_map(|call| call.bytes).sum()
     }
 
@@ -362,6 +321,6 @@ fn is_met(operation: &OperationFacts, (point, bytes): &(Point, u64), among: Amon
 }
 
 /// How often a call failed with this error.
-fn failed(call: &CallCount, error: &str) -> u64 {
+pub(super) fn failed(call: &CallCount, error: &str) -> u64 {
     call.errors.iter().filter(|it| it.name == error).map(|it| it.count).sum::<u64>().min(call.count)
 }

@@ -7,7 +7,7 @@ use super::super::processes::executed;
 use super::super::waiting::WaitedFor;
 use super::list::{Price, PriceList};
 use super::memory::{Faults, Memory, PAGE};
-use super::rules::REMOVES;
+use super::rules::{EMPTIED, OPENS, REMOVES, RENAMES, REPLACED};
 
 /// Faults of a program that does nothing but load the C library: half of them find pages of its files in memory, a quarter
 /// copy such pages to write to them, a quarter write to new memory (`perf trace -F all` of /bin/true, glibc 2.36).
@@ -58,7 +58,10 @@ fn transfers(list: &PriceList, seen: &Observation) -> u64 {
     let waits = seen.together.waits.iter().filter(|waits| match WaitedFor::of(waits) {
         WaitedFor::Page => true,
         WaitedFor::Device => waits.call.as_deref().is_none_or(|call| {
-            let is_held = call.contains("sync") || (REMOVES.contains(&call) && list.removal_sleeps());
+            let is_held = call.contains("sync")
+                || (REMOVES.contains(&call) && list.removal_sleeps())
+                || (RENAMES.contains(&call) && list.sleeps(REPLACED, &[]) == Some(true))
+                || (OPENS.contains(&call) && seen.together.truncating > 0 && list.sleeps(EMPTIED, &[]) == Some(true));
             !is_held
         }),
         _ => false,

@@ -53,3 +53,38 @@ fn where_removing_what_the_device_holds_sleeps_as_many_were_there_as_calls_slept
 fn nothing() -> Waits {
     Waits { call: None, reason: WaitReason::Kernel, count: 0, total_ns: 0.0, p50_ns: 0.0, p99_ns: 0.0 }
 }
+
+#[test]
+fn files_that_were_written_anew_are_priced_by_their_open_their_write_and_what_closes_them() {
+    let calls = [
+        call("openat", 10, 0, None),
+        call("write", 8, 0, Some(80)),
+        call("close", 12, 0, None),
+        call("dup2", 12, 0, None),
+    ];
+    let mut together = Requests { calls: calls.to_vec(), writing: 8, truncating: 8, ..Requests::default() };
+    let of = |together: &Requests, place: usize| {
+        let terms = shown(&OPERATIONS.terms(&calls[place], together, Met::One));
+        let part = terms.into_iter().filter(|(name, _)| name.contains("truncate") || name.contains("re"));
+        part.filter(|(name, _)| !name.contains("create")).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&together, 0), lines(&[("called.open.truncate", 8.0)]));
+    assert_eq!(of(&together, 1), lines(&[("called.refill@size=4096", 8.0)]));
+    // A shell puts each file in the place of its output and brings that back: as many as half of the copies close one.
+    assert_eq!(of(&together, 2), lines(&[("called.close.rewritten", 2.0)]));
+    assert_eq!(of(&together, 3), lines(&[("called.close.rewritten", 6.0)]));
+    together.calls.truncate(3);
+    assert_eq!(of(&together, 2), lines(&[("called.close.rewritten", 8.0)]));
+}
+
+#[test]
+fn files_are_replaced_as_often_as_renaming_slept() {
+    let calls = [call("rename", 10, 0, None)];
+    let slept = wait(Some("rename"), WaitReason::Kernel, 7);
+    let of = |waits: Vec<Waits>| {
+        let together = Requests { calls: calls.to_vec(), waits, ..Requests::default() };
+        shown(&OPERATIONS.terms(&calls[0], &together, Met::One))
+    };
+    assert_eq!(of(vec![slept]), lines(&[("called.rename.over", 7.0), ("call.rename", 3.0)]));
+    assert_eq!(of(Vec::new()), lines(&[("call.rename", 10.0)]));
+}
