@@ -28,11 +28,11 @@ use crate::kit::{
 /// 1.3 KiB.
 const FILES: Axis = count("files", &[Number(1), Number(MANY)]);
 const MANY: u64 = 4096;
-/// Files whose contents fill 16 MiB if each has the largest of these sizes.
-const LARGE: u64 = 256;
-const FILES_READ: Axis = count("files", &[Number(1), Number(LARGE), Number(MANY)]);
-/// None at the end of a file; a page; and more than the largest part of it is the copy.
-const SIZES: Axis = size(&[Number(0), Number(1), Number(512), Number(PAGE), Number(64 << 10)]);
+/// Files of these sizes whose contents fill 16 MiB.
+const FILLING: [(u64, u64); 3] = [(PAGE, MANY), (64 << 10, 256), (1 << 20, 16)];
+const FILES_READ: Axis = count("files", &[Number(1), Number(16), Number(256), Number(MANY)]);
+/// None at the end of a file; a page; more, of which the largest part is the copy; and so much that the copy leaves the private caches.
+const SIZES: Axis = size(&[Number(0), Number(1), Number(512), Number(PAGE), Number(64 << 10), Number(1 << 20)]);
 const PAGE: u64 = 4 << 10;
 
 /// Bytes of a file that are mapped: what a small section of a shared library has.
@@ -100,10 +100,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         )
         .calls(&["read"])
         .axes(&[SIZES, FILES_READ])
-        .has_point(|point| match point.number("size") {
-            Some(0..PAGE) => point.number("files") == Some(1),
-            Some(PAGE) => point.number("files") != Some(LARGE),
-            _ => point.number("files") != Some(MANY),
+        .has_point(|point| {
+            let [size, files] = ["size", "files"].map(|axis| point.number(axis).unwrap_or(0));
+            files == 1 || FILLING.contains(&(size, files))
         })
         .moves(|point| point.number("size").unwrap_or(0))
         .prepare(reading),

@@ -112,8 +112,10 @@ fn a_listing_ends_by_a_call_that_finds_its_end() {
 fn sizes_lie_on_a_line_and_one_byte_is_no_page() {
     let half = chosen(&[call("read", 10, 0, Some(10 * (512 + 4096) / 2))], &[], Met::One);
     assert_eq!(half, lines(&[("called.read@files=1,size=512", 5.0), ("called.read@files=1,size=4096", 5.0)]));
-    let cold = chosen(&[call("read", 10, 0, Some(10 << 17))], &[], Met::Many);
-    assert_eq!(cold, lines(&[("called.read@files=256,size=65536", 20.0)]));
+    let cold = |bytes: u64| chosen(&[call("read", 10, 0, Some(10 * bytes))], &[], Met::Many);
+    let both = [("called.read@files=256,size=65536", 5.0), ("called.read@files=16,size=1048576", 5.0)];
+    assert_eq!(cold((65_536 + 1_048_576) / 2), lines(&both));
+    assert_eq!(cold(2 << 20), lines(&[("called.read@files=16,size=1048576", 20.0)]), "beyond, by the bytes");
     assert_eq!(chosen(&[call("write", 7, 0, Some(7))], &[], Met::One), lines(&[("syscall.write.null", 7.0)]));
 }
 
