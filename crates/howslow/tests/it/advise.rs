@@ -21,6 +21,12 @@ fn rates(of: &Value) -> Vec<f64> {
 }
 
 #[test]
+fn advice_is_on_a_file_on_disk_or_in_memory_that_stays_as_it_is() {
+    advice_rests_on_figures_of_this_very_file_and_changes_nothing();
+    in_memory_only_warm_is_advised_on();
+    a_file_cut_short_meanwhile_ends_it_with_the_reason();
+}
+
 fn advice_rests_on_figures_of_this_very_file_and_changes_nothing() {
     let Some(folder) = folder() else { return };
     let path = written(folder.path(), 3 << 20 | 1000);
@@ -108,7 +114,6 @@ fn a_file_is_tuned_by_its_verb_and_by_the_study_of_readers() {
     study().args(["--run", "@1"]).assert().code(2);
 }
 
-#[test]
 fn in_memory_only_warm_is_advised_on() {
     let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
         testing::not_tested!("no /dev/shm; mount a tmpfs there");
@@ -128,7 +133,6 @@ fn in_memory_only_warm_is_advised_on() {
     missing.stderr(contains("TMPDIR"));
 }
 
-#[test]
 fn a_file_cut_short_meanwhile_ends_it_with_the_reason() {
     let Some(folder) = folder() else { return };
     for verb in ["advise", "tune"] {

@@ -100,7 +100,7 @@ fn is_no_change(one: &Value) -> bool {
 }
 
 #[test]
-fn one_program_is_measured_as_every_operation_is() {
+fn a_program_is_measured_as_every_operation_is_and_what_misbehaves_costs_itself() {
     let data = folder();
     let Some(program) = compiled(data.path(), 0) else { return };
     let words = ["--filter", "nothing", "--filter", "chain", "--filter", "moves", "--filter", "leaks", "--json"];
@@ -119,13 +119,11 @@ fn one_program_is_measured_as_every_operation_is() {
     // 2000 turns of the inner loop take 2000 cycles or less, and nothing takes none.
     assert!(nothing.abs() < 0.02 * chain, "{nothing:?} {chain:?}");
     assert!(chain > 100.0, "{chain:?}");
+    what_misbehaves_costs_itself_one_clear_line(&data, &program);
     limits::one_cpu_is_enough_and_so_is_no_permission_to_pin(&data, &program);
 }
 
-#[test]
-fn what_misbehaves_costs_itself_one_clear_line() {
-    let data = folder();
-    let Some(program) = compiled(data.path(), 0) else { return };
+fn what_misbehaves_costs_itself_one_clear_line(data: &TempDir, program: &Path) {
     for (name, says) in [
         ("bad_crash", "was killed by signal 11 while it ran bad_crash"),
         ("bad_exit", "ended with exit status 7 while it ran bad_exit: no more"),
@@ -134,15 +132,15 @@ fn what_misbehaves_costs_itself_one_clear_line() {
         ("bad_empty", "it returned without HOWSLOW_REPEAT"),
     ] {
         let words =
-            [text(&program), text(&program), "--filter", name, "--exact", "--patience", "1s", "--budget", "300ms"];
-        let found = time(&data, &words).code(1).stdout("").get_output().stderr.clone();
+            [text(program), text(program), "--filter", name, "--exact", "--patience", "1s", "--budget", "300ms"];
+        let found = time(data, &words).code(1).stdout("").get_output().stderr.clone();
         let found = String::from_utf8_lossy(&found).into_owned();
         assert!(found.contains(says) && found.trim().lines().count() == 1, "{name}: {found}");
     }
     // What prints, or goes elsewhere, is measured beside one that fails.
     let words = [
-        text(&program),
-        text(&program),
+        text(program),
+        text(program),
         "--filter",
         "prints",
         "--filter",
@@ -152,7 +150,7 @@ fn what_misbehaves_costs_itself_one_clear_line() {
         "--budget",
         "1s",
     ];
-    time(&data, &words)
+    time(data, &words)
         .code(3)
         .stdout(contains("bad_exit: ").and(contains("PRINTED").not()).and(contains("3 benchmarks")));
 }

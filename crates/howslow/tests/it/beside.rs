@@ -77,6 +77,11 @@ fn on_one_cpu_the_other_places_are_missing(data: &TempDir) {
 }
 
 #[test]
+fn a_run_beside_other_work_says_so_and_neither_outlives_the_other() {
+    a_run_beside_other_work_says_so_and_is_slowed();
+    work_that_dies_is_an_error_and_a_run_that_is_killed_leaves_nothing();
+}
+
 fn a_run_beside_other_work_says_so_and_is_slowed() {
     let data = folder();
     let taken = |beside: &[&str]| {
@@ -150,7 +155,6 @@ pub(crate) fn is_gone(pid: u32) -> Option<()> {
     (!Path::new(&format!("/proc/{pid}")).exists()).then_some(())
 }
 
-#[test]
 fn work_that_dies_is_an_error_and_a_run_that_is_killed_leaves_nothing() {
     let (data, scratch) = (folder(), folder());
     let running = long_run(&data, scratch.path());

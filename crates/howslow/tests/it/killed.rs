@@ -185,9 +185,14 @@ fn experiment(device: &str) {
     victim.is_killed_anywhere();
 }
 
-/// A compressed device gets its number when it is added: its ledger tells the number before that.
 #[test]
-fn an_experiment_that_is_killed_anywhere_leaves_the_machine_as_it_was() {
+fn what_is_killed_anywhere_leaves_the_machine_as_it_was() {
+    an_experiment_of_each_device();
+    a_bill_of_the_system();
+}
+
+/// A compressed device gets its number when it is added: its ledger tells the number before that.
+fn an_experiment_of_each_device() {
     experiment("swap");
     if !Path::new("/sys/class/zram-control").exists() {
         return testing::left_out!("zram devices; load the module zram");
@@ -195,8 +200,7 @@ fn an_experiment_that_is_killed_anywhere_leaves_the_machine_as_it_was() {
     experiment("zram");
 }
 
-#[test]
-fn a_bill_of_the_system_that_is_killed_anywhere_leaves_the_machine_as_it_was() {
+fn a_bill_of_the_system() {
     let victim = Victim {
         words: &["bill", "--system", "--for", "50ms", "--json"],
         store: "files",

@@ -183,6 +183,11 @@ fn root_in_a_user_namespace_needs_no_setting(data: &TempDir) {
 }
 
 #[test]
+fn limited_memory_reads_again_kills_and_the_least_that_suffices_is_found() {
+    files_that_do_not_fit_are_read_again_and_memory_that_is_too_small_kills();
+    the_least_memory_for_a_command_is_found();
+}
+
 fn files_that_do_not_fit_are_read_again_and_memory_that_is_too_small_kills() {
     let data = folder();
     let Some(_alone) = limits(&data) else { return };
@@ -229,6 +234,11 @@ fn commands_that_fail_hang_or_are_missing_are_results() {
 }
 
 #[test]
+fn swap_that_is_left_is_removed_and_that_of_the_system_stays_on() {
+    what_a_killed_experiment_leaves_is_removed_by_the_next();
+    a_swap_file_that_has_no_room_is_refused_and_swap_of_the_system_stays_on();
+}
+
 fn what_a_killed_experiment_leaves_is_removed_by_the_next() {
     let data = folder();
     let Some(_alone) = limits(&data) else { return };
@@ -252,7 +262,6 @@ fn what_a_killed_experiment_leaves_is_removed_by_the_next() {
     howslow(&data).args(["list", "loop.empty"]).assert().success().stderr("");
 }
 
-#[test]
 fn a_swap_file_that_has_no_room_is_refused_and_swap_of_the_system_stays_on() {
     let data = folder();
     let Some(_alone) = limits(&data) else { return };
@@ -275,7 +284,6 @@ fn a_swap_file_that_has_no_room_is_refused_and_swap_of_the_system_stays_on() {
     assert!(!swaps().contains(&data.path().display().to_string()), "howslow's own is gone");
 }
 
-#[test]
 fn the_least_memory_for_a_command_is_found() {
     let data = folder();
     let Some(_alone) = limits(&data) else { return };

@@ -1,5 +1,6 @@
 //! The verbs that measure, on this machine, with one cheap operation, so that they are quick everywhere.
 
+use std::collections::BTreeSet;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::{QUICK, folder, howslow};
 
 #[test]
-fn the_document_says_what_was_asked_for_and_where() {
+fn the_document_says_what_was_asked_for_and_where_and_each_round_has_a_launcher() {
+    every_round_of_a_cost_comes_from_a_launcher_executed_anew();
     let data = folder();
     let path = data.path().join("out.json");
     let machine = system::machine::describe();
@@ -90,4 +92,21 @@ fn ratios_are_of_common_rounds() {
     assert!(add.iter().zip(&multiply).all(|(one, other)| one == other), "{add:?} {multiply:?}");
     let slower = contains("'instruction.multiply.latency@width=64' is slower than ");
     page.stdout(slower.and(contains("'instruction.add.latency@width=64'")));
+}
+
+fn every_round_of_a_cost_comes_from_a_launcher_executed_anew() {
+    let words = ["run", "loop.empty", "syscall.getppid", "--budget", "3s", "--json"];
+    let result = howslow(&folder()).args(words).assert().success();
+    let run = record::run_from_bytes(&result.get_output().stdout).expect("a run");
+    let launchers = run.noise.launchers.as_ref().expect("they are told");
+    assert!(launchers.executed && launchers.count >= 6, "{launchers:?}");
+    for cost in &run.costs {
+        assert!(cost.hidden.is_none(), "what crosses nothing is not accounted for: {:?}", cost.hidden);
+        let numbers: Vec<u32> = cost.rounds.iter().map(|round| round.launcher).collect();
+        let different: BTreeSet<u32> = numbers.iter().copied().collect();
+        assert_eq!(different.len(), numbers.len(), "{}: {numbers:?}", cost.name());
+        assert!(different.iter().all(|number| *number < launchers.count));
+        let surveyed = cost.rounds.iter().filter(|round| round.survey == Some(true)).count();
+        assert!(surveyed >= 3, "{}: {surveyed} surveyed of {}", cost.name(), numbers.len());
+    }
 }

@@ -8,6 +8,7 @@ use crate::support::{QUICK, folder, howslow, run_of};
 
 #[test]
 fn noise_accounts_for_a_cpu_on_a_page_in_a_picture_and_in_a_document() {
+    where_a_real_time_class_is_refused_what_needs_it_is_left_out();
     let data = folder();
     let words = ["noise", "--cpu", "0", "--time", "300ms", "--json"];
     let output = howslow(&data).args(words).assert().success().get_output().stdout.clone();
@@ -76,7 +77,6 @@ fn without_real_time(data: &tempfile::TempDir) -> assert_cmd::Command {
     assert_cmd::Command::from_std(command)
 }
 
-#[test]
 fn where_a_real_time_class_is_refused_what_needs_it_is_left_out() {
     let data = folder();
     let words = ["run", "sleep.late@class=fifo,microseconds=1000", "--json"];

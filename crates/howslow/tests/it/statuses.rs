@@ -1,12 +1,12 @@
-//! One exit status for one kind of error, whatever the verb: what needs all verbs, a pipe or a measurement. The others are in
+//! One exit status for one kind of error, whatever the verb: what needs all verbs or a pipe. The others are in
 //! tests/cases/statuses.txt.
 
 use std::process::{Command, Stdio};
 
-use crate::filter::{errno, filtered};
+use assert_cmd::cargo::cargo_bin;
+
 use crate::help::every_verb;
 use crate::support::{EXAMPLE, folder, howslow};
-use assert_cmd::cargo::cargo_bin;
 
 #[test]
 fn an_unknown_option_is_misuse_on_every_verb_in_one_message() {
@@ -48,27 +48,4 @@ fn a_reader_that_has_gone_is_no_failure_and_no_locale_is_needed() {
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.code(), told.as_ref()), (Some(0), ""), "{line:?}");
     }
-}
-
-/// A limit of the stack that other programs live with, and a sandbox that refuses a call.
-#[test]
-fn a_small_stack_and_a_refused_wait_are_no_hindrance() {
-    let data = folder();
-    for words in ["list loop.empty", "run loop.empty --rounds 1 --budget 1s --json"] {
-        let mut command = Command::new("sh");
-        command.args(["-c", &format!("ulimit -s 64; exec \"$0\" {words}")]).arg(cargo_bin!("howslow"));
-        command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_STORE", "files");
-        let ended = command.output().expect("sh starts");
-        assert!(ended.status.success(), "{words}: {ended:?}");
-    }
-    let mut command = Command::new(cargo_bin!("howslow"));
-    command.args(["run", "loop.empty", "--rounds", "2", "--budget", "1s", "--json"]);
-    command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_STORE", "files");
-    let output = filtered(command, libc::SYS_ppoll, errno(libc::EPERM)).output().expect("it starts");
-    let run = crate::support::run_of(&output);
-    // A round whose report nobody sees is ended when its patience is over, and counts as hung.
-    assert!(
-        run.costs.iter().all(|cost| cost.doubts.iter().all(|doubt| !doubt.to_string().contains("hung"))),
-        "{run:?}"
-    );
 }

@@ -31,6 +31,9 @@ fn rate(payload: &Value, kind: &str) -> f64 {
     payload[kind]["bytes_per_second"].as_f64().unwrap_or_else(|| panic!("{payload}"))
 }
 
+/// A busy machine may disturb any one measurement.
+const TRIES: usize = 6;
+
 /// The emulator is back at the user's screen, with nothing of the payloads on it.
 fn assert_left(shown: &Shown) {
     let screen = shown.parser.screen();
@@ -40,10 +43,16 @@ fn assert_left(shown: &Shown) {
 }
 
 #[test]
+fn rates_are_those_of_the_terminal_in_a_document_and_on_a_page() {
+    the_rate_is_that_of_the_parser_and_not_of_the_buffer();
+    a_page_that_fits_is_printed_after_the_users_screen_is_back();
+    tmux_answers_itself_and_is_named();
+}
+
 fn the_rate_is_that_of_the_parser_and_not_of_the_buffer() {
-    // A busy machine can only make the emulator slower.
-    let mut best: f64 = 0.0;
-    for _ in 0..3 {
+    // On a busy machine the emulator is slower, and faster where it makes up for that: one of a few is neither.
+    let mut seen = Vec::new();
+    for _ in 0..TRIES {
         let mut terminal = Terminal::new();
         let running = terminal.start(howslow(&["--json", "--budget", "4s"]));
         let emulator = terminal.emulate(Behaviour::GOOD);
@@ -57,20 +66,18 @@ fn the_rate_is_that_of_the_parser_and_not_of_the_buffer() {
         assert_eq!(document["resized"], false);
         let payloads = document["payloads"].as_array().expect("payloads");
         assert_eq!(payloads.len(), 5);
-        let speed = Behaviour::GOOD.speed;
-        for payload in payloads {
+        let shares = payloads.iter().map(|payload| {
             let (parsed, written) = (rate(payload, "parsed"), rate(payload, "written"));
-            assert!(parsed <= 1.02 * speed, "{payload}");
-            assert!(written > 2.0 * parsed, "the writer alone sees the buffer: {payload}");
-        }
-        let lowest = payloads.iter().map(|payload| rate(payload, "parsed")).fold(f64::MAX, f64::min);
-        best = best.max(lowest / speed);
-        if best > 0.9 {
-            break;
+            // The writer alone sees the buffer.
+            (parsed / Behaviour::GOOD.speed, written / parsed)
+        });
+        seen.push(shares.collect::<Vec<_>>());
+        let is_right = |(parsed, written): &(f64, f64)| (0.6..=1.02).contains(parsed) && *written > 2.0;
+        if seen.last().is_some_and(|shares| shares.iter().all(is_right)) {
+            return a_window_that_changes_its_size_is_told();
         }
     }
-    assert!(best > 0.6, "{best} of the parser's speed");
-    a_window_that_changes_its_size_is_told();
+    panic!("parsed by the parser's speed, written by parsed: {seen:?}");
 }
 
 fn a_window_that_changes_its_size_is_told() {
@@ -87,7 +94,6 @@ fn a_window_that_changes_its_size_is_told() {
 }
 
 /// As wide as the terminal.
-#[test]
 fn a_page_that_fits_is_printed_after_the_users_screen_is_back() {
     for columns in [60, 80, 120] {
         let mut terminal = Terminal::new();
@@ -109,7 +115,9 @@ fn a_page_that_fits_is_printed_after_the_users_screen_is_back() {
 }
 
 #[test]
-fn a_terminal_that_fails_is_told_and_restored() {
+fn a_terminal_that_fails_is_told_and_whatever_ends_it_the_terminal_is_restored() {
+    ctrl_c_and_sigterm_end_it_cleanly();
+    one_that_is_killed_leaves_the_terminal_as_it_was();
     one_that_never_answers();
     one_that_nobody_drains();
     one_that_stops_taking_output();
@@ -162,9 +170,7 @@ fn one_that_is_closed() {
     assert_eq!((status, stdout.as_str()), (Some(129), ""));
 }
 
-#[test]
-fn a_killed_process_and_one_that_is_ended_leave_the_terminal_as_it_was() {
-    ctrl_c_and_sigterm_end_it_cleanly();
+fn one_that_is_killed_leaves_the_terminal_as_it_was() {
     for speed in [50e3, 5e6] {
         let mut terminal = Terminal::new();
         let mut running = terminal.start(howslow(&["--budget", "60s"]));
@@ -213,7 +219,6 @@ fn one_in_the_background_is_a_misuse() {
     drop(emulator.join());
 }
 
-#[test]
 fn tmux_answers_itself_and_is_named() {
     if Command::new("tmux").arg("-V").output().is_err() {
         testing::not_tested!("there is no tmux; apt-get install tmux");
@@ -247,9 +252,14 @@ fn tmux_answers_itself_and_is_named() {
     }
 }
 
-/// Programs that inherit that a hang-up is ignored (nohup) must still end with their terminal.
 #[test]
-fn nothing_stays_behind_a_terminal_where_hang_ups_are_ignored() {
+fn nothing_stays_behind_a_terminal() {
+    pseudo::a_killed_measurement_leaves_nothing_behind();
+    nothing_stays_where_hang_ups_are_ignored();
+}
+
+/// Programs that inherit that a hang-up is ignored (nohup) must still end with their terminal.
+fn nothing_stays_where_hang_ups_are_ignored() {
     let data = folder();
     let mark = format!("HOWSLOW_TEST_MARK={}-nohup", std::process::id());
     let (name, value) = mark.split_once('=').expect("a name and a value");

@@ -185,8 +185,13 @@ fn what_cannot_be_loaded_or_has_no_such_routine_is_refused() {
     place.nothing_left();
 }
 
-/// One run: its page shows what commands use, its document the command that does nothing beside them.
 #[test]
+fn commands_are_timed_and_one_that_fails_is_an_error() {
+    commands_are_timed_beside_the_command_that_does_nothing();
+    a_command_that_fails_is_an_error_unless_told_otherwise();
+}
+
+/// One run: its page shows what commands use, its document the command that does nothing beside them.
 fn commands_are_timed_beside_the_command_that_does_nothing() {
     let place = place();
     let prints = "sh -c 'sleep 0.01; echo PRINTED; echo PRINTED >&2'";
@@ -204,7 +209,6 @@ fn commands_are_timed_beside_the_command_that_does_nothing() {
     place.nothing_left();
 }
 
-#[test]
 fn a_command_that_fails_is_an_error_unless_told_otherwise() {
     let place = place();
     let status = contains("command: false: it ended with exit status 1; --ignore-failure");

@@ -43,7 +43,8 @@ fn state(child: &Child) -> Option<char> {
 }
 
 #[test]
-fn however_it_ends_the_terminal_is_restored() {
+fn however_it_stops_or_ends_the_terminal_is_restored() {
+    it_stops_and_continues_with_the_terminal_given_back();
     keys_and_signals_end_it();
     what_is_killed_leaves_the_terminal_as_it_was();
     a_hangup_that_is_ignored_ends_it_too();
@@ -86,7 +87,12 @@ fn keys_and_signals_end_it() {
 }
 
 #[test]
-fn it_shows_this_process_in_every_size() {
+fn it_shows_processes_in_every_size_and_one_interval_as_a_table_or_a_document() {
+    this_process_is_shown_in_every_size();
+    one_interval_is_a_table_or_a_document();
+}
+
+fn this_process_is_shown_in_every_size() {
     let data = folder();
     for (rows, columns) in [(24, 80), (5, 20), (1, 1)] {
         let mut terminal = Terminal::new();
@@ -137,7 +143,6 @@ fn what_is_killed_leaves_the_terminal_as_it_was() {
     }
 }
 
-#[test]
 fn it_stops_and_continues_with_the_terminal_given_back() {
     let data = folder();
     let mut terminal = Terminal::new();
@@ -203,7 +208,6 @@ fn account(document: &Value, pid: u32) -> Option<&Value> {
     document["accounts"].as_array().expect("accounts").iter().find(|account| account["pid"] == pid)
 }
 
-#[test]
 fn one_interval_is_a_table_or_a_document() {
     let data = folder();
     let mut busy =

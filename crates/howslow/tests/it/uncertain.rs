@@ -1,6 +1,5 @@
-//! What a run says of its own uncertainty, with the real binary: launchers, memory of earlier runs, busy CPUs.
+//! What a run says of its own uncertainty, with the real binary: memory of earlier runs, busy CPUs.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
@@ -13,23 +12,6 @@ use crate::support::{folder, howslow};
 fn run(data: &TempDir, arguments: &[&str]) -> Run {
     let result = howslow(data).arg("run").args(arguments).arg("--json").assert().success();
     record::run_from_bytes(&result.get_output().stdout).expect("a run")
-}
-
-#[test]
-fn every_round_of_a_cost_comes_from_a_launcher_executed_anew() {
-    let data = folder();
-    let run = run(&data, &["loop.empty", "syscall.getppid", "--budget", "3s"]);
-    let launchers = run.noise.launchers.expect("they are told");
-    assert!(launchers.executed && launchers.count >= 6, "{launchers:?}");
-    for cost in &run.costs {
-        assert!(cost.hidden.is_none(), "what crosses nothing is not accounted for: {:?}", cost.hidden);
-        let numbers: Vec<u32> = cost.rounds.iter().map(|round| round.launcher).collect();
-        let different: BTreeSet<u32> = numbers.iter().copied().collect();
-        assert_eq!(different.len(), numbers.len(), "{}: {numbers:?}", cost.name());
-        assert!(different.iter().all(|number| *number < launchers.count));
-        let surveyed = cost.rounds.iter().filter(|round| round.survey == Some(true)).count();
-        assert!(surveyed >= 3, "{}: {surveyed} surveyed of {}", cost.name(), numbers.len());
-    }
 }
 
 #[test]

@@ -50,6 +50,11 @@ fn is_possible(words: &[&str]) -> bool {
 }
 
 #[test]
+fn in_namespaces_what_is_inside_is_counted() {
+    in_a_namespace_of_processes_their_ids_and_the_system_are_those_inside();
+    a_cgroup_is_counted_from_within_a_namespace_of_cgroups();
+}
+
 fn in_a_namespace_of_processes_their_ids_and_the_system_are_those_inside() {
     let inside = ["unshare", "-p", "-f", "--mount-proc", "sh", "-c"];
     if !is_possible(&["unshare", "-p", "-f", "--mount-proc", "true"]) {
@@ -94,7 +99,6 @@ const IN_A_NAMESPACE_OF_CGROUPS: &str = r#"
         kill $busy; wait $busy 2>/dev/null; rmdir "$0/below" || { sleep 0.5; rmdir "$0/below"; }' "$0" "$1"
     echo $$ > "$0/cgroup.procs"; rmdir "$own""#;
 
-#[test]
 fn a_cgroup_is_counted_from_within_a_namespace_of_cgroups() {
     let place = folder();
     let at = path(place.path());

@@ -52,7 +52,12 @@ fn mix_of(data: &TempDir, place: &TempDir, program: &Path, (name, times, mib, wa
 }
 
 #[test]
-fn what_a_program_asks_for_again_and_again_has_the_price_of_just_that() {
+fn what_a_program_asks_for_has_the_price_of_just_that() {
+    each_request_is_in_the_mix();
+    look_ups_of_many_names_are_priced_by_many_files();
+}
+
+fn each_request_is_in_the_mix() {
     let (Some(data), place) = (counting("ebpf"), folder()) else { return };
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         return testing::not_tested!(
@@ -96,7 +101,6 @@ fn written_prices(place: &Path) -> PathBuf {
     file
 }
 
-#[test]
 fn look_ups_of_many_names_are_priced_by_many_files() {
     let Some(data) = counting("ebpf") else { return };
     let place = folder();

@@ -16,6 +16,11 @@ fn measuring(data: &TempDir) -> assert_cmd::Command {
 }
 
 #[test]
+fn prices_are_measured_once_and_used_again() {
+    the_first_bill_measures_what_it_lacks_and_later_ones_use_it();
+    what_a_mix_lacks_is_measured_once_and_priced_elsewhere();
+}
+
 fn the_first_bill_measures_what_it_lacks_and_later_ones_use_it() {
     let data = folder();
     let first = measuring(&data).args(WORDS).assert().code(3);
@@ -37,7 +42,6 @@ fn the_first_bill_measures_what_it_lacks_and_later_ones_use_it() {
 }
 
 /// By `prices`, and by a prediction that lacks them.
-#[test]
 fn what_a_mix_lacks_is_measured_once_and_priced_elsewhere() {
     let (data, elsewhere) = (folder(), folder());
     let [mix, there, here] = ["mix.toml", "there.json", "here.json"].map(|name| data.path().join(name));

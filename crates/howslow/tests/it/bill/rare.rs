@@ -1,16 +1,17 @@
-//! Programs that do rare things while they are watched, by each way of counting.
+//! Programs that do rare things, or many at once, while they are watched, by each way of counting.
 
 use super::programs::program;
 use super::*;
 
 /// The numbers of calls that the programs make: getppid, bpf, ptrace.
 #[cfg(target_arch = "x86_64")]
-pub const NUMBERS: [&str; 3] = ["110", "321", "101"];
+const NUMBERS: [&str; 3] = ["110", "321", "101"];
 #[cfg(target_arch = "aarch64")]
-pub const NUMBERS: [&str; 3] = ["173", "280", "117"];
+const NUMBERS: [&str; 3] = ["173", "280", "117"];
 
 #[test]
-fn rare_calls_and_programs_are_counted_as_they_are() {
+fn rare_calls_and_programs_and_many_at_once_are_counted_as_they_are() {
+    of_many_processes_and_threads_none_is_lost();
     let data = folder();
     for source in possible() {
         let by = ["--source", source];
@@ -53,4 +54,28 @@ fn narrow_programs_are_counted_apart(data: &TempDir, source: &str) {
     let bill = billed_by(data, data.path(), &["--source", source], &[&gate]);
     // 64-bit code may make such calls. The same number is writev among those of 64 bits.
     assert_eq!((bill.count("32-bit number 20"), bill.count("writev")), (23, 0), "{source}: {:?}", bill.calls());
+}
+
+fn of_many_processes_and_threads_none_is_lost() {
+    let script = "i=0; while [ $i -lt 1000 ]; do (exit 0); i=$((i+1)); done; :";
+    let getppid = NUMBERS[0];
+    for source in possible() {
+        let data = folder();
+        let by = ["--source", source];
+        let bill = billed_by(&data, data.path(), &by, &["sh", "-c", script]);
+        let all: u64 = bill.seen.processes.iter().map(|process| process.processes).sum();
+        assert!(all == 1001 && bill.seen.processes.len() < 300, "{}", bill.seen.processes.len());
+        let sum: u64 = bill.seen.processes.iter().map(|process| process.requests.total()).sum();
+        assert_eq!((bill.count("exit_group"), sum), (1001, bill.seen.together.total()));
+        let bill = billed_by(&data, data.path(), &by, &[&program("threads"), getppid]);
+        assert_eq!(bill.count("getppid"), 3300, "{source}");
+        // Whether or not there is a record for each.
+        let losses = &bill.seen.losses;
+        let are_told = losses.iter().all(|loss| source == "ebpf" && loss.what.contains("counted together"));
+        assert!(are_told, "{losses:?}");
+    }
+    // The kernel tells what a thread used up to its last switch, so the ends of many short threads are missing in their sum.
+    let Some(data) = counting("ebpf") else { return };
+    let Bill { seen, .. } = billed(&data, data.path(), &[&program("short")]);
+    assert!(matches!(seen.processes.as_slice(), [it] if it.thread_count == 231 && it.usage == seen.usage), "{seen:?}");
 }

@@ -21,7 +21,6 @@ fn owned_by(data: &TempDir, user: u32) -> Option<String> {
     works.then(|| owned.display().to_string())
 }
 
-#[test]
 fn without_rights_a_command_is_followed_and_others_are_told_by_their_accounts() {
     let Some(data) = counting("ptrace") else { return };
     let said = |words: &[&str]| {
@@ -53,6 +52,11 @@ fn without_rights_a_command_is_followed_and_others_are_told_by_their_accounts() 
 }
 
 #[test]
+fn each_command_has_the_rights_that_its_watcher_leaves_it() {
+    a_set_user_id_program_keeps_its_right_and_is_counted_by_each_source();
+    without_rights_a_command_is_followed_and_others_are_told_by_their_accounts();
+}
+
 fn a_set_user_id_program_keeps_its_right_and_is_counted_by_each_source() {
     let data = folder();
     let Some(owned) = owned_by(&data, 65533) else { return };

@@ -110,6 +110,11 @@ impl Habits {
 }
 
 #[test]
+fn a_change_saves_what_was_said() {
+    doing_without_a_habit_saves_what_was_said();
+    waiting_less_saves_what_was_said();
+}
+
 fn doing_without_a_habit_saves_what_was_said() {
     let Some(habits) = Habits::new() else { return };
     // One process touches the same memory by turns, so that the host of a virtual machine has given it before.
@@ -145,7 +150,6 @@ fn waits(bill: &Bill, call: &str, reason: WaitReason) -> (u64, f64) {
     found.map_or((0, 0.0), |waits| (waits.count, waits.total_ns))
 }
 
-#[test]
 fn waiting_less_saves_what_was_said() {
     let Some(data) = counting("ebpf") else { return };
     // The host's other work makes runs longer and none shorter: the shortest of a few.

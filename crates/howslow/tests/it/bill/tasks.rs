@@ -114,28 +114,3 @@ fn calls_are_told_by_what_they_are_made_on(bill: &Bill) {
     assert_eq!((on("write", "pipe"), on("read", "pipe"), on("connect", "tcp")), (17, 17, 5));
     assert!(on("close", "tcp") >= 5 && on("openat", "proc") >= 23);
 }
-
-#[test]
-fn of_many_processes_and_threads_none_is_lost() {
-    let script = "i=0; while [ $i -lt 1000 ]; do (exit 0); i=$((i+1)); done; :";
-    let getppid = rare::NUMBERS[0];
-    for source in possible() {
-        let data = folder();
-        let by = ["--source", source];
-        let bill = billed_by(&data, data.path(), &by, &["sh", "-c", script]);
-        let all: u64 = bill.seen.processes.iter().map(|process| process.processes).sum();
-        assert!(all == 1001 && bill.seen.processes.len() < 300, "{}", bill.seen.processes.len());
-        let sum: u64 = bill.seen.processes.iter().map(|process| process.requests.total()).sum();
-        assert_eq!((bill.count("exit_group"), sum), (1001, bill.seen.together.total()));
-        let bill = billed_by(&data, data.path(), &by, &[&program("threads"), getppid]);
-        assert_eq!(bill.count("getppid"), 3300, "{source}");
-        // Whether or not there is a record for each.
-        let losses = &bill.seen.losses;
-        let are_told = losses.iter().all(|loss| source == "ebpf" && loss.what.contains("counted together"));
-        assert!(are_told, "{losses:?}");
-    }
-    // The kernel tells what a thread used up to its last switch, so the ends of many short threads are missing in their sum.
-    let Some(data) = counting("ebpf") else { return };
-    let Bill { seen, .. } = billed(&data, data.path(), &[&program("short")]);
-    assert!(matches!(seen.processes.as_slice(), [it] if it.thread_count == 231 && it.usage == seen.usage), "{seen:?}");
-}

@@ -4,6 +4,11 @@ use super::programs::program;
 use super::*;
 
 #[test]
+fn calls_and_commands_are_timed_by_samples() {
+    a_call_takes_its_own_time_with_what_the_kernel_does_after_it_and_without_its_sleep();
+    a_short_command_is_split_into_user_and_kernel_time_by_samples_of_its_own();
+}
+
 fn a_call_takes_its_own_time_with_what_the_kernel_does_after_it_and_without_its_sleep() {
     let Some(data) = counting("ebpf") else { return };
     let bill = billed(&data, data.path(), &[&program("timed")]);
@@ -26,7 +31,6 @@ fn a_call_takes_its_own_time_with_what_the_kernel_does_after_it_and_without_its_
     assert!(last.mean_ns > 20.0 * first.mean_ns, "{last:?} and {first:?}");
 }
 
-#[test]
 fn a_short_command_is_split_into_user_and_kernel_time_by_samples_of_its_own() {
     let Some(data) = counting("ebpf") else { return };
     let kernel_share = |words: &[&str]| {

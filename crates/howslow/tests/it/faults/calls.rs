@@ -5,9 +5,10 @@ use std::process::Command;
 use assert_cmd::cargo::cargo_bin;
 use record::Run;
 
-use super::{done, measured, run_in, skipped};
+use super::{done, measured, run_in, run_of, skipped};
 use crate::filter::{errno, filtered_where};
 use crate::on_disk::{folder, written};
+use crate::support;
 
 /// Measures these operations under a filter, readers on a small file.
 fn under(filter: impl Fn(Command) -> Command, ids: &[&str]) -> Option<Run> {
@@ -75,7 +76,8 @@ fn rest_is_measured(filter: impl Fn(Command) -> Command, skips: &[(&str, &str)])
 }
 
 #[test]
-fn without_a_call_the_other_methods_are_measured() {
+fn without_a_call_the_rest_is_measured() {
+    a_small_stack_and_a_refused_wait_are_no_hindrance();
     let direct = Some((2, libc::O_DIRECT as u32));
     let first = [
         (libc::SYS_io_uring_setup, libc::EPERM, None),
@@ -118,4 +120,26 @@ fn without_a_call_the_other_methods_are_measured() {
     assert!(!states(&advice), "{advice}");
     let notes = advice["notes"].to_string();
     assert!(notes.contains("cannot be cold") && notes.contains("posix_fadvise is refused"), "{notes}");
+}
+
+/// A limit of the stack that other programs live with, and a sandbox that refuses a call.
+fn a_small_stack_and_a_refused_wait_are_no_hindrance() {
+    let data = support::folder();
+    for words in ["list loop.empty", "run loop.empty --rounds 1 --budget 1s --json"] {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -s 64; exec \"$0\" {words}")]).arg(cargo_bin!("howslow"));
+        command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_STORE", "files");
+        let ended = command.output().expect("sh starts");
+        assert!(ended.status.success(), "{words}: {ended:?}");
+    }
+    let mut command = Command::new(cargo_bin!("howslow"));
+    command.args(["run", "loop.empty", "--rounds", "2", "--budget", "1s", "--json"]);
+    command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_STORE", "files");
+    let output = filtered_where(command, libc::SYS_ppoll, None, errno(libc::EPERM)).output().expect("it starts");
+    let run = run_of(&output);
+    // A round whose report nobody sees is ended when its patience is over, and counts as hung.
+    assert!(
+        run.costs.iter().all(|cost| cost.doubts.iter().all(|doubt| !doubt.to_string().contains("hung"))),
+        "{run:?}"
+    );
 }

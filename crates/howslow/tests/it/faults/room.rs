@@ -46,7 +46,8 @@ const WRITERS: [&str; 10] = [
 ];
 
 #[test]
-fn in_memory_what_needs_a_device_and_on_a_full_disk_what_needs_space_is_a_skip_with_its_remedy() {
+fn without_a_device_or_room_what_needs_it_is_a_skip_with_its_remedy() {
+    room_that_is_missed_late_is_a_skip_that_names_it();
     in_memory_warm_readers_and_writers_that_do_not_sync_work();
     on_a_full_disk_the_rest_is_measured();
 }
@@ -110,7 +111,6 @@ fn on_a_full_disk_the_rest_is_measured() {
 }
 
 /// A limit of a file's size, and space that is missed only when pages are written.
-#[test]
 fn room_that_is_missed_late_is_a_skip_that_names_it() {
     let place = tempfile::tempdir().expect("a folder");
     let mut command = run_in(place.path(), &["read.pread@state=warm", "write.pwrite@sync=none", "loop.empty"]);
