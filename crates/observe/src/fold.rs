@@ -139,6 +139,8 @@ impl Fold {
         for process in every {
             together.add(&process.counts);
             let parent = process.creator.and_then(|creator| all.owners.get(&creator)).copied();
+            // A process is no child of its own, though another of its threads may have executed its program.
+            let parent = parent.filter(|parent| *parent != process.pid);
             let mut told = process.told(parent, names);
             // Only the end of a task tells its cgroup; of those that run, /proc does.
             let running = told.pid.filter(|_| told.running).and_then(cgroup::of_process);

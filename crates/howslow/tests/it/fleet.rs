@@ -20,17 +20,19 @@ const TINY: [&str; 4] = ["--suite", "loop.empty", "--every", "300ms"];
 
 /// The program without debug information: an eighth of the bytes to copy to each node.
 fn small_program() -> PathBuf {
-    static MADE: OnceLock<TempDir> = OnceLock::new();
-    let folder = MADE.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let copied = folder.path().join("howslow");
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    // Nothing drops what is static, so it lies where cargo keeps what tests leave.
+    let made = MADE.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("small");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let copied = folder.join("howslow");
         let stripped = Command::new("strip").arg("-o").arg(&copied).arg(cargo_bin!("howslow")).status();
         if !stripped.is_ok_and(|status| status.success()) {
             testing::executable(&copied, std::fs::File::open(cargo_bin!("howslow")).expect("it is built"));
         }
-        folder
+        copied
     });
-    folder.path().join("howslow")
+    made.clone()
 }
 
 /// The state of a fleet below a data folder.
