@@ -13,7 +13,6 @@ use std::sync::OnceLock;
 
 use assert_cmd::cargo::cargo_bin;
 use fleet::{Fleet, Folder, Node, Stage};
-use tempfile::TempDir;
 
 /// What a node measures in the tests.
 const TINY: [&str; 4] = ["--suite", "loop.empty", "--every", "300ms"];
