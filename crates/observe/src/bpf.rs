@@ -288,7 +288,9 @@ impl Counting {
 
     /// Stops counting. What was counted can still be read.
     pub(crate) fn detach(&mut self) {
-        self.attached.clear();
+        // A task's end goes last, as it came first: each takes some time to go, and with their ends unseen, tasks that are gone would be
+        // given the calls of those that have their addresses now.
+        while self.attached.pop().is_some() {}
         if let Some(sampler) = &mut self.sampler {
             sampler.stop();
         }

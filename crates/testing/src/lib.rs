@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
 
 /// If this variable is set, every test must run: a test that cannot run fails.
 pub const EVERY_TEST: &str = "HOWSLOW_EVERY_TEST";
@@ -60,16 +60,19 @@ pub fn tell(why: Arguments<'_>) {
     eprintln!("not tested: {why}");
 }
 
-/// Makes Ctrl-C reach what a test starts, also where the tests run in the background of a script: a shell that has no terminal
-/// starts such a command with SIGINT ignored, and its children inherit that. A handler of this process ends with `exec`.
+/// Makes Ctrl-C and hang-ups reach what a test starts, also where the tests run in the background of a script or under `nohup`: a shell that
+/// has no terminal starts such a command with SIGINT and SIGQUIT ignored, `nohup` with SIGHUP, and its children inherit that. A handler of
+/// this process ends with `exec`.
 ///
 /// # Panics
-/// If this process may not handle the signal.
+/// If this process may not handle a signal.
 pub fn interruptible() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
-    if ignored.is_some_and(|signals| signals >> (SIGINT - 1) & 1 == 1) {
-        signal_hook::flag::register(SIGINT, Arc::default()).expect("a handler");
+    for signal in [SIGHUP, SIGINT, SIGQUIT] {
+        if ignored.is_some_and(|signals| signals >> (signal - 1) & 1 == 1) {
+            signal_hook::flag::register(signal, Arc::default()).expect("a handler");
+        }
     }
 }
 

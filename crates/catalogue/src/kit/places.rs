@@ -135,9 +135,9 @@ mod tests {
             });
             let start = Instant::now();
             let counted = looped.timed(10).expect("ten that count");
+            let took = start.elapsed();
             // Two of three took two milliseconds each and do not count.
-            assert!(start.elapsed() >= Duration::from_millis(40));
-            assert!(counted < Duration::from_millis(20), "{counted:?}");
+            assert!(counted + Duration::from_millis(40) <= took, "{counted:?} of {took:?}");
             assert!(places().around(|| Ok(())).perform(1).is_err());
         });
         thread.join().expect("see above");

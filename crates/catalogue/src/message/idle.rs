@@ -87,8 +87,8 @@ mod tests {
         let mut looped = OPERATIONS[0].set_up(&setting).expect("it prepares");
         let start = std::time::Instant::now();
         let reported = looped.timed(20).expect("20 messages");
-        // 20 sleeps of 10 ms took their time, and are not reported.
-        assert!(start.elapsed() >= Duration::from_millis(200), "{:?}", start.elapsed());
-        assert!(reported < Duration::from_millis(100), "{reported:?}");
+        let took = start.elapsed();
+        // 20 sleeps of 10 ms took their time, and are not reported. The messages themselves take any time on a busy machine.
+        assert!(reported + Duration::from_millis(200) <= took, "{reported:?} of {took:?}");
     }
 }

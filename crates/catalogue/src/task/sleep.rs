@@ -212,15 +212,13 @@ mod tests {
                 [("clock", Value::Word(clock)), ("slack", Value::Word("1ns")), ("microseconds", idle), CLASS_OF_ALL];
             let setting = Setting::new(point(&at), scratch.path().into(), 0, None, 1);
             let mut looped = OPERATIONS[0].set_up(&setting).expect("it prepares");
-            // The best of several tries: a busy machine is late.
-            let reported = (0..20).map(|_| {
+            for _ in 0..20 {
                 let start = std::time::Instant::now();
                 let reported = looped.run_batch(1).expect("a sleep").expect("it tells").elapsed;
-                assert!(start.elapsed() >= std::time::Duration::from_millis(2), "{clock}: it did not sleep");
-                reported
-            });
-            let best = reported.fold(f64::INFINITY, f64::min);
-            assert!(best > 0.0 && best < 2e6, "{clock}: {best}");
+                let took = start.elapsed().as_nanos() as f64;
+                // Two milliseconds of sleep are no part of it, however late a busy machine is.
+                assert!(reported > 0.0 && reported + 2e6 <= took, "{clock}: {reported} of {took}");
+            }
         }
     }
 

@@ -1,10 +1,11 @@
 //! Shared by the tests: performing operations in separate processes, and comparing the state before and after.
 
+use std::cell::Cell;
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Once};
 
 use operation::{Failure, Loop, Setting};
 use record::{Point, Value};
@@ -17,12 +18,30 @@ static ONE: Mutex<()> = Mutex::new(());
 /// True in a forked process, which may fork again.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
+/// Has a panic in a forked process print nothing: another thread of the tests may have held the lock of what prints when it was forked,
+/// and would never give it back.
+static QUIET: Once = Once::new();
+
+thread_local! {
+    /// Where a forked process panicked.
+    static PLACE: Cell<String> = const { Cell::new(String::new()) };
+}
+
+fn panic_quietly() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| match (FORKED.load(Ordering::Relaxed), panic.location()) {
+        (true, place) => PLACE.set(place.map_or_else(String::new, |place| format!("{place}: "))),
+        (false, _) => usual(panic),
+    }));
+}
+
 /// Runs `work` in a forked process, as for a round. Returns its result, or an error that says how the process ended instead.
 pub fn in_a_process<T: Serialize + DeserializeOwned>(work: impl FnOnce() -> T) -> Result<T, String> {
     let _one = match FORKED.load(Ordering::Relaxed) {
         true => None,
         false => Some(ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())),
     };
+    QUIET.call_once(panic_quietly);
     let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
     // SAFETY: the child keeps to itself and leaves by `_exit`; the C library keeps its allocator usable in it.
     let pid = unsafe { libc::fork() };
@@ -34,7 +53,8 @@ pub fn in_a_process<T: Serialize + DeserializeOwned>(work: impl FnOnce() -> T) -
             Ok(text) => *text,
             Err(other) => other.downcast_ref::<&str>().copied().unwrap_or("it panicked").to_string(),
         };
-        let end = catch_unwind(AssertUnwindSafe(work)).map_err(panicked);
+        let end =
+            catch_unwind(AssertUnwindSafe(work)).map_err(|payload| format!("{}{}", PLACE.take(), panicked(payload)));
         let reported = serde_json::to_vec(&end).is_ok_and(|text| writer.write_all(&text).is_ok());
         // SAFETY: leaves without running the parent's destructors.
         unsafe { libc::_exit(i32::from(!reported)) }

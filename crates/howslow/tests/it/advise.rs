@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::process::Stdio;
-use std::time::Duration;
 
+use crate::beside::{children, until};
 use crate::on_disk::{file, folder, written};
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
@@ -67,7 +67,12 @@ fn is_judged(tuning: &Value) {
     let length = |name: &str| tuning[name].as_array().expect(name).len();
     let windows = tuning["windows"].as_array().expect("windows");
     assert_eq!(windows.len(), length("distances") * length("quantities"));
-    assert!(length("distances") >= 3 && windows.iter().all(|window| rates(window).len() <= 3), "{tuning}");
+    // On a busy host, the steps that fit the budget are so large that two are left, which is said.
+    let is_coarse = length("distances") == 2 && tuning["notes"].to_string().contains("to fit the budget");
+    assert!(
+        (length("distances") >= 3 || is_coarse) && windows.iter().all(|window| rates(window).len() <= 3),
+        "{tuning}"
+    );
     let best = windows.iter().find(|window| window["of"] == tuning["best"]).expect("the best is on the surface");
     assert!(!rates(best).is_empty(), "{tuning}");
     let most = tuning["inputs"]["most"].as_u64().expect("bytes");
@@ -140,7 +145,8 @@ fn a_file_cut_short_meanwhile_ends_it_with_the_reason() {
         let mut command = std::process::Command::new(cargo_bin!("howslow"));
         command.args(["file", verb, "--budget", "20s"]).arg(&path).stdout(Stdio::null()).stderr(Stdio::piped());
         let running = command.spawn().expect("it starts");
-        std::thread::sleep(Duration::from_secs(1));
+        // A pass is a process of its own; it knows the length of the file.
+        until("a pass", || children(running.id()).first().copied());
         fs::File::options().write(true).open(&path).and_then(|file| file.set_len(10_000)).expect("cut");
         let ended = running.wait_with_output().expect("it ends");
         let text = String::from_utf8_lossy(&ended.stderr).into_owned();

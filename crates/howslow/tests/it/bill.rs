@@ -179,9 +179,6 @@ fn status_lines(text: &[u8]) -> Vec<(String, u64)> {
     lines.map(|(name, digits)| (name.into(), number(digits))).collect()
 }
 
-/// Where no CPU is free for a moment, a bill has no probe; one of a few has.
-const TRIES: usize = 6;
-
 /// By calls of its own, and by runs of the command without and with counting.
 #[test]
 fn every_bill_tells_what_counting_costs() {
@@ -198,16 +195,15 @@ fn every_bill_tells_what_counting_costs() {
         (page, seen.counting.expect("an account"))
     };
     for source in possible() {
-        let has_probe = (0..TRIES).any(|_| {
-            let (page, counting) = told(source, &[], "exit 3");
-            assert_eq!(counting.in_program_ns.is_none(), source == "ptrace", "{counting:?}");
-            let Some(probe) = counting.probe else { return false };
-            assert!(page.contains("alternately") && page.contains("12 times each"), "{page}");
-            assert!(probe.pairs == 12 && probe.per_call_ns > 0.0, "{counting:?}");
-            assert!(probe.low_ns <= probe.per_call_ns && probe.per_call_ns <= probe.high_ns, "{counting:?}");
-            counting.per_call_ns == probe.per_call_ns
-        });
-        assert!(has_probe, "no call of howslow's own was counted by {source}");
+        let (page, counting) = told(source, &[], "exit 3");
+        assert_eq!(counting.in_program_ns.is_none(), source == "ptrace", "{counting:?}");
+        let probe = counting.probe.expect("calls of howslow's own");
+        let times = format!("{} times each", probe.pairs);
+        assert!(page.contains("alternately") && page.contains(&times), "{page}");
+        // As few as an interval takes, where there is no free CPU.
+        assert!((6..=12).contains(&probe.pairs) && probe.per_call_ns > 0.0, "{counting:?}");
+        assert!(probe.low_ns <= probe.per_call_ns && probe.per_call_ns <= probe.high_ns, "{counting:?}");
+        assert_eq!(counting.per_call_ns, probe.per_call_ns);
     }
     let Some(source) = possible().first().copied() else { return };
     let (page, counting) = told(source, &["--alternate", "2"], "echo x >> runs; exit 3");

@@ -207,13 +207,14 @@ fn files_that_do_not_fit_are_read_again_and_memory_that_is_too_small_kills() {
 #[test]
 fn commands_that_fail_hang_or_are_missing_are_results() {
     let data = folder();
-    let text = "name = 'commands'\ntime = '2s'\nsettle = '100ms'\nlimit = '200ms'\n\
+    // The limit is long for all but the one that hangs, on a busy host too.
+    let text = "name = 'commands'\ntime = '5s'\nsettle = '100ms'\nlimit = '1s'\n\
         [[file]]\nname = 'words'\nlines = 100\n\
         [[interaction]]\nname = 'sort'\ncommand = ['sort', 'words']\n\
         [[interaction]]\nname = 'fails'\ncommand = ['false']\n\
         [[interaction]]\nname = 'hangs'\ncommand = ['sleep', '1000']\n\
         [[interaction]]\nname = 'missing'\ncommand = ['no-such-program']\noptional = true\n";
-    let told = json(&data, &plan(&data, text), &["--users", "1"]);
+    let told = json(&data, &plan(&data, text), &["--users", "4"]);
     let of = |name: &str| {
         let all = told["configurations"][0]["interactions"].as_array().expect("a list").clone();
         all.into_iter().find(|it| it["name"] == name).unwrap_or_else(|| panic!("{name} in {told}"))

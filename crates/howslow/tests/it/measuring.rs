@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
-use std::time::Duration;
 
 use predicates::prelude::*;
 use predicates::str::contains;
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::beside::{children, handles, until};
 use crate::support::{QUICK, folder, howslow};
 
 #[test]
@@ -57,7 +57,20 @@ fn what_is_interrupted_prints_what_there_is_and_keeps_nothing() {
         command.args(words).env("HOWSLOW_DATA", data.path()).env("TMPDIR", data.path());
         command.env("XDG_RUNTIME_DIR", data.path());
         let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        std::thread::sleep(Duration::from_secs(2));
+        let pid = running.id();
+        let ticks = || system::machine::TaskStat::of_process(pid).map_or(0, |it| it.user_ticks + it.system_ticks);
+        let mut rounds = BTreeSet::new();
+        let mut is_under_way = || match words[0] {
+            // The task that watches computes all the time.
+            "noise" => ticks() > rustix::param::clock_ticks_per_second(),
+            "load" => handles(pid, signal.as_raw()) && !children(pid).is_empty(),
+            // Each round is a process that the launcher starts: those before the last have ended.
+            _ => {
+                rounds.extend(children(pid).into_iter().flat_map(children));
+                rounds.len() > 3
+            }
+        };
+        until("what it measures", || is_under_way().then_some(()));
         kill_process(Pid::from_child(&running), signal).expect("sent");
         let done = running.wait_with_output().expect("its output");
         let told = String::from_utf8_lossy(&done.stderr).into_owned();

@@ -20,8 +20,7 @@ fn top(data: &TempDir, arguments: &[&str]) -> Command {
 
 /// Waits until it shows frames.
 fn shown(terminal: &Terminal) {
-    assert!(until(|| terminal.is_raw()));
-    std::thread::sleep(Duration::from_millis(300));
+    assert!(until(|| terminal.is_raw() && terminal.shows("howslow top")));
 }
 
 fn assert_left(terminal: &Terminal, emulated: &Shown) {
@@ -59,7 +58,7 @@ fn keys_and_signals_end_it() {
         (b"", libc::SIGTERM, 143),
         (b"", libc::SIGHUP, 129),
         (b"", libc::SIGINT, 130),
-        (b"?x/abc\x1b[Aq\rd9\x1bq", 0, 0),
+        (b"?x/abc\x1b[Aq\rd9", 0, 0),
     ];
     for (keys, signal, status) in ends {
         let mut terminal = Terminal::new();
@@ -67,18 +66,16 @@ fn keys_and_signals_end_it() {
         let emulator = terminal.emulate(Behaviour { speed: 10e6, ..Behaviour::GOOD });
         shown(&terminal);
         match signal {
-            0 => {
-                // An Escape is one only after a pause.
-                for key in keys.split_inclusive(|byte| *byte == 0x1b) {
-                    terminal.press(key);
-                    std::thread::sleep(Duration::from_millis(if key.ends_with(b"\x1b") && keys.len() > 1 {
-                        150
-                    } else {
-                        0
-                    }));
-                }
-            }
+            0 => terminal.press(keys),
             signal => send(&running, signal),
+        }
+        if keys.ends_with(b"d9") {
+            // An Escape is one only after a pause: the next key is pressed when it has had its effect.
+            let question = "seconds, from 0.1 to 3600: 9";
+            assert!(until(|| terminal.shows(question)), "the filter took the q");
+            terminal.press(b"\x1b");
+            assert!(until(|| !terminal.shows(question)));
+            terminal.press(b"q");
         }
         let (got, _, stderr) = ended(running);
         assert_eq!((got, stderr.as_str()), (Some(status), ""));
@@ -100,10 +97,13 @@ fn this_process_is_shown_in_every_size() {
         let mut running = terminal.start_shown(top(&data, &["--filter", &filter]));
         let emulator = terminal.emulate(Behaviour { speed: 10e6, ..Behaviour::GOOD });
         shown(&terminal);
+        let before = terminal.parsed();
         terminal.resize(rows, columns);
         // This process does something.
-        let busy = (0..60).map(|_| std::fs::read_dir("/proc").map_or(0, Iterator::count));
-        busy.for_each(|_| std::thread::sleep(Duration::from_millis(10)));
+        let is_busy = || std::fs::read_dir("/proc").map_or(0, Iterator::count) > 0;
+        let process = format!("process {filter}");
+        assert!(until(|| is_busy() && terminal.parsed() > before));
+        assert!((rows, columns) != (24, 80) || until(|| is_busy() && terminal.shows(&process)), "{process}");
         assert_eq!(state(&running).filter(|state| *state != 'Z').map(|_| ()), Some(()), "it goes on");
         // What is killed after its guardian leaves its last frame.
         let children = format!("/proc/{0}/task/{0}/children", running.id());
@@ -119,7 +119,7 @@ fn this_process_is_shown_in_every_size() {
         if (rows, columns) == (24, 80) {
             let frame = screen.contents();
             assert!(frame.contains("counted by accounts") && frame.contains("No calls are counted"), "{frame}");
-            assert!(frame.contains(&format!("process {filter}")), "{frame}");
+            assert!(frame.contains(&process), "{frame}");
         }
     }
 }

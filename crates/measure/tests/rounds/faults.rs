@@ -42,7 +42,10 @@ fn sometimes() -> Result<(), Failed> {
     const OPERATIONS: &[Operation] = &[Operation {
         id: "test.sometimes",
         prepare: |setting| {
-            if setting.seed() % 3 == 0 {
+            // The first round, beside whose folder those of all rounds lie.
+            let mark = setting.scratch().with_file_name("mark");
+            if !mark.exists() {
+                std::fs::write(mark, "")?;
                 std::process::abort();
             }
             Ok(repeat(|| Ok(())))
@@ -72,6 +75,7 @@ fn hang() -> Result<(), Failed> {
                     }
                 }))
             },
+            patience: 0.5,
             ..HARMLESS
         },
     ];
@@ -96,7 +100,6 @@ fn memory_bomb() -> Result<(), Failed> {
                 }
             },
             memory: 256 << 20,
-            patience: 5.0,
             ..HARMLESS
         },
     ];
@@ -120,6 +123,7 @@ fn fork_bomb() -> Result<(), Failed> {
                     std::hint::spin_loop();
                 }
             },
+            // Every second of it is one of the whole machine.
             patience: 5.0,
             ..HARMLESS
         },

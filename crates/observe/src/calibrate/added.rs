@@ -7,10 +7,17 @@ use record::{CountingCost, CountingProbe};
 
 use crate::counts::Counts;
 
-/// Pairs of a stretch that is not counted and one that is.
-pub(crate) const PAIRS: usize = 12;
-/// A machine without a free CPU does not keep the bill waiting for longer. The pairs take some 40 ms elsewhere.
-pub(crate) const ENOUGH: Duration = Duration::from_secs(1);
+/// The most pairs of a stretch that is not counted and one that is.
+const PAIRS: usize = 12;
+/// As few of them give an interval of 95 %.
+const LEAST: usize = 6;
+/// On a machine without a free CPU, the bill waits for no more than the least after this time. The pairs take some 40 ms elsewhere.
+const ENOUGH: Duration = Duration::from_secs(1);
+
+/// True if no pair is to follow this many, which have taken this long.
+pub(crate) fn are_enough(pairs: usize, took: Duration) -> bool {
+    pairs >= PAIRS || pairs >= LEAST && took > ENOUGH
+}
 
 /// What counting adds to a call, in ns: a figure of each pair.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,8 +75,8 @@ impl Added {
         let mixed = sorted(pairs.map(|(plain, name)| plain + more.unwrap_or(named * (name - plain)) + sampling));
         let per_call_ns = median(mixed.iter().copied())?;
         let (low, high) = median_ranks(mixed.len());
-        let probe = (mixed.len() == PAIRS).then(|| CountingProbe {
-            pairs: PAIRS as u32,
+        let probe = (mixed.len() >= LEAST).then(|| CountingProbe {
+            pairs: mixed.len() as u32,
             per_call_ns,
             low_ns: mixed[low],
             high_ns: mixed[high],

@@ -49,6 +49,7 @@ fn counts_are_those_of_strace_and_the_same_by_each_way_of_counting() {
     if Command::new("strace").arg("-V").output().is_err() {
         return testing::not_tested!("strace is not installed; apt-get install strace");
     }
+    testing::interruptible();
     let data = folder();
     for words in COMMANDS {
         if Command::new(words[0]).arg("--version").output().is_err() {

@@ -161,15 +161,21 @@ fn waiting_less_saves_what_was_said() {
     let (text, [least, most]) = said.expect("a finding");
     assert!(text.contains("TCP_NODELAY") && text.contains("acknowledgement"), "{text}");
     let (after, said) = shortest(["client", "no-delay"]);
-    let saved = before.seen.elapsed_ns - after.seen.elapsed_ns;
+    // Client and server wait for each other all the time; what they wait for a CPU, on a busy host, is no part of it.
+    let call = text.split_once(" waits in ").and_then(|(_, rest)| rest.split(' ').next()).expect("a call");
+    let [waited, waits_still] = [&before, &after].map(|bill| waits(bill, call, WaitReason::Event).1 / 2.0);
+    let saved = waited - waits_still;
     assert!(least <= saved && saved <= most, "saves {saved} ns, said {least} to {most}");
     assert!(said.is_none_or(|(text, _)| !text.contains("TCP_NODELAY")));
     // A sync after each line of a log, and one after ten lines.
     let device = |bill: &Bill| waits(bill, "fsync", WaitReason::Kernel);
     let (before, said) = waiting(&data, ["log", "1"]);
     let (count, total) = device(&before);
-    if count < 200 || total < before.seen.elapsed_ns * 0.05 {
-        return testing::not_tested!("syncing waits {total} ns here; a TMPDIR on a device is needed");
+    if count < 200 {
+        return testing::not_tested!("syncing waits {count} times here; a TMPDIR on a device is needed");
+    }
+    if total < before.seen.elapsed_ns * 0.05 {
+        return testing::left_out!("syncing waits {total} ns here: too little for a finding");
     }
     let (text, [least, most]) = said.expect("a finding");
     assert!(text.starts_with("fsync was waited for") && text.contains("lost in a crash"), "{text}");

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use record::WaitReason;
 
+use super::containers::{Busy, bill_behind, is_possible};
 use super::programs::program;
 use super::*;
 
@@ -113,4 +114,21 @@ fn calls_are_told_by_what_they_are_made_on(bill: &Bill) {
     assert!((23..40).contains(&on("read", "proc")), "{}", on("read", "proc"));
     assert_eq!((on("write", "pipe"), on("read", "pipe"), on("connect", "tcp")), (17, 17, 5));
     assert!(on("close", "tcp") >= 5 && on("openat", "proc") >= 23);
+}
+
+/// Programs are detached one after another, here with a pause before each: meanwhile, other tasks get the addresses of those that ended.
+#[test]
+fn a_process_that_ends_while_counting_stops_is_told_no_calls_of_others() {
+    let slowly = ["strace", "-f", "-o", "/dev/null", "-e", "trace=close", "-e", "inject=close:delay_enter=20000"];
+    if counting("ebpf").is_none() || !is_possible(&[&slowly[..], &["true"]].concat()) {
+        return;
+    }
+    let busy = Busy::start();
+    let pid = busy.0.id().to_string();
+    let bill = ["HOWSLOW", "bill", "--source", "ebpf", "--for", "100ms", "--json", "-p", &pid];
+    for process in bill_behind(&[&slowly[..], &bill].concat()).seen.processes {
+        // Each executes one program. Those for which there was no record are told together, without an id.
+        let executed = process.requests.calls.iter().filter(|call| call.call == "execve").map(|call| call.count);
+        assert!(process.pid.is_none() || executed.sum::<u64>() <= 1, "{process:?}");
+    }
 }

@@ -5,7 +5,8 @@ use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,19 @@ pub struct Terminal {
     master: OwnedFd,
     slave: Option<OwnedFd>,
     before: Termios,
+    shown: Arc<Mutex<Parsed>>,
+}
+
+/// What an emulator has parsed so far.
+struct Parsed {
+    parser: vt100::Parser<Answers>,
+    bytes: usize,
+}
+
+impl Parsed {
+    fn nothing() -> Parsed {
+        Parsed { parser: vt100::Parser::new_with_callbacks(24, 80, 0, Answers::default()), bytes: 0 }
+    }
 }
 
 /// What an emulator showed at its end.
@@ -53,7 +67,8 @@ impl Terminal {
         modes.local_modes.remove(LocalModes::ECHOK);
         modes.special_codes[SpecialCodeIndex::VERASE] = b'#';
         tcsetattr(&slave, OptionalActions::Now, &modes).expect("settings");
-        let terminal = Terminal { before: tcgetattr(&slave).expect("settings"), master, slave: Some(slave) };
+        let (before, shown) = (tcgetattr(&slave).expect("settings"), Arc::new(Mutex::new(Parsed::nothing())));
+        let terminal = Terminal { before, master, slave: Some(slave), shown };
         terminal.resize(24, 80);
         terminal
     }
@@ -88,6 +103,7 @@ impl Terminal {
     }
 
     fn spawn(&mut self, mut command: Command) -> Child {
+        testing::interruptible();
         let slave = self.slave.take().expect("started once");
         command.stdin(slave.try_clone().expect("a descriptor"));
         // SAFETY: two system calls, which a forked child may make.
@@ -109,6 +125,17 @@ impl Terminal {
     /// What the user types.
     pub fn press(&self, keys: &[u8]) {
         assert_eq!(write(&self.master, keys), Ok(keys.len()));
+    }
+
+    /// Whether this stands on the emulator's screen, of 24 rows and 80 columns.
+    pub fn shows(&self, text: &str) -> bool {
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.parser.screen().contents().contains(text)
+    }
+
+    /// How many bytes the emulator has parsed.
+    pub fn parsed(&self) -> usize {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).bytes
     }
 
     /// Whether all settings are as they were at first.
@@ -141,14 +168,14 @@ impl Terminal {
     pub fn emulate(&self, behaviour: Behaviour) -> JoinHandle<Shown> {
         let (reader, writer) =
             (self.master.try_clone().expect("a descriptor"), self.master.try_clone().expect("a descriptor"));
-        let (send, come) = channel();
+        let (shown, (send, come)) = (Arc::clone(&self.shown), channel());
         spawn(move || {
             let (mut room, mut all) = (vec![0; 64 << 10], 0);
             while all < behaviour.reads {
                 match read(&reader, &mut room) {
                     Ok(length @ 1..) => {
                         all += length as u64;
-                        if send.send(room[..length].to_vec()).is_err() {
+                        if send.send((Instant::now(), room[..length].to_vec())).is_err() {
                             return;
                         }
                     }
@@ -157,30 +184,30 @@ impl Terminal {
                 }
             }
         });
-        spawn(move || parse(&come, &writer, behaviour))
+        spawn(move || {
+            parse(&come, &writer, behaviour, &shown);
+            let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            Shown { parser: std::mem::replace(&mut *last, Parsed::nothing()).parser }
+        })
     }
 }
 
-/// Parses what has come, never faster than it should. What it is late with, it makes up for as long as there is more to parse.
-fn parse(come: &Receiver<Vec<u8>>, writer: &OwnedFd, behaviour: Behaviour) -> Shown {
+/// Parses what has come, never faster than it should. What it is late with, it makes up for as long as there is more to parse; the time in
+/// which nothing had come is no such time.
+fn parse(come: &Receiver<(Instant, Vec<u8>)>, writer: &OwnedFd, behaviour: Behaviour, shown: &Mutex<Parsed>) {
     const PIECE: usize = 1 << 10;
-    let mut parser = vt100::Parser::new_with_callbacks(24, 80, 0, Answers::default());
     let mut free = Instant::now();
-    loop {
-        let text = match come.try_recv() {
-            Ok(text) => text,
-            Err(TryRecvError::Disconnected) => return Shown { parser },
-            Err(TryRecvError::Empty) => {
-                let Ok(text) = come.recv() else { return Shown { parser } };
-                free = Instant::now();
-                text
-            }
-        };
+    while let Ok((came, text)) = come.recv() {
+        free = free.max(came);
         for piece in text.chunks(PIECE) {
             free += Duration::from_secs_f64(piece.len() as f64 / behaviour.speed);
-            parser.process(piece);
+            let answer = {
+                let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+                shown.parser.process(piece);
+                shown.bytes += piece.len();
+                std::mem::take(&mut shown.parser.callbacks_mut().0)
+            };
             sleep(free.saturating_duration_since(Instant::now()));
-            let answer = std::mem::take(&mut parser.callbacks_mut().0);
             if behaviour.answers && !answer.is_empty() {
                 // Nobody may be left to hear it.
                 let _ = write(writer, &answer);
