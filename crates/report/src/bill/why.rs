@@ -31,9 +31,11 @@ pub(super) fn why(seen: &Observation, bill: &Bill, lacking: &[String]) -> Option
     if bill.measured.is_none() {
         reasons.extend(looped(bill, charged.ns));
     }
-    if share > 1.0 {
+    let in_memory = in_memory(seen);
+    if share > 1.0 && in_memory.is_none() {
         reasons.extend(elsewhere(bill, charged.ns));
     }
+    reasons.extend(in_memory);
     let why = if reasons.is_empty() { "the counts do not tell".into() } else { reasons.join("; ") };
     Some(format!(". Why: {why}"))
 }
@@ -83,6 +85,20 @@ fn elsewhere(bill: &Bill, charged: f64) -> Option<String> {
     })
 }
 
+/// Files in memory, if many of the calls on files were made on them.
+fn in_memory(seen: &Observation) -> Option<String> {
+    const MANY: f64 = 0.1;
+    let objects = || seen.together.calls.iter().flat_map(|call| &call.objects);
+    let on = |kind: &str| objects().filter(|it| it.object == kind).map(|it| it.count).sum::<u64>();
+    let (memory, device) = (on("tmpfs"), on("file"));
+    (memory as f64 > MANY * (memory + device) as f64).then(|| {
+        format!(
+            "{memory} of {} calls on files were on files in memory (tmpfs), whose prices `TMPDIR=/dev/shm howslow run called --full` takes",
+            memory + device
+        )
+    })
+}
+
 /// The rows that operations with ids of these beginnings price, and their prices together, in ns.
 fn priced<'a>(bill: &'a Bill, begins: &[&str]) -> (Vec<&'a BillRow>, f64) {
     let begins_so = |by: &String| begins.iter().any(|begin| by.starts_with(begin));
@@ -94,7 +110,7 @@ fn priced<'a>(bill: &'a Bill, begins: &[&str]) -> (Vec<&'a BillRow>, f64) {
 #[cfg(test)]
 mod tests {
     use analysis::bill::{Charged, MeasuredCalls, bill};
-    use record::{CallCount, Requests, Usage};
+    use record::{CallCount, ObjectCount, Requests, Usage};
 
     use super::*;
 
@@ -132,8 +148,15 @@ mod tests {
             text.contains("500 µs were charged beside the calls") && text.contains("faults are priced 100 µs"),
             "{text}"
         );
-        let (seen, removed) = billed("unlinkat", "called.unlink@content=written,size=4096", 2e6);
+        let (mut seen, removed) = billed("unlinkat", "called.unlink@content=written,size=4096", 2e6);
         let text = why(&seen, &removed, &[]).expect("a reason");
-        assert!(text.contains("tmpfs"), "{text}");
+        assert!(text.contains("both cost much less"), "{text}");
+        let of = |object: &str, count: u64| ObjectCount { object: object.into(), count, bytes: None };
+        seen.together.calls[0].objects = vec![of("file", 95), of("tmpfs", 5)];
+        assert!(!why(&seen, &removed, &[]).expect("a reason").contains("files in memory"), "few of them");
+        seen.together.calls[0].objects = vec![of("tmpfs", 60), of("file", 40), of("pipe", 9)];
+        let text = why(&seen, &removed, &[]).expect("a reason");
+        assert!(text.contains("60 of 100 calls on files were on files in memory"), "{text}");
+        assert!(!text.contains("both cost much less"), "one word on it is enough: {text}");
     }
 }
