@@ -7,6 +7,8 @@ use rustix::io::Errno;
 use rustix::process::{self, Pid, Signal, WaitOptions};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
+use crate::machine::TaskStat;
+
 /// More processes than this beyond those at the start of a round are a fork bomb.
 pub const MOST_EXTRA: u64 = 1000;
 
@@ -93,13 +95,19 @@ pub fn end(pid: libc::pid_t) -> Reaped {
     reaped.unwrap_or(Reaped::Stuck)
 }
 
-/// How a killed child ended, or `None` if the kernel has not released it within this time.
+/// How a killed child ended, or `None` if the kernel has not released it within this time, in which it did not wait for a CPU to die on.
 fn reap_within(pid: libc::pid_t, patience: Duration) -> Option<Reaped> {
-    let start = Instant::now();
+    let mut last = Instant::now();
     loop {
         let reaped = reap(pid, WaitOptions::NOHANG);
-        if reaped.is_some() || start.elapsed() > patience {
+        if reaped.is_some() {
             return reaped;
+        }
+        if last.elapsed() > patience {
+            if TaskStat::of_process(pid as u32).is_none_or(|stat| stat.state != 'R') {
+                return None;
+            }
+            last = Instant::now();
         }
         std::thread::sleep(Duration::from_micros(100));
     }
