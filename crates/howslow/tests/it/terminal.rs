@@ -50,7 +50,7 @@ fn rates_are_those_of_the_terminal_in_a_document_and_on_a_page() {
 }
 
 fn the_rate_is_that_of_the_parser_and_not_of_the_buffer() {
-    // On a busy machine the emulator is slower, and faster where it makes up for that: one of a few is neither.
+    // On a busy machine the emulator is slower than it should, and this or that payload is disturbed: one of a few times none is.
     let mut seen = Vec::new();
     for _ in 0..TRIES {
         let mut terminal = Terminal::new();
@@ -59,7 +59,8 @@ fn the_rate_is_that_of_the_parser_and_not_of_the_buffer() {
         let (status, stdout, stderr) = ended(running);
         assert_eq!((status, stderr.as_str()), (Some(0), ""));
         assert!(terminal.is_as_before());
-        assert_left(&emulator.join().expect("the emulator"));
+        let shown = emulator.join().expect("the emulator");
+        assert_left(&shown);
         let document = json(&stdout);
         assert_eq!((&document["rows"], &document["columns"]), (&24.into(), &80.into()));
         assert_eq!(document["between"], Value::Array(vec![]));
@@ -69,10 +70,10 @@ fn the_rate_is_that_of_the_parser_and_not_of_the_buffer() {
         let shares = payloads.iter().map(|payload| {
             let (parsed, written) = (rate(payload, "parsed"), rate(payload, "written"));
             // The writer alone sees the buffer.
-            (parsed / Behaviour::GOOD.speed, written / parsed)
+            (parsed / shown.speed, parsed / Behaviour::GOOD.speed, written / parsed)
         });
         seen.push(shares.collect::<Vec<_>>());
-        let is_right = |(parsed, written): &(f64, f64)| (0.6..=1.02).contains(parsed) && *written > 2.0;
+        let is_right = |&(own, parsed, written): &(f64, f64, f64)| own >= 0.6 && parsed <= 1.02 && written > 2.0;
         if seen.last().is_some_and(|shares| shares.iter().all(is_right)) {
             return a_window_that_changes_its_size_is_told();
         }

@@ -54,6 +54,8 @@ impl Parsed {
 /// What an emulator showed at its end.
 pub struct Shown {
     pub parser: vt100::Parser<Answers>,
+    /// Bytes that it parsed in a second in which there was something to parse: fewer than it should where it got no processor.
+    pub speed: f64,
 }
 
 impl Terminal {
@@ -185,20 +187,22 @@ impl Terminal {
             }
         });
         spawn(move || {
-            parse(&come, &writer, behaviour, &shown);
+            let speed = parse(&come, &writer, behaviour, &shown);
             let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
-            Shown { parser: std::mem::replace(&mut *last, Parsed::nothing()).parser }
+            Shown { parser: std::mem::replace(&mut *last, Parsed::nothing()).parser, speed }
         })
     }
 }
 
 /// Parses what has come, never faster than it should. What it is late with, it makes up for as long as there is more to parse; the time in
-/// which nothing had come is no such time.
-fn parse(come: &Receiver<(Instant, Vec<u8>)>, writer: &OwnedFd, behaviour: Behaviour, shown: &Mutex<Parsed>) {
+/// which nothing had come is no such time. Returns the bytes of a second in which there was something.
+fn parse(come: &Receiver<(Instant, Vec<u8>)>, writer: &OwnedFd, behaviour: Behaviour, shown: &Mutex<Parsed>) -> f64 {
     const PIECE: usize = 1 << 10;
     let mut free = Instant::now();
+    let (mut last, mut bytes, mut busy) = (free, 0, Duration::ZERO);
     while let Ok((came, text)) = come.recv() {
         free = free.max(came);
+        last = last.max(came);
         for piece in text.chunks(PIECE) {
             free += Duration::from_secs_f64(piece.len() as f64 / behaviour.speed);
             let answer = {
@@ -213,7 +217,11 @@ fn parse(come: &Receiver<(Instant, Vec<u8>)>, writer: &OwnedFd, behaviour: Behav
                 let _ = write(writer, &answer);
             }
         }
+        let now = Instant::now();
+        busy += now.saturating_duration_since(last);
+        (last, bytes) = (now, bytes + text.len());
     }
+    bytes as f64 / busy.as_secs_f64()
 }
 
 /// What the emulator answers.
