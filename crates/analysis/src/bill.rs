@@ -26,7 +26,7 @@ pub use changes::{
 pub use charge::Charged;
 pub use elsewhere::{BillElsewhere, ElsewhereRow, USER_KINDS, elsewhere, user_ratio};
 pub use interval::{Account, AccountLine, Stretch, Unit, UnitPrices, Who, interval};
-pub use measured::MeasuredCalls;
+pub use measured::{MeasuredCalls, is_within_calls};
 pub use places::{FoundPlace, place_of};
 pub use pricing::{Met, OperationFacts, PriceList};
 pub use rows::{Bill, BillRow, CALLS, Habit};

@@ -26,7 +26,7 @@ pub struct MeasuredCalls {
 }
 
 /// True if the measured time of calls and page faults holds what this row prices.
-pub(super) fn is_within_calls(row: &str) -> bool {
+pub fn is_within_calls(row: &str) -> bool {
     [Unit::Switch, Unit::Transfer].iter().any(|unit| unit.word() == row)
 }
 

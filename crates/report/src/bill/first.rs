@@ -70,13 +70,14 @@ fn time(view: &BillView) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// The dearest lines, with their share of the processor time.
+/// The dearest lines, with their share of the processor time. Calls that were measured hold their switches and transfers.
 fn dearest(view: &BillView) -> String {
     let Some(charged) = view.bill.charged.filter(|charged| charged.ns > 0.0) else { return String::new() };
     let share = |row: &analysis::bill::BillRow| {
         row.measured.map(|measured| measured.value).or(row.cpu_ns).map(|ns| ns / charged.ns)
     };
-    let rows = view.bill.rows.iter().filter_map(|row| Some((share(row)?, row)));
+    let is_held = |what: &str| view.bill.measured.is_some() && analysis::bill::is_within_calls(what);
+    let rows = view.bill.rows.iter().filter(|row| !is_held(&row.what)).filter_map(|row| Some((share(row)?, row)));
     let rows = rows.filter(|(share, _)| *share >= WORTH).take(MOST_LINES);
     let told = rows.map(|(share, row)| format!("{} {}", in_table(&record::typed_name(&row.what)), percent(share)));
     let told = told.collect::<Vec<_>>().join(", ");
