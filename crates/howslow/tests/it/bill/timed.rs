@@ -25,9 +25,9 @@ fn a_call_takes_its_own_time_with_what_the_kernel_does_after_it_and_without_its_
         return testing::not_tested!("the C library does not ask the kernel for its CPU; glibc 2.35 does");
     }
     let (took, last, first): (f64, _, _) = (took.parse().expect("ns"), measured("dup2"), measured("close"));
-    // The program's clock also has what counting takes, and interrupts; of the calls, some are timed.
+    // The program's clock also has what counting takes, and interrupts; of the calls, some are timed, and a device is busier at times.
     let (low, high) = (last.mean_ns - 3.0 * last.error_ns, last.mean_ns + 3.0 * last.error_ns);
-    assert!(high > 0.5 * took && low < 1.1 * took, "{last:?}, by the program's clock {took}");
+    assert!(high > 0.5 * took && low < 1.5 * took, "{last:?}, by the program's clock {took}");
     assert!(last.mean_ns > 20.0 * first.mean_ns, "{last:?} and {first:?}");
 }
 
