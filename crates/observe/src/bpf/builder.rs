@@ -71,6 +71,8 @@ pub(super) mod frame {
     /// A file and its inode.
     pub(crate) const FILE: i16 = -256;
     pub(crate) const INODE: i16 = -264;
+    /// The flags of an open.
+    pub(crate) const FLAGS: i16 = -288;
 }
 
 /// Fibonacci hashing: 2^32 over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
@@ -202,6 +204,15 @@ impl<'a> Builder<'a> {
         self.frame(1, frame::WORD);
         self.code.call(helper::READ);
         self.code.load(Width::Double, 3, FRAME, frame::WORD);
+    }
+
+    /// Register 0 becomes the number of the call that the task of register 7 is in, as its saved registers have it; goes to `none` if they
+    /// were not found yet.
+    pub(super) fn saved_number(&mut self, none: Label) {
+        self.code.load(Width::Double, 3, 7, layout::REGISTERS);
+        self.code.jump_if(3, When::Equal, Constant(0), none);
+        self.code.add(3, layout::HERE.number);
+        self.read_word();
     }
 
     /// Reads this part of the saved registers, which register 3 points to, into the frame.

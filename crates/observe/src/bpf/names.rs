@@ -238,7 +238,7 @@ fn count_creation(b: &mut Builder, done: Label) {
     b.code.place(second);
     b.code.load(Width::Word, 2, FRAME, HERE.arguments[2]);
     b.code.place(asked);
-    b.code.store(Width::Double, FRAME, frame::INODE, 2);
+    b.code.store(Width::Double, FRAME, frame::FLAGS, 2);
     b.code.compute(Compute::And, 2, Constant(CHANGES));
     b.code.jump_if(2, When::Equal, Constant(0), done);
     b.code.compute(Compute::And, 2, Constant(libc::O_CREAT));
@@ -252,7 +252,7 @@ fn count_creation(b: &mut Builder, done: Label) {
     b.key(Kind::Writing);
     b.count_key(empties);
     b.code.place(empties);
-    b.code.load(Width::Double, 2, FRAME, frame::INODE);
+    b.code.load(Width::Double, 2, FRAME, frame::FLAGS);
     b.code.compute(Compute::And, 2, Constant(libc::O_TRUNC));
     b.code.jump_if(2, When::Equal, Constant(0), done);
     b.code.copy(3, 8);

@@ -38,10 +38,7 @@ pub(crate) fn allocated(maps: &Maps) -> Vec<Instruction> {
     b.code.jump_if(1, When::NotEqual, Constant(HUGE), end);
     b.this_task();
     b.find(end, end);
-    b.code.load(Width::Double, 3, 7, layout::REGISTERS);
-    b.code.jump_if(3, When::Equal, Constant(0), end);
-    b.code.add(3, HERE.number);
-    b.read_word();
+    b.saved_number(end);
     b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), user);
     b.code.jump(end);
     b.code.place(user);

@@ -142,10 +142,7 @@ pub(crate) fn ended(maps: &Maps, detail: Detail, given: Given) -> Vec<Instructio
 /// The calls that end a task do not return, so they are counted at its end.
 fn count_last(b: &mut Builder, over: Label) {
     let narrow = b.code.label();
-    b.code.load(Width::Double, 3, 7, layout::REGISTERS);
-    b.code.jump_if(3, When::Equal, Constant(0), over);
-    b.code.add(3, HERE.number);
-    b.read_word();
+    b.saved_number(over);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
     b.code.compute(Compute::And, 1, Constant(layout::NARROW));
     b.code.jump_if(1, When::NotEqual, Constant(0), narrow);
@@ -202,10 +199,7 @@ pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
     b.code.compute(Compute::And, 1, Constant(layout::NARROW));
     b.code.jump_if(1, When::NotEqual, Constant(0), end);
-    b.code.load(Width::Double, 3, 7, layout::REGISTERS);
-    b.code.jump_if(3, When::Equal, Constant(0), end);
-    b.code.add(3, HERE.number);
-    b.read_word();
+    b.saved_number(end);
     // In user mode there is no call: an interrupt woke the task.
     b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), end);
     b.code.copy(9, 0);

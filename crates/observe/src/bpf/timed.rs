@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
-use super::layout::{self, HERE, Kind};
+use super::layout::{self, Kind};
 use super::logarithm::logarithm;
 use super::maps::Maps;
 use super::pages;
@@ -158,10 +158,7 @@ pub(crate) fn went_on(maps: &Maps) -> Vec<Instruction> {
     b.code.constant(1, 0);
     b.code.store(Width::Double, 7, layout::RETURNED, 1);
     b.code.compute(Compute::Subtract, 9, Other(8));
-    b.code.load(Width::Double, 3, 7, layout::REGISTERS);
-    b.code.jump_if(3, When::Equal, Constant(0), end);
-    b.code.add(3, HERE.number);
-    b.read_word();
+    b.saved_number(end);
     b.code.load(Width::Word, 1, 7, layout::SAMPLED_CALL);
     b.code.jump_if(0, When::NotEqual, Other(1), end);
     less_away(&mut b);

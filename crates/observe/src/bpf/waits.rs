@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
-use super::layout::{self, HERE, Kind, Wait};
+use super::layout::{self, Kind, Wait};
 use super::logarithm::logarithm;
 use super::maps::Maps;
 use super::timed;
@@ -91,12 +91,9 @@ fn leave(b: &mut Builder, next: Label) {
 /// must be read makes it sleep there, or it was preempted.
 fn note_call(b: &mut Builder) {
     let (none, noted) = (b.code.label(), b.code.label());
-    b.code.load(Width::Double, 3, 7, layout::REGISTERS);
-    b.code.jump_if(3, When::Equal, Constant(0), none);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
     b.code.jump_if(1, When::NotEqual, Constant(0), none);
-    b.code.add(3, HERE.number);
-    b.read_word();
+    b.saved_number(none);
     b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), none);
     b.code.jump(noted);
     b.code.place(none);

@@ -104,6 +104,9 @@ impl Faults {
 
 /// What prices the memory that calls like this one gave back.
 pub(super) fn freed(list: &PriceList, call: &CallCount, asked: &Requests) -> Vec<Term> {
+    if call.freed_pages == 0 {
+        return Vec::new();
+    }
     let all = freed_by_calls(asked).max(1);
     let huge_share = ((asked.huge_pages * BASE_IN_HUGE) as f64 / all as f64).min(1.0);
     let pages = call.freed_pages as f64;

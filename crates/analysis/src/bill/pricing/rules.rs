@@ -106,10 +106,7 @@ impl Rules<'_> {
             "write" | "pwrite64" | "writev" | "pwritev" | "pwritev2" if call.bytes.is_some() => self.writes(call),
             "copy_file_range" if call.bytes.is_some() => self.copies(call),
             "close" => self.closes(call),
-            "dup2" | "dup3" => {
-                let terms = [self.alone(call), self.at(REWRITTEN, &[], self.rewritten_closed_by(call))];
-                terms.concat()
-            }
+            "dup2" | "dup3" => [self.alone(call), self.at(REWRITTEN, &[], self.rewritten_closed_by(call))].concat(),
             _ if RENAMES.contains(&name) => self.renames(call),
             _ => match (SINGLE.iter().find(|it| it.0 == name), SIZED.iter().find(|it| it.0 == name), call.bytes) {
                 (Some((_, id)), ..) => self.at(id, &[], call.count as f64),

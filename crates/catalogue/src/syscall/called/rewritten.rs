@@ -15,6 +15,7 @@ use super::{CALLED, function};
 use crate::kit::{FILES, Fresh, call, create, exactly, scratch, tried};
 
 const PAGE: usize = 4 << 10;
+static CONTENT: [u8; PAGE] = [1; PAGE];
 
 const ON_OLD_FILES: Operation = CALLED.follows_clock(|_| false).waits(|_| true);
 
@@ -42,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(replacing),
 ];
 
-/// Which of the calls that write a file anew is timed.
+/// The calls that write a file anew, in their order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Open,
@@ -50,46 +51,50 @@ enum Step {
     Close,
 }
 
-/// One file is opened and emptied, written, and closed, again and again: one call of each in a batch, of which one is timed.
+/// A file that is there, and is opened and emptied, written, and closed.
+struct Rewritten {
+    folder: OwnedFd,
+    opened: Option<OwnedFd>,
+}
+
+impl Rewritten {
+    fn make(&mut self, step: Step) -> Result<(), Failure> {
+        match (step, &self.opened) {
+            (Step::Open, None) => {
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+                self.opened = Some(openat(&self.folder, c"there", flags, Mode::RUSR | Mode::WUSR)?);
+                Ok(())
+            }
+            (Step::Write, Some(file)) => exactly(PAGE, write(file, &CONTENT)?),
+            (Step::Close, Some(_)) => self.opened.take().map_or(Ok(()), |file| exactly(0, call::close(file)?)),
+            _ => Err(Failure::wrong("a file is written anew in another order")),
+        }
+    }
+}
+
+/// One file is written anew, again and again: one of the calls is timed, in a batch of its own, and the two after it come before the next.
 fn rewriting(setting: &Setting, timed: Step) -> Result<Loop, Failure> {
     let folder = scratch(setting)?;
-    let page = [1_u8; PAGE];
-    create(&folder, c"there", &page)?;
-    let mut opened: Option<OwnedFd> = None;
-    let mut next = Step::Open;
-    let mut step = move || -> Result<(), Failure> {
-        next = match (next, &opened) {
-            (Step::Open, _) => {
-                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-                opened = Some(openat(&folder, c"there", flags, Mode::RUSR | Mode::WUSR)?);
-                Step::Write
-            }
-            (Step::Write, Some(file)) => {
-                exactly(PAGE, write(file, &page)?)?;
-                Step::Close
-            }
-            _ => {
-                opened.take().map_or(Ok(()), |file| exactly(0, call::close(file)?))?;
-                Step::Open
-            }
-        };
-        Ok(())
+    create(&folder, c"there", &CONTENT)?;
+    let file = Rc::new(RefCell::new(Rewritten { folder, opened: None }));
+    let others = Rc::clone(&file);
+    let after = match timed {
+        Step::Open => [Step::Write, Step::Close],
+        Step::Write => [Step::Close, Step::Open],
+        Step::Close => [Step::Open, Step::Write],
     };
-    // The steps from the timed one to the one before it.
-    let first = [Step::Open, Step::Write, Step::Close].iter().position(|part| *part == timed).unwrap_or(0);
-    (0..first).try_for_each(|_| step())?;
-    let step = Rc::new(RefCell::new(step));
-    let others = Rc::clone(&step);
-    let mut begun = false;
-    tried(Loop::new(move |_| function(|| (step.borrow_mut())())).at_most(1).before(move |_| {
-        let rest = if std::mem::replace(&mut begun, true) { 2 } else { 0 };
-        (0..rest).try_for_each(|_| (others.borrow_mut())())
+    tried(Loop::new(move |_| function(|| file.borrow_mut().make(timed))).at_most(1).before(move |_| {
+        let mut file = others.borrow_mut();
+        after.into_iter().try_for_each(|step| match step {
+            // Before the first batch, it is not open yet.
+            Step::Write | Step::Close if file.opened.is_none() => Ok(()),
+            step => file.make(step),
+        })
     }))
 }
 
 /// Files with a page each are on the device before the batch, and as many new ones are written.
 fn replacing(setting: &Setting) -> Result<Loop, Failure> {
-    let page = [1_u8; PAGE];
     let fresh = Rc::new(Fresh::entered(setting)?);
     let names: Rc<RefCell<Vec<[CString; 2]>>> = Rc::default();
     let (named, gone) = (Rc::clone(&names), Rc::clone(&names));
@@ -103,9 +108,9 @@ fn replacing(setting: &Setting) -> Result<Loop, Failure> {
     });
     let looped = looped.at_most(FILES).batches(FILES as u32).before(move |times| {
         let (old, new) = (fresh.names(times)?, fresh.names(times)?);
-        old.iter().try_for_each(|name| create(&fresh.folder, name, &page))?;
+        old.iter().try_for_each(|name| create(&fresh.folder, name, &CONTENT))?;
         syncfs(&fresh.folder)?;
-        new.iter().try_for_each(|name| create(&fresh.folder, name, &page))?;
+        new.iter().try_for_each(|name| create(&fresh.folder, name, &CONTENT))?;
         named.replace(new.into_iter().zip(old).map(|(new, old)| [new, old]).collect());
         Ok(())
     });
