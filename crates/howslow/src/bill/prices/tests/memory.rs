@@ -20,8 +20,8 @@ fn of(faults: u64, together: Requests) -> Observation {
     Observation { together, usage, ..Observation::default() }
 }
 
-/// A process that ended, whose sampled faults were a quarter of all: of each kind some, two of huge pages. It unmapped memory three times:
-/// a page of base pages each time, and once two huge ones.
+/// A process that ended, of whose 402 faults a quarter was sampled: some of each kind, two of them of huge pages. It unmapped a base page 40
+/// times, and gave back the two huge ones by one call.
 pub(super) fn that_ended() -> Observation {
     let each = CallTime { samples: 100, mean_ns: 500.0, error_ns: 1.0 };
     let kinds = Some(FaultKinds { read: 20, new: 52, copied: 30 });
