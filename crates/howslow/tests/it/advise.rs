@@ -3,18 +3,13 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::beside::{children, until};
 use crate::on_disk::{file, folder, written};
+use crate::support::{children, json, until};
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
-
-fn json(command: &mut Command) -> Value {
-    let done = command.arg("--json").assert().success();
-    serde_json::from_slice(&done.get_output().stdout).expect("JSON")
-}
 
 fn rates(of: &Value) -> Vec<f64> {
     of["rates"].as_array().expect("rates").iter().map(|rate| rate.as_f64().expect("a rate")).collect()
@@ -35,7 +30,7 @@ fn advice_rests_on_figures_of_this_very_file_and_changes_nothing() {
     fs::set_permissions(&path, permissions).expect("ours");
     let before = (fs::read(&path).expect("read"), fs::metadata(&path).and_then(|it| it.modified()).expect("a time"));
     for order in ["sequential", "random"] {
-        let advice = json(file("advise", &path).args(["--budget", "2s", "--order", order]));
+        let advice = json(file("advise", &path).args(["--json", "--budget", "2s", "--order", order]));
         assert_eq!((&advice["order"], &advice["file_bytes"]), (&order.into(), &before.0.len().into()));
         let states = advice["states"].as_array().expect("states");
         let names: Vec<&Value> = states.iter().map(|state| &state["state"]).collect();
@@ -100,13 +95,13 @@ fn is_judged(tuning: &Value) {
 fn a_file_is_tuned_by_its_verb_and_by_the_study_of_readers() {
     let Some(folder) = folder() else { return };
     let path = written(folder.path(), 2 << 20);
-    is_judged(&json(file("tune", &path).args(["--budget", "3s"])));
+    is_judged(&json(file("tune", &path).args(["--json", "--budget", "3s"])));
     let study = || {
         let mut command = Command::cargo_bin("howslow").expect("the binary is built");
         command.args(["study", "mpe", "--budget", "2s", "--prefetch"]);
         command
     };
-    let tuned = json(study().arg(&path));
+    let tuned = json(study().arg(&path).arg("--json"));
     assert_eq!(tuned["there"]["distance"], 93_330.0, "30 ms x 3,111 bytes/ms");
     assert_eq!(tuned["prefetch"]["file_bytes"], 2 << 20);
     let page = study().env("TMPDIR", folder.path()).assert().success();
@@ -125,7 +120,7 @@ fn in_memory_only_warm_is_advised_on() {
         return;
     };
     let path = written(folder.path(), 1 << 20);
-    let advice = json(file("advise", &path).args(["--budget", "1s"]));
+    let advice = json(file("advise", &path).args(["--json", "--budget", "1s"]));
     let states = advice["states"].as_array().expect("states");
     assert!(states.len() == 1 && states[0]["state"] == "warm" && advice["inputs"].is_null());
     assert!(advice["notes"].to_string().contains("cannot be cold"));
@@ -146,7 +141,7 @@ fn a_file_cut_short_meanwhile_ends_it_with_the_reason() {
         command.args(["file", verb, "--budget", "20s"]).arg(&path).stdout(Stdio::null()).stderr(Stdio::piped());
         let running = command.spawn().expect("it starts");
         // A pass is a process of its own; it knows the length of the file.
-        until("a pass", || children(running.id()).first().copied());
+        until("a pass", || !children(running.id()).is_empty());
         fs::File::options().write(true).open(&path).and_then(|file| file.set_len(10_000)).expect("cut");
         let ended = running.wait_with_output().expect("it ends");
         let text = String::from_utf8_lossy(&ended.stderr).into_owned();

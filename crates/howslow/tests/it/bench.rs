@@ -228,6 +228,18 @@ fn programs_of_go_test_are_run_in_turn(data: &TempDir) {
     time(data, &[text(&old)]).code(2).stderr(contains("a program of go test times itself"));
 }
 
+/// A new repository in this folder: what git prints there, which succeeds.
+fn git_in(place: &Path) -> impl Fn(&[&str]) -> String {
+    let git = move |words: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let output = Command::new("git").args(identity).args(words).current_dir(place).output().expect("git");
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    git(&["init", "-q"]);
+    git
+}
+
 #[test]
 fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
     let data = folder();
@@ -236,19 +248,13 @@ fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
     }
     let place = data.path().join("repository");
     fs::create_dir(&place).expect("a folder");
-    let git = |words: &[&str]| {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
-        let output = Command::new("git").args(identity).args(words).current_dir(&place).output().expect("git");
-        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
+    let git = git_in(&place);
     let commit = |extra: i32| {
         fs::write(place.join("bench.c"), SOURCE.replace("#define EXTRA 0", &format!("#define EXTRA {extra}")))
             .expect("written");
         git(&["add", "bench.c"]);
         git(&["commit", "-q", "--allow-empty", "-m", "work"]);
     };
-    git(&["init", "-q"]);
     [0, 0, 5].into_iter().for_each(commit);
     let build = format!("cc -O2 -w -I'{}' -o bench bench.c", text(&harness("c")));
     let script = |words: &[&str]| {
@@ -306,13 +312,7 @@ fn cargo_bench_compares_with_a_revision_and_leaves_nothing() {
     );
     write("src/lib.rs", "");
     write(".gitignore", "target\n");
-    let git = |words: &[&str]| {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
-        let output = Command::new("git").args(identity).args(words).current_dir(&place).output().expect("git");
-        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    git(&["init", "-q"]);
+    let git = git_in(&place);
     for bench in ["fn main() { does not build }".to_owned(), source(0)] {
         write("benches/sums.rs", &bench);
         git(&["add", "."]);

@@ -2,24 +2,23 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
 use predicates::prelude::*;
 use predicates::str::contains;
 use record::{Estimate, Place};
+use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{QUICK, folder, howslow, run_of};
+use crate::support::{QUICK, children, count, folder, found, howslow, is_gone, json, kill, run_of, until};
 
 /// A busy machine may disturb any one measurement.
 const TRIES: usize = 5;
 
 /// The document of the matrix for these arguments.
 fn matrix(data: &TempDir, args: &[&str]) -> Value {
-    let result = howslow(data).arg("interference").args(args).args(["--json"]).assert().success();
-    serde_json::from_slice(&result.get_output().stdout).expect("JSON")
+    json(howslow(data).arg("interference").args(args).arg("--json"))
 }
 
 /// The cell of a victim beside one load.
@@ -66,8 +65,7 @@ fn on_one_cpu_the_other_places_are_missing(data: &TempDir) {
     let mut command = Command::new("taskset");
     command.args(["--cpu-list", &usable_cpu()]).arg(cargo_bin("howslow")).env("HOWSLOW_DATA", data.path());
     command.args(["interference", "compute", "pipe", "--json", "--budget", "500ms"]);
-    let result = assert_cmd::Command::from_std(command).assert().success();
-    let document: Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
+    let document = json(&mut command.into());
     assert_eq!(document["places"], serde_json::json!(["same"]));
     let skipped = document["skipped"].as_array().expect("a list");
     let told = |place: &str| skipped.iter().any(|it| it["what"] == place && it["reason"] != "");
@@ -120,32 +118,9 @@ fn long_run(data: &TempDir, scratch: &Path) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
-pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(60) {
-        if let Some(found) = found() {
-            return found;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("waited in vain for {what}");
-}
-
-/// True if a process handles this signal, which would end it before.
-pub(crate) fn handles(pid: u32, signal: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let caught = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
-    caught.is_some_and(|signals| signals >> (signal - 1) & 1 == 1)
-}
-
-pub(crate) fn children(pid: u32) -> Vec<u32> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
-}
-
 /// The guard of the work beside it and the work itself, once rounds have begun.
 fn worker(of: u32) -> (u32, u32) {
-    until("the work beside and the rounds", || {
+    found("the work beside and the rounds", || {
         let below = children(of);
         let [guard, launcher] = below.as_slice() else { return None };
         children(*launcher).first()?;
@@ -153,33 +128,24 @@ fn worker(of: u32) -> (u32, u32) {
     })
 }
 
-fn kill(pid: u32) {
-    let pid = rustix::process::Pid::from_raw(pid as i32).expect("an id");
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is there");
-}
-
-pub(crate) fn is_gone(pid: u32) -> Option<()> {
-    (!Path::new(&format!("/proc/{pid}")).exists()).then_some(())
-}
-
 fn work_that_dies_is_an_error_and_a_run_that_is_killed_leaves_nothing() {
     let (data, scratch) = (folder(), folder());
     let running = long_run(&data, scratch.path());
     let (_, work) = worker(running.id());
-    kill(work);
+    kill(work, Signal::KILL);
     let output = running.wait_with_output().expect("it ends");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("compute ended before it was told to") && told.contains("run it again"), "{told}");
-    assert_eq!(std::fs::read_dir(scratch.path()).expect("a folder").count(), 0, "something is left");
+    assert_eq!(count(&scratch), 0, "something is left");
     assert!(!data.path().join("runs").exists(), "nothing of it is kept");
     let mut running = long_run(&data, scratch.path());
     let (guard, work) = worker(running.id());
-    kill(running.id());
+    kill(running.id(), Signal::KILL);
     running.wait().expect("it ends");
     until("the guard to end", || is_gone(guard));
     until("the work to end", || is_gone(work));
-    until("the folders to go", || (std::fs::read_dir(scratch.path()).ok()?.count() == 0).then_some(()));
+    until("the folders to go", || count(&scratch) == 0);
 }
 
 /// A CPU that this process may use.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::{folder, howslow};
+use crate::support::{folder, howslow, json};
 
 /// Words of README, and of all pages in `docs`.
 const README_WORDS: usize = 1_000;
@@ -197,8 +197,7 @@ fn catalogue(operations: &[Value]) -> String {
 
 /// What `howslow list --json` prints.
 fn listed() -> Vec<Value> {
-    let output = howslow(&folder()).args(["list", "--json"]).assert().success();
-    serde_json::from_slice(&output.get_output().stdout).expect("a list")
+    json(howslow(&folder()).args(["list", "--json"])).as_array().expect("a list").clone()
 }
 
 /// Words in backticks with dots that begin with a family are ids, or the beginnings of some.

@@ -1,11 +1,9 @@
 //! Every verb that clap knows prints lines that fit on the terminal, at 60, 80 and 120 columns: pages, messages and progress.
 
-use std::sync::Mutex;
-
 use crate::help::every_verb;
 use crate::support::{REPLAY, howslow};
-use crate::terminal::emulator::{Terminal, ended};
-use crate::widths::{PAGES, command, data, widest};
+use crate::terminal::emulator::printed;
+use crate::widths::{PAGES, command, data, fit};
 use crate::world;
 
 /// A terminal that only prints gets neither colours nor a progress bar that is drawn over.
@@ -13,15 +11,9 @@ use crate::world;
 fn a_dumb_terminal_gets_plain_lines() {
     let data = data();
     for words in [&["run", "loop.empty", REPLAY[0], REPLAY[1]][..], &["show", "RUN"], &["nope"]] {
-        let mut terminal = Terminal::new();
         let mut command = command(&data, words);
-        let running = terminal.start_all_shown({
-            command.env("TERM", "dumb");
-            command
-        });
-        let reader = terminal.read_all();
-        ended(running);
-        let text = reader.join().expect("what it printed");
+        command.env("TERM", "dumb");
+        let (_, text) = printed(command, 80);
         let lone = text.replace("\r\n", "\n").contains('\r');
         assert!(!text.contains('\x1b') && !lone && !text.trim().is_empty(), "{words:?}: {text:?}");
     }
@@ -50,7 +42,7 @@ const SHORT: [&[&str]; 32] = [
     &["watch", "20260103"],
     &["history"],
     &["history", "remove", "no-such-run-with-a-name-that-is-longer-than-a-narrow-terminal-is-wide"],
-    &["contribute", "RUN", "-o", "BOOK"],
+    &["contribute", "RUN", "-o", "a-book.toml"],
     &["report", "RUN", "-o", "page.html", "--force"],
     &["report", "--gallery", "gallery", "zen-4-kvm", "--force"],
     &["import", "HYPERFINE", "-o", "imported.json"],
@@ -96,38 +88,9 @@ fn what_measures_computes_or_refuses_fits_too() {
         std::fs::rename(world.path().join(from), data.path().join(to)).expect("moved");
     }
     std::fs::write(data.path().join("FILE"), vec![7; 4 << 20]).expect("written");
-    // Several at a time: most of them wait for something.
     let cases = SHORT.iter().enumerate().flat_map(|(place, words)| {
         let widths: &[u16] = if MEASURED.contains(&place) { &[60] } else { &[60, 80, 120] };
         widths.iter().map(|columns| (*words, *columns))
     });
-    let queue = Mutex::new(cases);
-    let work = || {
-        let mut wide = Vec::new();
-        loop {
-            let next = queue.lock().expect("no panic holds it").next();
-            let Some((words, columns)) = next else { return wide };
-            let mut terminal = Terminal::new();
-            terminal.resize(24, columns);
-            let book = format!("a-book-{columns}.toml");
-            let words: Vec<&str> =
-                words.iter().map(|word| if *word == "BOOK" { book.as_str() } else { *word }).collect();
-            let running = terminal.start_all_shown(command(&data, &words));
-            let reader = terminal.read_all();
-            let (status, ..) = ended(running);
-            let text = reader.join().expect("what it printed");
-            if !matches!(status, Some(0 | 2..=5)) || text.contains("panicked") || text.trim().is_empty() {
-                wide.push(format!("{words:?} at {columns}: {status:?}: {text}"));
-            }
-            // What a progress bar draws over has its own returns.
-            let drawn = text.replace('\r', "\n").replace("\x1b[1A", "\n").replace("\x1b[2K", "\n");
-            let found = widest(&drawn).filter(|(width, _)| *width > usize::from(columns));
-            wide.extend(found.map(|(width, line)| format!("{words:?} at {columns}: {width}: {line}")));
-        }
-    };
-    let wide: Vec<String> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("all are looked at")).collect()
-    });
-    assert!(wide.is_empty(), "{}", wide.join("\n"));
+    fit(&data, &[0, 2, 3, 4, 5], cases);
 }

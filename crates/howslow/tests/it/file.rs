@@ -4,15 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use crate::on_disk::{file, folder, written};
+use crate::support;
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 
 fn json(mut command: Command) -> Value {
-    let output = command.arg("--json").assert().success();
-    let value: Value = serde_json::from_slice(&output.get_output().stdout).expect("JSON");
-    value[0].clone()
+    support::json(command.arg("--json"))[0].clone()
 }
 
 #[test]

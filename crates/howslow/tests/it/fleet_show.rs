@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 #[cfg(feature = "team")]
 use crate::server::Server;
-use crate::support::{folder, howslow};
+use crate::support::{folder, howslow, json};
 use crate::world;
 
 /// The slow nodes of a report, each with its first cause.
@@ -16,8 +16,7 @@ fn slow(data: &TempDir, store: Option<&str>, of: &Path) -> Vec<String> {
     if let Some(store) = store {
         command.env("HOWSLOW_STORE", store);
     }
-    let shown = command.args(["fleet", "show", "--json"]).arg(of).assert().success();
-    let document: serde_json::Value = serde_json::from_slice(&shown.get_output().stdout).expect("JSON");
+    let document = json(command.args(["fleet", "show", "--json"]).arg(of));
     assert_eq!(document["classes"][0]["runs"], 36, "{document:#}");
     let slow = document["slow"].as_array().expect("nodes").iter();
     slow.map(|it| {

@@ -7,7 +7,7 @@ use record::steers_terminal;
 use tempfile::TempDir;
 
 use crate::help::every_verb;
-use crate::support::{EXAMPLE, REPLAY, folder, howslow};
+use crate::support::{EXAMPLE, REPLAY, folder, howslow, json};
 use crate::world;
 
 /// A title, a cleared screen, an 8-bit colour, reordered text, a return, a backspace.
@@ -134,8 +134,7 @@ fn a_data_folder_with_pipes_and_devices_is_used_all_the_same() {
     std::os::unix::fs::symlink("another's", data.path().join("known.json")).expect("a link");
     std::os::unix::fs::symlink("/dev/zero", data.path().join("runs/zero.json")).expect("a link");
     howslow(&data).args(["run", "loop.empty"]).args(REPLAY).assert().success();
-    let result = howslow(&data).args(["history", "--json"]).assert().success();
-    let kept: serde_json::Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
+    let kept = json(howslow(&data).args(["history", "--json"]));
     assert_eq!(kept.as_array().map(Vec::len), Some(1), "{kept}");
     for name in ["figures.json", "known.json"] {
         let found = std::fs::symlink_metadata(data.path().join(name)).expect("a file");

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use predicates::prelude::*;
 use predicates::str::contains;
+use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{folder, howslow, without_rights};
+use crate::support::{self, children, count, folder, howslow, kill, until, without_rights};
 
 /// A plan of two seconds, whose axes are added.
 pub const SMALL: &str = "name = 'small'\ntime = '1.2s'\nsettle = '300ms'\nlimit = '20s'\ndevice_size = '64MiB'\n\
@@ -24,8 +24,7 @@ pub fn plan(data: &TempDir, text: &str) -> PathBuf {
 }
 
 fn json(data: &TempDir, path: &Path, words: &[&str]) -> Value {
-    let result = howslow(data).arg("load").arg(path).args(words).arg("--json").assert().success();
-    serde_json::from_slice(&result.get_output().stdout).expect("JSON")
+    support::json(howslow(data).arg("load").arg(path).args(words).arg("--json"))
 }
 
 /// Swap is the whole machine's: what one test makes, another one's users would be swapped to.
@@ -92,17 +91,17 @@ fn the_accounts_agree(it: &Value) {
 }
 
 fn its_demands_answer_the_questions_of_the_model(data: &TempDir, told: &Value, file: &str) {
-    let kept = std::fs::read_dir(data.path().join("predictions")).expect("predictions").count();
-    assert_eq!(kept, 2, "the predictions and the demands, as they were before anything ran");
+    assert_eq!(
+        count(data.path().join("predictions")),
+        2,
+        "the predictions and the demands, as they were before anything ran"
+    );
     assert_eq!(told["predicted_before"].as_array().map(Vec::len), Some(2));
     let document = data.path().join("experiment.json");
     std::fs::write(&document, told.to_string()).expect("a file");
-    let mut answers = Vec::new();
-    for from in [Path::new(file), &document] {
-        let asked = ["--mean", "1s", "--more-memory", "4MiB", "--json"];
-        let result = howslow(data).arg("model").arg(from).args(asked).assert().success();
-        answers.push(serde_json::from_slice::<Value>(&result.get_output().stdout).expect("JSON"));
-    }
+    let asked = ["--mean", "1s", "--more-memory", "4MiB", "--json"];
+    let answers =
+        [Path::new(file), &document].map(|from| support::json(howslow(data).arg("model").arg(from).args(asked)));
     let solved = |answer: &Value| number(&answer["figures"][1]["solved"], "value");
     assert!((solved(&answers[0]) / solved(&answers[1]) - 1.0).abs() < 1e-9, "the file and the document say the same");
     let worth = answers[0]["worth"].to_string();
@@ -247,13 +246,9 @@ fn what_a_killed_experiment_leaves_is_removed_by_the_next() {
     let mut child = start(&data, &path, &["--memory", "12MiB", "--device", "swap", "--time", "60s"]);
     let pid = child.id();
     let made = || !groups_of(pid).is_empty() && swaps().contains(&format!("howslow-load-{pid}-"));
-    until(made, "it makes a group and a swap file");
+    until("a group and a swap file", made);
     // Its guard too, so that nobody is left who could clean up.
-    let guards = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("children");
-    let pids = guards.split_whitespace().filter_map(|pid| pid.parse().ok()).chain([pid as i32]);
-    for pid in pids.filter_map(rustix::process::Pid::from_raw) {
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
-    }
+    [children(pid), vec![pid]].concat().into_iter().for_each(|pid| kill(pid, Signal::KILL));
     child.wait().expect("it ends");
     assert!(made(), "what it had made is still there");
     // Whatever the next one is asked to do.
@@ -290,8 +285,7 @@ fn the_least_memory_for_a_command_is_found() {
     let Some(_alone) = limits(&data) else { return };
     let words =
         ["load", "--size-for", "response p90 < 10s", "--time", "200ms", "--settle", "1ms", "--cpus", "1", "--json"];
-    let result = howslow(&data).args(words).args(["--", "sh", "-c", "x=1"]).assert().success();
-    let told: Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
+    let told = support::json(howslow(&data).args(words).args(["--", "sh", "-c", "x=1"]));
     let memory = number(&told, "memory");
     assert!((1e6..256e6).contains(&memory), "{told}");
     let trials = told["trials"].as_array().expect("a list");
@@ -321,12 +315,4 @@ pub fn groups_of(pid: u32) -> Vec<PathBuf> {
         hierarchies.chain([root.to_path_buf()]).flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten());
     let ours = format!("howslow-load-{pid}-");
     all.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours)).map(|it| it.path()).collect()
-}
-
-fn until(holds: impl Fn() -> bool, what: &str) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(30), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

@@ -7,8 +7,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::beside::{children, handles, until};
-use crate::support::{QUICK, folder, howslow};
+use crate::support::{QUICK, children, folder, howslow, until};
 
 #[test]
 fn the_document_says_what_was_asked_for_and_where_and_each_round_has_a_launcher() {
@@ -63,14 +62,14 @@ fn what_is_interrupted_prints_what_there_is_and_keeps_nothing() {
         let mut is_under_way = || match words[0] {
             // The task that watches computes all the time.
             "noise" => ticks() > rustix::param::clock_ticks_per_second(),
-            "load" => handles(pid, signal.as_raw()) && !children(pid).is_empty(),
+            "load" => handles(pid, signal) && !children(pid).is_empty(),
             // Each round is a process that the launcher starts: those before the last have ended.
             _ => {
                 rounds.extend(children(pid).into_iter().flat_map(children));
                 rounds.len() > 3
             }
         };
-        until("what it measures", || is_under_way().then_some(()));
+        until("what it measures", &mut is_under_way);
         kill_process(Pid::from_child(&running), signal).expect("sent");
         let done = running.wait_with_output().expect("its output");
         let told = String::from_utf8_lossy(&done.stderr).into_owned();
@@ -84,6 +83,13 @@ fn what_is_interrupted_prints_what_there_is_and_keeps_nothing() {
             assert!(cpus.len() == 1 && cpus[0]["watched_s"].as_f64() > Some(0.1), "{document}");
         }
     }
+}
+
+/// True if a process handles this signal, which would end it before.
+fn handles(pid: u32, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
+    caught.is_some_and(|signals| signals >> (signal.as_raw() - 1) & 1 == 1)
 }
 
 #[test]

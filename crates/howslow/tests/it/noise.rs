@@ -4,7 +4,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 
-use crate::support::{QUICK, folder, howslow, run_of};
+use crate::support::{QUICK, folder, howslow, json, run_of};
 
 #[test]
 fn noise_accounts_for_a_cpu_on_a_page_in_a_picture_and_in_a_document() {
@@ -12,9 +12,8 @@ fn noise_accounts_for_a_cpu_on_a_page_in_a_picture_and_in_a_document() {
     let data = folder();
     let words = ["noise", "--cpu", "0", "--time", "300ms", "--json"];
     let begun = std::time::Instant::now();
-    let output = howslow(&data).args(words).assert().success().get_output().stdout.clone();
+    let told = json(howslow(&data).args(words));
     let took = begun.elapsed().as_secs_f64();
-    let told: Value = serde_json::from_slice(&output).expect("JSON");
     let cpu = &told["cpus"][0];
     assert_eq!(cpu["cpu"], 0);
     assert!(cpu["step_ns"].as_f64().is_some_and(|step| step > 0.0), "{cpu}");
@@ -90,8 +89,7 @@ fn where_a_real_time_class_is_refused_what_needs_it_is_left_out() {
     let skip = run.skipped.iter().find(|skip| skip.operation == "sleep.late").expect("a skip");
     assert_eq!(skip.reason, "the real-time class is refused");
     let words = ["noise", "--cpu", "0", "--time", "100ms", "--json"];
-    let output = without_real_time(&data).args(words).assert().success().get_output().stdout.clone();
-    let told: Value = serde_json::from_slice(&output).expect("JSON");
+    let told = json(without_real_time(&data).args(words));
     assert_eq!(told["cpus"][0]["switching_ns"], Value::Null, "no task could be woken to see what that takes");
     assert!(told["cpus"][0]["watched_s"].as_f64() > Some(0.02), "{told}");
 }

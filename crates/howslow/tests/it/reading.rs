@@ -7,7 +7,7 @@ use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 use tempfile::TempDir;
 
-use crate::support::{EXAMPLE, folder, howslow};
+use crate::support::{EXAMPLE, folder, howslow, json};
 
 fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
     let path = folder.path().join(name);
@@ -80,11 +80,8 @@ fn what_is_printed_follows_its_schema() {
         ("file-resident", vec!["file", "resident", run]),
         ("file-sync", vec!["file", "sync", run]),
     ] {
-        let json = |output: &[u8]| -> serde_json::Value { serde_json::from_slice(output).expect("JSON") };
-        let printed = howslow(&data).args(&verb).arg("--json").assert().success();
-        let schema = howslow(&data).args(["schema", document]).assert().success();
-        let schema = json(&schema.get_output().stdout);
-        follows(&json(&printed.get_output().stdout), &schema, &schema);
+        let schema = json(howslow(&data).args(["schema", document]));
+        follows(&json(howslow(&data).args(&verb).arg("--json")), &schema, &schema);
     }
 }
 
@@ -117,8 +114,7 @@ fn the_example_of_the_overview_works() {
 fn doctor_describes_this_machine() {
     let data = folder();
     howslow(&data).arg("doctor").assert().success().stdout(is_empty().not());
-    let json = howslow(&data).args(["doctor", "--json"]).assert().success();
-    let said: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
+    let said = json(howslow(&data).args(["doctor", "--json"]));
     assert_eq!(said["machine"]["architecture"], std::env::consts::ARCH);
     assert!(said["findings"].is_array());
 }

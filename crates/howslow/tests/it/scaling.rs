@@ -3,7 +3,7 @@
 use predicates::prelude::*;
 use predicates::str::contains;
 
-use crate::support::{folder, howslow};
+use crate::support::{folder, howslow, json};
 
 /// Short rounds of everything: what is printed, kept and drawn, not how precise it is.
 #[test]
@@ -21,8 +21,7 @@ fn work_is_measured_on_one_cpu_and_on_all_and_drawn() {
     let picture = std::fs::read_to_string(data.path().join("scaling.svg")).expect("the chart");
     assert!(picture.starts_with("<svg"), "{picture}");
     // The same from the run.
-    let result = howslow(&data).args(["scaling", "--json", "--run"]).arg(&file).assert().success();
-    let document: serde_json::Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
+    let document = json(howslow(&data).args(["scaling", "--json", "--run"]).arg(&file));
     let works = document["works"].as_array().expect("works");
     assert!(works.iter().any(|work| work["operation"] == "scaling.compute"), "{document}");
 }

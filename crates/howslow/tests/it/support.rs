@@ -1,10 +1,14 @@
-//! Shared by the tests: the command with its own data folder, the run that it prints, and an example run.
+//! Shared by the tests: the command with its own data folder, what it prints, an example run, and processes that are waited for.
 
+use std::path::Path;
 use std::process::Output;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use record::Run;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use tempfile::TempDir;
 
 pub const EXAMPLE: &str = include_str!("../../../record/tests/data/example-run.json");
@@ -45,13 +49,72 @@ pub fn run_of(output: &Output) -> Run {
     run
 }
 
+/// The document that a command prints, which succeeds.
+pub fn json(command: &mut Command) -> Value {
+    serde_json::from_slice(&command.assert().success().get_output().stdout).expect("JSON")
+}
+
+/// Waits until it is so. Nothing here takes a minute: only a failing test waits that long, and gets false.
+pub fn comes(mut is_so: impl FnMut() -> bool) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(60) {
+        if is_so() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
+}
+
+pub fn until(what: &str, is_so: impl FnMut() -> bool) {
+    assert!(comes(is_so), "waited in vain for {what}");
+}
+
+/// Waits until something is there.
+pub fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let mut found = None;
+    until(what, || {
+        found = look();
+        found.is_some()
+    });
+    found.expect("it is there")
+}
+
+/// The processes that a process has started.
+pub fn children(pid: u32) -> Vec<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// A process and all below it.
+pub fn family(pid: u32) -> Vec<u32> {
+    std::iter::once(pid).chain(children(pid).into_iter().flat_map(family)).collect()
+}
+
+/// Sends a signal; a process that has ended meanwhile needs none.
+pub fn kill(pid: u32, signal: Signal) {
+    let sent = kill_process(Pid::from_raw(pid as i32).expect("an id"), signal);
+    assert!(matches!(sent, Ok(()) | Err(Errno::SRCH)), "{sent:?}");
+}
+
+/// True if a process has ended; one that nobody has waited for has ended too.
+pub fn is_gone(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.is_empty() || stat.contains(") Z ")
+}
+
+/// The number of files in a folder, unless it is gone.
+pub fn count(folder: impl AsRef<Path>) -> usize {
+    std::fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
 /// Runs howslow as a user without rights, in a folder that this user may write to; `None` if that is not possible here.
 pub fn without_rights(data: &TempDir, words: &[&str]) -> Option<Output> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(data.path(), std::fs::Permissions::from_mode(0o777)).expect("our folder");
     let program = assert_cmd::cargo::cargo_bin!("howslow");
     let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
-    let run = |program: &std::path::Path, words: &[&str]| {
+    let run = |program: &Path, words: &[&str]| {
         let mut command = std::process::Command::new("setpriv");
         command
             .args(user)

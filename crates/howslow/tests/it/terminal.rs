@@ -4,14 +4,15 @@ pub mod emulator;
 mod pseudo;
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{QUICK, folder, run_of};
+use crate::support::{QUICK, comes, folder, kill, run_of, until};
 use crate::widths::widest;
-use emulator::{Behaviour, Shown, Terminal, ended, until};
+use emulator::{Behaviour, Seat, Terminal, ended};
 
 /// The command, in a terminal without anything in between.
 fn howslow(arguments: &[&str]) -> Command {
@@ -34,12 +35,9 @@ fn rate(payload: &Value, kind: &str) -> f64 {
 /// A busy machine may disturb any one measurement.
 const TRIES: usize = 6;
 
-/// The emulator is back at the user's screen, with nothing of the payloads on it.
-fn assert_left(shown: &Shown) {
-    let screen = shown.parser.screen();
-    assert!(!screen.alternate_screen(), "the alternate screen is left");
-    assert!(!screen.hide_cursor());
-    assert_eq!(screen.contents().trim(), "");
+/// The command at a terminal that an emulator reads.
+fn at(arguments: &[&str], behaviour: Behaviour) -> Seat {
+    Seat::piped(howslow(arguments), 80, behaviour)
 }
 
 #[test]
@@ -53,14 +51,8 @@ fn the_rate_is_that_of_the_parser_and_not_of_the_buffer() {
     // On a busy machine the emulator is slower than it should, and this or that payload is disturbed: one of a few times none is.
     let mut seen = Vec::new();
     for _ in 0..TRIES {
-        let mut terminal = Terminal::new();
-        let running = terminal.start(howslow(&["--json", "--budget", "4s"]));
-        let emulator = terminal.emulate(Behaviour::GOOD);
-        let (status, stdout, stderr) = ended(running);
+        let ((status, stdout, stderr), shown) = at(&["--json", "--budget", "4s"], Behaviour::GOOD).ended();
         assert_eq!((status, stderr.as_str()), (Some(0), ""));
-        assert!(terminal.is_as_before());
-        let shown = emulator.join().expect("the emulator");
-        assert_left(&shown);
         let document = json(&stdout);
         assert_eq!((&document["rows"], &document["columns"]), (&24.into(), &80.into()));
         assert_eq!(document["between"], Value::Array(vec![]));
@@ -82,28 +74,22 @@ fn the_rate_is_that_of_the_parser_and_not_of_the_buffer() {
 }
 
 fn a_window_that_changes_its_size_is_told() {
-    let mut terminal = Terminal::new();
-    let running = terminal.start(howslow(&["--json", "--budget", "2s"]));
-    let emulator = terminal.emulate(Behaviour::GOOD);
-    assert!(until(|| terminal.is_raw()));
+    let seat = at(&["--json", "--budget", "2s"], Behaviour::GOOD);
+    until("raw mode", || seat.terminal.is_raw());
     std::thread::sleep(Duration::from_millis(200));
-    terminal.resize(30, 100);
-    let (status, stdout, stderr) = ended(running);
+    seat.terminal.resize(30, 100);
+    let ((status, stdout, stderr), _) = seat.last();
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
     assert_eq!(json(&stdout)["resized"], true);
-    drop(emulator.join());
 }
 
 /// As wide as the terminal.
 fn a_page_that_fits_is_printed_after_the_users_screen_is_back() {
     for columns in [60, 80, 120] {
-        let mut terminal = Terminal::new();
-        terminal.resize(24, columns);
         let mut command = howslow(&["--budget", "1s"]);
         command.env("COLUMNS", columns.to_string());
-        let running = terminal.start(command);
-        let emulator = terminal.emulate(Behaviour { speed: 2e6, ..Behaviour::GOOD });
-        let (status, stdout, stderr) = ended(running);
+        let fast = Behaviour { speed: 2e6, ..Behaviour::GOOD };
+        let ((status, stdout, stderr), _) = Seat::piped(command, columns, fast).ended();
         assert_eq!((status, stderr.as_str()), (Some(0), ""));
         let size = format!("this terminal: xterm, 24 rows, {columns} columns");
         for word in [&size, "scrolling", "unicode", "p50", "samples"] {
@@ -111,7 +97,6 @@ fn a_page_that_fits_is_printed_after_the_users_screen_is_back() {
         }
         let (width, line) = widest(&stdout).expect("a page");
         assert!(width <= usize::from(columns) && width > 30, "{columns}: {line}");
-        assert_left(&emulator.join().expect("the emulator"));
     }
 }
 
@@ -127,14 +112,9 @@ fn a_terminal_that_fails_is_told_and_whatever_ends_it_the_terminal_is_restored()
 }
 
 fn one_that_never_answers() {
-    let mut terminal = Terminal::new();
-    let running = terminal.start(howslow(&[]));
-    let emulator = terminal.emulate(Behaviour { answers: false, ..Behaviour::GOOD });
-    let (status, stdout, stderr) = ended(running);
+    let ((status, stdout, stderr), _) = at(&[], Behaviour { answers: false, ..Behaviour::GOOD }).ended();
     assert_eq!((status, stdout.as_str()), (Some(1), ""));
     assert!(stderr.contains("did not answer ESC[6n within 3 s"), "{stderr}");
-    assert!(terminal.is_as_before());
-    assert_left(&emulator.join().expect("the emulator"));
 }
 
 fn one_that_nobody_drains() {
@@ -148,13 +128,9 @@ fn one_that_nobody_drains() {
 fn one_that_stops_taking_output() {
     // Where what is left to send fits into the kernel's buffer, it is the answer that is missing.
     let is_told = [1_000_000, 1_100_000, 1_200_000].into_iter().any(|reads| {
-        let mut terminal = Terminal::new();
-        let running = terminal.start(howslow(&["--budget", "60s"]));
-        let emulator = terminal.emulate(Behaviour { speed: 20e6, reads, ..Behaviour::GOOD });
-        let (status, _, stderr) = ended(running);
+        let seat = at(&["--budget", "60s"], Behaviour { speed: 20e6, reads, ..Behaviour::GOOD });
+        let ((status, _, stderr), _) = seat.last();
         assert_eq!(status, Some(1));
-        assert!(terminal.is_as_before());
-        drop(emulator.join());
         let is_told = stderr.contains("took no output for 3 s");
         assert!(is_told || stderr.contains("did not answer ESC[6n"), "{stderr}");
         is_told
@@ -165,7 +141,7 @@ fn one_that_stops_taking_output() {
 fn one_that_is_closed() {
     let mut terminal = Terminal::new();
     let running = terminal.start(howslow(&["--budget", "60s"]));
-    assert!(until(|| terminal.is_raw()));
+    until("raw mode", || terminal.is_raw());
     drop(terminal);
     let (status, stdout, _) = ended(running);
     assert_eq!((status, stdout.as_str()), (Some(129), ""));
@@ -173,51 +149,35 @@ fn one_that_is_closed() {
 
 fn one_that_is_killed_leaves_the_terminal_as_it_was() {
     for speed in [50e3, 5e6] {
-        let mut terminal = Terminal::new();
-        let mut running = terminal.start(howslow(&["--budget", "60s"]));
-        let emulator = terminal.emulate(Behaviour { speed, ..Behaviour::GOOD });
-        assert!(until(|| terminal.is_raw()));
+        let seat = at(&["--budget", "60s"], Behaviour { speed, ..Behaviour::GOOD });
+        until("raw mode", || seat.terminal.is_raw());
         std::thread::sleep(Duration::from_millis(300));
-        running.kill().expect("our child");
-        running.wait().expect("our child");
-        assert!(until(|| terminal.is_as_before()), "the guardian restores the settings");
-        // It ends when nobody has the terminal open any more: the guardian is gone too.
-        let shown = emulator.join().expect("the emulator");
-        assert_left(&shown);
+        seat.killed(Signal::KILL);
     }
 }
 
 fn ctrl_c_and_sigterm_end_it_cleanly() {
-    for (signal, status) in [(None, 130), (Some(libc::SIGTERM), 143), (Some(libc::SIGHUP), 129)] {
-        let mut terminal = Terminal::new();
-        let running = terminal.start(howslow(&["--budget", "60s"]));
-        let emulator = terminal.emulate(Behaviour::GOOD);
-        assert!(until(|| terminal.is_raw()));
+    for (signal, status) in [(None, 130), (Some(Signal::TERM), 143), (Some(Signal::HUP), 129)] {
+        let seat = at(&["--budget", "60s"], Behaviour::GOOD);
+        until("raw mode", || seat.terminal.is_raw());
         std::thread::sleep(Duration::from_millis(300));
         match signal {
-            None => terminal.press(b"x\x03"),
-            // SAFETY: a process that this test started and has not waited for.
-            Some(signal) => assert_eq!(unsafe { libc::kill(running.id() as libc::pid_t, signal) }, 0),
+            None => seat.terminal.press(b"x\x03"),
+            Some(signal) => kill(seat.running.id(), signal),
         }
-        let (got, stdout, stderr) = ended(running);
+        let ((got, stdout, stderr), _) = seat.ended();
         assert_eq!((got, stdout.as_str(), stderr.as_str()), (Some(status), "", ""));
-        assert!(terminal.is_as_before());
-        assert_left(&emulator.join().expect("the emulator"));
     }
 }
 
 fn one_in_the_background_is_a_misuse() {
-    let mut terminal = Terminal::new();
     // The shell stays the terminal's group, as one without job control that the user waits at does.
     let mut command = Command::new("sh");
     let program = cargo_bin("howslow");
     command.args(["-mc", "\"$0\" terminal & wait $!"]).arg(program);
-    let running = terminal.start(command);
-    let emulator = terminal.emulate(Behaviour::GOOD);
-    let (status, _, stderr) = ended(running);
+    let ((status, _, stderr), _) = Seat::piped(command, 80, Behaviour::GOOD).last();
     assert_eq!(status, Some(2), "{stderr}");
     assert!(stderr.contains("bring howslow to the foreground"), "{stderr}");
-    drop(emulator.join());
 }
 
 fn tmux_answers_itself_and_is_named() {
@@ -241,7 +201,7 @@ fn tmux_answers_itself_and_is_named() {
     let started = tmux(&["new-session", "-d", "-x", "80", "-y", "24", &line]);
     assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
     let status = place.path().join("out.status");
-    let over = until(|| std::fs::read_to_string(&status).is_ok_and(|text| text.ends_with('\n')));
+    let over = comes(|| std::fs::read_to_string(&status).is_ok_and(|text| text.ends_with('\n')));
     tmux(&["kill-server"]);
     assert!(over, "it hung in tmux");
     let text = std::fs::read_to_string(&out).expect("the output");
@@ -277,9 +237,5 @@ fn nothing_stays_where_hang_ups_are_ignored() {
     command.args(QUICK).env("HOWSLOW_DATA", data.path()).env(name, value).timeout(Duration::from_secs(120));
     let output = command.output().expect("it ran");
     assert!(run_of(&output).costs.iter().any(|cost| cost.operation == "terminal.through"));
-    let began = Instant::now();
-    while left() > 0 {
-        assert!(began.elapsed() < Duration::from_secs(30), "{} processes are left", left());
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("the processes to end", || left() == 0);
 }

@@ -4,11 +4,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
+use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{folder, howslow};
-use crate::terminal::emulator::{Behaviour, Shown, Terminal, ended, until};
+use crate::support::{children, folder, howslow, kill, until};
+use crate::terminal::emulator::{Seat, Terminal, ended};
 
 /// The command on a screen. The accounts need no right, and most of what a screen does is the same.
 fn top(data: &TempDir, arguments: &[&str]) -> Command {
@@ -18,21 +19,15 @@ fn top(data: &TempDir, arguments: &[&str]) -> Command {
     command
 }
 
-/// Waits until it shows frames.
-fn shown(terminal: &Terminal) {
-    assert!(until(|| terminal.is_raw() && terminal.shows("howslow top")));
+/// The command at a terminal, once it shows frames.
+fn shown(command: Command) -> Seat {
+    let seat = Seat::shown(command);
+    until("frames", || seat.terminal.is_raw() && seat.terminal.shows("howslow top"));
+    seat
 }
 
-fn assert_left(terminal: &Terminal, emulated: &Shown) {
-    assert!(terminal.is_as_before());
-    let screen = emulated.parser.screen();
-    assert!(!screen.alternate_screen() && !screen.hide_cursor());
-    assert_eq!(screen.contents().trim(), "");
-}
-
-fn send(child: &Child, signal: i32) {
-    // SAFETY: a process that this test started and has not waited for.
-    assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);
+fn send(child: &Child, signal: Signal) {
+    kill(child.id(), signal);
 }
 
 /// The letter of a process's state in /proc.
@@ -52,35 +47,30 @@ fn however_it_stops_or_ends_the_terminal_is_restored() {
 
 fn keys_and_signals_end_it() {
     let data = folder();
-    let ends: [(&[u8], i32, i32); 6] = [
-        (b"q", 0, 0),
-        (b"\x03", 0, 0),
-        (b"", libc::SIGTERM, 143),
-        (b"", libc::SIGHUP, 129),
-        (b"", libc::SIGINT, 130),
-        (b"?x/abc\x1b[Aq\rd9", 0, 0),
-    ];
-    for (keys, signal, status) in ends {
-        let mut terminal = Terminal::new();
-        let running = terminal.start_shown(top(&data, &[]));
-        let emulator = terminal.emulate(Behaviour { speed: 10e6, ..Behaviour::GOOD });
-        shown(&terminal);
-        match signal {
-            0 => terminal.press(keys),
-            signal => send(&running, signal),
-        }
+    for (signal, status) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
+        let seat = shown(top(&data, &[]));
+        send(&seat.running, signal);
+        ends(seat, status);
+    }
+    for keys in [&b"q"[..], b"\x03", b"?x/abc\x1b[Aq\rd9"] {
+        let seat = shown(top(&data, &[]));
+        let terminal = &seat.terminal;
+        terminal.press(keys);
         if keys.ends_with(b"d9") {
             // An Escape is one only after a pause: the next key is pressed when it has had its effect.
             let question = "seconds, from 0.1 to 3600: 9";
-            assert!(until(|| terminal.shows(question)), "the filter took the q");
+            until("the filter to take the q", || terminal.shows(question));
             terminal.press(b"\x1b");
-            assert!(until(|| !terminal.shows(question)));
+            until("the question to go", || !terminal.shows(question));
             terminal.press(b"q");
         }
-        let (got, _, stderr) = ended(running);
-        assert_eq!((got, stderr.as_str()), (Some(status), ""));
-        assert_left(&terminal, &emulator.join().expect("the emulator"));
+        ends(seat, 0);
     }
+}
+
+fn ends(seat: Seat, status: i32) {
+    let ((got, _, stderr), _) = seat.ended();
+    assert_eq!((got, stderr.as_str()), (Some(status), ""));
 }
 
 #[test]
@@ -92,28 +82,23 @@ fn it_shows_processes_in_every_size_and_one_interval_as_a_table_or_a_document() 
 fn this_process_is_shown_in_every_size() {
     let data = folder();
     for (rows, columns) in [(24, 80), (5, 20), (1, 1)] {
-        let mut terminal = Terminal::new();
         let filter = std::process::id().to_string();
-        let mut running = terminal.start_shown(top(&data, &["--filter", &filter]));
-        let emulator = terminal.emulate(Behaviour { speed: 10e6, ..Behaviour::GOOD });
-        shown(&terminal);
+        let seat = shown(top(&data, &["--filter", &filter]));
+        let terminal = &seat.terminal;
         let before = terminal.parsed();
         terminal.resize(rows, columns);
         // This process does something.
         let is_busy = || std::fs::read_dir("/proc").map_or(0, Iterator::count) > 0;
         let process = format!("process {filter}");
-        assert!(until(|| is_busy() && terminal.parsed() > before));
-        assert!((rows, columns) != (24, 80) || until(|| is_busy() && terminal.shows(&process)), "{process}");
-        assert_eq!(state(&running).filter(|state| *state != 'Z').map(|_| ()), Some(()), "it goes on");
-        // What is killed after its guardian leaves its last frame.
-        let children = format!("/proc/{0}/task/{0}/children", running.id());
-        for guardian in std::fs::read_to_string(children).expect("children").split_whitespace() {
-            // SAFETY: a child of a process that this test started and has not waited for.
-            unsafe { libc::kill(guardian.parse().expect("a number"), libc::SIGKILL) };
+        until("a frame", || is_busy() && terminal.parsed() > before);
+        if (rows, columns) == (24, 80) {
+            until(&process, || is_busy() && terminal.shows(&process));
         }
-        running.kill().expect("our child");
-        running.wait().expect("our child");
-        let emulated = emulator.join().expect("the emulator");
+        assert_eq!(state(&seat.running).filter(|state| *state != 'Z').map(|_| ()), Some(()), "it goes on");
+        // What is killed after its guardian leaves its last frame.
+        children(seat.running.id()).into_iter().for_each(|guardian| kill(guardian, Signal::KILL));
+        send(&seat.running, Signal::KILL);
+        let emulated = seat.unrestored();
         let screen = emulated.parser.screen();
         assert!(screen.alternate_screen());
         if (rows, columns) == (24, 80) {
@@ -126,67 +111,50 @@ fn this_process_is_shown_in_every_size() {
 
 fn what_is_killed_leaves_the_terminal_as_it_was() {
     let data = folder();
-    for signal in [libc::SIGKILL, libc::SIGQUIT] {
-        let mut terminal = Terminal::new();
+    for signal in [Signal::KILL, Signal::QUIT] {
         let mut command = Command::new("sh");
         command.env("HOWSLOW_DATA", data.path()).env("TERM", "xterm");
         command.args(["-c", "ulimit -c 0; exec \"$0\" top --source accounts --every 100ms"]);
         command.arg(cargo_bin("howslow"));
-        let mut running = terminal.start_shown(command);
-        let emulator = terminal.emulate(Behaviour { speed: 10e6, ..Behaviour::GOOD });
-        shown(&terminal);
-        send(&running, signal);
-        assert!(!running.wait().expect("our child").success());
-        assert!(until(|| terminal.is_as_before()), "the guardian restores the settings");
-        // The emulator ends when nobody has the terminal open any more: the guardian is gone too.
-        assert_left(&terminal, &emulator.join().expect("the emulator"));
+        shown(command).killed(signal);
     }
 }
 
 fn it_stops_and_continues_with_the_terminal_given_back() {
     let data = folder();
-    let mut terminal = Terminal::new();
-    let running = terminal.start_shown(top(&data, &[]));
-    let emulator = terminal.emulate(Behaviour { speed: 10e6, ..Behaviour::GOOD });
-    shown(&terminal);
-    let stops: [&dyn Fn(); 2] = [&|| send(&running, libc::SIGTSTP), &|| terminal.press(b"\x1a")];
+    let seat = shown(top(&data, &[]));
+    let (terminal, running) = (&seat.terminal, &seat.running);
+    let continues = || {
+        send(running, Signal::CONT);
+        until("raw mode", || terminal.is_raw());
+    };
+    let stops: [&dyn Fn(); 2] = [&|| send(running, Signal::TSTP), &|| terminal.press(b"\x1a")];
     for stop in stops {
         stop();
-        assert!(until(|| state(&running) == Some('T')));
+        until("the stop", || state(running) == Some('T'));
         assert!(terminal.is_as_before());
-        send(&running, libc::SIGCONT);
-        assert!(until(|| terminal.is_raw()));
+        continues();
     }
     // This stop cannot be noticed, and the shell takes the terminal meanwhile.
-    send(&running, libc::SIGSTOP);
-    assert!(until(|| state(&running) == Some('T')));
+    send(running, Signal::STOP);
+    until("the stop", || state(running) == Some('T'));
     terminal.reset();
-    send(&running, libc::SIGCONT);
-    assert!(until(|| terminal.is_raw()));
+    continues();
     terminal.press(b"q");
-    let (status, _, stderr) = ended(running);
-    assert_eq!((status, stderr.as_str()), (Some(0), ""));
-    assert_left(&terminal, &emulator.join().expect("the emulator"));
+    ends(seat, 0);
 }
 
 fn a_terminal_that_is_closed_or_takes_nothing_does_not_hold_it() {
     let data = folder();
-    let mut terminal = Terminal::new();
-    let running = terminal.start_shown(top(&data, &[]));
-    let emulator = terminal.emulate(Behaviour { speed: 10e6, ..Behaviour::GOOD });
-    shown(&terminal);
-    drop(terminal);
     // The emulator holds the other end as long as somebody writes.
-    send(&running, libc::SIGHUP);
-    assert_eq!(ended(running).0, Some(129));
-    drop(emulator.join());
+    assert_eq!(shown(top(&data, &[])).closed(), Some(129));
     let mut terminal = Terminal::new();
     let running = terminal.start_shown(top(&data, &[]));
-    assert!(until(|| terminal.is_raw()));
+    until("raw mode", || terminal.is_raw());
     // Nobody reads: soon no frame fits.
     terminal.resize(100, 300);
     std::thread::sleep(Duration::from_millis(1500));
-    send(&running, libc::SIGTERM);
+    send(&running, Signal::TERM);
     assert_eq!(ended(running).0, Some(143));
     assert!(terminal.is_as_before());
 }
@@ -198,7 +166,7 @@ fn a_hangup_that_is_ignored_ends_it_too() {
     command.env("HOWSLOW_DATA", data.path()).env("TERM", "xterm");
     command.args(["-c", "trap '' HUP; exec \"$0\" top --source accounts"]).arg(cargo_bin("howslow"));
     let running = terminal.start_shown(command);
-    assert!(until(|| terminal.is_raw()));
+    until("raw mode", || terminal.is_raw());
     drop(terminal);
     assert_eq!(ended(running).0, Some(129));
 }

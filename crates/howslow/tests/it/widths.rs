@@ -1,12 +1,13 @@
 //! No line is wider than the terminal, on any verb that prints a page.
 
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 use assert_cmd::cargo::cargo_bin;
 use tempfile::TempDir;
 
 use crate::support::{EXAMPLE, REPLAY, folder, howslow};
-use crate::terminal::emulator::{Terminal, ended};
+use crate::terminal::emulator::printed;
 
 /// Commands that read what is kept or measure for less than a second.
 pub const PAGES: [&[&str]; 29] = [
@@ -68,17 +69,6 @@ pub fn command(data: &TempDir, words: &[&str]) -> Command {
     command
 }
 
-/// What a command shows on a terminal of this width, with its escape sequences; and its exit status.
-fn shown(data: &TempDir, words: &[&str], columns: u16) -> (String, Option<i32>) {
-    let mut terminal = Terminal::new();
-    terminal.resize(24, columns);
-    let running = terminal.start_shown(command(data, words));
-    let reader = terminal.read_all();
-    let (status, _, stderr) = ended(running);
-    assert!(!stderr.contains("panicked"), "{words:?} at {columns}: {stderr}");
-    (reader.join().expect("what it printed"), status)
-}
-
 /// The widest line, without its escape sequences.
 pub fn widest(text: &str) -> Option<(usize, String)> {
     let bare = anstream::adapter::strip_str(text).to_string();
@@ -88,30 +78,37 @@ pub fn widest(text: &str) -> Option<(usize, String)> {
 
 #[test]
 fn no_page_is_wider_than_its_terminal() {
-    let data = data();
-    let wide: Vec<String> = std::thread::scope(|scope| {
-        let data = &data;
-        let at = |columns| scope.spawn(move || too_wide(data, columns));
-        let running: Vec<_> = [20, 60, 80, 120].map(at).into();
-        running.into_iter().flat_map(|found| found.join().expect("all are looked at")).collect()
-    });
-    assert!(wide.is_empty(), "{}", wide.join("\n"));
+    // At 3 a page says what it lacks.
+    fit(&data(), &[0, 3], PAGES.iter().flat_map(|words| [20, 60, 80, 120].map(|columns| (*words, columns))));
 }
 
-/// What is wrong with the pages on a terminal of this width.
-fn too_wide(data: &TempDir, columns: u16) -> Vec<String> {
-    let wrong = |words: &&[&str]| {
-        let (text, status) = shown(data, words, columns);
-        // At 3 a page says what it lacks.
-        if !matches!(status, Some(0 | 3)) {
-            return Some(format!("{words:?} at {columns}: status {status:?}, {text}"));
+/// Checks that these commands end with one of these statuses, and print lines that fit on a terminal of these columns: pages, messages
+/// and progress. Several run at a time, because most of them wait for something.
+pub fn fit<'w>(data: &TempDir, statuses: &[i32], cases: impl Iterator<Item = (&'w [&'w str], u16)> + Send) {
+    let queue = Mutex::new(cases);
+    let work = || {
+        let mut wrong = Vec::new();
+        loop {
+            let next = queue.lock().expect("no panic holds it").next();
+            let Some((words, columns)) = next else { return wrong };
+            let (status, text) = printed(command(data, words), columns);
+            let is_right = status.is_some_and(|status| statuses.contains(&status));
+            if !is_right || text.contains("panicked") || text.trim().is_empty() {
+                wrong.push(format!("{words:?} at {columns}: {status:?}: {text}"));
+            }
+            // What a progress bar draws over has its own returns.
+            let drawn = text.replace('\r', "\n").replace("\x1b[1A", "\n").replace("\x1b[2K", "\n");
+            // The help is filled by a library, which breaks no word.
+            let may_be_wide = columns == 20 && words.contains(&"--help");
+            let found = widest(&drawn).filter(|(width, _)| *width > usize::from(columns) && !may_be_wide);
+            wrong.extend(found.map(|(width, line)| format!("{words:?} at {columns}: {width}: {line}")));
         }
-        let (width, line) = widest(&text)?;
-        // The help is filled by a library, which breaks no word.
-        let is_wide = width > usize::from(columns) && !(columns == 20 && words.contains(&"--help"));
-        is_wide.then(|| format!("{words:?} at {columns}: {line}"))
     };
-    PAGES.iter().filter_map(wrong).collect()
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("all are looked at")).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -132,13 +129,10 @@ fn colours_follow_the_option_the_environment_and_the_terminal() {
         (&["list", "pipe"], "NO_COLOR", "1"),
         (&["list", "pipe"], "TERM", "dumb"),
     ] {
-        let mut terminal = Terminal::new();
         let mut command = command(&data, words);
         command.env("CI", "true").env(name, value);
-        let running = terminal.start_shown(command);
-        let reader = terminal.read_all();
-        assert_eq!(ended(running).0, Some(0));
-        assert!(!reader.join().expect("a page").contains('\x1b'), "{words:?} {name}={value}");
+        let (status, text) = printed(command, 80);
+        assert!(status == Some(0) && !text.contains('\x1b'), "{words:?} {name}={value}: {text}");
     }
     command(&data, &["list", "--color", "sometimes"])
         .stderr(Stdio::null())

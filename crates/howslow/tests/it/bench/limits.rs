@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{benchmark, script, text};
-use crate::beside::{is_gone, until, usable_cpu};
+use super::{benchmark, git_in, script, text};
+use crate::beside::usable_cpu;
 use crate::filter::{errno, filtered};
-use crate::support::folder;
+use crate::support::{count, folder, found, is_gone, until};
 
 const UNPINNED: &str = "this process may not be pinned to a CPU";
 
@@ -38,13 +38,7 @@ fn killed_while_the_old_revision_is_built_it_leaves_nothing() {
     for name in ["target/CACHEDIR.TAG", "target/release/deps/sums-1", "Cargo.toml"] {
         fs::write(place.join(name), "").expect("written");
     }
-    let git = |words: &[&str]| {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@b"];
-        let output = Command::new("git").args(identity).args(words).current_dir(&place).output().expect("git");
-        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    git(&["init", "-q"]);
+    let git = git_in(&place);
     git(&["add", "Cargo.toml"]);
     git(&["commit", "-q", "-m", "work"]);
     let scratch = data.path().join("scratch");
@@ -61,11 +55,11 @@ fn killed_while_the_old_revision_is_built_it_leaves_nothing() {
         .stderr(Stdio::null())
         .spawn()
         .expect("it starts");
-    let builder = until("the build", || fs::read_to_string(&began).ok()?.trim().parse().ok());
+    let builder = found("the build", || fs::read_to_string(&began).ok()?.trim().parse().ok());
     assert_eq!(git(&["worktree", "list"]).lines().count(), 2);
     howslow.kill().expect("ours");
     howslow.wait().expect("ours");
     until("the build to end", || is_gone(builder));
-    until("the work tree to go", || (git(&["worktree", "list"]).lines().count() == 1).then_some(()));
-    until("the folders to go", || (fs::read_dir(&scratch).ok()?.count() == 0).then_some(()));
+    until("the work tree to go", || git(&["worktree", "list"]).lines().count() == 1);
+    until("the folders to go", || count(&scratch) == 0);
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::support::{EXAMPLE, REPLAY, folder, howslow};
+use crate::support::{EXAMPLE, REPLAY, folder, howslow, json};
 
 /// A store with one run.
 fn kept(data: &TempDir) -> std::path::PathBuf {
@@ -62,7 +62,6 @@ fn a_locked_database_is_one_sentence_with_advice_and_loses_no_run() {
     assert!(measured.status.success() && told.contains("is used by another program"), "{:?} {told}", measured.status);
     other.execute_batch("ROLLBACK").expect("no lock");
     drop(other);
-    let listed = howslow(&data).env("HOWSLOW_STORE", &file).args(["history", "--json"]).output().expect("it runs");
-    let rows: Vec<serde_json::Value> = serde_json::from_slice(&listed.stdout).expect("JSON");
-    assert_eq!(rows.len(), 2, "the run that had to wait is there");
+    let rows = json(howslow(&data).env("HOWSLOW_STORE", &file).args(["history", "--json"]));
+    assert_eq!(rows.as_array().map(Vec::len), Some(2), "the run that had to wait is there");
 }

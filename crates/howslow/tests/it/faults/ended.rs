@@ -6,30 +6,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
 use predicates::prelude::*;
 use predicates::str::contains;
 use record::Doubt;
+use rustix::process::Signal;
 
 use super::{measured, names, run_in, run_of, run_within};
 use crate::on_disk::{file, folder, written};
-
-/// Longer than anything here takes; only a failing test waits that long.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Waits until it is so.
-pub(super) fn until(mut is_so: impl FnMut() -> bool) -> bool {
-    let began = Instant::now();
-    while began.elapsed() < PATIENCE {
-        if is_so() {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    false
-}
+use crate::support::{comes, family, is_gone, kill, until};
 
 /// Starts the command with its output in a file, because a pipe that is not read would block it.
 fn started(mut command: Command) -> (Child, fs::File) {
@@ -92,24 +79,12 @@ fn is_mapped(pid: u32, name: &str) -> bool {
     maps.into_iter().any(|maps| maps.lines().any(|line| line.ends_with(&format!("/{name}"))))
 }
 
-/// A process and all its descendants.
-fn family(pid: u32) -> Vec<u32> {
-    let listed = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    let children = listed.split_whitespace().filter_map(|child| child.parse().ok());
-    std::iter::once(pid).chain(children.flat_map(family)).collect()
-}
-
-pub(super) fn kill(pid: u32, signal: i32) {
-    // SAFETY: a process that this test started, or one of its descendants.
-    unsafe { libc::kill(pid as libc::pid_t, signal) };
-}
-
 /// A run that has created its file.
 fn reading(place: &Path) -> Child {
     let mut command = run_within("60s", place, &["read.pread@file=16777216,record=131072,state=cold"]);
     command.args(["--rounds", "1000", "--precision", "0.001%"]);
     let (running, _) = started(command);
-    assert!(until(|| scratch_file(place, "file-16777216").is_some()), "no file was made");
+    until("a file", || scratch_file(place, "file-16777216").is_some());
     running
 }
 
@@ -118,21 +93,17 @@ fn a_file_of_what_is_killed_is_removed_by_who_is_left_or_at_the_next_start() {
     let Some(place) = folder() else { return };
     the_tuner_s_own_file_has_no_name(place.path());
     let mut running = reading(place.path());
-    kill(running.id(), libc::SIGKILL);
+    kill(running.id(), Signal::KILL);
     running.wait().expect("our child");
-    assert!(until(|| names(place.path()).iter().all(|name| name == "data")), "{:?}", names(place.path()));
+    assert!(comes(|| names(place.path()).iter().all(|name| name == "data")), "{:?}", names(place.path()));
     let mut running = reading(place.path());
     // They are stopped first, so that none can clean up after another.
     let mut all = family(running.id());
-    all.iter().for_each(|&pid| kill(pid, libc::SIGSTOP));
+    all.iter().for_each(|&pid| kill(pid, Signal::STOP));
     all.extend(family(running.id()));
-    all.iter().for_each(|&pid| kill(pid, libc::SIGKILL));
+    all.iter().for_each(|&pid| kill(pid, Signal::KILL));
     running.wait().expect("our child");
-    let gone = |pid: &u32| {
-        let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        state.is_empty() || state.contains(") Z ")
-    };
-    assert!(until(|| all.iter().all(gone)), "something lives on");
+    until("all to end", || all.iter().all(|pid| is_gone(*pid)));
     assert!(scratch_file(place.path(), "file-16777216").is_some(), "nobody was left to remove it");
     let other = run_in(place.path(), &["loop.empty"]).output().expect("it starts");
     measured(&run_of(&other), "loop.empty");
@@ -147,9 +118,8 @@ fn the_tuner_s_own_file_has_no_name(place: &Path) {
         let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
         open.filter_map(|fd| fs::read_link(fd.path()).ok()).any(|file| file.starts_with(place))
     };
-    assert!(until(|| has_file(running.id())), "no file was made");
-    let all = family(running.id());
-    all.iter().for_each(|&pid| kill(pid, libc::SIGKILL));
+    until("a file", || has_file(running.id()));
+    family(running.id()).into_iter().for_each(|pid| kill(pid, Signal::KILL));
     running.wait().expect("our child");
     assert!(names(place).is_empty(), "{:?}", names(place));
 }

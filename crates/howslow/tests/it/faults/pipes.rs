@@ -5,9 +5,10 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
 
-use super::ended::{kill, until};
+use rustix::process::Signal;
+
 use super::run_in;
-use crate::support::{REPLAY, folder};
+use crate::support::{REPLAY, comes, folder, kill, until};
 
 /// The least that a pipe holds.
 const LEAST: usize = 4096;
@@ -27,13 +28,13 @@ fn is_full(pipe: &ChildStdout) -> bool {
 }
 
 /// Waits until the pipe is full, then checks that each of these signals would end it.
-fn ends_by(command: impl Fn() -> Command, signals: &[i32]) {
+fn ends_by(command: impl Fn() -> Command, signals: &[Signal]) {
     for &signal in signals {
         let (mut running, pipe) = unread(command());
-        assert!(until(|| is_full(&pipe)), "the pipe is not full");
+        until("a full pipe", || is_full(&pipe));
         kill(running.id(), signal);
-        assert!(until(|| running.try_wait().expect("our child").is_some()), "signal {signal} does not end it");
-        let status = running.wait().expect("our child");
+        until("the end", || running.try_wait().expect("our child").is_some());
+        let (status, signal) = (running.wait().expect("our child"), signal.as_raw());
         assert!(status.signal() == Some(signal) || status.code() == Some(128 + signal), "{status}");
     }
 }
@@ -43,13 +44,13 @@ fn a_run_and_a_bill_whose_documents_nobody_reads_can_be_ended() {
     let place = folder();
     lets_go_of_the_program_in_time(&place);
     let target = ["--system", "--source", "accounts"];
-    ends_by(|| bill(&place, &target), &[libc::SIGTERM, libc::SIGHUP, libc::SIGINT]);
+    ends_by(|| bill(&place, &target), &[Signal::TERM, Signal::HUP, Signal::INT]);
     let replayed = || {
         let mut command = run_in(place.path(), &["loop.empty"]);
         command.args(REPLAY);
         command
     };
-    ends_by(replayed, &[libc::SIGTERM, libc::SIGHUP]);
+    ends_by(replayed, &[Signal::TERM, Signal::HUP]);
 }
 
 /// A bill of this target, again and again.
@@ -71,10 +72,10 @@ fn lets_go_of_the_program_in_time(place: &tempfile::TempDir) {
     let mut command = bill(place, &["-p", &pid, "--source", "ptrace"]);
     command.args(["--for", "1s"]);
     let (mut running, pipe) = unread(command);
-    let full = until(|| is_full(&pipe));
-    let (let_go, writes) = (until(|| !is_traced()), running.try_wait().expect("our child").is_none());
-    kill(running.id(), libc::SIGTERM);
-    let ended = until(|| running.try_wait().expect("our child").is_some());
+    let full = comes(|| is_full(&pipe));
+    let (let_go, writes) = (comes(|| !is_traced()), running.try_wait().expect("our child").is_none());
+    kill(running.id(), Signal::TERM);
+    let ended = comes(|| running.try_wait().expect("our child").is_some());
     watched.kill().and_then(|()| watched.wait()).expect("our child");
     assert!(full && let_go && writes && ended, "full {full}, let go {let_go}, writes {writes}, ended {ended}");
 }

@@ -4,13 +4,12 @@ use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// Nothing here takes this long, so what does hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::until;
 
 pub struct Cluster {
     folder: TempDir,
@@ -43,12 +42,12 @@ impl Cluster {
         let mut words: Vec<&str> = options.iter().map(String::as_str).collect();
         words.extend(["--foreground", "--force", "--num-threads=2"]);
         cluster.daemon("munged", "munged", &words);
-        wait("munged to listen", || at.join("munge").exists());
+        until("munged to listen", || at.join("munge").exists());
         cluster.daemon("slurmctld", "slurmctld", &["-D", "-i"]);
         for number in 1..=nodes {
             cluster.start_node(&format!("node{number}"));
         }
-        wait("the nodes to be idle", || cluster.idle() == nodes);
+        until("the nodes to be idle", || cluster.idle() == nodes);
         Some(cluster)
     }
 
@@ -178,14 +177,5 @@ impl Drop for Cluster {
         while self.signal(Signal::KILL, |_, _| true) > 0 {
             std::thread::sleep(Duration::from_millis(20));
         }
-    }
-}
-
-/// Waits until something is so.
-pub fn wait(what: &str, mut done: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !done() {
-        assert!(begin.elapsed() < PATIENCE, "waited too long for {what}");
-        std::thread::sleep(Duration::from_millis(30));
     }
 }

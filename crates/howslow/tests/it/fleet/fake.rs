@@ -8,7 +8,7 @@ use fleet::Stage;
 use tempfile::TempDir;
 
 use super::{TINY, ended, node, small_program, state};
-use crate::support::{EXAMPLE, folder};
+use crate::support::{EXAMPLE, folder, until};
 
 /// `sbatch`: runs the script at once for most nodes. The node's name says what goes wrong. `@` stands for the test's folder.
 const SBATCH: &str = r#"
@@ -209,7 +209,7 @@ fn jobs_that_wait_go_on_without_us_and_are_cancelled_when_told() {
     other.env("PATH", path).env("HOWSLOW_DATA", fake.path().join("data")).args(["fleet", "attach", "--every", "200ms"]);
     let mut attached = other.stderr(std::process::Stdio::null()).spawn().expect("it starts");
     let folder = fleet::Folder::at(&fake.path().join("data/fleet"));
-    super::cluster::wait("the lock", || folder.lock("long-waits").is_err());
+    until("the lock", || folder.lock("long-waits").is_err());
     let second = fake.fleet(&["attach", "long-waits"]);
     assert!(second.status.code() == Some(1) && said(&second).contains("another howslow follows"), "{}", said(&second));
     // Ctrl-C asks nothing of the jobs.

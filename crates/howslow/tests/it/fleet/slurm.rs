@@ -7,9 +7,9 @@ use assert_cmd::cargo::cargo_bin;
 use fleet::Stage;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::cluster::{Cluster, wait};
+use super::cluster::Cluster;
 use super::{TINY, ended, node, small_program, state};
-use crate::support::folder;
+use crate::support::{folder, until};
 
 /// The four nodes that something happens to, and what says so.
 const ODD: [(&str, Stage, &str); 4] = [
@@ -49,7 +49,7 @@ fn eight_nodes_of_which_four_fail_and_are_finished_later() {
     // Begun by one process, which is killed; followed by another.
     let mut first = howslow(&cluster, data.path(), &run(program)).stderr(Stdio::null()).spawn().expect("it starts");
     let shared = data.path().join("fleet/eight/shared");
-    wait("three nodes to measure", || (1..=3).all(|place| shared.join(format!("n{place}.a1.started")).exists()));
+    until("three nodes to measure", || (1..=3).all(|place| shared.join(format!("n{place}.a1.started")).exists()));
     let _ = kill_process(Pid::from_child(&first), Signal::KILL);
     let _ = first.wait();
     assert!(cluster.stop("node2", Signal::STOP) > 0, "nothing to stop on node2");
@@ -78,7 +78,7 @@ fn eight_nodes_of_which_four_fail_and_are_finished_later() {
     // The nodes come back, and the same command finishes what is missing.
     cluster.ask(&["scontrol", "update", "nodename=node1", "state=resume"]);
     cluster.start_node("node3");
-    wait("all nodes to be idle", || cluster.idle() == 8);
+    until("all nodes to be idle", || cluster.idle() == 8);
     let second = howslow(&cluster, data.path(), &run(program)).output().expect("it starts");
     assert!(second.status.success(), "{}", String::from_utf8_lossy(&second.stderr));
     let finished = state(data.path(), "eight");
@@ -100,7 +100,7 @@ fn eight_nodes_of_which_four_fail_and_are_finished_later() {
 
 /// The prolog of one node fails: Slurm drains it, and the other is measured.
 fn prolog_fails(cluster: &Cluster, data: &Path, program: &str) {
-    wait("all nodes to be idle", || cluster.idle() == 8);
+    until("all nodes to be idle", || cluster.idle() == 8);
     cluster.fail_prolog("node7");
     let words = ["run", "--slurm", "--id", "two", "--nodes", "node[7-8]", "--binary", program, "--budget", "1s"];
     let result = howslow(cluster, data, &[&words[..], &TINY].concat()).output().expect("it starts");

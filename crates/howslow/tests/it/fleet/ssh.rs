@@ -8,9 +8,8 @@ use assert_cmd::cargo::cargo_bin;
 use fleet::Stage;
 use tempfile::TempDir;
 
-use super::cluster::wait;
 use super::{TINY, ended, small_program, state};
-use crate::support::folder;
+use crate::support::{folder, until};
 
 /// A server that lets in who has the test's key, and a home folder whose client knows it.
 struct Server {
@@ -60,7 +59,7 @@ impl Server {
         );
         std::fs::create_dir(at.join("bin")).expect("a folder");
         testing::executable(&at.join("bin/ssh"), client.as_bytes());
-        wait("sshd to listen", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+        until("sshd to listen", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
         Some(Server { home, child, port })
     }
 
@@ -114,9 +113,9 @@ fn hosts_are_measured_over_ssh_and_left_as_they_were() {
     assert!(String::from_utf8_lossy(&begun.stderr).contains("1 jobs submitted"), "{begun:?}");
     let attempt = state(data.path(), "long").nodes[0].attempts[0].clone();
     let pid = attempt.job.expect("a process");
-    wait("the node to measure", || server.home.path().join(".howslow-fleet-long-n0/n0.a1.started").exists());
+    until("the node to measure", || server.home.path().join(".howslow-fleet-long-n0/n0.a1.started").exists());
     let cancelled = server.fleet(data.path(), &["cancel", "long"]).output().expect("it starts");
     assert!(cancelled.status.success(), "{cancelled:?}");
-    wait("the process to end", || !Path::new("/proc").join(&pid).exists());
+    until("the process to end", || !Path::new("/proc").join(&pid).exists());
     ended(&state(data.path(), "long"), &target, Stage::Cancelled, "howslow fleet cancel");
 }

@@ -1,7 +1,6 @@
 //! A terminal emulator whose behaviour the tests choose: how fast it parses, whether it answers, when it stops. It reads all
 //! that comes at once and parses it in its own time, so that a writer sees its buffer, not its speed.
 
-use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -11,10 +10,13 @@ use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use rustix::io::{Errno, read, write};
+use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
 };
+
+use crate::support::{comes, kill, until};
 
 /// How an emulator behaves.
 #[derive(Clone, Copy)]
@@ -79,35 +81,26 @@ impl Terminal {
         tcsetwinsize(&self.master, Winsize { ws_row, ws_col, ws_xpixel: 0, ws_ypixel: 0 }).expect("resized");
     }
 
-    /// Starts a command that has this as its controlling terminal, and its standard output in a pipe.
+    /// Starts a command that has this as its controlling terminal, and its standard output and errors in pipes.
     pub fn start(&mut self, mut command: Command) -> Child {
-        command.stdout(Stdio::piped());
-        self.start_with(command)
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.spawn(command)
     }
 
-    /// Starts a command that has this as its controlling terminal, and its standard output on it.
+    /// The same with its standard output on the terminal.
     pub fn start_shown(&mut self, mut command: Command) -> Child {
-        let slave = self.slave.as_ref().expect("not yet started");
-        command.stdout(slave.try_clone().expect("a descriptor"));
-        self.start_with(command)
-    }
-
-    /// The same, with its errors on it too.
-    pub fn start_all_shown(&mut self, mut command: Command) -> Child {
-        let slave = self.slave.as_ref().expect("not yet started");
-        command.stdout(slave.try_clone().expect("a descriptor")).stderr(slave.try_clone().expect("a descriptor"));
+        command.stdout(self.end()).stderr(Stdio::piped());
         self.spawn(command)
     }
 
-    fn start_with(&mut self, mut command: Command) -> Child {
-        command.stderr(Stdio::piped());
-        self.spawn(command)
+    fn end(&self) -> OwnedFd {
+        self.slave.as_ref().expect("not yet started").try_clone().expect("a descriptor")
     }
 
     fn spawn(&mut self, mut command: Command) -> Child {
         testing::interruptible();
+        command.stdin(self.end());
         let slave = self.slave.take().expect("started once");
-        command.stdin(slave.try_clone().expect("a descriptor"));
         // SAFETY: two system calls, which a forked child may make.
         unsafe {
             command.pre_exec(move || {
@@ -246,30 +239,96 @@ impl vt100::Callbacks for Answers {
     }
 }
 
-/// Waits until it is so.
-pub fn until(mut is_so: impl FnMut() -> bool) -> bool {
-    let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(60) {
-        if is_so() {
-            return true;
-        }
-        sleep(Duration::from_millis(5));
-    }
-    false
-}
+/// An exit status, the output and the errors.
+type Ended = (Option<i32>, String, String);
 
-/// The exit status, its output and its errors; a child that hangs is killed and fails the test.
-pub fn ended(mut child: Child) -> (Option<i32>, String, String) {
-    let over = until(|| child.try_wait().expect("our child").is_some());
+/// How a child ended. One that hangs is killed and fails the test.
+pub fn ended(mut child: Child) -> Ended {
+    let over = comes(|| child.try_wait().expect("our child").is_some());
     if !over {
         child.kill().expect("our child");
     }
-    let output = child.wait_with_output().unwrap_or_else(|error| match error.kind() {
-        ErrorKind::Interrupted => panic!("interrupted"),
-        _ => panic!("{error}"),
-    });
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    let output = child.wait_with_output().expect("our child");
+    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     assert!(over, "it hung: {stdout}{stderr}");
     (output.status.code(), stdout, stderr)
+}
+
+/// What a command prints on a terminal of this width without an emulator, with its escape sequences; and its exit status.
+pub fn printed(mut command: Command, columns: u16) -> (Option<i32>, String) {
+    let mut terminal = Terminal::new();
+    terminal.resize(24, columns);
+    command.stdout(terminal.end()).stderr(terminal.end());
+    let running = terminal.spawn(command);
+    let reader = terminal.read_all();
+    let (status, ..) = ended(running);
+    (status, reader.join().expect("what it printed"))
+}
+
+/// A command at a terminal, and the emulator that it writes to.
+pub struct Seat {
+    pub terminal: Terminal,
+    pub running: Child,
+    emulator: JoinHandle<Shown>,
+}
+
+impl Seat {
+    /// With its standard output in a pipe, and this many columns.
+    pub fn piped(command: Command, columns: u16, behaviour: Behaviour) -> Seat {
+        let mut terminal = Terminal::new();
+        terminal.resize(24, columns);
+        let running = terminal.start(command);
+        Seat { emulator: terminal.emulate(behaviour), terminal, running }
+    }
+
+    /// With its standard output on the terminal, which parses fast.
+    pub fn shown(command: Command) -> Seat {
+        let mut terminal = Terminal::new();
+        let running = terminal.start_shown(command);
+        Seat { emulator: terminal.emulate(Behaviour { speed: 10e6, ..Behaviour::GOOD }), terminal, running }
+    }
+
+    /// Its exit status, its output, its errors and what the emulator shows, once it has ended and left the settings as they were.
+    pub fn last(self) -> (Ended, Shown) {
+        let all = ended(self.running);
+        assert!(self.terminal.is_as_before());
+        (all, self.emulator.join().expect("the emulator"))
+    }
+
+    /// The same of one that leaves nothing on the screen.
+    pub fn ended(self) -> (Ended, Shown) {
+        let (all, shown) = self.last();
+        is_left(&shown);
+        (all, shown)
+    }
+
+    /// What the emulator shows of one that was killed together with its guardian.
+    pub fn unrestored(mut self) -> Shown {
+        self.running.wait().expect("our child");
+        self.emulator.join().expect("the emulator")
+    }
+
+    /// The exit status of one whose window is closed.
+    pub fn closed(self) -> Option<i32> {
+        drop(self.terminal);
+        kill(self.running.id(), Signal::HUP);
+        let (status, ..) = ended(self.running);
+        drop(self.emulator.join());
+        status
+    }
+
+    /// The same of one that is killed: a guardian restores the terminal, and ends, as nobody has the terminal open any more.
+    pub fn killed(mut self, signal: Signal) {
+        kill(self.running.id(), signal);
+        assert!(!self.running.wait().expect("our child").success());
+        until("the settings to be restored", || self.terminal.is_as_before());
+        is_left(&self.emulator.join().expect("the emulator"));
+    }
+}
+
+/// The emulator is back at the user's screen, with nothing of the command on it.
+fn is_left(shown: &Shown) {
+    let screen = shown.parser.screen();
+    assert!(!screen.alternate_screen() && !screen.hide_cursor());
+    assert_eq!(screen.contents().trim(), "");
 }

@@ -1,14 +1,12 @@
 //! `howslow terminal --pty`: what it measures, what it says where there are no pseudo-terminals, and that nothing stays behind.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 
-use super::emulator::until;
 use super::json;
-use crate::support::{folder, howslow};
+use crate::support::{comes, family, folder, howslow, is_gone, until};
 
 /// Only programs that are not installed may be missing.
 fn check_missing(document: &Value) {
@@ -72,19 +70,12 @@ pub fn a_killed_measurement_leaves_nothing_behind() {
         names.filter(|name| name.to_string_lossy().starts_with("howslow-scratch")).count()
     };
     // It measures in processes of its own, which start others.
-    assert!(until(|| scratch() == 1 && family(running.id()).len() > 1));
+    until("its processes", || scratch() == 1 && family(running.id()).len() > 2);
     let family = family(running.id());
     running.kill().expect("our child");
     running.wait().expect("our child");
-    let living = || family.iter().filter(|pid| Path::new(&format!("/proc/{pid}")).exists()).count();
-    assert!(until(|| living() == 0 && scratch() == 0), "{} processes and {} folders are left", living(), scratch());
-}
-
-/// All processes below one.
-fn family(pid: u32) -> Vec<u32> {
-    let listed = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    let children = listed.split_whitespace().filter_map(|child| child.parse().ok());
-    children.flat_map(|child| [vec![child], family(child)].concat()).collect()
+    let living = || family.iter().filter(|pid| !is_gone(**pid)).count();
+    assert!(comes(|| living() + scratch() == 0), "{} processes and {} folders are left", living(), scratch());
 }
 
 /// The devices that programs need, and no /dev/ptmx.
