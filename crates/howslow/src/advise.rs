@@ -10,7 +10,7 @@ use record::Nanoseconds;
 use report::document::PrefetchStudy;
 
 use crate::cli::{AdviseArgs, TuneArgs};
-use crate::output::{self, Bar, Misuse, Outcome};
+use crate::output::{self, Outcome};
 use crate::scratch;
 
 pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Outcome> {
@@ -22,19 +22,13 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Outcome> {
         budget: Duration::from_secs_f64(args.budget),
     };
     let advice = watched(|progress| ::instruments::advise::advice(&request, progress))?;
-    match args.json {
-        true => output::print_document(&advice)?,
-        false => output::print_page(&report::advice(&advice, output::style()))?,
-    }
+    output::answer(args.json, &advice, |style| report::advice(&advice, style))?;
     Ok(Outcome::Done)
 }
 
 pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Outcome> {
     let tuning = tuned(&args.path, args.rate, Duration::from_secs_f64(args.budget))?;
-    match args.json {
-        true => output::print_document(&tuning)?,
-        false => output::print_page(&report::tuning(&tuning, output::style()))?,
-    }
+    output::answer(args.json, &tuning, |style| report::tuning(&tuning, style))?;
     Ok(Outcome::Done)
 }
 
@@ -44,13 +38,7 @@ fn tuned(path: &Path, rate: Option<f64>, budget: Duration) -> anyhow::Result<Tun
 
 /// Shows the progress of a measurement of a file. A file that cannot be measured is misuse.
 fn watched<T>(measured: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T, AdviseError>) -> anyhow::Result<T> {
-    let bar = Bar::new();
-    let result = measured(&mut |progress| bar.show(progress));
-    bar.clear();
-    result.map_err(|error| match error.is_misuse() {
-        true => Misuse(record::printable(&error.to_string())).into(),
-        false => error.into(),
-    })
+    output::watched(measured).map_err(|error| output::refused(error.is_misuse(), error))
 }
 
 /// `howslow study mpe --prefetch`: the paper's arithmetic for its machine, and the tuner on this machine, on the user's file or one
@@ -65,17 +53,15 @@ pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> any
             watched(|progress| ::instruments::advise::tuning_on_scratch(&folder, budget, progress))?
         }
     };
-    if json {
-        output::print_document(&PrefetchStudy::of(&tuning))?;
-    } else {
+    output::answer(json, &PrefetchStudy::of(&tuning), |style| {
         let (latency_ns, consumption) = THERE;
         let distance = prefetch::distance(latency_ns, consumption);
-        let page = report::tuning(&tuning, output::style());
-        output::print_page(&format!(
-            "there: a read of {} x {} bytes/ms consumed = {distance} bytes to request ahead\nhere:  {page}",
+        format!(
+            "there: a read of {} x {} bytes/ms consumed = {distance} bytes to request ahead\nhere:  {}",
             Nanoseconds(latency_ns),
-            consumption / 1e3
-        ))?;
-    }
+            consumption / 1e3,
+            report::tuning(&tuning, style)
+        )
+    })?;
     Ok(Outcome::Done)
 }

@@ -14,7 +14,7 @@ use report::{CrossoverShown, Style};
 use crate::cli::{CrossoverArgs, MeasureArgs};
 use crate::output::{self, Misuse, Outcome};
 use crate::pattern::{self, Pattern};
-use crate::pictures::{self, Picture};
+use crate::pictures;
 use crate::session::{self, Wanted};
 
 /// Seconds it takes where nothing else is said.
@@ -53,15 +53,10 @@ pub(crate) fn crossover(args: &CrossoverArgs) -> anyhow::Result<Outcome> {
 }
 
 fn print(shown: &CrossoverShown<'_>, args: &CrossoverArgs) -> anyhow::Result<()> {
-    if args.measure.json {
-        output::print_document(&CrossoverDocument::of(shown))?;
-    } else {
-        let style: Style = output::style();
-        output::print_page(&report::crossover(shown, output::width(), style))?;
-    }
-    let picture =
-        Picture { name: format!("crossover {} {}", shown.names[0], shown.names[1]), svg: shown.chart().svg() };
-    pictures::write(args.measure.svg.as_deref(), &[picture])
+    let page = |style: Style| report::crossover(shown, style.width(), style);
+    output::answer(args.measure.json, &CrossoverDocument::of(shown), page)?;
+    let name = format!("crossover {} {}", shown.names[0], shown.names[1]);
+    pictures::write(args.measure.svg.as_deref(), [(name, shown.chart().svg())])
 }
 
 /// What is asked, or why it cannot be meant.
@@ -131,10 +126,8 @@ fn measured(
     if all.as_ref().is_some_and(|all| all.interrupted.is_some()) {
         return Ok(Vec::new());
     }
-    let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
     let args = MeasureArgs { budget: Some(time.as_secs_f64()), ..args.clone() };
-    let step =
-        session::measure(Wanted { items, patterns, full: false, paired: 0, budget_s: time.as_secs_f64() }, &args)?;
+    let step = session::measure(Wanted::of(items, time.as_secs_f64()), &args)?;
     let costs = step.run.costs.clone();
     match all {
         None => *all = Some(step),

@@ -22,11 +22,8 @@ pub(crate) fn doctor(args: &JsonArgs) -> anyhow::Result<Outcome> {
         odd.append(&mut findings);
         findings = odd;
     }
-    if args.json {
-        output::print_document(&DoctorDocument { machine: &machine, findings: &findings })?;
-    } else {
-        output::print_page(&report::doctor(&machine, &findings, output::style()))?;
-    }
+    let document = DoctorDocument { machine: &machine, findings: &findings };
+    output::answer(args.json, &document, |style| report::doctor(&machine, &findings, style))?;
     Ok(Outcome::Done)
 }
 

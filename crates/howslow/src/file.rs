@@ -39,11 +39,7 @@ fn resident(files: &PathsArgs) -> anyhow::Result<Outcome> {
             ranges,
         });
     }
-    if files.json {
-        output::print_document(&looked_at)?;
-    } else {
-        output::print_page(&report::resident_files(&looked_at, output::style()))?;
-    }
+    output::answer(files.json, &looked_at, |style| report::resident_files(&looked_at, style))?;
     Ok(Outcome::Done)
 }
 
@@ -60,19 +56,14 @@ fn evict(files: &PathsArgs) -> anyhow::Result<Outcome> {
         }
         told.push((path, before, after));
     }
-    if files.json {
-        let each = told.iter().map(|(path, before, after)| FileEvicted {
-            path: named(path),
-            pages: after.pages,
-            resident_pages_before: before.resident,
-            resident_pages: after.resident,
-        });
-        output::print_document(&each.collect::<Vec<_>>())?;
-    } else {
-        output::print_page(
-            &told.iter().map(|(path, before, after)| evicted(path, *before, *after)).collect::<String>(),
-        )?;
-    }
+    let each = told.iter().map(|(path, before, after)| FileEvicted {
+        path: named(path),
+        pages: after.pages,
+        resident_pages_before: before.resident,
+        resident_pages: after.resident,
+    });
+    let page = |_| told.iter().map(|(path, before, after)| evicted(path, *before, *after)).collect();
+    output::answer(files.json, &each.collect::<Vec<_>>(), page)?;
     Ok(outcome)
 }
 
@@ -92,16 +83,12 @@ fn sync(files: &PathsArgs) -> anyhow::Result<Outcome> {
         residence::sync(file).map_err(|error| failed(path, &error))?;
         told.push((path, before));
     }
-    if files.json {
-        let each = told.iter().map(|(path, dirty)| FileSynced { path: named(path), dirty_pages_before: *dirty });
-        output::print_document(&each.collect::<Vec<_>>())?;
-    } else {
-        let line = |(path, dirty): &(&PathBuf, Option<u64>)| match dirty {
-            Some(dirty) => format!("{}: {}, all written\n", named(path), counted(*dirty, "dirty page")),
-            None => format!("{}: all written\n", named(path)),
-        };
-        output::print_page(&told.iter().map(line).collect::<String>())?;
-    }
+    let each = told.iter().map(|(path, dirty)| FileSynced { path: named(path), dirty_pages_before: *dirty });
+    let line = |(path, dirty): &(&PathBuf, Option<u64>)| match dirty {
+        Some(dirty) => format!("{}: {}, all written\n", named(path), counted(*dirty, "dirty page")),
+        None => format!("{}: all written\n", named(path)),
+    };
+    output::answer(files.json, &each.collect::<Vec<_>>(), |_| told.iter().map(line).collect())?;
     Ok(Outcome::Done)
 }
 

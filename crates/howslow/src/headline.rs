@@ -13,8 +13,7 @@ pub(crate) fn headline(args: &MeasureArgs, beside: &AgainstArgs) -> anyhow::Resu
     let operations = catalogue::all().filter(|operation| operation.headline);
     let items =
         operations.flat_map(|operation| operation.points(true).into_iter().map(move |point| Item { operation, point }));
-    let wanted =
-        Wanted { items: items.collect(), patterns: Vec::new(), full: false, paired: 0, budget_s: budget::HEADLINE };
+    let wanted = Wanted { patterns: Vec::new(), ..Wanted::of(items.collect(), budget::HEADLINE) };
     match args.repeat {
         Some(count) => crate::repeat::repeat(count, &wanted, args, &|_| false),
         None => {

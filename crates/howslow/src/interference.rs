@@ -6,8 +6,8 @@ use report::document::InterferenceDocument;
 
 use crate::cli::InterferenceArgs;
 use crate::cpu;
-use crate::output::{self, Bar, Misuse, Outcome, say};
-use crate::pictures::{self, Picture};
+use crate::output::{self, Outcome};
+use crate::pictures;
 use crate::scratch;
 
 /// Dose curves that are measured unless others are asked for: victim and aggressor. The first is the paper's own.
@@ -22,24 +22,13 @@ pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
     let request = request(args)?;
     let machine = system::machine::describe();
     cpu::check(args.cpu, &machine.cpu.usable)?;
-    let bar = Bar::new();
-    let found = instruments::interference::matrix(&request, &folder, &mut |progress| bar.show(progress));
-    bar.clear();
-    let found = found.map_err(refused)?;
-    if args.json {
-        output::print_document(&InterferenceDocument::of(&found, &machine))?;
-    } else {
-        output::print_page(&report::interference(&found, &machine, output::style(), output::width()))?;
-    }
-    let drawn = report::interference_pictures(&found).into_iter().map(|(name, svg)| Picture { name, svg });
-    pictures::write(args.svg.as_deref(), &drawn.collect::<Vec<_>>())?;
-    match found.interrupted {
-        Some(signal) => {
-            say("interrupted: this is what was measured until then");
-            Ok(Outcome::Interrupted(signal))
-        }
-        None if found.skipped.iter().any(|(what, _)| is_named(args, what)) => Ok(Outcome::Skipped),
-        None => Ok(Outcome::Done),
+    let found = output::watched(|show| instruments::interference::matrix(&request, &folder, show)).map_err(refused)?;
+    let document = InterferenceDocument::of(&found, &machine);
+    output::answer(args.json, &document, |style| report::interference(&found, &machine, style, style.width()))?;
+    pictures::write(args.svg.as_deref(), report::interference_pictures(&found))?;
+    match output::until(found.interrupted) {
+        Outcome::Done if found.skipped.iter().any(|(what, _)| is_named(args, what)) => Ok(Outcome::Skipped),
+        outcome => Ok(outcome),
     }
 }
 
@@ -51,7 +40,7 @@ fn is_named(args: &InterferenceArgs, what: &str) -> bool {
 
 /// A load that cannot be meant is a misuse.
 pub(crate) fn refused(error: InterferenceError) -> anyhow::Error {
-    if error.is_misuse() { Misuse(error.to_string()).into() } else { error.into() }
+    output::refused(error.is_misuse(), error)
 }
 
 fn request(args: &InterferenceArgs) -> anyhow::Result<Request> {

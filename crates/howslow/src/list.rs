@@ -1,6 +1,6 @@
 //! `howslow list`: all operations.
 
-use operation::{Axis, Item, Need, Operation};
+use operation::{Axis, Item, Need};
 use record::Bytes;
 use report::Listed;
 
@@ -19,28 +19,16 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Outcome> {
         // Words may contain what no pattern can, but they have no point.
         Err(_) => !args.patterns.iter().any(|word| word.contains('@')),
     };
-    if searched {
-        let found = find::find(&args.patterns.join(" "));
-        if !found.is_empty() {
-            return print_found(&found, args);
-        }
-    }
-    let listed = listed(pattern::choose(&patterns?, true)?);
-    if args.json {
-        output::print_json(&listed)?;
-    } else {
-        output::print_page(&report::list(&listed, output::style()))?;
-    }
-    Ok(Outcome::Done)
-}
-
-/// The operations that words mean, best first.
-fn print_found(found: &[&'static Operation], args: &ListArgs) -> anyhow::Result<Outcome> {
-    let listed = listed(found.iter().copied().flat_map(Item::all_of).collect());
-    if args.json {
-        output::print_json(&listed)?;
-    } else {
-        output::print_page(&report::found(&listed, output::style()))?;
+    let found = if searched { find::find(&args.patterns.join(" ")) } else { Vec::new() };
+    // Those that words mean come best first.
+    let listed = match found.as_slice() {
+        [] => listed(pattern::choose(&patterns?, true)?),
+        found => listed(found.iter().copied().flat_map(Item::all_of).collect()),
+    };
+    match (args.json, found.is_empty()) {
+        (true, _) => output::print_json(&listed)?,
+        (false, true) => output::print_page(&report::list(&listed, output::style()))?,
+        (false, false) => output::print_page(&report::found(&listed, output::style()))?,
     }
     Ok(Outcome::Done)
 }

@@ -2,7 +2,6 @@
 
 mod experiment;
 mod predict;
-mod refusal;
 mod size;
 mod study;
 
@@ -15,12 +14,11 @@ use report::document::LoadDocument;
 
 pub(crate) use study::{left_out, users_of};
 
-use experiment::experiment;
-use refusal::refused;
+use experiment::{experiment, refused};
 
 use crate::cli::LoadArgs;
 use crate::output::{self, Misuse, Outcome, say};
-use crate::pictures::{self, Picture};
+use crate::pictures;
 use crate::scratch;
 
 /// Removes what an earlier howslow has left that was killed together with its guards: groups, swap. What cannot be removed is named.
@@ -85,28 +83,18 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
         args.output.as_ref().map_or(Ok(()), |path| predict::write(path, &predicted.forecasts, &it.measured))?;
     }
     print(&it, predicted.as_ref().map(|it| &it.forecasts), args)?;
-    Ok(match it.interrupted {
-        Some(signal) => {
-            say("interrupted: this is what was measured until then");
-            Outcome::Interrupted(signal)
-        }
-        None => Outcome::Done,
-    })
+    Ok(output::until(it.interrupted))
 }
 
 /// The page or the document, and the pictures.
 fn print(it: &Experiment, forecasts: Option<&Forecasts>, args: &LoadArgs) -> anyhow::Result<()> {
     let charts = report::load_charts(it, forecasts);
-    if args.json {
-        output::print_document(&LoadDocument::of(it, forecasts, &system::machine::describe()))?;
-    } else {
-        let curves: String = charts.iter().map(|(_, chart)| format!("\n{}", chart.text(output::width()))).collect();
-        let predicted =
-            forecasts.map(|of| report::load_forecasts(of, &it.measured, output::style())).unwrap_or_default();
-        output::print_page(&(report::load(it, output::style()) + &predicted + &curves))?;
-    }
-    let drawn = charts.iter().map(|(name, chart)| Picture { name: name.clone(), svg: chart.svg() });
-    pictures::write(args.svg.as_deref(), &drawn.collect::<Vec<_>>())
+    output::answer(args.json, &LoadDocument::of(it, forecasts, &system::machine::describe()), |style| {
+        let curves: String = charts.iter().map(|(_, chart)| format!("\n{}", chart.text(style.width()))).collect();
+        let predicted = forecasts.map(|of| report::load_forecasts(of, &it.measured, style)).unwrap_or_default();
+        report::load(it, style) + &predicted + &curves
+    })?;
+    pictures::write(args.svg.as_deref(), charts.iter().map(|(name, chart)| (name, chart.svg())))
 }
 
 /// The plan of this name, or in this file.

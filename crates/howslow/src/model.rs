@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::cli::{DemandArgs, ModelArgs};
 use crate::output::{self, Misuse, Outcome};
-use crate::pictures::{self, Picture};
+use crate::pictures;
 
 /// A longer file is no model. The document of an experiment holds what was measured too.
 const MOST_BYTES: u64 = 16 << 20;
@@ -29,14 +29,9 @@ pub(crate) fn model(args: &ModelArgs) -> anyhow::Result<Outcome> {
         fit,
     };
     let found = answer(&system, &asked).map_err(|error| Misuse(error.to_string()))?;
-    if args.json {
-        output::print_document(&ModelDocument::of(&found))?;
-    } else {
-        output::print_page(&report::model(&found, output::width(), output::style()))?;
-    }
-    let charts = report::model_charts(&found).into_iter();
-    let pictures: Vec<Picture> = charts.map(|(name, chart)| Picture { name, svg: chart.svg() }).collect();
-    pictures::write(args.svg.as_deref(), &pictures)?;
+    output::answer(args.json, &ModelDocument::of(&found), |style| report::model(&found, style.width(), style))?;
+    let charts = report::model_charts(&found).into_iter().map(|(name, chart)| (name, chart.svg()));
+    pictures::write(args.svg.as_deref(), charts)?;
     Ok(Outcome::Done)
 }
 

@@ -9,8 +9,8 @@ use report::document::NoiseDocument;
 
 use crate::cli::NoiseArgs;
 use crate::cpu;
-use crate::output::{self, Misuse, Outcome, say};
-use crate::pictures::{self, Picture};
+use crate::output::{self, Misuse, Outcome};
+use crate::pictures;
 
 /// A recording is kept in memory until its end.
 const LONGEST: f64 = 600.0;
@@ -43,19 +43,9 @@ pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
     let come = signals.end();
     recordings.iter_mut().for_each(|recording| recording.tick_hz = machine.kernel.tick_hz);
     let accounts: Vec<CpuAccount> = recordings.iter().map(account).collect();
-    if args.json {
-        output::print_document(&NoiseDocument { machine: &machine, together: args.together, cpus: &accounts })?;
-    } else {
-        let charts = args.chart.then(output::width);
-        output::print_page(&report::noise(&accounts, args.together, charts, output::style()))?;
-    }
-    let picture = || Picture { name: "noise".into(), svg: report::noise_chart(&accounts).svg() };
-    pictures::write(args.svg.as_deref(), &args.svg.iter().map(|_| picture()).collect::<Vec<_>>())?;
-    match come {
-        Some(signal) => {
-            say("interrupted: this is what was measured until then");
-            Ok(Outcome::Interrupted(signal))
-        }
-        None => Ok(Outcome::Done),
-    }
+    let document = NoiseDocument { machine: &machine, together: args.together, cpus: &accounts };
+    let charts = args.chart.then(output::width);
+    output::answer(args.json, &document, |style| report::noise(&accounts, args.together, charts, style))?;
+    pictures::write(args.svg.as_deref(), [("noise", report::noise_chart(&accounts).svg())])?;
+    Ok(output::until(come))
 }

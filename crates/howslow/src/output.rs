@@ -43,6 +43,18 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
+/// The error, as a misuse if other arguments would mend it.
+pub(crate) fn refused(is_misuse: bool, error: impl std::error::Error + Send + Sync + 'static) -> anyhow::Error {
+    if is_misuse { Misuse(record::printable(&error.to_string())).into() } else { error.into() }
+}
+
+/// How a verb ended that printed what it had until this signal came, if one did.
+pub(crate) fn until(signal: Option<i32>) -> Outcome {
+    let Some(signal) = signal else { return Outcome::Done };
+    say("interrupted: this is what was measured until then");
+    Outcome::Interrupted(signal)
+}
+
 /// Checks before anything is measured that the files of `-o` can be written.
 ///
 /// # Errors
@@ -241,6 +253,18 @@ pub(crate) fn print_document(document: &impl serde::Serialize) -> anyhow::Result
     print(&report::shown_json(&document_text(document)?))
 }
 
+/// Prints a document of [`report::document`] if JSON is asked for, else its page.
+///
+/// # Errors
+/// Those of [`print()`].
+pub(crate) fn answer(
+    json: bool,
+    document: &impl serde::Serialize,
+    page: impl FnOnce(Style) -> String,
+) -> anyhow::Result<()> {
+    if json { print_document(document) } else { print_page(&page(style())) }
+}
+
 /// A document of [`report::document`] as one line, with its keys in alphabetical order.
 ///
 /// # Errors
@@ -291,6 +315,14 @@ fn columns(stream: impl AsFd) -> usize {
 /// Whether the terminal says that it only prints: it has no colours, and its cursor cannot be moved.
 pub(crate) fn only_prints() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Does something that tells its progress.
+pub(crate) fn watched<T>(work: impl FnOnce(&mut dyn FnMut(&Progress)) -> T) -> T {
+    let bar = Bar::new();
+    let done = work(&mut |progress| bar.show(progress));
+    bar.clear();
+    done
 }
 
 /// The progress bar on stderr. It draws only when called and starts no thread, because the instrument forks.

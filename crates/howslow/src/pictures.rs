@@ -4,12 +4,6 @@ use std::path::Path;
 
 use crate::output::{self, Misuse};
 
-/// A chart as an SVG document, and the name of its file without the ending.
-pub(crate) struct Picture {
-    pub name: String,
-    pub svg: String,
-}
-
 /// Checks that pictures can be written into this folder, where one was asked for.
 ///
 /// # Errors
@@ -24,16 +18,19 @@ pub(crate) fn check(folder: Option<&Path>) -> Result<(), Misuse> {
     store::check_writable(&folder.join("chart.svg")).map_err(why)
 }
 
-/// Writes the pictures into the folder, where one was asked for. Each file is complete or absent, and one that is there is
-/// replaced.
+/// Writes charts into the folder, where one was asked for: each the name of its file without the ending, and an SVG document. Each file
+/// is complete or absent, and one that is there is replaced.
 ///
 /// # Errors
 /// If a file cannot be written.
-pub(crate) fn write(folder: Option<&Path>, pictures: &[Picture]) -> anyhow::Result<()> {
+pub(crate) fn write<N: AsRef<str>>(
+    folder: Option<&Path>,
+    pictures: impl IntoIterator<Item = (N, String)>,
+) -> anyhow::Result<()> {
     let Some(folder) = folder else { return Ok(()) };
-    for picture in pictures {
-        let path = folder.join(file_name(&picture.name));
-        store::write_whole(&path, picture.svg.as_bytes())?;
+    for (name, svg) in pictures {
+        let path = folder.join(file_name(name.as_ref()));
+        store::write_whole(&path, svg.as_bytes())?;
         output::say(&format!("wrote {}", record::printable(&path.display().to_string())));
     }
     Ok(())
@@ -60,10 +57,9 @@ mod tests {
     #[test]
     fn a_folder_is_checked_and_files_are_whole() {
         let folder = tempfile::tempdir().expect("a folder");
-        let pictures = [("one", "<svg/>"), ("other", "<svg></svg>")]
-            .map(|(name, svg)| Picture { name: name.into(), svg: svg.into() });
         check(Some(folder.path())).expect("writable");
-        write(Some(folder.path()), &pictures).expect("written");
+        let pictures = [("one", "<svg/>".into()), ("other", "<svg></svg>".into())];
+        write(Some(folder.path()), pictures).expect("written");
         assert_eq!(std::fs::read_to_string(folder.path().join("one.svg")).expect("a file"), "<svg/>");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2, "nothing else is left");
         for bad in [folder.path().join("absent"), folder.path().join("one.svg"), "/proc".into()] {

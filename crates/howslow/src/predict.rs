@@ -151,14 +151,11 @@ fn split(request: &PredictRequest, json: bool) -> anyhow::Result<Outcome> {
         }
     };
     let split = factors::split(request.state, mixes, sides, &request.measured)?;
-    if json {
-        output::print_document(&PredictFactors {
-            split: split.document,
-            runs: sides.iter().map(|named| named.run.id.clone()).collect(),
-            mixes: mixes.iter().map(|mix| mix.name.clone()).collect(),
-        })?;
-    } else {
-        output::print_page(&split.page)?;
-    }
+    let document = PredictFactors {
+        split: split.document,
+        runs: sides.iter().map(|named| named.run.id.clone()).collect(),
+        mixes: mixes.iter().map(|mix| mix.name.clone()).collect(),
+    };
+    output::answer(json, &document, |_| split.page)?;
     Ok(Outcome::Done)
 }

@@ -41,10 +41,9 @@ pub(crate) fn repeat(
         let rows = repeated(&runs, args.precision);
         if args.csv {
             crate::export::print_costs(&runs)?;
-        } else if args.json {
-            output::print_document(&RepeatDocument::of(&runs, &rows, args.precision))?;
         } else {
-            output::print_page(&report::repeated(&runs, &rows, args.precision, output::style()))?;
+            let page = |style| report::repeated(&runs, &rows, args.precision, style);
+            output::answer(args.json, &RepeatDocument::of(&runs, &rows, args.precision), page)?;
         }
     }
     if let Some(signal) = ended {

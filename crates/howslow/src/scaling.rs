@@ -3,11 +3,12 @@
 use analysis::scalability::{AXIS, WORKS, scalings};
 use operation::Item;
 use record::{Point, Run, Value};
+use report::Style;
 use report::document::ScalingDocument;
 
 use crate::cli::ScalingArgs;
 use crate::output::{self, Outcome};
-use crate::pictures::{self, Picture};
+use crate::pictures;
 use crate::resolve;
 use crate::session::{self, SessionEnd, Wanted};
 
@@ -18,23 +19,17 @@ pub(crate) fn scaling(args: &ScalingArgs) -> anyhow::Result<Outcome> {
     session::has_no_csv(&args.measure, "`howslow scaling`")?;
     pictures::check(args.measure.svg.as_deref())?;
     let (run, ending) = match &args.run {
-        Some(name) => (resolve::run(name)?, None),
-        None => {
-            let (run, ending) = measured(args)?;
-            (run, Some(ending))
-        }
+        Some(name) => (resolve::run(name)?, SessionEnd::NOTHING),
+        None => measured(args)?,
     };
     let scalings = scalings(&run);
-    if args.measure.json {
-        output::print_document(&ScalingDocument::of(&run, &scalings))?;
-    } else {
-        output::print_page(&report::scaling(&run, &scalings, output::width(), output::style()))?;
-    }
+    let document = ScalingDocument::of(&run, &scalings);
+    let page = |style: Style| report::scaling(&run, &scalings, style.width(), style);
+    output::answer(args.measure.json, &document, page)?;
     if !scalings.is_empty() {
-        let svg = report::scaling_chart(&scalings).svg();
-        pictures::write(args.measure.svg.as_deref(), &[Picture { name: "scaling".into(), svg }])?;
+        pictures::write(args.measure.svg.as_deref(), [("scaling", report::scaling_chart(&scalings).svg())])?;
     }
-    match ending.map_or(Ok(Outcome::Done), SessionEnd::outcome)? {
+    match ending.outcome()? {
         Outcome::Done if run.costs.is_empty() => anyhow::bail!(session::NOTHING),
         outcome => Ok(outcome),
     }
@@ -47,9 +42,8 @@ fn measured(args: &ScalingArgs) -> anyhow::Result<(Run, SessionEnd)> {
         anyhow::bail!("only one CPU may be used, so there is nothing to compare; allow a second CPU (taskset, cpuset)");
     }
     let items: Vec<Item> = numbers(usable).into_iter().flat_map(items).collect();
-    let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
     let budget_s = EACH * items.len() as f64;
-    let wanted = Wanted { items, patterns, full: false, paired: 0, budget_s };
+    let wanted = Wanted::of(items, budget_s);
     Ok(session::finish(session::measure(wanted, &args.measure)?, &args.measure))
 }
 

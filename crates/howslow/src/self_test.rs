@@ -44,12 +44,9 @@ pub(crate) fn self_test(args: &SelfTestArgs) -> anyhow::Result<Outcome> {
         (_, true) => Outcome::Skipped,
         _ => Outcome::Done,
     };
-    if args.json {
-        let machine = &both[0].machine;
-        output::print_document(&SelfTestDocument { machine, howslow: env!("CARGO_PKG_VERSION"), checks })?;
-    } else {
-        output::print_page(&report::self_test(&checks, output::style()))?;
-    }
+    let page = report::self_test(&checks, output::style());
+    let document = SelfTestDocument { machine: &both[0].machine, howslow: env!("CARGO_PKG_VERSION"), checks };
+    output::answer(args.json, &document, |_| page)?;
     Ok(outcome)
 }
 

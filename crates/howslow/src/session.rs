@@ -16,8 +16,8 @@ use crate::budget;
 use crate::cli::MeasureArgs;
 use crate::cpu;
 use crate::kin::{kind, machine_name};
-use crate::output::{self, Bar, Misuse, Outcome, say};
-use crate::pictures::{self, Picture};
+use crate::output::{self, Misuse, Outcome, say};
+use crate::pictures;
 use crate::resolve;
 use crate::scratch;
 use crate::show::Samples;
@@ -41,6 +41,14 @@ pub(crate) struct Wanted {
     pub paired: usize,
     /// The budget in seconds, if the command line has none.
     pub budget_s: f64,
+}
+
+impl Wanted {
+    /// These items, which the document names one by one.
+    pub(crate) fn of(items: Vec<Item>, budget_s: f64) -> Wanted {
+        let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
+        Wanted { items, patterns, full: false, paired: 0, budget_s }
+    }
 }
 
 /// Measures what is wanted. Reports bad arguments before it measures anything, and a budget that was exceeded.
@@ -68,7 +76,6 @@ pub(crate) fn measure_part(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result
     let recorded = args.replay.as_deref().map(resolve::run).transpose()?;
     let loads = beside::start(args, &mut settings, &scratch)?;
     let check = || loads.as_ref().map_or(Ok(()), |loads| loads.check().map_err(|error| error.to_string()));
-    let bar = Bar::new();
     let plan = Plan {
         tailed: wanted.items.len(),
         paired: wanted.paired,
@@ -82,8 +89,7 @@ pub(crate) fn measure_part(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result
         check: Some(&check),
         recorded: recorded.as_ref(),
     };
-    let taken = measure::measure(plan, &mut |progress| bar.show(&progress));
-    bar.clear();
+    let taken = output::watched(|show| measure::measure(plan, &mut |progress| show(&progress)));
     let Measurement { mut run, width, interrupted } = taken?;
     run.noise.traced = recorded.map_or_else(observe::are_calls_traced, |run| run.noise.traced);
     run.noise.beside = beside::finish(loads, &mut run.noise, run.machine.cpu.online)?;
@@ -110,6 +116,9 @@ pub(crate) struct SessionEnd {
 }
 
 impl SessionEnd {
+    /// That of a verb that measured nothing.
+    pub(crate) const NOTHING: SessionEnd = SessionEnd { kept: Ok(()), written: Ok(()), interrupted: None };
+
     /// Reports what interrupted the run.
     ///
     /// # Errors
@@ -179,13 +188,11 @@ pub(crate) fn print_beside(
         let gap = if answer.is_empty() { "" } else { "\n" };
         output::print_page(&format!("{answer}{gap}{page}"))?;
     }
-    let curves = report::tail_charts(&run).into_iter().map(|(name, chart)| Picture { name, svg: chart.svg() });
-    pictures::write(args.svg.as_deref(), &curves.collect::<Vec<_>>())?;
+    let curves = report::tail_charts(&run).into_iter().map(|(name, chart)| (name, chart.svg()));
+    pictures::write(args.svg.as_deref(), curves)?;
     match ending.outcome()? {
         Outcome::Done if run.skipped.iter().any(by_name) => Ok(Outcome::Skipped),
-        Outcome::Done if run.costs.is_empty() => {
-            anyhow::bail!(NOTHING)
-        }
+        Outcome::Done if run.costs.is_empty() => anyhow::bail!(NOTHING),
         outcome => Ok(outcome),
     }
 }

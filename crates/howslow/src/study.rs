@@ -9,7 +9,7 @@ use report::document::{StudiesDocument, StudyDocument};
 use crate::cli::{ALL, MeasureArgs, StudyArgs};
 use crate::load;
 use crate::output::{self, Misuse, Outcome};
-use crate::pictures::{self, Picture};
+use crate::pictures;
 use crate::resolve;
 use crate::session::{self, SessionEnd, Wanted};
 
@@ -33,11 +33,8 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
         return Err(Misuse(format!("--full: the study {} measures nothing more with it", args.paper)).into());
     }
     let (run, ending) = match &args.run {
-        Some(name) => (resolve::run(name)?, None),
-        None => {
-            let (run, ending) = measured(&studies, args.full, &args.measure)?;
-            (run, Some(ending))
-        }
+        Some(name) => (resolve::run(name)?, SessionEnd::NOTHING),
+        None => measured(&studies, args.full, &args.measure)?,
     };
     let answers = studies.iter().map(|study| answer(study, &run)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut each = studies.iter().zip(&answers);
@@ -53,10 +50,9 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
     } else if let Some((study, answer)) = each.next() {
         output::print_document(&StudyDocument::of(study, answer))?;
     }
-    let charts = answers.iter().flat_map(report::study_charts);
-    let drawn = charts.map(|(name, chart)| Picture { name: name.into(), svg: chart.svg() });
-    pictures::write(args.measure.svg.as_deref(), &drawn.collect::<Vec<_>>())?;
-    ending.map_or(Ok(Outcome::Done), SessionEnd::outcome)
+    let charts = answers.iter().flat_map(report::study_charts).map(|(name, chart)| (name, chart.svg()));
+    pictures::write(args.measure.svg.as_deref(), charts)?;
+    ending.outcome()
 }
 
 /// The page of a study, with its figures.
@@ -87,10 +83,8 @@ fn book(name: &str) -> anyhow::Result<record::Book> {
 
 /// Measures what the studies need, keeps the run, writes it if asked.
 fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Result<(record::Run, SessionEnd)> {
-    let items = items(studies, full);
-    let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
     let seconds = |study: &&Study| study.more.as_ref().filter(|_| full).map_or(study.seconds, |more| more.seconds);
-    let wanted = Wanted { items, patterns, full, paired: 0, budget_s: studies.iter().map(seconds).sum() };
+    let wanted = Wanted { full, ..Wanted::of(items(studies, full), studies.iter().map(seconds).sum()) };
     let rounds = args.rounds.or(studies.iter().filter_map(|study| study.rounds).max());
     let args = MeasureArgs { rounds, ..args.clone() };
     let mut measured = session::measure(wanted, &args)?;

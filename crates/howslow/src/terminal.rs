@@ -7,8 +7,8 @@ use analysis::terminal::pseudo::PseudoTerminals;
 
 use crate::cli::TerminalArgs;
 use crate::cpu;
-use crate::output::{self, Bar, Misuse, Outcome};
-use crate::pictures::{self, Picture};
+use crate::output::{self, Outcome};
+use crate::pictures;
 use crate::scratch;
 
 /// The signal that tells of a terminal that was closed: `SIGHUP`.
@@ -25,13 +25,9 @@ fn own_terminal(args: &TerminalArgs) -> anyhow::Result<Outcome> {
         Ok(measured) => measured,
         Err(TerminalError::Interrupted(signal)) => return Ok(Outcome::Interrupted(signal)),
         Err(TerminalError::Closed) => return Ok(Outcome::Interrupted(HANGUP)),
-        Err(error) if error.is_misuse() => return Err(Misuse(error.to_string()).into()),
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(output::refused(error.is_misuse(), error)),
     };
-    match args.json {
-        true => output::print_document(&measured)?,
-        false => output::print_page(&report::own_terminal(&measured, output::style()))?,
-    }
+    output::answer(args.json, &measured, |style| report::own_terminal(&measured, style))?;
     Ok(Outcome::Done)
 }
 
@@ -39,17 +35,11 @@ fn pseudo_terminals(args: &TerminalArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.svg.as_deref())?;
     let measured = measured(args)?;
     let charts = report::terminal_charts(&measured);
-    match args.json {
-        true => output::print_document(&measured)?,
-        false => {
-            output::print_page(&report::pseudo_terminals(&measured, output::style()))?;
-            for (_, chart) in &charts {
-                output::print_page(&format!("\n{}", chart.text(output::width())))?;
-            }
-        }
-    }
-    let picture = |(name, chart): &(&str, report::chart::Chart)| Picture { name: (*name).into(), svg: chart.svg() };
-    pictures::write(args.svg.as_deref(), &charts.iter().map(picture).collect::<Vec<_>>())?;
+    output::answer(args.json, &measured, |style| {
+        let drawn: String = charts.iter().map(|(_, chart)| format!("\n{}", chart.text(style.width()))).collect();
+        report::pseudo_terminals(&measured, style) + &drawn
+    })?;
+    pictures::write(args.svg.as_deref(), charts.iter().map(|(name, chart)| (name, chart.svg())))?;
     Ok(if measured.missing.is_empty() { Outcome::Done } else { Outcome::Skipped })
 }
 
@@ -64,8 +54,5 @@ fn measured(args: &TerminalArgs) -> anyhow::Result<PseudoTerminals> {
         other_cpu: allowed.iter().copied().find(|&other| other != cpu),
         scratch_root: &scratch::folder()?,
     };
-    let bar = Bar::new();
-    let result = pseudo::measure(&request, &mut |progress| bar.show(progress));
-    bar.clear();
-    Ok(result?)
+    Ok(output::watched(|show| pseudo::measure(&request, show))?)
 }

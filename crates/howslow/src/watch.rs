@@ -30,11 +30,7 @@ pub(crate) fn watch(args: &WatchArgs) -> anyhow::Result<Outcome> {
     let since = args.since.as_deref().map(resolve::since).transpose()?;
     let newest = newest(&store, args.run.as_deref())?;
     let document = document(&store, &newest, &patterns, since.as_deref(), args.least)?;
-    if args.json {
-        output::print_document(&document)?;
-    } else {
-        output::print_page(&report::watch(&document, output::style()))?;
-    }
+    output::answer(args.json, &document, |style| report::watch(&document, style))?;
     Ok(if document.changed { Outcome::Changed } else { Outcome::Done })
 }
 

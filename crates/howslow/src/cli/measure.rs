@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use analysis::study::STUDIES;
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, FromArgMatches};
 use clap_complete::ArgValueCompleter;
 use instruments::interference::Load;
 use record::Arrivals;
@@ -91,27 +91,8 @@ impl MeasureArgs {
 impl Default for MeasureArgs {
     /// Those of a command line that says nothing.
     fn default() -> MeasureArgs {
-        MeasureArgs {
-            count: None,
-            rounds: None,
-            precision: 0.01,
-            budget: None,
-            repeat: None,
-            cpu: None,
-            beside: Vec::new(),
-            label: None,
-            replay: None,
-            seed: None,
-            tails: false,
-            arrivals: None,
-            svg: None,
-            output: None,
-            keep: false,
-            all: false,
-            json: false,
-            summary: false,
-            csv: false,
-        }
+        let matches = MeasureArgs::augment_args(clap::Command::new("howslow")).get_matches_from(["howslow"]);
+        MeasureArgs::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }
 

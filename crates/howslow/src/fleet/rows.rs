@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use ::fleet::{FleetError, Folder};
+use ::fleet::Folder;
 use analysis::fleet::{CostKey, Parts, RunFacts, RunFigure, RunKey, Table, weakening, weakening_kind};
 use record::{Machine, Origin, Run};
 use store::{Document, DocumentCost, Filter, Head, Series, Store};
 
+use super::status::told;
 use crate::output::{Misuse, say};
 use crate::resolve;
 
@@ -29,7 +30,7 @@ pub(crate) fn table(runs: &[String]) -> anyhow::Result<Table> {
             reading.kept()?;
         } else if Path::new(name).is_dir() {
             reading.folder(Path::new(name))?;
-        } else if refused(Folder::of_user())?.holds(name) {
+        } else if told(Folder::of_user())?.holds(name) {
             reading.fleet(Some(name))?;
         } else {
             let run = resolve::run(name)?;
@@ -56,8 +57,8 @@ struct Reading {
 impl Reading {
     /// The documents that a fleet has gathered.
     fn fleet(&mut self, name: Option<&str>) -> anyhow::Result<()> {
-        let folder = refused(Folder::of_user())?;
-        let fleet = refused(folder.read(&refused(folder.find(name))?))?;
+        let folder = told(Folder::of_user())?;
+        let fleet = told(folder.read(&told(folder.find(name))?))?;
         for node in &fleet.nodes {
             self.nodes.extend(node.gathered.iter().map(|it| (it.run.clone(), node.name.clone())));
         }
@@ -193,11 +194,6 @@ fn add_figure(table: &mut Table, run: RunKey, cost: CostKey, figure: RunFigure<'
     if figure.low > 0.0 && figure.high.is_finite() {
         table.figure(run, cost, figure);
     }
-}
-
-/// A misuse keeps its exit status.
-fn refused<T>(result: Result<T, FleetError>) -> anyhow::Result<T> {
-    result.map_err(|error| if error.is_misuse() { Misuse(error.to_string()).into() } else { error.into() })
 }
 
 /// Figures in ns that were taken while nothing else ran on purpose.

@@ -7,7 +7,7 @@ use report::document::FleetReportDocument;
 use super::rows;
 use crate::cli::FleetShowArgs;
 use crate::output::{self, Misuse, Outcome, say};
-use crate::pictures::{self, Picture};
+use crate::pictures;
 
 pub(super) fn show(args: &FleetShowArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.svg.as_deref())?;
@@ -22,13 +22,11 @@ pub(super) fn show(args: &FleetShowArgs) -> anyhow::Result<Outcome> {
             say("no node is slow, so there is nothing to drain");
         }
         output::print(&list)?;
-    } else if args.json {
-        output::print_document(&FleetReportDocument::of(&found, view.class))?;
     } else {
-        output::print_page(&report::fleet_report(&found, &view, output::style()))?;
+        let document = FleetReportDocument::of(&found, view.class);
+        output::answer(args.json, &document, |style| report::fleet_report(&found, &view, style))?;
     }
-    let drawn = report::fleet_pictures(&found, &view).into_iter().map(|(name, svg)| Picture { name, svg });
-    pictures::write(args.svg.as_deref(), &drawn.collect::<Vec<_>>())?;
+    pictures::write(args.svg.as_deref(), report::fleet_pictures(&found, &view))?;
     Ok(Outcome::Done)
 }
 

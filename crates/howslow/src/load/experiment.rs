@@ -7,7 +7,12 @@ use ::load::{Ending, LoadError, Plan, Session};
 use analysis::load::{Configuration, Experiment};
 use measure::Progress;
 
-use crate::output::Bar;
+use crate::output::{self, Bar};
+
+/// What the plan or the machine does not allow is a misuse.
+pub(super) fn refused(error: LoadError) -> anyhow::Error {
+    output::refused(error.is_misuse(), error)
+}
 
 /// Measures all configurations. One that cannot be measured is noted, unless none can.
 pub(super) fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: u64) -> Result<Experiment, LoadError> {

@@ -8,7 +8,7 @@ use record::units::counted;
 use record::{Bytes, Nanoseconds};
 use report::document::{SizeDocument, SizeTrial};
 
-use super::refusal::refused;
+use super::experiment::refused;
 use crate::cli::{Bound, LoadArgs};
 use crate::output::{self, Bar, Misuse, Outcome, say};
 
@@ -51,29 +51,25 @@ pub(super) fn size(args: &LoadArgs, bound: Bound, root: &Path, seed: u64) -> any
     let found = search.find(most)?;
     search.bar.clear();
     let tried = search.tried;
-    match found {
+    let found = match found {
         Err(Interrupted(signal)) => {
             say("interrupted: the search has no result");
-            Ok(Outcome::Interrupted(signal))
+            return Ok(Outcome::Interrupted(signal));
         }
-        Ok(found) => {
-            if args.json {
-                output::print_document(&SizeDocument {
-                    machine: &system::machine::describe(),
-                    command: &args.command,
-                    share: bound.share,
-                    bound_s: bound.seconds,
-                    cpus: found.map(|(cpus, _)| cpus),
-                    memory: found.map(|(_, memory)| memory),
-                    trials: tried.iter().map(|trial| trial.told(bound)).collect(),
-                    notes: &notes,
-                })?;
-            } else {
-                output::print_page(&page(&tried, found.as_ref(), bound, &notes))?;
-            }
-            Ok(Outcome::Done)
-        }
-    }
+        Ok(found) => found,
+    };
+    let document = SizeDocument {
+        machine: &system::machine::describe(),
+        command: &args.command,
+        share: bound.share,
+        bound_s: bound.seconds,
+        cpus: found.map(|(cpus, _)| cpus),
+        memory: found.map(|(_, memory)| memory),
+        trials: tried.iter().map(|trial| trial.told(bound)).collect(),
+        notes: &notes,
+    };
+    output::answer(args.json, &document, |_| page(&tried, found.as_ref(), bound, &notes))?;
+    Ok(Outcome::Done)
 }
 
 /// The command as a plan of one interaction.

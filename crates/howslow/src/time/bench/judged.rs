@@ -63,10 +63,7 @@ pub(super) fn print(shown: &BenchShown, args: &TimeArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.measure.output {
         store::write_whole(path, output::document_text(&document)?.as_bytes())?;
     }
-    match args.measure.json {
-        true => output::print_document(&document),
-        false => output::print_page(&report::bench(shown, output::style())),
-    }
+    output::answer(args.measure.json, &document, |style| report::bench(shown, style))
 }
 
 /// The exit status: the gate first, then what could not be compared.

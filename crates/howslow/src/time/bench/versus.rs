@@ -14,7 +14,7 @@ use super::selection::{PATIENCE, none, selected};
 use crate::cli::TimeArgs;
 use crate::cpu;
 use crate::kin::machine_name;
-use crate::output::{self, Bar, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, say};
 
 /// Seconds for each benchmark, if the command line has no budget. Programs that time themselves need long for one figure.
 const EACH: f64 = 2.0;
@@ -150,15 +150,11 @@ impl Compared {
         names: &[String],
         args: &TimeArgs,
     ) -> anyhow::Result<Vec<RacedBenchmark>> {
-        let bar = Bar::new();
-        let race = match self.harness {
-            Harness::Own => race(&plan([old, new], names, args), &mut |progress| bar.show(progress))?,
-            harness => {
-                let total_s = args.measure.budget.unwrap_or(EACH_OF_OTHERS);
-                alternate(harness, [&old[0], &new[0]], args, total_s, &mut |progress| bar.show(progress))?
-            }
-        };
-        bar.clear();
+        let total_s = args.measure.budget.unwrap_or(EACH_OF_OTHERS);
+        let race = output::watched(|show| match self.harness {
+            Harness::Own => Ok(race(&plan([old, new], names, args), show)?),
+            harness => alternate(harness, [&old[0], &new[0]], args, total_s, show),
+        })?;
         let Race { benchmarks, interrupted, pinned } = race;
         self.interrupted = self.interrupted.or(interrupted);
         let note = "this process may not be pinned to a CPU, so both builds ran wherever the kernel put them";
@@ -216,12 +212,9 @@ impl Compared {
         let null = self.null.as_deref().map(judged::nulls);
         let shown = BenchShown { names: sides.shown.clone(), rows: self.rows, null, notes: self.notes };
         judged::print(&shown, args)?;
-        match self.interrupted {
-            Some(signal) => {
-                say("interrupted: this is what was measured until then");
-                Ok(Outcome::Interrupted(signal))
-            }
-            None => Ok(judged::outcome(&shown, &args.bench)),
+        match output::until(self.interrupted) {
+            Outcome::Done => Ok(judged::outcome(&shown, &args.bench)),
+            interrupted => Ok(interrupted),
         }
     }
 }
