@@ -336,21 +336,6 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_cannot_be_read_says_why() {
-        for text in ["pipe@", "pipe@size", "pipe@=1", "pipe@size=", "pipe[", "a***b", "pipe@size=[", "@@"] {
-            assert!(Pattern::parse(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn an_unknown_name_brings_the_nearest() {
-        let error = choose(&[Pattern::parse("loop.emtpy").expect("a pattern")], false).err().expect("unknown");
-        assert!(error.0.contains("loop.empty"), "{error}");
-        let error = choose(&[Pattern::parse("loop.empty@size=1").expect("a pattern")], false).err().expect("unknown");
-        assert!(error.0.contains("without a point"), "{error}");
-    }
-
-    #[test]
     fn a_heading_means_what_is_below_it() {
         for family in catalogue::FAMILIES {
             let dashed = family.title.replace(", ", "-").replace(' ', "-");
@@ -368,7 +353,6 @@ mod tests {
     #[test]
     fn a_suggestion_is_near_in_spelling() {
         let near = |text: &str| nearest(text);
-        assert!(near("proces.fork").contains("process.fork") && near("mempry").contains("memory"));
         for text in ["huge", "wake", "uring", "lat_ctx", "database", "xyz"] {
             assert_eq!(near(text), "", "{text}");
         }

@@ -55,32 +55,3 @@ fn operation(error: &clap::Error) -> Option<String> {
     let shown = record::printable(word);
     pattern.selects_any().then(|| format!("'{shown}' is no verb; it names what can be measured: howslow run {shown}"))
 }
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-
-    use super::*;
-    use crate::cli::Command;
-
-    #[test]
-    fn only_what_is_near_in_spelling_is_suggested() {
-        let told = |words: &[&str]| {
-            let words = std::iter::once("howslow").chain(words.iter().copied());
-            let mut error = Command::try_parse_from(words).expect_err("misused");
-            keep_near(&mut error);
-            error.to_string()
-        };
-        for (words, near) in [
-            (["comprae", "a", "b"].as_slice(), "'compare'"),
-            (&["show", "a", "--sumary"], "'--summary'"),
-            (&["history", "--mach", "x"], "'--machine'"),
-            (&["show", "a", "--color", "nevr"], "'never'"),
-        ] {
-            assert!(told(words).contains(near), "{words:?}: {}", told(words));
-        }
-        for words in [["bogusverb"].as_slice(), &["study", "rsx", "--on", "x"]] {
-            assert!(!told(words).contains("similar"), "{words:?}: {}", told(words));
-        }
-    }
-}

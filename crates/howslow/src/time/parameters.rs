@@ -135,21 +135,4 @@ mod tests {
         let braces = read(&["a={b}", "b=1"]).expect("parameters");
         assert_eq!(braces.combinations(&["{a} {b}"])[0].fill("{a} {b}"), "{b} 1");
     }
-
-    #[test]
-    fn what_is_no_parameter_is_refused() {
-        for (texts, says) in [
-            (&["size"][..], "say NAME="),
-            (&["=1"], "a name has"),
-            (&["a b=1"], "a name has"),
-            (&["a="], "a value is empty"),
-            (&["a=1,,2"], "a value is empty"),
-            (&["a=1,1"], "given twice"),
-            (&["a=1", "a=2"], "given twice"),
-        ] {
-            assert!(read(texts).is_err_and(|why| why.0.contains(says)), "{texts:?}");
-        }
-        let many = ["a", "b", "c", "d"].map(|name| format!("{name}=1,2,3,4,5,6"));
-        assert!(Parameters::read(&many).is_err_and(|why| why.0.contains("1296 combinations")));
-    }
 }

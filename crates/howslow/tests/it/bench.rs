@@ -14,33 +14,10 @@ use tempfile::TempDir;
 use crate::support::{folder, howslow, run_of};
 
 /// Good benchmarks. `EXTRA` is how many percent more `chain` does.
-const SOURCE: &str = r#"
-#define HOWSLOW_BENCH_MAIN
-#include "howslow_bench.h"
-#include <signal.h>
-#ifndef EXTRA
-#define EXTRA 0
-#endif
-static volatile int runs;
-static void chain(long count) {
-    unsigned long x = 1;
-    for (; count; count--) __asm__ volatile("" : "+r"(x));
-}
-HOWSLOW_BENCH(chain) { HOWSLOW_REPEAT chain(20 * (100 + EXTRA)); }
-HOWSLOW_BENCH(nothing) { HOWSLOW_REPEAT __asm__ volatile(""); }
-HOWSLOW_BENCH(moves) { HOWSLOW_REPEAT { if (chdir("/")) abort(); } }
-HOWSLOW_BENCH(prints) { HOWSLOW_REPEAT { for (int i = 0; i < 100; i++) { puts("PRINTED"); fputs("PRINTED\n", stderr); } } }
-HOWSLOW_BENCH(leaks) { HOWSLOW_REPEAT { void *p = malloc(64); howslow_keep(&p); } }
-"#;
+const SOURCE: &str = include_str!("bench/good.c");
 
 /// Those that harm their process.
-const BAD: &str = r#"
-HOWSLOW_BENCH(bad_crash) { HOWSLOW_REPEAT { if (++runs > 3) raise(SIGSEGV); } }
-HOWSLOW_BENCH(bad_exit) { HOWSLOW_REPEAT { if (++runs > 3) { fputs("no more\n", stderr); exit(7); } } }
-HOWSLOW_BENCH(bad_hang) { HOWSLOW_REPEAT { while (++runs > 3) { } } }
-HOWSLOW_BENCH(bad_fork) { HOWSLOW_REPEAT { if (++runs == 3 && fork() == 0) { pause(); } if (runs > 5) raise(SIGKILL); } }
-HOWSLOW_BENCH(bad_empty) { }
-"#;
+const BAD: &str = include_str!("bench/bad.c");
 
 fn harness(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../harness").join(path)

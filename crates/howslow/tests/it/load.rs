@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{self, children, count, folder, howslow, kill, until, without_rights};
+use crate::support::{self, count, family, folder, howslow, is_gone, kill, until, without_rights};
 
 /// A plan of two seconds, whose axes are added.
 pub const SMALL: &str = "name = 'small'\ntime = '1.2s'\nsettle = '300ms'\nlimit = '20s'\ndevice_size = '64MiB'\n\
@@ -247,9 +247,11 @@ fn what_a_killed_experiment_leaves_is_removed_by_the_next() {
     let pid = child.id();
     let made = || !groups_of(pid).is_empty() && swaps().contains(&format!("howslow-load-{pid}-"));
     until("a group and a swap file", made);
-    // Its guard too, so that nobody is left who could clean up.
-    [children(pid), vec![pid]].concat().into_iter().for_each(|pid| kill(pid, Signal::KILL));
+    // Its guard too, so that nobody is left who could clean up. The last of its users that ends gives the ledger's lock back.
+    let all = family(pid);
+    all.iter().for_each(|pid| kill(*pid, Signal::KILL));
     child.wait().expect("it ends");
+    until("all of it to end", || all.iter().all(|pid| is_gone(*pid)));
     assert!(made(), "what it had made is still there");
     // Whatever the next one is asked to do.
     let removed = contains("removed what a killed howslow had left").and(contains("the swap file"));

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use predicates::prelude::*;
-use predicates::str::{contains, is_empty, starts_with};
+use predicates::str::contains;
 use tempfile::TempDir;
 
 use crate::support::{EXAMPLE, folder, howslow, json};
@@ -86,23 +85,6 @@ fn what_is_printed_follows_its_schema() {
 }
 
 #[test]
-fn no_home_is_an_error_for_history_and_none_for_a_file() {
-    let data = folder();
-    let path = file(&data, "run.json", EXAMPLE);
-    let without = |arguments: &[&str]| {
-        let mut command = howslow(&data);
-        command.env_remove("HOWSLOW_DATA").env_remove("XDG_DATA_HOME").env("HOME", "").args(arguments);
-        command
-    };
-    without(&["show", path.to_str().expect("text")]).assert().success();
-    without(&["list"]).assert().success();
-    let at = without(&["history"]).assert();
-    // If HOME is empty, the password file may still give a home.
-    let status = at.get_output().status.code();
-    assert!(status == Some(0) || status == Some(1), "{status:?}");
-}
-
-#[test]
 fn the_example_of_the_overview_works() {
     let overview = include_str!("../../src/lib.rs").lines().filter_map(|line| line.strip_prefix("//! howslow "));
     let examples: Vec<&str> = overview.collect();
@@ -111,31 +93,11 @@ fn the_example_of_the_overview_works() {
 }
 
 #[test]
-fn doctor_describes_this_machine() {
-    let data = folder();
-    howslow(&data).arg("doctor").assert().success().stdout(is_empty().not());
-    let said = json(howslow(&data).args(["doctor", "--json"]));
-    assert_eq!(said["machine"]["architecture"], std::env::consts::ARCH);
-    assert!(said["findings"].is_array());
-}
-
-#[test]
-fn generated_texts_are_whole() {
-    let data = folder();
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        howslow(&data).args(["completions", shell]).assert().success().stdout(contains("howslow"));
-    }
-    howslow(&data).arg("man").assert().success().stdout(contains(".TH howslow 1"));
-    howslow(&data).arg("man").arg(data.path()).assert().success().stdout("");
-    for page in ["howslow.1", "howslow-run.1", "howslow-list.1", "howslow-show.1", "howslow-history.1"] {
-        assert!(data.path().join(page).is_file(), "{page}");
-    }
-    let schema = howslow(&data).arg("schema").assert().success();
+fn the_published_schema_is_the_one_that_is_printed() {
+    let schema = howslow(&folder()).arg("schema").assert().success();
     let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/howslow-run-2.schema.json");
     assert_eq!(
         String::from_utf8_lossy(&schema.get_output().stdout),
-        fs::read_to_string(published).expect("the schema is in docs/")
+        fs::read_to_string(published).expect("it is in docs")
     );
-    howslow(&data).arg("--help").assert().success().stdout(contains("Exit status"));
-    howslow(&data).arg("--version").assert().success().stdout(starts_with("howslow "));
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::Output;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assert_cmd::Command;
 use record::Run;
@@ -54,16 +54,16 @@ pub fn json(command: &mut Command) -> Value {
     serde_json::from_slice(&command.assert().success().get_output().stdout).expect("JSON")
 }
 
-/// Waits until it is so. Nothing here takes a minute: only a failing test waits that long, and gets false.
+/// Waits until it is so; false after a minute in which this process could look. Nothing here takes that long, unless all of it is stopped.
 pub fn comes(mut is_so: impl FnMut() -> bool) -> bool {
-    let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(60) {
-        if is_so() {
-            return true;
+    const LOOKS: u32 = 12_000;
+    (0..LOOKS).any(|_| {
+        let found = is_so();
+        if !found {
+            std::thread::sleep(Duration::from_millis(5));
         }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    false
+        found
+    })
 }
 
 pub fn until(what: &str, is_so: impl FnMut() -> bool) {

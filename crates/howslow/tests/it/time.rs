@@ -12,29 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{self, folder, howslow};
 
-const OBJECT: &str = r#"
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-static volatile uint64_t total;
-void good(void) { for (int i = 0; i < 10; i++) total += i; }
-void good_times(uint64_t times) { while (times--) total += times; }
-void crash(void) { raise(SIGSEGV); }
-void hang(void) { for (;;) total++; }
-void leave(void) { exit(0); }
-void print(void) { puts("PRINTED"); fflush(stdout); write(2, "PRINTED", 7); }
-void copy(void) { fork(); }
-void daemon_left(void) {
-    static int done;
-    if (!done++ && fork() == 0) { setsid(); execlp("sleep", "sleep", "98765", (char *)0); _exit(1); }
-}
-void handlers(void) {
-    for (int i = 1; i < 32; i++) signal(i, SIG_IGN);
-    sigset_t all; sigfillset(&all); sigprocmask(SIG_SETMASK, &all, 0);
-}
-"#;
+const OBJECT: &str = include_str!("time/object.c");
 
 struct Place {
     folder: TempDir,
@@ -185,13 +163,8 @@ fn what_cannot_be_loaded_or_has_no_such_routine_is_refused() {
     place.nothing_left();
 }
 
-#[test]
-fn commands_are_timed_and_one_that_fails_is_an_error() {
-    commands_are_timed_beside_the_command_that_does_nothing();
-    a_command_that_fails_is_an_error_unless_told_otherwise();
-}
-
 /// One run: its page shows what commands use, its document the command that does nothing beside them.
+#[test]
 fn commands_are_timed_beside_the_command_that_does_nothing() {
     let place = place();
     let prints = "sh -c 'sleep 0.01; echo PRINTED; echo PRINTED >&2'";
@@ -206,18 +179,5 @@ fn commands_are_timed_beside_the_command_that_does_nothing() {
     assert!(long.wait_ns.0 > short.wait_ns.0 && long.headline == record::Estimate::Typical);
     assert!([long, short].iter().all(|cost| cost.terms[0].operation == "command.nothing"));
     assert!([long, short, nothing].iter().all(|cost| cost.heading() == "commands" && cost.faults.minor > 0.0));
-    place.nothing_left();
-}
-
-fn a_command_that_fails_is_an_error_unless_told_otherwise() {
-    let place = place();
-    let status = contains("command: false: it ended with exit status 1; --ignore-failure");
-    place.time().args(QUICK).args(["--", "false"]).assert().code(1).stderr(status.clone());
-    place.time().args(QUICK).args(["-c", "false", "-c", "true"]).assert().code(3).stdout(status);
-    place.time().args(QUICK).args(["--ignore-failure", "--", "false"]).assert().success();
-    let killed = place.time().args(QUICK).args(["--", "sh", "-c", "kill -9 $$"]).assert().code(1);
-    killed.stderr(contains("it was killed by signal 9"));
-    let hung = place.time().args(QUICK).args(["--patience", "500ms", "--", "sleep", "1000"]).assert().code(1);
-    hung.stderr(contains("it hung"));
     place.nothing_left();
 }

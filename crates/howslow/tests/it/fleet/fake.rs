@@ -11,66 +11,16 @@ use super::{TINY, ended, node, small_program, state};
 use crate::support::{EXAMPLE, folder, until};
 
 /// `sbatch`: runs the script at once for most nodes. The node's name says what goes wrong. `@` stands for the test's folder.
-const SBATCH: &str = r#"
-for word; do
-    case $word in
-    --nodelist=*) node=${word#*=} ;;
-    --job-name=*) name=${word#*=} ;;
-    esac
-done
-[ -z "${HOWSLOW_TEST_SECRET-}" ] || echo "a secret came through" >>@/secrets
-while case $1 in *node.sh) false ;; *) true ;; esac; do shift; done
-[ "$node" != refused ] || { echo "sbatch: error: Batch job submission failed: Access denied" >&2; exit 1; }
-id=$(($(ls -A @/jobs | wc -l) + 100))
-echo "$name" >@/jobs/$id
-[ -d "@/bin-$node" ] && PATH=@/bin-$node:$PATH
-[ "$node" = stopped ] && { rm -f @/jobs/$id; : >@/jobs/.stopped-$id; echo $id; exit 0; }
-[ "$node" = lost ] && { rm -f @/jobs/$id; : >@/jobs/.$id; echo $id; exit 0; }
-if [ "$node" = apart ]; then
-    # This node does not see the folder.
-    script=$1; shift 2
-    sh "$script" /nowhere "$@"
-    echo "FAILED $?:0" >@/ended-$id
-elif [ "$node" != waits ]; then
-    sh "$@" </dev/null >/dev/null 2>&1
-    echo "COMPLETED 0:0" >@/ended-$id
-fi
-[ "$node" = mute ] && { echo "Submitted, I think."; exit 0; }
-echo $id
-"#;
+const SBATCH: &str = include_str!("fake/sbatch.sh");
 
-const SQUEUE: &str = r#"
-if [ -e @/nonsense ]; then rm @/nonsense; echo "Unable to contact slurm controller"; exit 0; fi
-for job in @/jobs/*; do
-    [ -f "$job" ] || continue
-    id=${job##*/} state=PENDING reason=Priority
-    [ -e @/ended-$id ] && read -r state _ <@/ended-$id && reason=None
-    echo "$id|$state|0:01|$(cat $job)|$reason"
-done
-"#;
+const SQUEUE: &str = include_str!("fake/squeue.sh");
 
-const SCONTROL: &str = r#"
-[ "$1" = --oneliner ] && shift
-case "$2" in
-hostnames) cat @/hostnames ;;
-job) [ -e @/ended-$3 ] && read -r state exit <@/ended-$3 && echo "JobId=$3 JobState=$state Reason=NonZeroExitCode ExitCode=$exit" ;;
-esac
-"#;
+const SCONTROL: &str = include_str!("fake/scontrol.sh");
 
-const SACCT: &str = r#"
-for file in @/jobs/.stopped-*; do
-    [ -e "$file" ] && { echo "${file##*-}|CANCELLED by 1000|0:15|stopped"; exit 0; }
-done
-echo 'Slurm accounting storage is disabled' >&2
-exit 1
-"#;
+const SACCT: &str = include_str!("fake/sacct.sh");
 
 /// A howslow that writes a document of another version and clock.
-const OTHER_HOWSLOW: &str = r#"
-[ "$1" = --version ] && { echo "howslow 0.0.9"; exit 0; }
-while [ "$1" != -o ]; do shift; done
-cp @/document-$NAME.json "$2"
-"#;
+const OTHER_HOWSLOW: &str = include_str!("fake/howslow.sh");
 
 struct Fake(TempDir);
 
