@@ -41,10 +41,7 @@ pub fn install(engines: Engines) {
     let _ = ENGINES.set(engines);
 }
 
-/// The engines. `what` is the one that is needed, for the reason.
-///
-/// # Errors
-/// A skip, if there are none.
+/// The engines. `what` is the one that is needed, for the reason. Skips if there are none.
 pub(crate) fn engines(what: &str) -> Result<&'static Engines, Failure> {
     ENGINES.get().ok_or_else(|| Failure::skip(format!("this howslow was built without {what}"), REMEDY))
 }

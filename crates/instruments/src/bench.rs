@@ -82,10 +82,8 @@ impl RacedBenchmark {
     }
 }
 
-/// The benchmarks of a program, by name, with whether each runs only when named. Forks.
-///
-/// # Errors
-/// One sentence if it is no bench program.
+/// The benchmarks of a program, by name, with whether each runs only when named. Forks. Fails with one sentence if it
+/// is no bench program.
 pub fn listed(program: &std::path::Path, patience: f64) -> Result<Vec<(String, bool)>, String> {
     /// A greeting, and a list.
     const LONGEST: Duration = Duration::from_secs(60);
@@ -98,10 +96,8 @@ pub fn listed(program: &std::path::Path, patience: f64) -> Result<Vec<(String, b
     apart(LONGEST, ask).unwrap_or_else(|lost| Err(format!("{}: {lost}", program.display())))
 }
 
-/// Runs both in lockstep until the time is over. Forks: call it while the process has one thread.
-///
-/// # Errors
-/// If this process may not use the CPU.
+/// Runs both in lockstep until the time is over. Forks: call it while the process has one thread. Fails if this process
+/// may not use the CPU.
 pub fn race(plan: &RacePlan, on_progress: &mut dyn FnMut(&Progress)) -> Result<Race, MeasureError> {
     let signals = Signals::watch();
     let mut course = Course {

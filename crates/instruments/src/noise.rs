@@ -24,10 +24,7 @@ use operation::Clock;
 
 pub use options::{NoiseError, Options, Order, Tracing};
 
-/// Records each of these CPUs, or those whose turn came before it was stopped.
-///
-/// # Errors
-/// If a CPU may not be used.
+/// Records each of these CPUs, or those whose turn came before it was stopped. Fails if a CPU may not be used.
 pub fn record(cpus: &[u32], options: &Options) -> Result<Vec<Recording>, NoiseError> {
     let clock = Clock::calibrate();
     match options.order {

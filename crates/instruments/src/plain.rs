@@ -10,10 +10,7 @@ use rustix::io::{Errno, read, write};
 const LONG: Duration = Duration::from_secs(1);
 const CALLS: u32 = 500;
 
-/// The smallest time per call in ns.
-///
-/// # Errors
-/// That of the call.
+/// The smallest time per call in ns. Fails with the error of the call.
 fn smallest(mut call: impl FnMut() -> Result<(), Errno>) -> Result<f64, Errno> {
     let mut least = f64::INFINITY;
     let start = Instant::now();
@@ -28,9 +25,6 @@ fn smallest(mut call: impl FnMut() -> Result<(), Errno>) -> Result<f64, Errno> {
 }
 
 /// Asks for the parent's id, as `syscall.getppid` does.
-///
-/// # Errors
-/// None that is known.
 pub fn getppid() -> Result<f64, Errno> {
     smallest(|| {
         black_box(rustix::process::getppid());
@@ -38,10 +32,7 @@ pub fn getppid() -> Result<f64, Errno> {
     })
 }
 
-/// Writes this number of bytes to a pipe and reads them back, as `pipe.self` does.
-///
-/// # Errors
-/// If there can be no pipe.
+/// Writes this number of bytes to a pipe and reads them back, as `pipe.self` does. Fails if there can be no pipe.
 pub fn pipe(size: usize) -> Result<f64, Errno> {
     let (reader, writer) = rustix::pipe::pipe()?;
     let mut block = vec![0; size];

@@ -21,10 +21,7 @@ const REFERENCES: usize = 4000;
 const LONGEST: Duration = Duration::from_secs(3);
 
 /// Measures it with a page device that is on. Zeros where memory cannot be limited, or there is no device. Forks: call it
-/// while the process has one thread.
-///
-/// # Errors
-/// If a group cannot be made, or the process does not come back.
+/// while the process has one thread. Fails if a group cannot be made, or the process does not come back.
 pub(crate) fn cost(
     on: &Controllers,
     ledger: &Ledger,

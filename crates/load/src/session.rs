@@ -46,10 +46,8 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Prepares an experiment with scratch files below `root`. From now on SIGINT, SIGTERM and SIGHUP end it early. Forks: call it
-    /// while the process has one thread.
-    ///
-    /// # Errors
-    /// If the plan asks for what this machine does not have, or nothing can be written.
+    /// while the process has one thread. Fails if the plan asks for what this machine does not have, or nothing can be
+    /// written.
     pub fn open(
         plan: &'a Plan,
         configurations: &[Configuration],
@@ -101,10 +99,7 @@ impl<'a> Session<'a> {
     }
 
     /// Measures one configuration. `progress` is called now and then with the seconds left. Forks: call it while the process
-    /// has one thread.
-    ///
-    /// # Errors
-    /// If its group, its page device or its users cannot be made.
+    /// has one thread. Fails if its group, its page device or its users cannot be made.
     pub fn measure(
         &mut self,
         configuration: &Configuration,
@@ -268,10 +263,8 @@ fn overfull(plan: &Plan, all: &[Configuration], script: &Script) -> Option<Strin
     ))
 }
 
-/// What an experiment would do, line by line, without doing it.
-///
-/// # Errors
-/// As [`Session::open`], as far as that can be told beforehand.
+/// What an experiment would do, line by line, without doing it. Fails as [`Session::open`] does, as far as that can be
+/// told beforehand.
 pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Result<Vec<String>, LoadError> {
     let script = Script::of(plan)?;
     let controllers = Controllers::find();

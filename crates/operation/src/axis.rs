@@ -144,10 +144,7 @@ impl Axis {
         Axis { bounds: Some(Bounds { low, high, step: Step::Power }), ..self }
     }
 
-    /// Whether it can be measured at this number: one of its values, or within its bounds.
-    ///
-    /// # Errors
-    /// Why it cannot.
+    /// Whether it can be measured at this number: one of its values, or within its bounds. Fails with why it cannot.
     pub fn takes(&self, number: u64) -> Result<(), Refused> {
         if self.values.contains(&Value::Number(number)) {
             return Ok(());

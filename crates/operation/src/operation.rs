@@ -102,10 +102,8 @@ impl Operation {
         prepare: |_| Err(Failure::Wrong(String::new())),
     };
 
-    /// Sets the operation up in this setting, which learns its axes, and returns the loop.
-    ///
-    /// # Errors
-    /// What the set-up meets.
+    /// Sets the operation up in this setting, which learns its axes, and returns the loop. Fails with what the set-up
+    /// meets.
     pub fn set_up(&self, setting: &Setting) -> Result<Loop, Failure> {
         setting.learn(self.axes);
         (self.prepare)(setting)

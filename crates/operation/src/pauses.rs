@@ -42,10 +42,7 @@ impl Pauses {
     }
 
     /// Runs `work`, which is part of the batch only if it returns true. Returns that value. The processor time of
-    /// excluded work stays in the batch, because reading it would take longer than the work.
-    ///
-    /// # Errors
-    /// Those of `work`.
+    /// excluded work stays in the batch, because reading it would take longer than the work. Fails as `work` does.
     pub fn counts_if<E>(&self, work: impl FnOnce() -> Result<bool, E>) -> Result<bool, E> {
         let start = self.clock.now();
         let counts = work()?;

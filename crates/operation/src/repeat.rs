@@ -110,10 +110,8 @@ impl Loop {
         Loop { verify: Some(verify), ..self }
     }
 
-    /// Runs the steps before a batch of `times` iterations. They are not part of the batch.
-    ///
-    /// # Errors
-    /// Those of the operation.
+    /// Runs the steps before a batch of `times` iterations. They are not part of the batch. Fails as the operation
+    /// does.
     pub fn prepare_batch(&mut self, times: u64) -> Result<(), Failure> {
         self.before.as_mut().map_or(Ok(()), |before| before(times))
     }
@@ -123,10 +121,7 @@ impl Loop {
         (self.run)(times, self.copy)
     }
 
-    /// Checks the work of a batch of `times` iterations.
-    ///
-    /// # Errors
-    /// If the batch did not do its work.
+    /// Checks the work of a batch of `times` iterations. Fails if the batch did not do its work.
     pub fn verify_batch(&mut self, times: u64) -> Result<(), Failure> {
         self.verify.as_mut().map_or(Ok(()), |verify| verify(times))
     }
@@ -166,19 +161,14 @@ impl Loop {
         self.most
     }
 
-    /// Does `times` iterations with all steps around them, untimed. For tests that check what an operation does.
-    ///
-    /// # Errors
-    /// Those of the operation.
+    /// Does `times` iterations with all steps around them, untimed. For tests that check what an operation does. Fails
+    /// as the operation does.
     pub fn perform(&mut self, times: u64) -> Result<(), Failure> {
         self.timed(times).map(|_| ())
     }
 
     /// The same as [`Loop::perform`]. Returns the time of the iterations alone, by the plain clock. For benches that
-    /// compare a loop with another one.
-    ///
-    /// # Errors
-    /// Those of the operation.
+    /// compare a loop with another one. Fails as the operation does.
     pub fn timed(&mut self, times: u64) -> Result<Duration, Failure> {
         let times = times.min(self.most);
         self.prepare_batch(times)?;

@@ -25,10 +25,7 @@ pub struct Scheduling {
 }
 
 impl Scheduling {
-    /// Of the calling task.
-    ///
-    /// # Errors
-    /// If the kernel lacks the call.
+    /// Of the calling task. Fails if the kernel lacks the call.
     pub fn own() -> Result<Scheduling, Failure> {
         let mut own = Scheduling::default();
         let size = size_of::<Scheduling>();
@@ -39,10 +36,7 @@ impl Scheduling {
         }
     }
 
-    /// Has the calling task treated like this.
-    ///
-    /// # Errors
-    /// If the class or the nice value is refused.
+    /// Has the calling task treated like this. Fails if the class or the nice value is refused.
     pub fn set(self) -> Result<(), Failure> {
         let reported = Scheduling { size: size_of::<Scheduling>() as u32, ..self };
         // SAFETY: concerns the calling task alone; the pointer is to a structure of the size that it says.
@@ -52,10 +46,7 @@ impl Scheduling {
         }
     }
 
-    /// The same, and reads back that the kernel took the time slice.
-    ///
-    /// # Errors
-    /// A skip if it takes none.
+    /// The same, and reads back that the kernel took the time slice. Skips if it takes none.
     pub fn set_slice(self) -> Result<(), Failure> {
         self.set()?;
         if Scheduling::own()?.runtime == self.runtime {

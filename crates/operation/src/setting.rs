@@ -78,10 +78,7 @@ impl Setting {
         Setting { more_cpus, ..self }
     }
 
-    /// The user-supplied input.
-    ///
-    /// # Errors
-    /// If there is none, or it has another type.
+    /// The user-supplied input. Fails if there is none, or it has another type.
     pub fn argument<T: 'static>(&self) -> Result<&'static T, Failure> {
         let given = self.argument.and_then(|argument| argument.downcast_ref());
         given.ok_or_else(|| Failure::wrong("the operation has no user-supplied input"))
@@ -92,26 +89,17 @@ impl Setting {
         &self.point
     }
 
-    /// Bytes on the axis `size`.
-    ///
-    /// # Errors
-    /// If the point has no such axis.
+    /// Bytes on the axis `size`. Fails if the point has no such axis.
     pub fn size(&self) -> Result<usize, Failure> {
         Ok(self.number("size")? as usize)
     }
 
-    /// The number on this axis.
-    ///
-    /// # Errors
-    /// If the point has none.
+    /// The number on this axis. Fails if the point has none.
     pub fn number(&self, axis: &str) -> Result<u64, Failure> {
         self.point.number(axis).ok_or_else(|| self.lacks("number", axis))
     }
 
-    /// The word on this axis.
-    ///
-    /// # Errors
-    /// If the point has none.
+    /// The word on this axis. Fails if the point has none.
     pub fn word(&self, axis: &str) -> Result<&str, Failure> {
         self.point.word(axis).ok_or_else(|| self.lacks("word", axis))
     }
@@ -177,10 +165,7 @@ impl Setting {
     /// The size of a working set in bytes, from this axis. The value is a number, or a word for a part of a cache of
     /// our CPU, which the cost then reports (`set bytes`): `half-l1` is half of the first cache that holds data,
     /// `most-l2` three quarters of the second, `all-l2` all of it, `twice-l2` twice the second, `quarter-l3` a quarter of
-    /// the third.
-    ///
-    /// # Errors
-    /// A skip if the size of the cache is unknown.
+    /// the third. Skips if the size of the cache is unknown.
     pub fn cached(&self, axis: &str) -> Result<usize, Failure> {
         let Some(word) = self.point.word(axis) else { return Ok(self.number(axis)? as usize) };
         let (part, level) =
@@ -196,10 +181,7 @@ impl Setting {
 
     /// The CPU a partner belongs on, by the axis that says so: our own ([`PartnerPlace::Same`]), or the one that the run
     /// chose (see `docs/METHOD.md`), which the cost tells. At [`PartnerPlace::Awake`] idle tasks keep that CPU and ours from
-    /// halting.
-    ///
-    /// # Errors
-    /// A skip if the point needs another CPU and there is none at that distance.
+    /// halting. Skips if the point needs another CPU and there is none at that distance.
     pub fn partner_cpu(&self) -> Result<u32, Failure> {
         let place = self.partner_place();
         if place == PartnerPlace::Same {
@@ -239,10 +221,7 @@ impl Setting {
     }
 
     /// The partner's CPU: any CPU except our own, or one at the distance that the point names. The cost reports its
-    /// place.
-    ///
-    /// # Errors
-    /// A skip if there is none.
+    /// place. Skips if there is none.
     pub fn other_cpu(&self) -> Result<u32, Failure> {
         let Some(cpu) = self.other_cpu else {
             let reason = match self.partner_place().distance() {
@@ -260,10 +239,7 @@ impl Setting {
         Ok(cpu)
     }
 
-    /// `count` CPUs other than ours.
-    ///
-    /// # Errors
-    /// A skip if there are fewer.
+    /// `count` CPUs other than ours. Skips if there are fewer.
     pub fn other_cpus(&self, count: usize) -> Result<Vec<u32>, Failure> {
         let mut others = self.all_other_cpus();
         if others.len() < count {
@@ -280,10 +256,7 @@ impl Setting {
     }
 
     /// Starts a partner process on `cpu` that runs `body` and exits. It is killed and reaped when the handle drops, and
-    /// dies with this process in any case.
-    ///
-    /// # Errors
-    /// If it cannot be forked.
+    /// dies with this process in any case. Fails if it cannot be forked.
     pub fn partner(&self, cpu: u32, body: impl FnOnce() -> Result<(), Failure>) -> Result<Partner, Failure> {
         let ours = std::process::id();
         // SAFETY: a round's process has one thread here, so the child may do anything after the fork.
@@ -355,10 +328,7 @@ impl Drop for Partner {
     }
 }
 
-/// Pins the calling thread to one CPU.
-///
-/// # Errors
-/// If this process may not use the CPU.
+/// Pins the calling thread to one CPU. Fails if this process may not use the CPU.
 pub fn pin(cpu: u32) -> Result<(), Failure> {
     let mut set = rustix::thread::CpuSet::new();
     set.set(cpu as usize);

@@ -36,19 +36,13 @@ pub use lost::Lost;
 pub use post::{NUMBERS, Post};
 
 /// Does `work` once in a child process that cannot harm this one, and returns what it returned. What the child has
-/// started is gone afterwards. Forks: call it while the process has one thread.
-///
-/// # Errors
-/// Why nothing was returned: it crashed, exited, multiplied, or took more than `patience`; or the system has no
-/// process left.
+/// started is gone afterwards. Forks: call it while the process has one thread. Fails with why nothing was returned: it
+/// crashed, exited, multiplied, or took more than `patience`; or the system has no process left.
 pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnOnce() -> T) -> Result<T, Lost> {
     apart_in(None, patience, work)
 }
 
-/// As [`apart`], for work in a folder that is removed if this process is killed meanwhile.
-///
-/// # Errors
-/// As [`apart`].
+/// As [`apart`], for work in a folder that is removed if this process is killed meanwhile. Fails as [`apart`] does.
 pub fn apart_in<T: Serialize + DeserializeOwned>(
     folder: Option<&Path>,
     patience: Duration,

@@ -48,10 +48,8 @@ impl PerfEvent {
         PerfEvent { kind: PerfEvent::SOFTWARE, config: 0, sample_period: period_ns, ..PerfEvent::default() }
     }
 
-    /// Opens the event for this task (0 is the caller, -1 all) on this CPU (-1 is any).
-    ///
-    /// # Errors
-    /// The kernel's refusal.
+    /// Opens the event for this task (0 is the caller, -1 all) on this CPU (-1 is any). Fails with the kernel's
+    /// refusal.
     pub fn open(mut self, task: i32, cpu: i32) -> io::Result<OwnedFd> {
         const NO_GROUP: i64 = -1;
         const CLOSE_ON_EXEC: u64 = 8;
@@ -68,10 +66,7 @@ impl PerfEvent {
     }
 }
 
-/// A request to an event that is open, with a number.
-///
-/// # Errors
-/// The kernel's refusal.
+/// A request to an event that is open, with a number. Fails with the kernel's refusal.
 pub fn request(event: BorrowedFd<'_>, request: Request, argument: i32) -> io::Result<()> {
     // SAFETY: these requests take a number.
     match unsafe { libc::ioctl(event.as_raw_fd(), request as libc::Ioctl, argument) } {
@@ -123,10 +118,8 @@ const TAIL: usize = 1032;
 const HEADER: u64 = 8;
 
 impl SampledEvent {
-    /// The event with a ring of this many bytes, a power of two of at least a page.
-    ///
-    /// # Errors
-    /// If there is no memory for it, or a user may not lock as much.
+    /// The event with a ring of this many bytes, a power of two of at least a page. Fails if there is no memory for it,
+    /// or a user may not lock as much.
     pub fn new(event: OwnedFd, bytes: usize) -> io::Result<SampledEvent> {
         let (all, access) = (page_size() + bytes, ProtFlags::READ | ProtFlags::WRITE);
         // SAFETY: the kernel chooses an address that nothing else has.
@@ -134,10 +127,7 @@ impl SampledEvent {
         Ok(SampledEvent { event, ring: NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?, bytes })
     }
 
-    /// Lets it count, or not.
-    ///
-    /// # Errors
-    /// The kernel's refusal.
+    /// Lets it count, or not. Fails with the kernel's refusal.
     pub fn enable(&mut self, on: bool) -> io::Result<()> {
         request(self.event.as_fd(), if on { Request::Enable } else { Request::Disable }, 0)
     }

@@ -41,10 +41,8 @@ const MOST_BYTES: u64 = 256 << 20;
 const WANTED: usize = 6;
 
 /// Measures the terminal that this process belongs to. It takes little more than `budget`, and restores the terminal in any
-/// case. The environment tells what lies between.
-///
-/// # Errors
-/// If there is none, it does not answer, it takes nothing, it is closed, or a signal comes.
+/// case. The environment tells what lies between. Fails if there is none, it does not answer, it takes nothing, it is
+/// closed, or a signal comes.
 pub fn measure(budget: Duration, variable: impl Fn(&str) -> Option<String>) -> Result<OwnTerminal, TerminalError> {
     let device = Device::open()?;
     let size = device.size()?;

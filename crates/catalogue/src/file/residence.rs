@@ -107,10 +107,8 @@ impl Cached {
     }
 }
 
-/// Opens a regular file for reading.
-///
-/// # Errors
-/// The reason why it cannot be opened. A directory, FIFO or device is refused.
+/// Opens a regular file for reading. Fails with the reason why it cannot be opened. A directory, FIFO or device is
+/// refused.
 pub fn open(path: &Path) -> Result<OwnedFd, FileError> {
     let failed = |error: Errno| FileError::Open { path: path.into(), error: error.into() };
     let refused = |kind: &'static str| FileError::Kind { path: path.into(), kind };
@@ -135,10 +133,7 @@ fn other_kind(mode: rustix::fs::RawMode) -> Option<&'static str> {
     }
 }
 
-/// Bytes of an open file.
-///
-/// # Errors
-/// If the kernel does not tell.
+/// Bytes of an open file. Fails if the kernel does not tell.
 pub fn length(file: impl AsFd) -> Result<u64, FileError> {
     Ok(fstat(file).map_err(|error| call("fstat", error))?.st_size as u64)
 }
@@ -148,10 +143,8 @@ pub fn lives_in_memory(file: impl AsFd) -> bool {
     fstatfs(file).is_ok_and(|system| IN_MEMORY.contains(&(system.f_type as u32)))
 }
 
-/// Checks whether the file can be evicted from memory and its pages counted, as far as that can be known without doing it.
-///
-/// # Errors
-/// Why not: its file system lives in memory, it belongs to another user, or a call is refused.
+/// Checks whether the file can be evicted from memory and its pages counted, as far as that can be known without doing
+/// it. Fails with the reason: its file system lives in memory, it belongs to another user, or a call is refused.
 pub fn can_be_cold(file: impl AsFd) -> Result<(), FileError> {
     let file = file.as_fd();
     if lives_in_memory(file) {
@@ -161,19 +154,14 @@ pub fn can_be_cold(file: impl AsFd) -> Result<(), FileError> {
     resident(file).map(|_| ())
 }
 
-/// Writes the file's dirty pages to its device and waits for it.
-///
-/// # Errors
-/// If the device fails or is full.
+/// Writes the file's dirty pages to its device and waits for it. Fails if the device fails or is full.
 pub fn sync(file: impl AsFd) -> Result<(), FileError> {
     fsync(file).map_err(|error| call("fsync", error))
 }
 
 /// Evicts the file from memory: its dirty pages are written, then all pages that are not mapped, locked or being read are
-/// dropped. Returns what is left, which callers that need none must check.
-///
-/// # Errors
-/// If it cannot be written, or the kernel refuses.
+/// dropped. Returns what is left, which callers that need none must check. Fails if it cannot be written, or the kernel
+/// refuses.
 pub fn evict(file: impl AsFd) -> Result<Cached, FileError> {
     const TRIES: u32 = 8;
     let file = file.as_fd();
@@ -195,10 +183,8 @@ pub fn evict(file: impl AsFd) -> Result<Cached, FileError> {
     Ok(left)
 }
 
-/// The same for operations that cannot be measured if pages stay.
-///
-/// # Errors
-/// A skip if pages of it stay: in a folder in memory, or if other processes have the file mapped.
+/// The same for operations that cannot be measured if pages stay. Skips if pages of it stay: in a folder in memory, or
+/// if other processes have the file mapped.
 pub fn put_out_of_memory(file: impl AsFd) -> Result<(), operation::Failure> {
     match evict(file)?.resident {
         0 => Ok(()),
@@ -209,10 +195,7 @@ pub fn put_out_of_memory(file: impl AsFd) -> Result<(), operation::Failure> {
     }
 }
 
-/// How much of the file, open for reading, is in memory.
-///
-/// # Errors
-/// If the kernel does not tell, or not this user.
+/// How much of the file, open for reading, is in memory. Fails if the kernel does not tell, or not this user.
 pub fn resident(file: impl AsFd) -> Result<Cached, FileError> {
     let file = file.as_fd();
     let pages = length(file)?.div_ceil(page_size() as u64);
@@ -236,10 +219,8 @@ pub fn resident(file: impl AsFd) -> Result<Cached, FileError> {
     Ok(Cached { pages, resident, dirty: counted.map(|counted| counted.nr_dirty) })
 }
 
-/// The ranges of pages of the file, open for reading, that are in memory, in ascending order.
-///
-/// # Errors
-/// Those of [`resident`].
+/// The ranges of pages of the file, open for reading, that are in memory, in ascending order. Fails as [`resident`]
+/// does.
 pub fn resident_ranges(file: impl AsFd) -> Result<Vec<Range<u64>>, FileError> {
     let file = file.as_fd();
     let pages = length(file)?.div_ceil(page_size() as u64);

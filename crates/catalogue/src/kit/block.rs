@@ -39,10 +39,8 @@ impl Block {
         block
     }
 
-    /// Like `filled`, but in huge pages, which are physically contiguous for a device too.
-    ///
-    /// # Errors
-    /// A skip where the kernel gives none.
+    /// Like `filled`, but in huge pages, which are physically contiguous for a device too. Skips where the kernel
+    /// gives none.
     pub(crate) fn huge(length: usize) -> Result<Block, Failure> {
         let whole = length.next_multiple_of(HUGE);
         let mut bytes: Vec<u8> = Vec::with_capacity(whole + HUGE);

@@ -78,10 +78,7 @@ impl End {
         if sent == block.len() { Ok(()) } else { Err(Failure::wrong("only a part of a message was sent")) }
     }
 
-    /// Waits until the whole block has arrived.
-    ///
-    /// # Errors
-    /// Also if the other end has been closed.
+    /// Waits until the whole block has arrived. Fails also if the other end has been closed.
     #[inline]
     pub(crate) fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
         read_whole(&self.receiver, block)
@@ -114,10 +111,7 @@ impl End {
     }
 }
 
-/// Reads until the block is full.
-///
-/// # Errors
-/// Also if the other end has been closed.
+/// Reads until the block is full. Fails also if the other end has been closed.
 #[inline]
 pub(crate) fn read_whole(from: &OwnedFd, block: &mut [u8]) -> Result<(), Failure> {
     let mut filled = 0;

@@ -24,10 +24,8 @@ struct ChildWork<B> {
 }
 
 /// A loop that starts one child per iteration (in new namespaces if `flags` say so), lets it run `body`, and waits for its
-/// end. The child is a separate process that shares only the memory, and this process is suspended meanwhile.
-///
-/// # Errors
-/// The error of the body, or the reason why no child could be started.
+/// end. The child is a separate process that shares only the memory, and this process is suspended meanwhile. Fails
+/// with the error of the body, or the reason why no child could be started.
 pub(crate) fn in_child<B: FnMut() -> Result<(), Failure> + 'static>(flags: c_int, body: B) -> Loop {
     let mut child = Child::new(flags, body);
     repeat(move || child.run())
@@ -101,10 +99,7 @@ fn told_by(status: c_int) -> Result<(), Failure> {
 }
 
 /// Makes a call that returns twice. The task in which it returns zero ends at once by the call `ending`, without touching
-/// the stack, which it may share.
-///
-/// # Errors
-/// The error the kernel answers.
+/// the stack, which it may share. Fails with the error the kernel answers.
 ///
 /// # Safety
 /// The call must be one that starts a task, with valid arguments.
@@ -173,10 +168,7 @@ unsafe fn twice(number: usize, [first, second]: [usize; 2], ending: usize) -> is
 }
 
 /// Starts a child that shares this process's memory and ends at once. When this returns, the child is a zombie to be
-/// reaped.
-///
-/// # Errors
-/// If no child can be started.
+/// reaped. Fails if no child can be started.
 pub(crate) fn ended_child() -> Result<i32, Failure> {
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the child writes no memory, and this process is suspended until it has ended.
@@ -186,10 +178,7 @@ pub(crate) fn ended_child() -> Result<i32, Failure> {
 }
 
 /// Starts a child that has a copy of this process's memory and ends at once. When this returns, the child is a zombie to be
-/// reaped.
-///
-/// # Errors
-/// If no child can be started.
+/// reaped. Fails if no child can be started.
 pub(crate) fn ended_copy() -> Result<i32, Failure> {
     let child = fork(|| 0)?;
     exactly(0, call::waitid(libc::P_PID, child, Null, libc::WEXITED | libc::WNOWAIT, Null)?)?;

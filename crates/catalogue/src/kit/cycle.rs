@@ -25,10 +25,7 @@ impl Cycle {
         self.sums.len() as u64 - 1
     }
 
-    /// Advances by `times` numbers, which must add up to `sum` modulo 2^64.
-    ///
-    /// # Errors
-    /// If they do not.
+    /// Advances by `times` numbers, which must add up to `sum` modulo 2^64. Fails if they do not.
     pub fn hold(&mut self, times: u64, sum: u64) -> Result<(), Failure> {
         let wanted = self.advance(times);
         if sum == wanted {

@@ -22,10 +22,7 @@ use super::scratch::{new_file, scratch};
 const CANDIDATES: u32 = 5;
 
 /// A new folder below the scratch folder, open, in a part of the file system where few files were created; another part
-/// each time. On file systems without this mark, it is an ordinary folder.
-///
-/// # Errors
-/// If it cannot be created.
+/// each time. On file systems without this mark, it is an ordinary folder. Fails if it cannot be created.
 pub(crate) fn apart(setting: &Setting) -> Result<OwnedFd, Failure> {
     let around = scratch(setting)?;
     // File systems other than the ext family reject the mark, and do not need it.

@@ -58,10 +58,7 @@ pub(crate) fn this_time(failure: Failure) -> Failure {
     }
 }
 
-/// Bytes of huge pages of this kind in the mapping that contains `place`.
-///
-/// # Errors
-/// A skip if the kernel does not report it.
+/// Bytes of huge pages of this kind in the mapping that contains `place`. Skips if the kernel does not report it.
 pub(crate) fn huge_bytes(place: *const c_void, kind: MemoryKind) -> Result<usize, Failure> {
     match std::fs::read_to_string("/proc/self/smaps") {
         Ok(maps) => Ok(listed(&maps, place as usize, kind)),

@@ -191,10 +191,7 @@ impl Registers {
     }
 }
 
-/// Makes one system call. Use it through [`call`](super::call) or [`invoke!`].
-///
-/// # Errors
-/// The kernel's error.
+/// Makes one system call. Use it through [`call`](super::call) or [`invoke!`]. Fails with the kernel's error.
 ///
 /// # Safety
 /// The kernel may read and write what the arguments refer to, for as long as the call lets it.

@@ -23,19 +23,13 @@ pub(crate) fn tried(mut looped: Loop) -> Result<Loop, Failure> {
     Ok(looped)
 }
 
-/// A loop of a call that must return zero. The call is tried once first.
-///
-/// # Errors
-/// The error of the first call.
+/// A loop of a call that must return zero. The call is tried once first. Fails with the error of the first call.
 #[inline(always)]
 pub(crate) fn steady(ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
     steadily(0, ask)
 }
 
-/// A loop of a call that must return this value. The call is tried once first.
-///
-/// # Errors
-/// The error of the first call.
+/// A loop of a call that must return this value. The call is tried once first. Fails with the error of the first call.
 #[inline(always)]
 pub(crate) fn steadily(
     wanted: usize,
@@ -44,10 +38,8 @@ pub(crate) fn steadily(
     tried(repeat(move || exactly(wanted, ask()?)))
 }
 
-/// A loop of a call that fails every time with the same one of these errors.
-///
-/// # Errors
-/// Any other error of the first call, or its success.
+/// A loop of a call that fails every time with the same one of these errors. Fails with any other error of the first
+/// call, or its success.
 pub(crate) fn refusing(
     errors: &'static [i32],
     mut ask: impl FnMut() -> Result<usize, Failure> + 'static,
@@ -60,10 +52,7 @@ pub(crate) fn refusing(
 }
 
 /// A loop of a call that must return zero, with two values in turn. The kernel may skip the work if a value is set that is
-/// already set.
-///
-/// # Errors
-/// The error of the first call.
+/// already set. Fails with the error of the first call.
 #[inline(always)]
 pub(crate) fn turning<V: Copy + 'static>(
     values: [V; 2],

@@ -34,10 +34,7 @@ fn cpu() -> i32 {
 }
 
 impl Places {
-    /// Uses the CPUs of this setting.
-    ///
-    /// # Errors
-    /// A skip if there is no second CPU.
+    /// Uses the CPUs of this setting. Skips if there is no second CPU.
     pub(crate) fn new(setting: &Setting) -> Result<Rc<Places>, Failure> {
         let ran = Shared::new(AtomicI32::new(NOWHERE))?;
         Ok(Rc::new(Places { home: setting.cpu(), other: setting.partner_cpu()?, ran }))

@@ -8,10 +8,7 @@ use operation::Failure;
 use super::call;
 use super::invoke::Null;
 
-/// A ring with space for this number of requests.
-///
-/// # Errors
-/// A skip if io_uring is not available.
+/// A ring with space for this number of requests. Skips if io_uring is not available.
 pub fn ring(entries: u32) -> Result<IoUring, Failure> {
     build(IoUring::builder(), entries)
 }
@@ -36,10 +33,7 @@ pub(crate) fn enter(ring: &mut IoUring, complete: usize) -> Result<(), Failure> 
     call::io_uring_enter(ring.as_raw_fd(), requests, complete, GET_EVENTS * u32::from(complete > 0), Null, 0).map(drop)
 }
 
-/// Registers a file and the buffers of requests with the ring.
-///
-/// # Errors
-/// A skip if too little memory may be locked.
+/// Registers a file and the buffers of requests with the ring. Skips if too little memory may be locked.
 ///
 /// # Safety
 /// The buffers must stay where they are until the ring is dropped.

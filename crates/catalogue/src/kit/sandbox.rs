@@ -6,8 +6,6 @@ use super::call;
 use crate::kit::check::exactly;
 
 /// Puts this process into new namespaces of these kinds. If that is not allowed, tries as root of a new user namespace.
-///
-/// # Errors
 /// A skip if neither is allowed.
 pub(crate) fn namespaces(kinds: i32) -> Result<(), Failure> {
     let refused = |_| {

@@ -17,10 +17,7 @@ unsafe impl<T: Sync> Send for Shared<T> {}
 unsafe impl<T: Sync> Sync for Shared<T> {}
 
 impl<T: Sync> Shared<T> {
-    /// Puts `value` into newly mapped shared memory.
-    ///
-    /// # Errors
-    /// If there is no memory.
+    /// Puts `value` into newly mapped shared memory. Fails if there is no memory.
     pub(crate) fn new(value: T) -> Result<Shared<T>, Failure> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the kernel chooses a free address, so no memory in use is replaced.

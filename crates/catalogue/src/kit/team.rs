@@ -47,10 +47,8 @@ pub(crate) struct Seats {
 }
 
 impl Seats {
-    /// Processes on other CPUs: one less than this number, because the timed task has a CPU too.
-    ///
-    /// # Errors
-    /// A skip if there are fewer CPUs.
+    /// Processes on other CPUs: one less than this number, because the timed task has a CPU too. Skips if there are
+    /// fewer CPUs.
     pub(crate) fn apart(setting: &Setting, cpus: u64) -> Result<Seats, Failure> {
         let others = cpus.saturating_sub(1) as usize;
         Ok(Seats { cpus: if others > 0 { setting.other_cpus(others)? } else { Vec::new() }, memory: Memory::Own })
@@ -62,10 +60,8 @@ impl Seats {
     }
 
     /// Threads of this process, by the value of an axis of tasks. A number counts the tasks, the timed one included, each on
-    /// another CPU; `all` is one task on every CPU; `twice` is two tasks on every CPU.
-    ///
-    /// # Errors
-    /// A skip if there are fewer CPUs, or if `all` is a number that the axis has too.
+    /// another CPU; `all` is one task on every CPU; `twice` is two tasks on every CPU. Skips if there are fewer CPUs,
+    /// or if `all` is a number that the axis has too.
     pub(crate) fn threads(setting: &Setting, axis: &str) -> Result<Seats, Failure> {
         let others = setting.all_other_cpus();
         let cpus = match setting.point().word(axis) {

@@ -20,10 +20,8 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// This number of files in a part of the file system with few files, each of this number of bytes.
-    ///
-    /// # Errors
-    /// If they cannot be created.
+    /// This number of files in a part of the file system with few files, each of this number of bytes. Fails if they
+    /// cannot be created.
     pub(crate) fn new(setting: &Setting, files: usize, bytes: usize) -> Result<Tree, Failure> {
         let around = apart(setting)?;
         let content = vec![1_u8; bytes];

@@ -7,10 +7,7 @@ use operation::{Failure, Loop, Took};
 
 /// Work that a task does without the help of another.
 pub(crate) trait Work: 'static {
-    /// Prepares for this number of repetitions, outside the timed region.
-    ///
-    /// # Errors
-    /// If the preparation fails.
+    /// Prepares for this number of repetitions, outside the timed region. Fails if the preparation fails.
     fn ready(&mut self, _times: u64) -> Result<(), Failure> {
         Ok(())
     }
@@ -23,10 +20,7 @@ pub(crate) trait Work: 'static {
         None
     }
 
-    /// Checks that the last call of `work` did all of this number of repetitions.
-    ///
-    /// # Errors
-    /// If it did not.
+    /// Checks that the last call of `work` did all of this number of repetitions. Fails if it did not.
     fn check(&mut self, times: u64) -> Result<(), Failure>;
 }
 

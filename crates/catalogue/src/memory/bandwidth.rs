@@ -295,10 +295,8 @@ impl Pieces {
 }
 
 /// `bytes` of memory whose words count up from `first`. They lie in huge pages if the kernel gives them, because the
-/// operation measures the memory and not the address translation.
-///
-/// # Errors
-/// The loss of the round if the kernel gives huge pages at other times but did not this time.
+/// operation measures the memory and not the address translation. The round is lost if the kernel gives huge pages at
+/// other times but did not this time.
 fn filled(bytes: u64, first: u64) -> Result<Region, Failure> {
     let region = Region::new(bytes, RegionPages::Huge)?;
     for (index, word) in (0u64..).zip(region.words()) {

@@ -103,10 +103,7 @@ impl Chase {
     /// Goes around in the timed order, so that caches and TLBs hold before the first batch what they hold before any
     /// other. After `link` they hold the lines written last, in memory order. Of a set far larger than all caches, the last
     /// part of the cycle is enough. The places are computed and not loaded, so the loads do not wait for each other: this
-    /// takes a tenth of the time of a chase.
-    ///
-    /// # Errors
-    /// If a line does not lead to the next one.
+    /// takes a tenth of the time of a chase. Fails if a line does not lead to the next one.
     fn walk(&mut self) -> Result<(), Failure> {
         let first = self.region.words().as_ptr() as u64;
         let begin = self.scatter.lines().saturating_sub(lines_that_fill_all_caches());

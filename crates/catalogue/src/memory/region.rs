@@ -59,10 +59,8 @@ impl Region {
     }
 
     /// Checks that all of it lies in huge pages, after it has been written. A small region may lie in base pages: the TLB
-    /// of every processor holds that many.
-    ///
-    /// # Errors
-    /// The loss of the round if it does not this time; a skip if it never does, or if that cannot be known.
+    /// of every processor holds that many. The round is lost if it does not this time; a skip if it never does, or if
+    /// that cannot be known.
     pub(super) fn in_huge_pages(&self) -> Result<(), Failure> {
         if self.bytes <= FEW_PAGES {
             return Ok(());
@@ -72,10 +70,7 @@ impl Region {
     }
 
     /// The same where huge pages are preferred but not required: on a machine that never gives them, base pages will do. On
-    /// a machine that does, the rounds must not mix the two.
-    ///
-    /// # Errors
-    /// The loss of the round.
+    /// a machine that does, the rounds must not mix the two. Otherwise the round is lost.
     pub(super) fn in_huge_pages_if_offered(&self) -> Result<(), Failure> {
         match self.in_huge_pages() {
             Err(Failure::Skip { .. }) => Ok(()),

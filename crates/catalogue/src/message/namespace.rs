@@ -5,18 +5,14 @@ use operation::Failure;
 
 use crate::kit::sandbox;
 
-/// Moves this process, and the partners it starts from now on, into a new namespace for such objects.
-///
-/// # Errors
-/// A skip if that is not allowed, because objects could then stay behind.
+/// Moves this process, and the partners it starts from now on, into a new namespace for such objects. Skips if that is
+/// not allowed, because objects could then stay behind.
 pub(super) fn enter() -> Result<(), Failure> {
     sandbox::namespaces(libc::CLONE_NEWIPC)
 }
 
-/// Raises one of the private namespace's limits. Only after [`enter`]; before, the limit would be the machine's.
-///
-/// # Errors
-/// A skip if that is not allowed.
+/// Raises one of the private namespace's limits. Only after [`enter`]; before, the limit would be the machine's. A skip
+/// if that is not allowed.
 pub(super) fn raise(limit: &str, to: usize) -> Result<(), Failure> {
     let file = format!("/proc/sys/{limit}");
     let now = std::fs::read_to_string(&file)?.trim().parse::<usize>().unwrap_or(0);

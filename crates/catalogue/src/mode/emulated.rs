@@ -126,10 +126,7 @@ fn hear<T: DeserializeOwned>(stream: &mut BufReader<UnixStream>) -> Result<Optio
 }
 
 /// Acts as the server: runs the program that the process at the other end of standard input asks for, as often as it asks,
-/// until that process ends.
-///
-/// # Errors
-/// If the peer does not follow the protocol of a round.
+/// until that process ends. Fails if the peer does not follow the protocol of a round.
 pub fn serve() -> Result<(), Failure> {
     answer(UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?))
 }

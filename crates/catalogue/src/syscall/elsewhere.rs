@@ -49,10 +49,8 @@ pub(super) struct Elsewhere {
     _stack: Vec<u128>,
 }
 
-/// Starts one task on each of this number of CPUs. None of them is the CPU of this task.
-///
-/// # Errors
-/// A skip if there are fewer CPUs.
+/// Starts one task on each of this number of CPUs. None of them is the CPU of this task. Skips if there are fewer
+/// CPUs.
 pub(super) fn running_elsewhere(
     setting: &Setting,
     tasks: usize,
@@ -82,20 +80,14 @@ impl Elsewhere {
         Ok(task)
     }
 
-    /// Lets it run. It is running when this returns.
-    ///
-    /// # Errors
-    /// If it does not start to run.
+    /// Lets it run. It is running when this returns. Fails if it does not start to run.
     pub(super) fn start(&self) -> Result<(), Failure> {
         self.control.wanted.store(RUNNING, Ordering::Release);
         call::futex(&self.control.wanted, libc::FUTEX_WAKE, 1, Null)?;
         self.until(RUNNING)
     }
 
-    /// Makes it leave its CPU.
-    ///
-    /// # Errors
-    /// If it does not leave.
+    /// Makes it leave its CPU. Fails if it does not leave.
     pub(super) fn pause(&self) -> Result<(), Failure> {
         self.control.wanted.store(PAUSED, Ordering::Release);
         self.until(PAUSED)

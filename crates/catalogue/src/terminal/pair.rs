@@ -60,10 +60,7 @@ impl Features {
 }
 
 impl Pty {
-    /// A new one with these features.
-    ///
-    /// # Errors
-    /// A skip if the system provides no pseudo-terminal.
+    /// A new one with these features. Skips if the system provides no pseudo-terminal.
     pub fn new(features: Features) -> Result<Pty, Failure> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).map_err(refused)?;

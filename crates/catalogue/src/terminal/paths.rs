@@ -6,10 +6,7 @@ use super::pair::{Features, Pty};
 use super::path::{Path, login, relay, ssh};
 
 /// The path of this name: `raw`, `processed`, `tabs` (a terminal), `pipe`, `file`, `script`, `tcp`, `ssh`. All processes in
-/// between start on the CPUs of this one.
-///
-/// # Errors
-/// A skip if this system lacks what it takes.
+/// between start on the CPUs of this one. Skips if this system lacks what it takes.
 pub fn laid(setting: &Setting, name: &str) -> Result<Path, Failure> {
     let features = match name {
         "processed" => Features { processing: true, ..Features::RAW },

@@ -122,10 +122,8 @@ struct Command {
 }
 
 /// The operation that runs this command line, under this name, after one trial run in a separate process. `around` happens
-/// around every run, also around the trial.
-///
-/// # Errors
-/// If the program does not exist or cannot be executed, or if its trial or what happens around it fails or hangs.
+/// around every run, also around the trial. Fails if the program does not exist or cannot be executed, or if its trial
+/// or what happens around it fails or hangs.
 pub fn command(
     name: &str,
     words: &[OsString],

@@ -75,10 +75,8 @@ struct Routine {
 }
 
 /// The operation `FILE:SYMBOL`, after a trial in a separate process that it can be loaded: its constructors must not run
-/// here. A round that takes `patience` seconds counts as hung. `quoted` by its typical figure is for routines that wait.
-///
-/// # Errors
-/// What is wrong with the name, the file or the symbol.
+/// here. A round that takes `patience` seconds counts as hung. `quoted` by its typical figure is for routines that
+/// wait. Fails with what is wrong with the name, the file or the symbol.
 pub fn routine(name: &str, patience: f64, quoted: Estimate) -> Result<&'static Operation, RoutineError> {
     if cfg!(target_feature = "crt-static") {
         return Err(RoutineError::Static);

@@ -21,10 +21,8 @@ pub struct Around {
     pub conclude: Option<String>,
 }
 
-/// Has a shell do this, if there is anything to do, with input and output on /dev/null.
-///
-/// # Errors
-/// One sentence with the name of the option, if it cannot be started or its exit status is not 0.
+/// Has a shell do this, if there is anything to do, with input and output on /dev/null. Fails with one sentence with
+/// the name of the option, if it cannot be started or its exit status is not 0.
 pub fn shell(option: &str, text: Option<&str>) -> Result<(), String> {
     let Some(text) = text else { return Ok(()) };
     let mut shell = std::process::Command::new("/bin/sh");

@@ -108,9 +108,7 @@ impl SharedAxes<'_> {
 }
 
 /// Finds where the operations cross. `measure` takes the costs of items in about this time; it may leave some out.
-///
-/// # Errors
-/// If they have too few numbers in common, or `measure` fails.
+/// Fails if they have too few numbers in common, or `measure` fails.
 pub fn crossover<E>(
     request: &CrossoverRequest,
     measure: &mut dyn FnMut(Vec<Item>, Duration) -> Result<Vec<Cost>, E>,

@@ -30,10 +30,8 @@ pub(crate) struct Requests {
     pub in_order: Vec<(u64, f64)>,
 }
 
-/// Times requests on this file for about so long, in a process of its own. The file is put out of memory.
-///
-/// # Errors
-/// When it cannot be read.
+/// Times requests on this file for about so long, in a process of its own. The file is put out of memory. Fails when it
+/// cannot be read.
 pub(crate) fn requests(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> {
     let timed = apart(share + Duration::from_secs(60), || {
         here(path, length, share).map(|timed| (timed.direct, timed.page_ns, timed.in_order))

@@ -30,10 +30,8 @@ pub(crate) struct Passed {
 }
 
 /// Brings the file into `state` and reads the stretch once, in a process of its own.
-/// Forks: call it while the process has one thread.
-///
-/// # Errors
-/// Why it cannot be read so: a skip where this system lacks the method.
+/// Forks: call it while the process has one thread. Fails with why it cannot be read so: a skip where this system lacks
+/// the method.
 pub(crate) fn pass(
     path: &Path,
     stretch: Stretch,

@@ -51,10 +51,8 @@ pub enum ReadOrder {
     Random,
 }
 
-/// Measures the ways to read the file and recommends one. Forks: call it while the process has one thread.
-///
-/// # Errors
-/// A file that cannot be read.
+/// Measures the ways to read the file and recommends one. Forks: call it while the process has one thread. Fails for a
+/// file that cannot be read.
 pub fn advice(requested: &AdviceRequest<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Advice, AdviseError> {
     let target = MeasuredFile::open(requested.path)?;
     let record = requested.record.unwrap_or(RECORD).min(target.length / 8 * 8);

@@ -16,10 +16,8 @@ use crate::advise::tune::{TuningRequest, tuning};
 /// Bytes of the file.
 const BYTES: u64 = 256 << 20;
 
-/// As [`tuning`], on a file made in `folder`, which is gone afterwards.
-///
-/// # Errors
-/// As [`tuning`]; also a folder in memory, or one without room.
+/// As [`tuning`], on a file made in `folder`, which is gone afterwards. Fails as [`tuning`] does; also for a folder in
+/// memory, or one without room.
 pub fn tuning_on_scratch(
     folder: &Path,
     budget: Duration,

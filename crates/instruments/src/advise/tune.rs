@@ -36,9 +36,7 @@ pub struct TuningRequest<'a> {
 }
 
 /// Measures the windows around what the arithmetic says on the file. Forks: call it while the process has one thread.
-///
-/// # Errors
-/// A file that cannot be read, or that cannot be put out of memory.
+/// Fails for a file that cannot be read, or that cannot be put out of memory.
 pub fn tuning(requested: &TuningRequest<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Tuning, AdviseError> {
     let target = MeasuredFile::open(requested.path)?.called(requested.name);
     if let Some(reason) = &target.never_cold {

@@ -41,10 +41,7 @@ struct InFlight {
     places: Vec<(Block, u64)>,
 }
 
-/// Opens the file for the method.
-///
-/// # Errors
-/// A skip where this system, or this file's, lacks it.
+/// Opens the file for the method. Skips where this system, or this file's, lacks it.
 pub(crate) fn open(path: &Path, stretch: Stretch, method: Method) -> Result<OpenReader, Failure> {
     let flags = if method.is_direct() { OFlags::DIRECT } else { OFlags::empty() };
     let piece = match (method, stretch.random) {

@@ -79,10 +79,7 @@ impl Company {
         self.crew.ended(number).filter(|_| self.post(number).number(slot::SKIPPED) == 1.0)
     }
 
-    /// Checks that a worker lives.
-    ///
-    /// # Errors
-    /// If it has ended, whatever the reason.
+    /// Checks that a worker lives. Fails if it has ended, whatever the reason.
     pub fn check(&self, number: usize) -> Result<(), InterferenceError> {
         let kind = || self.tasks[number].kind.name.to_string();
         match self.crew.ended(number) {

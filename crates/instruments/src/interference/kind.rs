@@ -106,10 +106,7 @@ pub static KINDS: [Kind; 12] = [
 ];
 
 impl Kind {
-    /// The kind of this name.
-    ///
-    /// # Errors
-    /// If there is none; the error names all.
+    /// The kind of this name. Fails if there is none; the error names all.
     pub fn named(name: &str) -> Result<&'static Kind, InterferenceError> {
         // The disk alone means reading from it, as in the paper's question of what a transfer costs a program.
         let name = if name == "disk" { "disk-reads" } else { name };
@@ -118,10 +115,7 @@ impl Kind {
         found.ok_or_else(|| InterferenceError::Kind { name: record::printable(name), known: known() })
     }
 
-    /// The operation that it repeats.
-    ///
-    /// # Errors
-    /// If this program does not have it.
+    /// The operation that it repeats. Fails if this program does not have it.
     pub fn operation(&self) -> Result<&'static Operation, InterferenceError> {
         catalogue::find(self.operation).ok_or(InterferenceError::Operation { id: self.operation })
     }

@@ -27,10 +27,8 @@ impl PartialEq for Load {
 const LEAST: f64 = 0.01;
 
 impl Load {
-    /// Reads `KIND[@DOSE][@PLACE]`: `memory`, `disk-reads@50%`, `compute@same`, `compute@25%@same`.
-    ///
-    /// # Errors
-    /// If it says something else.
+    /// Reads `KIND[@DOSE][@PLACE]`: `memory`, `disk-reads@50%`, `compute@same`, `compute@25%@same`. Fails if it says
+    /// something else.
     pub fn parse(text: &str) -> Result<Load, InterferenceError> {
         let bad = |why| InterferenceError::Load { text: record::printable(text), why };
         let mut parts = text.split('@');
@@ -76,10 +74,7 @@ pub struct Cpus {
 
 impl Cpus {
     /// A victim on the CPU asked for, or on the last usable one of the strongest kind: interrupts and other programs are
-    /// usually found on the first.
-    ///
-    /// # Errors
-    /// If this process may not use the CPU asked for.
+    /// usually found on the first. Fails if this process may not use the CPU asked for.
     pub fn around(requested: Option<u32>) -> Result<Cpus, InterferenceError> {
         let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
         let all = 0..rustix::thread::CpuSet::MAX_CPU;
@@ -98,10 +93,7 @@ impl Cpus {
         Ok(Cpus { victim, usable })
     }
 
-    /// The CPUs that a place means, the preferred one first.
-    ///
-    /// # Errors
-    /// If this machine has none.
+    /// The CPUs that a place means, the preferred one first. Fails if this machine has none.
     pub fn at(&self, place: Place) -> Result<Vec<u32>, InterferenceError> {
         let topology = Topology::here();
         let others = || self.usable.iter().copied().filter(|&cpu| cpu != self.victim);

@@ -25,10 +25,7 @@ pub struct Loads {
 
 impl Loads {
     /// Starts loads beside a victim on `cpus.victim`. Returns when all of them work.
-    /// Forks: call it while the process has one thread.
-    ///
-    /// # Errors
-    /// If one of them cannot run here.
+    /// Forks: call it while the process has one thread. Fails if one of them cannot run here.
     pub fn start(loads: &[Load], cpus: &Cpus, scratch_root: &Path) -> Result<Loads, InterferenceError> {
         let scratch = Scratch::make(scratch_root)?;
         let places = spread(loads, cpus)?;
@@ -54,18 +51,12 @@ impl Loads {
         self.loads.iter().map(|load| load.described(self.cpu)).collect()
     }
 
-    /// Checks that all of them live.
-    ///
-    /// # Errors
-    /// If one has ended.
+    /// Checks that all of them live. Fails if one has ended.
     pub fn check(&self) -> Result<(), InterferenceError> {
         (0..self.loads.len()).try_for_each(|number| self.company.check(number))
     }
 
-    /// Stops them, and returns what they did.
-    ///
-    /// # Errors
-    /// If one has ended before, or has done nothing.
+    /// Stops them, and returns what they did. Fails if one has ended before, or has done nothing.
     pub fn finish(mut self) -> Result<Vec<Achieved>, InterferenceError> {
         let seconds = self.began.elapsed().as_secs_f64();
         let mut achieved = Vec::new();

@@ -40,10 +40,8 @@ const SHORTEST: f64 = 0.25;
 const LONGEST: f64 = 3.0;
 
 /// Measures how much each kind of work slows each other kind.
-/// Forks: call it while the process has one thread.
-///
-/// # Errors
-/// If nothing can be measured, or if a worker ends before it is told to.
+/// Forks: call it while the process has one thread. Fails if nothing can be measured, or if a worker ends before it is
+/// told to.
 pub fn matrix(
     request: &Request,
     scratch_root: &Path,

@@ -56,10 +56,7 @@ pub(crate) struct Tracer {
 
 impl Tracer {
     /// Opens them, switched off. `lines` are the names of interrupt lines by number, `clock` the number of the clock
-    /// that tells when.
-    ///
-    /// # Errors
-    /// Why they cannot be used.
+    /// that tells when. Fails with why they cannot be used.
     pub(crate) fn open(cpu: u32, clock: i32, lines: Vec<(u64, String)>) -> Result<Tracer, String> {
         let folder = Tracefs::open()?;
         let mut tracer = Tracer { points: Vec::new(), lines, lost: 0 };

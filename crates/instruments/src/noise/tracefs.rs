@@ -13,10 +13,7 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, 
 pub(crate) struct Tracefs(OwnedFd);
 
 impl Tracefs {
-    /// Opens it.
-    ///
-    /// # Errors
-    /// Why it cannot be opened.
+    /// Opens it. Fails with why it cannot be opened.
     pub(crate) fn open() -> Result<Tracefs, String> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         for folder in ["/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"] {
@@ -33,10 +30,7 @@ impl Tracefs {
         mounted().map(Tracefs).map_err(|error: Errno| refused("tracefs cannot be opened", &error.into()))
     }
 
-    /// A file of an event such as `sched/sched_switch`.
-    ///
-    /// # Errors
-    /// Why it cannot be read.
+    /// A file of an event such as `sched/sched_switch`. Fails with why it cannot be read.
     pub(crate) fn read(&self, event: &str, file: &str) -> std::io::Result<String> {
         let opened = openat(&self.0, format!("{event}/{file}"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         let mut text = String::new();

@@ -25,10 +25,8 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// Those of an experiment with this plan and seed; `None` where requests arrive by themselves.
-    ///
-    /// # Errors
-    /// If a program is missing that the plan does not call optional, or nothing is left.
+    /// Those of an experiment with this plan and seed; `None` where requests arrive by themselves. Fails if a program
+    /// is missing that the plan does not call optional, or nothing is left.
     pub fn of(plan: &Plan, seed: u64) -> Result<Option<Draw>, LoadError> {
         if plan.arrivals != Arrivals::Closed {
             return Ok(None);

@@ -57,10 +57,8 @@ struct Driver<'a> {
     arrived: u64,
 }
 
-/// Drives the users for the time of the plan. `progress` is called now and then with the seconds left.
-///
-/// # Errors
-/// If the users do not begin, or cannot work any more.
+/// Drives the users for the time of the plan. `progress` is called now and then with the seconds left. Fails if the
+/// users do not begin, or cannot work any more.
 pub fn drive(
     setting: &Setting,
     users: Users,

@@ -22,10 +22,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// The script of this plan.
-    ///
-    /// # Errors
-    /// If a program is missing that the plan does not call optional, or nothing is left.
+    /// The script of this plan. Fails if a program is missing that the plan does not call optional, or nothing is left.
     pub fn of(plan: &Plan) -> Result<Script, LoadError> {
         let (names, steps, thinks, sequence) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut script = Script { names, steps, thinks, sequence, notes: Vec::new() };

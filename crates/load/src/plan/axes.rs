@@ -44,19 +44,13 @@ impl Default for Axes {
     }
 }
 
-/// The page device of this name.
-///
-/// # Errors
-/// If there is none.
+/// The page device of this name. Fails if there is none.
 pub fn device(word: &str) -> Result<PageDevice, String> {
     let found = PageDevice::ALL.into_iter().find(|known| known.word() == word.trim());
     found.ok_or_else(|| format!("{word:?} is no page device; say none, swap or zram"))
 }
 
-/// The relief of this name.
-///
-/// # Errors
-/// If there is none.
+/// The relief of this name. Fails if there is none.
 pub fn relief(word: &str) -> Result<Relief, String> {
     let found = Relief::ALL.into_iter().find(|known| known.word() == word.trim());
     found.ok_or_else(|| format!("{word:?} is no relief; say {}", Relief::ALL.map(Relief::word).join(", ")))

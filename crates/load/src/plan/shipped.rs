@@ -9,10 +9,8 @@ pub const SHIPPED: [(&str, &str); 3] = [
     ("cliff", include_str!("../../plans/cliff.toml")),
 ];
 
-/// The plan of this name; `None` if none that comes with the program has it.
-///
-/// # Errors
-/// Those of [`Plan::from_toml`], which a test excludes.
+/// The plan of this name; `None` if none that comes with the program has it. Fails as [`Plan::from_toml`] does, which a
+/// test excludes.
 pub fn shipped(name: &str) -> Option<Result<Plan, PlanError>> {
     SHIPPED.iter().find(|(known, _)| *known == name).map(|(_, text)| Plan::from_toml(text))
 }

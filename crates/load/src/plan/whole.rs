@@ -103,10 +103,7 @@ fn default_device() -> Size {
 }
 
 impl Plan {
-    /// Reads and checks a plan.
-    ///
-    /// # Errors
-    /// If the text is too long, is no plan, or makes no sense.
+    /// Reads and checks a plan. Fails if the text is too long, is no plan, or makes no sense.
     pub fn from_toml(text: &str) -> Result<Plan, PlanError> {
         if text.len() > MOST_BYTES {
             return Err(PlanError::TooLarge);
@@ -116,10 +113,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Checks what its type does not.
-    ///
-    /// # Errors
-    /// If a part makes no sense.
+    /// Checks what its type does not. Fails if a part makes no sense.
     pub fn check(&self) -> Result<(), PlanError> {
         let nonsense = |what: &str, why: &str| PlanError::Nonsense { what: record::printable(what), why: why.into() };
         if self.interactions.is_empty() {

@@ -38,10 +38,8 @@ enum Kind {
 }
 
 impl Device {
-    /// Makes a page device of this size in bytes and turns it on. `None` for no device.
-    ///
-    /// # Errors
-    /// If there is no right, no space or no such device.
+    /// Makes a page device of this size in bytes and turns it on. `None` for no device. Fails if there is no right, no
+    /// space or no such device.
     pub fn make(kind: PageDevice, size: u64, folder: &Path, ledger: &Ledger) -> Result<Option<Device>, LoadError> {
         let mut mark = [0; 16];
         fastrand::Rng::new().fill(&mut mark);

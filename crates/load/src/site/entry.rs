@@ -32,10 +32,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// That of an open file.
-    ///
-    /// # Errors
-    /// If the kernel does not tell it.
+    /// That of an open file. Fails if the kernel does not tell it.
     pub fn of(file: impl AsFd) -> std::io::Result<Identity> {
         let stat = rustix::fs::fstat(file)?;
         Ok(Identity { device: stat.st_dev, inode: stat.st_ino })

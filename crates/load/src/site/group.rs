@@ -46,10 +46,8 @@ pub struct Use {
 }
 
 impl Group {
-    /// Makes a group with this limit of memory in bytes. Without `swap` its pages may not go to a swap area.
-    ///
-    /// # Errors
-    /// If a group cannot be made although there seemed to be a place for it.
+    /// Makes a group with this limit of memory in bytes. Without `swap` its pages may not go to a swap area. Fails if a
+    /// group cannot be made although there seemed to be a place for it.
     pub fn make(on: &Controllers, ledger: &Ledger, memory: Option<u64>, swap: bool) -> Result<Group, LoadError> {
         let remedy = || format!("{}, or take the limits out of the plan", remedy_of_refusal());
         let failed = |error: Error| LoadError::setup("make a control group", &error, &remedy());
@@ -99,10 +97,7 @@ impl Group {
         }
     }
 
-    /// Moves the calling process into the group. Its memory is charged there from now on.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
+    /// Moves the calling process into the group. Its memory is charged there from now on. Fails if the kernel refuses.
     pub fn enter(&self) -> std::io::Result<()> {
         let mut folders = [&self.memory, &self.time].into_iter().flatten();
         folders.try_for_each(|part| fs::write(part.folder.join("cgroup.procs"), "0"))

@@ -35,10 +35,7 @@ pub fn folders() -> Vec<PathBuf> {
 }
 
 impl Ledger {
-    /// Opens a new one in the first of these folders that can hold it.
-    ///
-    /// # Errors
-    /// If none can; then with the last one's reason.
+    /// Opens a new one in the first of these folders that can hold it. Fails if none can, with the last one's reason.
     pub fn open(folders: &[PathBuf]) -> Result<Ledger> {
         let mut failed = Error::from(ErrorKind::NotFound);
         for folder in folders {

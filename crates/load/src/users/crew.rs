@@ -35,10 +35,7 @@ pub struct Users {
 
 impl Users {
     /// Starts so many users. Each connects to `listener` and works in its own folder below `folder`. Forks: call it while the
-    /// process has one thread.
-    ///
-    /// # Errors
-    /// If the system has no memory, descriptor or process left.
+    /// process has one thread. Fails if the system has no memory, descriptor or process left.
     pub fn start(count: u32, work: &Work, folder: &Path, group: &Group) -> Result<(Users, UnixListener), LoadError> {
         let socket = folder.join("s");
         let _ = std::fs::remove_file(&socket);

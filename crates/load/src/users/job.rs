@@ -49,10 +49,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// Maps an area of whole pages, without touching them.
-    ///
-    /// # Errors
-    /// If there is no address space or memory left.
+    /// Maps an area of whole pages, without touching them. Fails if there is no address space or memory left.
     pub fn map(bytes: u64, seed: u64) -> std::io::Result<Area> {
         let page = rustix::param::page_size();
         let bytes = (bytes as usize).div_ceil(page) * page;

@@ -44,10 +44,7 @@ impl Greeting {
         to.write_all(&self.user.to_ne_bytes())
     }
 
-    /// Reads a greeting.
-    ///
-    /// # Errors
-    /// If the other side is gone or silent.
+    /// Reads a greeting. Fails if the other side is gone or silent.
     pub fn hear(from: &mut UnixStream) -> std::io::Result<Greeting> {
         let mut bytes = [0; 4];
         from.read_exact(&mut bytes)?;
@@ -74,10 +71,7 @@ impl Report {
         to.write_all(&numbers.map(f64::to_ne_bytes).concat())
     }
 
-    /// Reads a report.
-    ///
-    /// # Errors
-    /// If the user's process has ended.
+    /// Reads a report. Fails if the user's process has ended.
     pub fn hear(from: &mut UnixStream) -> std::io::Result<Report> {
         let mut bytes = [0; REPORT];
         from.read_exact(&mut bytes)?;
@@ -99,10 +93,7 @@ impl Report {
     }
 }
 
-/// Tells a user which interaction to do, and when it counts as hung.
-///
-/// # Errors
-/// If the user's process has ended.
+/// Tells a user which interaction to do, and when it counts as hung. Fails if the user's process has ended.
 pub fn ask(to: &mut UnixStream, interaction: u32) -> std::io::Result<()> {
     to.write_all(&interaction.to_ne_bytes())
 }

@@ -16,10 +16,7 @@ pub struct Cleaner {
 
 impl Cleaner {
     /// Starts a process that runs `work` once this process is gone, with every guard that it has forked since.
-    /// Forks: call it while the process has one thread.
-    ///
-    /// # Errors
-    /// If the system has no pipe or process left.
+    /// Forks: call it while the process has one thread. Fails if the system has no pipe or process left.
     pub fn start(work: impl FnOnce()) -> Result<Cleaner, Lost> {
         let (reader, writer) = pipe().ok_or_else(|| Lost::NoPipe(Error::last_os_error().to_string()))?;
         // SAFETY: this process has one thread, as the function demands, so the child may do anything.

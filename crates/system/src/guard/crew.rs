@@ -27,10 +27,7 @@ pub struct Crew {
 impl Crew {
     /// Starts `count` workers. Each runs `work` with its number and its post, which returns why it has ended. `when_gone`
     /// runs once all of them are ended, and only if this process has gone before it could do that itself.
-    /// Forks: call it while the process has one thread.
-    ///
-    /// # Errors
-    /// If the system has no memory, descriptor or process left.
+    /// Forks: call it while the process has one thread. Fails if the system has no memory, descriptor or process left.
     pub fn start(count: usize, work: impl Fn(usize, &Post) -> String, when_gone: impl FnOnce()) -> Result<Crew, Lost> {
         let board = Board::new(count).map_err(|error| Lost::NoMemory(error.to_string()))?;
         let (ours, theirs) = UnixStream::pair().map_err(|error| Lost::NoSocket(error.to_string()))?;

@@ -59,10 +59,7 @@ pub enum NoNamedCgroup {
 }
 
 impl NamedCgroup {
-    /// The folder of its cgroup on this machine.
-    ///
-    /// # Errors
-    /// If there is none, or several.
+    /// The folder of its cgroup on this machine. Fails if there is none, or several.
     pub fn folder(&self) -> Result<PathBuf, NoNamedCgroup> {
         self.below(&Host::here()).map(|folder| PathBuf::from("/").join(folder))
     }

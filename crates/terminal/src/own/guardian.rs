@@ -47,10 +47,8 @@ pub struct Guardian {
 }
 
 impl Guardian {
-    /// Starts it with a copy of the descriptor, and waits until it has read the settings.
-    ///
-    /// # Errors
-    /// If it cannot be started, or ends at once.
+    /// Starts it with a copy of the descriptor, and waits until it has read the settings. Fails if it cannot be
+    /// started, or ends at once.
     pub fn start(tty: &OwnedFd) -> Result<Guardian, Error> {
         let mut child = Command::new("/proc/self/exe")
             .arg(GUARD)
@@ -67,18 +65,12 @@ impl Guardian {
         }
     }
 
-    /// Says that the settings are about to be changed.
-    ///
-    /// # Errors
-    /// If it has ended.
+    /// Says that the settings are about to be changed. Fails if it has ended.
     pub fn changing(&self) -> Result<(), Error> {
         self.send(CHANGING)
     }
 
-    /// Says that the settings have been restored.
-    ///
-    /// # Errors
-    /// If it has ended.
+    /// Says that the settings have been restored. Fails if it has ended.
     pub fn restored(&self) -> Result<(), Error> {
         self.send(RESTORED)
     }
@@ -126,9 +118,7 @@ impl Drop for Held {
 }
 
 /// The guardian's own work. Its input is the pipe, its output tells that it is ready, its errors are the terminal.
-///
-/// # Errors
-/// If it was not started by howslow.
+/// Fails if it was not started by howslow.
 pub fn serve() -> Result<(), String> {
     // Neither Ctrl-C nor the shell's ending reaches another session.
     let _ = setsid();

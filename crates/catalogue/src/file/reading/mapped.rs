@@ -106,10 +106,8 @@ fn tried(source: &SourceFile, advice: Option<Advice>) -> Result<(), Failure> {
     advice.map_or(Ok(()), |advice| view.advise(advice, 0, rustix::param::page_size()))
 }
 
-/// Reads the file into memory in huge pages, if its file system has them.
-///
-/// # Errors
-/// A skip if less than half of it is in huge pages afterwards.
+/// Reads the file into memory in huge pages, if its file system has them. Skips if less than half of it is in huge
+/// pages afterwards.
 fn in_huge_pages(source: &SourceFile) -> Result<(), Failure> {
     let left = residence::evict(&source.file)?;
     let view = MappedView::of(source, MapFlags::SHARED)?;

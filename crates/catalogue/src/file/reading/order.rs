@@ -24,10 +24,8 @@ enum Order {
 }
 
 impl VisitPlan {
-    /// As the point says, over a file of `length` bytes; without the axis `order`, from beginning to end.
-    ///
-    /// # Errors
-    /// A record whose length is zero or not a multiple of a word, because words are summed.
+    /// As the point says, over a file of `length` bytes; without the axis `order`, from beginning to end. Fails for a
+    /// record whose length is zero or not a multiple of a word, because words are summed.
     pub fn of(setting: &Setting, length: u64) -> Result<VisitPlan, Failure> {
         let order = match setting.point().word("order").unwrap_or("sequential") {
             "sequential" => Order::Sequential,
@@ -39,10 +37,7 @@ impl VisitPlan {
         VisitPlan::new(length, setting.number("record")?, order)
     }
 
-    /// Records of this size in random order.
-    ///
-    /// # Errors
-    /// As [`VisitPlan::of`].
+    /// Records of this size in random order. Fails as [`VisitPlan::of`] does.
     pub fn random(length: u64, record: u64, seed: u64) -> Result<VisitPlan, Failure> {
         VisitPlan::new(length, record, Order::Random { seed })
     }

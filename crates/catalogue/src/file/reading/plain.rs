@@ -195,10 +195,7 @@ pub(super) fn past_the_cache(
     })
 }
 
-/// The file, open for direct reads.
-///
-/// # Errors
-/// A skip if its file system has no direct reads, or none of this length.
+/// The file, open for direct reads. Skips if its file system has no direct reads, or none of this length.
 pub(super) fn direct(source: &SourceFile, plan: VisitPlan) -> Result<OwnedFd, Failure> {
     let refused = |error: Errno| match error {
         Errno::INVAL | Errno::OPNOTSUPP => Failure::skip(

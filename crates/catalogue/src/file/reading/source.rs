@@ -25,10 +25,8 @@ pub struct UserFile {
 }
 
 impl UserFile {
-    /// Reads the file once, for the sum that every reader is checked against.
-    ///
-    /// # Errors
-    /// If it is missing, not a regular file, unreadable or empty.
+    /// Reads the file once, for the sum that every reader is checked against. Fails if it is missing, not a regular
+    /// file, unreadable or empty.
     pub fn read(path: &Path) -> Result<UserFile, FileError> {
         let file = residence::open(path)?;
         let length = residence::length(&file)?;
@@ -105,10 +103,8 @@ fn make(path: &Path, length: u64) -> Result<(), Failure> {
     })
 }
 
-/// Fails if a file of this size exceeds this process's limit: writing it would end the process (SIGXFSZ).
-///
-/// # Errors
-/// A skip that names the limit.
+/// Fails if a file of this size exceeds this process's limit: writing it would end the process (SIGXFSZ). The
+/// skip names the limit.
 pub(crate) fn within_limit(length: u64) -> Result<(), Failure> {
     match rustix::process::getrlimit(rustix::process::Resource::Fsize).current {
         Some(most) if most < length => Err(Failure::skip(
@@ -127,10 +123,8 @@ fn no_room(error: &std::io::Error, length: u64, folder: &Path) -> Option<Failure
 }
 
 /// A file of this size in `folder` without a name, complete and on its device. It disappears when nothing has it open any
-/// more, whatever ends the processes. Others open it through its descriptor's path in `/proc`.
-///
-/// # Errors
-/// A skip if there is no space for it.
+/// more, whatever ends the processes. Others open it through its descriptor's path in `/proc`. Skips if there is no
+/// space for it.
 pub fn unnamed(folder: &Path, length: u64) -> Result<File, Failure> {
     within_limit(length)?;
     let failed = |error: std::io::Error| no_room(&error, length, folder).unwrap_or_else(|| error.into());
@@ -200,9 +194,6 @@ fn read_at(file: &OwnedFd, bytes: &mut [u8], offset: u64) -> std::io::Result<()>
 }
 
 /// Fails unless the whole record was read; `returned` bytes were.
-///
-/// # Errors
-/// A record that was not.
 #[inline(always)]
 pub fn whole(wanted: usize, returned: usize, offset: u64) -> Result<(), Failure> {
     if returned == wanted { Ok(()) } else { Err(cut(wanted, returned, offset)) }

@@ -20,10 +20,7 @@ pub struct MappedView {
 }
 
 impl MappedView {
-    /// `length` bytes from `offset` on, a multiple of the page.
-    ///
-    /// # Errors
-    /// A skip if the file system does not support mappings.
+    /// `length` bytes from `offset` on, a multiple of the page. Skips if the file system does not support mappings.
     pub fn new(file: impl AsFd, (offset, length): (u64, u64), flags: MapFlags) -> Result<MappedView, Failure> {
         let length = length as usize;
         // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
@@ -48,10 +45,8 @@ impl MappedView {
         &self.bytes()[offset as usize..][..plan.length_at(offset)]
     }
 
-    /// Gives the kernel this advice on this number of bytes from `offset` on, as far as they are mapped.
-    ///
-    /// # Errors
-    /// The error of advice that the kernel rejects.
+    /// Gives the kernel this advice on this number of bytes from `offset` on, as far as they are mapped. Fails with the
+    /// error of advice that the kernel rejects.
     pub fn advise(&self, advice: Advice, offset: u64, length: usize) -> Result<(), Failure> {
         let length = length.min(self.length.saturating_sub(offset as usize));
         // SAFETY: the range lies in this mapping; none of these advices changes its content.

@@ -46,10 +46,7 @@ impl Policy {
 }
 
 impl WrittenFile {
-    /// Creates the file as the point says.
-    ///
-    /// # Errors
-    /// A skip if there is no space for it, or if syncing it means nothing.
+    /// Creates the file as the point says. Skips if there is no space for it, or if syncing it means nothing.
     pub fn of(setting: &Setting) -> Result<WrittenFile, Failure> {
         let length = setting.number("file")?;
         if length == 0 || !length.is_multiple_of(8) {
@@ -90,10 +87,7 @@ impl WrittenFile {
         pass.wrapping_mul(plan.records()).wrapping_add(offset / plan.record)
     }
 
-    /// The file as a writer opens it, with additional flags.
-    ///
-    /// # Errors
-    /// A skip if its file system does not support such writes.
+    /// The file as a writer opens it, with additional flags. Skips if its file system does not support such writes.
     pub fn open_with(&self, flags: OFlags) -> Result<OwnedFd, Failure> {
         if flags.contains(OFlags::DIRECT) && residence::lives_in_memory(&self.file) {
             return Err(in_memory("no write goes past memory"));

@@ -48,7 +48,6 @@ pub(crate) struct Supply {
 }
 
 impl Supply {
-    /// # Errors
     /// A skip if there is too little memory, or if the kernel has no huge pages.
     pub(crate) fn new(pages: FramePages) -> Result<Supply, Failure> {
         Supply::of(pages, room()?)
@@ -69,10 +68,8 @@ impl Supply {
         Ok(Supply { pages, mapping, start: next, next, end: first + bytes })
     }
 
-    /// Moves on to a stretch of this number of bytes that were never touched.
-    ///
-    /// # Errors
-    /// If a batch asks for more than the supply holds.
+    /// Moves on to a stretch of this number of bytes that were never touched. Fails if a batch asks for more than the
+    /// supply holds.
     pub(crate) fn take(&mut self, bytes: usize) -> Result<(), Failure> {
         if self.next + bytes > self.end {
             // The old supply is freed first, because there may be memory for only one.
@@ -105,10 +102,7 @@ impl Supply {
 pub(crate) struct GivenPages(Rc<Cell<bool>>);
 
 impl GivenPages {
-    /// The first touches. Some of them may find only fragmented memory.
-    ///
-    /// # Errors
-    /// A skip if all do.
+    /// The first touches. Some of them may find only fragmented memory. Skips if all do.
     pub(crate) fn first(&self, touching: &mut Loop) -> Result<(), Failure> {
         const TRIES: u32 = 4;
         let mut tried = touching.perform(1);

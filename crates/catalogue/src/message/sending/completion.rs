@@ -23,10 +23,7 @@ pub(super) struct Completed {
 #[repr(align(8))]
 struct Room([u8; 256]);
 
-/// The next completion, if there is one.
-///
-/// # Errors
-/// Something else in the error queue.
+/// The next completion, if there is one. Fails on something else in the error queue.
 #[inline(always)]
 pub(super) fn completed(socket: &OwnedFd) -> Result<Option<Completed>, Failure> {
     let mut room = Room([0; 256]);

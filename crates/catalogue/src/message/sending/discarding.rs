@@ -22,10 +22,8 @@ const BEHIND: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 pub(super) struct Discarding;
 
 impl Discarding {
-    /// Makes it in a new namespace, which this thread enters.
-    ///
-    /// # Errors
-    /// A skip where there may be no namespace, or the kernel has no such device.
+    /// Makes it in a new namespace, which this thread enters. Skips where there may be no namespace, or the kernel has
+    /// no such device.
     pub(super) fn new() -> Result<Discarding, Failure> {
         sandbox::namespaces(libc::CLONE_NEWNET)?;
         if !KINDS.iter().any(|kind| make(kind).is_ok()) {

@@ -27,10 +27,7 @@ pub(super) struct Treatment {
 }
 
 impl Treatment {
-    /// Tries it once.
-    ///
-    /// # Errors
-    /// A skip if it is refused, or the time slice is not taken.
+    /// Tries it once. Skips if it is refused, or the time slice is not taken.
     pub(super) fn of(setting: &Setting, word: &str) -> Result<Treatment, Failure> {
         let usual = Scheduling { runtime: 0, ..Scheduling::own()? };
         let treatment = Treatment { wanted: treated(word)?, usual };
@@ -63,20 +60,15 @@ pub(super) fn autogroups() -> bool {
     std::fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled").is_ok_and(|text| text.trim() == "1")
 }
 
-/// The time slice of the calling task in ns, if it is of the class that takes turns (SCHED_RR).
-///
-/// # Errors
-/// If the kernel lacks the call.
+/// The time slice of the calling task in ns, if it is of the class that takes turns (SCHED_RR). Fails if the kernel
+/// lacks the call.
 fn turn() -> Result<u64, Failure> {
     let mut time = [0_u64; 2];
     exactly(0, call::sched_rr_get_interval(0, &mut time)?)?;
     Ok(time[0] * 1_000_000_000 + time[1])
 }
 
-/// A time slice by its name on an axis, in ns.
-///
-/// # Errors
-/// If it names none.
+/// A time slice by its name on an axis, in ns. Fails if it names none.
 fn slice(word: &str) -> Result<u64, Failure> {
     let unknown = || Failure::wrong(format!("{word} names no time slice"));
     let (number, unit) = match (word.strip_suffix("us"), word.strip_suffix("ms")) {

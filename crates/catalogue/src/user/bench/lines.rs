@@ -39,10 +39,7 @@ impl Lines {
         Lines { answers: answers.into(), errors: Some(errors.into()), read: Vec::new(), last_errors: Vec::new() }
     }
 
-    /// The next line. `lives` tells whether the process does.
-    ///
-    /// # Errors
-    /// Why there is none.
+    /// The next line. `lives` tells whether the process does. Fails with why there is none.
     pub fn next(&mut self, patience: Duration, lives: &mut dyn FnMut() -> bool) -> Result<String, NoLine> {
         let start = Instant::now();
         loop {

@@ -138,10 +138,8 @@ pub struct BenchProgram {
 }
 
 impl BenchProgram {
-    /// Starts it and waits for its greeting. Its stack is moved by `shift` bytes.
-    ///
-    /// # Errors
-    /// If it is no bench program, or one of another version.
+    /// Starts it and waits for its greeting. Its stack is moved by `shift` bytes. Fails if it is no bench program, or
+    /// one of another version.
     pub fn start(program: &Path, shift: usize, patience: Duration) -> Result<BenchProgram, BenchError> {
         let shown = program.display().to_string();
         let failed = |why: String| BenchError::Start { program: record::printable(&shown), why };
@@ -195,9 +193,6 @@ impl BenchProgram {
     }
 
     /// Its benchmarks.
-    ///
-    /// # Errors
-    /// If it fails.
     pub fn list(&mut self) -> Result<Vec<Listed>, BenchError> {
         self.did = "listed its benchmarks".into();
         self.ask("list")?;
@@ -214,10 +209,7 @@ impl BenchProgram {
         }
     }
 
-    /// Sets a benchmark up.
-    ///
-    /// # Errors
-    /// If it fails or hangs.
+    /// Sets a benchmark up, unless that fails or hangs.
     pub fn prepare(&mut self, name: &str) -> Result<Prepared, BenchError> {
         (self.did, self.name) = (format!("prepared {name}"), name.into());
         let line = self.answer(&format!("prepare {name}"), "ready")?;
@@ -225,10 +217,7 @@ impl BenchProgram {
         Ok(Prepared { bytes: number("bytes"), items: number("items"), threads: number("threads").unwrap_or(1) })
     }
 
-    /// Runs iterations of the prepared benchmark.
-    ///
-    /// # Errors
-    /// If it fails or hangs.
+    /// Runs iterations of the prepared benchmark. Fails if it fails or hangs.
     pub fn run(&mut self, times: u64) -> Result<Ran, BenchError> {
         if !self.did.starts_with("ran") {
             self.did = format!("ran {}", self.name);
@@ -240,10 +229,8 @@ impl BenchProgram {
         }
     }
 
-    /// Counts what iterations of the prepared benchmark allocate; `None` if it does not count that.
-    ///
-    /// # Errors
-    /// If it fails or hangs.
+    /// Counts what iterations of the prepared benchmark allocate; `None` if it does not count that. Fails if it fails
+    /// or hangs.
     pub fn count(&mut self, times: u64) -> Result<Option<Allocated>, BenchError> {
         let line = self.answer(&format!("count {times}"), "counted")?;
         let number = |key: &str| value(&line, key);
