@@ -47,7 +47,6 @@ pub struct RacedBenchmark {
     pub failure: Option<String>,
 }
 
-/// What an iteration allocates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocatedEach {
     pub calls: f64,
@@ -70,7 +69,6 @@ pub struct Race {
 const ROUNDS: u32 = 24;
 
 impl RacedBenchmark {
-    /// All blocks.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         self.rounds.iter().flatten().flatten()
     }

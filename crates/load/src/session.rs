@@ -16,7 +16,6 @@ use crate::plan::{Memory, Plan};
 use crate::site::{Controllers, Device, Group, Ledger, Remains, ledger_folders};
 use crate::users::{Program, Spin, Users, Work, find, user_folder};
 
-/// How one configuration ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
     /// With its time.

@@ -11,7 +11,6 @@ use crate::tails::TailPlan;
 use crate::tails::TailSamples;
 use crate::watch::Watch;
 
-/// The instructions for one round.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct RoundPlan {
     /// Shortest batch in ns, unless one iteration is longer.
@@ -58,7 +57,6 @@ pub(crate) struct Sample {
     pub quiet: bool,
 }
 
-/// The result of one round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RoundSamples {
     /// Iterations per batch.

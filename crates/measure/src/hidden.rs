@@ -97,7 +97,6 @@ fn split(work: Window, rest: Window, operations: f64) -> HiddenSample {
     }
 }
 
-/// What a window is accounted with.
 struct Account<'s> {
     busy: Busy,
     setting: &'s Setting,

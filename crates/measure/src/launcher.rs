@@ -39,7 +39,6 @@ struct Brief {
     processor: Option<String>,
 }
 
-/// A request to a launcher.
 #[derive(Serialize, Deserialize)]
 enum Request {
     Round(Box<RoundRequest>),

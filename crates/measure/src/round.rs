@@ -15,7 +15,6 @@ use crate::speed::Checker;
 use crate::tails::tails;
 use crate::watch::{self, SystemWatch};
 
-/// The request for one round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RoundRequest {
     /// Index of the item in the list that the launcher was started with.
@@ -56,10 +55,8 @@ pub(crate) struct Folders {
     pub shared: PathBuf,
 }
 
-/// The outcome of a round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum RoundEnd {
-    /// It measured.
     Measured(RoundSamples),
     /// It measured several items whose batches alternated.
     Alternated(Vec<RoundSamples>),
@@ -69,7 +66,6 @@ pub(crate) enum RoundEnd {
     Accounted(Vec<HiddenSample>),
     /// It cannot be measured here: a reason and a remedy.
     Skipped(String, String),
-    /// It was lost.
     Lost(String),
     /// It was lost because it gave no result within the operation's patience.
     Hung(String),
@@ -111,7 +107,6 @@ pub(crate) fn perform(items: &[&Item], order: &RoundRequest, checker: Checker, f
     }
 }
 
-/// An item that is ready to be measured.
 pub(crate) struct ReadyItem {
     pub setting: Setting,
     pub work: Loop,

@@ -28,7 +28,6 @@ pub(crate) trait Watch {
     fn reads(&mut self) -> Option<Reads>;
 }
 
-/// The real system.
 pub(crate) struct SystemWatch {
     checker: Checker,
     cpu: u32,

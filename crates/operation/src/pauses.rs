@@ -19,7 +19,6 @@ pub struct Pauses {
 pub struct Paused {
     /// In ns. Each pause includes the clock reading that ends it.
     pub elapsed: f64,
-    /// The usage of this process.
     pub usage: Usage,
 }
 

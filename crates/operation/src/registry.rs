@@ -5,12 +5,10 @@ use crate::operation::Operation;
 /// The list of all operations, as a measurement uses it.
 #[derive(Clone, Copy)]
 pub struct Registry {
-    /// The operation with an id.
     pub find: fn(&str) -> Option<&'static Operation>,
     /// True for operations that leave work to the kernel's threads or to interrupts: those that cross a device, a queue
     /// or a network. They get rounds that look for hidden processor time.
     pub crosses: fn(&Operation) -> bool,
-    /// The heading of an operation.
     pub heading: fn(&str) -> &'static str,
     /// The place of an operation on a page.
     pub position: fn(&str) -> Option<usize>,

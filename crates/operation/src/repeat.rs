@@ -141,7 +141,6 @@ impl Loop {
         self.pauses.as_ref().map(Pauses::take).unwrap_or_default()
     }
 
-    /// How many operations one iteration performs.
     pub fn operations_per_iteration(&self) -> u64 {
         self.each
     }

@@ -73,7 +73,6 @@ impl Setting {
         Setting { argument, ..self }
     }
 
-    /// The same setting, with additional CPUs.
     pub fn with_more_cpus(self, more_cpus: Vec<u32>) -> Setting {
         Setting { more_cpus, ..self }
     }
@@ -84,7 +83,6 @@ impl Setting {
         given.ok_or_else(|| Failure::wrong("the operation has no user-supplied input"))
     }
 
-    /// The point measured.
     pub fn point(&self) -> &Point {
         &self.point
     }
@@ -292,7 +290,6 @@ impl Setting {
 pub struct Doubts(Rc<RefCell<Vec<Doubt>>>);
 
 impl Doubts {
-    /// Reports a doubt.
     pub fn raise(&self, doubt: Doubt) {
         self.0.borrow_mut().push(doubt);
     }

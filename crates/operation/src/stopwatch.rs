@@ -10,7 +10,6 @@ use crate::usage::Usage;
 pub struct Took {
     /// In ns, without the cost of clock readings.
     pub elapsed: f64,
-    /// The usage of that process.
     pub usage: Usage,
 }
 

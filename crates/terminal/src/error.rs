@@ -43,7 +43,6 @@ pub enum TerminalError {
     /// There is no folder for scratch files.
     #[error("{0}")]
     Scratch(String),
-    /// A call failed.
     #[error("the terminal: {0}")]
     Call(#[from] Errno),
 }

@@ -117,7 +117,6 @@ pub struct Planted {
     pub families: BTreeSet<&'static str>,
 }
 
-/// A fleet to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
     /// Machines.
@@ -177,7 +176,6 @@ impl Fleet {
         self.planted = nodes.into_iter().zip(shares.iter().cycle()).map(slow).collect();
     }
 
-    /// The families of its costs.
     pub fn families(&self) -> BTreeSet<&'static str> {
         (0..self.costs).map(family).collect()
     }
@@ -190,7 +188,6 @@ impl Fleet {
         (operation, if at.is_empty() { format!("@{copy}") } else { format!("@{at},{copy}") })
     }
 
-    /// The name of a node.
     pub fn node(&self, node: usize) -> String {
         format!("node{node:04}")
     }

@@ -159,7 +159,6 @@ fn drawn(random: &mut fastrand::Rng) -> (usize, i64) {
     (digits, random.i64(POWERS[digits - 1]..POWERS[digits]))
 }
 
-/// The powers of ten.
 const POWERS: [i64; DIGITS + 1] = {
     let mut powers = [1; DIGITS + 1];
     let mut digits = 1;

@@ -24,10 +24,8 @@ const CACHESTAT: libc::c_long = 451;
 /// Why a file cannot be worked on.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It cannot be opened.
     #[error("cannot open {path}: {error}")]
     Open {
-        /// The file.
         path: PathBuf,
         /// The reason.
         error: std::io::Error,
@@ -35,14 +33,12 @@ pub enum FileError {
     /// It is not a file whose blocks can be in memory.
     #[error("{path} is {kind}, not a regular file")]
     Kind {
-        /// The path given.
         path: PathBuf,
         kind: &'static str,
     },
     /// It has no bytes.
     #[error("{path} is empty: there is nothing to read")]
     Empty {
-        /// The file.
         path: PathBuf,
     },
     /// The kernel tells nothing about a file's pages to users that may not write the file.
@@ -59,7 +55,6 @@ pub enum FileError {
         /// The reason.
         error: std::io::Error,
     },
-    /// A call failed.
     #[error("{call}: {error}")]
     Call {
         /// Its name.
@@ -92,7 +87,6 @@ impl FileError {
 /// How much of a file is in memory, in pages of [`page_size`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cached {
-    /// Pages the file has.
     pub pages: u64,
     /// Those in memory.
     pub resident: u64,
@@ -233,7 +227,6 @@ pub fn resident_ranges(file: impl AsFd) -> Result<Vec<Range<u64>>, FileError> {
     Ok(ranges)
 }
 
-/// The result of `cachestat`.
 #[repr(C)]
 #[derive(Default)]
 struct CacheStat {

@@ -171,7 +171,6 @@ impl Slots {
         self.0.page(2 * place + 1)
     }
 
-    /// Maps a page in this slot.
     #[inline(always)]
     pub(crate) fn map(&self, place: usize) -> Result<(), Failure> {
         let (at, kind) = (self.slot(place), MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE);

@@ -42,7 +42,6 @@ impl End {
         Ok(End { receiver: socket.try_clone()?, sender: socket })
     }
 
-    /// Both ends of a pair of pipes.
     pub(crate) fn pipes() -> Result<(End, End), Failure> {
         let (our_receiver, their_sender) = rustix::pipe::pipe()?;
         let (their_receiver, our_sender) = rustix::pipe::pipe()?;

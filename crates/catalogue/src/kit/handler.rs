@@ -32,7 +32,6 @@ pub(crate) fn install_counter(signal: c_int) -> Result<(), Failure> {
     change_mask(libc::SIG_UNBLOCK, bit(signal)).map(drop)
 }
 
-/// The bit of a signal in a mask.
 pub(crate) fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }

@@ -59,7 +59,6 @@ pub(crate) fn folder(around: &OwnedFd, name: &str) -> Result<OwnedFd, Failure> {
     Ok(openat(around, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Creates a file with this content.
 pub(crate) fn create(folder: &OwnedFd, name: &CStr, content: &[u8]) -> Result<(), Failure> {
     if content.is_empty() {
         return Ok(mknodat(folder, name, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0)?);

@@ -19,7 +19,6 @@ pub(crate) fn of_family(family: &str) -> impl Iterator<Item = &'static Operation
     crate::registry::all().filter(move |operation| operation.family() == family)
 }
 
-/// Prepares `operation` at `point`.
 pub(crate) fn prepare(operation: &Operation, point: Point) -> Result<Trial, Failure> {
     let scratch = tempfile::tempdir()?;
     let setting = Setting::new(point, scratch.path().into(), 0, other_cpu(), 1);
@@ -31,7 +30,6 @@ pub(crate) fn perform_all(operations: &[Operation]) {
     operations.iter().for_each(perform);
 }
 
-/// The same for one operation.
 pub(crate) fn perform(operation: &Operation) {
     for point in operation.points(false) {
         let done = performed(operation, &point);

@@ -24,7 +24,6 @@ pub(crate) trait Work: 'static {
     fn check(&mut self, times: u64) -> Result<(), Failure>;
 }
 
-/// The loop of one task.
 pub(crate) fn alone(work: impl Work) -> Loop {
     let work = Rc::new(RefCell::new(work));
     let (before, checked) = (Rc::clone(&work), Rc::clone(&work));

@@ -18,7 +18,6 @@ const IDLE: Axis = count(
 /// A partner on another CPU.
 const OTHER: Axis = partner("distance", &[Value::Word("other")]);
 
-/// Bytes of a message.
 const BYTES: usize = 26;
 
 pub(crate) const OPERATIONS: &[Operation] = &[

@@ -47,7 +47,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     }),
 ];
 
-/// The signal that is sent.
 const SIGNAL: c_int = libc::SIGUSR1;
 
 /// Sends the signal, which the receiver blocks and reads.

@@ -32,7 +32,6 @@ const ARGUMENTS: Axis = count(
 /// The number of words that cross, where the numbers between show nothing new.
 const FEW_ARGUMENTS: Axis = count("arguments", &[Value::Number(0), Value::Number(3), Value::Number(6)]);
 
-/// The defaults of all crossings.
 const CROSSING: Operation = BASE.per("crossing");
 
 /// The words that cross: different ones in every round, and small enough that no sum of a batch overflows.

@@ -15,7 +15,6 @@ const STACK: usize = 4 << 10;
 /// Words of a set of 1024 CPUs.
 const WORDS: usize = 16;
 
-/// How a task runs.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum TaskRunning {
     /// Only between [`Elsewhere::start`] and [`Elsewhere::pause`], like any task, so that its CPU's speed can be checked at
@@ -102,7 +101,6 @@ impl Elsewhere {
         Ok(time[0] * 1_000_000_000 + time[1])
     }
 
-    /// Waits until its state is this one.
     fn until(&self, state: u32) -> Result<(), Failure> {
         const PATIENCE: Duration = Duration::from_secs(2);
         let start = Instant::now();

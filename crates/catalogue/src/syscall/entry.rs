@@ -10,7 +10,6 @@ use rustix::process::{Pid, getppid};
 
 use crate::kit::{BASE, ENTRY, call, exactly, invoke, new_file, scratch};
 
-/// Which call is made.
 const CALLED: Axis = word("call", &[Value::Word("getppid"), Value::Word("statx")]);
 /// Where the instruction that enters the kernel lies: in the loop, or in a function that returns to it.
 const FROM: Axis = word("from", &[Value::Word("loop"), Value::Word("function")]);

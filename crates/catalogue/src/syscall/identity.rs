@@ -15,7 +15,6 @@ const MOST_GROUPS: usize = 1024;
 /// A user and a group that are neither root's nor this user's: nobody.
 const OTHER: i32 = 65534;
 
-/// The content of the key.
 const CONTENT: &[u8; 8] = b"howslow!";
 
 pub(crate) const OPERATIONS: &[Operation] = &[

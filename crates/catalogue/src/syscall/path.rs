@@ -150,7 +150,6 @@ impl Kind {
         exactly(usize::from(matches!(self, Kind::Folder)), usize::from(is_folder))
     }
 
-    /// Creates a new name of this kind.
     fn make(self, folder: &OwnedFd, name: &CString) -> Result<(), Failure> {
         exactly(
             0,

@@ -85,7 +85,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// They take a tenth of a second or more for one batch.
 const SCHEDULER: Operation = BASE.opt_in().quoted(Estimate::Typical).terms(&[]);
 
-/// A process on our own CPU.
 fn on_our_cpu(setting: &Setting) -> Seats {
     Seats { cpus: vec![setting.cpu()], memory: Memory::Own }
 }

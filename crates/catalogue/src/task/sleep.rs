@@ -119,7 +119,6 @@ fn lateness(idle: u64, mut late: impl FnMut() -> Result<u64, Failure> + 'static)
     if idle >= LONG { looped.skip_warmup() } else { looped }
 }
 
-/// A way to sleep.
 enum Sleeper {
     /// Until a moment of this clock.
     Until(ClockId, u64),

@@ -39,7 +39,6 @@ impl Features {
     pub const RAW: Features =
         Features { echo: false, canonical: false, processing: false, tabs: false, signals: false, flow: false };
 
-    /// All of them.
     pub const ALL: Features =
         Features { echo: true, canonical: true, processing: true, tabs: true, signals: true, flow: true };
 

@@ -29,7 +29,6 @@ pub struct Path {
 pub(super) enum Helper {
     /// A copy of this process.
     Partner(Partner),
-    /// Another program.
     Program(Program),
 }
 

@@ -55,7 +55,6 @@ fn updates(setting: &Setting) -> Result<Loop, Failure> {
     }))
 }
 
-/// A program with a screen of text.
 struct ScreenProgram {
     columns: usize,
     /// What the screen should show.

@@ -31,7 +31,6 @@ const EMPTY_NAME: &str = "-";
 
 /// What an iteration processes and allocates, as tallies of its cost. Kept is what it does not give back.
 pub const BYTES: &str = "bytes";
-/// Items that it processes.
 pub const ITEMS: &str = "items";
 /// Calls of the allocator.
 pub const ALLOCATIONS: &str = "allocations";

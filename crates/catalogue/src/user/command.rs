@@ -61,7 +61,6 @@ pub enum Cpus {
     All,
 }
 
-/// How a command is to be run.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandOptions {
     /// The seconds after which a round, or the trial before all rounds, counts as hung.
@@ -86,7 +85,6 @@ pub struct TriedCommand {
 /// Why a command cannot be timed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The command line is empty.
     #[error("the command is empty; say its name and its arguments")]
     Empty,
     /// No such program.
@@ -260,7 +258,6 @@ struct Run {
     pointers: Vec<*const c_char>,
     /// The error number if the child could not execute the program.
     refused: Shared<AtomicI32>,
-    /// Its standard input.
     input: Option<CString>,
 }
 

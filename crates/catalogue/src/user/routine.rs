@@ -54,7 +54,6 @@ pub enum RoutineError {
         /// The linker's message, or how the process that tried ended.
         why: String,
     },
-    /// It has no such symbol.
     #[error("{file} has no routine '{symbol}'; it must be exported by exactly this name (extern \"C\", no_mangle)")]
     Symbol {
         file: String,

@@ -153,7 +153,6 @@ fn collected_children_had_a_copy_of_the_memory_or_the_memory_itself() {
     }
 }
 
-/// Page faults of reaped children.
 fn faults_of_children() -> u64 {
     // SAFETY: all bits zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

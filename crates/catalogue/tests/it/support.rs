@@ -120,7 +120,6 @@ pub fn setting_at<V: At>(id: &str, scratch: &Path, at: &[(&str, V)]) -> Setting 
     setting(point, scratch)
 }
 
-/// All points of an operation.
 pub fn points(id: &str) -> Vec<Point> {
     howslow_catalogue::find(id).unwrap_or_else(|| panic!("there is no {id}")).points(false)
 }

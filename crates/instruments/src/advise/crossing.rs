@@ -64,7 +64,6 @@ pub enum CrossoverError<E> {
         /// What each takes.
         hint: String,
     },
-    /// The measurement failed.
     #[error(transparent)]
     Measuring(E),
 }

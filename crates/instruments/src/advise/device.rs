@@ -19,7 +19,6 @@ use crate::advise::ways::open_with;
 /// The largest request timed.
 const LARGEST: u64 = 4 << 20;
 
-/// What requests took.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Requests {
     /// Whether they went past the page cache; otherwise through it, the file put out of it before.

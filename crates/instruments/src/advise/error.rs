@@ -29,12 +29,10 @@ pub enum AdviseError {
     /// The file cannot be put out of memory.
     #[error("{file} cannot be put out of memory, so that nothing is waited for: {reason}")]
     NeverCold {
-        /// What the file is called.
         file: String,
         /// Why not.
         reason: String,
     },
-    /// The folder for scratch files is in memory.
     #[error("{folder} is in memory (tmpfs), so that nothing is waited for there; set TMPDIR to a folder on a disk")]
     ScratchInMemory { folder: String },
     /// No scratch file can be made.
@@ -44,10 +42,8 @@ pub enum AdviseError {
         /// Why not.
         failure: Failure,
     },
-    /// A pass failed.
     #[error("{file}: {failure}")]
     Pass {
-        /// What the file is called.
         file: String,
         /// Why.
         failure: Failure,
@@ -55,7 +51,6 @@ pub enum AdviseError {
     /// This system lacks a method that every comparison needs.
     #[error("{file}: {reason}")]
     NotHere {
-        /// What the file is called.
         file: String,
         /// Why.
         reason: String,
@@ -63,7 +58,6 @@ pub enum AdviseError {
     /// The file is being written.
     #[error("{file}: two passes read different bytes: the file is being written; try again when it is not")]
     Changing {
-        /// What the file is called.
         file: String,
     },
     /// Nothing of this kind was measured.

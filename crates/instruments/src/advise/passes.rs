@@ -26,7 +26,6 @@ pub(crate) struct Passes<'a> {
     pub target: &'a MeasuredFile,
     pub program: ReadingProgram,
     sums: HashMap<(u64, u64, u64), u64>,
-    /// Passes taken.
     pub taken: u64,
     /// Passes meant to be cold that began with pages of the file in memory.
     pub not_cold: u64,

@@ -26,14 +26,12 @@ const MARGIN: f64 = 0.05;
 /// The most records that a pass visits in random order.
 const VISITS: u64 = 100_000;
 
-/// What advice is wanted on.
 #[derive(Clone, Copy, Debug)]
 pub struct AdviceRequest<'a> {
     /// The file. It is put out of memory, and not changed.
     pub path: &'a Path,
     /// Bytes the program reads at a time.
     pub record: Option<u64>,
-    /// The order in which the program reads its records.
     pub order: ReadOrder,
     /// Bytes a second that the program takes up; `None` for a program that only adds the bytes up.
     pub rate: Option<f64>,

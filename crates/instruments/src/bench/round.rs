@@ -13,7 +13,6 @@ use fastrand::Rng;
 use measure::QuietCore;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-/// What a round is to do.
 pub(super) struct RoundOrder {
     pub programs: [PathBuf; 2],
     pub name: String,

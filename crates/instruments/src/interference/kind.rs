@@ -120,12 +120,10 @@ impl Kind {
         catalogue::find(self.operation).ok_or(InterferenceError::Operation { id: self.operation })
     }
 
-    /// The operation's id.
     pub fn operation_id(&self) -> &'static str {
         self.operation
     }
 
-    /// The point of that operation on this CPU.
     pub fn point(&self, cpu: u32) -> Point {
         (self.point)(cpu)
     }

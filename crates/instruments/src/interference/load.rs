@@ -6,7 +6,6 @@ use system::machine::{Distance, Topology};
 use crate::interference::error::InterferenceError;
 use crate::interference::kind::Kind;
 
-/// A load as it is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Which work.

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-/// The list of names.
 #[derive(Default)]
 pub(crate) struct Names {
     list: Vec<String>,

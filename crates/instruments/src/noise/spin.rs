@@ -26,10 +26,8 @@ const ROOM: usize = 65_536;
 /// kernel is asked, which takes a few hundred ns in which nothing is seen.
 const MAY_SWITCH: f64 = 1_000.0;
 
-/// A task that records.
 pub(crate) type Spinner = JoinHandle<Result<Recording, NoiseError>>;
 
-/// Starts the task of one CPU.
 pub(crate) fn start(cpu: u32, clock: Clock, options: Options) -> Result<Spinner, NoiseError> {
     let work = move || {
         operation::pin(cpu).map_err(|failure| NoiseError::Cpu(cpu, failure.to_string()))?;

@@ -14,7 +14,6 @@ use crate::users::nanoseconds;
 pub(super) struct Counts {
     /// In ns of the monotonic clock.
     pub at: f64,
-    /// What the users have used.
     pub used: Use,
     /// Idle time of the configuration's CPUs, in seconds.
     pub idle_s: f64,

@@ -15,7 +15,6 @@ impl<T> Gate<T> {
         Gate { limit, inside: 0, queue: VecDeque::new() }
     }
 
-    /// How many are inside.
     pub(super) fn inside(&self) -> usize {
         self.inside
     }

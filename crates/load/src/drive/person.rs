@@ -4,7 +4,6 @@ use std::os::unix::net::UnixStream;
 
 use super::script::Script;
 
-/// A request for one interaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Request {
     /// Its number.
@@ -15,7 +14,6 @@ pub(super) struct Request {
     pub arrived: f64,
 }
 
-/// A request that is served.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Served {
     pub request: Request,

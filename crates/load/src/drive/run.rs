@@ -21,7 +21,6 @@ use crate::error::LoadError;
 use crate::plan::Arrivals;
 use crate::users::{Greeting, Report, Users, ask, nanoseconds};
 
-/// How the driving ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
     /// With its time.

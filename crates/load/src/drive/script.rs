@@ -80,7 +80,6 @@ impl Script {
         self.sequence[(place % self.sequence.len() as u64) as usize]
     }
 
-    /// The length of the script.
     pub(super) fn len(&self) -> usize {
         self.sequence.len()
     }

@@ -41,7 +41,6 @@ pub struct Controllers {
     pub(super) why_not: String,
 }
 
-/// A mounted hierarchy.
 struct Mounted {
     version: Version,
     folder: PathBuf,

@@ -90,7 +90,6 @@ impl Ledger {
 /// The ledger of a howslow that has ended, locked until this is dropped.
 pub(super) struct Left {
     folder: std::os::fd::OwnedFd,
-    /// Its file, to be read.
     pub file: File,
     /// The name of what stands in it.
     pub name: String,
@@ -110,7 +109,6 @@ impl Left {
         names.filter_map(open).collect()
     }
 
-    /// Removes the file.
     pub fn remove(&self) {
         let _ = unlinkat(&self.folder, format!("{}{SUFFIX}", self.name), AtFlags::empty());
     }

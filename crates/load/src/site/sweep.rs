@@ -92,7 +92,6 @@ mod tests {
         tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir().expect("a folder")
     }
 
-    /// A file with this mode.
     fn write(path: &Path, content: impl AsRef<[u8]>, mode: u32) {
         fs::write(path, content).expect("a file");
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("ours");

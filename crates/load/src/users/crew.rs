@@ -75,7 +75,6 @@ impl Users {
     }
 }
 
-/// The folder of one user's commands.
 pub fn user_folder(folder: &Path, user: u32) -> PathBuf {
     folder.join(format!("user-{user}"))
 }

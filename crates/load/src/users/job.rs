@@ -63,7 +63,6 @@ impl Area {
         Ok(area)
     }
 
-    /// The number of its pages.
     pub fn pages(&self) -> usize {
         self.bytes / rustix::param::page_size()
     }

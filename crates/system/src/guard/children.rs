@@ -15,9 +15,7 @@ pub const MOST_EXTRA: u64 = 1000;
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reaped {
-    /// It exited with this status.
     Exit(i32),
-    /// This signal killed it.
     Signal(i32),
     /// It was killed and still exists, because the kernel does not release it. It is left alone.
     Stuck,

@@ -49,7 +49,6 @@ impl Crew {
         }
     }
 
-    /// The post of one worker.
     pub fn post(&self, number: usize) -> &Post {
         self.board.post(number)
     }

@@ -28,7 +28,6 @@ pub struct Post {
 }
 
 impl Post {
-    /// The latest command.
     pub fn command(&self) -> u32 {
         self.command.load(Ordering::Acquire)
     }

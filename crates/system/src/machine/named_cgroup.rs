@@ -28,7 +28,6 @@ const LISTED: usize = 8;
 pub enum NamedCgroup {
     /// A container of Docker, Podman or containerd: its name, or the beginning of its id.
     Container(String),
-    /// A unit of systemd.
     Unit(String),
     /// A pod of a kubelet: its name, `namespace/name`, or its id.
     Pod(String),
@@ -37,7 +36,6 @@ pub enum NamedCgroup {
 /// Why the cgroup is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoNamedCgroup {
-    /// There is none.
     #[error("no {kind} `{name}` runs here{known}; {remedy}")]
     None {
         /// Container, unit or pod.
@@ -48,7 +46,6 @@ pub enum NoNamedCgroup {
         /// What lists them all.
         remedy: &'static str,
     },
-    /// There are several.
     #[error("{kind} `{name}` may be any of these: {}; give one by --cgroup", .cgroups.join(", "))]
     Several {
         /// Container, unit or pod.

@@ -26,7 +26,6 @@ pub struct Processor {
 }
 
 impl Processor {
-    /// The processor this runs on.
     pub fn here() -> Processor {
         read()
     }

@@ -9,7 +9,6 @@ pub struct TaskStat {
     pub state: char,
     /// The process that created it, or that inherited it.
     pub parent: u32,
-    /// Its process group.
     pub group: u32,
     /// Page faults without a device.
     pub minor_faults: u64,
@@ -39,7 +38,6 @@ impl TaskStat {
         TaskStat::parse(&String::from_utf8_lossy(&fs::read(path).ok()?))
     }
 
-    /// From the text of the file.
     pub fn parse(text: &str) -> Option<TaskStat> {
         // The second field is the name in parentheses, which may contain anything, parentheses and line ends too.
         let fields: Vec<&str> = text.rsplit_once(") ")?.1.split_whitespace().collect();

@@ -63,7 +63,6 @@ struct Place {
     kind: u32,
 }
 
-/// The topology of the CPUs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topology(BTreeMap<u32, Place>);
 
@@ -120,7 +119,6 @@ impl Topology {
         self.0.get(&cpu).map_or(0, |place| place.kind)
     }
 
-    /// The distance from `cpu` to `other`.
     pub fn distance(&self, cpu: u32, other: u32) -> Distance {
         let (Some(one), Some(two)) = (self.0.get(&cpu), self.0.get(&other)) else { return Distance::Unknown };
         let same = |one: Option<u32>, two: Option<u32>| Some(one? == two?);

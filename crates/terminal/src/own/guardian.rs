@@ -196,7 +196,6 @@ fn wait_alive(tty: BorrowedFd<'_>, until: Instant) -> Option<()> {
     }
 }
 
-/// Waits for this event until then.
 fn wait(tty: BorrowedFd<'_>, event: PollFlags, until: Instant) -> Option<()> {
     loop {
         let left = until.checked_duration_since(Instant::now())?;

@@ -5,7 +5,6 @@ use operation::processor_time;
 use rustix::process::RawPid;
 use system::machine::KernelThreads;
 
-/// An open account.
 pub(super) struct Account {
     tasks: Vec<(RawPid, f64)>,
     kernel: Option<KernelThreads>,

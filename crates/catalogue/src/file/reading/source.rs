@@ -37,7 +37,6 @@ impl UserFile {
         Ok(UserFile { path: path.into(), length, sum })
     }
 
-    /// Bytes of the file.
     pub fn length(&self) -> u64 {
         self.length
     }

@@ -45,7 +45,6 @@ struct State<W> {
     device_bytes: Tally,
 }
 
-/// The loop of a writer.
 pub(crate) fn writing<W: Writer + 'static>(
     setting: &Setting,
     open: impl FnOnce(&WrittenFile) -> Result<W, Failure>,

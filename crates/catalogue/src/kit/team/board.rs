@@ -104,7 +104,6 @@ impl Board {
         }
     }
 
-    /// Records that a member has done its part of this batch.
     fn part_done(&self, member: &Member, batch: u32) {
         member.done.store(batch, Ordering::Release);
         if self.working.0.fetch_sub(1, Ordering::AcqRel) == 1 && self.crowded {

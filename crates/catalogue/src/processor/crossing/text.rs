@@ -49,7 +49,6 @@ macro_rules! begins {
     };
 }
 
-/// The end of a procedure.
 macro_rules! ends {
     ($name:ident) => {
         concat!(".size ", stringify!($name), ", . - ", stringify!($name))

@@ -72,7 +72,6 @@ impl Image {
         Some(Image { bytes: unsafe { std::slice::from_raw_parts(start, length) }, base })
     }
 
-    /// The address of this procedure.
     fn procedure(&self, name: &str) -> Option<*const u8> {
         let dynamic = segments(self.bytes).into_iter().find(|segment| segment.kind == DYNAMIC)?;
         let dynamic = self.offset(dynamic.address)?;

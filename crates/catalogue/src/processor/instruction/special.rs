@@ -79,7 +79,6 @@ pub(super) fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {
     Err(Failure::wrong(format!("{what}: {count} instead of {wanted}")))
 }
 
-/// The turns with this name.
 fn named(name: &str, all: &'static [Counted]) -> Result<&'static Counted, Failure> {
     let found = all.iter().find(|counted| counted.0 == name);
     found.ok_or_else(|| Failure::wrong(format!("there is no instruction for {name}")))
@@ -175,7 +174,6 @@ struct Contended {
     playing: ContendedLine<AtomicU32>,
     /// True while it adds.
     adding: AtomicU32,
-    /// Turns it has done.
     done: AtomicU64,
 }
 

@@ -52,9 +52,7 @@ pub(super) type NumberModel<T> = fn(start: T, operands: [T; 3], count: u64) -> T
 
 /// An instruction on floating-point numbers.
 pub(super) struct Float {
-    /// In single precision.
     pub(super) single: &'static [Vector],
-    /// In double precision.
     pub(super) double: &'static [Vector],
     pub(super) operands: [f64; 3],
     pub(super) in_single: NumberModel<f32>,

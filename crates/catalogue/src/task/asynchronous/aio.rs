@@ -49,7 +49,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     }),
 ];
 
-/// The signal that reports a completion.
 const SIGNAL_OF_COMPLETION: c_int = libc::SIGUSR1;
 
 /// True once its handler has run. A handler has no argument for it, so this is global.

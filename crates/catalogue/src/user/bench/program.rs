@@ -15,7 +15,6 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::lines::{Lines, NoLine};
 
-/// The version of the protocol.
 const VERSION: &str = "1";
 /// Names the program's two descriptors: the one to read, a comma, the one to write.
 const PIPES: &str = "HOWSLOW_BENCH";
@@ -27,7 +26,6 @@ const GREETING: Duration = Duration::from_secs(20);
 /// Why a bench program cannot be used. Each is one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// It cannot be started.
     #[error("{program} cannot be started: {why}")]
     Start {
         program: String,
@@ -72,7 +70,6 @@ pub enum BenchError {
     /// It reports a failure.
     #[error("{name}: {why}")]
     Failed {
-        /// The benchmark.
         name: String,
         /// The reason that it gave.
         why: String,
@@ -102,7 +99,6 @@ pub struct Prepared {
     pub bytes: Option<u64>,
     /// Items that one iteration processes.
     pub items: Option<u64>,
-    /// Threads at work.
     pub threads: u64,
 }
 
@@ -115,7 +111,6 @@ pub struct Ran {
     pub processor: Option<f64>,
 }
 
-/// What iterations allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocated {
     pub calls: u64,
@@ -133,7 +128,6 @@ pub struct BenchProgram {
     patience: Duration,
     /// What it does now, for messages.
     did: String,
-    /// The benchmark that is prepared.
     name: String,
 }
 
@@ -192,7 +186,6 @@ impl BenchProgram {
         }
     }
 
-    /// Its benchmarks.
     pub fn list(&mut self) -> Result<Vec<Listed>, BenchError> {
         self.did = "listed its benchmarks".into();
         self.ask("list")?;

@@ -13,7 +13,6 @@ fn sleeps() -> u64 {
     unsafe { usage.assume_init() }.ru_nvcsw as u64
 }
 
-/// The point of a lock and a number of threads.
 fn lock_of(lock: &str, threads: u64) -> Point {
     Point::default().with("lock", Value::Word(lock.into())).with("threads", Value::Number(threads))
 }

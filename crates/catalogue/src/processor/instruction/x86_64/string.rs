@@ -41,7 +41,6 @@ const APART: usize = 2048;
 /// The letter that strings consist of.
 const LETTER: u8 = 0x5A;
 
-/// The loop of string copies.
 fn copies(setting: &Setting) -> Result<Loop, Failure> {
     let (source, target) = places(setting)?;
     Ok(strings(target, move |target| {
@@ -50,7 +49,6 @@ fn copies(setting: &Setting) -> Result<Loop, Failure> {
     }))
 }
 
-/// The loop of string fills.
 fn fills(setting: &Setting) -> Result<Loop, Failure> {
     let (_, target) = places(setting)?;
     Ok(strings(target, |target| {
