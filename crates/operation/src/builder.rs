@@ -7,8 +7,8 @@ use crate::axis::Axis;
 use crate::operation::{Need, Operation, Prepare, TermOf};
 
 impl Operation {
-    /// An operation that has everything else in common with this one. In the family `call`, the id names the system call
-    /// that it makes.
+    /// An operation that has everything else in common with this one: `id` and `summary` at once. In the family `call`, the
+    /// id names the system call that it makes.
     pub const fn named(self, id: &'static str, summary: &'static str) -> Operation {
         Operation { id, summary, ..self }
     }
@@ -46,6 +46,8 @@ macro_rules! setters {
 }
 
 setters! {
+    id: &'static str;
+    summary: &'static str;
     version: u32;
     per: &'static str;
     aliases: &'static [&'static str];

@@ -45,60 +45,54 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "to_string" => written(integers(setting), |number, place| kept(&number.to_string(), place)),
             _ => written(integers(setting), |number, place| kept(itoa::Buffer::new().format(number), place)),
         }),
-    BASE.named(
-        "convert.text.integer",
-        "read a decimal text of 1 to 17 digits as a 64-bit integer, and check that it is one to its end",
-    )
-    .version(2)
-    .per("number")
-    .aliases(&["BINARY"])
-    .axes(READERS)
-    .prepare(|setting| match setting.word("by")? {
-        "libc" => read(integers(setting), |text| {
-            let mut end = null_mut();
-            // SAFETY: the text ends in a zero, and the end is written to a pointer that this function owns.
-            let number = unsafe { libc::strtoll(start(text), &mut end, 10) };
-            ended(text, end).then_some(number)
+    BASE.id("convert.text.integer")
+        .summary("read a decimal text of 1 to 17 digits as a 64-bit integer, and check that it is one to its end")
+        .version(2)
+        .per("number")
+        .aliases(&["BINARY"])
+        .axes(READERS)
+        .prepare(|setting| match setting.word("by")? {
+            "libc" => read(integers(setting), |text| {
+                let mut end = null_mut();
+                // SAFETY: the text ends in a zero, and the end is written to a pointer that this function owns.
+                let number = unsafe { libc::strtoll(start(text), &mut end, 10) };
+                ended(text, end).then_some(number)
+            }),
+            "std" => read(integers(setting), |text| plain(text).parse().ok()),
+            _ => read(integers(setting), |text| lexical_core::parse(plain(text).as_bytes()).ok()),
         }),
-        "std" => read(integers(setting), |text| plain(text).parse().ok()),
-        _ => read(integers(setting), |text| lexical_core::parse(plain(text).as_bytes()).ok()),
-    }),
-    BASE.named(
-        "convert.double.text",
-        "write a double of 1 to 17 decimal digits so that reading gives it back, into its own buffer",
-    )
-    .version(2)
-    .per("number")
-    .axes(DOUBLE_WRITERS)
-    .prepare(|setting| match setting.word("by")? {
-        // The C library cannot produce the shortest text; 17 digits tell any two doubles apart.
-        "libc" => written(doubles(setting), |number, place| {
-            // SAFETY: the slot has this size; the format takes one double, which follows.
-            let length =
-                unsafe { libc::snprintf(place.as_mut_ptr().cast(), ROOM, c"%.17g".as_ptr(), number as c_double) };
-            length as usize
+    BASE.id("convert.double.text")
+        .summary("write a double of 1 to 17 decimal digits so that reading gives it back, into its own buffer")
+        .version(2)
+        .per("number")
+        .axes(DOUBLE_WRITERS)
+        .prepare(|setting| match setting.word("by")? {
+            // The C library cannot produce the shortest text; 17 digits tell any two doubles apart.
+            "libc" => written(doubles(setting), |number, place| {
+                // SAFETY: the slot has this size; the format takes one double, which follows.
+                let length =
+                    unsafe { libc::snprintf(place.as_mut_ptr().cast(), ROOM, c"%.17g".as_ptr(), number as c_double) };
+                length as usize
+            }),
+            "std" => written(doubles(setting), formatted),
+            "to_string" => written(doubles(setting), |number, place| kept(&number.to_string(), place)),
+            _ => written(doubles(setting), |number, place| kept(zmij::Buffer::new().format_finite(number), place)),
         }),
-        "std" => written(doubles(setting), formatted),
-        "to_string" => written(doubles(setting), |number, place| kept(&number.to_string(), place)),
-        _ => written(doubles(setting), |number, place| kept(zmij::Buffer::new().format_finite(number), place)),
-    }),
-    BASE.named(
-        "convert.text.double",
-        "read a decimal text of 1 to 17 digits and a point as the nearest double, and check that it is one",
-    )
-    .version(2)
-    .per("number")
-    .axes(READERS)
-    .prepare(|setting| match setting.word("by")? {
-        "libc" => read(doubles(setting), |text| {
-            let mut end = null_mut();
-            // SAFETY: the text ends in a zero, and the end is written to a pointer that this function owns.
-            let number = unsafe { libc::strtod(start(text), &mut end) };
-            ended(text, end).then_some(number)
+    BASE.id("convert.text.double")
+        .summary("read a decimal text of 1 to 17 digits and a point as the nearest double, and check that it is one")
+        .version(2)
+        .per("number")
+        .axes(READERS)
+        .prepare(|setting| match setting.word("by")? {
+            "libc" => read(doubles(setting), |text| {
+                let mut end = null_mut();
+                // SAFETY: the text ends in a zero, and the end is written to a pointer that this function owns.
+                let number = unsafe { libc::strtod(start(text), &mut end) };
+                ended(text, end).then_some(number)
+            }),
+            "std" => read(doubles(setting), |text| plain(text).parse().ok()),
+            _ => read(doubles(setting), |text| lexical_core::parse(plain(text).as_bytes()).ok()),
         }),
-        "std" => read(doubles(setting), |text| plain(text).parse().ok()),
-        _ => read(doubles(setting), |text| lexical_core::parse(plain(text).as_bytes()).ok()),
-    }),
 ];
 
 /// What both kinds of numbers can do.

@@ -38,32 +38,28 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .moves(|_| 8)
         .terms(OWN_LOOP)
         .prepare(|setting| prepared::<u64>(setting, 1_000_000)),
-    BASE.named(
-        "sort.records",
-        "sort an array of this many new records of 80 bytes by their first 8 bytes; cost per record",
-    )
-    .version(2)
-    .aliases(&["SORT", "HPSORT"])
-    .per("record")
-    .axes(&[BY, count("records", &[Number(1_000), Number(10_000)]).within(2, 100_000)])
-    // Ten thousand of them, with the memory that some sorts need in addition, fill the private caches of a core.
-    .follows_clock(|point| point.number("records") == Some(1_000))
-    .moves(|_| 80)
-    .terms(OWN_LOOP)
-    .prepare(|setting| prepared::<SortRecord>(setting, setting.number("records")?)),
-    BASE.named(
-        "sort.external",
-        "sort a file of 50 000 lines of 80 bytes in 512 KiB of memory, by runs and a merge; cost per line",
-    )
-    .per("line")
-    .axes(&[word("by", &[Word("howslow"), Word("gnu")])])
-    .quoted(Estimate::Typical)
-    .moves(|_| external::LINE as u64)
-    .terms(OWN_LOOP)
-    .prepare(|setting| match setting.word("by")? {
-        "gnu" => external::by_gnu(setting),
-        _ => external::by_merge(setting),
-    }),
+    BASE.id("sort.records")
+        .summary("sort an array of this many new records of 80 bytes by their first 8 bytes; cost per record")
+        .version(2)
+        .aliases(&["SORT", "HPSORT"])
+        .per("record")
+        .axes(&[BY, count("records", &[Number(1_000), Number(10_000)]).within(2, 100_000)])
+        // Ten thousand of them, with the memory that some sorts need in addition, fill the private caches of a core.
+        .follows_clock(|point| point.number("records") == Some(1_000))
+        .moves(|_| 80)
+        .terms(OWN_LOOP)
+        .prepare(|setting| prepared::<SortRecord>(setting, setting.number("records")?)),
+    BASE.id("sort.external")
+        .summary("sort a file of 50 000 lines of 80 bytes in 512 KiB of memory, by runs and a merge; cost per line")
+        .per("line")
+        .axes(&[word("by", &[Word("howslow"), Word("gnu")])])
+        .quoted(Estimate::Typical)
+        .moves(|_| external::LINE as u64)
+        .terms(OWN_LOOP)
+        .prepare(|setting| match setting.word("by")? {
+            "gnu" => external::by_gnu(setting),
+            _ => external::by_merge(setting),
+        }),
 ];
 
 /// What is sorted, by its key.

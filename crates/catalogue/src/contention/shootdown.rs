@@ -14,22 +14,16 @@ const COUNTED: u32 = 8;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SHOOTDOWN
-        .named(
-            "contention.shootdown.munmap",
-            "unmap a page that is there, while threads of this memory run on the other CPUs",
-        )
+        .id("contention.shootdown.munmap")
+        .summary("unmap a page that is there, while threads of this memory run on the other CPUs")
         .prepare(|setting| shot_down(setting, PageCall::Unmap(Slots::new(STOCK as usize)?))),
     SHOOTDOWN
-        .named(
-            "contention.shootdown.mprotect",
-            "forbid writing to a page that was written, while threads of this memory run on the other CPUs",
-        )
+        .id("contention.shootdown.mprotect")
+        .summary("forbid writing to a page that was written, while threads of this memory run on the other CPUs")
         .prepare(|setting| shot_down(setting, PageCall::Protect(Area::separate_touched(STOCK as usize)?))),
     SHOOTDOWN
-        .named(
-            "contention.shootdown.madvise",
-            "give a page back that is there (MADV_DONTNEED), while threads of this memory run on the other CPUs",
-        )
+        .id("contention.shootdown.madvise")
+        .summary("give a page back that is there (MADV_DONTNEED), while threads of this memory run on the other CPUs")
         .prepare(|setting| shot_down(setting, PageCall::Forget(Area::separate_touched(STOCK as usize)?))),
 ];
 

@@ -71,10 +71,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             })
         }),
     OF_A_FILE
-        .named(
-            "file.read.mapped",
-            "add up the next block of a mapped file, all pages present: no map, no fault, no unmap",
-        )
+        .id("file.read.mapped")
+        .summary("add up the next block of a mapped file, all pages present: no map, no fault, no unmap")
         .aliases(&["mapped"])
         .prepare(|setting| {
             let length = setting.number("file")? as usize;

@@ -26,16 +26,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(buffer.len(), write(pipe, &buffer)?)
             })
         }),
-    MOVE.named(
-        "move.splice",
-        "splice from a file in memory to a pipe, which then holds the file's own pages, and empty the pipe",
-    )
-    .calls(&["splice"])
-    .explained_by(&[term(1.0, "call.splice")])
-    .prepare(|setting| {
-        let size = setting.size()?;
-        moves(setting, move |file, pipe| spliced((file, Some(0)), (pipe, None), size))
-    }),
+    MOVE.id("move.splice")
+        .summary("splice from a file in memory to a pipe, which then holds the file's own pages, and empty the pipe")
+        .calls(&["splice"])
+        .explained_by(&[term(1.0, "call.splice")])
+        .prepare(|setting| {
+            let size = setting.size()?;
+            moves(setting, move |file, pipe| spliced((file, Some(0)), (pipe, None), size))
+        }),
 ];
 
 /// Splices this number of bytes.

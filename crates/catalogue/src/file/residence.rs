@@ -32,15 +32,10 @@ pub enum FileError {
     },
     /// It is not a file whose blocks can be in memory.
     #[error("{path} is {kind}, not a regular file")]
-    Kind {
-        path: PathBuf,
-        kind: &'static str,
-    },
+    Kind { path: PathBuf, kind: &'static str },
     /// It has no bytes.
     #[error("{path} is empty: there is nothing to read")]
-    Empty {
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
     /// The kernel tells nothing about a file's pages to users that may not write the file.
     #[error("the kernel shows which pages of a file are in memory only to its owner and to users that may write it")]
     Hidden,

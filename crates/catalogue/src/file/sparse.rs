@@ -80,30 +80,28 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 sparse(occupied(&file)?).map(|_| ())
             }))
         }),
-    BASE.named(
-        "sparse.write.dense",
-        "create a file, write 4 MiB of it without a hole, 64 KiB at a time, close the file and delete it",
-    )
-    .version(3)
-    .per("file")
-    .moves(|_| DENSE)
-    .follows_clock(|_| false)
-    .prepare(|setting| {
-        let folder = apart(setting)?;
-        let block = Block::new(BLOCK);
-        Ok(repeat(move || {
-            let file = create(&folder)?;
-            for offset in (0..DENSE).step_by(BLOCK) {
-                exactly(BLOCK, pwrite(&file, &block, offset)?)?;
-            }
-            let status = fstat(&file)?;
-            exactly(DENSE as usize, status.st_size as usize)?;
-            exactly(0, call::close(file)?)?;
-            Ok(unlinkat(&folder, c"new", AtFlags::empty())?)
-        })
-        .at_most(FILES_AT_ONCE)
-        .batches(BATCHES))
-    }),
+    BASE.id("sparse.write.dense")
+        .summary("create a file, write 4 MiB of it without a hole, 64 KiB at a time, close the file and delete it")
+        .version(3)
+        .per("file")
+        .moves(|_| DENSE)
+        .follows_clock(|_| false)
+        .prepare(|setting| {
+            let folder = apart(setting)?;
+            let block = Block::new(BLOCK);
+            Ok(repeat(move || {
+                let file = create(&folder)?;
+                for offset in (0..DENSE).step_by(BLOCK) {
+                    exactly(BLOCK, pwrite(&file, &block, offset)?)?;
+                }
+                let status = fstat(&file)?;
+                exactly(DENSE as usize, status.st_size as usize)?;
+                exactly(0, call::close(file)?)?;
+                Ok(unlinkat(&folder, c"new", AtFlags::empty())?)
+            })
+            .at_most(FILES_AT_ONCE)
+            .batches(BATCHES))
+        }),
     BASE.named(
         "sparse.occupied",
         "ask for the space that a file occupies in which one byte far from the beginning was written; the \
@@ -125,13 +123,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .moves(|_| BLOCK as u64)
         .explained_by(&[term(1.0, "syscall.read.null")])
         .prepare(|setting| if setting.word("of")? == "new_hole" { new_hole(setting) } else { read_again(setting) }),
-    BASE.named(
-        "sparse.seek",
-        "find the next data of a file of 256 islands of 64 KiB, 1 MiB apart, and the hole behind them",
-    )
-    .per("island")
-    .explained_by(&[term(2.0, "syscall.getppid")])
-    .prepare(islands),
+    BASE.id("sparse.seek")
+        .summary("find the next data of a file of 256 islands of 64 KiB, 1 MiB apart, and the hole behind them")
+        .per("island")
+        .explained_by(&[term(2.0, "syscall.getppid")])
+        .prepare(islands),
 ];
 
 /// The unit of `st_blocks`, whatever the block size of the file system.

@@ -23,18 +23,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .follows_clock(|point| point.number("size").unwrap_or(0) <= OWN_CACHE / 4)
         .moves(|point| point.number("size").unwrap_or(0))
         .prepare(|setting| bandwidth::copy(setting.size()?)),
-    BASE.named(
-        "memory.load",
-        "load from an address that the load before returned, in random order in a working set of huge pages",
-    )
-    .version(2)
-    .per("load")
-    .axes(&[CHASED.headline(CHASED_HEADLINE)])
-    .headline()
-    .follows_clock(within_own_cache)
-    .monotonic_in(&["set"])
-    .terms(chase::BESIDE_THE_LOADS)
-    .prepare(|setting| chase::loads(setting.number("set")?, RegionPages::Huge, setting.seed())),
+    BASE.id("memory.load")
+        .summary("load from an address that the load before returned, in random order in a working set of huge pages")
+        .version(2)
+        .per("load")
+        .axes(&[CHASED.headline(CHASED_HEADLINE)])
+        .headline()
+        .follows_clock(within_own_cache)
+        .monotonic_in(&["set"])
+        .terms(chase::BESIDE_THE_LOADS)
+        .prepare(|setting| chase::loads(setting.number("set")?, RegionPages::Huge, setting.seed())),
     BASE.named("memory.load.paged", "the same in base pages, which adds address translation")
         .version(2)
         .per("load")
@@ -45,45 +43,39 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .terms(chase::BESIDE_THE_LOADS)
         .explained_by(&[term(1.0, "memory.load").same(&["set"])])
         .prepare(|setting| chase::loads(setting.number("set")?, RegionPages::Base, setting.seed())),
-    BASE.named(
-        "memory.read",
-        "add up the words of the next 64 KiB of a working set, by the fastest loop for its cache level",
-    )
-    .version(3)
-    .per("64 KiB")
-    .axes(&[PASSED])
-    .headline()
-    .follows_clock(within_own_cache)
-    .monotonic_in(&["set"])
-    .moves(|_| bandwidth::PIECE)
-    .prepare(|setting| bandwidth::read(setting.number("set")?, setting.seed())),
-    BASE.named(
-        "memory.write",
-        "store to the words of the next 64 KiB of a working set, by the fastest loop for its cache level",
-    )
-    .version(2)
-    .per("64 KiB")
-    .axes(&[PASSED])
-    .headline()
-    .follows_clock(within_own_cache)
-    .monotonic_in(&["set"])
-    .moves(|_| bandwidth::PIECE)
-    .prepare(|setting| bandwidth::write(setting.number("set")?)),
+    BASE.id("memory.read")
+        .summary("add up the words of the next 64 KiB of a working set, by the fastest loop for its cache level")
+        .version(3)
+        .per("64 KiB")
+        .axes(&[PASSED])
+        .headline()
+        .follows_clock(within_own_cache)
+        .monotonic_in(&["set"])
+        .moves(|_| bandwidth::PIECE)
+        .prepare(|setting| bandwidth::read(setting.number("set")?, setting.seed())),
+    BASE.id("memory.write")
+        .summary("store to the words of the next 64 KiB of a working set, by the fastest loop for its cache level")
+        .version(2)
+        .per("64 KiB")
+        .axes(&[PASSED])
+        .headline()
+        .follows_clock(within_own_cache)
+        .monotonic_in(&["set"])
+        .moves(|_| bandwidth::PIECE)
+        .prepare(|setting| bandwidth::write(setting.number("set")?)),
     BASE.named("memory.write.streaming", "the same by stores that bypass the caches")
         .per("64 KiB")
         .axes(&[STREAMED])
         .follows_clock(|_| false)
         .moves(|_| bandwidth::PIECE)
         .prepare(|setting| bandwidth::write_streaming(setting.number("set")?)),
-    BASE.named(
-        "memory.copy.streaming",
-        "copy the next 64 KiB of a working set's first half to its second, by stores that bypass the caches",
-    )
-    .per("64 KiB")
-    .axes(&[STREAMED])
-    .follows_clock(|_| false)
-    .moves(|_| bandwidth::PIECE)
-    .prepare(|setting| bandwidth::copy_streaming(setting.number("set")?)),
+    BASE.id("memory.copy.streaming")
+        .summary("copy the next 64 KiB of a working set's first half to its second, by stores that bypass the caches")
+        .per("64 KiB")
+        .axes(&[STREAMED])
+        .follows_clock(|_| false)
+        .moves(|_| bandwidth::PIECE)
+        .prepare(|setting| bandwidth::copy_streaming(setting.number("set")?)),
     BASE.named("memory.clear", "zero the next 64 KiB of a working set by a dedicated instruction (rep stosb, dc zva)")
         .per("64 KiB")
         .axes(&[PASSED])
@@ -92,10 +84,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .moves(|_| bandwidth::PIECE)
         .prepare(|setting| bandwidth::clear(setting.number("set")?)),
     TOGETHER
-        .named(
-            "memory.read.cpus",
-            "add up the words of the next 64 KiB of a working set of its own, on this many CPUs at once",
-        )
+        .id("memory.read.cpus")
+        .summary("add up the words of the next 64 KiB of a working set of its own, on this many CPUs at once")
         .version(2)
         .prepare(|setting| {
             let set = setting.number("set")?;
@@ -104,10 +94,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             })
         }),
     TOGETHER
-        .named(
-            "memory.write.cpus",
-            "store to the words of the next 64 KiB of a working set of its own, on this many CPUs at once",
-        )
+        .id("memory.write.cpus")
+        .summary("store to the words of the next 64 KiB of a working set of its own, on this many CPUs at once")
         .prepare(|setting| {
             let set = setting.number("set")?;
             team::together(setting, &Seats::apart(setting, setting.number("cpus")?)?, move |_| {
@@ -115,27 +103,23 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             })
         }),
     TOGETHER
-        .named(
-            "memory.copy.cpus",
-            "copy the next 64 KiB of its own working set's first half to the second, on this many CPUs at once",
-        )
+        .id("memory.copy.cpus")
+        .summary("copy the next 64 KiB of its own working set's first half to the second, on this many CPUs at once")
         .prepare(|setting| {
             let set = setting.number("set")?;
             team::together(setting, &Seats::apart(setting, setting.number("cpus")?)?, move |_| {
                 bandwidth::Moving::new(set)
             })
         }),
-    BASE.named(
-        "memory.load.loaded",
-        "load as in memory.load while another CPU passes over 64 MiB of its own, all or half of the time",
-    )
-    .version(3)
-    .per("load")
-    .axes(&[FAR, LOADS])
-    .follows_clock(|_| false)
-    .terms(chase::BESIDE_THE_LOADS)
-    .needs(&[Need::TwoCpus])
-    .prepare(loaded),
+    BASE.id("memory.load.loaded")
+        .summary("load as in memory.load while another CPU passes over 64 MiB of its own, all or half of the time")
+        .version(3)
+        .per("load")
+        .axes(&[FAR, LOADS])
+        .follows_clock(|_| false)
+        .terms(chase::BESIDE_THE_LOADS)
+        .needs(&[Need::TwoCpus])
+        .prepare(loaded),
     BASE.named(
         "memory.translate",
         "load from one line in each of this many base pages, in random order, or from the same lines in huge pages",

@@ -53,24 +53,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let length = setting.size()?;
             Ok(repeat(move || Mapping::anonymous(length)?.unmap()))
         }),
-    BASE.named(
-        "page.map.touch.unmap",
-        "map anonymous memory, write one byte of it, and unmap it again: the page is the one unmapped before",
-    )
-    .calls(&["mmap", "munmap"])
-    .per("pair")
-    .axes(MAPPED)
-    .at_least(&["page.map.unmap"])
-    .headline()
-    .explained_by(&[term(1.0, "page.map.unmap").same(&["size"]), term(1.0, "page.fault.anonymous").at(RECYCLED)])
-    .prepare(|setting| {
-        let length = setting.size()?;
-        Ok(repeat(move || {
-            let mapping = Mapping::anonymous(length)?;
-            mapping.write(0);
-            mapping.unmap()
-        }))
-    }),
+    BASE.id("page.map.touch.unmap")
+        .summary("map anonymous memory, write one byte of it, and unmap it again: the page is the one unmapped before")
+        .calls(&["mmap", "munmap"])
+        .per("pair")
+        .axes(MAPPED)
+        .at_least(&["page.map.unmap"])
+        .headline()
+        .explained_by(&[term(1.0, "page.map.unmap").same(&["size"]), term(1.0, "page.fault.anonymous").at(RECYCLED)])
+        .prepare(|setting| {
+            let length = setting.size()?;
+            Ok(repeat(move || {
+                let mapping = Mapping::anonymous(length)?;
+                mapping.write(0);
+                mapping.unmap()
+            }))
+        }),
     BASE.named(
         "page.fault.anonymous",
         "first write to a base page of anonymous memory: the kernel finds a frame (in new memory, or one given \
@@ -92,16 +90,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let dropped = Rc::clone(&mapping);
         counted(PAGES, move |turn| mapping.write(turn * page), move |_| dropped.drop_pages(DROP))
     }),
-    BASE.named(
-        "page.fault.file",
-        "first read of a file's page that is in memory, through a shared mapping: one page is mapped",
-    )
-    .per("fault")
-    .headline()
-    .prepare(|setting| {
-        let stride = AROUND.max(page_size());
-        file_faults(file_of(setting, (MAPPED_PAGES, stride))?, MAPPED_PAGES, stride)
-    }),
+    BASE.id("page.fault.file")
+        .summary("first read of a file's page that is in memory, through a shared mapping: one page is mapped")
+        .per("fault")
+        .headline()
+        .prepare(|setting| {
+            let stride = AROUND.max(page_size());
+            file_faults(file_of(setting, (MAPPED_PAGES, stride))?, MAPPED_PAGES, stride)
+        }),
     BASE.named(
         "page.fault.around",
         "first read of a file's page that is in memory like those around it: the kernel maps up to 16 pages at once",

@@ -15,56 +15,52 @@ use super::{NEAR_OR_FAR, SELF, TRIP, not_answered};
 use crate::kit::{call, exactly};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    SELF.named(
-        "descriptor.self",
-        "send a descriptor and a byte through a Unix socket, receive both, close the copy, one task",
-    )
-    .version(3)
-    .per("descriptor")
-    .moves(|_| 1)
-    .calls(&["sendmsg", "recvmsg"])
-    .explained_by(&[term(1.0, "unix.self").at(&[("size", super::RSX)])])
-    .prepare(|_| {
-        let (ours, theirs) = pair()?;
-        let passed = eventfd(0, EventfdFlags::CLOEXEC)?;
-        let mut number = 0_u8;
-        Ok(repeat(move || {
-            number = number.wrapping_add(1);
-            send(&ours, passed.as_fd(), number)?;
-            let (copy, received) = receive(&theirs)?;
-            exactly(0, call::close(copy)?)?;
-            if received == number { Ok(()) } else { not_answered() }
-        }))
-    }),
-    TRIP.named(
-        "descriptor.pass",
-        "pass a descriptor to a partner process, which passes its copy back; both copies are closed",
-    )
-    .version(4)
-    .axes(&[NEAR_OR_FAR])
-    .moves(|_| 2)
-    .explained_by(&[term(2.0, "descriptor.self")])
-    .prepare(|setting: &Setting| {
-        let (ours, theirs) = pair()?;
-        let passed = eventfd(0, EventfdFlags::CLOEXEC)?;
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                let (copy, number) = receive(&theirs)?;
-                send(&theirs, copy.as_fd(), number.wrapping_add(1))?;
+    SELF.id("descriptor.self")
+        .summary("send a descriptor and a byte through a Unix socket, receive both, close the copy, one task")
+        .version(3)
+        .per("descriptor")
+        .moves(|_| 1)
+        .calls(&["sendmsg", "recvmsg"])
+        .explained_by(&[term(1.0, "unix.self").at(&[("size", super::RSX)])])
+        .prepare(|_| {
+            let (ours, theirs) = pair()?;
+            let passed = eventfd(0, EventfdFlags::CLOEXEC)?;
+            let mut number = 0_u8;
+            Ok(repeat(move || {
+                number = number.wrapping_add(1);
+                send(&ours, passed.as_fd(), number)?;
+                let (copy, received) = receive(&theirs)?;
                 exactly(0, call::close(copy)?)?;
-            }
-        })?;
-        drop(theirs);
-        let mut number = 0_u8;
-        Ok(repeat(move || {
-            let _alive = &partner;
-            number = number.wrapping_add(1);
-            send(&ours, passed.as_fd(), number)?;
-            let (copy, received) = receive(&ours)?;
-            exactly(0, call::close(copy)?)?;
-            if received == number.wrapping_add(1) { Ok(()) } else { not_answered() }
-        }))
-    }),
+                if received == number { Ok(()) } else { not_answered() }
+            }))
+        }),
+    TRIP.id("descriptor.pass")
+        .summary("pass a descriptor to a partner process, which passes its copy back; both copies are closed")
+        .version(4)
+        .axes(&[NEAR_OR_FAR])
+        .moves(|_| 2)
+        .explained_by(&[term(2.0, "descriptor.self")])
+        .prepare(|setting: &Setting| {
+            let (ours, theirs) = pair()?;
+            let passed = eventfd(0, EventfdFlags::CLOEXEC)?;
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    let (copy, number) = receive(&theirs)?;
+                    send(&theirs, copy.as_fd(), number.wrapping_add(1))?;
+                    exactly(0, call::close(copy)?)?;
+                }
+            })?;
+            drop(theirs);
+            let mut number = 0_u8;
+            Ok(repeat(move || {
+                let _alive = &partner;
+                number = number.wrapping_add(1);
+                send(&ours, passed.as_fd(), number)?;
+                let (copy, received) = receive(&ours)?;
+                exactly(0, call::close(copy)?)?;
+                if received == number.wrapping_add(1) { Ok(()) } else { not_answered() }
+            }))
+        }),
 ];
 
 /// Two connected sockets.

@@ -15,21 +15,19 @@ struct FutexBoard {
 }
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    SELF.named(
-        "futex.self",
-        "change a word of shared memory on which no task sleeps, wake its sleepers, and change it back",
-    )
-    .per("pair")
-    .moves(|_| 0)
-    .calls(&["futex"])
-    .prepare(|_| {
-        let board = Shared::new(FutexBoard::default())?;
-        Ok(repeat(move || {
-            let woken = pass_turn(&board.turn, THEIRS)?;
-            let theirs = board.turn.swap(OURS, Ordering::AcqRel);
-            if woken == 0 && theirs == THEIRS { Ok(()) } else { not_answered() }
-        }))
-    }),
+    SELF.id("futex.self")
+        .summary("change a word of shared memory on which no task sleeps, wake its sleepers, and change it back")
+        .per("pair")
+        .moves(|_| 0)
+        .calls(&["futex"])
+        .prepare(|_| {
+            let board = Shared::new(FutexBoard::default())?;
+            Ok(repeat(move || {
+                let woken = pass_turn(&board.turn, THEIRS)?;
+                let theirs = board.turn.swap(OURS, Ordering::AcqRel);
+                if woken == 0 && theirs == THEIRS { Ok(()) } else { not_answered() }
+            }))
+        }),
     ROUNDTRIP
         .named(
             "futex.roundtrip",

@@ -61,18 +61,16 @@ pub(crate) const FIFOS: &[Operation] = &[
             hold(&fifo, setting.size()?)?;
             itself(setting, fifo)
         }),
-    TRIP.named(
-        "fifo.roundtrip",
-        "a message to a partner process through a named pipe (FIFO), and the answer through another",
-    )
-    .axes(&[NEAR_OR_FAR, SMALL])
-    .moves(there_and_back)
-    .explained_by(&[term(2.0, "fifo.self").same(&["size"])])
-    .prepare(|setting| {
-        let (our_receiver, their_sender) = fifo(setting, "answers")?;
-        let (their_receiver, our_sender) = fifo(setting, "messages")?;
-        roundtrip(setting, End::new(our_receiver, our_sender), End::new(their_receiver, their_sender))
-    }),
+    TRIP.id("fifo.roundtrip")
+        .summary("a message to a partner process through a named pipe (FIFO), and the answer through another")
+        .axes(&[NEAR_OR_FAR, SMALL])
+        .moves(there_and_back)
+        .explained_by(&[term(2.0, "fifo.self").same(&["size"])])
+        .prepare(|setting| {
+            let (our_receiver, their_sender) = fifo(setting, "answers")?;
+            let (their_receiver, our_sender) = fifo(setting, "messages")?;
+            roundtrip(setting, End::new(our_receiver, our_sender), End::new(their_receiver, their_sender))
+        }),
 ];
 
 /// Makes space for `size` bytes. A message larger than the pipe would wait for a reader forever. The usual capacity is 64

@@ -22,29 +22,27 @@ const MANY: &[Axis] = &[count("descriptors", &[Number(1), Number(10), Number(100
 const OTHERS: u64 = 64;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    BASE.named(
-        "poll.select",
-        "wait with pselect6 for many descriptors, the last one ready; the set is rewritten each time",
-    )
-    .calls(&["pselect6"])
-    .aliases(&["WTLO"])
-    .axes(FEW)
-    .headline()
-    .explained_by(&[term(1.0, "syscall.getppid")])
-    .prepare(|setting| {
-        let descriptors = one_ready(setting)?;
-        let bound = descriptors.iter().map(AsRawFd::as_raw_fd).max().unwrap_or(0) + 1;
-        let mut wanted = vec![FdSetElement::default(); fd_set_num_elements(descriptors.len(), bound)];
-        descriptors.iter().for_each(|descriptor| fd_set_insert(&mut wanted, descriptor.as_raw_fd()));
-        let mut ready = wanted.clone();
-        Ok(repeat(move || {
-            let _open = &descriptors;
-            ready.copy_from_slice(&wanted);
-            // SAFETY: every descriptor in the set is open as long as this loop owns it.
-            let returned = unsafe { select(bound, Some(&mut ready), None, None, None) }?;
-            exactly(1, returned as usize)
-        }))
-    }),
+    BASE.id("poll.select")
+        .summary("wait with pselect6 for many descriptors, the last one ready; the set is rewritten each time")
+        .calls(&["pselect6"])
+        .aliases(&["WTLO"])
+        .axes(FEW)
+        .headline()
+        .explained_by(&[term(1.0, "syscall.getppid")])
+        .prepare(|setting| {
+            let descriptors = one_ready(setting)?;
+            let bound = descriptors.iter().map(AsRawFd::as_raw_fd).max().unwrap_or(0) + 1;
+            let mut wanted = vec![FdSetElement::default(); fd_set_num_elements(descriptors.len(), bound)];
+            descriptors.iter().for_each(|descriptor| fd_set_insert(&mut wanted, descriptor.as_raw_fd()));
+            let mut ready = wanted.clone();
+            Ok(repeat(move || {
+                let _open = &descriptors;
+                ready.copy_from_slice(&wanted);
+                // SAFETY: every descriptor in the set is open as long as this loop owns it.
+                let returned = unsafe { select(bound, Some(&mut ready), None, None, None) }?;
+                exactly(1, returned as usize)
+            }))
+        }),
     BASE.named("poll.poll", "wait with ppoll for many descriptors, the last one ready")
         .calls(&["ppoll"])
         .aliases(&["WTLO"])

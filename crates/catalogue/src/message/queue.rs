@@ -21,21 +21,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let queue = Rc::new(posix_queue(setting, 0)?);
             itself(setting, PosixEnd { receiver: Rc::clone(&queue), sender: queue })
         }),
-    TRIP.named(
-        "mq.posix.roundtrip",
-        "a message to a partner process through a POSIX queue, and the answer through another",
-    )
-    .version(3)
-    .axes(&[NEAR_OR_FAR, SIZE_OF_TWO])
-    .moves(there_and_back)
-    .explained_by(&[term(2.0, "mq.posix.self").same(&["size"])])
-    .prepare(|setting| {
-        enter_for_posix(setting)?;
-        let messages = Rc::new(posix_queue(setting, 0)?);
-        let answers = Rc::new(posix_queue(setting, 1)?);
-        let ours = PosixEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
-        roundtrip(setting, ours, PosixEnd { receiver: messages, sender: answers })
-    }),
+    TRIP.id("mq.posix.roundtrip")
+        .summary("a message to a partner process through a POSIX queue, and the answer through another")
+        .version(3)
+        .axes(&[NEAR_OR_FAR, SIZE_OF_TWO])
+        .moves(there_and_back)
+        .explained_by(&[term(2.0, "mq.posix.self").same(&["size"])])
+        .prepare(|setting| {
+            enter_for_posix(setting)?;
+            let messages = Rc::new(posix_queue(setting, 0)?);
+            let answers = Rc::new(posix_queue(setting, 1)?);
+            let ours = PosixEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
+            roundtrip(setting, ours, PosixEnd { receiver: messages, sender: answers })
+        }),
     SELF.named("mq.systemv.self", "send a message to a System V queue and receive it, one task")
         .version(3)
         .calls(&["msgget", "msgsnd", "msgrcv"])
@@ -45,21 +43,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let queue = Rc::new(SystemVQueue::new()?);
             itself(setting, SystemVEnd { receiver: Rc::clone(&queue), sender: queue })
         }),
-    TRIP.named(
-        "mq.systemv.roundtrip",
-        "a message to a partner process through a System V queue, and the answer through another",
-    )
-    .version(3)
-    .axes(&[NEAR_OR_FAR, SIZE_OF_TWO])
-    .moves(there_and_back)
-    .explained_by(&[term(2.0, "mq.systemv.self").same(&["size"])])
-    .prepare(|setting| {
-        enter_for_system_v(setting)?;
-        let messages = Rc::new(SystemVQueue::new()?);
-        let answers = Rc::new(SystemVQueue::new()?);
-        let ours = SystemVEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
-        roundtrip(setting, ours, SystemVEnd { receiver: messages, sender: answers })
-    }),
+    TRIP.id("mq.systemv.roundtrip")
+        .summary("a message to a partner process through a System V queue, and the answer through another")
+        .version(3)
+        .axes(&[NEAR_OR_FAR, SIZE_OF_TWO])
+        .moves(there_and_back)
+        .explained_by(&[term(2.0, "mq.systemv.self").same(&["size"])])
+        .prepare(|setting| {
+            enter_for_system_v(setting)?;
+            let messages = Rc::new(SystemVQueue::new()?);
+            let answers = Rc::new(SystemVQueue::new()?);
+            let ours = SystemVEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
+            roundtrip(setting, ours, SystemVEnd { receiver: messages, sender: answers })
+        }),
 ];
 
 /// The longest message that a queue accepts with the default limits (`msgsize_max`, `msgmax`).

@@ -24,33 +24,31 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     // One ring for each task; each call sends a message and waits for the next one.
-    TRIP.named(
-        "ring.message",
-        "a message of a word from an io_uring to a partner process's, and the answer, one call each",
-    )
-    .version(3)
-    .axes(&[NEAR_OR_FAR])
-    .moves(|_| 16)
-    .explained_by(&[term(2.0, "ring.self")])
-    .prepare(|setting: &Setting| {
-        let mut ours = ring()?;
-        let mut theirs = ring()?;
-        let (our_number, their_number) = (ours.as_raw_fd(), theirs.as_raw_fd());
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                let number = receive(&mut theirs)?;
-                send(&mut theirs, our_number, number + 1)?;
-            }
-        })?;
-        let mut number = 0_u64;
-        Ok(repeat(move || {
-            // The partner uses its ring, and this task's copy must stay open as long as messages are sent to it.
-            let _alive = (&partner, &theirs);
-            number += 1;
-            send(&mut ours, their_number, number)?;
-            if receive(&mut ours)? == number + 1 { Ok(()) } else { not_answered() }
-        }))
-    }),
+    TRIP.id("ring.message")
+        .summary("a message of a word from an io_uring to a partner process's, and the answer, one call each")
+        .version(3)
+        .axes(&[NEAR_OR_FAR])
+        .moves(|_| 16)
+        .explained_by(&[term(2.0, "ring.self")])
+        .prepare(|setting: &Setting| {
+            let mut ours = ring()?;
+            let mut theirs = ring()?;
+            let (our_number, their_number) = (ours.as_raw_fd(), theirs.as_raw_fd());
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    let number = receive(&mut theirs)?;
+                    send(&mut theirs, our_number, number + 1)?;
+                }
+            })?;
+            let mut number = 0_u64;
+            Ok(repeat(move || {
+                // The partner uses its ring, and this task's copy must stay open as long as messages are sent to it.
+                let _alive = (&partner, &theirs);
+                number += 1;
+                send(&mut ours, their_number, number)?;
+                if receive(&mut ours)? == number + 1 { Ok(()) } else { not_answered() }
+            }))
+        }),
 ];
 
 /// Marks completions of the sending itself, which occur only if it failed.

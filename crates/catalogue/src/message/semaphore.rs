@@ -23,33 +23,31 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 semaphore.take()
             }))
         }),
-    TRIP.named(
-        "semaphore.posix.roundtrip",
-        "post a POSIX semaphore in shared memory on which a partner process waits, and wait on another",
-    )
-    .axes(&[NEAR_OR_FAR])
-    .explained_by(&[term(1.0, "futex.roundtrip").same(&["distance"])])
-    .prepare(|setting: &Setting| {
-        let board =
-            Shared::new(SemaphoreBoard { theirs: Posix::new(), ours: Posix::new(), answers: AtomicU32::new(0) })?;
-        board.theirs.initialize()?;
-        board.ours.initialize()?;
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                board.theirs.take()?;
-                board.answers.fetch_add(1, Ordering::Relaxed);
-                board.ours.post()?;
-            }
-        })?;
-        let mut answers = 0_u32;
-        Ok(repeat(move || {
-            let _alive = &partner;
-            answers = answers.wrapping_add(1);
-            board.theirs.post()?;
-            board.ours.take()?;
-            if board.answers.load(Ordering::Relaxed) == answers { Ok(()) } else { not_answered() }
-        }))
-    }),
+    TRIP.id("semaphore.posix.roundtrip")
+        .summary("post a POSIX semaphore in shared memory on which a partner process waits, and wait on another")
+        .axes(&[NEAR_OR_FAR])
+        .explained_by(&[term(1.0, "futex.roundtrip").same(&["distance"])])
+        .prepare(|setting: &Setting| {
+            let board =
+                Shared::new(SemaphoreBoard { theirs: Posix::new(), ours: Posix::new(), answers: AtomicU32::new(0) })?;
+            board.theirs.initialize()?;
+            board.ours.initialize()?;
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    board.theirs.take()?;
+                    board.answers.fetch_add(1, Ordering::Relaxed);
+                    board.ours.post()?;
+                }
+            })?;
+            let mut answers = 0_u32;
+            Ok(repeat(move || {
+                let _alive = &partner;
+                answers = answers.wrapping_add(1);
+                board.theirs.post()?;
+                board.ours.take()?;
+                if board.answers.load(Ordering::Relaxed) == answers { Ok(()) } else { not_answered() }
+            }))
+        }),
     // A System V semaphore on which no task sleeps: still two calls.
     SELF.named("semaphore.systemv.self", "raise a System V semaphore and lower it, one task")
         .version(3)
@@ -64,33 +62,31 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 set.change(THEIRS, -1)
             }))
         }),
-    TRIP.named(
-        "semaphore.systemv.roundtrip",
-        "raise a System V semaphore on which a partner process waits, and wait on another",
-    )
-    .version(3)
-    .aliases(&["SETF/Group", "WTSE"])
-    .axes(&[NEAR_OR_FAR])
-    .explained_by(&[term(2.0, "semaphore.systemv.self")])
-    .prepare(|setting: &Setting| {
-        let set = SystemV::new()?;
-        let answered = Shared::new(AtomicU32::new(0))?;
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                set.change(THEIRS, -1)?;
-                answered.fetch_add(1, Ordering::Relaxed);
-                set.change(OURS, 1)?;
-            }
-        })?;
-        let mut answers = 0_u32;
-        Ok(repeat(move || {
-            let _alive = &partner;
-            answers = answers.wrapping_add(1);
-            set.change(THEIRS, 1)?;
-            set.change(OURS, -1)?;
-            if answered.load(Ordering::Relaxed) == answers { Ok(()) } else { not_answered() }
-        }))
-    }),
+    TRIP.id("semaphore.systemv.roundtrip")
+        .summary("raise a System V semaphore on which a partner process waits, and wait on another")
+        .version(3)
+        .aliases(&["SETF/Group", "WTSE"])
+        .axes(&[NEAR_OR_FAR])
+        .explained_by(&[term(2.0, "semaphore.systemv.self")])
+        .prepare(|setting: &Setting| {
+            let set = SystemV::new()?;
+            let answered = Shared::new(AtomicU32::new(0))?;
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    set.change(THEIRS, -1)?;
+                    answered.fetch_add(1, Ordering::Relaxed);
+                    set.change(OURS, 1)?;
+                }
+            })?;
+            let mut answers = 0_u32;
+            Ok(repeat(move || {
+                let _alive = &partner;
+                answers = answers.wrapping_add(1);
+                set.change(THEIRS, 1)?;
+                set.change(OURS, -1)?;
+                if answered.load(Ordering::Relaxed) == answers { Ok(()) } else { not_answered() }
+            }))
+        }),
 ];
 
 /// What two tasks with POSIX semaphores share.

@@ -32,16 +32,12 @@ const SENT: Operation = BASE
     .moves(|point| point.number("size").unwrap_or(0));
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    SENT.named(
-        "tcp.send",
-        "send a message over TCP on loopback and discard it at the other end without a copy, one task",
-    )
-    .prepare(|setting| over_loopback(setting, 0)),
-    SENT.named(
-        "tcp.send.zerocopy",
-        "the same with MSG_ZEROCOPY, its completion read: the kernel copies on loopback and says so",
-    )
-    .prepare(|setting| over_loopback(setting, MSG_ZEROCOPY)),
+    SENT.id("tcp.send")
+        .summary("send a message over TCP on loopback and discard it at the other end without a copy, one task")
+        .prepare(|setting| over_loopback(setting, 0)),
+    SENT.id("tcp.send.zerocopy")
+        .summary("the same with MSG_ZEROCOPY, its completion read: the kernel copies on loopback and says so")
+        .prepare(|setting| over_loopback(setting, MSG_ZEROCOPY)),
     SENT.named("udp.send", "send a datagram to a network device that discards it")
         .axes(&[DATAGRAMS])
         .prepare(|setting| to_a_device(setting, 0)),

@@ -13,15 +13,13 @@ use crate::kit::{Block, Channel, OURS, Shared, THEIRS, await_turn, let_fall_asle
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // Copying in and out, without notifying another task.
-    SELF.named(
-        "shared.self",
-        "copy a message into shared memory and out again, one task; to another address than it came from",
-    )
-    .axes(&[SIZE, OFFSET])
-    .prepare(|setting| {
-        let received = Block::behind(APART / 2 + setting.number("offset")? as usize, setting.size()?);
-        Ok(between(Shared::new(BlockBoard::new())?, Block::new(setting.size()?), received))
-    }),
+    SELF.id("shared.self")
+        .summary("copy a message into shared memory and out again, one task; to another address than it came from")
+        .axes(&[SIZE, OFFSET])
+        .prepare(|setting| {
+            let received = Block::behind(APART / 2 + setting.number("offset")? as usize, setting.size()?);
+            Ok(between(Shared::new(BlockBoard::new())?, Block::new(setting.size()?), received))
+        }),
     // Neither task sleeps. On one CPU each yields to the other instead of polling.
     TRIP.named(
         "shared.spin.roundtrip",

@@ -23,28 +23,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 signals.expect_from(process)
             }))
         }),
-    TRIP.named(
-        "signalfd.roundtrip",
-        "signal a partner process that reads a signal descriptor, and read its signal in return",
-    )
-    .version(3)
-    .axes(&[NEAR_OR_FAR])
-    .explained_by(&[term(2.0, "signalfd.self")])
-    .prepare(|setting: &Setting| {
-        let process = std::process::id() as pid_t;
-        let signals = Signals::watch()?;
-        // A signal descriptor returns the reader's own signals, whichever process created it.
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                signals.expect_from(process)?;
-                send(process)?;
-            }
-        })?;
-        Ok(repeat(move || {
-            send(partner.pid())?;
-            signals.expect_from(partner.pid())
-        }))
-    }),
+    TRIP.id("signalfd.roundtrip")
+        .summary("signal a partner process that reads a signal descriptor, and read its signal in return")
+        .version(3)
+        .axes(&[NEAR_OR_FAR])
+        .explained_by(&[term(2.0, "signalfd.self")])
+        .prepare(|setting: &Setting| {
+            let process = std::process::id() as pid_t;
+            let signals = Signals::watch()?;
+            // A signal descriptor returns the reader's own signals, whichever process created it.
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    signals.expect_from(process)?;
+                    send(process)?;
+                }
+            })?;
+            Ok(repeat(move || {
+                send(partner.pid())?;
+                signals.expect_from(partner.pid())
+            }))
+        }),
 ];
 
 const SIGNAL: c_int = libc::SIGUSR1;

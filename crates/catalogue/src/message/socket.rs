@@ -18,10 +18,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(&[SIZE])
         .prepare(|setting| pair_to_itself(setting, SocketType::STREAM)),
     ROUNDTRIP
-        .named(
-            "unix.roundtrip",
-            "a message to a partner process through a Unix stream socket (socketpair), and the answer",
-        )
+        .id("unix.roundtrip")
+        .summary("a message to a partner process through a Unix stream socket (socketpair), and the answer")
         .version(2)
         .axes(&[DISTANCE, SIZE])
         .moves(there_and_back)
@@ -30,28 +28,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("socketpair.datagram.self", "send through a pair of Unix datagram sockets and receive, one task")
         .axes(&[SIZE])
         .prepare(|setting| pair_to_itself(setting, SocketType::DGRAM)),
-    TRIP.named(
-        "socketpair.datagram.roundtrip",
-        "a message to a partner process through a pair of Unix datagram sockets, and the answer",
-    )
-    .axes(&[NEAR_OR_FAR, SMALL])
-    .moves(there_and_back)
-    .explained_by(&[term(2.0, "socketpair.datagram.self").same(&["size"])])
-    .prepare(|setting| pair_to_partner(setting, SocketType::DGRAM)),
-    SELF.named(
-        "socketpair.seqpacket.self",
-        "send through a pair of Unix sockets of sequenced packets and receive, one task",
-    )
-    .axes(&[ENDS])
-    .prepare(|setting| pair_to_itself(setting, SocketType::SEQPACKET)),
-    TRIP.named(
-        "socketpair.seqpacket.roundtrip",
-        "a message to a partner process through a pair of Unix sockets of sequenced packets, and the answer",
-    )
-    .axes(&[NEAR_OR_FAR, SMALL])
-    .moves(there_and_back)
-    .explained_by(&[term(2.0, "socketpair.seqpacket.self").same(&["size"])])
-    .prepare(|setting| pair_to_partner(setting, SocketType::SEQPACKET)),
+    TRIP.id("socketpair.datagram.roundtrip")
+        .summary("a message to a partner process through a pair of Unix datagram sockets, and the answer")
+        .axes(&[NEAR_OR_FAR, SMALL])
+        .moves(there_and_back)
+        .explained_by(&[term(2.0, "socketpair.datagram.self").same(&["size"])])
+        .prepare(|setting| pair_to_partner(setting, SocketType::DGRAM)),
+    SELF.id("socketpair.seqpacket.self")
+        .summary("send through a pair of Unix sockets of sequenced packets and receive, one task")
+        .axes(&[ENDS])
+        .prepare(|setting| pair_to_itself(setting, SocketType::SEQPACKET)),
+    TRIP.id("socketpair.seqpacket.roundtrip")
+        .summary("a message to a partner process through a pair of Unix sockets of sequenced packets, and the answer")
+        .axes(&[NEAR_OR_FAR, SMALL])
+        .moves(there_and_back)
+        .explained_by(&[term(2.0, "socketpair.seqpacket.self").same(&["size"])])
+        .prepare(|setting| pair_to_partner(setting, SocketType::SEQPACKET)),
     SELF.named("unix.named.stream.self", "write to a Unix stream socket connected by name and read it back, one task")
         .axes(&[SMALL])
         .explained_by(&[term(1.0, "unix.self").same(&["size"])])
@@ -60,17 +52,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             itself(setting, End::joined(ours, theirs))
         }),
     // A connection to a name. Once established it works like a pair.
-    TRIP.named(
-        "unix.named.stream.roundtrip",
-        "a message to a partner process through a Unix stream socket connected by name, and the answer",
-    )
-    .axes(&[NEAR_OR_FAR, SMALL])
-    .moves(there_and_back)
-    .explained_by(&[term(2.0, "unix.named.stream.self").same(&["size"])])
-    .prepare(|setting| {
-        let (ours, theirs) = named_streams(setting)?;
-        roundtrip(setting, ours, theirs)
-    }),
+    TRIP.id("unix.named.stream.roundtrip")
+        .summary("a message to a partner process through a Unix stream socket connected by name, and the answer")
+        .axes(&[NEAR_OR_FAR, SMALL])
+        .moves(there_and_back)
+        .explained_by(&[term(2.0, "unix.named.stream.self").same(&["size"])])
+        .prepare(|setting| {
+            let (ours, theirs) = named_streams(setting)?;
+            roundtrip(setting, ours, theirs)
+        }),
     SELF.named("unix.named.datagram.self", "send to a named Unix datagram socket and receive, one task")
         .axes(&[SMALL])
         .explained_by(&[term(1.0, "socketpair.datagram.self").same(&["size"])])
@@ -78,17 +68,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (ours, theirs) = named_datagrams(setting)?;
             itself(setting, End::joined(ours, theirs))
         }),
-    TRIP.named(
-        "unix.named.datagram.roundtrip",
-        "a message to a partner process through named Unix datagram sockets, and the answer",
-    )
-    .axes(&[NEAR_OR_FAR, SMALL])
-    .moves(there_and_back)
-    .explained_by(&[term(2.0, "unix.named.datagram.self").same(&["size"])])
-    .prepare(|setting| {
-        let (ours, theirs) = named_datagrams(setting)?;
-        roundtrip(setting, ours, theirs)
-    }),
+    TRIP.id("unix.named.datagram.roundtrip")
+        .summary("a message to a partner process through named Unix datagram sockets, and the answer")
+        .axes(&[NEAR_OR_FAR, SMALL])
+        .moves(there_and_back)
+        .explained_by(&[term(2.0, "unix.named.datagram.self").same(&["size"])])
+        .prepare(|setting| {
+            let (ours, theirs) = named_datagrams(setting)?;
+            roundtrip(setting, ours, theirs)
+        }),
     SELF.named("tcp.self", "write to a TCP connection over loopback and read it back, one task").axes(&[SIZE]).prepare(
         |setting| {
             let (ours, theirs) = tcp(Sending::AtOnce)?;
@@ -115,17 +103,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     // TCP with default options. A message written with one call and answered before the next one never waits for a fuller
     // packet, so this should cost the same as with NODELAY.
-    TRIP.named(
-        "tcp.nagle.roundtrip",
-        "a message to a partner process through TCP without NODELAY over loopback, and the answer",
-    )
-    .axes(&[NEAR_OR_FAR, SMALL])
-    .moves(there_and_back)
-    .explained_by(&[term(1.0, "tcp.roundtrip").same(&["distance", "size"])])
-    .prepare(|setting| {
-        let (ours, theirs) = tcp(Sending::Nagle)?;
-        roundtrip(setting, ours, theirs)
-    }),
+    TRIP.id("tcp.nagle.roundtrip")
+        .summary("a message to a partner process through TCP without NODELAY over loopback, and the answer")
+        .axes(&[NEAR_OR_FAR, SMALL])
+        .moves(there_and_back)
+        .explained_by(&[term(1.0, "tcp.roundtrip").same(&["distance", "size"])])
+        .prepare(|setting| {
+            let (ours, theirs) = tcp(Sending::Nagle)?;
+            roundtrip(setting, ours, theirs)
+        }),
     SELF.named("udp.self", "send a datagram through UDP over loopback and receive it, one task")
         .axes(&[SIZE_OF_ONE])
         .prepare(|setting| {

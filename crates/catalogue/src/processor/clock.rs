@@ -5,13 +5,11 @@ use operation::{Failure, Loop, Operation, opaque, term};
 use crate::kit::BASE;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    BASE.named(
-        "clock.read",
-        "read the monotonic clock as the C library does: through the kernel's shared page where it can",
-    )
-    .headline()
-    .explained_by(&[term(1.0, "clock.read.counter")])
-    .prepare(|_| readings(monotonic)),
+    BASE.id("clock.read")
+        .summary("read the monotonic clock as the C library does: through the kernel's shared page where it can")
+        .headline()
+        .explained_by(&[term(1.0, "clock.read.counter")])
+        .prepare(|_| readings(monotonic)),
     BASE.named("clock.read.counter", "read the processor's own time counter")
         .headline()
         .prepare(|_| readings(|| Ok(counter()))),

@@ -17,26 +17,24 @@ const SCOPE: Axis = word("scope", &[Word("private"), Word("shared"), Word("event
 const MANY: u64 = u64::MAX - 1;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    BASE.named(
-        "flag.set",
-        "set an event flag on which no task waits: a word of memory and a futex wake, or an event descriptor",
-    )
-    .aliases(&["SETF", "SETF/Global", "SETF/Group"])
-    .axes(&[SCOPE])
-    .explained_by(&[term(1.0, "syscall.getppid")])
-    .prepare(|setting| {
-        if setting.word("scope")? == "event" {
-            let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-            return Ok(repeat(move || exactly(8, rustix::io::write(&event, &1_u64.to_ne_bytes())?)));
-        }
-        let scope = if setting.word("scope")? == "private" { Flags::PRIVATE } else { Flags::empty() };
-        // The same memory for both, so that only the kernel's lookup differs.
-        let flag = Shared::new(AtomicU32::new(0))?;
-        Ok(repeat(move || {
-            flag.store(1, Ordering::Release);
-            exactly(0, wake(&flag, scope, 1)?)
-        }))
-    }),
+    BASE.id("flag.set")
+        .summary("set an event flag on which no task waits: a word of memory and a futex wake, or an event descriptor")
+        .aliases(&["SETF", "SETF/Global", "SETF/Group"])
+        .axes(&[SCOPE])
+        .explained_by(&[term(1.0, "syscall.getppid")])
+        .prepare(|setting| {
+            if setting.word("scope")? == "event" {
+                let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+                return Ok(repeat(move || exactly(8, rustix::io::write(&event, &1_u64.to_ne_bytes())?)));
+            }
+            let scope = if setting.word("scope")? == "private" { Flags::PRIVATE } else { Flags::empty() };
+            // The same memory for both, so that only the kernel's lookup differs.
+            let flag = Shared::new(AtomicU32::new(0))?;
+            Ok(repeat(move || {
+                flag.store(1, Ordering::Release);
+                exactly(0, wake(&flag, scope, 1)?)
+            }))
+        }),
     BASE.named("flag.clear", "decrement an event descriptor (semaphore mode) that is set")
         .aliases(&["CLEF"])
         .explained_by(&[term(1.0, "syscall.getppid")])

@@ -34,21 +34,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         // It waits until all CPUs have released it.
         .waits(|_| true)
         .prepare(|_| tried(consuming(|| NumberedContext::new(1), NumberedContext::destroy).at_most(CONTEXTS))),
-    CALL.named(
-        "call.io_submit",
-        "submit a read of 512 bytes of a file that is in memory; it is complete when the call returns",
-    )
-    .moves(|_| BLOCK as u64)
-    .prepare(|setting| {
-        let (context, reading) =
-            (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?));
-        let emptied = Rc::clone(&context);
-        tried(
-            repeat(move || reading.submit(&context))
-                .at_most(STOCK)
-                .verify(move |times| (0..times).try_for_each(|_| emptied.take())),
-        )
-    }),
+    CALL.id("call.io_submit")
+        .summary("submit a read of 512 bytes of a file that is in memory; it is complete when the call returns")
+        .moves(|_| BLOCK as u64)
+        .prepare(|setting| {
+            let (context, reading) =
+                (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?));
+            let emptied = Rc::clone(&context);
+            tried(
+                repeat(move || reading.submit(&context))
+                    .at_most(STOCK)
+                    .verify(move |times| (0..times).try_for_each(|_| emptied.take())),
+            )
+        }),
     CALL.named("call.io_getevents", "take the result of a completed asynchronous read").prepare(|setting| {
         let (context, reading) =
             (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?));
@@ -59,26 +57,24 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))),
         )
     }),
-    CALL.named(
-        "call.io_pgetevents",
-        "take the result of a completed asynchronous read, with other signals blocked meanwhile",
-    )
-    .prepare(|setting| {
-        let (context, reading) =
-            (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?));
-        let filled = Rc::clone(&context);
-        let (mut event, mask) = ([0_u64; 4], Box::new([0_u64]));
-        let signals = [mask.as_ptr() as usize, 8];
-        tried(
-            repeat(move || {
-                let _kept = &mask;
-                // SAFETY: there is room for one event, and the mask is kept.
-                exactly(1, unsafe { invoke!(io_pgetevents, context.0, 1, 1, &mut event, 0, &signals) }?)
-            })
-            .at_most(STOCK)
-            .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))),
-        )
-    }),
+    CALL.id("call.io_pgetevents")
+        .summary("take the result of a completed asynchronous read, with other signals blocked meanwhile")
+        .prepare(|setting| {
+            let (context, reading) =
+                (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?));
+            let filled = Rc::clone(&context);
+            let (mut event, mask) = ([0_u64; 4], Box::new([0_u64]));
+            let signals = [mask.as_ptr() as usize, 8];
+            tried(
+                repeat(move || {
+                    let _kept = &mask;
+                    // SAFETY: there is room for one event, and the mask is kept.
+                    exactly(1, unsafe { invoke!(io_pgetevents, context.0, 1, 1, &mut event, 0, &signals) }?)
+                })
+                .at_most(STOCK)
+                .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))),
+            )
+        }),
     CALL.named("call.io_cancel", "cancel an asynchronous wait for a descriptor").waits(|_| true).prepare(|_| {
         let context = Rc::new(NumberedContext::new(STOCK)?);
         let filled = Rc::clone(&context);

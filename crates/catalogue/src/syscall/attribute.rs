@@ -55,15 +55,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         new_file(&folder)?;
         tried(repeat(move || exactly(0, call::faccessat(&folder, c"file", libc::R_OK)?)))
     }),
-    CALL.named(
-        "call.faccessat2",
-        "ask whether a file of an open folder may be read, with the effective user and group",
-    )
-    .prepare(|setting| {
-        let folder = enter(setting)?;
-        new_file(&folder)?;
-        tried(repeat(move || exactly(0, call::faccessat2(&folder, c"file", libc::R_OK, libc::AT_EACCESS)?)))
-    }),
+    CALL.id("call.faccessat2")
+        .summary("ask whether a file of an open folder may be read, with the effective user and group")
+        .prepare(|setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            tried(repeat(move || exactly(0, call::faccessat2(&folder, c"file", libc::R_OK, libc::AT_EACCESS)?)))
+        }),
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.chmod", "set a file's permissions").prepare(|setting| {
         new_file(&enter(setting)?)?;
@@ -105,16 +103,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let file = file_of(setting, 0)?;
             giving(move |(user, group)| call::fchown(&file, user, group))
         }),
-    CALL.named(
-        "call.fchownat",
-        "give a file of an open folder to another owner or group, and back: one of the two calls",
-    )
-    .version(2)
-    .prepare(|setting| {
-        let folder = enter(setting)?;
-        new_file(&folder)?;
-        giving(move |(user, group)| call::fchownat(&folder, c"file", user, group, 0))
-    }),
+    CALL.id("call.fchownat")
+        .summary("give a file of an open folder to another owner or group, and back: one of the two calls")
+        .version(2)
+        .prepare(|setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            giving(move |(user, group)| call::fchownat(&folder, c"file", user, group, 0))
+        }),
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.utime", "set a file's times in seconds").prepare(|setting| {
         new_file(&enter(setting)?)?;

@@ -57,10 +57,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(repeat(move || function(|| look(&mut tree))))
         }),
     CALLED
-        .named(
-            "called.stat.missing",
-            "ask for the attributes of a file that does not exist, by its name in an open folder",
-        )
+        .id("called.stat.missing")
+        .summary("ask for the attributes of a file that does not exist, by its name in an open folder")
         .prepare(|setting| {
             let folder = scratch(setting)?;
             tried(repeat(move || {
@@ -94,10 +92,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(consuming(copy, |copy| function(|| exactly(0, call::close(copy)?))))
         }),
     ON_FILES
-        .named(
-            "called.read",
-            "read the only block of the next of so many files, or at its end nothing; the files are in memory",
-        )
+        .id("called.read")
+        .summary("read the only block of the next of so many files, or at its end nothing; the files are in memory")
         .calls(&["read"])
         .axes(&[SIZES, FILES_READ])
         .has_point(|point| {

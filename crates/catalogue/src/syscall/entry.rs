@@ -82,13 +82,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(0, call::close(file)?)
             }))
         }),
-    BASE.named(
-        "syscall.called",
-        "a system call made in the loop itself, or by a function that then returns, as a C library makes it",
-    )
-    .calls(&["getppid", "statx"])
-    .axes(&[CALLED, FROM])
-    .prepare(called),
+    BASE.id("syscall.called")
+        .summary("a system call made in the loop itself, or by a function that then returns, as a C library makes it")
+        .calls(&["getppid", "statx"])
+        .axes(&[CALLED, FROM])
+        .prepare(called),
 ];
 
 /// The loop of `syscall.called`. Some processors and kernels mispredict the kernel's returns if the caller of a system call

@@ -103,10 +103,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     TIMEOUT
-        .named(
-            "call.ppoll.timeout",
-            "wait with ppoll for 10 us plus the slack that the kernel may add, 50 us (the default) or 1 ns",
-        )
+        .id("call.ppoll.timeout")
+        .summary("wait with ppoll for 10 us plus the slack that the kernel may add, 50 us (the default) or 1 ns")
         .calls(&["ppoll"])
         .prepare(|setting| {
             set_slack(setting)?;
@@ -120,10 +118,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     TIMEOUT
-        .named(
-            "call.pselect6.timeout",
-            "wait with pselect for 10 us plus the slack that the kernel may add, 50 us (the default) or 1 ns",
-        )
+        .id("call.pselect6.timeout")
+        .summary("wait with pselect for 10 us plus the slack that the kernel may add, 50 us (the default) or 1 ns")
         .calls(&["pselect6"])
         .prepare(|setting| {
             set_slack(setting)?;
@@ -134,10 +130,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     TIMEOUT
-        .named(
-            "call.epoll_pwait2.timeout",
-            "wait with epoll_pwait2 for 10 us plus the slack that the kernel may add, 50 us or 1 ns",
-        )
+        .id("call.epoll_pwait2.timeout")
+        .summary("wait with epoll_pwait2 for 10 us plus the slack that the kernel may add, 50 us or 1 ns")
         .calls(&["epoll_pwait2"])
         .prepare(|setting| {
             set_slack(setting)?;

@@ -45,26 +45,24 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     .verify(for_each(move |turn| emptied.unmap(turn))),
             )
         }),
-    CALL.named(
-        "call.mmap.merging",
-        "map a page of anonymous memory beside the last one, so that the kernel merges both mappings",
-    )
-    .calls(&["mmap"])
-    .prepare(|_| {
-        let first = Rc::new(RefCell::new(Vec::with_capacity(MAPPED as usize)));
-        let made = Rc::clone(&first);
-        let mapping = Loop::new(move |times| {
-            let mut made = made.borrow_mut();
-            (0..times).try_for_each(|_| {
-                made.push(Anywhere::map()?);
-                Ok(())
-            })
-        });
-        tried(mapping.at_most(MAPPED).verify(move |times| {
-            exactly(times as usize, first.borrow().len())?;
-            first.borrow_mut().drain(..).try_for_each(Anywhere::unmap)
-        }))
-    }),
+    CALL.id("call.mmap.merging")
+        .summary("map a page of anonymous memory beside the last one, so that the kernel merges both mappings")
+        .calls(&["mmap"])
+        .prepare(|_| {
+            let first = Rc::new(RefCell::new(Vec::with_capacity(MAPPED as usize)));
+            let made = Rc::clone(&first);
+            let mapping = Loop::new(move |times| {
+                let mut made = made.borrow_mut();
+                (0..times).try_for_each(|_| {
+                    made.push(Anywhere::map()?);
+                    Ok(())
+                })
+            });
+            tried(mapping.at_most(MAPPED).verify(move |times| {
+                exactly(times as usize, first.borrow().len())?;
+                first.borrow_mut().drain(..).try_for_each(Anywhere::unmap)
+            }))
+        }),
     CALL.named("call.munmap", "unmap an untouched page of anonymous memory between guard pages: a whole mapping")
         .version(2)
         .prepare(|_| {
@@ -74,55 +72,47 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 numbered(move |turn| places.unmap(turn)).at_most(MAPPED).before(for_each(move |turn| filled.map(turn))),
             )
         }),
-    CALL.named(
-        "call.munmap.splitting",
-        "unmap a page in the middle of an untouched mapping, which becomes two mappings",
-    )
-    .calls(&["munmap"])
-    .prepare(|_| {
-        let places = Rc::new(Slots::new(MAPPED as usize + 2)?);
-        let filled = Rc::clone(&places);
-        tried(numbered(move |turn| places.unmap(turn + 1)).at_most(MAPPED).before(move |_| filled.map_all()))
-    }),
-    PAIR.named(
-        "pair.map.touch",
-        "map a page of anonymous memory between guard pages, write one byte of it, and unmap it",
-    )
-    .version(2)
-    .calls(&["mmap", "munmap"])
-    .prepare(|_| {
-        let places = Slots::new(1)?;
-        tried(repeat(move || {
-            places.map(0)?;
-            // SAFETY: it was just mapped.
-            unsafe { places.touch(0) };
-            places.unmap(0)
-        }))
-    }),
-    CALL.named(
-        "call.mprotect",
-        "forbid or allow writing to a page that is present, a separate mapping between guard pages",
-    )
-    .version(2)
-    .prepare(|_| {
-        let area = Area::touched(1)?;
-        tried(
-            repeat(move || {
-                exactly(0, call::mprotect(area.page(0), PROT_READ)?)?;
-                exactly(0, call::mprotect(area.page(0), PROT_READ | PROT_WRITE)?)
-            })
-            .unrolled(2),
-        )
-    }),
+    CALL.id("call.munmap.splitting")
+        .summary("unmap a page in the middle of an untouched mapping, which becomes two mappings")
+        .calls(&["munmap"])
+        .prepare(|_| {
+            let places = Rc::new(Slots::new(MAPPED as usize + 2)?);
+            let filled = Rc::clone(&places);
+            tried(numbered(move |turn| places.unmap(turn + 1)).at_most(MAPPED).before(move |_| filled.map_all()))
+        }),
+    PAIR.id("pair.map.touch")
+        .summary("map a page of anonymous memory between guard pages, write one byte of it, and unmap it")
+        .version(2)
+        .calls(&["mmap", "munmap"])
+        .prepare(|_| {
+            let places = Slots::new(1)?;
+            tried(repeat(move || {
+                places.map(0)?;
+                // SAFETY: it was just mapped.
+                unsafe { places.touch(0) };
+                places.unmap(0)
+            }))
+        }),
+    CALL.id("call.mprotect")
+        .summary("forbid or allow writing to a page that is present, a separate mapping between guard pages")
+        .version(2)
+        .prepare(|_| {
+            let area = Area::touched(1)?;
+            tried(
+                repeat(move || {
+                    exactly(0, call::mprotect(area.page(0), PROT_READ)?)?;
+                    exactly(0, call::mprotect(area.page(0), PROT_READ | PROT_WRITE)?)
+                })
+                .unrolled(2),
+            )
+        }),
     CALL.named("call.mremap", "lengthen or shorten a mapping by a page, in place, between guard pages")
         .version(2)
         .prepare(|_| lengthening(Area::new(2)?)),
-    CALL.named(
-        "call.mremap.merging",
-        "lengthen or shorten a mapping by a page, in place, which merges or splits two mappings",
-    )
-    .calls(&["mremap"])
-    .prepare(|_| lengthening(Area::new(3)?)),
+    CALL.id("call.mremap.merging")
+        .summary("lengthen or shorten a mapping by a page, in place, which merges or splits two mappings")
+        .calls(&["mremap"])
+        .prepare(|_| lengthening(Area::new(3)?)),
     CALL.named("call.msync", "wait until a page of a mapped file that was just written is on the device")
         .version(2)
         .quoted(Estimate::Typical)

@@ -66,29 +66,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 .unrolled(2),
             )
         }),
-    CALL.named(
-        "call.set_mempolicy_home_node",
-        "set the preferred memory node of a page that had none; a separate mapping",
-    )
-    .version(2)
-    .prepare(|_| {
-        let area = Rc::new(Area::separate_touched(STOCK as usize)?);
-        let bound = Rc::clone(&area);
-        tried(
-            numbered(move |turn| exactly(0, call::set_mempolicy_home_node(area.page(turn), 0, 0)?))
-                .at_most(STOCK)
-                // It then prefers no node: setting the preference that is already set would do nothing.
-                .before(for_each(move |turn| {
-                    // SAFETY: the page is the area's, and the set has 64 bits.
-                    exactly(0, unsafe { invoke!(mbind, bound.page(turn).address(), PAGE, BIND, FIRST, NODES, 0) }?)
-                })),
-        )
-    }),
+    CALL.id("call.set_mempolicy_home_node")
+        .summary("set the preferred memory node of a page that had none; a separate mapping")
+        .version(2)
+        .prepare(|_| {
+            let area = Rc::new(Area::separate_touched(STOCK as usize)?);
+            let bound = Rc::clone(&area);
+            tried(
+                numbered(move |turn| exactly(0, call::set_mempolicy_home_node(area.page(turn), 0, 0)?))
+                    .at_most(STOCK)
+                    // It then prefers no node: setting the preference that is already set would do nothing.
+                    .before(for_each(move |turn| {
+                        // SAFETY: the page is the area's, and the set has 64 bits.
+                        exactly(0, unsafe { invoke!(mbind, bound.page(turn).address(), PAGE, BIND, FIRST, NODES, 0) }?)
+                    })),
+            )
+        }),
     MOVING
-        .named(
-            "call.migrate_pages",
-            "move all of a process's pages from one memory node to another, and back: one of the two calls",
-        )
+        .id("call.migrate_pages")
+        .summary("move all of a process's pages from one memory node to another, and back: one of the two calls")
         .version(2)
         .prepare(|setting| {
             let awake = Awake::new(setting)?;

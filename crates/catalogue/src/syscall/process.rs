@@ -60,13 +60,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let begin = || if call::setsid()? > 0 { Ok(()) } else { Err(Failure::wrong("there is no session")) };
         tried(in_child(0, begin))
     }),
-    CALL.named(
-        "call.wait4",
-        "reap a child that has ended: a copy of this process, or one that shared its memory (vfork)",
-    )
-    .version(2)
-    .axes(ENDED)
-    .prepare(|setting| collecting(setting, |child| exactly(child as usize, call::wait4(child, Null, 0, Null)?))),
+    CALL.id("call.wait4")
+        .summary("reap a child that has ended: a copy of this process, or one that shared its memory (vfork)")
+        .version(2)
+        .axes(ENDED)
+        .prepare(|setting| collecting(setting, |child| exactly(child as usize, call::wait4(child, Null, 0, Null)?))),
     CALL.named(
         "call.waitid",
         "reap a child that has ended, by the newer call: a copy of this process, or one that shared its memory",
@@ -127,20 +125,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     }),
     CALL.named("call.getpriority", "ask for the priority of this process")
         .prepare(|_| steadily(call::getpriority(0, 0)?, || call::getpriority(0, 0))),
-    CALL.named(
-        "call.setpriority",
-        "lower the priority of this process by a step, and raise it again: one of the two calls",
-    )
-    .version(2)
-    .prepare(|_| {
-        // The call returns 20 minus the priority, so that no result looks like an error. The lowest is 19.
-        let own = 20 - call::getpriority(0, 0)? as i32;
-        let other = if own < 19 { own + 1 } else { own - 1 };
-        // Only root may raise it, which is tried before anything is timed.
-        exactly(0, call::setpriority(0, 0, other)?)?;
-        exactly(0, call::setpriority(0, 0, own)?)?;
-        turning([other, own], |priority| call::setpriority(0, 0, priority))
-    }),
+    CALL.id("call.setpriority")
+        .summary("lower the priority of this process by a step, and raise it again: one of the two calls")
+        .version(2)
+        .prepare(|_| {
+            // The call returns 20 minus the priority, so that no result looks like an error. The lowest is 19.
+            let own = 20 - call::getpriority(0, 0)? as i32;
+            let other = if own < 19 { own + 1 } else { own - 1 };
+            // Only root may raise it, which is tried before anything is timed.
+            exactly(0, call::setpriority(0, 0, other)?)?;
+            exactly(0, call::setpriority(0, 0, own)?)?;
+            turning([other, own], |priority| call::setpriority(0, 0, priority))
+        }),
     CALL.named("call.ioprio_get", "get the I/O priority of this process")
         .prepare(|_| steadily(call::ioprio_get(PROCESS, 0)?, || call::ioprio_get(PROCESS, 0))),
     CALL.named("call.ioprio_set", "set the I/O priority of this process to the default")
@@ -187,10 +183,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
     ),
     MANY_IN_CHILD
-        .named(
-            "call.acct",
-            "start and stop process accounting in a namespace, many times in the namespace's first process",
-        )
+        .id("call.acct")
+        .summary("start and stop process accounting in a namespace, many times in the namespace's first process")
         .version(2)
         .per("pair")
         // A kernel thread closes the file.

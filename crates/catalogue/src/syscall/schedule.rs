@@ -15,20 +15,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let mut priority = [0_i32];
         steady(move || call::sched_getparam(0, &mut priority))
     }),
-    CALL.named(
-        "call.sched_setparam",
-        "set the real-time priority of a sleeping process to 2, and to 1 again: one of the two calls",
-    )
-    .version(2)
-    .prepare(|setting| {
-        let sleeper = setting.partner(setting.cpu(), || {
-            loop {
-                call::ppoll(Null, Null, Null, 8)?;
-            }
-        })?;
-        exactly(0, call::sched_setscheduler(sleeper.pid(), libc::SCHED_FIFO, &[1_i32])?)?;
-        turning([2, 1], move |priority| call::sched_setparam(sleeper.pid(), &[priority]))
-    }),
+    CALL.id("call.sched_setparam")
+        .summary("set the real-time priority of a sleeping process to 2, and to 1 again: one of the two calls")
+        .version(2)
+        .prepare(|setting| {
+            let sleeper = setting.partner(setting.cpu(), || {
+                loop {
+                    call::ppoll(Null, Null, Null, 8)?;
+                }
+            })?;
+            exactly(0, call::sched_setscheduler(sleeper.pid(), libc::SCHED_FIFO, &[1_i32])?)?;
+            turning([2, 1], move |priority| call::sched_setparam(sleeper.pid(), &[priority]))
+        }),
     CALL.named("call.sched_getscheduler", "ask how this process is scheduled")
         .prepare(|_| steadily(call::sched_getscheduler(0)?, || call::sched_getscheduler(0))),
     CALL.named("call.sched_setscheduler", "change to the batch scheduling policy and back: one of the two calls")

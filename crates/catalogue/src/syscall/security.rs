@@ -39,10 +39,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     SOME_IN_CHILD
-        .named(
-            "call.landlock_restrict_self",
-            "add a set of rules that restricts this process, in a child that began without",
-        )
+        .id("call.landlock_restrict_self")
+        .summary("add a set of rules that restricts this process, in a child that began without")
         .prepare(|_| {
             let rules = rules()?;
             gain_no_privileges()?;

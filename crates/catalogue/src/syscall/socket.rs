@@ -109,15 +109,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let mut block = [0_u8; BLOCK];
         receiving(1, move |socket| exactly(BLOCK, call::recvfrom(socket, &mut block, 0, Null, Null)?))
     }),
-    MOVE.named(
-        "call.sendmsg",
-        "send 512 bytes through a UNIX socket whose other end is not waiting, by a message header",
-    )
-    .prepare(|_| {
-        let mut message = Message::new();
-        // SAFETY: the headers refer to one block, which the message owns.
-        sending(1, move |socket| exactly(BLOCK, unsafe { invoke!(sendmsg, socket, message.headers(), 0) }?))
-    }),
+    MOVE.id("call.sendmsg")
+        .summary("send 512 bytes through a UNIX socket whose other end is not waiting, by a message header")
+        .prepare(|_| {
+            let mut message = Message::new();
+            // SAFETY: the headers refer to one block, which the message owns.
+            sending(1, move |socket| exactly(BLOCK, unsafe { invoke!(sendmsg, socket, message.headers(), 0) }?))
+        }),
     MOVE.named("call.recvmsg", "receive 512 bytes that a UNIX socket holds, by a message header").prepare(|_| {
         let mut message = Message::new();
         // SAFETY: the headers refer to one block, which the message owns.

@@ -27,32 +27,24 @@ const SYNC: Operation = CALL.quoted(Estimate::Typical).waits(|_| true).patience(
 const OF_ALL: Operation = SYNC.opt_in();
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    SYNC.named(
-        "call.fsync",
-        "wait until 4 KiB of a file that were just overwritten are on the device, with the file's attributes",
-    )
-    .prepare(|setting| after_a_write(setting, |file| exactly(0, call::fsync(file)?))),
+    SYNC.id("call.fsync")
+        .summary("wait until 4 KiB of a file that were just overwritten are on the device, with the file's attributes")
+        .prepare(|setting| after_a_write(setting, |file| exactly(0, call::fsync(file)?))),
     SYNC.named("call.fdatasync", "wait until 4 KiB of a file that were just overwritten are on the device")
         .prepare(|setting| after_a_write(setting, |file| exactly(0, call::fdatasync(file)?))),
-    SYNC.named(
-        "call.sync_file_range",
-        "write 4 KiB of a file to the device and wait for it, without the file's attributes",
-    )
-    .prepare(|setting| {
-        let all = libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-        after_a_write(setting, move |file| exactly(0, call::sync_file_range(file, 0, PAGE, all)?))
-    }),
+    SYNC.id("call.sync_file_range")
+        .summary("write 4 KiB of a file to the device and wait for it, without the file's attributes")
+        .prepare(|setting| {
+            let all = libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+            after_a_write(setting, move |file| exactly(0, call::sync_file_range(file, 0, PAGE, all)?))
+        }),
     OF_ALL
-        .named(
-            "call.syncfs",
-            "wait until all written data of a file system is on the device, including 4 KiB from this process",
-        )
+        .id("call.syncfs")
+        .summary("wait until all written data of a file system is on the device, including 4 KiB from this process")
         .prepare(|setting| after_a_write(setting, |file| exactly(0, call::syncfs(file)?))),
     OF_ALL
-        .named(
-            "call.sync",
-            "wait until all written data of all file systems is on the devices, including 4 KiB from this process",
-        )
+        .id("call.sync")
+        .summary("wait until all written data of all file systems is on the devices, including 4 KiB from this process")
         .prepare(|setting| after_a_write(setting, |_| exactly(0, call::sync()?))),
     OF_ALL
         .named(
@@ -64,10 +56,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             after_a_write(setting, |_| exactly(0, call::quotactl(SYNC_QUOTAS, Null, 0, Null)?))
         }),
     OF_ALL
-        .named(
-            "call.quotactl_fd",
-            "wait until all quotas of a file system are on the device, with 4 KiB of a file that were overwritten",
-        )
+        .id("call.quotactl_fd")
+        .summary("wait until all quotas of a file system are on the device, with 4 KiB of a file that were overwritten")
         .prepare(|setting| {
             with_quotas(setting)?;
             after_a_write(setting, |file| exactly(0, call::quotactl_fd(file, SYNC_QUOTAS, 0, Null)?))

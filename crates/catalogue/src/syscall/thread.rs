@@ -41,10 +41,8 @@ const LIST: usize = 24;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     ROUNDTRIP
-        .named(
-            "call.futex",
-            "wake a partner on the same CPU and wait until it wakes us, through a word of shared memory",
-        )
+        .id("call.futex")
+        .summary("wake a partner on the same CPU and wait until it wakes us, through a word of shared memory")
         .prepare(|setting| to_and_fro(setting, wait, wake)),
     ROUNDTRIP
         .named("call.futex_wait", "wake a partner on the same CPU and wait until it wakes us, by the newer calls")

@@ -43,10 +43,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             steady(|| call::nanosleep(&SHORT, Null))
         }),
     SLEEP
-        .named(
-            "call.clock_nanosleep",
-            "sleep for 10 us of the monotonic clock plus the slack that the kernel may add, 50 us or 1 ns",
-        )
+        .id("call.clock_nanosleep")
+        .summary("sleep for 10 us of the monotonic clock plus the slack that the kernel may add, 50 us or 1 ns")
         .prepare(|setting| {
             set_slack(setting)?;
             steady(|| call::clock_nanosleep(MONOTONIC, 0, &SHORT, Null))

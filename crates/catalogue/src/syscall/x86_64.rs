@@ -54,18 +54,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             });
             tried(woken.verify(|_| exactly(0, call::setitimer(libc::ITIMER_REAL, &[0_u64; 4], Null)?)))
         }),
-    CALL.named(
-        "call.alarm",
-        "replace an alarm by one in a quarter of an hour; the unit is a second, so it is always far",
-    )
-    .prepare(|_| {
-        call::alarm(900)?;
-        let alarms = repeat(|| match call::alarm(900)? {
-            1..=900 => Ok(()),
-            other => Err(Failure::wrong(format!("{other} seconds were left of 900"))),
-        });
-        tried(alarms)
-    }),
+    CALL.id("call.alarm")
+        .summary("replace an alarm by one in a quarter of an hour; the unit is a second, so it is always far")
+        .prepare(|_| {
+            call::alarm(900)?;
+            let alarms = repeat(|| match call::alarm(900)? {
+                1..=900 => Ok(()),
+                other => Err(Failure::wrong(format!("{other} seconds were left of 900"))),
+            });
+            tried(alarms)
+        }),
     CALL.named("call.time", "get the time in seconds from the kernel itself")
         .prepare(|_| tried(repeat(|| call::time(Null).map(drop)))),
 ];

@@ -25,20 +25,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 check(length as i64, byte[0])
             }))
         }),
-    READ.named(
-        "async.read.preadv2",
-        "read one byte of /dev/zero by the call that takes a position, a list of buffers and flags",
-    )
-    .explained_by(&[term(1.0, "async.read.plain")])
-    .calls(&["preadv2"])
-    .prepare(|_| {
-        let device = zeros()?;
-        tried(repeat(move || {
-            let mut byte = [1];
-            let length = preadv2(&device, &mut [IoSliceMut::new(&mut byte)], 0, ReadWriteFlags::empty())?;
-            check(length as i64, byte[0])
-        }))
-    }),
+    READ.id("async.read.preadv2")
+        .summary("read one byte of /dev/zero by the call that takes a position, a list of buffers and flags")
+        .explained_by(&[term(1.0, "async.read.plain")])
+        .calls(&["preadv2"])
+        .prepare(|_| {
+            let device = zeros()?;
+            tried(repeat(move || {
+                let mut byte = [1];
+                let length = preadv2(&device, &mut [IoSliceMut::new(&mut byte)], 0, ReadWriteFlags::empty())?;
+                check(length as i64, byte[0])
+            }))
+        }),
 ];
 
 /// The defaults of the family.

@@ -31,10 +31,8 @@ const MIXED: u64 = 4;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     MULTIPROGRAMMING
-        .named(
-            "multiprogramming.compute",
-            "a unit of work of one of several tasks that compute: 4096 passes over a working set of 256 KiB",
-        )
+        .id("multiprogramming.compute")
+        .summary("a unit of work of one of several tasks that compute: 4096 passes over a working set of 256 KiB")
         .prepare(|setting| level(setting, |_| Ok(Passing::new(SET, PASSES)), 1)),
     MULTIPROGRAMMING
         .named(

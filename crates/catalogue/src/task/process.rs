@@ -15,10 +15,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .named("process.fork", "copy this small process, let the copy end at once, wait for it (fork, wait)")
         .prepare(|_| Ok(repeat(|| wait_for(fork(|| 0)?)))),
     CHILD
-        .named(
-            "process.exec",
-            "copy this small process, run a program that does nothing in the copy, wait (fork, execve, wait)",
-        )
+        .id("process.exec")
+        .summary("copy this small process, run a program that does nothing in the copy, wait (fork, execve, wait)")
         .calls(&["execve"])
         .explained_by(&[term(1.0, "process.fork")])
         .at_least(&["process.fork"])
@@ -27,10 +25,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             Ok(repeat(move || wait_for(fork(|| execute(&program))?)))
         }),
     CHILD
-        .named(
-            "process.spawn",
-            "run a program that does nothing, without copying this process, and wait for it (posix_spawn, wait)",
-        )
+        .id("process.spawn")
+        .summary("run a program that does nothing, without copying this process, and wait for it (posix_spawn, wait)")
         .prepare(|setting| {
             let program = do_nothing(setting)?;
             Ok(repeat(move || wait_for(spawn(&[&program])?)))

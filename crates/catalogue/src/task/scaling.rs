@@ -23,20 +23,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             together(setting, &seats, |seat| Ok(Computing::new(STEPS, seat.seed)))
         }),
     SCALING
-        .named(
-            "scaling.call",
-            "get the parent's process id, which shares no data with other CPUs, on several CPUs at once",
-        )
+        .id("scaling.call")
+        .summary("get the parent's process id, which shares no data with other CPUs, on several CPUs at once")
         .per("call on every CPU")
         .prepare(|setting| {
             let seats = Seats::apart(setting, setting.number("cpus")?)?;
             together(setting, &seats, |_| Ok(SoleAsking { parent: call::getppid()?, done: Ok(()) }))
         }),
     SCALING
-        .named(
-            "scaling.open",
-            "open and close one file, whose counts of users all CPUs change, on several CPUs at once",
-        )
+        .id("scaling.open")
+        .summary("open and close one file, whose counts of users all CPUs change, on several CPUs at once")
         .per("open and close on every CPU")
         .prepare(|setting| {
             let path = setting.scratch().join("opened");

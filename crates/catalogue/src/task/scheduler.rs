@@ -51,19 +51,15 @@ const STEPS: u64 = 1 << 17;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SCHEDULER
-        .named(
-            "scheduler.response",
-            "run after being woken on a CPU that another task computes on: from the wake-up until the task runs",
-        )
+        .id("scheduler.response")
+        .summary("run after being woken on a CPU that another task computes on: from the wake-up until the task runs")
         .per("wake-up")
         .axes(&[AS])
         .waits(|_| true)
         .prepare(response),
     SCHEDULER
-        .named(
-            "scheduler.share",
-            "do a unit of computing (131,072 dependent steps) while another task computes on the same CPU",
-        )
+        .id("scheduler.share")
+        .summary("do a unit of computing (131,072 dependent steps) while another task computes on the same CPU")
         .per("unit")
         .axes(&[AS, SESSION])
         .has_point(|point| {

@@ -53,10 +53,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         Ok(repeat(move || turn(&pipe, &set)))
     }),
     Operation::DEFAULT
-        .named(
-            "switch.process",
-            "switch from a process to another on the same CPU, and refill the caches with its working set",
-        )
+        .id("switch.process")
+        .summary("switch from a process to another on the same CPU, and refill the caches with its working set")
         .per("switch")
         .headline()
         .axes(&[SET])
@@ -102,10 +100,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // other task has run. The kernel's counts show that every call switched, and nothing else did. Both tasks make the call in
     // their loops, as `call.sched_yield` does: in a function, a switch takes 1.37 us instead of 1.08 on a Zen 4 guest.
     Operation::DEFAULT
-        .named(
-            "switch.yield",
-            "yield the CPU to another process that is ready to run (sched_yield), including the call",
-        )
+        .id("switch.yield")
+        .summary("yield the CPU to another process that is ready to run (sched_yield), including the call")
         .version(2)
         .per("switch")
         .headline()

@@ -23,36 +23,32 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     // Threads as a user's process starts them, which may use every CPU.
-    BASE.named(
-        "thread.create.join.apart",
-        "start a thread that ends at once on another CPU and wait for it (pthread_create, pthread_join)",
-    )
-    .per("thread")
-    .axes(&[OTHER])
-    .explained_by(&[term(1.0, "thread.create.join")])
-    .prepare(|setting| {
-        let places = Places::new(setting)?;
-        let seen = Rc::clone(&places);
-        Ok(places.around(move || run_thread(tell_place, Rc::as_ptr(&seen).cast_mut().cast())))
-    }),
-    BASE.named(
-        "thread.clone3",
-        "start a thread that ends at once and wait for it, without the C library (clone3, exit, futex)",
-    )
-    .per("thread")
-    .calls(&["clone3", "exit"])
-    .prepare(|_| {
-        // The kernel writes the thread's id here when it starts, and zero when it ends.
-        let running: &'static AtomicU32 = Box::leak(Box::default());
-        let address = running.as_ptr() as u64;
-        let start = Start { flags: THREAD as u64, child_tid: address, parent_tid: address, ..Start::default() };
-        tried(repeat(move || {
-            let arguments = [&raw const start as usize, size_of::<Start>()];
-            // SAFETY: the thread uses no stack; the word that is cleared is never freed.
-            unsafe { start_and_end(Sysno::clone3, arguments, Sysno::exit) }?;
-            wait_until_zero(running)
-        }))
-    }),
+    BASE.id("thread.create.join.apart")
+        .summary("start a thread that ends at once on another CPU and wait for it (pthread_create, pthread_join)")
+        .per("thread")
+        .axes(&[OTHER])
+        .explained_by(&[term(1.0, "thread.create.join")])
+        .prepare(|setting| {
+            let places = Places::new(setting)?;
+            let seen = Rc::clone(&places);
+            Ok(places.around(move || run_thread(tell_place, Rc::as_ptr(&seen).cast_mut().cast())))
+        }),
+    BASE.id("thread.clone3")
+        .summary("start a thread that ends at once and wait for it, without the C library (clone3, exit, futex)")
+        .per("thread")
+        .calls(&["clone3", "exit"])
+        .prepare(|_| {
+            // The kernel writes the thread's id here when it starts, and zero when it ends.
+            let running: &'static AtomicU32 = Box::leak(Box::default());
+            let address = running.as_ptr() as u64;
+            let start = Start { flags: THREAD as u64, child_tid: address, parent_tid: address, ..Start::default() };
+            tried(repeat(move || {
+                let arguments = [&raw const start as usize, size_of::<Start>()];
+                // SAFETY: the thread uses no stack; the word that is cleared is never freed.
+                unsafe { start_and_end(Sysno::clone3, arguments, Sysno::exit) }?;
+                wait_until_zero(running)
+            }))
+        }),
 ];
 
 /// The flags that make a new task a thread of this process, whose end a word of memory reports.

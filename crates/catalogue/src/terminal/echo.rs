@@ -16,10 +16,8 @@ const KEPT: u64 = 2000;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     TERMINAL
-        .named(
-            "terminal.echo.driver",
-            "from a keystroke to its echo by the line discipline, both at the emulator's end",
-        )
+        .id("terminal.echo.driver")
+        .summary("from a keystroke to its echo by the line discipline, both at the emulator's end")
         .per("keystroke")
         .calls(&["read", "write"])
         .moves(|_| 1)

@@ -42,10 +42,8 @@ const LINES: usize = 16;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     TERMINAL
-        .named(
-            "terminal.write",
-            "write lines of text to a terminal that a partner drains; the write counts once all has been read",
-        )
+        .id("terminal.write")
+        .summary("write lines of text to a terminal that a partner drains; the write counts once all has been read")
         .per("write")
         .calls(&["write"])
         .axes(&[DISTANCE, PATH, SIZE])

@@ -57,9 +57,7 @@ pub enum AdviseError {
     },
     /// The file is being written.
     #[error("{file}: two passes read different bytes: the file is being written; try again when it is not")]
-    Changing {
-        file: String,
-    },
+    Changing { file: String },
     /// Nothing of this kind was measured.
     #[error("no {0}")]
     Nothing(&'static str),

@@ -13,41 +13,37 @@ use crate::file::stream::Stream;
 use crate::kit::Block;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    READ.named(
-        "read.stdio",
-        "read a file record by record and add it up: fread of the C library, in the buffer it chooses",
-    )
-    .aliases(&["Fread"])
-    .axes(BUFFERED)
-    .has_point(BUFFERED_POINTS)
-    .prepare(|setting| {
-        summing(setting, |source, plan| {
-            let stream = Stream::to_read(File::from(source.open_with(OFlags::empty())?))?;
-            let mut block = Block::new(plan.record as usize);
-            Ok(move || {
-                stream.rewind()?;
-                each_record(plan, &mut block, |record, _| Ok(stream.read(record)))
-            })
-        })
-    }),
-    READ.named(
-        "read.bufreader",
-        "read a file record by record and add it up: Rust's BufReader, in the buffer it chooses",
-    )
-    .aliases(&["Fread"])
-    .axes(BUFFERED)
-    .has_point(BUFFERED_POINTS)
-    .prepare(|setting| {
-        summing(setting, |source, plan| {
-            let mut reader = BufReader::new(File::from(source.open_with(OFlags::empty())?));
-            let mut block = Block::new(plan.record as usize);
-            Ok(move || {
-                reader.seek(SeekFrom::Start(0))?;
-                each_record(plan, &mut block, |record, _| {
-                    reader.read_exact(record)?;
-                    Ok(record.len())
+    READ.id("read.stdio")
+        .summary("read a file record by record and add it up: fread of the C library, in the buffer it chooses")
+        .aliases(&["Fread"])
+        .axes(BUFFERED)
+        .has_point(BUFFERED_POINTS)
+        .prepare(|setting| {
+            summing(setting, |source, plan| {
+                let stream = Stream::to_read(File::from(source.open_with(OFlags::empty())?))?;
+                let mut block = Block::new(plan.record as usize);
+                Ok(move || {
+                    stream.rewind()?;
+                    each_record(plan, &mut block, |record, _| Ok(stream.read(record)))
                 })
             })
-        })
-    }),
+        }),
+    READ.id("read.bufreader")
+        .summary("read a file record by record and add it up: Rust's BufReader, in the buffer it chooses")
+        .aliases(&["Fread"])
+        .axes(BUFFERED)
+        .has_point(BUFFERED_POINTS)
+        .prepare(|setting| {
+            summing(setting, |source, plan| {
+                let mut reader = BufReader::new(File::from(source.open_with(OFlags::empty())?));
+                let mut block = Block::new(plan.record as usize);
+                Ok(move || {
+                    reader.seek(SeekFrom::Start(0))?;
+                    each_record(plan, &mut block, |record, _| {
+                        reader.read_exact(record)?;
+                        Ok(record.len())
+                    })
+                })
+            })
+        }),
 ];

@@ -14,30 +14,29 @@ use super::pass::{Reader, counting};
 use super::source::within_limit;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    READ.named(
-        "read.splice",
-        "move a file record by record through a pipe to the null device: splice; nothing is summed",
-    )
-    .prepare(|setting| {
-        counting(setting, |source, plan| {
-            let (file, null) = (source.open_with(OFlags::empty())?, null_device()?);
-            let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-            // A pipe that can hold a record takes it in one call; if it cannot be that large, it takes several.
-            let _ = fcntl_setpipe_size(&writer, plan.record as usize);
-            let move_all = SpliceFlags::MOVE;
-            Ok(move || {
-                let mut place = 0_u64;
-                while place < plan.length {
-                    let wanted = plan.length_at(place);
-                    let mut inside = some(splice(&file, Some(&mut place), &writer, None, wanted, move_all)?, place)?;
-                    while inside > 0 {
-                        inside -= some(splice(&reader, None, &null, None, inside, move_all)?, place)?;
+    READ.id("read.splice")
+        .summary("move a file record by record through a pipe to the null device: splice; nothing is summed")
+        .prepare(|setting| {
+            counting(setting, |source, plan| {
+                let (file, null) = (source.open_with(OFlags::empty())?, null_device()?);
+                let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+                // A pipe that can hold a record takes it in one call; if it cannot be that large, it takes several.
+                let _ = fcntl_setpipe_size(&writer, plan.record as usize);
+                let move_all = SpliceFlags::MOVE;
+                Ok(move || {
+                    let mut place = 0_u64;
+                    while place < plan.length {
+                        let wanted = plan.length_at(place);
+                        let mut inside =
+                            some(splice(&file, Some(&mut place), &writer, None, wanted, move_all)?, place)?;
+                        while inside > 0 {
+                            inside -= some(splice(&reader, None, &null, None, inside, move_all)?, place)?;
+                        }
                     }
-                }
-                Ok(place)
+                    Ok(place)
+                })
             })
-        })
-    }),
+        }),
     READ.named("read.sendfile", "move a file record by record to the null device: sendfile; nothing is summed")
         .prepare(|setting| {
             counting(setting, |source, plan| {

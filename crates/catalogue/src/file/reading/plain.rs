@@ -73,37 +73,31 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| {
             with_window(setting, |file, offset, length| exactly(0, call::readahead(file, offset, length)?))
         }),
-    READ.named(
-        "read.fadvise.sequential",
-        "read a file record by record and add it up: pread after posix_fadvise SEQUENTIAL",
-    )
-    .prepare(|setting| {
-        summing(setting, |source, plan| {
-            let file = source.open_with(OFlags::empty())?;
-            fadvise(&file, 0, None, Advice::Sequential)?;
-            let mut block = Block::new(plan.record as usize);
-            Ok(move || each_record(plan, &mut block, |record, offset| Ok(pread(&file, record, offset)?)))
-        })
-    }),
-    READ.named(
-        "read.fadvise.ahead",
-        "read a file record by record and add it up: pread, with posix_fadvise WILLNEED ahead by a window",
-    )
-    .aliases(&["FreadDir & FreadSeek"])
-    .axes(AHEAD)
-    .has_point(AHEAD_POINTS)
-    .prepare(|setting| {
-        with_window(setting, |file, offset, length| {
-            Ok(fadvise(file, offset, NonZeroU64::new(length as u64), Advice::WillNeed)?)
-        })
-    }),
+    READ.id("read.fadvise.sequential")
+        .summary("read a file record by record and add it up: pread after posix_fadvise SEQUENTIAL")
+        .prepare(|setting| {
+            summing(setting, |source, plan| {
+                let file = source.open_with(OFlags::empty())?;
+                fadvise(&file, 0, None, Advice::Sequential)?;
+                let mut block = Block::new(plan.record as usize);
+                Ok(move || each_record(plan, &mut block, |record, offset| Ok(pread(&file, record, offset)?)))
+            })
+        }),
+    READ.id("read.fadvise.ahead")
+        .summary("read a file record by record and add it up: pread, with posix_fadvise WILLNEED ahead by a window")
+        .aliases(&["FreadDir & FreadSeek"])
+        .axes(AHEAD)
+        .has_point(AHEAD_POINTS)
+        .prepare(|setting| {
+            with_window(setting, |file, offset, length| {
+                Ok(fadvise(file, offset, NonZeroU64::new(length as u64), Advice::WillNeed)?)
+            })
+        }),
     DIRECT,
     // The device needs one memory address, not one for each page.
     DIRECT
-        .named(
-            "read.direct.huge",
-            "read a file record by record and add it up: pread bypassing the page cache into memory of huge pages",
-        )
+        .id("read.direct.huge")
+        .summary("read a file record by record and add it up: pread bypassing the page cache into memory of huge pages")
         .explained_by(&[term(1.0, "read.direct").same(&["state", "order", "record", "file"])])
         .prepare(|setting| {
             let block = Block::huge(setting.number("record")? as usize)?;

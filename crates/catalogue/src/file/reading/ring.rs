@@ -28,15 +28,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             })
         }),
     // No system call to submit: a kernel thread on another CPU polls the ring, and this task polls for completions.
-    READ.named(
-        "read.uring.polled",
-        "read a file and add it up: io_uring whose kernel thread on another CPU polls for requests (SQPOLL)",
-    )
-    .axes(DEEP)
-    .has_point(DEEP_POINTS)
-    .needs(&[Need::TwoCpus])
-    .waits(|_| true)
-    .prepare(polled),
+    READ.id("read.uring.polled")
+        .summary("read a file and add it up: io_uring whose kernel thread on another CPU polls for requests (SQPOLL)")
+        .axes(DEEP)
+        .has_point(DEEP_POINTS)
+        .needs(&[Need::TwoCpus])
+        .waits(|_| true)
+        .prepare(polled),
     DIRECT,
 ];
 

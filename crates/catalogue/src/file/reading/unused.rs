@@ -17,10 +17,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .aliases(&[])
         .prepare(|setting| counting(setting, |source, plan| by_read(source, plan, length))),
     plain::DIRECT
-        .named(
-            "read.direct.unused",
-            "read a file record by record without using the bytes: pread bypassing the page cache (O_DIRECT)",
-        )
+        .id("read.direct.unused")
+        .summary("read a file record by record without using the bytes: pread bypassing the page cache (O_DIRECT)")
         .explained_by(&[])
         .prepare(|setting| {
             let block = Block::new(setting.number("record")? as usize);

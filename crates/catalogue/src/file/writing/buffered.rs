@@ -15,10 +15,8 @@ use crate::file::stream::{Stream, errno};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     WRITE
-        .named(
-            "write.stdio",
-            "write a file record by record: fwrite and fflush of the C library, in the buffer it chooses",
-        )
+        .id("write.stdio")
+        .summary("write a file record by record: fwrite and fflush of the C library, in the buffer it chooses")
         .axes(BUFFERED)
         .has_point(BUFFERED_POINTS)
         .prepare(|setting| {

@@ -17,10 +17,8 @@ const RECORD: Axis = bytes("record", &[Number(256), Number(4 * KIB), Number(128 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // A term of every writer: it has those of their axes that it depends on.
     WRITE
-        .named(
-            "write.generate",
-            "generate the records in this many buffers, up to the number of bytes of the file; nothing is written",
-        )
+        .id("write.generate")
+        .summary("generate the records in this many buffers, up to the number of bytes of the file; nothing is written")
         .version(1)
         .axes(&[DEPTH, RECORD, FILE])
         .quoted(Estimate::Quiet)

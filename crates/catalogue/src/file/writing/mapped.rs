@@ -15,10 +15,8 @@ use super::{ANY_POINTS, FILE, ORDER, OVER, RECORD, WRITE};
 use crate::file::reading::view::not_mapped;
 
 pub(crate) const OPERATIONS: &[Operation] = &[WRITE
-    .named(
-        "write.mmap",
-        "give a file its length, map it, copy every record into it, msync if the point says so, unmap it",
-    )
+    .id("write.mmap")
+    .summary("give a file its length, map it, copy every record into it, msync if the point says so, unmap it")
     .axes(&[OVER, word("sync", &[Word("none"), Word("msync")]), ORDER, RECORD, FILE])
     .has_point(ANY_POINTS)
     .prepare(|setting| {

@@ -15,10 +15,8 @@ use crate::file::reading::order::VisitPlan;
 pub(crate) const OPERATIONS: &[Operation] =
     &[
         WRITE
-            .named(
-                "write.write",
-                "write a file record by record: write, with lseek before each unless the order is sequential",
-            )
+            .id("write.write")
+            .summary("write a file record by record: write, with lseek before each unless the order is sequential")
             .axes(ANY)
             .has_point(ANY_POINTS)
             .prepare(|setting| {

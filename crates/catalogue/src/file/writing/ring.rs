@@ -30,10 +30,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .has_point(DEEP_POINTS)
         .prepare(|setting| writing(setting, |target| WriteRing::new(setting, target, OFlags::empty())?.registered())),
     WRITE
-        .named(
-            "write.uring.direct",
-            "write a file: io_uring bypassing the page cache (O_DIRECT), with several records in flight",
-        )
+        .id("write.uring.direct")
+        .summary("write a file: io_uring bypassing the page cache (O_DIRECT), with several records in flight")
         .axes(DEEP)
         .terms(MAKING_DEEP)
         .has_point(DEEP_DIRECT_POINTS)

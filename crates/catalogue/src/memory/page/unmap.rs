@@ -20,10 +20,8 @@ const SMALL: u64 = 2 << 20;
 const LARGE: u64 = 64 << 20;
 
 pub(super) const UNMAP: Operation = BASE
-    .named(
-        "page.unmap.touched",
-        "unmap memory of which every page was touched: its pages are freed, those of a file stay in memory",
-    )
+    .id("page.unmap.touched")
+    .summary("unmap memory of which every page was touched: its pages are freed, those of a file stay in memory")
     .calls(&["munmap"])
     .per("mapping")
     .axes(&[PAGES, SIZES])

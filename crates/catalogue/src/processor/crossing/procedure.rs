@@ -7,10 +7,8 @@ use super::{ARGUMENTS, CROSSING, text, words};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CROSSING
-        .named(
-            "crossing.procedure",
-            "call a procedure of this program, which adds up its arguments, and return from it",
-        )
+        .id("crossing.procedure")
+        .summary("call a procedure of this program, which adds up its arguments, and return from it")
         .axes(&[ARGUMENTS])
         .terms(text::OF_A_TURN)
         .prepare(|setting| text::procedure(words(setting), setting.number("arguments")?)),
@@ -27,10 +25,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // The stub is that of the processor's ABI, so that a program without a dynamic linker measures the same instructions. A
     // program whose calls are all bound at its start does no other work at a call.
     CROSSING
-        .named(
-            "crossing.shared",
-            "call a procedure as in a shared object: through a stub that jumps through a table of addresses",
-        )
+        .id("crossing.shared")
+        .summary("call a procedure as in a shared object: through a stub that jumps through a table of addresses")
         .axes(&[count("arguments", &[Value::Number(0), Value::Number(2), Value::Number(3), Value::Number(6)])])
         .terms(text::OF_A_TURN)
         .explained_by(&[term(1.0, "crossing.procedure").same(&["arguments"])])

@@ -14,10 +14,8 @@ const PROCEDURE: &str = if cfg!(target_arch = "aarch64") { "__kernel_clock_getre
 type ClockGetres = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> libc::c_int;
 
 pub(crate) const OPERATIONS: &[Operation] = &[CROSSING
-    .named(
-        "crossing.vdso",
-        "call the kernel's own code in this process's memory, with 2 arguments (the vDSO's clock_getres)",
-    )
+    .id("crossing.vdso")
+    .summary("call the kernel's own code in this process's memory, with 2 arguments (the vDSO's clock_getres)")
     .terms(OF_A_TURN)
     .explained_by(&[term(1.0, "crossing.procedure").at(&[("arguments", Value::Number(2))])])
     .at_least(&["crossing.procedure"])

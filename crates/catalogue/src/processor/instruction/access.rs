@@ -28,22 +28,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .per("pair of loads")
         .aliases(&["eapbp*"])
         .prepare(|_| ring(text::LOAD_INDIRECT, "indirect")),
-    PURE.named(
-        "instruction.load.unaligned",
-        "load eight bytes within a cache line, across two lines, or across two pages",
-    )
-    .axes(&[CROSSING])
-    .prepare(|setting| loads(text::LOAD, 8, offset(setting)?, 0)),
+    PURE.id("instruction.load.unaligned")
+        .summary("load eight bytes within a cache line, across two lines, or across two pages")
+        .axes(&[CROSSING])
+        .prepare(|setting| loads(text::LOAD, 8, offset(setting)?, 0)),
     PURE.named("instruction.store.throughput", "store this many bytes")
         .aliases(&["sta"])
         .axes(&[text::WIDTH])
         .prepare(|setting| stores(at_width(setting, text::STORES)?, setting.number("width")?, 0)),
-    PURE.named(
-        "instruction.store.unaligned",
-        "store eight bytes within a cache line, across two lines, or across two pages",
-    )
-    .axes(&[CROSSING])
-    .prepare(|setting| stores(text::STORE, 8, offset(setting)?)),
+    PURE.id("instruction.store.unaligned")
+        .summary("store eight bytes within a cache line, across two lines, or across two pages")
+        .axes(&[CROSSING])
+        .prepare(|setting| stores(text::STORE, 8, offset(setting)?)),
     PURE.named("instruction.store.pointer", "form an address and store it")
         .per("pair of instructions")
         .aliases(&["stpbp"])
@@ -52,30 +48,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let wanted = block.address(0) + 8;
             kept(text::STORE_POINTER, block, move |block, after| after[LANES - 1] == wanted && block.word(0) == wanted)
         }),
-    PURE.named(
-        "instruction.forward.latency",
-        "store this many bytes and load them again, each pair waiting for the one before",
-    )
-    .per("store and load")
-    .axes(&[FORWARDED])
-    .prepare(|setting| {
-        let mask = low(setting.number("width")?);
-        let turns = at_width(setting, text::FORWARDS)?;
-        kept(turns, AccessBlock::new(), move |block, after| {
-            (after[0] ^ FIRST) & mask == 0 && (block.word(0) ^ FIRST) & mask == 0
-        })
-    }),
-    PURE.named(
-        "instruction.forward.blocked",
-        "store two halves of a word and load the whole, which waits until both are in the cache",
-    )
-    .per("two stores and load")
-    .prepare(|_| {
-        let doubled = (FIRST & low(4)) * 0x1_0000_0001;
-        kept(text::FORWARD_BLOCKED, AccessBlock::new(), move |block, after| {
-            after[0] == doubled && block.word(0) == doubled
-        })
-    }),
+    PURE.id("instruction.forward.latency")
+        .summary("store this many bytes and load them again, each pair waiting for the one before")
+        .per("store and load")
+        .axes(&[FORWARDED])
+        .prepare(|setting| {
+            let mask = low(setting.number("width")?);
+            let turns = at_width(setting, text::FORWARDS)?;
+            kept(turns, AccessBlock::new(), move |block, after| {
+                (after[0] ^ FIRST) & mask == 0 && (block.word(0) ^ FIRST) & mask == 0
+            })
+        }),
+    PURE.id("instruction.forward.blocked")
+        .summary("store two halves of a word and load the whole, which waits until both are in the cache")
+        .per("two stores and load")
+        .prepare(|_| {
+            let doubled = (FIRST & low(4)) * 0x1_0000_0001;
+            kept(text::FORWARD_BLOCKED, AccessBlock::new(), move |block, after| {
+                after[0] == doubled && block.word(0) == doubled
+            })
+        }),
     PURE.named("instruction.push.pop", "push a register on the stack and pop it, each pair waiting for the one before")
         .per("push and pop")
         .prepare(|_| kept(text::PUSH_POP, AccessBlock::new(), |_, after| after[0] == FIRST)),

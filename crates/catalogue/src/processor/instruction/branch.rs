@@ -26,27 +26,23 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             });
             Ok(calls.unrolled(CALLS))
         }),
-    BASE.named(
-        "instruction.branch.predicted",
-        "a conditional branch that always goes the same way, with the shift that decides it",
-    )
-    .per("branch")
-    .headline()
-    .terms(&[term(1.0 / BRANCHES as f64, "loop.empty")])
-    .prepare(|_| branches(vec![PREDICTABLE; DIRECTION_WORDS]).map(|branches| branches.unrolled(BRANCHES))),
-    BASE.named(
-        "instruction.branch.missed",
-        "what a mispredicted conditional branch costs more than a correctly predicted one",
-    )
-    .per("misprediction")
-    .headline()
-    // Any predictor gets half of the random directions right, so two branches contain one misprediction.
-    .terms(&[term(2.0, "instruction.branch.predicted"), term(2.0 / BRANCHES as f64, "loop.empty")])
-    .prepare(|setting| {
-        let mut random = fastrand::Rng::with_seed(setting.seed());
-        let directions = (0..DIRECTION_WORDS).map(|_| random.u64(..)).collect();
-        branches(directions).map(|branches| branches.unrolled(BRANCHES / 2))
-    }),
+    BASE.id("instruction.branch.predicted")
+        .summary("a conditional branch that always goes the same way, with the shift that decides it")
+        .per("branch")
+        .headline()
+        .terms(&[term(1.0 / BRANCHES as f64, "loop.empty")])
+        .prepare(|_| branches(vec![PREDICTABLE; DIRECTION_WORDS]).map(|branches| branches.unrolled(BRANCHES))),
+    BASE.id("instruction.branch.missed")
+        .summary("what a mispredicted conditional branch costs more than a correctly predicted one")
+        .per("misprediction")
+        .headline()
+        // Any predictor gets half of the random directions right, so two branches contain one misprediction.
+        .terms(&[term(2.0, "instruction.branch.predicted"), term(2.0 / BRANCHES as f64, "loop.empty")])
+        .prepare(|setting| {
+            let mut random = fastrand::Rng::with_seed(setting.seed());
+            let directions = (0..DIRECTION_WORDS).map(|_| random.u64(..)).collect();
+            branches(directions).map(|branches| branches.unrolled(BRANCHES / 2))
+        }),
 ];
 
 /// Branches whose directions repeat.

@@ -29,13 +29,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     PURE.named("instruction.branch.not.taken", "compare and do not branch")
         .per("branch")
         .prepare(|_| counted(&text::NOT_TAKEN, |_, _| true)),
-    PURE.named(
-        "instruction.branch.indirect",
-        "jump to one of this many places in random order, with the load and the sum that choose it",
-    )
-    .per("jump")
-    .axes(&[TARGETS])
-    .prepare(jumps),
+    PURE.id("instruction.branch.indirect")
+        .summary("jump to one of this many places in random order, with the load and the sum that choose it")
+        .per("jump")
+        .axes(&[TARGETS])
+        .prepare(jumps),
     PURE.named("instruction.atomic.add", "add to memory atomically, without contention")
         .prepare(|_| adds(text::ATOMICS_NEED, text::ATOMIC_ADD)),
     PURE.named("instruction.atomic.exchange", "exchange a register and memory atomically, without contention")
@@ -45,13 +43,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         "replace a value in memory atomically if it is the expected one (compare and exchange), without contention",
     )
     .prepare(|_| compares(text::ATOMICS_NEED, text::ATOMIC_COMPARE)),
-    PURE.named(
-        "instruction.atomic.add.contended",
-        "add to memory atomically while a partner on another CPU does the same",
-    )
-    .axes(&[ELSEWHERE])
-    .follows_clock(|_| false)
-    .prepare(|setting| contended(setting, text::ATOMICS_NEED, text::ATOMIC_ADD)),
+    PURE.id("instruction.atomic.add.contended")
+        .summary("add to memory atomically while a partner on another CPU does the same")
+        .axes(&[ELSEWHERE])
+        .follows_clock(|_| false)
+        .prepare(|setting| contended(setting, text::ATOMICS_NEED, text::ATOMIC_ADD)),
     PURE.named("instruction.fence", text::FENCE_SUMMARY)
         .axes(&[text::FENCE_KINDS])
         .prepare(|setting| counted(named(setting.word("kind")?, text::FENCES)?, |_, _| true)),

@@ -22,10 +22,8 @@ const ENTRY: u64 = 32;
 const OWN: u64 = 48;
 
 pub(crate) const OPERATIONS: &[Operation] = &[CALLED
-    .named(
-        "called.list",
-        "list the next of many folders of so many files, with what closing it takes more than closing a file",
-    )
+    .id("called.list")
+    .summary("list the next of many folders of so many files, with what closing it takes more than closing a file")
     .calls(&["getdents64"])
     .axes(&[ENTRIES])
     .moves(|point| point.number("entries").filter(|files| *files > 0).map_or(0, |files| files * ENTRY + OWN))

@@ -95,10 +95,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
     ),
     CALLED
-        .named(
-            "called.connect",
-            "connect a TCP socket over loopback: the kernel carries the three packets within the call",
-        )
+        .id("called.connect")
+        .summary("connect a TCP socket over loopback: the kernel carries the three packets within the call")
         .calls(&["connect"])
         .prepare(|_| {
             let server = Server::new()?;

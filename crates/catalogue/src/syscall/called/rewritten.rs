@@ -35,10 +35,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["close"])
         .prepare(|setting| rewriting(setting, Step::Close)),
     ON_OLD_FILES
-        .named(
-            "called.rename.over",
-            "give a new file of a page the name of one that the device holds, which is removed",
-        )
+        .id("called.rename.over")
+        .summary("give a new file of a page the name of one that the device holds, which is removed")
         .calls(&["renameat"])
         .prepare(replacing),
 ];

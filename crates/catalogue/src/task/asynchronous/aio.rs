@@ -25,28 +25,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }))
     }),
     // Without the wait of `async.read.posix`, but with a signal, its handler and the return from it.
-    READ.named(
-        "async.read.signal",
-        "read one byte of /dev/zero by POSIX aio, asleep until a signal's handler has run at its completion",
-    )
-    .aliases(&["QIOW w/AST"])
-    .explained_by(&[term(1.0, "async.read.posix")])
-    .prepare(|_| {
-        let mut request = AioRequest::new(libc::SIGEV_SIGNAL)?;
-        let signals = Mask::hold_off(SIGNAL_OF_COMPLETION)?;
-        let handler = complete as extern "C" fn(c_int) as libc::sighandler_t;
-        // SAFETY: the handler does only one atomic store.
-        if unsafe { libc::signal(SIGNAL_OF_COMPLETION, handler) } == libc::SIG_ERR {
-            return Err(Failure::last_os_error());
-        }
-        Ok(repeat(move || {
-            request.submit()?;
-            while !COMPLETED.swap(false, Ordering::Relaxed) {
-                signals.sleep();
+    READ.id("async.read.signal")
+        .summary("read one byte of /dev/zero by POSIX aio, asleep until a signal's handler has run at its completion")
+        .aliases(&["QIOW w/AST"])
+        .explained_by(&[term(1.0, "async.read.posix")])
+        .prepare(|_| {
+            let mut request = AioRequest::new(libc::SIGEV_SIGNAL)?;
+            let signals = Mask::hold_off(SIGNAL_OF_COMPLETION)?;
+            let handler = complete as extern "C" fn(c_int) as libc::sighandler_t;
+            // SAFETY: the handler does only one atomic store.
+            if unsafe { libc::signal(SIGNAL_OF_COMPLETION, handler) } == libc::SIG_ERR {
+                return Err(Failure::last_os_error());
             }
-            request.take()
-        }))
-    }),
+            Ok(repeat(move || {
+                request.submit()?;
+                while !COMPLETED.swap(false, Ordering::Relaxed) {
+                    signals.sleep();
+                }
+                request.take()
+            }))
+        }),
 ];
 
 const SIGNAL_OF_COMPLETION: c_int = libc::SIGUSR1;

@@ -19,33 +19,29 @@ const BATCH: Axis =
 const FEWER: Axis = count("batch", &[Value::Number(1), Value::Number(64)]).within(1, 512);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    READ.named(
-        "async.read.ring",
-        "read one byte of /dev/zero by io_uring, this many reads submitted and awaited by one call",
-    )
-    .version(2)
-    .aliases(&["QIO/WTSE", "QIOW"])
-    .calls(&["io_uring_enter"])
-    .axes(&[BATCH])
-    .explained_by(&[term(1.0, "async.read.plain")])
-    .prepare(|setting| {
-        let mut batch = Batch::new(setting, ring(entries(setting)?)?)?;
-        batch.fill(|device, byte| opcode::Read::new(types::Fd(device), byte, 1).build());
-        Ok(batch.waited_for())
-    }),
+    READ.id("async.read.ring")
+        .summary("read one byte of /dev/zero by io_uring, this many reads submitted and awaited by one call")
+        .version(2)
+        .aliases(&["QIO/WTSE", "QIOW"])
+        .calls(&["io_uring_enter"])
+        .axes(&[BATCH])
+        .explained_by(&[term(1.0, "async.read.plain")])
+        .prepare(|setting| {
+            let mut batch = Batch::new(setting, ring(entries(setting)?)?)?;
+            batch.fill(|device, byte| opcode::Read::new(types::Fd(device), byte, 1).build());
+            Ok(batch.waited_for())
+        }),
     // Nothing is looked up or locked for each read.
-    READ.named(
-        "async.read.ring.registered",
-        "read one byte of /dev/zero by io_uring, file and buffer registered, this many reads by one call",
-    )
-    .version(2)
-    .axes(&[FEWER])
-    .explained_by(&[term(1.0, "async.read.ring").same(&["batch"])])
-    .prepare(|setting| {
-        let mut batch = Batch::new(setting, ring(entries(setting)?)?)?;
-        batch.register()?;
-        Ok(batch.waited_for())
-    }),
+    READ.id("async.read.ring.registered")
+        .summary("read one byte of /dev/zero by io_uring, file and buffer registered, this many reads by one call")
+        .version(2)
+        .axes(&[FEWER])
+        .explained_by(&[term(1.0, "async.read.ring").same(&["batch"])])
+        .prepare(|setting| {
+            let mut batch = Batch::new(setting, ring(entries(setting)?)?)?;
+            batch.register()?;
+            Ok(batch.waited_for())
+        }),
     // No system call at all: a kernel thread on another CPU polls the ring, and this task polls for completions.
     READ.named(
         "async.read.ring.polled",

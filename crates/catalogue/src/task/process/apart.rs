@@ -16,10 +16,8 @@ const APART: Operation = BASE.per("process").axes(&[OTHER]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     APART
-        .named(
-            "process.fork.apart",
-            "copy this small process, let the copy end at once on another CPU, wait for it (fork, wait)",
-        )
+        .id("process.fork.apart")
+        .summary("copy this small process, let the copy end at once on another CPU, wait for it (fork, wait)")
         .explained_by(&[term(1.0, "process.fork")])
         .prepare(|setting| {
             let places = Places::new(setting)?;

@@ -33,10 +33,8 @@ const VFORK: &[&str] = if cfg!(target_arch = "x86_64") { &["vfork"] } else { &[]
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CHILD
-        .named(
-            "process.fork.resident",
-            "copy a process that has touched this much memory, let the copy end at once, wait for it (fork, wait)",
-        )
+        .id("process.fork.resident")
+        .summary("copy a process that has touched this much memory, let the copy end at once, wait for it (fork, wait)")
         .axes(&[bytes(
             "resident",
             &[Value::Number(1 << 20), Value::Number(16 << 20), Value::Number(256 << 20), Value::Number(1 << 30)],
@@ -60,10 +58,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     CHILD
-        .named(
-            "process.vfork",
-            "start a child that shares this process's memory and ends at once, wait for it (vfork, wait)",
-        )
+        .id("process.vfork")
+        .summary("start a child that shares this process's memory and ends at once, wait for it (vfork, wait)")
         .calls(VFORK)
         .prepare(|_| {
             #[cfg(target_arch = "x86_64")]
@@ -83,10 +79,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["clone", "exit"])
         .prepare(|_| Ok(in_child(0, || Ok(())))),
     CHILD
-        .named(
-            "process.clone3",
-            "start a child that shares this process's memory and ends at once, wait for it (clone3, wait)",
-        )
+        .id("process.clone3")
+        .summary("start a child that shares this process's memory and ends at once, wait for it (clone3, wait)")
         .calls(&["clone3", "exit_group"])
         .prepare(|_| {
             let start = Box::new(Start {
@@ -97,10 +91,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             crate::kit::loops::tried(repeat(move || wait_for(clone3(&start)?)))
         }),
     CHILD
-        .named(
-            "process.namespace",
-            "copy this small process into a new namespace of this kind, let the copy end at once, wait for it",
-        )
+        .id("process.namespace")
+        .summary("copy this small process into a new namespace of this kind, let the copy end at once, wait for it")
         .axes(&[KIND])
         .patience(30.0)
         // The kernel creates and removes most kinds with the help of kernel threads.

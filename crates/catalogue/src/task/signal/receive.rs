@@ -32,10 +32,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(counted(repeat(move || thread.signal(libc::SIGUSR1))))
         }),
     SIGNAL
-        .named(
-            "signal.receive.altstack",
-            "send a signal to this thread and run its handler on an alternate stack (SA_ONSTACK)",
-        )
+        .id("signal.receive.altstack")
+        .summary("send a signal to this thread and run its handler on an alternate stack (SA_ONSTACK)")
         .prepare(|_| {
             let stack = vec![0_u64; STACK_WORDS];
             // SAFETY: the stack has this size, and is kept as long as the loop.
@@ -60,10 +58,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     SIGNAL
-        .named(
-            "signal.receive.signalfd",
-            "send a blocked signal to this thread, and read it from a descriptor (signalfd)",
-        )
+        .id("signal.receive.signalfd")
+        .summary("send a blocked signal to this thread, and read it from a descriptor (signalfd)")
         .prepare(|_| {
             let signals = [hold_off()?];
             let descriptor = owned(call::signalfd4(-1, &signals, 8, libc::SFD_CLOEXEC)?);
@@ -74,10 +70,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     SIGNAL
-        .named(
-            "signal.receive.sigsuspend",
-            "send a blocked signal to this thread, and unblock it while waiting (rt_sigsuspend)",
-        )
+        .id("signal.receive.sigsuspend")
+        .summary("send a blocked signal to this thread, and unblock it while waiting (rt_sigsuspend)")
         .calls(&["rt_sigsuspend"])
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;

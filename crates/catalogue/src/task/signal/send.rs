@@ -41,10 +41,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(counted(repeat(send)))
         }),
     SIGNAL
-        .named(
-            "signal.send.tgsigqueue",
-            "send this thread a signal with a value and run its handler (rt_tgsigqueueinfo)",
-        )
+        .id("signal.send.tgsigqueue")
+        .summary("send this thread a signal with a value and run its handler (rt_tgsigqueueinfo)")
         .calls(&["rt_tgsigqueueinfo"])
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
@@ -53,10 +51,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(counted(repeat(send)))
         }),
     SIGNAL
-        .named(
-            "signal.send.pidfd",
-            "send this process a signal by its descriptor and run its handler (pidfd_send_signal)",
-        )
+        .id("signal.send.pidfd")
+        .summary("send this process a signal by its descriptor and run its handler (pidfd_send_signal)")
         .calls(&["pidfd_send_signal"])
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
@@ -64,10 +60,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(counted(repeat(move || exactly(0, call::pidfd_send_signal(&own, libc::SIGUSR1, Null, 0)?))))
         }),
     SIGNAL
-        .named(
-            "signal.send.timer",
-            "arm a timer that expires at once and signals, and compute until the handler has run (timer_settime)",
-        )
+        .id("signal.send.timer")
+        .summary("arm a timer that expires at once and signals, and compute until the handler has run (timer_settime)")
         .quoted(Estimate::Typical)
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
@@ -85,10 +79,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             })))
         }),
     SIGNAL
-        .named(
-            "signal.send.fault",
-            "read memory that may not be read, and let a handler skip the instruction (SIGSEGV)",
-        )
+        .id("signal.send.fault")
+        .summary("read memory that may not be read, and let a handler skip the instruction (SIGSEGV)")
         .explained_by(&[])
         .prepare(|_| {
             let handler = step_over as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);

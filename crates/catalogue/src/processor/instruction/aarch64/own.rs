@@ -69,19 +69,15 @@ fn upper(case: &lanes::Case) -> u64 {
 
 /// The other operations that only aarch64 has.
 pub(crate) const OPERATIONS: &[Operation] = &[
-    PURE.named(
-        "instruction.multiply.high.latency",
-        "multiply two registers to the upper half of the product (umulh), each waiting for the one before",
-    )
-    // Its bits are set again after each instruction, or the value would vanish, by an `or` for which the chain waits as
-    // for an add.
-    .terms(&[term(1.0, "instruction.add.latency").at(&[("width", Value::Number(64))])])
-    .prepare(|setting| lanes::latency(setting, |_| &MULTIPLY_HIGH, upper)),
-    PURE.named(
-        "instruction.multiply.high.throughput",
-        "multiply two registers to the upper half of the product (umulh), none waiting for another",
-    )
-    .prepare(|setting| lanes::throughput(setting, |_| &MULTIPLY_HIGH, upper)),
+    PURE.id("instruction.multiply.high.latency")
+        .summary("multiply two registers to the upper half of the product (umulh), each waiting for the one before")
+        // Its bits are set again after each instruction, or the value would vanish, by an `or` for which the chain waits as
+        // for an add.
+        .terms(&[term(1.0, "instruction.add.latency").at(&[("width", Value::Number(64))])])
+        .prepare(|setting| lanes::latency(setting, |_| &MULTIPLY_HIGH, upper)),
+    PURE.id("instruction.multiply.high.throughput")
+        .summary("multiply two registers to the upper half of the product (umulh), none waiting for another")
+        .prepare(|setting| lanes::throughput(setting, |_| &MULTIPLY_HIGH, upper)),
     PURE.named(
         "instruction.float.accumulate.latency",
         "multiply two floating-point numbers and add a third in one instruction, where the third is the sum of \
@@ -92,22 +88,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let float = const { &of(text::FLOAT_ACCUMULATE, STEPS, stepped, stepped) };
         vectors::float(setting, float, Lanes::One)
     }),
-    PURE.named(
-        "instruction.push.pair",
-        "push two registers on the stack and pop them (stp, ldp), each four waiting for those before",
-    )
-    .per("pushes and pops of two")
-    .prepare(|_| pairs()),
-    PURE.named(
-        "instruction.load.acquire.latency",
-        "load the address of the next load, before all accesses that follow (ldar)",
-    )
-    .prepare(|_| access::ring(text::LOAD_ACQUIRE, "base")),
-    PURE.named(
-        "instruction.load.acquire.throughput",
-        "load eight bytes before all accesses that follow (ldar), none waiting for another's value",
-    )
-    .prepare(|_| access::loads(text::LOADS_ACQUIRE, 8, 0, 0)),
+    PURE.id("instruction.push.pair")
+        .summary("push two registers on the stack and pop them (stp, ldp), each four waiting for those before")
+        .per("pushes and pops of two")
+        .prepare(|_| pairs()),
+    PURE.id("instruction.load.acquire.latency")
+        .summary("load the address of the next load, before all accesses that follow (ldar)")
+        .prepare(|_| access::ring(text::LOAD_ACQUIRE, "base")),
+    PURE.id("instruction.load.acquire.throughput")
+        .summary("load eight bytes before all accesses that follow (ldar), none waiting for another's value")
+        .prepare(|_| access::loads(text::LOADS_ACQUIRE, 8, 0, 0)),
     PURE.named("instruction.store.release.throughput", "store eight bytes after all accesses before (stlr)")
         .prepare(|_| access::stores(text::STORE_RELEASE, 8, 0)),
     PURE.named(
@@ -116,18 +106,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     )
     .per("load and store")
     .prepare(|_| special::adds("", text::EXCLUSIVE_ADD)),
-    PURE.named(
-        "instruction.exclusive.exchange",
-        "exchange a register and memory atomically by a load and a store (ldaxr, stlxr)",
-    )
-    .per("load and store")
-    .prepare(|_| special::exchanges("", text::EXCLUSIVE_EXCHANGE)),
-    PURE.named(
-        "instruction.exclusive.compare",
-        "compare and exchange a value in memory by a load and a store (ldaxr, stlxr)",
-    )
-    .per("load and store")
-    .prepare(|_| special::compares("", text::EXCLUSIVE_COMPARE)),
+    PURE.id("instruction.exclusive.exchange")
+        .summary("exchange a register and memory atomically by a load and a store (ldaxr, stlxr)")
+        .per("load and store")
+        .prepare(|_| special::exchanges("", text::EXCLUSIVE_EXCHANGE)),
+    PURE.id("instruction.exclusive.compare")
+        .summary("compare and exchange a value in memory by a load and a store (ldaxr, stlxr)")
+        .per("load and store")
+        .prepare(|_| special::compares("", text::EXCLUSIVE_COMPARE)),
     PURE.named(
         "instruction.exclusive.add.contended",
         "add to memory atomically by a load and a store (ldaxr, stlxr) while a partner on another CPU does the same",

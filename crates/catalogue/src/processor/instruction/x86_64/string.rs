@@ -10,22 +10,18 @@ use super::text;
 use crate::kit::{BASE, Block};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    BASE.named(
-        "instruction.string.copy",
-        "copy this many bytes by one instruction (rep movsb) to an address this far behind a multiple of 64",
-    )
-    .version(2)
-    .axes(&[STRING, OFFSET])
-    .moves(|point| point.number("size").unwrap_or(0))
-    .prepare(copies),
-    BASE.named(
-        "instruction.string.fill",
-        "fill this many bytes by one instruction (rep stosb) at an address this far behind a multiple of 64",
-    )
-    .version(2)
-    .axes(&[STRING, OFFSET])
-    .moves(|point| point.number("size").unwrap_or(0))
-    .prepare(fills),
+    BASE.id("instruction.string.copy")
+        .summary("copy this many bytes by one instruction (rep movsb) to an address this far behind a multiple of 64")
+        .version(2)
+        .axes(&[STRING, OFFSET])
+        .moves(|point| point.number("size").unwrap_or(0))
+        .prepare(copies),
+    BASE.id("instruction.string.fill")
+        .summary("fill this many bytes by one instruction (rep stosb) at an address this far behind a multiple of 64")
+        .version(2)
+        .axes(&[STRING, OFFSET])
+        .moves(|point| point.number("size").unwrap_or(0))
+        .prepare(fills),
 ];
 
 const STRING: Axis = size(&[Value::Number(64), Value::Number(512), Value::Number(4096)]);
