@@ -8,7 +8,7 @@ pub(crate) mod space;
 pub(crate) mod transfer;
 
 use operation::Value::{Number, Word};
-use operation::{Axis, Operation, cpus};
+use operation::{Axis, Operation, cpus, numbers};
 
 /// How many threads want the same: ours alone, one on each of two CPUs, one on every CPU, and two on every CPU, so that some
 /// thread that is waited for has no CPU.
@@ -18,7 +18,7 @@ const THREADS: Axis = cpus("threads", &[Number(1), Number(2), Word("all"), Word(
 const CROWDED: u64 = 100_000;
 
 /// How many CPUs do the same.
-const CPUS: Axis = cpus("cpus", &[Number(1), Number(2), Number(4), Number(8)]);
+const CPUS: Axis = cpus("cpus", numbers![1, 2, 4, 8]);
 
 /// What operations on locks and lines are. Their own loops run beside the work and not after it, so nothing is subtracted.
 const TOGETHER: Operation = Operation::DEFAULT;

@@ -19,7 +19,7 @@ pub(crate) mod vm;
 pub(crate) mod waiting;
 pub(crate) mod wakeup;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, partner, repeat, size};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, numbers, partner, repeat, size, words};
 use record::Point;
 
 use crate::kit::{BASE, Block, Channel};
@@ -27,28 +27,17 @@ use crate::kit::{BASE, Block, Channel};
 /// Where the partner runs. `same`: on this task's CPU, so that each message forces a switch. `other`: on another CPU, which
 /// each message wakes and which may have gone idle. `awake`: on another CPU, where idle tasks keep both CPUs from halting;
 /// it shows what is left of `other` if no CPU must be woken from a halt.
-const DISTANCE: Axis = partner("distance", &[Value::Word("same"), Value::Word("other"), Value::Word("awake")])
-    .headline(&[Value::Word("same"), Value::Word("other")]);
+const DISTANCE: Axis = partner("distance", words!["same", "other", "awake"]).headline(words!["same", "other"]);
 
 /// The same, and every distance that the machine has as a separate value: another hardware thread of this core, another
 /// core with the same last-level cache, another last-level cache in the same socket, another socket.
-const DISTANCE_AND_FURTHER: Axis = partner(
-    "distance",
-    &[
-        Value::Word("same"),
-        Value::Word("other"),
-        Value::Word("awake"),
-        Value::Word("sibling"),
-        Value::Word("core"),
-        Value::Word("cache"),
-        Value::Word("socket"),
-    ],
-)
-.headline(&[Value::Word("same"), Value::Word("other")]);
+const DISTANCE_AND_FURTHER: Axis =
+    partner("distance", words!["same", "other", "awake", "sibling", "core", "cache", "socket"])
+        .headline(words!["same", "other"]);
 
 /// The same without `awake`, where an idle task beside the partner would show no more than it does for the mechanisms
 /// above.
-const NEAR_OR_FAR: Axis = partner("distance", &[Value::Word("same"), Value::Word("other")]);
+const NEAR_OR_FAR: Axis = partner("distance", words!["same", "other"]);
 
 /// Sizes: the message of 13 words of RSX-11M, the one of 256 words of RSX-11M-Plus, a page, and the largest that fits a
 /// pipe.
@@ -70,7 +59,7 @@ const SIZE_OF_TWO: Axis = size(&[RSX, PAGE]).within(1, 4096);
 const ENDS: Axis = size(&[RSX, LARGE]).within(1, 64 << 10);
 
 /// The destination of a copy begins this number of bytes behind a multiple of 64. The allocator of a C library gives 16.
-const OFFSET: Axis = count("offset", &[Value::Number(0), Value::Number(16)]).headline(&[Value::Number(0)]);
+const OFFSET: Axis = count("offset", numbers![0, 16]).headline(numbers![0]);
 
 const ALIGNED: &[(&str, Value<&str>)] = &[("offset", Value::Number(0))];
 

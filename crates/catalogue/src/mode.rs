@@ -8,16 +8,15 @@ pub(crate) mod guest;
 mod held;
 mod native;
 
-use operation::Value::{Number, Word};
-use operation::{Axis, Operation, TermOf, count, size, term, word};
+use operation::{Axis, Operation, TermOf, count, numbers, size, term, word, words};
 
 use crate::kit::{BASE, Cycle};
 use guest::Guest;
 
-const MODE: Axis = word("mode", &[Word("native"), Word("jit"), Word("interpreted"), Word("emulated")]);
+const MODE: Axis = word("mode", words!["native", "jit", "interpreted", "emulated"]);
 
 /// The bytes of a record. They divide the file's length.
-const RECORDS: Axis = size(&[Number(80), Number(256), Number(2048)]);
+const RECORDS: Axis = size(numbers![80, 256, 2048]);
 
 /// The address space of a round: wasmtime reserves 4 GiB for a guest's memory and 32 MiB before and behind it, so that the
 /// hardware checks the guest's addresses.
@@ -68,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     )
     .per("lookup")
     .aliases(&["KSAM"])
-    .axes(&[MODE, count("records", &[Number(1000)])])
+    .axes(&[MODE, count("records", numbers![1000])])
     .memory(ADDRESSES)
     .terms(OWN_LOOP)
     .moves(|_| file::KEYED as u64)
@@ -111,6 +110,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 #[cfg(test)]
 mod tests {
+    use operation::Value::Word;
     use operation::{Failure, Setting};
     use record::Point;
 

@@ -2,11 +2,11 @@
 //! of how often or how well one is timed.
 //!
 //! ```
-//! use howslow_operation::{Operation, Value, count, repeat};
+//! use howslow_operation::{Operation, count, numbers, repeat};
 //!
 //! const SUM: Operation = Operation::DEFAULT
 //!     .named("example.sum", "add up numbers")
-//!     .axes(&[count("numbers", &[Value::Number(10), Value::Number(1000)])])
+//!     .axes(&[count("numbers", numbers![10, 1000])])
 //!     .prepare(|setting| {
 //!         let numbers: Vec<u64> = (0..setting.number("numbers")?).collect();
 //!         Ok(repeat(move || {

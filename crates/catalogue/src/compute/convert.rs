@@ -8,8 +8,7 @@ use std::ptr::null_mut;
 use std::rc::Rc;
 use std::str::FromStr;
 
-use operation::Value::Word;
-use operation::{Axis, Failure, Loop, Operation, Setting, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, word, words};
 
 use crate::kit::BASE;
 
@@ -24,9 +23,9 @@ const ROOM: usize = 31;
 /// The most digits: all integers of this length fit 64 bits, and all doubles can be told apart by it.
 const DIGITS: usize = 17;
 
-const INTEGER_WRITERS: &[Axis] = &[word("by", &[Word("libc"), Word("std"), Word("to_string"), Word("itoa")])];
-const DOUBLE_WRITERS: &[Axis] = &[word("by", &[Word("libc"), Word("std"), Word("to_string"), Word("zmij")])];
-const READERS: &[Axis] = &[word("by", &[Word("libc"), Word("std"), Word("lexical-core")])];
+const INTEGER_WRITERS: &[Axis] = &[word("by", words!["libc", "std", "to_string", "itoa"])];
+const DOUBLE_WRITERS: &[Axis] = &[word("by", words!["libc", "std", "to_string", "zmij"])];
+const READERS: &[Axis] = &[word("by", words!["libc", "std", "lexical-core"])];
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("convert.integer.text", "write a 64-bit integer of 1 to 17 digits in decimal, into its own buffer")

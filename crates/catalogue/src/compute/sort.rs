@@ -7,14 +7,13 @@ use std::cmp::Ordering;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, numbers, word, words};
 use record::Estimate;
 
 use crate::kit::BASE;
 
 /// The C library's `qsort`; the standard library's stable sort (a merge sort) and its unstable one (a quicksort).
-const BY: Axis = word("by", &[Word("libc"), Word("stable"), Word("unstable")]);
+const BY: Axis = word("by", words!["libc", "stable", "unstable"]);
 
 /// The most elements that are sorted in one batch, for short arrays.
 const AT_ONCE: usize = 64_000;
@@ -26,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("sort.memory", "sort an array of this many new random 64-bit numbers; cost per number")
         .version(2)
         .per("number")
-        .axes(&[BY, count("numbers", &[Number(1_000)]).within(2, 1_000_000)])
+        .axes(&[BY, count("numbers", numbers![1_000]).within(2, 1_000_000)])
         .moves(|_| 8)
         .terms(OWN_LOOP)
         .prepare(|setting| prepared::<u64>(setting, setting.number("numbers")?)),
@@ -43,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(2)
         .aliases(&["SORT", "HPSORT"])
         .per("record")
-        .axes(&[BY, count("records", &[Number(1_000), Number(10_000)]).within(2, 100_000)])
+        .axes(&[BY, count("records", numbers![1_000, 10_000]).within(2, 100_000)])
         // Ten thousand of them, with the memory that some sorts need in addition, fill the private caches of a core.
         .follows_clock(|point| point.number("records") == Some(1_000))
         .moves(|_| 80)
@@ -52,7 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.id("sort.external")
         .summary("sort a file of 50 000 lines of 80 bytes in 512 KiB of memory, by runs and a merge; cost per line")
         .per("line")
-        .axes(&[word("by", &[Word("howslow"), Word("gnu")])])
+        .axes(&[word("by", words!["howslow", "gnu"])])
         .quoted(Estimate::Typical)
         .moves(|_| external::LINE as u64)
         .terms(OWN_LOOP)

@@ -4,19 +4,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use operation::Value::Word;
-use operation::{Axis, Failure, Loop, Operation, Setting, partner, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, partner, word, words};
 
 use super::{CROWDED, THREADS, TOGETHER};
 use crate::kit::{Apart, Memory, Seat, Seats, Work, together, together_checked};
 
 /// Where the other CPU is: the one that the machine prefers, or one at each distance by itself.
-const DISTANCE: Axis =
-    partner("distance", &[Word("other"), Word("sibling"), Word("core"), Word("cache"), Word("socket")]);
+const DISTANCE: Axis = partner("distance", words!["other", "sibling", "core", "cache", "socket"]);
 
 /// Where the second counter lies: in the line of the first, in the next line, which some processors fetch with it, or four
 /// lines on.
-const LINES: Axis = word("lines", &[Word("same"), Word("neighbour"), Word("apart")]);
+const LINES: Axis = word("lines", words!["same", "neighbour", "apart"]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     TOGETHER

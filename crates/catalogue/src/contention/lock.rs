@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, Operation, Setting, cpus, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, cpus, word, words};
 use rustix::thread::{futex, sched_yield};
 
 use super::{CROWDED, THREADS, TOGETHER};
@@ -16,7 +16,7 @@ use crate::kit::{Apart, Seat, Seats, Work, together_checked};
 
 /// How a thread waits for a lock: it watches it (`spin`), it sleeps in the kernel (`futex`), or it watches for a moment and
 /// then sleeps (`adaptive`, as PTHREAD_MUTEX_ADAPTIVE_NP does).
-const LOCK: Axis = word("lock", &[Word("spin"), Word("adaptive"), Word("futex")]);
+const LOCK: Axis = word("lock", words!["spin", "adaptive", "futex"]);
 
 /// The threads between which a lock is handed over.
 const SEVERAL: Axis = cpus("threads", &[Number(2), Word("all"), Word("twice")]);

@@ -1,13 +1,12 @@
 //! TLB shoot-down: calls that take a page, or the right to write it, from all CPUs that run tasks of this memory. The kernel
 //! interrupts each of them and waits (`flush_tlb_mm_range`), unless the processor can tell them by itself.
 
-use operation::Value::Number;
-use operation::{Axis, Failure, Loop, Operation, Setting, Tally, cpus};
+use operation::{Axis, Failure, Loop, Operation, Setting, Tally, cpus, numbers};
 
 use crate::kit::{Area, BASE, ENTRY, Part, STOCK, Seats, Slots, Work, beside, call, exactly};
 
 /// The CPUs that run a thread of this memory, ours included.
-const CPUS: Axis = cpus("cpus", &[Number(1), Number(2), Number(4), Number(8)]);
+const CPUS: Axis = cpus("cpus", numbers![1, 2, 4, 8]);
 
 /// Batches of a round whose interrupts are counted: the kernel's list is long on a large machine.
 const COUNTED: u32 = 8;

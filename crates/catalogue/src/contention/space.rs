@@ -3,8 +3,7 @@
 
 use std::rc::Rc;
 
-use operation::Value::Word;
-use operation::{Axis, Failure, Loop, Operation, Setting, term, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, term, word, words};
 use rustix::param::page_size;
 
 use super::CPUS;
@@ -13,7 +12,7 @@ use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames::RECYCLED;
 
 /// Whose memory the tasks on the other CPUs work in: their own, as processes, or ours, as threads.
-const MEMORY: Axis = word("memory", &[Word("own"), Word("one")]);
+const MEMORY: Axis = word("memory", words!["own", "one"]);
 
 /// Pages that a batch touches at most: cleared ones stay within a core's own cache.
 const PAGES: u64 = 256;

@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use operation::Value::Word;
-use operation::{Axis, Failure, Loop, Need, Operation, Setting, word};
+use operation::{Axis, Failure, Loop, Need, Operation, Setting, word, words};
 use record::Estimate;
 use rustix::fd::OwnedFd;
 use rustix::io::pread;
@@ -14,11 +13,11 @@ use crate::kit::{BASE, Block, Part, Seat, Seats, Work, beside};
 use crate::memory::bandwidth::Reading;
 
 /// What the timed task does: steps of a computation in registers, or passes over memory that no cache holds.
-const WORK: Axis = word("work", &[Word("compute"), Word("memory")]);
+const WORK: Axis = word("work", words!["compute", "memory"]);
 
 /// What a partner on another CPU does meanwhile: it sleeps, or reads a file past the page cache, and sleeps while it waits for
 /// the device.
-const TRANSFER: Axis = word("transfer", &[Word("none"), Word("reading")]);
+const TRANSFER: Axis = word("transfer", words!["none", "reading"]);
 
 /// Steps of the computation: some microseconds.
 const STEPS: u64 = 4096;

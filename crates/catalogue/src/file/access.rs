@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use operation::Value::Number;
-use operation::{Axis, Failure, Loop, Operation, Setting, bytes, repeat, size, term};
+use operation::{Axis, Failure, Loop, Operation, Setting, bytes, numbers, repeat, size, term};
 use record::{Estimate, Point};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, fsync, openat, unlinkat};
@@ -19,20 +19,15 @@ use crate::kit::{BASE, Block, Mapping, apart, call, exactly, new_file, on_a_devi
 /// The bytes of a block, of the file, and of each write that filled it. A file system that supports large folios keeps the
 /// data of one write in one contiguous piece of memory, which it looks up, locks and marks once.
 const BLOCKS: &[Axis] = &[
-    size(&[Number(4 << 10), Number(64 << 10)]).headline(&[Number(4 << 10)]).in_steps(8, 8, NEAR),
-    bytes("file", &[Number(NEAR), Number(4 << 20), Number(64 << 20)]).headline(&[Number(4 << 20)]).in_steps(
-        4 << 10,
-        NEAR,
-        256 << 20,
-    ),
+    size(numbers![4 << 10, 64 << 10]).headline(numbers![4 << 10]).in_steps(8, 8, NEAR),
+    bytes("file", numbers![NEAR, 4 << 20, 64 << 20]).headline(numbers![4 << 20]).in_steps(4 << 10, NEAR, 256 << 20),
     FILLED,
 ];
 
 /// Sizes up to a large folio: when a page is overwritten, ext4 looks at every 4 KiB block of its folio.
-pub(crate) const FILLED: Axis =
-    bytes("filled", &[Number(4 << 10), Number(128 << 10), Number(1 << 20), Number(2 << 20)])
-        .headline(&[Number(128 << 10)])
-        .in_steps(4 << 10, 4 << 10, 2 << 20);
+pub(crate) const FILLED: Axis = bytes("filled", numbers![4 << 10, 128 << 10, 1 << 20, 2 << 20])
+    .headline(numbers![128 << 10])
+    .in_steps(4 << 10, 4 << 10, 2 << 20);
 
 /// A file that fits the private cache of a core, one that does not, and one that few shared caches hold; the second also
 /// filled in smaller and in larger pieces.
@@ -42,7 +37,7 @@ const OF_BLOCKS: fn(&Point) -> bool =
 /// The axes that determine the file.
 const SAME: &[&str] = &["size", "file", "filled"];
 
-const CREATED: &[Axis] = &[size(&[Number(0), Number(10 << 10)]).headline(&[Number(0)]).within(0, 1 << 20)];
+const CREATED: &[Axis] = &[size(numbers![0, 10 << 10]).headline(numbers![0]).within(0, 1 << 20)];
 
 /// The bytes of a file that fits the private cache of a core. Larger ones lie in the shared cache or beyond, depending on
 /// the other users of that cache.

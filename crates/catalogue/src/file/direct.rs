@@ -1,7 +1,6 @@
 //! Single reads past the page cache: each goes to the device and waits for it.
 
-use operation::Value::Number;
-use operation::{Axis, Failure, Operation, Setting, bytes, repeat, size};
+use operation::{Axis, Failure, Operation, Setting, bytes, numbers, repeat, size};
 use record::Estimate;
 use rustix::fd::OwnedFd;
 use rustix::fs::{OFlags, fsync, openat};
@@ -10,7 +9,7 @@ use rustix::io::{Errno, pread, pwrite};
 use crate::file::residence::lives_in_memory;
 use crate::kit::{BASE, Block, exactly, new_file, scratch};
 
-const DIRECT: &[Axis] = &[size(&[Number(4 << 10), Number(64 << 10)]), bytes("file", &[Number(64 << 20)])];
+const DIRECT: &[Axis] = &[size(numbers![4 << 10, 64 << 10]), bytes("file", numbers![64 << 20])];
 
 pub(crate) const OPERATIONS: &[Operation] = &[BASE
     .named(

@@ -5,7 +5,7 @@ pub(crate) mod content;
 mod written;
 
 use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, Operation, Setting, count, term, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, term, word, words};
 use record::Estimate;
 
 use crate::engines::{KeyedReader, engines};
@@ -13,13 +13,13 @@ use crate::kit::BASE;
 use content::{BYTES, COLD_RECORDS};
 
 /// The number of records in the paper's test, and a file of ten megabytes.
-const RECORDS: Axis = count("records", &[Number(1_000), Number(100_000)]);
+const RECORDS: Axis = count("records", numbers![1_000, 100_000]);
 
-const READ_BY: Axis = word("by", &[Word("read"), Word("buffered"), Word("sqlite")]);
+const READ_BY: Axis = word("by", words!["read", "buffered", "sqlite"]);
 
 /// `each`: every lookup is a transaction, which locks the file and checks whether it has changed. `one`: all lookups are in
 /// one transaction.
-const TRANSACTION: Axis = word("transaction", &[Word("each"), Word("one")]);
+const TRANSACTION: Axis = word("transaction", words!["each", "one"]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     KEYED

@@ -3,14 +3,14 @@
 
 use std::os::fd::OwnedFd;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, size, term};
+use operation::{Axis, Failure, Loop, Operation, Setting, numbers, repeat, size, term};
 use rustix::io::{pread, write};
 use rustix::pipe::{SpliceFlags, splice};
 
 use crate::kit::{BASE, Block, device, exactly, new_file, scratch};
 
 /// Bytes moved at a time: up to what a pipe holds where nobody made it larger, in pages that begin where the file does.
-const MOVED: Axis = size(&[Value::Number(512), Value::Number(4096), Value::Number(65536)]).within(1, 64 << 10);
+const MOVED: Axis = size(numbers![512, 4096, 65536]).within(1, 64 << 10);
 
 /// What both are.
 const MOVE: Operation = BASE.per("move").axes(&[MOVED]).moves(|point| point.number("size").unwrap_or(0));

@@ -15,8 +15,7 @@ pub(crate) mod unused;
 pub(crate) mod view;
 pub(crate) mod work;
 
-use operation::Value::{Number, Word};
-use operation::{Axis, Operation, TermOf, bytes, count, term, word};
+use operation::{Axis, Operation, TermOf, bytes, count, numbers, term, word, words};
 use record::{Estimate, Point};
 
 use crate::kit::BASE;
@@ -40,28 +39,25 @@ const LARGE: u64 = 89_867 * 256;
 const SMALL: u64 = 7_040 * 80;
 
 /// The state of the file when a pass begins.
-const STATE: Axis = word("state", &[Word("cold"), Word("warm")]);
-const ORDER: Axis = word("order", &[Word("sequential"), Word("reverse"), Word("strided"), Word("random")])
-    .headline(&[Word("sequential")]);
+const STATE: Axis = word("state", words!["cold", "warm"]);
+const ORDER: Axis = word("order", words!["sequential", "reverse", "strided", "random"]).headline(words!["sequential"]);
 /// Bytes requested at a time.
-const RECORD: Axis = bytes("record", &[Number(80), Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)])
-    .headline(&[Number(128 * KIB)])
-    .in_steps(8, 8, 16 * MIB);
+const RECORD: Axis =
+    bytes("record", numbers![80, 256, 4 * KIB, 128 * KIB, MIB]).headline(numbers![128 * KIB]).in_steps(8, 8, 16 * MIB);
 /// The same of whole blocks of a device.
 const BLOCKS: Axis = RECORD.in_steps(4 * KIB, 4 * KIB, 16 * MIB);
-const FILE: Axis = bytes("file", &[Number(SMALL), Number(16 * MIB), Number(LARGE), Number(256 * MIB)])
-    .headline(&[Number(256 * MIB)])
-    .in_steps(4 * KIB, 64 * KIB, 1024 * MIB);
+const FILE: Axis = bytes("file", numbers![SMALL, 16 * MIB, LARGE, 256 * MIB]).headline(numbers![256 * MIB]).in_steps(
+    4 * KIB,
+    64 * KIB,
+    1024 * MIB,
+);
 
 /// Bytes requested beyond those read.
-const DISTANCE: Axis =
-    bytes("ahead", &[Number(KIB), Number(512 * KIB), Number(2 * MIB), Number(8 * MIB)]).headline(&[Number(2 * MIB)]);
+const DISTANCE: Axis = bytes("ahead", numbers![KIB, 512 * KIB, 2 * MIB, 8 * MIB]).headline(numbers![2 * MIB]);
 /// Bytes requested at a time.
-const QUANTITY: Axis =
-    bytes("quantity", &[Number(4 * KIB), Number(512 * KIB), Number(2 * MIB)]).headline(&[Number(2 * MIB)]);
+const QUANTITY: Axis = bytes("quantity", numbers![4 * KIB, 512 * KIB, 2 * MIB]).headline(numbers![2 * MIB]);
 /// Requests in flight.
-const DEPTH: Axis =
-    count("depth", &[Number(1), Number(4), Number(16), Number(64)]).headline(&[Number(16)]).within(1, 256);
+const DEPTH: Axis = count("depth", numbers![1, 4, 16, 64]).headline(numbers![16]).within(1, 256);
 
 /// The axes of methods with a window. Points: the usual window for every file, other windows for the large one, and for the
 /// paper's files also its first window: four records ahead, one page at a time.
@@ -83,7 +79,7 @@ const AHEAD_POINTS: fn(&Point) -> bool = |point| {
 /// The axes of reads that bypass the page cache. It does not matter to them whether the file is in it.
 const DIRECT_ANY_ORDER: &[Axis] = &[COLD, ORDER, BLOCKS, FILE];
 const DIRECT_POINTS: fn(&Point) -> bool = |point| ANY_ORDER_POINTS(point) && is_blocks(point);
-const COLD: Axis = word("state", &[Word("cold")]);
+const COLD: Axis = word("state", words!["cold"]);
 
 /// The axes of rings: every depth for sequential and random order, the other orders at the usual depth.
 const DEEP: &[Axis] = &[STATE, DEPTH, ORDER, RECORD, FILE];
@@ -97,7 +93,7 @@ const DEEP_POINTS: fn(&Point) -> bool = |point| {
 };
 
 /// The axes of readers with a buffer, which serves small records.
-const BUFFERED: &[Axis] = &[STATE, RECORD.headline(&[Number(256)]), FILE];
+const BUFFERED: &[Axis] = &[STATE, RECORD.headline(numbers![256]), FILE];
 const BUFFERED_POINTS: fn(&Point) -> bool = |point| {
     let (file, record) = (point.number("file"), point.number("record"));
     let large = file == Some(256 * MIB) && [Some(256), Some(4 * KIB), Some(128 * KIB)].contains(&record);
@@ -154,6 +150,7 @@ const READ: Operation = BASE
 
 #[cfg(test)]
 mod tests {
+    use operation::Value::Number;
     use std::collections::BTreeSet;
 
     use operation::Setting;

@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, Operation, Setting, count, repeat, size, term, word};
+use operation::Value::Number;
+use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, repeat, size, term, word, words};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom, fstat, fsync, ftruncate, openat, seek, unlinkat};
 use rustix::io::{pread, pwrite};
@@ -17,9 +17,9 @@ use crate::kit::{BASE, Block, apart, call, exactly, new_file, scratch};
 /// The size of the paper's file, with a byte for each social security number.
 const FAR: u64 = 999_999_999;
 
-const WRITTEN: Axis = size(&[Number(1), Number(4 << 10)]);
-const AT: Axis = count("offset", &[Number(0), Number(FAR)]);
-const OF: Axis = word("of", &[Word("data"), Word("hole"), Word("new_hole")]);
+const WRITTEN: Axis = size(numbers![1, 4 << 10]);
+const AT: Axis = count("offset", numbers![0, FAR]);
+const OF: Axis = word("of", words!["data", "hole", "new_hole"]);
 
 /// The bytes of the file that is written without holes, and of each write.
 const DENSE: u64 = 4 << 20;
@@ -107,7 +107,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         "ask for the space that a file occupies in which one byte far from the beginning was written; the \
             points are the possible answers",
     )
-    .axes(&[size(&[Number(OCCUPIED)])])
+    .axes(&[size(numbers![OCCUPIED])])
     .explained_by(&[term(1.0, "syscall.fstat")])
     .prepare(|setting| {
         let file = written_far(setting)?;

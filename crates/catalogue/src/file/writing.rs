@@ -12,30 +12,29 @@ pub(crate) mod ring;
 mod target;
 
 use crate::kit::BASE;
-use operation::Value::{Number, Word};
-use operation::{Axis, Operation, TermOf, bytes, count, term, word};
+use operation::Value::Number;
+use operation::{Axis, Operation, TermOf, bytes, count, numbers, term, word, words};
 use record::{Estimate, Point};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 /// The state when a pass begins: an empty file, or one with all its blocks.
-const OVER: Axis = word("over", &[Word("new"), Word("old")]).headline(&[Word("new")]);
+const OVER: Axis = word("over", words!["new", "old"]).headline(words!["new"]);
 /// When the data must be on the device.
-const SYNC: Axis = word("sync", &[Word("none"), Word("fsync"), Word("fdatasync"), Word("range"), Word("dsync")])
-    .headline(&[Word("none"), Word("fsync")]);
-const ORDER: Axis = word("order", &[Word("sequential"), Word("random")]).headline(&[Word("sequential")]);
+const SYNC: Axis =
+    word("sync", words!["none", "fsync", "fdatasync", "range", "dsync"]).headline(words!["none", "fsync"]);
+const ORDER: Axis = word("order", words!["sequential", "random"]).headline(words!["sequential"]);
 /// Bytes per call.
-const RECORD: Axis = bytes("record", &[Number(4 * KIB), Number(128 * KIB), Number(MIB)])
-    .headline(&[Number(128 * KIB)])
-    .in_steps(4 * KIB, 4 * KIB, 16 * MIB);
-const FILE: Axis = bytes("file", &[Number(MIB), Number(64 * MIB)]).headline(&[Number(64 * MIB)]).in_steps(
+const RECORD: Axis = bytes("record", numbers![4 * KIB, 128 * KIB, MIB]).headline(numbers![128 * KIB]).in_steps(
     4 * KIB,
-    64 * KIB,
-    1024 * MIB,
+    4 * KIB,
+    16 * MIB,
 );
+const FILE: Axis =
+    bytes("file", numbers![MIB, 64 * MIB]).headline(numbers![64 * MIB]).in_steps(4 * KIB, 64 * KIB, 1024 * MIB);
 /// Requests in flight.
-const DEPTH: Axis = count("depth", &[Number(1), Number(16)]).headline(&[Number(16)]);
+const DEPTH: Axis = count("depth", numbers![1, 16]).headline(numbers![16]);
 
 const ANY: &[Axis] = &[OVER, SYNC, ORDER, RECORD, FILE];
 const DEEP: &[Axis] = &[OVER, SYNC, DEPTH, ORDER, RECORD, FILE];
@@ -64,8 +63,8 @@ const DEEP_DIRECT_POINTS: fn(&Point) -> bool = DEEP_POINTS;
 /// The axes of writers with a buffer, which serves small records.
 const BUFFERED: &[Axis] = &[
     OVER,
-    word("sync", &[Word("none"), Word("fsync")]),
-    bytes("record", &[Number(256), Number(4 * KIB), Number(128 * KIB)]).headline(&[Number(256)]),
+    word("sync", words!["none", "fsync"]),
+    bytes("record", numbers![256, 4 * KIB, 128 * KIB]).headline(numbers![256]),
     FILE,
 ];
 const BUFFERED_POINTS: fn(&Point) -> bool = |point| point.number("file") == Some(64 * MIB);
@@ -100,6 +99,7 @@ const WRITE: Operation = BASE
 mod tests {
     use std::collections::BTreeSet;
 
+    use operation::Value::Word;
     use operation::{Failure, Setting};
 
     use super::*;

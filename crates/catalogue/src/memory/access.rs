@@ -1,6 +1,8 @@
 //! Memory: copying it, passing over it, and waiting for one line of it.
 
-use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, count, cpus, size, term, word};
+use operation::{
+    Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, count, cpus, numbers, size, term, word, words,
+};
 use record::Point;
 
 use super::region::RegionPages;
@@ -36,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("memory.load.paged", "the same in base pages, which adds address translation")
         .version(2)
         .per("load")
-        .axes(&[CHASED.headline(&[Value::Number(64 * MIB)])])
+        .axes(&[CHASED.headline(numbers![64 * MIB])])
         .headline()
         .follows_clock(within_own_cache)
         .monotonic_in(&["set"])
@@ -162,91 +164,53 @@ fn loaded(setting: &Setting) -> Result<Loop, Failure> {
     Ok(loads?.unrolled(chase::LOADS))
 }
 
-const COPIED: Axis = size(&[
-    Value::Number(64),
-    Value::Number(512),
-    Value::Number(4 * KIB),
-    Value::Number(64 * KIB),
-    Value::Number(MIB),
-    Value::Number(16 * MIB),
-    Value::Number(64 * MIB),
-])
-.headline(&[Value::Number(512), Value::Number(4 * KIB), Value::Number(MIB), Value::Number(64 * MIB)])
-.in_steps(8, 8, 256 * MIB);
+const COPIED: Axis = size(numbers![64, 512, 4 * KIB, 64 * KIB, MIB, 16 * MIB, 64 * MIB])
+    .headline(numbers![512, 4 * KIB, MIB, 64 * MIB])
+    .in_steps(8, 8, 256 * MIB);
 
 /// Powers of two, as the chase requires.
 const CHASED: Axis = bytes(
     "set",
-    &[
-        Value::Number(4 * KIB),
-        Value::Number(16 * KIB),
-        Value::Number(64 * KIB),
-        Value::Number(256 * KIB),
-        Value::Number(MIB),
-        Value::Number(2 * MIB),
-        Value::Number(4 * MIB),
-        Value::Number(8 * MIB),
-        Value::Number(16 * MIB),
-        Value::Number(32 * MIB),
-        Value::Number(64 * MIB),
-        Value::Number(256 * MIB),
+    numbers![
+        4 * KIB,
+        16 * KIB,
+        64 * KIB,
+        256 * KIB,
+        MIB,
+        2 * MIB,
+        4 * MIB,
+        8 * MIB,
+        16 * MIB,
+        32 * MIB,
+        64 * MIB,
+        256 * MIB
     ],
 )
 .in_powers(4 * KIB, 1024 * MIB);
 
 /// One size within each cache level of most current machines, and one beyond the last.
-const CHASED_HEADLINE: &[Value<&str>] = &[
-    Value::Number(16 * KIB),
-    Value::Number(256 * KIB),
-    Value::Number(8 * MIB),
-    Value::Number(64 * MIB),
-    Value::Number(256 * MIB),
-];
+const CHASED_HEADLINE: &[Value<&str>] = numbers![16 * KIB, 256 * KIB, 8 * MIB, 64 * MIB, 256 * MIB];
 
-const PASSED: Axis = bytes(
-    "set",
-    &[
-        Value::Number(16 * KIB),
-        Value::Number(256 * KIB),
-        Value::Number(4 * MIB),
-        Value::Number(64 * MIB),
-        Value::Number(256 * MIB),
-    ],
-)
-.headline(&[Value::Number(16 * KIB), Value::Number(4 * MIB), Value::Number(64 * MIB)])
-.in_powers(4 * KIB, 1024 * MIB);
+const PASSED: Axis = bytes("set", numbers![16 * KIB, 256 * KIB, 4 * MIB, 64 * MIB, 256 * MIB])
+    .headline(numbers![16 * KIB, 4 * MIB, 64 * MIB])
+    .in_powers(4 * KIB, 1024 * MIB);
 
 /// One size beyond the private caches of a core, and one beyond most shared caches.
-const STREAMED: Axis = bytes("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)])
-    .in_powers(128 * KIB, 1024 * MIB);
+const STREAMED: Axis = bytes("set", numbers![4 * MIB, 64 * MIB, 256 * MIB]).in_powers(128 * KIB, 1024 * MIB);
 
 /// Sizes for a core's private cache, the shared cache, and memory.
-const SHARED: Axis = bytes("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)])
-    .in_powers(128 * KIB, 512 * MIB);
+const SHARED: Axis = bytes("set", numbers![256 * KIB, 4 * MIB, 128 * MIB]).in_powers(128 * KIB, 512 * MIB);
 
-const CPUS: Axis = cpus("cpus", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8)]);
+const CPUS: Axis = cpus("cpus", numbers![1, 2, 4, 8]);
 
-const FAR: Axis = bytes("set", &[Value::Number(256 * MIB)]);
+const FAR: Axis = bytes("set", numbers![256 * MIB]);
 
-const LOADS: Axis = word(
-    "load",
-    &[
-        Value::Word("idle"),
-        Value::Word("half-reading"),
-        Value::Word("reading"),
-        Value::Word("half-writing"),
-        Value::Word("writing"),
-    ],
-);
+const LOADS: Axis = word("load", words!["idle", "half-reading", "reading", "half-writing", "writing"]);
 
 /// Powers of two. Current first-level TLBs hold some tens of pages, and second-level TLBs one to four thousand.
-const TRANSLATED: Axis = count(
-    "pages",
-    &[Value::Number(32), Value::Number(256), Value::Number(1024), Value::Number(4096), Value::Number(16384)],
-)
-.in_powers(2, 65536);
+const TRANSLATED: Axis = count("pages", numbers![32, 256, 1024, 4096, 16384]).in_powers(2, 65536);
 
-const PAGES: Axis = word("in", &[Value::Word("base"), Value::Word("huge")]);
+const PAGES: Axis = word("in", words!["base", "huge"]);
 
 fn within_own_cache(point: &Point) -> bool {
     point.number("set").is_some_and(|set| set <= OWN_CACHE)

@@ -4,17 +4,16 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, Operation, TermOf, count, opaque, word};
+use operation::{Axis, Failure, Loop, Operation, TermOf, count, numbers, opaque, word, words};
 
 use crate::kit::BASE;
 
 /// The distance of each number behind a multiple of 4.
-const OFFSET: Axis = count("offset", &[Number(0), Number(1), Number(2)]);
+const OFFSET: Axis = count("offset", numbers![0, 1, 2]);
 
 /// `vectors`: as the compiler does it, several numbers per load. `load`: one load per number. `halves`: two 16-bit loads, a
 /// shift and an or, which is what the paper's three instructions do. `bytes`: four 8-bit loads.
-const BY: Axis = word("by", &[Word("vectors"), Word("load"), Word("halves"), Word("bytes")]);
+const BY: Axis = word("by", words!["vectors", "load", "halves", "bytes"]);
 
 /// Numbers in the array: 16 KiB, half of the smallest current first-level cache.
 const NUMBERS: usize = 4096;

@@ -8,8 +8,7 @@ mod unmap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::Value::Number;
-use operation::{Axis, Failure, Loop, Operation, Setting, repeat, size, term};
+use operation::{Axis, Failure, Loop, Operation, Setting, numbers, repeat, size, term};
 use rustix::fd::AsFd;
 use rustix::io::pwrite;
 use rustix::mm::Advice;
@@ -20,7 +19,7 @@ use faults::{FaultCounter, all_there};
 use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
 
 const MAPPED: &[Axis] =
-    &[size(&[Number(4 << 10), Number(1 << 20)]).headline(&[Number(4 << 10)]).in_steps(4 << 10, 4 << 10, 64 << 20)];
+    &[size(numbers![4 << 10, 1 << 20]).headline(numbers![4 << 10]).in_steps(4 << 10, 4 << 10, 64 << 20)];
 
 /// Pages touched between two drops: a batch of at least 100 µs. Pages that are cleared or copied stay within the core's
 /// private caches, where a fault costs the same whatever other tenants do with the shared cache.

@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, Operation, TermOf, repeat, term, word};
+use operation::Value::Number;
+use operation::{Axis, Failure, Loop, Operation, TermOf, repeat, term, word, words};
 use rustix::io::Errno;
 use rustix::mm::Advice;
 use rustix::param::page_size;
@@ -17,7 +17,7 @@ use crate::memory::page::frames::{FRAMES, GivenPages, Supply};
 
 /// Base pages; transparent huge pages, which the kernel creates on request; huge pages reserved by an administrator
 /// (hugetlb).
-const PAGES: Axis = word("pages", &[Word("base"), Word("huge"), Word("hugetlb")]);
+const PAGES: Axis = word("pages", words!["base", "huge", "hugetlb"]);
 
 /// The distance in bytes between two touches, whatever the page size: costs of all sizes are for the same memory.
 const STEP: usize = 4 << 10;

@@ -2,21 +2,17 @@
 
 use std::time::Duration;
 
-use operation::{Axis, Operation, Pauses, Setting, Value, count, partner, repeat, term};
+use operation::{Axis, Operation, Pauses, Setting, Value, count, numbers, partner, repeat, term, words};
 
 use super::{RSX, TRIP, not_answered, there_and_back};
 use crate::kit::End;
 
 /// How long both tasks sleep before each message. The longer a CPU is idle, the deeper its sleep state, also that of a
 /// hypervisor below.
-const IDLE: Axis = count(
-    "microseconds",
-    &[Value::Number(0), Value::Number(10), Value::Number(100), Value::Number(1000), Value::Number(10_000)],
-)
-.within(0, 100_000);
+const IDLE: Axis = count("microseconds", numbers![0, 10, 100, 1000, 10_000]).within(0, 100_000);
 
 /// A partner on another CPU.
-const OTHER: Axis = partner("distance", &[Value::Word("other")]);
+const OTHER: Axis = partner("distance", words!["other"]);
 
 const BYTES: usize = 26;
 

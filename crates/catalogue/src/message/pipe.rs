@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use operation::{Failure, Operation, Setting, Value, size, term};
+use operation::{Failure, Operation, Setting, numbers, size, term};
 use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, mkfifoat, open, unlink};
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
@@ -18,16 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .aliases(&["SDAT/RCVD", "VSDA/VRCD"])
         .calls(&["pipe2", "read", "write"])
         .headline()
-        .axes(&[size(&[
-            Value::Number(1),
-            Value::Number(26),
-            Value::Number(64),
-            Value::Number(512),
-            Value::Number(4096),
-            Value::Number(65536),
-        ])
-        .headline(&[Value::Number(26), Value::Number(64)])
-        .within(1, 1 << 20)])
+        .axes(&[size(numbers![1, 26, 64, 512, 4096, 65536]).headline(numbers![26, 64]).within(1, 1 << 20)])
         .explained_by(&[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")])
         .prepare(|setting| {
             let pipe = End::to_itself()?;

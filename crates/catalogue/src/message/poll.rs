@@ -3,8 +3,7 @@
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-use operation::Value::Number;
-use operation::{Axis, Failure, Operation, Setting, count, repeat, term};
+use operation::{Axis, Failure, Operation, Setting, count, numbers, repeat, term};
 use rustix::event::{EventfdFlags, FdSetElement, PollFd, PollFlags, epoll, eventfd};
 use rustix::event::{fd_set_insert, fd_set_num_elements, poll, select};
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -12,11 +11,8 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use crate::kit::{BASE, exactly};
 
 /// The number of descriptors waited for. select is limited to descriptors below 1024.
-const FEW: &[Axis] =
-    &[count("descriptors", &[Number(1), Number(10), Number(100)]).headline(&[Number(100)]).within(1, 900)];
-const MANY: &[Axis] = &[count("descriptors", &[Number(1), Number(10), Number(100), Number(1000)])
-    .headline(&[Number(100)])
-    .within(1, 100_000)];
+const FEW: &[Axis] = &[count("descriptors", numbers![1, 10, 100]).headline(numbers![100]).within(1, 900)];
+const MANY: &[Axis] = &[count("descriptors", numbers![1, 10, 100, 1000]).headline(numbers![100]).within(1, 100_000)];
 
 /// The most descriptors of a process besides those waited for.
 const OTHERS: u64 = 64;

@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use libc::{MSG_DONTWAIT, MSG_NOSIGNAL, MSG_TRUNC, MSG_ZEROCOPY};
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, size};
+use operation::{Axis, Failure, Loop, Operation, Setting, numbers, repeat, size};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::kit::{BASE, Block, Null, call, invoke};
@@ -17,10 +17,10 @@ use completion::{Completed, completed};
 use discarding::Discarding;
 
 /// Bytes of a message.
-const MESSAGES: Axis = size(&[Value::Number(512), Value::Number(4096), Value::Number(65536)]).within(1, 1 << 20);
+const MESSAGES: Axis = size(numbers![512, 4096, 65536]).within(1, 1 << 20);
 
 /// Bytes of a datagram: all that one holds.
-const DATAGRAMS: Axis = size(&[Value::Number(512), Value::Number(4096), Value::Number(60_000)]).within(1, 65_000);
+const DATAGRAMS: Axis = size(numbers![512, 4096, 60_000]).within(1, 65_000);
 
 /// A message that is sent, and gone from the sender's memory.
 const SENT: Operation = BASE
@@ -198,7 +198,7 @@ fn to_a_device(setting: &Setting, flags: i32) -> Result<Loop, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use record::Point;
+    use record::{Point, Value};
 
     use super::*;
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, count, partner, repeat};
+use operation::{Axis, Failure, Loop, Need, Operation, Setting, count, numbers, partner, repeat, words};
 use rustix::io::Errno;
 use rustix::thread::futex::{Flags, wait, wake};
 use rustix::thread::sched_yield;
@@ -14,11 +14,10 @@ use rustix::thread::sched_yield;
 use crate::kit::{BASE, Shared};
 
 /// A partner on another CPU.
-const OTHER: Axis = partner("distance", &[Value::Word("other")]);
+const OTHER: Axis = partner("distance", words!["other"]);
 
 /// How long the partner takes for its answer.
-const ANSWER: Axis =
-    count("nanoseconds", &[Value::Number(1000), Value::Number(10_000), Value::Number(100_000)]).within(100, 10_000_000);
+const ANSWER: Axis = count("nanoseconds", numbers![1000, 10_000, 100_000]).within(100, 10_000_000);
 
 /// What both are.
 const WAIT: Operation = BASE.per("wait").axes(&[OTHER, ANSWER]).needs(&[Need::TwoCpus]).follows_clock(|_| false);
@@ -124,7 +123,7 @@ fn waits(setting: &Setting, by: By) -> Result<Loop, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use record::Point;
+    use record::{Point, Value};
 
     use super::*;
 

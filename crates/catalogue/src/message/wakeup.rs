@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use io_uring::{opcode, types};
 use libc::c_int;
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, partner, pin, repeat, term, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, partner, pin, repeat, term, word, words};
 use rustix::event::{PollFd, PollFlags, epoll, poll};
 use rustix::net::SocketType;
 
@@ -17,27 +17,17 @@ use crate::kit::{End, Mask, fork, wait_for};
 
 /// How the partner is woken, in the paper's words: receive or stop, an event flag, the logical or of flags, an AST, I/O
 /// completion, and send and request with receive or exit.
-const WOKEN: Axis = word(
-    "woken",
-    &[
-        Value::Word("blocking"),
-        Value::Word("poll"),
-        Value::Word("epoll"),
-        Value::Word("signal"),
-        Value::Word("ring"),
-        Value::Word("start"),
-    ],
-);
+const WOKEN: Axis = word("woken", words!["blocking", "poll", "epoll", "signal", "ring", "start"]);
 
 /// Requests that a partner's ring has space for. It makes one at a time.
 const ENTRIES: u32 = 8;
 
 /// Only the same CPU: on another CPU this partner is woken like a partner at a pipe.
-const NEAR: Axis = partner("distance", &[Value::Word("same")]);
+const NEAR: Axis = partner("distance", words!["same"]);
 
 /// The paper's messages of 256 words, for the kinds of partners that it sends them to. A partner asleep in the receiving
 /// call is `pipe.roundtrip` at this size.
-const WOKEN_BY_BLOCK: Axis = word("woken", &[Value::Word("poll"), Value::Word("signal"), Value::Word("start")]);
+const WOKEN_BY_BLOCK: Axis = word("woken", words!["poll", "signal", "start"]);
 
 /// Messages are of 13 words.
 const BYTES: usize = 26;

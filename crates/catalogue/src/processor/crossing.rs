@@ -8,7 +8,7 @@ pub(crate) mod signal;
 mod text;
 pub(crate) mod vdso;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, count};
+use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers};
 
 use crate::kit::BASE;
 
@@ -16,21 +16,10 @@ use crate::kit::BASE;
 const MOST: usize = 6;
 
 /// The number of words that cross, where each number needs another instruction sequence or another call.
-const ARGUMENTS: Axis = count(
-    "arguments",
-    &[
-        Value::Number(0),
-        Value::Number(1),
-        Value::Number(2),
-        Value::Number(3),
-        Value::Number(4),
-        Value::Number(5),
-        Value::Number(6),
-    ],
-);
+const ARGUMENTS: Axis = count("arguments", numbers![0, 1, 2, 3, 4, 5, 6]);
 
 /// The number of words that cross, where the numbers between show nothing new.
-const FEW_ARGUMENTS: Axis = count("arguments", &[Value::Number(0), Value::Number(3), Value::Number(6)]);
+const FEW_ARGUMENTS: Axis = count("arguments", numbers![0, 3, 6]);
 
 const CROSSING: Operation = BASE.per("crossing");
 

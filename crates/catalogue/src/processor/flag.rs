@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use operation::Value::Word;
-use operation::{Axis, Operation, repeat, term, word};
+use operation::{Axis, Operation, repeat, term, word, words};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::thread::futex::{Flags, wake};
 
@@ -11,7 +10,7 @@ use crate::kit::{BASE, Shared, exactly};
 
 /// The owner of the flag: a word of memory for tasks of this process, a word shared with other processes, or a descriptor
 /// that a task must have been given.
-const SCOPE: Axis = word("scope", &[Word("private"), Word("shared"), Word("event")]);
+const SCOPE: Axis = word("scope", words!["private", "shared", "event"]);
 
 /// The initial value of an event that is taken down by one until it would block: more than a round takes.
 const MANY: u64 = u64::MAX - 1;

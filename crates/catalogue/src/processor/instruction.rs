@@ -25,7 +25,7 @@ pub(crate) mod own;
 pub(crate) mod special;
 mod vectors;
 
-use operation::{Operation, TermOf, Value, count};
+use operation::{Operation, TermOf, count, numbers};
 
 use crate::kit::BASE;
 use lanes::CHAIN;
@@ -41,7 +41,7 @@ const BRANCHES: u64 = 64;
 const BESIDE_THE_CHAIN: &[TermOf] = &[];
 
 /// Integers of 32 and of 64 bits; the headline is the register's full width.
-const WIDTH: operation::Axis = count("width", &[Value::Number(32), Value::Number(64)]).headline(&[Value::Number(64)]);
+const WIDTH: operation::Axis = count("width", numbers![32, 64]).headline(numbers![64]);
 
 /// An instruction whose assembly contains only copies of it.
 const PURE: Operation = BASE.per("instruction").terms(BESIDE_THE_CHAIN);

@@ -13,8 +13,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::AtomicU32;
 
-use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, repeat, size, term};
+use operation::Value::Word;
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, numbers, repeat, size, term};
 use rustix::fs::{AtFlags, SeekFrom, fstat, ftruncate, seek, statat};
 use rustix::io::{Errno, read, write};
 use rustix::thread::futex;
@@ -26,13 +26,13 @@ use crate::kit::{
 
 /// One file, which stays in the private caches, or many different ones in turn, which do not: of each, the kernel touches about
 /// 1.3 KiB.
-const FILES: Axis = count("files", &[Number(1), Number(MANY)]);
+const FILES: Axis = count("files", numbers![1, MANY]);
 const MANY: u64 = 4096;
 /// Files of these sizes whose contents fill 16 MiB.
 const FILLING: [(u64, u64); 3] = [(PAGE, MANY), (64 << 10, 256), (1 << 20, 16)];
-const FILES_READ: Axis = count("files", &[Number(1), Number(16), Number(256), Number(MANY)]);
+const FILES_READ: Axis = count("files", numbers![1, 16, 256, MANY]);
 /// None at the end of a file; a page; more, of which the largest part is the copy; and so much that the copy leaves the private caches.
-const SIZES: Axis = size(&[Number(0), Number(1), Number(512), Number(PAGE), Number(64 << 10), Number(1 << 20)]);
+const SIZES: Axis = size(numbers![0, 1, 512, PAGE, 64 << 10, 1 << 20]);
 const PAGE: u64 = 4 << 10;
 
 /// Bytes of a file that are mapped: what a small section of a shared library has.
@@ -105,7 +105,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALLED
         .named("called.append", "write the next block at the end of a file, without waiting for the device")
         .calls(&["write"])
-        .axes(&[size(&[Number(PAGE), Number(64 << 10)])])
+        .axes(&[size(numbers![PAGE, 64 << 10])])
         .follows_clock(|_| false)
         .moves(|point| point.number("size").unwrap_or(0))
         .prepare(appending),

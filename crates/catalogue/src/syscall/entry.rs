@@ -3,16 +3,16 @@
 
 use std::cell::RefCell;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, term, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, repeat, term, word, words};
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, open, openat, statat};
 use rustix::io::{Errno, read, write};
 use rustix::process::{Pid, getppid};
 
 use crate::kit::{BASE, ENTRY, call, exactly, invoke, new_file, scratch};
 
-const CALLED: Axis = word("call", &[Value::Word("getppid"), Value::Word("statx")]);
+const CALLED: Axis = word("call", words!["getppid", "statx"]);
 /// Where the instruction that enters the kernel lies: in the loop, or in a function that returns to it.
-const FROM: Axis = word("from", &[Value::Word("loop"), Value::Word("function")]);
+const FROM: Axis = word("from", words!["loop", "function"]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("syscall.getppid", "ask for the parent's process id: the system call that does almost nothing")

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use libc::{PROT_READ, PROT_WRITE};
-use operation::{Failure, Loop, Operation, Setting, Value, cpus, repeat};
+use operation::{Failure, Loop, Operation, Setting, cpus, numbers, repeat};
 use record::{Doubt, Estimate};
 
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
@@ -191,7 +191,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         "order memory accesses for all tasks that share this memory: each other CPU that runs one is interrupted",
     )
     .version(2)
-    .axes(&[cpus("cpus", &[Value::Number(2), Value::Number(1), Value::Number(4)])])
+    .axes(&[cpus("cpus", numbers![2, 1, 4])])
     .prepare(|setting| {
         let others = running_elsewhere(setting, setting.number("cpus")? as usize - 1, TaskRunning::InBatches)?;
         exactly(0, call::membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)?)?;

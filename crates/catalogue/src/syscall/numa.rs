@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use operation::{Axis, Failure, Operation, Setting, Value, repeat, word};
+use operation::{Axis, Failure, Operation, Setting, repeat, word, words};
 use record::Estimate;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
@@ -25,7 +25,7 @@ const NODES: usize = 64;
 /// Whether the other CPUs halt meanwhile or are kept awake. Either call waits until every CPU has passed a quiescent state,
 /// which a kernel thread checks on each CPU. A CPU that halts must be woken first, which takes tens of microseconds under a
 /// hypervisor.
-const OTHERS: &[Axis] = &[word("others", &[Value::Word("halting"), Value::Word("awake")])];
+const OTHERS: &[Axis] = &[word("others", words!["halting", "awake"])];
 
 /// A call that moves pages and waits for the other CPUs.
 const MOVING: Operation =

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, repeat, term, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, repeat, term, word, words};
 use rustix::fs::{Mode, OFlags, open};
 
 use super::CALL;
@@ -26,7 +26,7 @@ const IN_CHILD: Operation = CALL.terms(&[term(1.0, "loop.empty"), term(1.0, "pro
 const MANY_IN_CHILD: Operation = CALL.terms(A_SIXTY_FOURTH);
 
 /// The child's memory while it ran: its own copy of this process's memory, or the memory itself.
-const ENDED: &[Axis] = &[word("child", &[Value::Word("copied"), Value::Word("lent")])];
+const ENDED: &[Axis] = &[word("child", words!["copied", "lent"])];
 
 /// The number of calls by one child, so high that the child's own cost hardly counts.
 const EACH: u64 = 64;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, repeat, word, words};
 use record::Estimate;
 
 use super::{CALL, PAIR};
@@ -14,11 +14,11 @@ const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
 pub(super) const SHORT: [u64; 2] = [0, 10_000];
 
 /// The timer slack, which the kernel may add to a sleep: the default of every process, and the smallest possible.
-const SLACK: &[Axis] = &[word("slack", &[Value::Word("50us"), Value::Word("1ns")])];
+const SLACK: &[Axis] = &[word("slack", words!["50us", "1ns"])];
 
 /// When a timer expires: so late that others expire first, or before the next tick of the kernel, so that the CPU's timer
 /// must be set for it.
-pub(super) const EXPIRY: &[Axis] = &[word("expiry", &[Value::Word("far"), Value::Word("near")])];
+pub(super) const EXPIRY: &[Axis] = &[word("expiry", words!["far", "near"])];
 
 /// A call that sleeps until a timer expires.
 pub(super) const SLEEP: Operation = CALL.version(2).quoted(Estimate::Typical).waits(|_| true).axes(SLACK);

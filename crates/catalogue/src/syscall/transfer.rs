@@ -4,8 +4,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use libc::iovec;
-use operation::Value::Number;
-use operation::{Failure, Operation, Setting, bytes, repeat};
+use operation::{Failure, Operation, Setting, bytes, numbers, repeat};
 
 use super::pipe::{drain, roomy_pipe};
 use super::{BLOCK, CALL, PAIR};
@@ -21,7 +20,7 @@ const MOVE: Operation = CALL.version(2).moves(|_| BLOCK as u64);
 
 /// The same on files: one of a page, and one of 4 MiB filled by writes of this number of bytes (see `file::access`).
 const OF_A_FILE: Operation = MOVE
-    .axes(&[bytes("file", &[Number(PAGE as u64), Number(4 << 20)]).headline(&[Number(4 << 20)]), FILLED])
+    .axes(&[bytes("file", numbers![PAGE as u64, 4 << 20]).headline(numbers![4 << 20]), FILLED])
     .has_point(|point| point.number("file") >= point.number("filled"))
     .follows_clock(|point| point.number("file") == Some(PAGE as u64));
 

@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, ONE_CPU, Operation, Setting, count, cpus};
+use operation::{Axis, Failure, Loop, ONE_CPU, Operation, Setting, count, cpus, numbers, words};
 use record::Estimate;
 
 use crate::kit::{BASE, Memory, Passing, Seat, Seats, Work, together};
 
 /// How many tasks there are, ours included.
-const TASKS: Axis = count("tasks", &[Number(1), Number(2), Number(4), Number(8), Number(16)]);
+const TASKS: Axis = count("tasks", numbers![1, 2, 4, 8, 16]);
 
 /// Whether all of them share our CPU, or are spread over all CPUs in turn.
-const ON: Axis = cpus("on", &[Word(ONE_CPU), Word("all")]);
+const ON: Axis = cpus("on", words![ONE_CPU, "all"]);
 
 /// The working set of each task: the core's own cache holds some of them, not all.
 const SET: usize = 256 << 10;

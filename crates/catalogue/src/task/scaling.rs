@@ -4,12 +4,11 @@
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 
-use operation::Value::Number;
-use operation::{Axis, Failure, Operation, cpus};
+use operation::{Axis, Failure, Operation, cpus, numbers};
 
 use crate::kit::{BASE, Computing, Seats, Work, call, exactly, owned, together};
 
-const CPUS: Axis = cpus("cpus", &[Number(1), Number(2), Number(4), Number(8)]);
+const CPUS: Axis = cpus("cpus", numbers![1, 2, 4, 8]);
 
 /// Dependent steps of a unit of computing: some microseconds.
 const STEPS: u64 = 1 << 12;

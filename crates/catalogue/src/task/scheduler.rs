@@ -11,8 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use operation::Value::Word;
-use operation::{Axis, Clock, Failure, Loop, Operation, Setting, Tally, Took, Usage, word};
+use operation::{Axis, Clock, Failure, Loop, Operation, Setting, Tally, Took, Usage, word, words};
 use record::Estimate;
 use rustix::thread::futex;
 
@@ -22,26 +21,26 @@ use treatment::{Treatment, autogroups, treated};
 /// How the measured task is treated. The task beside it is always a usual one: SCHED_OTHER, nice 0, the usual time slice.
 const AS: Axis = word(
     "as",
-    &[
-        Word("usual"),
-        Word("slice-100us"),
-        Word("slice-1ms"),
-        Word("slice-10ms"),
-        Word("nice-minus-10"),
-        Word("nice-plus-10"),
-        Word("batch"),
-        Word("idle"),
-        Word("fifo"),
-        Word("round-robin"),
+    words![
+        "usual",
+        "slice-100us",
+        "slice-1ms",
+        "slice-10ms",
+        "nice-minus-10",
+        "nice-plus-10",
+        "batch",
+        "idle",
+        "fifo",
+        "round-robin"
     ],
 );
 
 /// Whether the other task belongs to another session, which the kernel's autogroups treat as a group of its own: then nice
 /// values count within each group alone.
-const SESSION: Axis = word("session", &[Word("same"), Word("other")]);
+const SESSION: Axis = word("session", words!["same", "other"]);
 
 /// The time slice that both tasks ask for.
-const SLICE: Axis = word("slice", &[Word("usual"), Word("100us"), Word("1ms"), Word("10ms"), Word("100ms")]);
+const SLICE: Axis = word("slice", words!["usual", "100us", "1ms", "10ms", "100ms"]);
 
 /// The length of a window: tens of time slices.
 const WINDOW: Duration = Duration::from_millis(200);

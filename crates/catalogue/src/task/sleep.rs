@@ -4,7 +4,7 @@
 
 use std::num::NonZeroU64;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Took, Usage, Value, count, partner, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Took, Usage, count, numbers, partner, word, words};
 use record::Estimate;
 use rustix::io::Errno;
 use rustix::thread::{ClockId, NanosleepRelativeResult, clock_nanosleep_absolute, set_current_timer_slack};
@@ -13,29 +13,15 @@ use rustix::time::{Timespec, clock_gettime};
 use crate::kit::{BASE, End, call, exactly};
 
 /// How long the CPU is idle before.
-const IDLE: Axis = count(
-    "microseconds",
-    &[
-        Value::Number(10),
-        Value::Number(100),
-        Value::Number(1_000),
-        Value::Number(10_000),
-        Value::Number(100_000),
-        Value::Number(1_000_000),
-    ],
-)
-.headline(&[Value::Number(1_000)]);
+const IDLE: Axis =
+    count("microseconds", numbers![10, 100, 1_000, 10_000, 100_000, 1_000_000]).headline(numbers![1_000]);
 
 /// The class that the task is scheduled in: the usual one, or one that comes before all tasks of that.
-const CLASS: Axis = word("class", &[Value::Word("other"), Value::Word("fifo")]).headline(&[Value::Word("other")]);
+const CLASS: Axis = word("class", words!["other", "fifo"]).headline(words!["other"]);
 
 const SLEEP_AXES: &[Axis] = &[
-    word(
-        "clock",
-        &[Value::Word("monotonic"), Value::Word("realtime"), Value::Word("boottime"), Value::Word("relative")],
-    )
-    .headline(&[Value::Word("monotonic")]),
-    word("slack", &[Value::Word("50us"), Value::Word("1ns")]),
+    word("clock", words!["monotonic", "realtime", "boottime", "relative"]).headline(words!["monotonic"]),
+    word("slack", words!["50us", "1ns"]),
     CLASS,
     IDLE,
 ];
@@ -69,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         "wakeup.pipe",
         "how late a task that waits for a pipe runs after another CPU writes to it, both idle this long before",
     )
-    .axes(&[partner("distance", &[Value::Word("other")]), CLASS, IDLE])
+    .axes(&[partner("distance", words!["other"]), CLASS, IDLE])
     .prepare(|setting| {
         let (ours, theirs) = End::pipes()?;
         let idle = setting.number("microseconds")? * 1_000;
@@ -193,6 +179,8 @@ fn enter_class(setting: &Setting) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use record::Value;
+
     use super::*;
 
     const CLASS_OF_ALL: (&str, Value<&str>) = ("class", Value::Word("other"));

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, opaque, pin, repeat, term};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, numbers, opaque, pin, repeat, term};
 use rustix::thread::futex;
 
 use crate::kit::{BASE, End, Shared, call};
@@ -82,7 +82,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         )
         .per("switch")
         .headline()
-        .axes(&[SET.headline(&[Value::Number(0), Value::Number(256 << 10)])])
+        .axes(&[SET.headline(numbers![0, 256 << 10])])
         .terms(HALF_A_TURN)
         .prepare(|setting| {
             let (ours, theirs) = End::pipes()?;

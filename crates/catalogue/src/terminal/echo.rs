@@ -1,15 +1,14 @@
 //! From a keystroke to its echo: by the line discipline, or by a program that reads it and writes it back, as an editor
 //! does.
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, partner, repeat};
+use operation::{Axis, Failure, Loop, Operation, Setting, partner, repeat, words};
 use rustix::io::{read, write};
 use rustix::termios::{QueueSelector, tcflush};
 
 use super::TERMINAL;
 use super::pair::{Features, Pty};
 
-const DISTANCE: Axis = partner("distance", &[Value::Word("same"), Value::Word("other"), Value::Word("awake")])
-    .headline(&[Value::Word("same")]);
+const DISTANCE: Axis = partner("distance", words!["same", "other", "awake"]).headline(words!["same"]);
 
 /// The most keystrokes of a batch: nothing reads them, and a terminal buffers a limited number.
 const KEPT: u64 = 2000;

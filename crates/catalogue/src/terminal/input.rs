@@ -1,6 +1,6 @@
 //! Input from a terminal: text that is typed, pasted or sent as a file, on its way to the program that reads it.
 
-use operation::{Axis, Failure, Operation, Value, repeat, size, word};
+use operation::{Axis, Failure, Operation, numbers, repeat, size, word, words};
 use rustix::io::read;
 
 use super::TERMINAL;
@@ -8,13 +8,13 @@ use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
 use crate::kit::read_whole;
 
 /// Whether the program receives edited lines, or bytes as they arrive.
-const READ: Axis = word("input", &[Value::Word("canonical"), Value::Word("raw")]);
+const READ: Axis = word("input", words!["canonical", "raw"]);
 
 /// Whether the line discipline echoes. The emulator reads the echo.
-const ECHO: Axis = word("echo", &[Value::Word("on"), Value::Word("off")]);
+const ECHO: Axis = word("echo", words!["on", "off"]);
 
 /// Bytes that the program requests at once: a short read, a line, more than there is.
-const ROOM: Axis = size(&[Value::Number(1), Value::Number(LINE as u64), Value::Number(4096)]);
+const ROOM: Axis = size(numbers![1, LINE as u64, 4096]);
 
 /// Bytes of a piece of bulk input: half of what a terminal buffers for a slow program.
 const BULK: usize = 2048;

@@ -3,7 +3,7 @@
 
 use std::os::fd::OwnedFd;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, partner, size, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, numbers, partner, size, word, words};
 use rustix::io::{IoSlice, writev};
 
 use super::TERMINAL;
@@ -15,27 +15,16 @@ use crate::file::stream::Stream;
 
 /// Where the drain runs: on this task's CPU, so that the time is the whole cost of the bytes, or on another one, as for an
 /// emulator.
-const DISTANCE: Axis =
-    partner("distance", &[Value::Word("same"), Value::Word("other")]).headline(&[Value::Word("same")]);
+const DISTANCE: Axis = partner("distance", words!["same", "other"]).headline(words!["same"]);
 
 /// What the bytes pass through: a terminal that changes nothing, one that processes output (a newline becomes two
 /// characters), one that also expands tabs to spaces, and a pipe for comparison.
-const PATH: Axis =
-    word("path", &[Value::Word("raw"), Value::Word("processed"), Value::Word("tabs"), Value::Word("pipe")]);
+const PATH: Axis = word("path", words!["raw", "processed", "tabs", "pipe"]);
 
 /// Programs between the terminal and its emulator: `script`, a login over TCP, one over SSH.
-const THROUGH: Axis = word("path", &[Value::Word("script"), Value::Word("tcp"), Value::Word("ssh")])
-    .headline(&[Value::Word("script"), Value::Word("tcp")]);
+const THROUGH: Axis = word("path", words!["script", "tcp", "ssh"]).headline(words!["script", "tcp"]);
 
-const SIZE: Axis = size(&[
-    Value::Number(1),
-    Value::Number(64),
-    Value::Number(512),
-    Value::Number(1024),
-    Value::Number(4096),
-    Value::Number(16 << 10),
-    Value::Number(64 << 10),
-]);
+const SIZE: Axis = size(numbers![1, 64, 512, 1024, 4096, 16 << 10, 64 << 10]);
 
 /// Lines that one call writes.
 const LINES: usize = 16;
@@ -60,7 +49,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         )
         .per("write")
         .calls(&["write"])
-        .axes(&[THROUGH, size(&[Value::Number(1), Value::Number(64), Value::Number(4096), Value::Number(64 << 10)])])
+        .axes(&[THROUGH, size(numbers![1, 64, 4096, 64 << 10])])
         .moves(|point| point.number("size").unwrap_or(0))
         .prepare(|setting| {
             let text = lines(setting.size()?);
@@ -91,11 +80,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         )
         .per("line")
         .calls(&["write"])
-        .axes(&[
-            word("buffer", &[Value::Word("none"), Value::Word("line"), Value::Word("full")]),
-            DISTANCE,
-            word("path", &[Value::Word("processed")]),
-        ])
+        .axes(&[word("buffer", words!["none", "line", "full"]), DISTANCE, word("path", words!["processed"])])
         .moves(|_| LINE as u64)
         .prepare(|setting| {
             let (mut drained, path) = drained(setting)?;

@@ -2,18 +2,17 @@
 
 use std::io::Write;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, word, words};
 
 use super::TERMINAL;
 use super::drained::Drained;
 use super::pair::{Features, Pty, write_all};
 
 /// Rows and columns.
-const SCREEN: Axis = word("screen", &[Value::Word("24x80"), Value::Word("50x200")]);
+const SCREEN: Axis = word("screen", words!["24x80", "50x200"]);
 
 /// What is sent: everything; the changes, each after positioning the cursor; or the changes, each after tabs and spaces.
-const BY: Axis =
-    word("by", &[Value::Word("whole"), Value::Word("cursor"), Value::Word("tabs"), Value::Word("library")]);
+const BY: Axis = word("by", words!["whole", "cursor", "tabs", "library"]);
 
 /// The number of words that change in each changed row from one update to the next, and the distance between changed rows.
 const CHANGES: usize = 2;

@@ -1,25 +1,14 @@
 //! One interaction at a terminal with all features of the line discipline, without each single feature, and without any.
 
-use operation::{Axis, Failure, Operation, Value, repeat, word};
+use operation::{Axis, Failure, Operation, repeat, word, words};
 
 use super::TERMINAL;
 use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
 use crate::kit::read_whole;
 
 /// The feature that is switched off.
-const WITHOUT: Axis = word(
-    "without",
-    &[
-        Value::Word("nothing"),
-        Value::Word("echo"),
-        Value::Word("canonical"),
-        Value::Word("processing"),
-        Value::Word("tabs"),
-        Value::Word("signals"),
-        Value::Word("flow"),
-        Value::Word("all"),
-    ],
-);
+const WITHOUT: Axis =
+    word("without", words!["nothing", "echo", "canonical", "processing", "tabs", "signals", "flow", "all"]);
 
 /// The program's answer: columns aligned by tabs.
 const ANSWER: &[u8] = b"\tname\tsize\tdate\tand a sentence of as many words as the line has room for\n";
@@ -73,6 +62,8 @@ fn without(feature: &str) -> Features {
 
 #[cfg(test)]
 mod tests {
+    use record::Value;
+
     use super::*;
 
     #[test]

@@ -3,8 +3,7 @@
 
 use std::rc::Rc;
 
-use operation::Value::Word;
-use operation::{Failure, Loop, Operation, Setting, word};
+use operation::{Failure, Loop, Operation, Setting, numbers, word, words};
 use rustix::mm::{Advice, MapFlags};
 
 use super::ahead::Ahead;
@@ -29,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // The part that remains once the mapping exists.
     MAPPED
         .named("read.mmap.kept", "add up a file record by record through a mapping that stays, with all pages present")
-        .axes(&[word("state", &[Word("warm")]), RECORD, FILE])
+        .axes(&[word("state", words!["warm"]), RECORD, FILE])
         .prepare(|setting| {
             summing(setting, |source, plan| {
                 let view = MappedView::of(source, MapFlags::SHARED)?;
@@ -46,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     MAPPED
         .named("read.mmap.random", "map a file, advise MADV_RANDOM (each page is read separately), add it up, unmap it")
         .aliases(&["Memory Mapped"])
-        .axes(&[STATE, RECORD, FILE.headline(&[operation::Value::Number(16 * MIB)])])
+        .axes(&[STATE, RECORD, FILE.headline(numbers![16 * MIB])])
         .prepare(|setting| each_pass(setting, MapFlags::SHARED, Some(Advice::Random))),
     MAPPED
         .named("read.mmap.ahead", "map a file, add it up with MADV_WILLNEED ahead by a window, unmap it")

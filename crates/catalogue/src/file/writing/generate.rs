@@ -3,16 +3,14 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::Value::Number;
-use operation::{Axis, Failure, Loop, Operation, Setting, bytes};
+use operation::{Axis, Failure, Loop, Operation, Setting, bytes, numbers};
 use record::Estimate;
 
 use super::content::Content;
 use super::{DEPTH, FILE, KIB, MIB, WRITE};
 
 /// Every record size of the writers.
-const RECORD: Axis = bytes("record", &[Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)])
-    .headline(&[Number(256), Number(128 * KIB)]);
+const RECORD: Axis = bytes("record", numbers![256, 4 * KIB, 128 * KIB, MIB]).headline(numbers![256, 128 * KIB]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // A term of every writer: it has those of their axes that it depends on.
@@ -65,6 +63,7 @@ fn making(setting: &Setting, make: impl Fn(&mut Content, u64) + 'static) -> Resu
 
 #[cfg(test)]
 mod tests {
+    use operation::Value::Number;
     use record::Point;
 
     use super::*;

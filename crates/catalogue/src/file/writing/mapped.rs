@@ -2,8 +2,7 @@
 
 use std::ptr::null_mut;
 
-use operation::Value::Word;
-use operation::{Failure, Operation, word};
+use operation::{Failure, Operation, word, words};
 use rustix::fs::{OFlags, ftruncate};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
@@ -17,7 +16,7 @@ use crate::file::reading::view::not_mapped;
 pub(crate) const OPERATIONS: &[Operation] = &[WRITE
     .id("write.mmap")
     .summary("give a file its length, map it, copy every record into it, msync if the point says so, unmap it")
-    .axes(&[OVER, word("sync", &[Word("none"), Word("msync")]), ORDER, RECORD, FILE])
+    .axes(&[OVER, word("sync", words!["none", "msync"]), ORDER, RECORD, FILE])
     .has_point(ANY_POINTS)
     .prepare(|setting| {
         let syncs = setting.word("sync")? == "msync";

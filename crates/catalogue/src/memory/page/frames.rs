@@ -6,14 +6,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use operation::Value::Word;
-use operation::{Axis, Failure, Loop, word};
+use operation::{Axis, Failure, Loop, word, words};
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
 use crate::kit::{HUGE, Mapping, base_pages_only};
 
 /// Frames of new memory, or frames that the batch before freed.
-pub(crate) const FRAMES: Axis = word("frames", &[Word("fresh"), Word("recycled")]).headline(&[Word("fresh")]);
+pub(crate) const FRAMES: Axis = word("frames", words!["fresh", "recycled"]).headline(words!["fresh"]);
 
 /// The point whose frames were in use a moment ago.
 pub(crate) const RECYCLED: &[(&str, operation::Value<&str>)] = &[("frames", Word("recycled"))];

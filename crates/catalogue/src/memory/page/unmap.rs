@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, Operation, size, word};
+use operation::{Axis, Failure, Loop, Operation, numbers, size, word, words};
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
@@ -13,9 +12,9 @@ use super::frames::room;
 use crate::kit::{BASE, HUGE, Mapping, base_pages_only, file_of, tried};
 
 /// What is mapped: base pages or huge ones of anonymous memory, or pages of a file.
-const PAGES: Axis = word("pages", &[Word("base"), Word("huge"), Word("file")]);
+const PAGES: Axis = word("pages", words!["base", "huge", "file"]);
 /// What a library has, within the core's private caches; and far more than they hold.
-const SIZES: Axis = size(&[Number(SMALL), Number(LARGE)]);
+const SIZES: Axis = size(numbers![SMALL, LARGE]);
 const SMALL: u64 = 2 << 20;
 const LARGE: u64 = 64 << 20;
 

@@ -1,7 +1,7 @@
 //! Crossings within a program: to a procedure, to one that saves all registers it must, and through a shared object's
 //! linkage table.
 
-use operation::{Operation, Value, count, term};
+use operation::{Operation, Value, count, numbers, term};
 
 use super::{ARGUMENTS, CROSSING, text, words};
 
@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CROSSING
         .id("crossing.shared")
         .summary("call a procedure as in a shared object: through a stub that jumps through a table of addresses")
-        .axes(&[count("arguments", &[Value::Number(0), Value::Number(2), Value::Number(3), Value::Number(6)])])
+        .axes(&[count("arguments", numbers![0, 2, 3, 6])])
         .terms(text::OF_A_TURN)
         .explained_by(&[term(1.0, "crossing.procedure").same(&["arguments"])])
         .at_least(&["crossing.procedure"])

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use operation::{Failure, Operation, Pauses, Setting, Value, partner, repeat, term};
+use operation::{Failure, Operation, Pauses, Setting, Value, partner, repeat, term, words};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, words};
 use crate::kit::{OURS, Shared, THEIRS, await_turn, let_fall_asleep, pass_turn};
@@ -17,7 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             answered",
         )
         .version(2)
-        .axes(&[partner("distance", &[Value::Word("same"), Value::Word("other")]), FEW_ARGUMENTS])
+        .axes(&[partner("distance", words!["same", "other"]), FEW_ARGUMENTS])
         .explained_by(&[term(4.0, "crossing.call").at(&[("arguments", Value::Number(0))])])
         .at_least(&["crossing.call"])
         .prepare(|setting: &Setting| {

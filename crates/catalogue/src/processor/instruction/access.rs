@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, word, words};
 
 use super::lanes::{self, LANES, OPERAND, Turns};
 use super::text::{self, Way};
@@ -73,9 +73,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| kept(text::PUSH_POP, AccessBlock::new(), |_, after| after[0] == FIRST)),
 ];
 
-const FORWARDED: Axis = count("width", &[Value::Number(1), Value::Number(8), Value::Number(16)]);
+const FORWARDED: Axis = count("width", numbers![1, 8, 16]);
 
-const CROSSING: Axis = word("crossing", &[Value::Word("none"), Value::Word("line"), Value::Word("page")]);
+const CROSSING: Axis = word("crossing", words!["none", "line", "page"]);
 
 /// The initial values of the lanes.
 const FIRST: u64 = OPERAND;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::{Axis, Failure, Loop, Operation, Value, count, opaque, repeat, term};
+use operation::{Axis, Failure, Loop, Operation, count, numbers, opaque, repeat, term};
 
 use super::{BRANCHES, CALLS, text};
 use crate::kit::BASE;
@@ -62,10 +62,7 @@ pub(crate) const HISTORY: &[Operation] = &[BASE
     })];
 
 /// Powers of two.
-const PERIOD: Axis = count(
-    "period",
-    &[Value::Number(64), Value::Number(512), Value::Number(4096), Value::Number(32768), Value::Number(1 << 18)],
-);
+const PERIOD: Axis = count("period", numbers![64, 512, 4096, 32768, 1 << 18]);
 
 /// The loop of branches that follow the bits of `directions`, whose length is a power of two. It counts the branches not
 /// taken. Each batch continues where the one before ended: if every batch began at the same place, a current predictor

@@ -3,7 +3,7 @@
 
 use std::ops::{Add, Div, Mul};
 
-use operation::{Axis, Operation, TermOf, Value, term, word};
+use operation::{Axis, Operation, TermOf, term, word, words};
 
 use super::lanes::repeated;
 use super::vectors::{self, Float, Lanes, NumberModel, Packed, Vector};
@@ -87,7 +87,7 @@ const REFILL: [f64; 3] = [FACTORS[0], FACTORS[0], 1.0];
 /// A root converges to 1, so a product makes each value less round. The chain waits for the product.
 const AND_A_PRODUCT: &[TermOf] = &[term(1.0, "instruction.float.multiply.latency").same(&["precision", "vector"])];
 
-pub(super) const PRECISION: Axis = word("precision", &[Value::Word("single"), Value::Word("double")]);
+pub(super) const PRECISION: Axis = word("precision", words!["single", "double"]);
 
 /// A floating-point number of either precision.
 pub(super) trait FloatNumber:

@@ -1,7 +1,7 @@
 //! Instructions on integers in registers: the effect of each on its lane, and the rows of those that are not in the
 //! headline.
 
-use operation::{Operation, Value, count};
+use operation::{Operation, count, numbers};
 
 use super::lanes::{self, Case};
 use super::{PURE, instructions, text};
@@ -47,11 +47,11 @@ pub(crate) const OWN: &[Operation] = instructions! {
 };
 
 /// Only the register's full width.
-const FULL: operation::Axis = count("width", &[Value::Number(64)]);
+const FULL: operation::Axis = count("width", numbers![64]);
 
 /// The terms of an address.
 #[cfg(target_arch = "x86_64")]
-const PARTS: operation::Axis = count("parts", &[Value::Number(2), Value::Number(3)]);
+const PARTS: operation::Axis = count("parts", numbers![2, 3]);
 
 /// The operand added this number of times.
 pub(super) fn sum(case: &Case) -> u64 {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, partner, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, partner, word, words};
 use rustix::thread::{futex, sched_yield};
 
 use super::access::AccessBlock;
@@ -52,7 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(&[text::FENCE_KINDS])
         .prepare(|setting| counted(named(setting.word("kind")?, text::FENCES)?, |_, _| true)),
     PURE.named("instruction.clock.read", text::CLOCK_SUMMARY)
-        .axes(&[word("order", &[Value::Word("plain"), Value::Word("ordered")])])
+        .axes(&[word("order", words!["plain", "ordered"])])
         .prepare(|setting| counted(named(setting.word("order")?, text::CLOCKS)?, |before, after| after != before)),
     PURE.named("instruction.identify", text::IDENTIFY_SUMMARY)
         .prepare(|_| counted(&text::IDENTIFY, |_, read| read != 0)),
@@ -63,9 +63,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| counted(named(&setting.number("length")?.to_string(), text::LENGTHS)?, |_, _| true)),
 ];
 
-const TARGETS: Axis = count("targets", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(32)]);
+const TARGETS: Axis = count("targets", numbers![1, 2, 4, 32]);
 
-pub(super) const ELSEWHERE: Axis = partner("distance", &[Value::Word("other")]);
+pub(super) const ELSEWHERE: Axis = partner("distance", words!["other"]);
 
 /// The error for a wrong count.
 pub(super) fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {

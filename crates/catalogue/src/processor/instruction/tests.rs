@@ -1,7 +1,7 @@
 //! Every instruction does what its model says, and a wrong model is detected.
 
 use operation::{Failure, Setting};
-use record::Point;
+use record::{Point, Value};
 
 use super::*;
 use crate::processor::instruction::lanes::{Case, DIVISOR, OPERAND};

@@ -6,8 +6,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
-use operation::Value::Number;
-use operation::{Axis, Failure, Loop, Operation, size};
+use operation::{Axis, Failure, Loop, Operation, numbers, size};
 use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
@@ -15,7 +14,7 @@ use super::{CALLED, function};
 use crate::kit::{Block, Null, call, consuming, exactly, for_each, numbered, owned, tried};
 
 /// A request, and a page of an answer.
-const SIZES: Axis = size(&[Number(64), Number(4 << 10)]);
+const SIZES: Axis = size(numbers![64, 4 << 10]);
 /// Connections that wait to be accepted, and messages that the buffers of a connection hold.
 const HELD: u64 = 16;
 

@@ -5,8 +5,7 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, Operation, Setting, size, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, numbers, size, word, words};
 use rustix::fs::{AtFlags, Mode, OFlags, copy_file_range, fstat, openat, statat, syncfs, unlinkat};
 use rustix::io::{Errno, write};
 
@@ -15,10 +14,10 @@ use crate::kit::{Block, FILES, Fresh, call, consuming, create, exactly, file_of,
 
 const PAGE: u64 = 4 << 10;
 const LARGE: u64 = 64 << 10;
-const FILLED: Axis = size(&[Number(PAGE), Number(LARGE)]);
-const REMOVED: Axis = size(&[Number(0), Number(PAGE), Number(LARGE)]);
+const FILLED: Axis = size(numbers![PAGE, LARGE]);
+const REMOVED: Axis = size(numbers![0, PAGE, LARGE]);
 /// Written a moment ago and not yet to the device; or written there, too.
-const CONTENT: Axis = word("content", &[Word("new"), Word("written")]);
+const CONTENT: Axis = word("content", words!["new", "written"]);
 
 const ON_NEW_FILES: Operation = CALLED.follows_clock(|_| false);
 

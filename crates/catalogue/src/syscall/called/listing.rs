@@ -2,15 +2,14 @@
 
 use std::os::fd::OwnedFd;
 
-use operation::Value::Number;
-use operation::{Axis, Failure, Loop, Operation, Setting, count, term};
+use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, term};
 use rustix::fs::{Mode, OFlags, openat};
 
 use super::{CALLED, function};
 use crate::kit::{apart, call, consuming, create, exactly, folder, tried};
 
 /// Files of a folder; without any, the call finds the end of the listing.
-const ENTRIES: Axis = count("entries", &[Number(0), Number(8), Number(64)]);
+const ENTRIES: Axis = count("entries", numbers![0, 8, 64]);
 
 /// Folders that are listed in turn.
 const FOLDERS: usize = 32;

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use operation::Value::Number;
-use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, partner, repeat, size, term};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, numbers, partner, repeat, size, term, words};
 use record::FixedPoint;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, pread, read, write};
@@ -18,7 +18,7 @@ use super::{CALLED, function};
 use crate::kit::{Block, consuming, exactly, producing, tried};
 
 /// A byte, a page, and what a pipe holds.
-const SIZES: Axis = size(&[Number(1), Number(4 << 10), Number(64 << 10)]);
+const SIZES: Axis = size(numbers![1, 4 << 10, 64 << 10]);
 /// Connections that wait to be accepted.
 const HELD: u64 = 16;
 const STATUS: &CStr = c"/proc/self/status";
@@ -44,7 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALLED
         .named("called.wakes", "wake a task of this CPU and be woken by it: two wake-ups, without calls and switches")
         .per("pair")
-        .axes(&[partner("distance", &[operation::Value::Word("same")])])
+        .axes(&[partner("distance", words!["same"])])
         .terms(TURN)
         .prepare(waking),
     CALLED.named("called.read.none", "read from a pipe that is empty and does not wait (EAGAIN)").prepare(|_| {

@@ -7,8 +7,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, Operation, Pauses, Setting, partner, repeat, size, word};
+use operation::{Axis, Failure, Loop, Operation, Pauses, Setting, numbers, partner, repeat, size, word, words};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::thread::futex;
@@ -18,11 +17,11 @@ use super::{CALLED, function};
 use crate::kit::{Block, Shared, exactly, let_fall_asleep, tried};
 
 /// A request, and a page of an answer.
-const SIZES: Axis = size(&[Number(64), Number(4 << 10)]);
+const SIZES: Axis = size(numbers![64, 4 << 10]);
 /// How the receiver learns of a message: it looks for it all the time, or sleeps until it comes.
-const RECEIVER: Axis = word("receiver", &[Word("awake"), Word("asleep")]);
+const RECEIVER: Axis = word("receiver", words!["awake", "asleep"]);
 /// A receiver on another CPU.
-const OTHER: Axis = partner("distance", &[Word("other")]);
+const OTHER: Axis = partner("distance", words!["other"]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALLED

@@ -6,8 +6,7 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use operation::Value::Number;
-use operation::{Failure, Loop, Operation, Setting, size};
+use operation::{Failure, Loop, Operation, Setting, numbers, size};
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, statat, syncfs};
 use rustix::io::write;
 
@@ -27,7 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     ON_OLD_FILES
         .named("called.refill", "write a page to a file that was opened and emptied")
         .calls(&["write"])
-        .axes(&[size(&[Number(PAGE as u64)])])
+        .axes(&[size(numbers![PAGE as u64])])
         .moves(|_| PAGE as u64)
         .prepare(|setting| rewriting(setting, Step::Write)),
     ON_OLD_FILES

@@ -6,17 +6,16 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use io_uring::{IoUring, opcode, squeue, types};
-use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, count, term};
+use operation::{Axis, Failure, Loop, Need, Operation, Setting, count, numbers, term};
 
 use super::{READ, check, zeros};
 use crate::kit::{Null, build, call, exactly, ring};
 
 /// Reads submitted by one call.
-const BATCH: Axis =
-    count("batch", &[Value::Number(1), Value::Number(8), Value::Number(64), Value::Number(512)]).within(1, 512);
+const BATCH: Axis = count("batch", numbers![1, 8, 64, 512]).within(1, 512);
 
 /// The same, for operations for which the smallest and the largest number say enough.
-const FEWER: Axis = count("batch", &[Value::Number(1), Value::Number(64)]).within(1, 512);
+const FEWER: Axis = count("batch", numbers![1, 64]).within(1, 512);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     READ.id("async.read.ring")

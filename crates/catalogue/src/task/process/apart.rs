@@ -3,12 +3,12 @@
 
 use std::rc::Rc;
 
-use operation::{Axis, Operation, Value, partner, term};
+use operation::{Axis, Operation, partner, term, words};
 
 use crate::kit::{BASE, Child, Places, do_nothing, execute, fork, wait_for};
 
 /// Where the children run.
-pub(crate) const OTHER: Axis = partner("distance", &[Value::Word("other")]);
+pub(crate) const OTHER: Axis = partner("distance", words!["other"]);
 
 /// The defaults. Each is explained by the same operation on one CPU: the residual is what another CPU adds, or saves where
 /// parent and child work at the same time.

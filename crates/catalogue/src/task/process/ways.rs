@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use libc::{CLONE_VFORK, CLONE_VM, SIGCHLD, c_int};
-use operation::{Axis, Failure, Need, Operation, Value, bytes, repeat, term, word};
+use operation::{Axis, Failure, Need, Operation, bytes, numbers, repeat, term, word, words};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use syscalls::Sysno;
 
@@ -13,20 +13,7 @@ use crate::kit::{BASE, Start, execute, fork, in_child, start_and_end, wait_for};
 const CHILD: Operation = BASE.per("process");
 
 /// The kinds of namespaces, and none.
-const KIND: Axis = word(
-    "kind",
-    &[
-        Value::Word("none"),
-        Value::Word("user"),
-        Value::Word("mount"),
-        Value::Word("uts"),
-        Value::Word("ipc"),
-        Value::Word("pid"),
-        Value::Word("net"),
-        Value::Word("cgroup"),
-        Value::Word("time"),
-    ],
-);
+const KIND: Axis = word("kind", words!["none", "user", "mount", "uts", "ipc", "pid", "net", "cgroup", "time"]);
 
 /// The call of its own for it, where there is one. Elsewhere `clone` starts such a child.
 const VFORK: &[&str] = if cfg!(target_arch = "x86_64") { &["vfork"] } else { &[] };
@@ -35,11 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CHILD
         .id("process.fork.resident")
         .summary("copy a process that has touched this much memory, let the copy end at once, wait for it (fork, wait)")
-        .axes(&[bytes(
-            "resident",
-            &[Value::Number(1 << 20), Value::Number(16 << 20), Value::Number(256 << 20), Value::Number(1 << 30)],
-        )
-        .in_steps(4 << 10, 4 << 10, 1 << 30)])
+        .axes(&[bytes("resident", numbers![1 << 20, 16 << 20, 256 << 20, 1 << 30]).in_steps(4 << 10, 4 << 10, 1 << 30)])
         .explained_by(&[term(1.0, "process.fork")])
         .monotonic_in(&["resident"])
         .patience(30.0)

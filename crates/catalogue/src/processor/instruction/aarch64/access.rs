@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Value, count, word};
+use operation::{Axis, count, numbers, word, words};
 
 use super::super::CHAIN;
 use super::super::lanes::{LANES, Turns};
@@ -27,25 +27,11 @@ macro_rules! vector_chain {
 pub(in super::super) type Way = (&'static str, &'static str, Turns);
 
 /// How an address is formed. `before` and `after` also change the register that holds it; `pair` loads two registers.
-pub(in super::super) const MODE: Axis = word(
-    "mode",
-    &[
-        Value::Word("base"),
-        Value::Word("offset"),
-        Value::Word("index"),
-        Value::Word("scaled"),
-        Value::Word("extended"),
-        Value::Word("before"),
-        Value::Word("after"),
-        Value::Word("pair"),
-    ],
-);
+pub(in super::super) const MODE: Axis =
+    word("mode", words!["base", "offset", "index", "scaled", "extended", "before", "after", "pair"]);
 
 /// Bytes of an access; 32 is a pair of vector registers.
-pub(in super::super) const WIDTH: Axis = count(
-    "width",
-    &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8), Value::Number(16), Value::Number(32)],
-);
+pub(in super::super) const WIDTH: Axis = count("width", numbers![1, 2, 4, 8, 16, 32]);
 
 /// Loads whose address is the value loaded before, by the form of the address.
 pub(in super::super) const LOAD_CHAINS: &[Way] = &[

@@ -2,13 +2,13 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Value, word};
+use operation::{Axis, word, words};
 
 use super::super::vectors::{CHAIN, LANES, NumberTurns, Vector, VectorRegisters};
 
-pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", &[Value::Word("scalar"), Value::Word("128")]);
+pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", words!["scalar", "128"]);
 pub(in super::super) const FLOATS_BESIDE: Axis = FLOAT_CHAINS;
-pub(in super::super) const PACKED_CHAINS: Axis = word("vector", &[Value::Word("128")]);
+pub(in super::super) const PACKED_CHAINS: Axis = word("vector", words!["128"]);
 pub(in super::super) const PACKED_BESIDE: Axis = PACKED_CHAINS;
 
 /// The turns of an instruction: its text, `$pairs` times with each of the operands 24 and 25, on every register of

@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, size, term};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, numbers, repeat, size, term};
 
 use super::access::{self, AccessBlock};
 use super::float::{PRECISION, STEPS, of, stepped};
@@ -128,7 +128,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(zeros),
 ];
 
-const CLEARED: Axis = size(&[Value::Number(64), Value::Number(512), Value::Number(4096)]);
+const CLEARED: Axis = size(numbers![64, 512, 4096]);
 
 /// The loop of pushed and popped pairs. An odd number of exchanges leaves them exchanged.
 fn pairs() -> Result<Loop, Failure> {

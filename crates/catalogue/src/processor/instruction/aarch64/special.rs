@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Value, count, word};
+use operation::{Axis, count, numbers, word, words};
 
 use super::super::lanes::{LANES, Turns};
 use super::super::{CALLS, CHAIN};
@@ -20,10 +20,7 @@ pub(in super::super) type Counted = (&'static str, &'static str, u64, Turns);
 
 pub(in super::super) const FENCE_SUMMARY: &str = "order earlier loads (dmb ishld), stores (dmb ishst) or both (dmb ish) \
     before what follows, wait until all are done (dsb ish), or fetch what follows anew (isb)";
-pub(in super::super) const FENCE_KINDS: Axis = word(
-    "kind",
-    &[Value::Word("load"), Value::Word("store"), Value::Word("full"), Value::Word("done"), Value::Word("instructions")],
-);
+pub(in super::super) const FENCE_KINDS: Axis = word("kind", words!["load", "store", "full", "done", "instructions"]);
 pub(in super::super) const FENCES: &[Counted] = &[
     ("load", "", 64, counted!(64, "dmb ishld")),
     ("store", "", 64, counted!(64, "dmb ishst")),
@@ -48,7 +45,7 @@ pub(in super::super) const IDENTIFY_SUMMARY: &str =
 pub(in super::super) const PAUSE: Counted = ("", "", 16, counted!(16, "yield"));
 
 /// Every instruction has four bytes.
-pub(in super::super) const LENGTH: Axis = count("length", &[Value::Number(4)]);
+pub(in super::super) const LENGTH: Axis = count("length", numbers![4]);
 pub(in super::super) const LENGTHS: &[Counted] = &[("4", "", CHAIN, counted!(CHAIN, "nop"))];
 
 /// A taken branch skips a count in the second lane. The targets are apart.

@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Value, count, word};
+use operation::{Axis, count, numbers, word, words};
 
 use super::super::CHAIN;
 use super::super::lanes::{LANES, Turns};
@@ -28,14 +28,10 @@ macro_rules! vector {
 pub(in super::super) type Way = (&'static str, &'static str, Turns);
 
 /// How an address is formed: as it is, with a constant, with a register, with a register times eight.
-pub(in super::super) const MODE: Axis =
-    word("mode", &[Value::Word("base"), Value::Word("offset"), Value::Word("index"), Value::Word("scaled")]);
+pub(in super::super) const MODE: Axis = word("mode", words!["base", "offset", "index", "scaled"]);
 
 /// Bytes of an access.
-pub(in super::super) const WIDTH: Axis = count(
-    "width",
-    &[Value::Number(1), Value::Number(4), Value::Number(8), Value::Number(16), Value::Number(32), Value::Number(64)],
-);
+pub(in super::super) const WIDTH: Axis = count("width", numbers![1, 4, 8, 16, 32, 64]);
 
 /// Loads whose address is the value loaded before, by the form of the address.
 pub(in super::super) const LOAD_CHAINS: &[Way] = &[

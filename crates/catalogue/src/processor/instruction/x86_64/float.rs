@@ -2,16 +2,14 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Value, word};
+use operation::{Axis, word, words};
 
 use super::super::vectors::{CHAIN, LANES, NumberTurns, Vector, VectorRegisters};
 
-pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", &[Value::Word("scalar"), Value::Word("256")]);
-pub(in super::super) const FLOATS_BESIDE: Axis =
-    word("vector", &[Value::Word("scalar"), Value::Word("256"), Value::Word("512")]);
-pub(in super::super) const PACKED_CHAINS: Axis = word("vector", &[Value::Word("256")]);
-pub(in super::super) const PACKED_BESIDE: Axis =
-    word("vector", &[Value::Word("128"), Value::Word("256"), Value::Word("512")]);
+pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", words!["scalar", "256"]);
+pub(in super::super) const FLOATS_BESIDE: Axis = word("vector", words!["scalar", "256", "512"]);
+pub(in super::super) const PACKED_CHAINS: Axis = word("vector", words!["256"]);
+pub(in super::super) const PACKED_BESIDE: Axis = word("vector", words!["128", "256", "512"]);
 
 /// The turns of an instruction: its text, `$pairs` times with each of the operands 13 and 14, on every register of
 /// `$values`. In the text `\value` and `\operand` are register numbers; 15 is the third operand's. All are loaded and

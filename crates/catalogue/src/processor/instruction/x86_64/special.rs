@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Value, count, word};
+use operation::{Axis, count, numbers, word, words};
 
 use super::super::lanes::{LANES, Turns};
 use super::super::{CALLS, CHAIN};
@@ -23,8 +23,7 @@ pub(in super::super) type Counted = (&'static str, &'static str, u64, Turns);
 
 pub(in super::super) const FENCE_SUMMARY: &str =
     "wait for earlier loads (lfence), order stores (sfence), or wait for both (mfence)";
-pub(in super::super) const FENCE_KINDS: Axis =
-    word("kind", &[Value::Word("load"), Value::Word("store"), Value::Word("full")]);
+pub(in super::super) const FENCE_KINDS: Axis = word("kind", words!["load", "store", "full"]);
 pub(in super::super) const FENCES: &[Counted] = &[
     ("load", "", 64, counted!(64, "lfence")),
     ("store", "", 64, counted!(64, "sfence")),
@@ -56,10 +55,7 @@ pub(in super::super) const IDENTIFY: Counted = (
 
 pub(in super::super) const PAUSE: Counted = ("", "", 16, counted!(16, "pause"));
 
-pub(in super::super) const LENGTH: Axis = count(
-    "length",
-    &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8), Value::Number(11), Value::Number(15)],
-);
+pub(in super::super) const LENGTH: Axis = count("length", numbers![1, 2, 4, 8, 11, 15]);
 
 /// Instructions that do nothing, by their number of bytes.
 pub(in super::super) const LENGTHS: &[Counted] = &[

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, size};
+use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, size};
 
 use super::special::same;
 use super::text;
@@ -24,11 +24,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(fills),
 ];
 
-const STRING: Axis = size(&[Value::Number(64), Value::Number(512), Value::Number(4096)]);
+const STRING: Axis = size(numbers![64, 512, 4096]);
 
 /// The allocator of a C library gives 16.
-const OFFSET: Axis =
-    count("offset", &[Value::Number(0), Value::Number(1), Value::Number(16)]).headline(&[Value::Number(0)]);
+const OFFSET: Axis = count("offset", numbers![0, 1, 16]).headline(numbers![0]);
 
 /// The place of the target within its page; the source begins at a page boundary. It is far enough that no load of a small
 /// copy has the low twelve address bits of a recent store.
