@@ -30,7 +30,7 @@ pub(crate) mod turn;
 pub(crate) mod unit;
 pub(crate) mod work;
 
-pub(crate) use area::{Anywhere, Area, PAGE, Page, Slots};
+pub(crate) use area::{Anywhere, Area, PAGE, Slots};
 pub(crate) use baseline::{BASE, ENTRY};
 pub(crate) use block::Block;
 pub(crate) use channel::{Channel, End, read_whole};
@@ -44,16 +44,17 @@ pub(crate) use handler::{
 pub(crate) use huge::{CONTROL, HUGE, MemoryKind, huge_bytes, offered_at, this_time, withheld};
 pub(crate) use invoke::{Buffers, Null, Plain, invoke, owned};
 pub(crate) use loops::{
-    FILES, STOCK, at_once, consuming, for_each, numbered, producing, refusing, steadily, steady, tried, turning,
+    FILES, STOCK, at_once, back_and_forth, consuming, emptied, for_each, numbered, opening, producing, refilled,
+    refusing, steadily, steadily_with, steady, steady_with, tried, turning,
 };
 pub(crate) use mapping::{Mapping, base_pages_only};
 pub(crate) use mask::Mask;
 pub(crate) use places::Places;
 pub(crate) use process::{NOT_STARTED, execute, fork, spawn, stopped, traced_by_parent, wait_for};
 pub(crate) use program::{ELF_MACHINE, do_nothing};
-pub(crate) use ring::{build, register, ring};
+pub(crate) use ring::{build, register, ring, submit};
 pub(crate) use sandbox::namespaces;
-pub(crate) use scratch::{device, file_of, names, new_file, on_a_device, scratch};
+pub(crate) use scratch::{device, enter, file_of, names, new_file, on_a_device, scratch, with_file};
 pub(crate) use shared::Shared;
 pub(crate) use team::{Apart, Memory, Part, Seat, Seats, beside, together, together_checked};
 pub(crate) use tree::{Tree, create, folder};

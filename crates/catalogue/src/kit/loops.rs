@@ -8,6 +8,7 @@ use operation::{Failure, Loop, repeat};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::check::{answered, exactly};
+use super::invoke::owned;
 
 /// The most descriptors, mappings and the like that one batch creates or consumes: a quarter of the usual limit on open
 /// files.
@@ -36,6 +37,62 @@ pub(crate) fn steadily(
     mut ask: impl FnMut() -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
     tried(repeat(move || exactly(wanted, ask()?)))
+}
+
+/// A loop of a call that must return zero, and of what it works on: memory, descriptors and the like, which live as long. The
+/// call is tried once first.
+///
+/// Fails with the error of the first call.
+#[inline(always)]
+pub(crate) fn steady_with<M: 'static>(
+    memory: M,
+    ask: impl FnMut(&mut M) -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    steadily_with(0, memory, ask)
+}
+
+/// The same, of a call that must return this value.
+#[inline(always)]
+pub(crate) fn steadily_with<M: 'static>(
+    wanted: usize,
+    mut memory: M,
+    mut ask: impl FnMut(&mut M) -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    steadily(wanted, move || ask(&mut memory))
+}
+
+/// A loop of two calls that undo each other, of which each counts. Both are tried once first.
+#[inline(always)]
+pub(crate) fn back_and_forth(turn: impl FnMut() -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
+    Ok(tried(repeat(turn))?.unrolled(2))
+}
+
+/// A loop of an act on another part of `whole` in each iteration, which `before` prepares before the batch.
+#[inline(always)]
+pub(crate) fn refilled<W: 'static>(
+    most: u64,
+    whole: W,
+    before: impl Fn(&W, usize) -> Result<(), Failure> + 'static,
+    act: impl Fn(&W, usize) -> Result<(), Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let whole = Rc::new(whole);
+    let filled = Rc::clone(&whole);
+    let acts = numbered(move |turn| act(&whole, turn)).at_most(most);
+    tried(acts.before(for_each(move |turn| before(&filled, turn))))
+}
+
+/// A loop of an act on another part of `whole` in each iteration, which `after` undoes after the batch.
+#[inline(always)]
+pub(crate) fn emptied<W: 'static>(
+    most: u64,
+    whole: W,
+    act: impl Fn(&W, usize) -> Result<(), Failure> + 'static,
+    after: impl Fn(&W, usize) -> Result<(), Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let whole = Rc::new(whole);
+    let undone = Rc::clone(&whole);
+    let acts = numbered(move |turn| act(&whole, turn)).at_most(most);
+    tried(acts.verify(for_each(move |turn| after(&undone, turn))))
 }
 
 /// A loop of a call that fails every time with the same one of these errors. Fails with any other error of the first
@@ -110,6 +167,12 @@ pub(crate) fn producing<T: 'static>(mut produce: impl FnMut() -> Result<T, Failu
         let made: Vec<T> = made.borrow_mut().drain(..).collect();
         exactly(times as usize, made.len())
     })
+}
+
+/// A loop of a call that opens a descriptor.
+#[inline(always)]
+pub(crate) fn opening(mut open: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    tried(producing(move || Ok(owned(open()?))))
 }
 
 /// A loop that consumes or transforms one thing per iteration. The things are created before the batch, and the results are

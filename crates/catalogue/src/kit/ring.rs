@@ -27,7 +27,7 @@ pub(crate) fn build(builder: io_uring::Builder, entries: u32) -> Result<IoUring,
 /// Submits the requests in a ring that no kernel thread polls, and waits until this number of them is complete. The library's own
 /// way goes through the C library.
 #[inline(always)]
-pub(crate) fn enter(ring: &mut IoUring, complete: usize) -> Result<(), Failure> {
+pub(crate) fn submit(ring: &mut IoUring, complete: usize) -> Result<(), Failure> {
     const GET_EVENTS: u32 = 1;
     let requests = ring.submission().len();
     call::io_uring_enter(ring.as_raw_fd(), requests, complete, GET_EVENTS * u32::from(complete > 0), Null, 0).map(drop)

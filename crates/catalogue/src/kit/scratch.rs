@@ -33,6 +33,13 @@ pub(crate) fn enter(setting: &Setting) -> Result<OwnedFd, Failure> {
     Ok(folder)
 }
 
+/// The same, with a new empty file `file` in it.
+pub(crate) fn with_file(setting: &Setting) -> Result<OwnedFd, Failure> {
+    let folder = enter(setting)?;
+    new_file(&folder)?;
+    Ok(folder)
+}
+
 /// Names of files, one for each iteration of a batch of at most `count`.
 pub(crate) fn names(prefix: &str, count: u64) -> Result<Vec<CString>, Failure> {
     let name = |number| CString::new(format!("{prefix}{number}")).map_err(|_| Failure::wrong("a name holds a zero"));

@@ -6,7 +6,7 @@ use io_uring::{IoUring, Probe, opcode, squeue, types};
 use operation::{Failure, Operation, Setting, repeat, term};
 
 use super::{NEAR_OR_FAR, SELF, TRIP, not_answered};
-use crate::kit::ring::enter;
+use crate::kit::submit;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("ring.self", "send a message from an io_uring to itself and take its completion, one task")
@@ -56,7 +56,7 @@ const NOT_SENT: u64 = u64::MAX;
 
 /// A ring that can send messages.
 fn ring() -> Result<IoUring, Failure> {
-    let ring = crate::kit::ring::ring(8)?;
+    let ring = crate::kit::ring(8)?;
     let mut probe = Probe::new();
     ring.submitter().register_probe(&mut probe)?;
     if !probe.is_supported(opcode::MsgRingData::CODE) || !ring.params().is_feature_skip_cqe_on_success() {
@@ -77,7 +77,7 @@ fn send(ring: &mut IoUring, to: RawFd, number: u64) -> Result<(), Failure> {
 /// Sends the prepared message and waits for the next one.
 #[inline(always)]
 fn receive(ring: &mut IoUring) -> Result<u64, Failure> {
-    enter(ring, 1)?;
+    submit(ring, 1)?;
     let completion = ring.completion().next().ok_or_else(|| Failure::wrong("there is no completion"))?;
     match completion.user_data() {
         NOT_SENT => Err(Failure::Errno { errno: -completion.result() }),

@@ -12,8 +12,7 @@ use rustix::event::{PollFd, PollFlags, epoll, poll};
 use rustix::net::SocketType;
 
 use super::{NEAR_OR_FAR, TRIP, not_answered, socket};
-use crate::kit::ring::enter;
-use crate::kit::{End, Mask, fork, wait_for};
+use crate::kit::{End, Mask, fork, submit, wait_for};
 
 /// How the partner is woken, in the paper's words: receive or stop, an event flag, the logical or of flags, an AST, I/O
 /// completion, and send and request with receive or exit.
@@ -86,7 +85,7 @@ fn woken<const N: usize>(setting: &Setting, (ours, theirs): (End, End)) -> Resul
     }
     if how == "ring" {
         // A refusal here is a skip; a partner could not report it.
-        drop(crate::kit::ring::ring(ENTRIES)?);
+        drop(crate::kit::ring(ENTRIES)?);
     }
     if how == "start" {
         return started::<N>(setting, ours, theirs);
@@ -227,7 +226,7 @@ fn by_signal<const N: usize>(theirs: &End) -> Result<(), Failure> {
 
 /// A partner asleep until a read by io_uring completes. The completion says that the message is in its buffer.
 fn by_ring<const N: usize>(theirs: &End) -> Result<(), Failure> {
-    let mut ring = crate::kit::ring::ring(ENTRIES)?;
+    let mut ring = crate::kit::ring(ENTRIES)?;
     let mut block = [0; N];
     loop {
         let read = opcode::Read::new(types::Fd(theirs.receiver().as_raw_fd()), block.as_mut_ptr(), N as u32);
@@ -235,7 +234,7 @@ fn by_ring<const N: usize>(theirs: &End) -> Result<(), Failure> {
         let read = read.offset(u64::MAX).build();
         // SAFETY: the block outlives the read, whose completion is awaited here.
         unsafe { ring.submission().push(&read) }.map_err(|_| Failure::wrong("the ring is full"))?;
-        enter(&mut ring, 1)?;
+        submit(&mut ring, 1)?;
         match ring.completion().next().map(|completion| completion.result()) {
             Some(length) if length == N as i32 => reply(theirs, &mut block)?,
             Some(errno) if errno < 0 => return Err(Failure::Errno { errno: -errno }),

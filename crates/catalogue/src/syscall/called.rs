@@ -20,8 +20,8 @@ use rustix::io::{Errno, read, write};
 use rustix::thread::futex;
 
 use crate::kit::{
-    BASE, Block, Mapping, STOCK, Slots, Tree, at_once, call, consuming, device, exactly, file_of, for_each, new_file,
-    numbered, producing, scratch, tried,
+    BASE, Block, Mapping, STOCK, Slots, Tree, at_once, call, consuming, device, exactly, file_of, new_file, producing,
+    refilled, scratch, tried,
 };
 
 /// One file, which stays in the private caches, or many different ones in turn, which do not: of each, the kernel touches about
@@ -139,10 +139,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .named("called.munmap", "unmap an untouched page of anonymous memory between guard pages: a whole mapping")
         .calls(&["munmap"])
         .prepare(|_| {
-            let places = Rc::new(Slots::new(STOCK as usize)?);
-            let filled = Rc::clone(&places);
-            let unmapping = numbered(move |turn| function(|| places.unmap(turn)));
-            tried(unmapping.at_most(STOCK).before(for_each(move |turn| filled.map(turn))))
+            let unmap = |places: &Slots, turn: usize| function(|| places.unmap(turn));
+            refilled(STOCK, Slots::new(STOCK as usize)?, Slots::map, unmap)
         }),
 ];
 

@@ -11,35 +11,27 @@ use operation::Failure;
 use operation::{Operation, repeat};
 
 use super::{CALL, PAIR};
-use crate::kit::call;
-use crate::kit::check::exactly;
-#[cfg(target_arch = "x86_64")]
-use crate::kit::folder::Fresh;
-use crate::kit::invoke::{invoke, owned};
-#[cfg(target_arch = "x86_64")]
-use crate::kit::loops::FILES;
-use crate::kit::loops::{consuming, producing, tried};
-use crate::kit::scratch::{device, enter, file_of, new_file};
+use crate::kit::{
+    FILES, Fresh, call, consuming, device, exactly, file_of, invoke, opening, owned, producing, tried, with_file,
+};
 
 const READ: i32 = libc::O_RDONLY | libc::O_CLOEXEC;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.open", "open a file by its name in the working folder").prepare(|setting| {
-        new_file(&enter(setting)?)?;
-        tried(producing(move || Ok(owned(call::open(c"file", READ, 0)?))))
+        with_file(setting)?;
+        opening(move || call::open(c"file", READ, 0))
     }),
     CALL.named("call.openat", "open a file by its name in an open folder").prepare(|setting| {
-        let folder = enter(setting)?;
-        new_file(&folder)?;
-        tried(producing(move || Ok(owned(call::openat(&folder, c"file", READ, 0)?))))
+        let folder = with_file(setting)?;
+        opening(move || call::openat(&folder, c"file", READ, 0))
     }),
     CALL.named("call.openat2", "open a file by its name in an open folder, restricted to that folder").prepare(
         |setting| {
-            let folder = enter(setting)?;
-            new_file(&folder)?;
+            let folder = with_file(setting)?;
             let how = [READ as u64, 0, libc::RESOLVE_BENEATH];
-            tried(producing(move || Ok(owned(call::openat2(&folder, c"file", &how)?))))
+            opening(move || call::openat2(&folder, c"file", &how))
         },
     ),
     #[cfg(target_arch = "x86_64")]
@@ -75,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     }),
     CALL.named("call.dup", "copy a descriptor to the lowest free number").prepare(|_| {
         let null = device(c"/dev/null")?;
-        tried(producing(move || Ok(owned(call::dup(&null)?))))
+        opening(move || call::dup(&null))
     }),
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.dup2", "copy a descriptor to the number of another, which is closed").prepare(|_| {
@@ -136,7 +128,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }))
     }),
     CALL.named("call.memfd_create", "create a file without a name, only in memory")
-        .prepare(|_| tried(producing(|| Ok(owned(call::memfd_create(c"howslow", libc::MFD_CLOEXEC)?))))),
+        .prepare(|_| opening(|| call::memfd_create(c"howslow", libc::MFD_CLOEXEC))),
     CALL.named("call.memfd_secret", "create a file in memory that the kernel itself does not map")
-        .prepare(|_| tried(producing(|| Ok(owned(call::memfd_secret(libc::O_CLOEXEC)?))))),
+        .prepare(|_| opening(|| call::memfd_secret(libc::O_CLOEXEC))),
 ];

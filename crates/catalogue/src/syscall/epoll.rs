@@ -7,7 +7,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::time::{EXPIRY, SHORT, SLEEP, expiry, set_slack};
 use super::{CALL, PAIR};
-use crate::kit::{Null, call, exactly, invoke, owned, producing, tried};
+use crate::kit::{Null, call, exactly, invoke, opening, owned, producing, steadily_with, steady, steady_with, tried};
 
 /// The size of the kernel's signal set in bytes.
 const SIGNALS: usize = 8;
@@ -20,47 +20,27 @@ const TIMEOUT: Operation = SLEEP.version(1);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
-    CALL.named("call.poll", "wait with poll for one descriptor that is ready").prepare(|_| {
-        let counter = ready()?;
-        let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
-        tried(repeat(move || {
-            let _open = &counter;
-            exactly(1, call::poll(&mut wait, -1)?)
-        }))
-    }),
-    CALL.named("call.ppoll", "wait with ppoll for one descriptor that is ready").prepare(|_| {
-        let counter = ready()?;
-        let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
-        let mask = [0_u64];
-        tried(repeat(move || {
-            let _open = &counter;
-            exactly(1, call::ppoll(&mut wait, Null, &mask, SIGNALS)?)
-        }))
-    }),
+    CALL.named("call.poll", "wait with poll for one descriptor that is ready")
+        .prepare(|_| steadily_with(1, polled(ready()?), |(_, wait)| call::poll(wait, -1))),
+    CALL.named("call.ppoll", "wait with ppoll for one descriptor that is ready")
+        .prepare(|_| steadily_with(1, polled(ready()?), |(_, wait)| call::ppoll(wait, Null, &[0_u64], SIGNALS))),
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.select", "wait with select for one descriptor that is ready").prepare(|_| {
-        let (counter, mut set) = ready_set()?;
-        let bound = counter.as_raw_fd() + 1;
-        tried(repeat(move || {
-            let _open = &counter;
+        steadily_with(1, ready_set()?, |(_, bound, set)| {
             // SAFETY: the set has more bits than the bound.
-            exactly(1, unsafe { invoke!(select, bound, &mut set, 0, 0, 0) }?)
-        }))
+            unsafe { invoke!(select, *bound, set, 0, 0, 0) }
+        })
     }),
     CALL.named("call.pselect6", "wait with pselect for one descriptor that is ready").prepare(|_| {
-        let (counter, mut set) = ready_set()?;
-        let bound = counter.as_raw_fd() + 1;
-        tried(repeat(move || {
-            let _open = &counter;
+        steadily_with(1, ready_set()?, |(_, bound, set)| {
             // SAFETY: the set has more bits than the bound.
-            exactly(1, unsafe { invoke!(pselect6, bound, &mut set, 0, 0, 0, 0) }?)
-        }))
+            unsafe { invoke!(pselect6, *bound, set, 0, 0, 0, 0) }
+        })
     }),
     #[cfg(target_arch = "x86_64")]
-    CALL.named("call.epoll_create", "create an epoll set")
-        .prepare(|_| tried(producing(|| Ok(owned(call::epoll_create(1)?))))),
+    CALL.named("call.epoll_create", "create an epoll set").prepare(|_| opening(|| call::epoll_create(1))),
     CALL.named("call.epoll_create1", "create an epoll set that is closed on exec")
-        .prepare(|_| tried(producing(|| Ok(owned(call::epoll_create1(libc::EPOLL_CLOEXEC)?))))),
+        .prepare(|_| opening(|| call::epoll_create1(libc::EPOLL_CLOEXEC))),
     CALL.named("call.epoll_ctl", "change the events for which an epoll set waits on a descriptor").prepare(|_| {
         let (set, counter) = epoll_of_one()?;
         let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
@@ -78,29 +58,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     ),
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.epoll_wait", "wait with epoll_wait for one descriptor that is ready").prepare(|_| {
-        let (set, counter) = epoll_of_one()?;
-        let mut events = [0_u8; 8 * EVENT];
-        tried(repeat(move || {
-            let _open = &counter;
-            exactly(1, call::epoll_wait(&set, &mut events, -1)?)
-        }))
+        let wait = (epoll_of_one()?, [0_u8; 8 * EVENT]);
+        steadily_with(1, wait, |((set, _), events)| call::epoll_wait(&*set, events, -1))
     }),
     CALL.named("call.epoll_pwait", "wait with epoll_pwait for one descriptor that is ready").prepare(|_| {
-        let (set, counter) = epoll_of_one()?;
-        let (mut events, mask) = ([0_u8; 8 * EVENT], [0_u64]);
-        tried(repeat(move || {
-            let _open = &counter;
-            exactly(1, call::epoll_pwait(&set, &mut events, -1, &mask, SIGNALS)?)
-        }))
+        let wait = (epoll_of_one()?, [0_u8; 8 * EVENT]);
+        steadily_with(1, wait, |((set, _), events)| call::epoll_pwait(&*set, events, -1, &[0_u64], SIGNALS))
     }),
     CALL.named("call.epoll_pwait2", "wait with epoll_pwait2 for one descriptor that is ready, for a second at most")
         .prepare(|_| {
-            let (set, counter) = epoll_of_one()?;
-            let (mut events, mask, second) = ([0_u8; 8 * EVENT], [0_u64], [1_u64, 0]);
-            tried(repeat(move || {
-                let _open = &counter;
-                exactly(1, call::epoll_pwait2(&set, &mut events, &second, &mask, SIGNALS)?)
-            }))
+            steadily_with(1, (epoll_of_one()?, [0_u8; 8 * EVENT]), |((set, _), events)| {
+                call::epoll_pwait2(&*set, events, &[1_u64, 0], &[0_u64], SIGNALS)
+            })
         }),
     TIMEOUT
         .id("call.ppoll.timeout")
@@ -108,14 +77,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["ppoll"])
         .prepare(|setting| {
             set_slack(setting)?;
+            // The remaining time is written back, to a copy.
             let counter = eventfd(0, EventfdFlags::CLOEXEC)?;
-            let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
-            tried(repeat(move || {
-                let _open = &counter;
-                // The remaining data is written back.
-                let mut left = SHORT;
-                exactly(0, call::ppoll(&mut wait, &mut left, Null, SIGNALS)?)
-            }))
+            steady_with(polled(counter), |(_, wait)| call::ppoll(wait, &mut { SHORT }, Null, SIGNALS))
         }),
     TIMEOUT
         .id("call.pselect6.timeout")
@@ -123,11 +87,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["pselect6"])
         .prepare(|setting| {
             set_slack(setting)?;
-            tried(repeat(|| {
-                let mut left = SHORT;
-                // SAFETY: no set is passed, so that only the time is read and written.
-                exactly(0, unsafe { invoke!(pselect6, 0, 0, 0, 0, &mut left, 0) }?)
-            }))
+            // SAFETY: no set is passed, so that only the time is read and written.
+            steady(|| unsafe { invoke!(pselect6, 0, 0, 0, 0, &mut { SHORT }, 0) })
         }),
     TIMEOUT
         .id("call.epoll_pwait2.timeout")
@@ -140,18 +101,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(repeat(move || exactly(0, call::epoll_pwait2(&set, &mut events, &SHORT, Null, SIGNALS)?)))
         }),
     #[cfg(target_arch = "x86_64")]
-    CALL.named("call.eventfd", "create an event counter")
-        .prepare(|_| tried(producing(|| Ok(owned(call::eventfd(0)?))))),
+    CALL.named("call.eventfd", "create an event counter").prepare(|_| opening(|| call::eventfd(0))),
     CALL.named("call.eventfd2", "create an event counter that is closed on exec")
-        .prepare(|_| tried(producing(|| Ok(owned(call::eventfd2(0, libc::EFD_CLOEXEC)?))))),
+        .prepare(|_| opening(|| call::eventfd2(0, libc::EFD_CLOEXEC))),
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.signalfd", "create a descriptor from which signals are read").prepare(|_| {
         let set = [1_u64 << (libc::SIGUSR1 - 1)];
-        tried(producing(move || Ok(owned(call::signalfd(-1, &set, SIGNALS)?))))
+        opening(move || call::signalfd(-1, &set, SIGNALS))
     }),
     CALL.named("call.signalfd4", "create a descriptor from which signals are read, closed on exec").prepare(|_| {
         let set = [1_u64 << (libc::SIGUSR1 - 1)];
-        tried(producing(move || Ok(owned(call::signalfd4(-1, &set, SIGNALS, libc::SFD_CLOEXEC)?))))
+        opening(move || call::signalfd4(-1, &set, SIGNALS, libc::SFD_CLOEXEC))
     }),
     CALL.named("call.timerfd_create", "create a timer that is read from a descriptor")
         .prepare(|_| tried(producing(timer))),
@@ -189,14 +149,20 @@ fn ready() -> Result<OwnedFd, Failure> {
     Ok(eventfd(1, EventfdFlags::CLOEXEC)?)
 }
 
-/// An event counter that is readable, and the descriptor set that contains it, for select.
-fn ready_set() -> Result<(OwnedFd, [u64; 16]), Failure> {
+/// A descriptor, and the wait for it to be readable, for poll.
+fn polled(counter: OwnedFd) -> (OwnedFd, [libc::pollfd; 1]) {
+    let wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+    (counter, wait)
+}
+
+/// An event counter that is readable, the number behind its own, and the descriptor set that contains it, for select.
+fn ready_set() -> Result<(OwnedFd, usize, [u64; 16]), Failure> {
     let counter = ready()?;
     let number = counter.as_raw_fd() as usize;
     let mut set = [0_u64; 16];
     let word = set.get_mut(number / 64).ok_or_else(|| Failure::skip("too many open files for select", ""))?;
     *word |= 1 << (number % 64);
-    Ok((counter, set))
+    Ok((counter, number + 1, set))
 }
 
 /// An epoll set of one descriptor that is ready.

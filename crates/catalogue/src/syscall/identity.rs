@@ -4,7 +4,9 @@ use operation::{Failure, Loop, Need, Operation, repeat};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::{CALL, PAIR};
-use crate::kit::{Null, call, exactly, invoke, namespaces, steadily, steady, tried, turning};
+use crate::kit::{
+    Null, back_and_forth, call, exactly, invoke, namespaces, steadily, steady, steady_with, tried, turning,
+};
 
 /// The version of the sets of capabilities, `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h.
 const CAPABILITIES: u32 = 0x2008_0522;
@@ -24,25 +26,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.getgid", "get this process's group id").prepare(|_| steadily(call::getgid()?, call::getgid)),
     CALL.named("call.getegid", "get this process's effective group id")
         .prepare(|_| steadily(call::getegid()?, call::getegid)),
-    CALL.named("call.setuid", "set the user id to its current value").prepare(|_| {
-        let own = call::getuid()?;
-        steady(move || call::setuid(own))
-    }),
-    CALL.named("call.setgid", "set the group id to its current value").prepare(|_| {
-        let own = call::getgid()?;
-        steady(move || call::setgid(own))
-    }),
+    CALL.named("call.setuid", "set the user id to its current value")
+        .prepare(|_| steady_with(call::getuid()?, |own| call::setuid(*own))),
+    CALL.named("call.setgid", "set the group id to its current value")
+        .prepare(|_| steady_with(call::getgid()?, |own| call::setgid(*own))),
     CALL.named("call.setreuid", "set the real and effective user id to their current values").prepare(|_| {
-        let (real, effective) = (call::getuid()?, call::geteuid()?);
-        steady(move || call::setreuid(real, effective))
+        steady_with((call::getuid()?, call::geteuid()?), |(real, effective)| call::setreuid(*real, *effective))
     }),
     CALL.named("call.setregid", "set the real and effective group id to their current values").prepare(|_| {
-        let (real, effective) = (call::getgid()?, call::getegid()?);
-        steady(move || call::setregid(real, effective))
+        steady_with((call::getgid()?, call::getegid()?), |(real, effective)| call::setregid(*real, *effective))
     }),
     CALL.named("call.getresuid", "get the real, effective and saved user id").prepare(|_| {
-        let (mut real, mut effective, mut saved) = ([0_u32], [0_u32], [0_u32]);
-        steady(move || call::getresuid(&mut real, &mut effective, &mut saved))
+        steady_with(([0_u32], [0_u32], [0_u32]), |(real, effective, saved)| call::getresuid(real, effective, saved))
     }),
     // A call that changes nothing returns at once (since Linux 6.3).
     CALL.named("call.setresuid", "set the saved user to another and back to root: one of the two calls")
@@ -55,8 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(2)
         .prepare(|_| changing_files(0, call::setfsuid).map(|pairs| pairs.verify(|_| dying_with_parent()))),
     CALL.named("call.getresgid", "get the real, effective and saved group id").prepare(|_| {
-        let (mut real, mut effective, mut saved) = ([0_u32], [0_u32], [0_u32]);
-        steady(move || call::getresgid(&mut real, &mut effective, &mut saved))
+        steady_with(([0_u32], [0_u32], [0_u32]), |(real, effective, saved)| call::getresgid(real, effective, saved))
     }),
     CALL.named("call.setresgid", "set the saved group to another and back: one of the two calls").version(2).prepare(
         |_| {
@@ -92,10 +86,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let groups = groups[..count].to_vec();
         steady(move || call::setgroups(&*groups))
     }),
-    CALL.named("call.capget", "get this process's capabilities").prepare(|_| {
-        let (mut header, mut sets) = ([CAPABILITIES, 0], [0_u32; 6]);
-        steady(move || call::capget(&mut header, &mut sets))
-    }),
+    CALL.named("call.capget", "get this process's capabilities")
+        .prepare(|_| steady_with(([CAPABILITIES, 0], [0_u32; 6]), |(header, sets)| call::capget(header, sets))),
     CALL.named("call.capset", "set this process's capabilities to their current value").prepare(|_| {
         let (mut header, mut sets) = ([CAPABILITIES, 0], [0_u32; 6]);
         exactly(0, call::capget(&mut header, &mut sets)?)?;
@@ -138,13 +130,10 @@ fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> +
     if set(own)? != OTHER as usize {
         return Err(alone(Failure::Errno { errno: libc::EINVAL }));
     }
-    tried(
-        repeat(move || {
-            exactly(own as usize, set(OTHER)?)?;
-            exactly(OTHER as usize, set(own)?)
-        })
-        .unrolled(2),
-    )
+    back_and_forth(move || {
+        exactly(own as usize, set(OTHER)?)?;
+        exactly(OTHER as usize, set(own)?)
+    })
 }
 
 /// A skip for users without a second identity: the kernel would accept their call, but it would change nothing.

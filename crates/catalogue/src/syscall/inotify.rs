@@ -9,8 +9,10 @@ use libc::{AT_FDCWD, FAN_MARK_ADD, FAN_MARK_REMOVE, FAN_OPEN};
 use operation::{Failure, Operation, Setting, repeat};
 
 use super::{CALL, PAIR};
-use crate::kit::scratch::enter;
-use crate::kit::{FILES, call, exactly, file_of, for_each, invoke, names, new_file, numbered, owned, producing, tried};
+use crate::kit::{
+    FILES, call, emptied, enter, exactly, file_of, for_each, invoke, names, owned, producing, refilled, tried,
+    with_file,
+};
 
 /// The flags of fanotify for users other than root: it reports files by handles.
 const BY_HANDLE: u32 = libc::FAN_CLASS_NOTIF | libc::FAN_REPORT_FID | libc::FAN_CLOEXEC | libc::FAN_NONBLOCK;
@@ -25,28 +27,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.inotify_init1", "create a descriptor from which file changes are read (inotify), closed on exec")
         .prepare(|_| tried(producing(watcher).at_most(FILES))),
     CALL.named("call.inotify_add_watch", "watch a file").prepare(|setting| {
-        let watched = Rc::new(Watched::new(setting)?);
-        let emptied = Rc::clone(&watched);
-        tried(
-            numbered(move |turn| watched.add(turn))
-                .at_most(FILES)
-                .verify(for_each(move |turn| emptied.remove(turn).and_then(|()| emptied.forget()))),
-        )
+        emptied(FILES, Watched::new(setting)?, Watched::add, |watched, turn| {
+            watched.remove(turn).and_then(|()| watched.forget())
+        })
     }),
     CALL.named("call.inotify_rm_watch", "stop watching a file").prepare(|setting| {
         let watched = Rc::new(Watched::new(setting)?);
-        let (filled, emptied) = (Rc::clone(&watched), Rc::clone(&watched));
-        tried(
-            numbered(move |turn| watched.remove(turn))
-                .at_most(FILES)
-                .before(for_each(move |turn| filled.add(turn)))
-                .verify(for_each(move |_| emptied.forget())),
-        )
+        let events = Rc::clone(&watched);
+        let removing =
+            refilled(FILES, watched, |watched, turn| watched.add(turn), |watched, turn| watched.remove(turn));
+        Ok(removing?.verify(for_each(move |_| events.forget())))
     }),
     CALL.named("call.fanotify_init", "create a descriptor from which file accesses are read (fanotify)")
         .prepare(|_| tried(producing(fan).at_most(FILES))),
     PAIR.named("call.fanotify_mark", "start and stop watching for a file to be opened").prepare(|setting| {
-        new_file(&enter(setting)?)?;
+        with_file(setting)?;
         let fan = fan()?;
         tried(repeat(move || {
             exactly(0, call::fanotify_mark(&fan, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, c"file")?)?;
@@ -54,7 +49,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }))
     }),
     CALL.named("call.name_to_handle_at", "ask for a file's handle").prepare(|setting| {
-        new_file(&enter(setting)?)?;
+        with_file(setting)?;
         let mut mount = [0_i32];
         tried(repeat(move || {
             let mut handle = [HANDLE; 34];

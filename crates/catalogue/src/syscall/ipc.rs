@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use operation::{Failure, Operation, repeat};
 
 use super::{BLOCK, CALL, PAIR};
-use crate::kit::{Null, call, exactly, invoke, namespaces, owned, steady, tried};
+use crate::kit::{Null, back_and_forth, call, exactly, invoke, namespaces, owned, steady, steady_with, tried};
 
 /// A new object that its owner may read and write.
 const MINE: i32 = libc::IPC_CREAT | 0o600;
@@ -60,26 +60,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             exactly(0, call::semctl(set, 0, libc::IPC_RMID, Null)?)
         }))
     }),
-    CALL.named("call.semctl", "ask for the value of a semaphore").prepare(|_| {
-        let set = semaphore()?;
-        steady(move || call::semctl(set, 0, libc::GETVAL, Null))
-    }),
+    CALL.named("call.semctl", "ask for the value of a semaphore")
+        .prepare(|_| steady_with(semaphore()?, |set| call::semctl(*set, 0, libc::GETVAL, Null))),
     CALL.named("call.semop", "raise a semaphore, and lower it: one of the two calls").prepare(|_| {
         let set = semaphore()?;
-        let turns = repeat(move || {
+        back_and_forth(move || {
             exactly(0, call::semop(set, &RAISE)?)?;
             exactly(0, call::semop(set, &LOWER)?)
-        });
-        Ok(tried(turns)?.unrolled(2))
+        })
     }),
     CALL.named("call.semtimedop", "raise a semaphore, and lower it within a second: one of the two calls").prepare(
         |_| {
             let set = semaphore()?;
-            let turns = repeat(move || {
+            back_and_forth(move || {
                 exactly(0, call::semtimedop(set, &RAISE, &[1_u64, 0])?)?;
                 exactly(0, call::semtimedop(set, &LOWER, &[1_u64, 0])?)
-            });
-            Ok(tried(turns)?.unrolled(2))
+            })
         },
     ),
     PAIR.named("call.shmget", "create a segment of shared memory, and remove it").calls(&["shmget", "shmctl"]).prepare(
@@ -100,9 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }))
     }),
     CALL.named("call.shmctl", "ask for the state of a segment of shared memory").prepare(|_| {
-        let segment = segment()?;
-        let mut state = [0_u64; 32];
-        tried(repeat(move || exactly(0, call::shmctl(segment, libc::IPC_STAT, &mut state)?)))
+        steady_with((segment()?, [0_u64; 32]), |(segment, state)| call::shmctl(*segment, libc::IPC_STAT, state))
     }),
     PAIR.named("call.mq_open", "create a named message queue, close and remove it")
         .calls(&["mq_open", "mq_unlink"])

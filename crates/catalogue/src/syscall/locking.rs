@@ -1,13 +1,11 @@
 //! Calls that lock memory in RAM, and that protect it by keys.
 
-use std::rc::Rc;
-
 use libc::{PROT_READ, PROT_WRITE};
 use operation::{Failure, Loop, Operation, repeat};
 use rustix::process::{Resource, getrlimit};
 
 use super::{CALL, PAIR};
-use crate::kit::{Area, PAGE, Page, call, consuming, exactly, for_each, numbered, producing, tried};
+use crate::kit::{Area, PAGE, back_and_forth, call, consuming, emptied, exactly, producing, refilled, tried};
 
 /// Protection keys allocated in one batch; processors have 15.
 const KEYS: u64 = 8;
@@ -18,21 +16,16 @@ const LOCKED: u64 = 256;
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.mlock", "lock a page that is present into memory, a separate mapping")
         .version(2)
-        .prepare(|_| locking(|page| call::mlock(page), |page| call::munlock(page))),
+        .prepare(|_| locking(lock)),
     CALL.named("call.mlock2", "lock a page into memory once it is touched, a separate mapping")
         .version(2)
-        .prepare(|_| locking(|page| call::mlock2(page, libc::MLOCK_ONFAULT), |page| call::munlock(page))),
+        .prepare(|_| locking(|area, page| exactly(0, call::mlock2(area.page(page), libc::MLOCK_ONFAULT)?))),
     CALL.named("call.munlock", "unlock a page that is locked into memory, a separate mapping").version(2).prepare(
         |_| {
             let pages = at_once();
-            let area = Rc::new(Area::separate_touched(pages as usize)?);
+            let area = Area::separate_touched(pages as usize)?;
             enough(call::mlock(area.page(0)))?;
-            let locked = Rc::clone(&area);
-            tried(
-                numbered(move |turn| exactly(0, call::munlock(area.page(turn))?))
-                    .at_most(pages)
-                    .before(for_each(move |turn| exactly(0, call::mlock(locked.page(turn))?))),
-            )
+            refilled(pages, area, lock, unlock)
         },
     ),
     PAIR.named("pair.lock.memory", "lock a page into memory, and unlock it, a separate mapping")
@@ -69,13 +62,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| {
             let (key, area) = (Key::new().map_err(without_keys)?, Area::touched(1)?);
             let both = PROT_READ | PROT_WRITE;
-            tried(
-                repeat(move || {
-                    exactly(0, call::pkey_mprotect(area.page(0), both, key.number())?)?;
-                    exactly(0, call::pkey_mprotect(area.page(0), both, 0)?)
-                })
-                .unrolled(2),
-            )
+            back_and_forth(move || {
+                exactly(0, call::pkey_mprotect(area.page(0), both, key.number())?)?;
+                exactly(0, call::pkey_mprotect(area.page(0), both, 0)?)
+            })
         }),
 ];
 
@@ -133,19 +123,21 @@ fn enough(locked: Result<usize, Failure>) -> Result<(), Failure> {
     }
 }
 
+#[inline(always)]
+fn lock(area: &Area, page: usize) -> Result<(), Failure> {
+    exactly(0, call::mlock(area.page(page))?)
+}
+
+#[inline(always)]
+fn unlock(area: &Area, page: usize) -> Result<(), Failure> {
+    exactly(0, call::munlock(area.page(page))?)
+}
+
 /// A loop that locks another page in each iteration. They are unlocked after the batch.
-fn locking(
-    lock: impl Fn(Page) -> Result<usize, Failure> + 'static,
-    unlock: impl Fn(Page) -> Result<usize, Failure> + 'static,
-) -> Result<Loop, Failure> {
+fn locking(lock: impl Fn(&Area, usize) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let pages = at_once();
-    let area = Rc::new(Area::separate_touched(pages as usize)?);
+    let area = Area::separate_touched(pages as usize)?;
     enough(call::mlock(area.page(0)))?;
-    exactly(0, call::munlock(area.page(0))?)?;
-    let unlocked = Rc::clone(&area);
-    tried(
-        numbered(move |turn| exactly(0, lock(area.page(turn))?))
-            .at_most(pages)
-            .verify(for_each(move |turn| exactly(0, unlock(unlocked.page(turn))?))),
-    )
+    unlock(&area, 0)?;
+    emptied(pages, area, lock, unlock)
 }

@@ -11,8 +11,8 @@ use record::{Doubt, Estimate};
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{CALL, PAIR};
 use crate::kit::{
-    Anywhere, Area, FILES, Null, PAGE, STOCK, Slots, call, exactly, file_of, for_each, invoke, numbered, on_a_device,
-    owned, producing, tried,
+    Anywhere, Area, FILES, Null, PAGE, STOCK, Slots, back_and_forth, call, emptied, exactly, file_of, invoke, numbered,
+    on_a_device, owned, producing, refilled, tried,
 };
 
 /// Pages sealed in one batch. The area has enough pages for a whole round, including its warm-up.
@@ -24,27 +24,16 @@ const MAPPED: u64 = 256;
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.brk", "move the end of the heap by a page, there or back").prepare(|_| {
         let end = call::brk(Null)?;
-        tried(
-            repeat(move || {
-                // SAFETY: the heap grows by a page that nothing uses.
-                exactly(end + PAGE, unsafe { invoke!(brk, end + PAGE) }?)?;
-                // SAFETY: the heap loses this page again.
-                exactly(end, unsafe { invoke!(brk, end) }?)
-            })
-            .unrolled(2),
-        )
+        back_and_forth(move || {
+            // SAFETY: the heap grows by a page that nothing uses.
+            exactly(end + PAGE, unsafe { invoke!(brk, end + PAGE) }?)?;
+            // SAFETY: the heap loses this page again.
+            exactly(end, unsafe { invoke!(brk, end) }?)
+        })
     }),
     CALL.named("call.mmap", "map a page of anonymous memory between guard pages, where it is a separate mapping")
         .version(2)
-        .prepare(|_| {
-            let places = Rc::new(Slots::new(MAPPED as usize)?);
-            let emptied = Rc::clone(&places);
-            tried(
-                numbered(move |turn| places.map(turn))
-                    .at_most(MAPPED)
-                    .verify(for_each(move |turn| emptied.unmap(turn))),
-            )
-        }),
+        .prepare(|_| emptied(MAPPED, Slots::new(MAPPED as usize)?, Slots::map, Slots::unmap)),
     CALL.id("call.mmap.merging")
         .summary("map a page of anonymous memory beside the last one, so that the kernel merges both mappings")
         .calls(&["mmap"])
@@ -65,13 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     CALL.named("call.munmap", "unmap an untouched page of anonymous memory between guard pages: a whole mapping")
         .version(2)
-        .prepare(|_| {
-            let places = Rc::new(Slots::new(MAPPED as usize)?);
-            let filled = Rc::clone(&places);
-            tried(
-                numbered(move |turn| places.unmap(turn)).at_most(MAPPED).before(for_each(move |turn| filled.map(turn))),
-            )
-        }),
+        .prepare(|_| refilled(MAPPED, Slots::new(MAPPED as usize)?, Slots::map, Slots::unmap)),
     CALL.id("call.munmap.splitting")
         .summary("unmap a page in the middle of an untouched mapping, which becomes two mappings")
         .calls(&["munmap"])
@@ -98,13 +81,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(2)
         .prepare(|_| {
             let area = Area::touched(1)?;
-            tried(
-                repeat(move || {
-                    exactly(0, call::mprotect(area.page(0), PROT_READ)?)?;
-                    exactly(0, call::mprotect(area.page(0), PROT_READ | PROT_WRITE)?)
-                })
-                .unrolled(2),
-            )
+            back_and_forth(move || {
+                exactly(0, call::mprotect(area.page(0), PROT_READ)?)?;
+                exactly(0, call::mprotect(area.page(0), PROT_READ | PROT_WRITE)?)
+            })
         }),
     CALL.named("call.mremap", "lengthen or shorten a mapping by a page, in place, between guard pages")
         .version(2)
@@ -129,28 +109,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     CALL.named("call.madvise", "drop a page of anonymous memory that was written").prepare(|_| {
-        let area = Rc::new(Area::new(STOCK as usize)?);
-        let written = Rc::clone(&area);
-        tried(
-            numbered(move |turn| exactly(0, call::madvise(area.page(turn), libc::MADV_DONTNEED)?))
-                .at_most(STOCK)
-                .before(touching(written)),
-        )
+        refilled(STOCK, Area::new(STOCK as usize)?, written, |area, turn| {
+            exactly(0, call::madvise(area.page(turn), libc::MADV_DONTNEED)?)
+        })
     }),
     CALL.named("call.process_madvise", "advise through a pidfd that a page of a process will not be needed soon")
         .prepare(|_| {
-            let area = Rc::new(Area::touched(STOCK as usize)?);
-            let written = Rc::clone(&area);
             let process = owned(call::pidfd_open(std::process::id(), 0)?);
-            tried(
-                numbered(move |turn| {
-                    let range = [area.page(turn).address(), PAGE];
-                    // SAFETY: the page is the area's, and the advice changes no content.
-                    exactly(PAGE, unsafe { invoke!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0) }?)
-                })
-                .at_most(STOCK)
-                .before(touching(written)),
-            )
+            refilled(STOCK, Area::touched(STOCK as usize)?, written, move |area, turn| {
+                let range = [area.page(turn).address(), PAGE];
+                // SAFETY: the page is the area's, and the advice changes no content.
+                exactly(PAGE, unsafe { invoke!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0) }?)
+            })
         }),
     CALL.named("call.mincore", "ask whether a page is in memory").prepare(|_| {
         let area = Area::touched(1)?;
@@ -164,13 +134,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(2)
         .prepare(|setting| {
             let area = Area::of_file(&file_of(setting, 2 * PAGE)?, 1)?;
-            tried(
-                repeat(move || {
-                    exactly(0, call::remap_file_pages(area.page(0), 0, 1, 0)?)?;
-                    exactly(0, call::remap_file_pages(area.page(0), 0, 0, 0)?)
-                })
-                .unrolled(2),
-            )
+            back_and_forth(move || {
+                exactly(0, call::remap_file_pages(area.page(0), 0, 1, 0)?)?;
+                exactly(0, call::remap_file_pages(area.page(0), 0, 0, 0)?)
+            })
         }),
     CALL.named("call.mseal", "seal a page's mapping against changes, between guard pages").version(2).prepare(|_| {
         // Sealed pages stay until the process ends, so their number is limited.
@@ -241,24 +208,19 @@ fn together(tasks: &[Elsewhere]) -> Result<u64, Failure> {
 
 /// A loop that takes the second page from the mapping at an area's beginning, and gives it back. Both calls count.
 fn lengthening(area: Area) -> Result<Loop, Failure> {
-    tried(
-        repeat(move || {
-            let start = area.page(0).address();
-            // SAFETY: both pages are the area's, and nothing refers to the second.
-            exactly(start, unsafe { invoke!(mremap, start, 2 * PAGE, PAGE, 0) }?)?;
-            // SAFETY: the guard pages leave the second page free, or it is the area's own.
-            exactly(start, unsafe { invoke!(mremap, start, PAGE, 2 * PAGE, 0) }?)
-        })
-        .unrolled(2),
-    )
+    back_and_forth(move || {
+        let start = area.page(0).address();
+        // SAFETY: both pages are the area's, and nothing refers to the second.
+        exactly(start, unsafe { invoke!(mremap, start, 2 * PAGE, PAGE, 0) }?)?;
+        // SAFETY: the guard pages leave the second page free, or it is the area's own.
+        exactly(start, unsafe { invoke!(mremap, start, PAGE, 2 * PAGE, 0) }?)
+    })
 }
 
-/// The preparation of a batch whose iterations need their pages written.
-fn touching(area: Rc<Area>) -> impl FnMut(u64) -> Result<(), Failure> + 'static {
-    for_each(move |turn| {
-        area.touch(turn);
-        Ok(())
-    })
+/// Writes a page that an iteration needs written.
+fn written(area: &Area, page: usize) -> Result<(), Failure> {
+    area.touch(page);
+    Ok(())
 }
 
 /// A page that the kernel mapped at an address of its choice. It is unmapped when dropped.

@@ -2,16 +2,14 @@
 //! end with it.
 
 use std::ffi::CString;
-use std::rc::Rc;
 
 use libc::{AT_FDCWD, MNT_DETACH, MS_PRIVATE, MS_REC};
 use operation::{Failure, Operation, Setting, repeat};
 
 use super::CALL;
-use crate::kit::scratch::enter;
 use crate::kit::{
-    FILES, Null, call, consuming, exactly, for_each, invoke, names, namespaces, numbered, owned, producing, refusing,
-    tried,
+    FILES, Null, back_and_forth, call, consuming, emptied, enter, exactly, file_of, invoke, names, namespaces, owned,
+    producing, refilled, refusing, tried,
 };
 
 /// Commands of `fsconfig`, and flags of related calls, as numbered in `linux/mount.h`.
@@ -27,25 +25,15 @@ const TREES: u64 = 64;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.mount", "mount a file system in memory").prepare(|setting| {
-        let names = Rc::new(folders(setting)?);
-        let mounted = Rc::clone(&names);
-        tried(
-            numbered(move |turn| exactly(0, mount_memory(&names[turn])?))
-                .at_most(FILES)
-                .verify(for_each(move |turn| exactly(0, call::umount2(&mounted[turn], MNT_DETACH)?))),
-        )
+        let mount = |names: &Vec<CString>, turn: usize| exactly(0, mount_memory(&names[turn])?);
+        emptied(FILES, folders(setting)?, mount, |names, turn| exactly(0, call::umount2(&names[turn], MNT_DETACH)?))
     }),
     CALL.named("call.umount2", "unmount a file system in memory")
         // It waits until all CPUs have released it.
         .waits(|_| true)
         .prepare(|setting| {
-            let names = Rc::new(folders(setting)?);
-            let mounted = Rc::clone(&names);
-            tried(
-                numbered(move |turn| exactly(0, call::umount2(&mounted[turn], 0)?))
-                    .at_most(FILES)
-                    .before(for_each(move |turn| exactly(0, mount_memory(&names[turn])?))),
-            )
+            let mount = |names: &Vec<CString>, turn: usize| exactly(0, mount_memory(&names[turn])?);
+            refilled(FILES, folders(setting)?, mount, |names, turn| exactly(0, call::umount2(&names[turn], 0)?))
         }),
     CALL.named("call.pivot_root", "exchange the root mount for another, or back").prepare(|setting| {
         private(setting)?;
@@ -53,13 +41,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         exactly(0, mount_memory(c"new")?)?;
         exactly(0, call::mkdirat(AT_FDCWD, c"new/old", 0o700)?)?;
         exactly(0, call::chroot(c".")?)?;
-        tried(
-            repeat(|| {
-                exactly(0, call::pivot_root(c"/new", c"/new/old")?)?;
-                exactly(0, call::pivot_root(c"/old", c"/old/new")?)
-            })
-            .unrolled(2),
-        )
+        back_and_forth(|| {
+            exactly(0, call::pivot_root(c"/new", c"/new/old")?)?;
+            exactly(0, call::pivot_root(c"/old", c"/old/new")?)
+        })
     }),
     CALL.named("call.chroot", "change the root to the working folder").prepare(|setting| {
         private(setting)?;
@@ -90,13 +75,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.move_mount", "move a mount to another folder").prepare(|setting| {
         folders(setting)?;
         exactly(0, mount_memory(c"0")?)?;
-        tried(
-            repeat(|| {
-                exactly(0, call::move_mount(AT_FDCWD, c"0", AT_FDCWD, c"1", 0)?)?;
-                exactly(0, call::move_mount(AT_FDCWD, c"1", AT_FDCWD, c"0", 0)?)
-            })
-            .unrolled(2),
-        )
+        back_and_forth(|| {
+            exactly(0, call::move_mount(AT_FDCWD, c"0", AT_FDCWD, c"1", 0)?)?;
+            exactly(0, call::move_mount(AT_FDCWD, c"1", AT_FDCWD, c"0", 0)?)
+        })
     }),
     CALL.named("call.open_tree", "copy a mount, not attached").prepare(|setting| {
         private(setting)?;
@@ -114,13 +96,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         // Not on a mount that the namespace's owner may not change.
         exactly(0, call::mkdirat(AT_FDCWD, c"own", 0o700)?)?;
         exactly(0, mount_memory(c"own")?)?;
-        tried(
-            repeat(move || {
-                exactly(0, call::mount_setattr(AT_FDCWD, c"own", 0, &without)?)?;
-                exactly(0, call::mount_setattr(AT_FDCWD, c"own", 0, &with)?)
-            })
-            .unrolled(2),
-        )
+        back_and_forth(move || {
+            exactly(0, call::mount_setattr(AT_FDCWD, c"own", 0, &without)?)?;
+            exactly(0, call::mount_setattr(AT_FDCWD, c"own", 0, &with)?)
+        })
     }),
     CALL.named("call.statmount", "ask for a mount's attributes, its mount point and its file system, by its number")
         .prepare(|setting| {
@@ -141,12 +120,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         tried(repeat(move || exactly(mounts, unsafe { invoke!(listmount, &request, &mut numbers, 256, 0) }?)))
     }),
     CALL.named("call.swapon", "fail to swap to a file that was not prepared for it").refused().prepare(|setting| {
-        crate::kit::scratch::file_of(setting, 64 << 10)?;
+        file_of(setting, 64 << 10)?;
         enter(setting)?;
         refusing(&[libc::EINVAL, libc::EPERM], || call::swapon(c"file", 0))
     }),
     CALL.named("call.swapoff", "fail to stop swapping to a file that is not in use").refused().prepare(|setting| {
-        crate::kit::scratch::file_of(setting, 64 << 10)?;
+        file_of(setting, 64 << 10)?;
         enter(setting)?;
         refusing(&[libc::EINVAL, libc::EPERM], || call::swapoff(c"file"))
     }),

@@ -1,7 +1,6 @@
 //! Calls on the placement of memory on nodes, and on the memory of other processes.
 
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use operation::{Axis, Failure, Operation, Setting, repeat, word, words};
 use record::Estimate;
@@ -10,8 +9,8 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{BLOCK, CALL};
 use crate::kit::{
-    Area, Null, PAGE, STOCK, call, consuming, exactly, for_each, invoke, numbered, owned, traced_by_parent, tried,
-    turning,
+    Area, Null, PAGE, STOCK, back_and_forth, call, consuming, exactly, invoke, owned, refilled, traced_by_parent,
+    tried, turning,
 };
 
 /// Policies, as numbered in `linux/mempolicy.h`.
@@ -37,15 +36,12 @@ const EXITING: i32 = libc::SIGTRAP | libc::PTRACE_EVENT_EXIT << 8;
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.set_mempolicy", "set the memory node from which a thread's memory is allocated, or allow any")
         .prepare(|_| {
-            tried(
-                repeat(|| {
-                    // SAFETY: the set has 64 bits, which is what the number says.
-                    exactly(0, unsafe { invoke!(set_mempolicy, BIND, FIRST, NODES) }?)?;
-                    // SAFETY: no set is passed.
-                    exactly(0, unsafe { invoke!(set_mempolicy, DEFAULT_POLICY, 0, 0) }?)
-                })
-                .unrolled(2),
-            )
+            back_and_forth(|| {
+                // SAFETY: the set has 64 bits, which is what the number says.
+                exactly(0, unsafe { invoke!(set_mempolicy, BIND, FIRST, NODES) }?)?;
+                // SAFETY: no set is passed.
+                exactly(0, unsafe { invoke!(set_mempolicy, DEFAULT_POLICY, 0, 0) }?)
+            })
         }),
     CALL.named("call.get_mempolicy", "get the memory node from which a thread's memory is allocated").prepare(|_| {
         let (mut policy, mut nodes) = ([-1_i32], [0_u64; 16]);
@@ -56,31 +52,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(2)
         .prepare(|_| {
             let area = Area::touched(1)?;
-            tried(
-                repeat(move || {
-                    // SAFETY: the page is the area's, and the set has 64 bits.
-                    exactly(0, unsafe { invoke!(mbind, area.page(0).address(), PAGE, BIND, FIRST, NODES, 0) }?)?;
-                    // SAFETY: the page is the area's, and no set is passed.
-                    exactly(0, unsafe { invoke!(mbind, area.page(0).address(), PAGE, DEFAULT_POLICY, 0, 0, 0) }?)
-                })
-                .unrolled(2),
-            )
+            back_and_forth(move || {
+                // SAFETY: the page is the area's, and the set has 64 bits.
+                exactly(0, unsafe { invoke!(mbind, area.page(0).address(), PAGE, BIND, FIRST, NODES, 0) }?)?;
+                // SAFETY: the page is the area's, and no set is passed.
+                exactly(0, unsafe { invoke!(mbind, area.page(0).address(), PAGE, DEFAULT_POLICY, 0, 0, 0) }?)
+            })
         }),
     CALL.id("call.set_mempolicy_home_node")
         .summary("set the preferred memory node of a page that had none; a separate mapping")
         .version(2)
         .prepare(|_| {
-            let area = Rc::new(Area::separate_touched(STOCK as usize)?);
-            let bound = Rc::clone(&area);
-            tried(
-                numbered(move |turn| exactly(0, call::set_mempolicy_home_node(area.page(turn), 0, 0)?))
-                    .at_most(STOCK)
-                    // It then prefers no node: setting the preference that is already set would do nothing.
-                    .before(for_each(move |turn| {
-                        // SAFETY: the page is the area's, and the set has 64 bits.
-                        exactly(0, unsafe { invoke!(mbind, bound.page(turn).address(), PAGE, BIND, FIRST, NODES, 0) }?)
-                    })),
-            )
+            // It then prefers no node: setting the preference that is already set would do nothing.
+            let bind = |area: &Area, turn: usize| {
+                // SAFETY: the page is the area's, and the set has 64 bits.
+                exactly(0, unsafe { invoke!(mbind, area.page(turn).address(), PAGE, BIND, FIRST, NODES, 0) }?)
+            };
+            refilled(STOCK, Area::separate_touched(STOCK as usize)?, bind, |area, turn| {
+                exactly(0, call::set_mempolicy_home_node(area.page(turn), 0, 0)?)
+            })
         }),
     MOVING
         .id("call.migrate_pages")

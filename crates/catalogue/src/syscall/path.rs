@@ -10,8 +10,9 @@ use operation::{Failure, Loop, Operation, Setting, repeat};
 use rustix::fs::{AtFlags, FileType};
 
 use super::{CALL, PAIR};
-use crate::kit::scratch::enter;
-use crate::kit::{FILES, Fresh, call, exactly, for_each, names, new_file, numbered, tried};
+use crate::kit::{
+    FILES, Fresh, call, enter, exactly, for_each, names, new_file, numbered, steady_with, tried, with_file,
+};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
@@ -57,17 +58,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| removing(setting, Kind::File, |folder, name| exactly(0, call::unlinkat(folder, name, 0)?))),
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.rename", "rename a file").prepare(|setting| {
-        new_file(&enter(setting)?)?;
+        with_file(setting)?;
         tried(there_and_back(|from, to| exactly(0, call::rename(from, to)?)))
     }),
     CALL.named("call.renameat", "rename a file of an open folder").prepare(|setting| {
-        let folder = enter(setting)?;
-        new_file(&folder)?;
+        let folder = with_file(setting)?;
         tried(there_and_back(move |from, to| exactly(0, call::renameat(&folder, from, &folder, to)?)))
     }),
     CALL.named("call.renameat2", "rename a file of an open folder, unless the new name is taken").prepare(|setting| {
-        let folder = enter(setting)?;
-        new_file(&folder)?;
+        let folder = with_file(setting)?;
         let free = libc::RENAME_NOREPLACE;
         tried(there_and_back(move |from, to| exactly(0, call::renameat2(&folder, from, &folder, to, free)?)))
     }),
@@ -93,10 +92,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         enter(setting)?;
         tried(repeat(|| exactly(0, call::chdir(c".")?)))
     }),
-    CALL.named("call.fchdir", "change the working folder to an open folder").prepare(|setting| {
-        let folder = enter(setting)?;
-        tried(repeat(move || exactly(0, call::fchdir(&folder)?)))
-    }),
+    CALL.named("call.fchdir", "change the working folder to an open folder")
+        .prepare(|setting| steady_with(enter(setting)?, |folder| call::fchdir(&*folder))),
     #[cfg(target_arch = "x86_64")]
     PAIR.named("call.getdents", "list a folder of one file, and go back to its beginning")
         .calls(&["getdents", "lseek"])

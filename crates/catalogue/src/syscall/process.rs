@@ -9,8 +9,8 @@ use rustix::fs::{Mode, OFlags, open};
 
 use super::CALL;
 use crate::kit::{
-    Null, call, consuming, device, do_nothing, ended_child, ended_copy, exactly, in_child, invoke, namespaces, owned,
-    producing, steadily, steady, stopped, tried, turning,
+    Null, call, consuming, device, do_nothing, ended_child, ended_copy, exactly, in_child, invoke, namespaces, opening,
+    owned, steadily, steady, steady_with, stopped, tried, turning,
 };
 
 /// `IOPRIO_WHO_PROCESS` of linux/ioprio.h.
@@ -89,10 +89,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let own = call::personality(u32::MAX)?;
         steadily(own, move || call::personality(own))
     }),
-    CALL.named("call.getrlimit", "get the limit on open files").prepare(|_| {
-        let mut limit = [0_u64; 2];
-        steady(move || call::getrlimit(libc::RLIMIT_NOFILE as i32, &mut limit))
-    }),
+    CALL.named("call.getrlimit", "get the limit on open files")
+        .prepare(|_| steady_with([0_u64; 2], |limit| call::getrlimit(libc::RLIMIT_NOFILE as i32, limit))),
     CALL.named("call.setrlimit", "set the limit on open files to its current value").prepare(|_| {
         let mut limit = [0_u64; 2];
         exactly(0, call::getrlimit(libc::RLIMIT_NOFILE as i32, &mut limit)?)?;
@@ -103,26 +101,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         exactly(0, call::prlimit64(0, libc::RLIMIT_NOFILE as i32, Null, &mut limit)?)?;
         steady(move || call::prlimit64(0, libc::RLIMIT_NOFILE as i32, &limit, &mut before))
     }),
-    CALL.named("call.getrusage", "get the resource usage of this process").prepare(|_| {
-        let mut usage = [0_u64; 18];
-        steady(move || call::getrusage(libc::RUSAGE_SELF, &mut usage))
-    }),
+    CALL.named("call.getrusage", "get the resource usage of this process")
+        .prepare(|_| steady_with([0_u64; 18], |usage| call::getrusage(libc::RUSAGE_SELF, usage))),
     CALL.named("call.times", "get this process's times in ticks").prepare(|_| {
         let mut times = [0_u64; 4];
         tried(repeat(move || call::times(&mut times).map(drop)))
     }),
-    CALL.named("call.sysinfo", "get the system's memory and load").prepare(|_| {
-        let mut info = [0_u64; 16];
-        steady(move || call::sysinfo(&mut info))
-    }),
-    CALL.named("call.uname", "get the system's name").prepare(|_| {
-        let mut names = [0_u8; 6 * 65];
-        steady(move || call::uname(&mut names))
-    }),
-    CALL.named("call.getcpu", "get the number of this CPU from the kernel itself").prepare(|_| {
-        let (mut cpu, mut node) = ([0_u32], [0_u32]);
-        steady(move || call::getcpu(&mut cpu, &mut node, Null))
-    }),
+    CALL.named("call.sysinfo", "get the system's memory and load")
+        .prepare(|_| steady_with([0_u64; 16], |info| call::sysinfo(info))),
+    CALL.named("call.uname", "get the system's name")
+        .prepare(|_| steady_with([0_u8; 6 * 65], |names| call::uname(names))),
+    CALL.named("call.getcpu", "get the number of this CPU from the kernel itself")
+        .prepare(|_| steady_with(([0_u32], [0_u32]), |(cpu, node)| call::getcpu(cpu, node, Null))),
     CALL.named("call.getpriority", "ask for the priority of this process")
         .prepare(|_| steadily(call::getpriority(0, 0)?, || call::getpriority(0, 0))),
     CALL.id("call.setpriority")
@@ -157,11 +147,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     }),
     CALL.named("call.pidfd_open", "open this process as a descriptor").prepare(|_| {
         let own = call::getpid()?;
-        tried(producing(move || Ok(owned(call::pidfd_open(own, 0)?))))
+        opening(move || call::pidfd_open(own, 0))
     }),
     CALL.named("call.pidfd_getfd", "copy a descriptor out of a process").prepare(|_| {
         let (own, null) = (owned(call::pidfd_open(call::getpid()?, 0)?), device(c"/dev/null")?);
-        tried(producing(move || Ok(owned(call::pidfd_getfd(&own, &null, 0)?))))
+        opening(move || call::pidfd_getfd(&own, &null, 0))
     }),
     CALL.named("call.unshare", "create a new namespace of host names and enter it").prepare(|_| {
         namespaces(libc::CLONE_NEWUTS)?;

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use operation::{Failure, Operation, repeat, term};
 
 use super::CALL;
-use crate::kit::{Null, call, consuming, exactly, in_child, invoke, owned, producing, refusing, scratch, tried};
+use crate::kit::{Null, call, consuming, exactly, in_child, invoke, opening, owned, refusing, scratch, tried};
 
 /// Rules and filters that one child adds; the kernel allows 16 layers of rules.
 const EACH: u64 = 8;
@@ -21,7 +21,7 @@ const CURRENT: i32 = 100;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.landlock_create_ruleset", "create a set of rules by which a process restricts itself")
-        .prepare(|_| tried(producing(|| Ok(owned(call::landlock_create_ruleset(&RIGHTS, 0)?))))),
+        .prepare(|_| opening(|| call::landlock_create_ruleset(&RIGHTS, 0))),
     CALL.named("call.landlock_add_rule", "allow reading below a folder in a set of rules without rules")
         .version(2)
         .prepare(|setting| {

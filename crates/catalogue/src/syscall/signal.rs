@@ -3,24 +3,18 @@
 use operation::Operation;
 
 use super::CALL;
-use crate::kit::{Null, call, invoke, steady, turning};
+use crate::kit::{Null, call, invoke, steady_with, turning};
 
 /// Enough for the largest frame of a handler on machines with wide registers.
 const STACK_WORDS: usize = 8 << 10;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    CALL.named("call.rt_sigpending", "ask which signals are pending").prepare(|_| {
-        let mut set = [0_u64];
-        steady(move || call::rt_sigpending(&mut set, 8))
-    }),
-    CALL.named("call.rt_sigaction", "ask for the handler of a signal").prepare(|_| {
-        let mut action = [0_u64; 4];
-        steady(move || call::rt_sigaction(libc::SIGUSR1, Null, &mut action, 8))
-    }),
-    CALL.named("call.rt_sigprocmask", "ask for the mask of signals").prepare(|_| {
-        let mut mask = [0_u64];
-        steady(move || call::rt_sigprocmask(libc::SIG_BLOCK, Null, &mut mask, 8))
-    }),
+    CALL.named("call.rt_sigpending", "ask which signals are pending")
+        .prepare(|_| steady_with([0_u64], |set| call::rt_sigpending(set, 8))),
+    CALL.named("call.rt_sigaction", "ask for the handler of a signal")
+        .prepare(|_| steady_with([0_u64; 4], |action| call::rt_sigaction(libc::SIGUSR1, Null, action, 8))),
+    CALL.named("call.rt_sigprocmask", "ask for the mask of signals")
+        .prepare(|_| steady_with([0_u64], |mask| call::rt_sigprocmask(libc::SIG_BLOCK, Null, mask, 8))),
     CALL.named("call.sigaltstack", "replace the alternate stack of signal handlers by another").version(2).prepare(
         |_| {
             let stacks = [vec![0_u64; STACK_WORDS], vec![0_u64; STACK_WORDS]];

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use operation::{Failure, Loop, Operation, Setting, repeat, term};
 
 use super::CALL;
-use crate::kit::{Null, Shared, call, exactly, in_child, invoke, steady, tried};
+use crate::kit::{Null, Shared, call, exactly, in_child, invoke, steady, steady_with, tried};
 
 /// Two tasks that wake each other in turn.
 const ROUNDTRIP: Operation = CALL.per("roundtrip");
@@ -77,10 +77,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         })
         .unrolled(2))
     }),
-    CALL.named("call.get_robust_list", "get the list of locks that are released when this thread ends").prepare(|_| {
-        let (mut head, mut length) = ([0_usize], [0_usize]);
-        steady(move || call::get_robust_list(0, &mut head, &mut length))
-    }),
+    CALL.named("call.get_robust_list", "get the list of locks that are released when this thread ends")
+        .prepare(|_| steady_with(([0_usize], [0_usize]), |(head, length)| call::get_robust_list(0, head, length))),
     CALL.named("call.set_robust_list", "set the list of locks that are released when this thread ends").prepare(|_| {
         let (mut head, mut length) = ([0_usize], [0_usize]);
         exactly(0, call::get_robust_list(0, &mut head, &mut length)?)?;

@@ -6,7 +6,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, repeat, word, words};
 use record::Estimate;
 
 use super::{CALL, PAIR};
-use crate::kit::{Null, call, exactly, install_counter, refusing, steady, tried};
+use crate::kit::{Null, call, exactly, install_counter, refusing, steady, steady_with, tried};
 
 const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
 
@@ -24,18 +24,12 @@ pub(super) const EXPIRY: &[Axis] = &[word("expiry", words!["far", "near"])];
 pub(super) const SLEEP: Operation = CALL.version(2).quoted(Estimate::Typical).waits(|_| true).axes(SLACK);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    CALL.named("call.gettimeofday", "get the time from the kernel itself").prepare(|_| {
-        let mut time = [0_u64; 2];
-        steady(move || call::gettimeofday(&mut time, Null))
-    }),
-    CALL.named("call.clock_gettime", "read the monotonic clock from the kernel itself").prepare(|_| {
-        let mut time = [0_u64; 2];
-        steady(move || call::clock_gettime(MONOTONIC, &mut time))
-    }),
-    CALL.named("call.clock_getres", "get the resolution of the monotonic clock from the kernel itself").prepare(|_| {
-        let mut step = [0_u64; 2];
-        steady(move || call::clock_getres(MONOTONIC, &mut step))
-    }),
+    CALL.named("call.gettimeofday", "get the time from the kernel itself")
+        .prepare(|_| steady_with([0_u64; 2], |time| call::gettimeofday(time, Null))),
+    CALL.named("call.clock_gettime", "read the monotonic clock from the kernel itself")
+        .prepare(|_| steady_with([0_u64; 2], |time| call::clock_gettime(MONOTONIC, time))),
+    CALL.named("call.clock_getres", "get the resolution of the monotonic clock from the kernel itself")
+        .prepare(|_| steady_with([0_u64; 2], |step| call::clock_getres(MONOTONIC, step))),
     SLEEP
         .named("call.nanosleep", "sleep for 10 us plus the slack that the kernel may add, 50 us (the default) or 1 ns")
         .prepare(|setting| {
@@ -64,10 +58,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.settimeofday", "fail to set the clock to an invalid time, by the old call")
         .refused()
         .prepare(|_| refusing(&[libc::EINVAL], || call::settimeofday(&[0_u64, 2_000_000_000], Null))),
-    CALL.named("call.getitimer", "ask how much of an interval timer is left").prepare(|_| {
-        let mut left = [0_u64; 4];
-        steady(move || call::getitimer(libc::ITIMER_REAL, &mut left))
-    }),
+    CALL.named("call.getitimer", "ask how much of an interval timer is left")
+        .prepare(|_| steady_with([0_u64; 4], |left| call::getitimer(libc::ITIMER_REAL, left))),
     PAIR.named("call.setitimer", "arm an interval timer that expires in 1,000 s (far) or 200 us (near), and disarm it")
         .version(2)
         .axes(EXPIRY)
@@ -107,10 +99,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let mut left = [0_u64; 4];
         steady(move || call::timer_gettime(timer, &mut left))
     }),
-    CALL.named("call.timer_getoverrun", "ask how many expiries of a timer were missed").prepare(|_| {
-        let timer = timer(&SILENT)?;
-        steady(move || call::timer_getoverrun(timer))
-    }),
+    CALL.named("call.timer_getoverrun", "ask how many expiries of a timer were missed")
+        .prepare(|_| steady_with(timer(&SILENT)?, |timer| call::timer_getoverrun(*timer))),
 ];
 
 /// A loop of a call that returns any number that is not an error.

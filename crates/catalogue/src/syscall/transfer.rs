@@ -4,13 +4,14 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use libc::iovec;
-use operation::{Failure, Operation, Setting, bytes, numbers, repeat};
+use operation::{Failure, Loop, Operation, Setting, bytes, numbers, repeat};
 
 use super::pipe::{drain, roomy_pipe};
 use super::{BLOCK, CALL, PAIR};
 use crate::file::access::{BlockOffset, FILLED};
-use crate::kit::scratch::enter;
-use crate::kit::{Buffers, Null, PAGE, STOCK, call, device, exactly, file_of, new_file, scratch, tried};
+use crate::kit::{
+    Buffers, Null, PAGE, STOCK, call, device, exactly, file_of, scratch, steadily_with, steady_with, tried, with_file,
+};
 
 /// Blocks that a batch of at least 100 µs goes through: 1 MiB of a file.
 const BLOCKS: u64 = 2048;
@@ -25,42 +26,14 @@ const OF_A_FILE: Operation = MOVE
     .follows_clock(|point| point.number("file") == Some(PAGE as u64));
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    MOVE.named("call.read", "read 512 bytes of a file that is in memory").prepare(|setting| {
-        let (file, rewound) = twice(setting)?;
-        let mut block = Placed([0_u8; BLOCK]);
-        tried(
-            repeat(move || exactly(BLOCK, call::read(&*file, &mut block.0)?))
-                .at_most(BLOCKS)
-                .before(move |_| rewind(&rewound)),
-        )
-    }),
-    MOVE.named("call.write", "overwrite 512 bytes of a file, without waiting for the device").prepare(|setting| {
-        let (file, rewound) = twice(setting)?;
-        let block = Placed([0_u8; BLOCK]);
-        tried(
-            repeat(move || exactly(BLOCK, call::write(&*file, &block.0)?))
-                .at_most(BLOCKS)
-                .before(move |_| rewind(&rewound)),
-        )
-    }),
-    MOVE.named("call.readv", "read 512 bytes of a file into two buffers").prepare(|setting| {
-        let (file, rewound) = twice(setting)?;
-        let mut halves = Halves::new();
-        tried(
-            repeat(move || exactly(BLOCK, call::readv(&*file, halves.vectors())?))
-                .at_most(BLOCKS)
-                .before(move |_| rewind(&rewound)),
-        )
-    }),
-    MOVE.named("call.writev", "overwrite 512 bytes of a file from two buffers").prepare(|setting| {
-        let (file, rewound) = twice(setting)?;
-        let mut halves = Halves::new();
-        tried(
-            repeat(move || exactly(BLOCK, call::writev(&*file, halves.vectors())?))
-                .at_most(BLOCKS)
-                .before(move |_| rewind(&rewound)),
-        )
-    }),
+    MOVE.named("call.read", "read 512 bytes of a file that is in memory")
+        .prepare(|setting| onwards(setting, Placed([0_u8; BLOCK]), |file, block| call::read(file, &mut block.0))),
+    MOVE.named("call.write", "overwrite 512 bytes of a file, without waiting for the device")
+        .prepare(|setting| onwards(setting, Placed([0_u8; BLOCK]), |file, block| call::write(file, &block.0))),
+    MOVE.named("call.readv", "read 512 bytes of a file into two buffers")
+        .prepare(|setting| onwards(setting, Halves::new(), |file, halves| call::readv(file, halves.vectors()))),
+    MOVE.named("call.writev", "overwrite 512 bytes of a file from two buffers")
+        .prepare(|setting| onwards(setting, Halves::new(), |file, halves| call::writev(file, halves.vectors()))),
     OF_A_FILE
         .named("call.pread64", "read the next 512 bytes of a file that was filled by writes of this many bytes")
         .prepare(|setting| {
@@ -75,34 +48,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let block = Placed([0_u8; BLOCK]);
             tried(repeat(move || exactly(BLOCK, call::pwrite64(&file, &block.0, place.next())?)))
         }),
-    MOVE.named("call.preadv", "read 512 bytes at an offset of a file into two buffers").prepare(|setting| {
-        let file = file_of(setting, PAGE)?;
-        let mut halves = Halves::new();
-        tried(repeat(move || exactly(BLOCK, call::preadv(&file, halves.vectors(), 0, 0)?)))
-    }),
-    MOVE.named("call.pwritev", "overwrite 512 bytes at an offset of a file from two buffers").prepare(|setting| {
-        let file = file_of(setting, PAGE)?;
-        let mut halves = Halves::new();
-        tried(repeat(move || exactly(BLOCK, call::pwritev(&file, halves.vectors(), 0, 0)?)))
-    }),
-    MOVE.named("call.preadv2", "read 512 bytes at an offset of a file into two buffers, with flags").prepare(
-        |setting| {
-            let file = file_of(setting, PAGE)?;
-            let mut halves = Halves::new();
-            tried(repeat(move || exactly(BLOCK, call::preadv2(&file, halves.vectors(), 0, 0, 0)?)))
-        },
-    ),
-    MOVE.named("call.pwritev2", "overwrite 512 bytes at an offset of a file from two buffers, with flags").prepare(
-        |setting| {
-            let file = file_of(setting, PAGE)?;
-            let mut halves = Halves::new();
-            tried(repeat(move || exactly(BLOCK, call::pwritev2(&file, halves.vectors(), 0, 0, 0)?)))
-        },
-    ),
-    CALL.named("call.lseek", "go to the end of a file").prepare(|setting| {
-        let file = file_of(setting, PAGE)?;
-        tried(repeat(move || exactly(PAGE, call::lseek(&file, 0, libc::SEEK_END)?)))
-    }),
+    MOVE.named("call.preadv", "read 512 bytes at an offset of a file into two buffers")
+        .prepare(|setting| in_halves(setting, |file, halves| call::preadv(file, halves, 0, 0))),
+    MOVE.named("call.pwritev", "overwrite 512 bytes at an offset of a file from two buffers")
+        .prepare(|setting| in_halves(setting, |file, halves| call::pwritev(file, halves, 0, 0))),
+    MOVE.named("call.preadv2", "read 512 bytes at an offset of a file into two buffers, with flags")
+        .prepare(|setting| in_halves(setting, |file, halves| call::preadv2(file, halves, 0, 0, 0))),
+    MOVE.named("call.pwritev2", "overwrite 512 bytes at an offset of a file from two buffers, with flags")
+        .prepare(|setting| in_halves(setting, |file, halves| call::pwritev2(file, halves, 0, 0, 0))),
+    CALL.named("call.lseek", "go to the end of a file")
+        .prepare(|setting| steadily_with(PAGE, file_of(setting, PAGE)?, |file| call::lseek(&*file, 0, libc::SEEK_END))),
     MOVE.named("call.sendfile", "send 512 bytes of a file into another one").prepare(|setting| {
         let source = file_of(setting, PAGE)?;
         let target = Rc::new(second(setting)?);
@@ -172,16 +127,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             )
         },
     ),
-    CALL.named("call.readahead", "request readahead of a page of a file that is already in memory").prepare(
-        |setting| {
-            let file = file_of(setting, PAGE)?;
-            tried(repeat(move || exactly(0, call::readahead(&file, 0, PAGE)?)))
-        },
-    ),
+    CALL.named("call.readahead", "request readahead of a page of a file that is already in memory")
+        .prepare(|setting| steady_with(file_of(setting, PAGE)?, |file| call::readahead(&*file, 0, PAGE))),
     CALL.named("call.fadvise64", "advise that a page of a file will be needed that is already in memory").prepare(
         |setting| {
-            let file = file_of(setting, PAGE)?;
-            tried(repeat(move || exactly(0, call::fadvise64(&file, 0, PAGE, libc::POSIX_FADV_WILLNEED)?)))
+            steady_with(file_of(setting, PAGE)?, |file| call::fadvise64(&*file, 0, PAGE, libc::POSIX_FADV_WILLNEED))
         },
     ),
     PAIR.named("call.fallocate", "allocate 64 KiB of a file, and free them").waits(|_| true).prepare(|setting| {
@@ -203,7 +153,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     ),
     PAIR.named("call.truncate", "lengthen a file by a page that is a hole, and shorten it again, both by its name")
         .prepare(|setting| {
-            new_file(&enter(setting)?)?;
+            with_file(setting)?;
             tried(repeat(move || {
                 exactly(0, call::truncate(c"file", PAGE)?)?;
                 exactly(0, call::truncate(c"file", 0)?)
@@ -246,10 +196,27 @@ impl Halves {
     }
 }
 
-/// A file of all blocks of a batch, filled as files usually are, for the loop and for its preparation before each batch.
-fn twice(setting: &Setting) -> Result<(Rc<OwnedFd>, Rc<OwnedFd>), Failure> {
+/// A loop that moves the next block of a file, filled as files usually are. Each batch begins at the beginning.
+#[inline(always)]
+fn onwards<B: 'static>(
+    setting: &Setting,
+    mut block: B,
+    mut ask: impl FnMut(&OwnedFd, &mut B) -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
     let file = Rc::new(crate::file::access::in_pieces(setting, BLOCK, (BLOCK * BLOCKS as usize, 128 << 10))?);
-    Ok((Rc::clone(&file), file))
+    let rewound = Rc::clone(&file);
+    let moving = repeat(move || exactly(BLOCK, ask(&file, &mut block)?));
+    tried(moving.at_most(BLOCKS).before(move |_| rewind(&rewound)))
+}
+
+/// A loop that moves the first block of a file from or to two buffers.
+#[inline(always)]
+fn in_halves(
+    setting: &Setting,
+    mut ask: impl FnMut(&OwnedFd, Buffers<'_>) -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let mut halves = Halves::new();
+    steadily_with(BLOCK, file_of(setting, PAGE)?, move |file| ask(file, halves.vectors()))
 }
 
 /// A scratch file as the point says, and the offsets of its blocks in sequence.

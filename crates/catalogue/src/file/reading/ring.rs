@@ -13,8 +13,7 @@ use super::plain::direct;
 use super::source::whole;
 use super::sum::{Take, sum};
 use super::{DEEP, DEEP_DIRECT, DEEP_POINTS, READ, THE_SUM};
-use crate::kit::ring::enter;
-use crate::kit::{Block, build, register, ring};
+use crate::kit::{Block, build, register, ring, submit};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PLAIN,
@@ -153,13 +152,13 @@ impl ReadRing {
 
     /// Submits the requests in the ring.
     fn submit(&mut self) -> Result<(), Failure> {
-        if self.polls { Ok(self.ring.submit().map(drop)?) } else { enter(&mut self.ring, 0) }
+        if self.polls { Ok(self.ring.submit().map(drop)?) } else { submit(&mut self.ring, 0) }
     }
 
     /// Submits the requests in the ring and waits until one is complete.
     fn wait(&mut self) -> Result<(), Failure> {
         if !self.polls {
-            return enter(&mut self.ring, 1);
+            return submit(&mut self.ring, 1);
         }
         self.ring.submit()?;
         while self.ring.completion().is_empty() {

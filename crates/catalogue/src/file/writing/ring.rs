@@ -12,8 +12,7 @@ use super::pass::{Direct, Writer, writing};
 use super::target::{WrittenFile, refused, wrote};
 use super::{DEEP, DEEP_DIRECT_POINTS, DEEP_POINTS, MAKING_DEEP, WRITE};
 use crate::file::reading::order::VisitPlan;
-use crate::kit::ring::enter;
-use crate::kit::{register, ring};
+use crate::kit::{register, ring, submit};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     WRITE
@@ -119,7 +118,7 @@ impl Writer for WriteRing {
             if free.len() == self.places.len() {
                 return end;
             }
-            enter(&mut self.ring, 1)?;
+            submit(&mut self.ring, 1)?;
             gone.extend(self.ring.completion().map(|entry| (entry.user_data() as usize, entry.result())));
             for (index, result) in gone.drain(..) {
                 free.push(index);
