@@ -22,7 +22,7 @@ pub(crate) mod wakeup;
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, numbers, partner, repeat, size, words};
 use record::Point;
 
-use crate::kit::{BASE, Block, Channel};
+use crate::kit::{BASE, Block, Channel, End};
 
 /// Where the partner runs. `same`: on this task's CPU, so that each message forces a switch. `other`: on another CPU, which
 /// each message wakes and which may have gone idle. `awake`: on another CPU, where idle tasks keep both CPUs from halting;
@@ -115,9 +115,14 @@ fn between(channel: impl Channel + 'static, mut sent: Block, mut received: Block
     })
 }
 
+/// The same through the first of these ends and out of the second.
+fn through(setting: &Setting, (ours, theirs): (End, End)) -> Result<Loop, Failure> {
+    itself(setting, End::joined(ours, theirs))
+}
+
 /// Sends messages of the setting's size over `ours` to a partner that answers over `theirs`. The partner increments the
 /// last byte, so an answer proves that the whole message arrived.
-fn roundtrip<C: Channel + 'static>(setting: &Setting, ours: C, theirs: C) -> Result<Loop, Failure> {
+fn roundtrip<C: Channel + 'static>(setting: &Setting, (ours, theirs): (C, C)) -> Result<Loop, Failure> {
     let mut block = ours.block(setting.size()?);
     let last = block.len() - 1;
     let mut answer = block.clone();

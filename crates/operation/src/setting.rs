@@ -279,6 +279,19 @@ impl Setting {
         }
     }
 
+    /// The same, where `body` is repeated until the partner is killed.
+    pub fn repeating_partner(
+        &self,
+        cpu: u32,
+        mut body: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<Partner, Failure> {
+        self.partner(cpu, || {
+            loop {
+                body()?;
+            }
+        })
+    }
+
     /// The partners alive now, to account for their processor time.
     pub fn partners(&self) -> Rc<RefCell<Vec<libc::pid_t>>> {
         Rc::clone(&self.partners)

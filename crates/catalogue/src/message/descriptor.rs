@@ -43,12 +43,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting: &Setting| {
             let (ours, theirs) = pair()?;
             let passed = eventfd(0, EventfdFlags::CLOEXEC)?;
-            let partner = setting.partner(setting.partner_cpu()?, || {
-                loop {
-                    let (copy, number) = receive(&theirs)?;
-                    send(&theirs, copy.as_fd(), number.wrapping_add(1))?;
-                    exactly(0, call::close(copy)?)?;
-                }
+            let partner = setting.repeating_partner(setting.partner_cpu()?, || {
+                let (copy, number) = receive(&theirs)?;
+                send(&theirs, copy.as_fd(), number.wrapping_add(1))?;
+                exactly(0, call::close(copy)?)
             })?;
             drop(theirs);
             let mut number = 0_u8;

@@ -28,11 +28,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting: &Setting| {
             let theirs = eventfd(0, EventfdFlags::CLOEXEC)?;
             let ours = eventfd(0, EventfdFlags::CLOEXEC)?;
-            let partner = setting.partner(setting.partner_cpu()?, || {
-                loop {
-                    let number = receive(&theirs)?;
-                    raise(&ours, number + 1)?;
-                }
+            let partner = setting.repeating_partner(setting.partner_cpu()?, || {
+                let number = receive(&theirs)?;
+                raise(&ours, number + 1)
             })?;
             Ok(repeat(move || {
                 let _alive = &partner;

@@ -37,12 +37,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(&[DISTANCE_AND_FURTHER])
         .prepare(|setting: &Setting| {
             let board = Shared::new(FutexBoard::default())?;
-            let partner = setting.partner(setting.partner_cpu()?, || {
-                loop {
-                    await_turn(&board.turn, THEIRS)?;
-                    board.answers.fetch_add(1, Ordering::Relaxed);
-                    pass_turn(&board.turn, OURS)?;
-                }
+            let partner = setting.repeating_partner(setting.partner_cpu()?, || {
+                await_turn(&board.turn, THEIRS)?;
+                board.answers.fetch_add(1, Ordering::Relaxed);
+                pass_turn(&board.turn, OURS).map(drop)
             })?;
             let apart = setting.partner_cpu()? != setting.cpu();
             let mut answers = 0_u32;

@@ -35,10 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .has_point(|point| !is_further(point) || point.number("size") == Some(26))
         .moves(there_and_back)
         .explained_by(&[term(2.0, "pipe.self").same(&["size"])])
-        .prepare(|setting: &Setting| {
-            let (ours, theirs) = End::pipes()?;
-            roundtrip(setting, ours, theirs)
-        }),
+        .prepare(|setting| roundtrip(setting, End::pipes()?)),
 ];
 
 pub(crate) const FIFOS: &[Operation] = &[
@@ -60,7 +57,7 @@ pub(crate) const FIFOS: &[Operation] = &[
         .prepare(|setting| {
             let (our_receiver, their_sender) = fifo(setting, "answers")?;
             let (their_receiver, our_sender) = fifo(setting, "messages")?;
-            roundtrip(setting, End::new(our_receiver, our_sender), End::new(their_receiver, their_sender))
+            roundtrip(setting, (End::new(our_receiver, our_sender), End::new(their_receiver, their_sender)))
         }),
 ];
 

@@ -29,10 +29,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .explained_by(&[term(2.0, "mq.posix.self").same(&["size"])])
         .prepare(|setting| {
             enter_for_posix(setting)?;
-            let messages = Rc::new(posix_queue(setting, 0)?);
-            let answers = Rc::new(posix_queue(setting, 1)?);
+            let (messages, answers) = (Rc::new(posix_queue(setting, 0)?), Rc::new(posix_queue(setting, 1)?));
             let ours = PosixEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
-            roundtrip(setting, ours, PosixEnd { receiver: messages, sender: answers })
+            roundtrip(setting, (ours, PosixEnd { receiver: messages, sender: answers }))
         }),
     SELF.named("mq.systemv.self", "send a message to a System V queue and receive it, one task")
         .version(3)
@@ -51,10 +50,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .explained_by(&[term(2.0, "mq.systemv.self").same(&["size"])])
         .prepare(|setting| {
             enter_for_system_v(setting)?;
-            let messages = Rc::new(SystemVQueue::new()?);
-            let answers = Rc::new(SystemVQueue::new()?);
+            let (messages, answers) = (Rc::new(SystemVQueue::new()?), Rc::new(SystemVQueue::new()?));
             let ours = SystemVEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
-            roundtrip(setting, ours, SystemVEnd { receiver: messages, sender: answers })
+            roundtrip(setting, (ours, SystemVEnd { receiver: messages, sender: answers }))
         }),
 ];
 

@@ -34,11 +34,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut ours = ring()?;
             let mut theirs = ring()?;
             let (our_number, their_number) = (ours.as_raw_fd(), theirs.as_raw_fd());
-            let partner = setting.partner(setting.partner_cpu()?, || {
-                loop {
-                    let number = receive(&mut theirs)?;
-                    send(&mut theirs, our_number, number + 1)?;
-                }
+            let partner = setting.repeating_partner(setting.partner_cpu()?, || {
+                let number = receive(&mut theirs)?;
+                send(&mut theirs, our_number, number + 1)
             })?;
             let mut number = 0_u64;
             Ok(repeat(move || {

@@ -32,12 +32,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 Shared::new(SemaphoreBoard { theirs: Posix::new(), ours: Posix::new(), answers: AtomicU32::new(0) })?;
             board.theirs.initialize()?;
             board.ours.initialize()?;
-            let partner = setting.partner(setting.partner_cpu()?, || {
-                loop {
-                    board.theirs.take()?;
-                    board.answers.fetch_add(1, Ordering::Relaxed);
-                    board.ours.post()?;
-                }
+            let partner = setting.repeating_partner(setting.partner_cpu()?, || {
+                board.theirs.take()?;
+                board.answers.fetch_add(1, Ordering::Relaxed);
+                board.ours.post()
             })?;
             let mut answers = 0_u32;
             Ok(repeat(move || {
@@ -71,12 +69,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting: &Setting| {
             let set = SystemV::new()?;
             let answered = Shared::new(AtomicU32::new(0))?;
-            let partner = setting.partner(setting.partner_cpu()?, || {
-                loop {
-                    set.change(THEIRS, -1)?;
-                    answered.fetch_add(1, Ordering::Relaxed);
-                    set.change(OURS, 1)?;
-                }
+            let partner = setting.repeating_partner(setting.partner_cpu()?, || {
+                set.change(THEIRS, -1)?;
+                answered.fetch_add(1, Ordering::Relaxed);
+                set.change(OURS, 1)
             })?;
             let mut answers = 0_u32;
             Ok(repeat(move || {

@@ -68,12 +68,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let mut block = Block::new(setting.size()?);
         let last = block.len() - 1;
         let mut theirs = block.clone();
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                await_turn(&board.turn, THEIRS)?;
-                board.answer(&mut theirs);
-                pass_turn(&board.turn, OURS)?;
-            }
+        let partner = setting.repeating_partner(setting.partner_cpu()?, || {
+            await_turn(&board.turn, THEIRS)?;
+            board.answer(&mut theirs);
+            pass_turn(&board.turn, OURS).map(drop)
         })?;
         let apart = setting.partner_cpu()? != setting.cpu();
         let pauses = Pauses::calibrated();

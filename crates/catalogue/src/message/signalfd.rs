@@ -32,11 +32,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let process = std::process::id() as pid_t;
             let signals = Signals::watch()?;
             // A signal descriptor returns the reader's own signals, whichever process created it.
-            let partner = setting.partner(setting.partner_cpu()?, || {
-                loop {
-                    signals.expect_from(process)?;
-                    send(process)?;
-                }
+            let partner = setting.repeating_partner(setting.partner_cpu()?, || {
+                signals.expect_from(process)?;
+                send(process)
             })?;
             Ok(repeat(move || {
                 send(partner.pid())?;

@@ -4,11 +4,11 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 
-use operation::{Failure, Loop, Operation, Setting, term};
+use operation::{Failure, Operation, Setting, term};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::{
-    DISTANCE, ENDS, NEAR_OR_FAR, ROUNDTRIP, SELF, SIZE, SIZE_OF_ONE, SMALL, TRIP, itself, roundtrip, there_and_back,
+    DISTANCE, ENDS, NEAR_OR_FAR, ROUNDTRIP, SELF, SIZE, SIZE_OF_ONE, SMALL, TRIP, roundtrip, there_and_back, through,
 };
 use crate::kit::End;
 
@@ -16,7 +16,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("unix.self", "write to a Unix stream socket (socketpair) and read it back, one task")
         .calls(&["socketpair"])
         .axes(&[SIZE])
-        .prepare(|setting| pair_to_itself(setting, SocketType::STREAM)),
+        .prepare(|setting| through(setting, pair(SocketType::STREAM)?)),
     ROUNDTRIP
         .id("unix.roundtrip")
         .summary("a message to a partner process through a Unix stream socket (socketpair), and the answer")
@@ -24,65 +24,50 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(&[DISTANCE, SIZE])
         .moves(there_and_back)
         .explained_by(&[term(2.0, "unix.self").same(&["size"])])
-        .prepare(|setting| pair_to_partner(setting, SocketType::STREAM)),
+        .prepare(|setting| roundtrip(setting, pair(SocketType::STREAM)?)),
     SELF.named("socketpair.datagram.self", "send through a pair of Unix datagram sockets and receive, one task")
         .axes(&[SIZE])
-        .prepare(|setting| pair_to_itself(setting, SocketType::DGRAM)),
+        .prepare(|setting| through(setting, pair(SocketType::DGRAM)?)),
     TRIP.id("socketpair.datagram.roundtrip")
         .summary("a message to a partner process through a pair of Unix datagram sockets, and the answer")
         .axes(&[NEAR_OR_FAR, SMALL])
         .moves(there_and_back)
         .explained_by(&[term(2.0, "socketpair.datagram.self").same(&["size"])])
-        .prepare(|setting| pair_to_partner(setting, SocketType::DGRAM)),
+        .prepare(|setting| roundtrip(setting, pair(SocketType::DGRAM)?)),
     SELF.id("socketpair.seqpacket.self")
         .summary("send through a pair of Unix sockets of sequenced packets and receive, one task")
         .axes(&[ENDS])
-        .prepare(|setting| pair_to_itself(setting, SocketType::SEQPACKET)),
+        .prepare(|setting| through(setting, pair(SocketType::SEQPACKET)?)),
     TRIP.id("socketpair.seqpacket.roundtrip")
         .summary("a message to a partner process through a pair of Unix sockets of sequenced packets, and the answer")
         .axes(&[NEAR_OR_FAR, SMALL])
         .moves(there_and_back)
         .explained_by(&[term(2.0, "socketpair.seqpacket.self").same(&["size"])])
-        .prepare(|setting| pair_to_partner(setting, SocketType::SEQPACKET)),
+        .prepare(|setting| roundtrip(setting, pair(SocketType::SEQPACKET)?)),
     SELF.named("unix.named.stream.self", "write to a Unix stream socket connected by name and read it back, one task")
         .axes(&[SMALL])
         .explained_by(&[term(1.0, "unix.self").same(&["size"])])
-        .prepare(|setting| {
-            let (ours, theirs) = named_streams(setting)?;
-            itself(setting, End::joined(ours, theirs))
-        }),
+        .prepare(|setting| through(setting, named_streams(setting)?)),
     // A connection to a name. Once established it works like a pair.
     TRIP.id("unix.named.stream.roundtrip")
         .summary("a message to a partner process through a Unix stream socket connected by name, and the answer")
         .axes(&[NEAR_OR_FAR, SMALL])
         .moves(there_and_back)
         .explained_by(&[term(2.0, "unix.named.stream.self").same(&["size"])])
-        .prepare(|setting| {
-            let (ours, theirs) = named_streams(setting)?;
-            roundtrip(setting, ours, theirs)
-        }),
+        .prepare(|setting| roundtrip(setting, named_streams(setting)?)),
     SELF.named("unix.named.datagram.self", "send to a named Unix datagram socket and receive, one task")
         .axes(&[SMALL])
         .explained_by(&[term(1.0, "socketpair.datagram.self").same(&["size"])])
-        .prepare(|setting| {
-            let (ours, theirs) = named_datagrams(setting)?;
-            itself(setting, End::joined(ours, theirs))
-        }),
+        .prepare(|setting| through(setting, named_datagrams(setting)?)),
     TRIP.id("unix.named.datagram.roundtrip")
         .summary("a message to a partner process through named Unix datagram sockets, and the answer")
         .axes(&[NEAR_OR_FAR, SMALL])
         .moves(there_and_back)
         .explained_by(&[term(2.0, "unix.named.datagram.self").same(&["size"])])
-        .prepare(|setting| {
-            let (ours, theirs) = named_datagrams(setting)?;
-            roundtrip(setting, ours, theirs)
-        }),
-    SELF.named("tcp.self", "write to a TCP connection over loopback and read it back, one task").axes(&[SIZE]).prepare(
-        |setting| {
-            let (ours, theirs) = tcp(Sending::AtOnce)?;
-            itself(setting, End::joined(ours, theirs))
-        },
-    ),
+        .prepare(|setting| roundtrip(setting, named_datagrams(setting)?)),
+    SELF.named("tcp.self", "write to a TCP connection over loopback and read it back, one task")
+        .axes(&[SIZE])
+        .prepare(|setting| through(setting, tcp(Sending::AtOnce)?)),
     // TCP without waiting for fuller packets (Nagle off), as services that answer requests use it.
     ROUNDTRIP
         .named("tcp.roundtrip", "a message to a partner process through TCP over loopback, and the answer")
@@ -90,17 +75,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(&[DISTANCE, SIZE])
         .moves(there_and_back)
         .explained_by(&[term(2.0, "tcp.self").same(&["size"])])
-        .prepare(|setting| {
-            let (ours, theirs) = tcp(Sending::AtOnce)?;
-            roundtrip(setting, ours, theirs)
-        }),
+        .prepare(|setting| roundtrip(setting, tcp(Sending::AtOnce)?)),
     SELF.named("tcp.nagle.self", "write to a TCP connection without NODELAY over loopback and read it back, one task")
         .axes(&[SMALL])
         .explained_by(&[term(1.0, "tcp.self").same(&["size"])])
-        .prepare(|setting| {
-            let (ours, theirs) = tcp(Sending::Nagle)?;
-            itself(setting, End::joined(ours, theirs))
-        }),
+        .prepare(|setting| through(setting, tcp(Sending::Nagle)?)),
     // TCP with default options. A message written with one call and answered before the next one never waits for a fuller
     // packet, so this should cost the same as with NODELAY.
     TRIP.id("tcp.nagle.roundtrip")
@@ -108,16 +87,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(&[NEAR_OR_FAR, SMALL])
         .moves(there_and_back)
         .explained_by(&[term(1.0, "tcp.roundtrip").same(&["distance", "size"])])
-        .prepare(|setting| {
-            let (ours, theirs) = tcp(Sending::Nagle)?;
-            roundtrip(setting, ours, theirs)
-        }),
+        .prepare(|setting| roundtrip(setting, tcp(Sending::Nagle)?)),
     SELF.named("udp.self", "send a datagram through UDP over loopback and receive it, one task")
         .axes(&[SIZE_OF_ONE])
-        .prepare(|setting| {
-            let (ours, theirs) = udp()?;
-            itself(setting, End::joined(ours, theirs))
-        }),
+        .prepare(|setting| through(setting, udp()?)),
     // UDP between connected sockets. A message is one datagram, which loopback does not lose. There is no datagram of 64
     // KiB: the longest has 65507 bytes.
     ROUNDTRIP
@@ -126,26 +99,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(&[DISTANCE, SIZE_OF_ONE])
         .moves(there_and_back)
         .explained_by(&[term(2.0, "udp.self").same(&["size"])])
-        .prepare(|setting| {
-            let (ours, theirs) = udp()?;
-            roundtrip(setting, ours, theirs)
-        }),
+        .prepare(|setting| roundtrip(setting, udp()?)),
 ];
 
 /// Two connected Unix sockets.
 pub(super) fn pair(kind: SocketType) -> Result<(End, End), Failure> {
     let (ours, theirs) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
     Ok((End::socket(ours)?, End::socket(theirs)?))
-}
-
-fn pair_to_itself(setting: &Setting, kind: SocketType) -> Result<Loop, Failure> {
-    let (ours, theirs) = pair(kind)?;
-    itself(setting, End::joined(ours, theirs))
-}
-
-fn pair_to_partner(setting: &Setting, kind: SocketType) -> Result<Loop, Failure> {
-    let (ours, theirs) = pair(kind)?;
-    roundtrip(setting, ours, theirs)
 }
 
 /// Two UDP sockets connected to each other.

@@ -83,15 +83,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let turn = Shared::new(AtomicU32::new(OURS))?;
         let mut place = Block::new(setting.size()?);
         let last = place.len() - 1;
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                await_turn(&turn, THEIRS)?;
-                // The other process has changed it without the compiler's knowledge.
-                let message = std::hint::black_box(&mut place);
-                message[last] = message[last].wrapping_add(1);
-                std::hint::black_box(message);
-                pass_turn(&turn, OURS)?;
-            }
+        let partner = setting.repeating_partner(setting.partner_cpu()?, || {
+            await_turn(&turn, THEIRS)?;
+            // The other process has changed it without the compiler's knowledge.
+            let message = std::hint::black_box(&mut place);
+            message[last] = message[last].wrapping_add(1);
+            std::hint::black_box(message);
+            pass_turn(&turn, OURS).map(drop)
         })?;
         let mut block = place.clone();
         let memory = RemotePlace { process: partner.pid(), place };

@@ -17,11 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .summary("set the real-time priority of a sleeping process to 2, and to 1 again: one of the two calls")
         .version(2)
         .prepare(|setting| {
-            let sleeper = setting.partner(setting.cpu(), || {
-                loop {
-                    call::ppoll(Null, Null, Null, 8)?;
-                }
-            })?;
+            let sleeper = setting.repeating_partner(setting.cpu(), || call::ppoll(Null, Null, Null, 8).map(drop))?;
             exactly(0, call::sched_setscheduler(sleeper.pid(), libc::SCHED_FIFO, &[1_i32])?)?;
             turning([2, 1], move |priority| call::sched_setparam(sleeper.pid(), &[priority]))
         }),

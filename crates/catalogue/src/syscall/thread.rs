@@ -54,11 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.futex_requeue", "move a waiting task from one word to another").prepare(|setting| {
         let words = Rc::new(Shared::new([AtomicU32::new(0), AtomicU32::new(0)])?);
         let waiting = Rc::clone(&words);
-        let partner = setting.partner(setting.cpu(), move || {
-            loop {
-                wait(&waiting[0], 0)?;
-            }
-        })?;
+        let partner = setting.repeating_partner(setting.cpu(), move || wait(&waiting[0], 0))?;
         let place = |word: &AtomicU32| Waiter { value: 0, address: word.as_ptr() as u64, flags: SHARED_U32, zero: 0 };
         let (there, back) = ([place(&words[0]), place(&words[1])], [place(&words[1]), place(&words[0])]);
         // There is nothing to move until the partner waits.
@@ -127,14 +123,12 @@ fn to_and_fro(setting: &Setting, wait: Wait, wake: Wake) -> Result<Loop, Failure
     // A first call that does not wait, so that a kernel without the calls is detected before the partner starts.
     wait(&word, THEIRS)?;
     wake(&word)?;
-    let partner = setting.partner(setting.cpu(), move || {
-        loop {
-            while known.load(Ordering::Acquire) == OURS {
-                wait(&known, OURS)?;
-            }
-            known.store(OURS, Ordering::Release);
-            wake(&known)?;
+    let partner = setting.repeating_partner(setting.cpu(), move || {
+        while known.load(Ordering::Acquire) == OURS {
+            wait(&known, OURS)?;
         }
+        known.store(OURS, Ordering::Release);
+        wake(&known)
     })?;
     tried(repeat(move || {
         let _alive = &partner;

@@ -23,13 +23,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting: &Setting| {
             let count = setting.number("arguments")? as usize;
             let desk = Shared::new(Desk::default())?;
-            let partner = setting.partner(setting.partner_cpu()?, || {
-                loop {
-                    await_turn(&desk.turn, THEIRS)?;
-                    let sum: u64 = desk.words[..count].iter().map(|word| word.load(Ordering::Relaxed)).sum();
-                    desk.answer.store(sum + 1, Ordering::Relaxed);
-                    pass_turn(&desk.turn, OURS)?;
-                }
+            let partner = setting.repeating_partner(setting.partner_cpu()?, || {
+                await_turn(&desk.turn, THEIRS)?;
+                let sum: u64 = desk.words[..count].iter().map(|word| word.load(Ordering::Relaxed)).sum();
+                desk.answer.store(sum + 1, Ordering::Relaxed);
+                pass_turn(&desk.turn, OURS).map(drop)
             })?;
             let apart = setting.partner_cpu()? != setting.cpu();
             let mut given = words(setting);

@@ -159,11 +159,7 @@ fn waking(setting: &Setting) -> Result<Loop, Failure> {
         function(|| exactly(1, read(reader, &mut room)?))?;
         if first { Ok(()) } else { function(|| exactly(1, write(writer, &room)?)) }
     };
-    let partner = setting.partner(setting.partner_cpu()?, || {
-        loop {
-            turn(&there, &back, false)?;
-        }
-    })?;
+    let partner = setting.repeating_partner(setting.partner_cpu()?, || turn(&there, &back, false))?;
     drop((there, back));
     tried(repeat(move || {
         let _alive = &partner;

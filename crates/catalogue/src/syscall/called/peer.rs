@@ -106,15 +106,14 @@ fn receive(socket: &OwnedFd, room: &mut [u8], is_asleep: bool) -> Result<(), Fai
 fn waking(setting: &Setting) -> Result<Loop, Failure> {
     let word = Shared::new(AtomicU32::new(0))?;
     let ready = Shared::new(AtomicU32::new(0))?;
-    let partner = setting.partner(setting.partner_cpu()?, || {
-        loop {
-            let now = word.load(Ordering::Acquire);
-            ready.store(now, Ordering::Release);
-            match futex::wait(&word, futex::Flags::empty(), now, None) {
-                Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
-            }
+    let partner = setting.repeating_partner(setting.partner_cpu()?, || {
+        let now = word.load(Ordering::Acquire);
+        ready.store(now, Ordering::Release);
+        match futex::wait(&word, futex::Flags::empty(), now, None) {
+            Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
         }
+        Ok(())
     })?;
     let pauses = Pauses::calibrated();
     let waits = pauses.clone();
