@@ -34,7 +34,7 @@ pub(crate) use area::{Anywhere, Area, PAGE, Slots};
 pub(crate) use baseline::{BASE, ENTRY};
 pub(crate) use block::Block;
 pub(crate) use channel::{Channel, End, read_whole};
-pub(crate) use check::{answered, exactly};
+pub(crate) use check::{answered, ensure, exactly};
 pub(crate) use child::{Child, Start, ended_child, ended_copy, in_child, start_and_end};
 pub(crate) use cycle::Cycle;
 pub(crate) use folder::{Fresh, apart};
@@ -44,8 +44,8 @@ pub(crate) use handler::{
 pub(crate) use huge::{CONTROL, HUGE, MemoryKind, huge_bytes, offered_at, this_time, withheld};
 pub(crate) use invoke::{Buffers, Null, Plain, invoke, owned};
 pub(crate) use loops::{
-    FILES, STOCK, at_once, back_and_forth, consuming, emptied, for_each, numbered, opening, producing, refilled,
-    refusing, steadily, steadily_with, steady, steady_with, tried, turning,
+    FILES, STOCK, at_once, back_and_forth, consuming, emptied, for_each, handles, numbered, opening, producing,
+    refilled, refusing, steadily, steadily_with, steady, steady_with, tried, turning,
 };
 pub(crate) use mapping::{Mapping, base_pages_only};
 pub(crate) use mask::Mask;

@@ -22,7 +22,7 @@ pub(crate) mod wakeup;
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, numbers, partner, repeat, size, words};
 use record::Point;
 
-use crate::kit::{BASE, Block, Channel, End};
+use crate::kit::{BASE, Block, Channel, End, ensure};
 
 /// Where the partner runs. `same`: on this task's CPU, so that each message forces a switch. `other`: on another CPU, which
 /// each message wakes and which may have gone idle. `awake`: on another CPU, where idle tasks keep both CPUs from halting;
@@ -111,7 +111,7 @@ fn between(channel: impl Channel + 'static, mut sent: Block, mut received: Block
         sent[last] = number;
         channel.send(&sent)?;
         channel.receive(&mut received)?;
-        if received[last] == number { Ok(()) } else { Err(Failure::wrong("what was received is not what was sent")) }
+        ensure(received[last] == number, || "what was received is not what was sent")
     })
 }
 

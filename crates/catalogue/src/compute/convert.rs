@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, word, words};
 
-use crate::kit::BASE;
+use crate::kit::{BASE, ensure, handles};
 
 /// The most numbers in a batch: 700 KiB with their texts, which fits in the private caches of a core. No number is
 /// converted twice, because a branch predictor learns thousands of them: a repeated table of 4,096 numbers took 47 cycles
@@ -168,8 +168,7 @@ fn written<T: Convertible>(
     write: impl Fn(T, &mut [u8; ROOM]) -> usize + 'static,
 ) -> Result<Loop, Failure> {
     let numbers: Vec<(T, TextPlace)> = (0..NUMBERS).map(|_| (draw(), EMPTY)).collect();
-    let numbers = Rc::new(RefCell::new(numbers));
-    let (drawn, filled) = (Rc::clone(&numbers), Rc::clone(&numbers));
+    let [numbers, drawn, filled] = handles(RefCell::new(numbers));
     let run = move |times: u64| {
         for (number, place) in &mut filled.borrow_mut()[..times as usize] {
             place.length = write(*number, &mut place.bytes) as u8;
@@ -179,9 +178,7 @@ fn written<T: Convertible>(
     let verify = move |times: u64| {
         for (number, place) in &numbers.borrow()[..times as usize] {
             let text = std::str::from_utf8(&place.bytes[..usize::from(place.length).min(ROOM)]).unwrap_or_default();
-            if text.parse().ok() != Some(*number) {
-                return Err(Failure::wrong(format!("{number:?} was written as '{text}'")));
-            }
+            ensure(text.parse().ok() == Some(*number), || format!("{number:?} was written as '{text}'"))?;
         }
         Ok(())
     };
@@ -225,8 +222,7 @@ fn read<T: Convertible>(mut draw: impl Draw<T>, parse: impl Fn(&str) -> Option<T
     let texts = Rc::new(RefCell::new(Texts::default()));
     texts.borrow_mut().renew(NUMBERS as u64, &mut draw)?;
     let (renewed, checked) = (Rc::clone(&texts), Rc::clone(&texts));
-    let sum = Rc::new(Cell::new(0));
-    let result = Rc::clone(&sum);
+    let [sum, result] = handles(Cell::new(0));
     let run = move |times: u64| {
         let Texts { texts, ends, .. } = &*texts.borrow();
         let mut total = 0_u64;
@@ -241,10 +237,7 @@ fn read<T: Convertible>(mut draw: impl Draw<T>, parse: impl Fn(&str) -> Option<T
     let before = move |times| renewed.borrow_mut().renew(times, &mut draw);
     let verify = move |_| {
         let (sum, wanted) = (result.get(), checked.borrow().sum);
-        if sum == wanted {
-            return Ok(());
-        }
-        Err(Failure::wrong(format!("the numbers read add up to {sum:#x} instead of {wanted:#x}")))
+        ensure(sum == wanted, || format!("the numbers read add up to {sum:#x} instead of {wanted:#x}"))
     };
     Ok(Loop::new(run).at_most(NUMBERS as u64).before(before).verify(verify))
 }

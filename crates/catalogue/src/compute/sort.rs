@@ -10,7 +10,7 @@ use std::rc::Rc;
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, numbers, word, words};
 use record::Estimate;
 
-use crate::kit::BASE;
+use crate::kit::{BASE, ensure};
 
 /// The C library's `qsort`; the standard library's stable sort (a merge sort) and its unstable one (a quicksort).
 const BY: Axis = word("by", words!["libc", "stable", "unstable"]);
@@ -131,11 +131,7 @@ fn sorting<T: Element>(seed: u64, length: usize, sort: impl Fn(&mut [T]) + 'stat
         let (work, sums) = (checked.borrow(), sums.borrow());
         let mut sorted = work.chunks(length).zip(sums.iter()).take(times as usize);
         let right = |(array, sum): (&[T], &u64)| array.is_sorted_by_key(T::key) && checksum(array) == *sum;
-        if sorted.all(right) {
-            Ok(())
-        } else {
-            Err(Failure::wrong("the array is not sorted, or not the same elements"))
-        }
+        ensure(sorted.all(right), || "the array is not sorted, or not the same elements")
     });
     // Sorting one array of that size warms up everything.
     if arrays == 1 { sorts.skip_warmup() } else { sorts }
@@ -171,6 +167,7 @@ unsafe extern "C" fn compare<T: Element>(left: *const c_void, right: *const c_vo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kit::handles;
 
     #[test]
     fn an_array_left_as_it_was_and_one_of_other_elements_are_found_out() {
@@ -181,8 +178,7 @@ mod tests {
 
     #[test]
     fn no_array_is_sorted_twice() {
-        let seen = Rc::new(RefCell::new(std::collections::HashSet::new()));
-        let noted = Rc::clone(&seen);
+        let [seen, noted] = handles(RefCell::new(std::collections::HashSet::new()));
         let mut sorts = sorting::<SortRecord>(1, 1_000, move |array| {
             let again = !noted.borrow_mut().insert(array[0].key());
             assert!(!again && !array.is_sorted_by_key(SortRecord::key));

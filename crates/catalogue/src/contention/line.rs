@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use operation::{Axis, Failure, Loop, Operation, Setting, partner, word, words};
 
 use super::{CROWDED, THREADS, TOGETHER};
-use crate::kit::{Apart, Memory, Seat, Seats, Work, together, together_checked};
+use crate::kit::{Apart, Memory, Seat, Seats, Work, ensure, together, together_checked};
 
 /// Where the other CPU is: the one that the machine prefers, or one at each distance by itself.
 const DISTANCE: Axis = partner("distance", words!["other", "sibling", "core", "cache", "socket"]);
@@ -92,7 +92,7 @@ fn adding(setting: &Setting) -> Result<Loop, Failure> {
         let now = counter.0.load(Ordering::Relaxed);
         let added = now - std::mem::replace(&mut before, now);
         let wanted = times * all;
-        if added == wanted { Ok(()) } else { Err(Failure::wrong(format!("{added} of {wanted} adds are there"))) }
+        ensure(added == wanted, || format!("{added} of {wanted} adds are there"))
     };
     Ok(together_checked(setting, &seats, make, checked)?.unrolled(all))
 }
@@ -148,7 +148,7 @@ impl Work for Counting {
     fn check(&mut self, times: u64) -> Result<(), Failure> {
         self.sum += times;
         let found = self.counters.0[self.own].load(Ordering::Relaxed);
-        if found == self.sum { Ok(()) } else { Err(Failure::wrong("a counter does not hold what was added")) }
+        ensure(found == self.sum, || "a counter does not hold what was added")
     }
 }
 

@@ -9,7 +9,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::pread;
 
 use crate::file::direct::filled;
-use crate::kit::{BASE, Block, Part, Seat, Seats, Work, beside};
+use crate::kit::{BASE, Block, Part, Seat, Seats, Work, beside, ensure};
 use crate::memory::bandwidth::Reading;
 
 /// What the timed task does: steps of a computation in registers, or passes over memory that no cache holds.
@@ -74,7 +74,7 @@ impl Work for Stepping {
     fn check(&mut self, _: u64) -> Result<(), Failure> {
         // Its period is 2^64 - 1, so no batch ends where it began.
         let went = self.state != self.before && self.state != 0;
-        if went { Ok(()) } else { Err(Failure::wrong("the computation did not go on")) }
+        ensure(went, || "the computation did not go on")
     }
 }
 

@@ -2,7 +2,6 @@
 //! reader adds up all it reads as 64-bit words, and the sum is checked, so that all readers do the same work.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
 use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, bytes, numbers, repeat, size, term};
@@ -14,7 +13,7 @@ use rustix::param::page_size;
 
 use crate::file::reading::source::within_limit;
 use crate::file::reading::sum::sum;
-use crate::kit::{BASE, Block, Mapping, apart, call, exactly, new_file, on_a_device, scratch};
+use crate::kit::{BASE, Block, Mapping, apart, call, ensure, exactly, handles, new_file, on_a_device, scratch};
 
 /// The bytes of a block, of the file, and of each write that filled it. A file system that supports large folios keeps the
 /// data of one write in one contiguous piece of memory, which it looks up, locks and marks once.
@@ -209,8 +208,7 @@ fn summed(
     mut next: impl FnMut() -> Result<u64, Failure> + 'static,
 ) -> Result<Loop, Failure> {
     let expected = sum(&pattern(setting, setting.size()?)).wrapping_mul(blocks);
-    let total = Rc::new(Cell::new(0_u64));
-    let (started, finished) = (Rc::clone(&total), Rc::clone(&total));
+    let [total, started, finished] = handles(Cell::new(0_u64));
     let reading = repeat(move || {
         total.set(total.get().wrapping_add(next()?));
         Ok(())
@@ -219,9 +217,8 @@ fn summed(
         started.set(0);
         Ok(())
     });
-    Ok(reading.verify(move |times| match finished.get() == expected.wrapping_mul(times) {
-        true => Ok(()),
-        false => Err(Failure::wrong("the bytes read do not add up to those written")),
+    Ok(reading.verify(move |times| {
+        ensure(finished.get() == expected.wrapping_mul(times), || "the bytes read do not add up to those written")
     }))
 }
 

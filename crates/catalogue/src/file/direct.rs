@@ -7,7 +7,7 @@ use rustix::fs::{OFlags, fsync, openat};
 use rustix::io::{Errno, pread, pwrite};
 
 use crate::file::residence::lives_in_memory;
-use crate::kit::{BASE, Block, exactly, new_file, scratch};
+use crate::kit::{BASE, Block, ensure, exactly, new_file, scratch};
 
 const DIRECT: &[Axis] = &[size(numbers![4 << 10, 64 << 10]), bytes("file", numbers![64 << 20])];
 
@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[BASE
             exactly(size, pread(&file, block.bytes(), number * size as u64)?)?;
             // Each block begins with its number.
             let reported = block.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
-            if reported == number { Ok(()) } else { Err(Failure::wrong("another block was read")) }
+            ensure(reported == number, || "another block was read")
         }))
     })];
 

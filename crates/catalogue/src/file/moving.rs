@@ -7,7 +7,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, numbers, repeat, size, 
 use rustix::io::{pread, write};
 use rustix::pipe::{SpliceFlags, splice};
 
-use crate::kit::{BASE, Block, device, exactly, new_file, scratch};
+use crate::kit::{BASE, Block, device, ensure, exactly, new_file, scratch};
 
 /// Bytes moved at a time: up to what a pipe holds where nobody made it larger, in pages that begin where the file does.
 const MOVED: Axis = size(numbers![512, 4096, 65536]).within(1, 64 << 10);
@@ -67,9 +67,7 @@ fn moves(
             checked = true;
             let mut came = vec![0; size];
             crate::kit::channel::read_whole(reader, &mut came)?;
-            if came != content {
-                return Err(Failure::wrong("the pipe holds something else than the file"));
-            }
+            ensure(came == content, || "the pipe holds something else than the file")?;
             into_pipe(file, writer)?;
         }
         spliced((reader, None), (&null, None), size)

@@ -2,7 +2,6 @@
 //! beginning, of reading a hole, and of finding the data.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
 use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, repeat, size, term, word, words};
@@ -12,7 +11,7 @@ use rustix::io::{pread, pwrite};
 
 use crate::file::reading::sum::sum as sum_of;
 use crate::file::residence;
-use crate::kit::{BASE, Block, apart, call, exactly, new_file, scratch};
+use crate::kit::{BASE, Block, apart, call, ensure, exactly, handles, new_file, scratch};
 
 /// The size of the paper's file, with a byte for each social security number.
 const FAR: u64 = 999_999_999;
@@ -200,8 +199,7 @@ fn new_hole(setting: &Setting) -> Result<Loop, Failure> {
     let file = written_far(setting)?;
     fsync(&file)?;
     let forgotten = openat(scratch(setting)?, c"file", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-    let next = Rc::new(Cell::new(0));
-    let begun = Rc::clone(&next);
+    let [next, begun] = handles(Cell::new(0));
     let reading = summed(0, move |block| {
         let offset = next.replace(next.get() + BLOCK as u64);
         exactly(BLOCK, pread(&file, block, offset)?)
@@ -219,16 +217,14 @@ fn summed(byte: u8, mut read: impl FnMut(&mut [u8]) -> Result<(), Failure> + 'st
     let expected = u64::from_ne_bytes([byte; 8]).wrapping_mul(BLOCK as u64 / 8);
     // The buffer first holds something that no file here contains.
     let mut block = Block::of(0xFF, BLOCK);
-    let total = Rc::new(Cell::new(0_u64));
-    let sum = Rc::clone(&total);
+    let [total, sum] = handles(Cell::new(0_u64));
     repeat(move || {
         read(&mut block)?;
         total.set(total.get().wrapping_add(sum_of(&block)));
         Ok(())
     })
-    .verify(move |times| match sum.replace(0) == expected.wrapping_mul(times) {
-        true => Ok(()),
-        false => Err(Failure::wrong("the bytes read do not add up to those of the file")),
+    .verify(move |times| {
+        ensure(sum.replace(0) == expected.wrapping_mul(times), || "the bytes read do not add up to those of the file")
     })
 }
 

@@ -7,6 +7,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 
 use crate::kit::block::Block;
+use crate::kit::check::ensure;
 
 /// One task's end of a channel that carries whole messages in both directions.
 pub(crate) trait Channel {
@@ -74,7 +75,7 @@ impl End {
     #[inline]
     pub(crate) fn send(&self, block: &[u8]) -> Result<(), Failure> {
         let sent = rustix::io::write(&self.sender, block)?;
-        if sent == block.len() { Ok(()) } else { Err(Failure::wrong("only a part of a message was sent")) }
+        ensure(sent == block.len(), || "only a part of a message was sent")
     }
 
     /// Waits until the whole block has arrived. Fails also if the other end has been closed.

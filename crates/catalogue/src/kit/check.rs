@@ -2,6 +2,12 @@
 
 use operation::Failure;
 
+/// Fails for this reason unless the work was done.
+#[inline(always)]
+pub(crate) fn ensure<S: Into<String>>(done: bool, why: impl FnOnce() -> S) -> Result<(), Failure> {
+    if done { Ok(()) } else { Err(Failure::wrong(why())) }
+}
+
 /// Fails unless a call returned the expected value. Costs a compare and a branch.
 #[inline(always)]
 pub(crate) fn exactly(wanted: usize, returned: usize) -> Result<(), Failure> {

@@ -2,6 +2,8 @@
 
 use operation::Failure;
 
+use super::check::ensure;
+
 /// Numbers used in a cycle. A batch begins where the one before ended.
 pub struct Cycle {
     /// Prefix sums: entry n is the sum of the first n numbers.
@@ -28,10 +30,7 @@ impl Cycle {
     /// Advances by `times` numbers, which must add up to `sum` modulo 2^64. Fails if they do not.
     pub fn hold(&mut self, times: u64, sum: u64) -> Result<(), Failure> {
         let wanted = self.advance(times);
-        if sum == wanted {
-            return Ok(());
-        }
-        Err(Failure::wrong(format!("the results add up to {sum:#x} instead of {wanted:#x}")))
+        ensure(sum == wanted, || format!("the results add up to {sum:#x} instead of {wanted:#x}"))
     }
 
     fn advance(&mut self, times: u64) -> u64 {

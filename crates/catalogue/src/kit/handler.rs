@@ -6,7 +6,7 @@ use libc::c_int;
 use operation::{Failure, Loop};
 
 use super::call;
-use super::check::exactly;
+use super::check::{ensure, exactly};
 
 /// The number of signals handled in this process. A handler has no argument for it, so the count is global.
 pub(crate) static HANDLED: AtomicU64 = AtomicU64::new(0);
@@ -42,7 +42,7 @@ pub(crate) fn counted(signals: Loop) -> Loop {
     signals.verify(move |times| {
         handled += times;
         let all = HANDLED.load(Ordering::Relaxed) == handled;
-        if all { Ok(()) } else { Err(Failure::wrong("the handler did not run once for every signal sent")) }
+        ensure(all, || "the handler did not run once for every signal sent")
     })
 }
 

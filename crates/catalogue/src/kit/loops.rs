@@ -18,6 +18,12 @@ pub(crate) const STOCK: u64 = 256;
 /// expensive.
 pub(crate) const FILES: u64 = 16;
 
+/// Handles on one value, for the closures of a loop.
+pub(crate) fn handles<T, const N: usize>(value: T) -> [Rc<T>; N] {
+    let value = Rc::new(value);
+    std::array::from_fn(|_| Rc::clone(&value))
+}
+
 /// A loop, after one trial has shown that the kernel allows its calls. From then on a refusal is an error.
 pub(crate) fn tried(mut looped: Loop) -> Result<Loop, Failure> {
     looped.perform(1)?;
@@ -75,8 +81,7 @@ pub(crate) fn refilled<W: 'static>(
     before: impl Fn(&W, usize) -> Result<(), Failure> + 'static,
     act: impl Fn(&W, usize) -> Result<(), Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    let whole = Rc::new(whole);
-    let filled = Rc::clone(&whole);
+    let [whole, filled] = handles(whole);
     let acts = numbered(move |turn| act(&whole, turn)).at_most(most);
     tried(acts.before(for_each(move |turn| before(&filled, turn))))
 }
@@ -89,8 +94,7 @@ pub(crate) fn emptied<W: 'static>(
     act: impl Fn(&W, usize) -> Result<(), Failure> + 'static,
     after: impl Fn(&W, usize) -> Result<(), Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    let whole = Rc::new(whole);
-    let undone = Rc::clone(&whole);
+    let [whole, undone] = handles(whole);
     let acts = numbered(move |turn| act(&whole, turn)).at_most(most);
     tried(acts.verify(for_each(move |turn| after(&undone, turn))))
 }
@@ -153,8 +157,7 @@ pub(crate) fn for_each(
 /// A loop that creates one thing per iteration. They are dropped after the batch, outside the timed region.
 #[inline(always)]
 pub(crate) fn producing<T: 'static>(mut produce: impl FnMut() -> Result<T, Failure> + 'static) -> Loop {
-    let stock = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
-    let made = Rc::clone(&stock);
+    let [stock, made] = handles(RefCell::new(Vec::with_capacity(STOCK as usize)));
     Loop::new(move |times| {
         let mut stock = stock.borrow_mut();
         for _ in 0..times {

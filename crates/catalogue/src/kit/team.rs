@@ -8,7 +8,6 @@ mod board;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
@@ -17,6 +16,8 @@ use std::time::{Duration, Instant};
 use operation::{Failure, Loop, Partner, Setting, pin};
 use rustix::thread::futex;
 
+use super::check::ensure;
+use super::loops::handles;
 use super::shared::Shared;
 use super::work::Work;
 use board::{ASLEEP, AWAKE, Board, FAILED, LOST, MOST, Member, SETTING_UP};
@@ -125,9 +126,9 @@ impl Team {
         part: Part,
         make: impl Fn(Seat) -> Result<W, Failure> + Clone + Send + 'static,
     ) -> Result<Team, Failure> {
-        if seats.cpus.len() > MOST {
-            return Err(Failure::wrong(format!("at most {MOST} partners work together, not {}", seats.cpus.len())));
-        }
+        ensure(seats.cpus.len() <= MOST, || {
+            format!("at most {MOST} partners work together, not {}", seats.cpus.len())
+        })?;
         let board = Arc::new(Shared::new(Board::new(seats.crowded(setting.cpu())))?);
         let partners = match seats.memory {
             Memory::Own => Partners::Processes(Vec::new()),
@@ -173,12 +174,8 @@ impl Team {
                 self.board.pause();
                 turns += 1;
                 if turns.is_multiple_of(1024) {
-                    if member.state.load(Ordering::Acquire) == FAILED {
-                        return Err(Failure::wrong("a partner could not do its work"));
-                    }
-                    if start.elapsed() > PATIENCE {
-                        return Err(Failure::wrong("a partner does not answer in time"));
-                    }
+                    ensure(member.state.load(Ordering::Acquire) != FAILED, || "a partner could not do its work")?;
+                    ensure(start.elapsed() <= PATIENCE, || "a partner does not answer in time")?;
                 }
             }
         }
@@ -196,9 +193,7 @@ impl Team {
             }
             std::thread::sleep(Duration::from_micros(100));
         }
-        if any(LOST) {
-            return Err(Failure::wrong("a partner got no huge pages for its memory"));
-        }
+        ensure(!any(LOST), || "a partner got no huge pages for its memory")?;
         self.all(ASLEEP).map_err(refused)
     }
 
@@ -262,8 +257,7 @@ pub(crate) fn together_checked<W: Work>(
     let team = Team::start(setting, seats, Part::AsMuch, make.clone())?;
     let own = make(Seat::of(setting, 0))?;
     team.ready()?;
-    let shared = Rc::new(RefCell::new((team, own, Vec::new())));
-    let (before, after) = (Rc::clone(&shared), Rc::clone(&shared));
+    let [shared, before, after] = handles(RefCell::new((team, own, Vec::new())));
     let run = move |times| {
         let (team, own, _) = &mut *shared.borrow_mut();
         team.begin();
@@ -298,8 +292,7 @@ pub(crate) fn beside<W: Work, L: Work>(
     let team = Team::start(setting, seats, part, load)?;
     let own = own(Seat::of(setting, 0))?;
     team.ready()?;
-    let shared = Rc::new(RefCell::new((team, own, Vec::new())));
-    let (before, after) = (Rc::clone(&shared), Rc::clone(&shared));
+    let [shared, before, after] = handles(RefCell::new((team, own, Vec::new())));
     let run = move |times| {
         let (team, own, _) = &mut *shared.borrow_mut();
         own.work(times);
@@ -315,9 +308,7 @@ pub(crate) fn beside<W: Work, L: Work>(
         // After its first piece of work, a partner is warm and known to be working.
         let start = Instant::now();
         while team.units().iter().zip(&asleep).any(|(now, before)| now == before) {
-            if start.elapsed() > PATIENCE {
-                return Err(Failure::wrong("a partner does not begin its work"));
-            }
+            ensure(start.elapsed() <= PATIENCE, || "a partner does not begin its work")?;
             team.board.pause();
         }
         *units = team.units();

@@ -3,6 +3,7 @@
 
 use operation::{Failure, opaque};
 
+use super::check::ensure;
 use super::work::Work;
 
 /// A chain of dependent multiplications and additions, within the core.
@@ -55,7 +56,7 @@ impl Work for Computing {
 
     fn check(&mut self, times: u64) -> Result<(), Failure> {
         self.expected = leap(self.expected, times * self.steps);
-        if self.value == self.expected { Ok(()) } else { Err(Failure::wrong("the computed value is wrong")) }
+        ensure(self.value == self.expected, || "the computed value is wrong")
     }
 }
 
@@ -91,7 +92,7 @@ impl Work for Passing {
     fn check(&mut self, times: u64) -> Result<(), Failure> {
         self.all += times * self.passes;
         let right = self.words.iter().step_by(LINE).all(|word| *word == 1 + self.all);
-        if right { Ok(()) } else { Err(Failure::wrong("a pass left out a line of its working set")) }
+        ensure(right, || "a pass left out a line of its working set")
     }
 }
 

@@ -1,9 +1,10 @@
 //! Work that is repeated and then checked, by one task or by several at once.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use operation::{Failure, Loop, Took};
+
+use super::loops::handles;
 
 /// Work that a task does without the help of another.
 pub(crate) trait Work: 'static {
@@ -25,8 +26,7 @@ pub(crate) trait Work: 'static {
 }
 
 pub(crate) fn alone(work: impl Work) -> Loop {
-    let work = Rc::new(RefCell::new(work));
-    let (before, checked) = (Rc::clone(&work), Rc::clone(&work));
+    let [work, before, checked] = handles(RefCell::new(work));
     let run = move |times| {
         work.borrow_mut().work(times);
         Ok(())

@@ -2,11 +2,10 @@
 //! directly, or assembled from smaller pieces, as compilers did for processors without unaligned loads.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
-use operation::{Axis, Failure, Loop, Operation, TermOf, count, numbers, opaque, word, words};
+use operation::{Axis, Loop, Operation, TermOf, count, numbers, opaque, word, words};
 
-use crate::kit::BASE;
+use crate::kit::{BASE, ensure, handles};
 
 /// The distance of each number behind a multiple of 4.
 const OFFSET: Axis = count("offset", numbers![0, 1, 2]);
@@ -52,8 +51,7 @@ fn sums(seed: u64, offset: usize, sum: impl Fn(&[u8]) -> u32 + 'static) -> Loop 
     let start = room.as_ptr().align_offset(LINE) + offset;
     let end = start + NUMBERS * 4;
     room[start..end].copy_from_slice(&numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>());
-    let total = Rc::new(Cell::new(0_u32));
-    let result = Rc::clone(&total);
+    let [total, result] = handles(Cell::new(0_u32));
     Loop::new(move |times| {
         for _ in 0..times {
             // The array's address is hidden from the optimizer each time, or it would compute one sum for all iterations.
@@ -63,9 +61,11 @@ fn sums(seed: u64, offset: usize, sum: impl Fn(&[u8]) -> u32 + 'static) -> Loop 
         Ok(())
     })
     .unrolled(NUMBERS as u64)
-    .verify(move |times| match result.replace(0) == expected.wrapping_mul(times as u32) {
-        true => Ok(()),
-        false => Err(Failure::wrong("the numbers of the array do not add up to what was written")),
+    .verify(move |times| {
+        ensure(
+            result.replace(0) == expected.wrapping_mul(times as u32),
+            || "the numbers of the array do not add up to what was written",
+        )
     })
 }
 
@@ -97,6 +97,8 @@ fn from_bytes(bytes: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use operation::Failure;
+
     use super::*;
 
     #[test]

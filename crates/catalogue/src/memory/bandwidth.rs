@@ -10,7 +10,7 @@ use operation::{Failure, Loop, repeat};
 use super::OWN_CACHE;
 use super::passes::{Copying, Fill, Sum, TURN_WORDS, fastest, settle};
 use super::region::{Region, RegionPages};
-use crate::kit::{Work, alone};
+use crate::kit::{Work, alone, ensure};
 
 /// The place of the copy's destination within its page (the source begins at a page boundary). It is far enough that no
 /// load of a small copy has the low twelve address bits of a recent store. Such a load waits for the store: at the same
@@ -34,10 +34,7 @@ pub(super) fn copy(size: usize) -> Result<Loop, Failure> {
     };
     let verify = move |_| {
         let mut pairs = destination.words()[OFFSET_WORDS..].iter().zip(source.words()).step_by(CHECKED);
-        if pairs.all(|(copied, word)| copied == word) {
-            return Ok(());
-        }
-        Err(Failure::wrong("the copy differs from what was copied"))
+        ensure(pairs.all(|(copied, word)| copied == word), || "the copy differs from what was copied")
     };
     let copies = repeat(move || {
         // SAFETY: both ranges lie within two regions, which the loop's own check keeps alive.
@@ -138,10 +135,7 @@ impl Work for Reading {
     fn check(&mut self, times: u64) -> Result<(), Failure> {
         let pieces = (0..times * self.checked.each).map(|_| self.sums[self.checked.step()]);
         let wanted = pieces.fold(0, u64::wrapping_add);
-        if std::mem::take(&mut self.total) == wanted {
-            return Ok(());
-        }
-        Err(Failure::wrong("the words read do not add up to those written"))
+        ensure(std::mem::take(&mut self.total) == wanted, || "the words read do not add up to those written")
     }
 }
 

@@ -9,7 +9,7 @@
 use operation::{Failure, Loop, TermOf};
 
 use super::region::{Region, RegionPages};
-use crate::kit::{Work, alone};
+use crate::kit::{Work, alone, ensure};
 
 /// The bytes of a line: what one load brings into the cache. On machines with longer lines, two neighbours share one.
 const LINE: u64 = 64;
@@ -110,9 +110,9 @@ impl Chase {
         let mut here = self.layout.place(self.scatter.line(begin));
         for step in begin + 1..=self.scatter.lines() {
             let next = self.layout.place(self.scatter.line(step));
-            if follow((first + here) as Place) as u64 != first + next {
-                return Err(Failure::wrong(format!("the line of step {} does not lead to the next", step - 1)));
-            }
+            ensure(follow((first + here) as Place) as u64 == first + next, || {
+                format!("the line of step {} does not lead to the next", step - 1)
+            })?;
             here = next;
             self.walked += 1;
         }
@@ -142,10 +142,9 @@ impl Work for Chase {
         let line = reached / self.layout.stride;
         let wanted = self.step.wrapping_add(times.wrapping_mul(LOADS)) % self.scatter.lines();
         self.step = self.scatter.step(line);
-        if line < self.scatter.lines() && reached == self.layout.place(line) && self.step == wanted {
-            return Ok(());
-        }
-        Err(Failure::wrong(format!("the chase is at step {} of its cycle instead of {wanted}", self.step)))
+        ensure(line < self.scatter.lines() && reached == self.layout.place(line) && self.step == wanted, || {
+            format!("the chase is at step {} of its cycle instead of {wanted}", self.step)
+        })
     }
 }
 

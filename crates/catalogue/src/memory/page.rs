@@ -14,7 +14,7 @@ use rustix::io::pwrite;
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::{BASE, CONTROL, HUGE, Mapping, base_pages_only, exactly, new_file, scratch, this_time};
+use crate::kit::{BASE, CONTROL, HUGE, Mapping, base_pages_only, exactly, handles, new_file, scratch, this_time};
 use faults::{FaultCounter, all_there};
 use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
 
@@ -148,8 +148,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 /// Faults at this many places of a file, a stride apart, through a shared mapping.
 fn file_faults(file: impl AsFd, places: u64, stride: usize) -> Result<Loop, Failure> {
-    let mapping = Rc::new(Mapping::shared(file, places as usize * stride)?);
-    let dropped = Rc::clone(&mapping);
+    let [mapping, dropped] = handles(Mapping::shared(file, places as usize * stride)?);
     counted(places, move |turn| mapping.read(turn * stride), move |_| dropped.drop_pages(DROP))
 }
 
@@ -176,8 +175,7 @@ fn counted(
 
 /// A loop of touches of new memory, one per `step` bytes and at most `most` in a batch. Each must take one fault.
 fn fresh_faults(pages: FramePages, step: usize, most: u64) -> Result<Loop, Failure> {
-    let supply = Rc::new(RefCell::new(Supply::new(pages)?));
-    let (taken, looked_at) = (Rc::clone(&supply), Rc::clone(&supply));
+    let [supply, taken, looked_at] = handles(RefCell::new(Supply::new(pages)?));
     let given = GivenPages::default();
     let judge = given.clone();
     let faults = FaultCounter::default();
@@ -258,8 +256,7 @@ mod tests {
 
     #[test]
     fn touches_that_do_not_fault_are_found_out() {
-        let mapping = Rc::new(Mapping::anonymous(PAGES as usize * page_size()).expect("memory"));
-        let dropped = Rc::clone(&mapping);
+        let [mapping, dropped] = handles(Mapping::anonymous(PAGES as usize * page_size()).expect("memory"));
         let touched = counted(PAGES, move |_| mapping.write(0), move |_| dropped.drop_pages(DROP));
         assert!(matches!(touched, Err(Failure::Wrong(_))));
     }

@@ -2,7 +2,6 @@
 //! touched. The cost of one page fault is in the family `page`; here whole arrays are passed over.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, TermOf, repeat, term, word, words};
@@ -10,7 +9,7 @@ use rustix::io::Errno;
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::{BASE, HUGE, Mapping, base_pages_only, this_time};
+use crate::kit::{BASE, HUGE, Mapping, base_pages_only, handles, this_time};
 use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames;
 use crate::memory::page::frames::{FRAMES, GivenPages, Supply};
@@ -152,8 +151,7 @@ fn not_set_aside(failure: Failure) -> Failure {
 /// The loop that touches an array before which nothing was freed.
 fn fresh(pages: Pages) -> Result<Loop, Failure> {
     let of = if pages == Pages::Base { frames::FramePages::Base } else { frames::FramePages::Huge };
-    let supply = Rc::new(RefCell::new(Supply::new(of)?));
-    let taken = Rc::clone(&supply);
+    let [supply, taken] = handles(RefCell::new(Supply::new(of)?));
     let given = GivenPages::default();
     let judge = given.clone();
     let faults = FaultCounter::default();
@@ -176,8 +174,7 @@ fn fresh(pages: Pages) -> Result<Loop, Failure> {
 
 /// The loop that touches an array that is new in every batch, after the previous one was freed.
 fn first(pages: Pages) -> Result<Loop, Failure> {
-    let array = Rc::new(RefCell::new(Array::new(pages)?));
-    let renewed = Rc::clone(&array);
+    let [array, renewed] = handles(RefCell::new(Array::new(pages)?));
     let faults = FaultCounter::default();
     let counted = faults.clone();
     let mut touching = Loop::new(move |times| {

@@ -12,7 +12,7 @@ use rustix::net::{
 };
 
 use super::{NEAR_OR_FAR, SELF, TRIP, not_answered};
-use crate::kit::{call, exactly};
+use crate::kit::{call, ensure, exactly};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.id("descriptor.self")
@@ -72,11 +72,9 @@ fn send(socket: &OwnedFd, passed: BorrowedFd<'_>, number: u8) -> Result<(), Fail
     let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut room);
     let descriptors = [passed];
-    if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
-        return Err(Failure::wrong("there is no room for a descriptor"));
-    }
+    ensure(control.push(SendAncillaryMessage::ScmRights(&descriptors)), || "there is no room for a descriptor")?;
     let sent = sendmsg(socket, &[IoSlice::new(&[number])], &mut control, SendFlags::empty())?;
-    if sent == 1 { Ok(()) } else { Err(Failure::wrong("only a part of a message was sent")) }
+    ensure(sent == 1, || "only a part of a message was sent")
 }
 
 /// Receives a descriptor and its byte.

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use operation::{Failure, Operation, Pauses, Setting, repeat};
+use operation::{Operation, Pauses, Setting, repeat};
 
 use super::{DISTANCE_AND_FURTHER, ROUNDTRIP, SELF, not_answered};
-use crate::kit::{OURS, Shared, THEIRS, await_turn, let_fall_asleep, pass_turn};
+use crate::kit::{OURS, Shared, THEIRS, await_turn, ensure, let_fall_asleep, pass_turn};
 
 /// What both tasks share.
 #[derive(Default)]
@@ -55,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     let_fall_asleep(&waits);
                 }
                 let answered = board.answers.load(Ordering::Relaxed) == answers;
-                if answered { Ok(()) } else { Err(Failure::wrong("the partner did not take its turn")) }
+                ensure(answered, || "the partner did not take its turn")
             });
             Ok(turns.excluding(pauses))
         }),

@@ -12,7 +12,7 @@ use libc::{MSG_DONTWAIT, MSG_NOSIGNAL, MSG_TRUNC, MSG_ZEROCOPY};
 use operation::{Axis, Failure, Loop, Operation, Setting, numbers, repeat, size};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::kit::{BASE, Block, Null, call, invoke};
+use crate::kit::{BASE, Block, Null, call, ensure, invoke};
 use completion::{Completed, completed};
 use discarding::Discarding;
 
@@ -176,9 +176,7 @@ fn to_a_device(setting: &Setting, flags: i32) -> Result<Loop, Failure> {
     let mut packets = device.packets()?;
     let sending = repeat(move || {
         let before = sender.copied;
-        if sender.send(&block)? != block.len() {
-            return Err(Failure::wrong("a datagram was not sent"));
-        }
+        ensure(sender.send(&block)? == block.len(), || "a datagram was not sent")?;
         sender.complete()?;
         if let Some(copied) = &copied {
             copied.pass(sender.copied - before);
@@ -188,11 +186,7 @@ fn to_a_device(setting: &Setting, flags: i32) -> Result<Loop, Failure> {
     Ok(sending.verify(move |times| {
         let now = device.packets()?;
         let came = now - std::mem::replace(&mut packets, now);
-        if came >= times {
-            Ok(())
-        } else {
-            Err(Failure::wrong(format!("{came} datagrams of {times} came to the device")))
-        }
+        ensure(came >= times, || format!("{came} datagrams of {times} came to the device"))
     }))
 }
 

@@ -1,14 +1,13 @@
 //! Another process's memory, read and written without its participation (`process_vm_readv`, `process_vm_writev`).
 
 use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::{iovec, pid_t};
 use operation::{Failure, Operation, Partner, Setting, repeat, term};
 
 use super::{ALIGNED, ENDS, NEAR_OR_FAR, OFFSET, SELF, SIZE, SIZE_OF_TWO, TRIP, not_answered, there_and_back};
-use crate::kit::{Block, OURS, Shared, THEIRS, await_turn, exactly, invoke, pass_turn, tried};
+use crate::kit::{Block, OURS, Shared, THEIRS, await_turn, ensure, exactly, handles, invoke, pass_turn, tried};
 
 /// The defaults: a transfer between this process and one that sleeps. Where it sleeps makes no difference.
 const TRANSFER: Operation = SELF.version(3).per("transfer").axes(&[SIZE]);
@@ -24,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(repeat(move || {
                 block[last] = 0;
                 own.read(&mut block)?;
-                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("the wrong bytes were read")) }
+                ensure(block[last] == PATTERN, || "the wrong bytes were read")
             }))
         }),
     TRANSFER
@@ -39,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let _alive = &partner;
                 block[last] = 0;
                 memory.read(&mut block)?;
-                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("the wrong bytes were read")) }
+                ensure(block[last] == PATTERN, || "the wrong bytes were read")
             }))
         }),
     TRANSFER
@@ -47,13 +46,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["process_vm_writev"])
         .prepare(|setting| {
             let (memory, partner) = sleeper(setting)?;
-            let memory = Rc::new(memory);
-            let there = Rc::clone(&memory);
+            let [memory, there] = handles(memory);
             let mut block = memory.place.clone();
             let mut found = block.clone();
             let last = block.len() - 1;
-            let written = Rc::new(Cell::new(0_u8));
-            let expected = Rc::clone(&written);
+            let [written, expected] = handles(Cell::new(0_u8));
             let writes = repeat(move || {
                 let _alive = &partner;
                 block[last] = block[last].wrapping_add(1);
@@ -63,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             Ok(writes.verify(move |_| {
                 there.read(&mut found)?;
                 let arrived = found[last] == expected.get();
-                if arrived { Ok(()) } else { Err(Failure::wrong("the partner's memory is not what was written")) }
+                ensure(arrived, || "the partner's memory is not what was written")
             }))
         }),
     // As libraries for message passing do it: the sender writes into the receiver's memory and wakes the receiver.

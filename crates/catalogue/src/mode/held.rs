@@ -1,7 +1,6 @@
 //! The loop of a program in the mode of its setting.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
 use operation::{Failure, Loop, Setting};
 
@@ -9,7 +8,7 @@ use super::emulated::Emulated;
 use super::guest::{Guest, GuestProgram};
 use super::native;
 use crate::engines::engines;
-use crate::kit::Cycle;
+use crate::kit::{Cycle, handles};
 
 impl Guest {
     /// The program in the mode of this setting, in this process.
@@ -22,8 +21,7 @@ impl Guest {
 
     /// Its loop in the mode of this setting, checked against the sums of a cycle.
     pub(super) fn held(self, setting: &Setting, mut cycle: Cycle) -> Result<Loop, Failure> {
-        let sum = Rc::new(Cell::new(0));
-        let result = Rc::clone(&sum);
+        let [sum, result] = handles(Cell::new(0));
         let whole = cycle.length();
         let verify = move |times| cycle.hold(times, result.get());
         if setting.word("mode")? == "emulated" {

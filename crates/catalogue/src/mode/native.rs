@@ -7,7 +7,7 @@ use rustix::io::{pread, read as read_next};
 
 use super::file;
 use super::guest::GuestProgram;
-use crate::kit::exactly;
+use crate::kit::{ensure, exactly};
 
 /// Bytes of an index entry: a key and a record's number.
 const ENTRY: usize = 16;
@@ -83,9 +83,7 @@ fn keyed(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<GuestProgram, Failure> 
                 }
             }
             exactly(file::KEYED, pread(&records, &mut record, number * file::KEYED as u64)?)?;
-            if word(&record[..8]) != key {
-                return Err(Failure::wrong("a key was not found"));
-            }
+            ensure(word(&record[..8]) == key, || "a key was not found")?;
             total = total.wrapping_add(sum(&record));
         }
         Ok(total)

@@ -2,7 +2,7 @@
 
 use operation::{Failure, Loop, Operation, opaque, term};
 
-use crate::kit::BASE;
+use crate::kit::{BASE, ensure};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.id("clock.read")
@@ -27,10 +27,7 @@ fn readings(read: impl Fn() -> Result<u64, Failure> + 'static) -> Result<Loop, F
             // Every time is put together, also by an optimizer that sees that only the last one is looked at.
             latest = opaque(read()?);
         }
-        if latest >= before && latest > 0 {
-            return Ok(());
-        }
-        Err(Failure::wrong(format!("the clock went back from {before} to {latest}")))
+        ensure(latest >= before && latest > 0, || format!("the clock went back from {before} to {latest}"))
     };
     Ok(Loop::new(run))
 }

@@ -10,7 +10,7 @@ pub(crate) mod vdso;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers};
 
-use crate::kit::BASE;
+use crate::kit::{BASE, ensure};
 
 /// The most words that cross: as many as a system call takes.
 const MOST: usize = 6;
@@ -36,7 +36,7 @@ fn answer(words: &[u64; MOST], count: usize) -> u64 {
 
 /// Fails unless this number of crossings, each with this number of words, has added up to the right sum.
 fn added_up(wanted: u64, sum: u64) -> Result<(), Failure> {
-    if sum == wanted { Ok(()) } else { Err(Failure::wrong(format!("the answers add up to {sum} instead of {wanted}"))) }
+    ensure(sum == wanted, || format!("the answers add up to {sum} instead of {wanted}"))
 }
 
 /// The error for a number of arguments that the axis does not have.

@@ -9,7 +9,9 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 
 use super::{BLOCK, CALL};
-use crate::kit::{Null, STOCK, answered, call, consuming, device, exactly, file_of, invoke, owned, producing, tried};
+use crate::kit::{
+    Null, STOCK, answered, call, consuming, device, exactly, file_of, handles, invoke, owned, producing, tried,
+};
 
 /// Contexts created in one batch: the machine allows only a few, shared by all users. The kernel takes 30 ms to destroy each of
 /// them after the batch. The first of a batch is dearer than the next, because of that wait: with four of them one cost 17.5 us
@@ -76,8 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             )
         }),
     CALL.named("call.io_cancel", "cancel an asynchronous wait for a descriptor").waits(|_| true).prepare(|_| {
-        let context = Rc::new(NumberedContext::new(STOCK)?);
-        let filled = Rc::clone(&context);
+        let [context, filled] = handles(NumberedContext::new(STOCK)?);
         let make = move || {
             let waiting = BoundRequest::waiting()?;
             waiting.submit(&filled)?;

@@ -10,7 +10,6 @@ pub(crate) mod peer;
 pub(crate) mod rewritten;
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 use std::sync::atomic::AtomicU32;
 
 use operation::Value::Word;
@@ -20,8 +19,8 @@ use rustix::io::{Errno, read, write};
 use rustix::thread::futex;
 
 use crate::kit::{
-    BASE, Block, Mapping, STOCK, Slots, Tree, at_once, call, consuming, device, exactly, file_of, new_file, producing,
-    refilled, scratch, tried,
+    BASE, Block, Mapping, STOCK, Slots, Tree, at_once, call, consuming, device, exactly, file_of, handles, new_file,
+    producing, refilled, scratch, tried,
 };
 
 /// One file, which stays in the private caches, or many different ones in turn, which do not: of each, the kernel touches about
@@ -167,8 +166,7 @@ fn reading(setting: &Setting) -> Result<Loop, Failure> {
     let size = setting.size()?;
     let mut tree = tree(setting, size)?;
     let mut block = Block::new(size.max(1));
-    let files = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
-    let (opened, closed) = (Rc::clone(&files), Rc::clone(&files));
+    let [files, opened, closed] = handles(RefCell::new(Vec::with_capacity(STOCK as usize)));
     let reading = Loop::new(move |times| {
         let files = files.borrow();
         files.iter().take(times as usize).try_for_each(|file| function(|| exactly(size, read(file, &mut *block)?)))
@@ -188,10 +186,8 @@ fn reading(setting: &Setting) -> Result<Loop, Failure> {
 /// The file grows over many batches, so that the kernel takes pages that were not used a moment ago.
 fn appending(setting: &Setting) -> Result<Loop, Failure> {
     let size = setting.size()?;
-    let file = Rc::new(new_file(&scratch(setting)?)?);
-    let (emptied, filled) = (Rc::clone(&file), Rc::clone(&file));
-    let written = Rc::new(Cell::new(0));
-    let grown = Rc::clone(&written);
+    let [file, emptied, filled] = handles(new_file(&scratch(setting)?)?);
+    let [written, grown] = handles(Cell::new(0));
     let block = Block::new(size);
     let appending = repeat(move || function(|| exactly(size, write(&*file, &block)?)));
     tried(

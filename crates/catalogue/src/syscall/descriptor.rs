@@ -12,7 +12,8 @@ use operation::{Operation, repeat};
 
 use super::{CALL, PAIR};
 use crate::kit::{
-    FILES, Fresh, call, consuming, device, exactly, file_of, invoke, opening, owned, producing, tried, with_file,
+    FILES, Fresh, call, consuming, device, exactly, file_of, handles, invoke, opening, owned, producing, tried,
+    with_file,
 };
 
 const READ: i32 = libc::O_RDONLY | libc::O_CLOEXEC;
@@ -37,8 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.creat", "create a file and open it for writing").version(2).prepare(|setting| {
         let fresh = Rc::new(Fresh::entered(setting)?);
-        let names = Rc::new(RefCell::new(Vec::new()));
-        let named = Rc::clone(&names);
+        let [names, named] = handles(RefCell::new(Vec::new()));
         let files = producing(move || {
             // The names of a batch are created before it, and the last one is used first.
             let name = names.borrow_mut().pop().ok_or_else(|| Failure::wrong("there are too few names"))?;

@@ -3,14 +3,13 @@
 use std::cell::Cell;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use libc::{AT_FDCWD, FAN_MARK_ADD, FAN_MARK_REMOVE, FAN_OPEN};
 use operation::{Failure, Operation, Setting, repeat};
 
 use super::{CALL, PAIR};
 use crate::kit::{
-    FILES, call, emptied, enter, exactly, file_of, for_each, invoke, names, owned, producing, refilled, tried,
+    FILES, call, emptied, enter, exactly, file_of, for_each, handles, invoke, names, owned, producing, refilled, tried,
     with_file,
 };
 
@@ -32,8 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         })
     }),
     CALL.named("call.inotify_rm_watch", "stop watching a file").prepare(|setting| {
-        let watched = Rc::new(Watched::new(setting)?);
-        let events = Rc::clone(&watched);
+        let [watched, events] = handles(Watched::new(setting)?);
         let removing =
             refilled(FILES, watched, |watched, turn| watched.add(turn), |watched, turn| watched.remove(turn));
         Ok(removing?.verify(for_each(move |_| events.forget())))

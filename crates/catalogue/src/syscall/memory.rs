@@ -11,8 +11,8 @@ use record::{Doubt, Estimate};
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{CALL, PAIR};
 use crate::kit::{
-    Anywhere, Area, FILES, Null, PAGE, STOCK, Slots, back_and_forth, call, emptied, exactly, file_of, invoke, numbered,
-    on_a_device, owned, producing, refilled, tried,
+    Anywhere, Area, FILES, Null, PAGE, STOCK, Slots, back_and_forth, call, emptied, exactly, file_of, handles, invoke,
+    numbered, on_a_device, owned, producing, refilled, tried,
 };
 
 /// Pages sealed in one batch. The area has enough pages for a whole round, including its warm-up.
@@ -38,8 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .summary("map a page of anonymous memory beside the last one, so that the kernel merges both mappings")
         .calls(&["mmap"])
         .prepare(|_| {
-            let first = Rc::new(RefCell::new(Vec::with_capacity(MAPPED as usize)));
-            let made = Rc::clone(&first);
+            let [first, made] = handles(RefCell::new(Vec::with_capacity(MAPPED as usize)));
             let mapping = Loop::new(move |times| {
                 let mut made = made.borrow_mut();
                 (0..times).try_for_each(|_| {
@@ -59,8 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .summary("unmap a page in the middle of an untouched mapping, which becomes two mappings")
         .calls(&["munmap"])
         .prepare(|_| {
-            let places = Rc::new(Slots::new(MAPPED as usize + 2)?);
-            let filled = Rc::clone(&places);
+            let [places, filled] = handles(Slots::new(MAPPED as usize + 2)?);
             tried(numbered(move |turn| places.unmap(turn + 1)).at_most(MAPPED).before(move |_| filled.map_all()))
         }),
     PAIR.id("pair.map.touch")
@@ -101,8 +99,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| {
             let file = file_of(setting, PAGE)?;
             on_a_device(&file)?;
-            let area = Rc::new(Area::of_file(&file, 1)?);
-            let written = Rc::clone(&area);
+            let [area, written] = handles(Area::of_file(&file, 1)?);
             tried(repeat(move || exactly(0, call::msync(area.page(0), libc::MS_SYNC)?)).at_most(1).before(move |_| {
                 written.touch(0);
                 Ok(())

@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, FileType};
 
 use super::{CALL, PAIR};
 use crate::kit::{
-    FILES, Fresh, call, enter, exactly, for_each, names, new_file, numbered, steady_with, tried, with_file,
+    FILES, Fresh, call, enter, exactly, for_each, handles, names, new_file, numbered, steady_with, tried, with_file,
 };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -163,10 +163,8 @@ type Named = fn(&OwnedFd, &CString) -> Result<(), Failure>;
 /// A loop that creates a new name in each iteration. All of them stay until the round ends, so that none is deleted before
 /// another is created: see [`Fresh`].
 fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
-    let fresh = Rc::new(Fresh::entered(setting)?);
-    let next = Rc::clone(&fresh);
-    let names = Rc::new(RefCell::new(Vec::new()));
-    let (named, made) = (Rc::clone(&names), Rc::clone(&names));
+    let [fresh, next] = handles(Fresh::entered(setting)?);
+    let [names, named, made] = handles(RefCell::new(Vec::new()));
     let folder = Rc::clone(&fresh);
     let looped = Loop::new(move |times| {
         let names = names.borrow();

@@ -9,8 +9,8 @@ use rustix::fs::{Mode, OFlags, open};
 
 use super::CALL;
 use crate::kit::{
-    Null, call, consuming, device, do_nothing, ended_child, ended_copy, exactly, in_child, invoke, namespaces, opening,
-    owned, steadily, steady, steady_with, stopped, tried, turning,
+    Null, call, consuming, device, do_nothing, ended_child, ended_copy, ensure, exactly, in_child, invoke, namespaces,
+    opening, owned, steadily, steady, steady_with, stopped, tried, turning,
 };
 
 /// `IOPRIO_WHO_PROCESS` of linux/ioprio.h.
@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             Ok(tried(in_child(0, turns))?.unrolled(EACH))
         }),
     IN_CHILD.named("call.setsid", "begin a session, in a child, which can do so only once").prepare(|_| {
-        let begin = || if call::setsid()? > 0 { Ok(()) } else { Err(Failure::wrong("there is no session")) };
+        let begin = || ensure(call::setsid()? > 0, || "there is no session");
         tried(in_child(0, begin))
     }),
     CALL.id("call.wait4")

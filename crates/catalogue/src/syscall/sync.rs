@@ -3,13 +3,12 @@
 //! them.
 
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use operation::{Failure, Loop, Operation, Setting, repeat};
 use record::Estimate;
 
 use super::CALL;
-use crate::kit::{Null, call, exactly, file_of, invoke, on_a_device, tried};
+use crate::kit::{Null, call, exactly, file_of, handles, invoke, on_a_device, tried};
 
 /// The page size of most machines.
 const PAGE: usize = 4096;
@@ -77,8 +76,7 @@ fn with_quotas(setting: &Setting) -> Result<(), Failure> {
 
 /// A loop of one call per batch. A page of a scratch file is overwritten before each.
 fn after_a_write(setting: &Setting, sync: impl Fn(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
-    let file = Rc::new(file_of(setting, PAGE)?);
-    let written = Rc::clone(&file);
+    let [file, written] = handles(file_of(setting, PAGE)?);
     on_a_device(&file)?;
     rustix::fs::fsync(&*file)?;
     tried(

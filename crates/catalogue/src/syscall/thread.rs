@@ -1,12 +1,11 @@
 //! Calls that threads are built on: waiting on words of memory, and the kernel's state of each thread.
 
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use operation::{Failure, Loop, Operation, Setting, repeat, term};
 
 use super::CALL;
-use crate::kit::{Null, Shared, call, exactly, in_child, invoke, steady, steady_with, tried};
+use crate::kit::{Null, Shared, call, exactly, handles, in_child, invoke, steady, steady_with, tried};
 
 /// Two tasks that wake each other in turn.
 const ROUNDTRIP: Operation = CALL.per("roundtrip");
@@ -52,8 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .named("call.futex_waitv", "wake a partner on the same CPU and wait for two words until it wakes us")
         .prepare(|setting| to_and_fro(setting, wait_for_many, wake)),
     CALL.named("call.futex_requeue", "move a waiting task from one word to another").prepare(|setting| {
-        let words = Rc::new(Shared::new([AtomicU32::new(0), AtomicU32::new(0)])?);
-        let waiting = Rc::clone(&words);
+        let [words, waiting] = handles(Shared::new([AtomicU32::new(0), AtomicU32::new(0)])?);
         let partner = setting.repeating_partner(setting.cpu(), move || wait(&waiting[0], 0))?;
         let place = |word: &AtomicU32| Waiter { value: 0, address: word.as_ptr() as u64, flags: SHARED_U32, zero: 0 };
         let (there, back) = ([place(&words[0]), place(&words[1])], [place(&words[1]), place(&words[0])]);
@@ -118,8 +116,7 @@ type Wake = fn(&AtomicU32) -> Result<(), Failure>;
 fn to_and_fro(setting: &Setting, wait: Wait, wake: Wake) -> Result<Loop, Failure> {
     const OURS: u32 = 0;
     const THEIRS: u32 = 1;
-    let word = Rc::new(Shared::new(AtomicU32::new(OURS))?);
-    let known = Rc::clone(&word);
+    let [word, known] = handles(Shared::new(AtomicU32::new(OURS))?);
     // A first call that does not wait, so that a kernel without the calls is detected before the partner starts.
     wait(&word, THEIRS)?;
     wake(&word)?;

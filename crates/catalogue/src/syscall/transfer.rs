@@ -1,7 +1,6 @@
 //! Calls that read, write and move the bytes of descriptors, and allocate or free the space for them.
 
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use libc::iovec;
 use operation::{Failure, Loop, Operation, Setting, bytes, numbers, repeat};
@@ -10,7 +9,8 @@ use super::pipe::{drain, roomy_pipe};
 use super::{BLOCK, CALL, PAIR};
 use crate::file::access::{BlockOffset, FILLED};
 use crate::kit::{
-    Buffers, Null, PAGE, STOCK, call, device, exactly, file_of, scratch, steadily_with, steady_with, tried, with_file,
+    Buffers, Null, PAGE, STOCK, call, device, exactly, file_of, handles, scratch, steadily_with, steady_with, tried,
+    with_file,
 };
 
 /// Blocks that a batch of at least 100 µs goes through: 1 MiB of a file.
@@ -60,8 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| steadily_with(PAGE, file_of(setting, PAGE)?, |file| call::lseek(&*file, 0, libc::SEEK_END))),
     MOVE.named("call.sendfile", "send 512 bytes of a file into another one").prepare(|setting| {
         let source = file_of(setting, PAGE)?;
-        let target = Rc::new(second(setting)?);
-        let again = Rc::clone(&target);
+        let [target, again] = handles(second(setting)?);
         let mut offset = [0_u64];
         tried(
             repeat(move || {
@@ -203,8 +202,8 @@ fn onwards<B: 'static>(
     mut block: B,
     mut ask: impl FnMut(&OwnedFd, &mut B) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    let file = Rc::new(crate::file::access::in_pieces(setting, BLOCK, (BLOCK * BLOCKS as usize, 128 << 10))?);
-    let rewound = Rc::clone(&file);
+    let [file, rewound] =
+        handles(crate::file::access::in_pieces(setting, BLOCK, (BLOCK * BLOCKS as usize, 128 << 10))?);
     let moving = repeat(move || exactly(BLOCK, ask(&file, &mut block)?));
     tried(moving.at_most(BLOCKS).before(move |_| rewind(&rewound)))
 }

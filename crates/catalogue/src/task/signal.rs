@@ -3,9 +3,9 @@
 pub(crate) mod receive;
 pub(crate) mod send;
 
-use operation::{Failure, Operation, repeat, term};
+use operation::{Operation, repeat, term};
 
-use crate::kit::{BASE, Thread, bit, change_mask, counted, handler, install, install_counter};
+use crate::kit::{BASE, Thread, bit, change_mask, counted, ensure, handler, install, install_counter};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("signal.install", "set the handler of a signal (sigaction)")
@@ -15,7 +15,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             install(libc::SIGUSR1, handler())?;
             Ok(repeat(|| {
                 let before = install(libc::SIGUSR1, handler())?;
-                if before == handler() { Ok(()) } else { Err(Failure::wrong("another handler was in place")) }
+                ensure(before == handler(), || "another handler was in place")
             }))
         }),
     BASE.named("signal.ignored", "send an ignored signal to this thread: only the sending (tgkill)")
@@ -54,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             Ok(repeat(move || {
                 change_mask(libc::SIG_BLOCK, signal)?;
                 let held_off = change_mask(libc::SIG_UNBLOCK, signal)?;
-                if held_off & signal != 0 { Ok(()) } else { Err(Failure::wrong("the signal was not blocked")) }
+                ensure(held_off & signal != 0, || "the signal was not blocked")
             }))
         }),
 ];

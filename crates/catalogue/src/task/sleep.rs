@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::thread::{ClockId, NanosleepRelativeResult, clock_nanosleep_absolute, set_current_timer_slack};
 use rustix::time::{Timespec, clock_gettime};
 
-use crate::kit::{BASE, End, call, exactly};
+use crate::kit::{BASE, End, call, ensure, exactly};
 
 /// How long the CPU is idle before.
 const IDLE: Axis =
@@ -80,9 +80,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ours.send(&requested.to_ne_bytes())?;
             ours.receive(&mut written)?;
             let (runs, written) = (now(ClockId::Monotonic), u64::from_ne_bytes(written));
-            if written < requested + idle {
-                return Err(Failure::wrong("the message was written before its moment"));
-            }
+            ensure(written >= requested + idle, || "the message was written before its moment")?;
             Ok(runs.saturating_sub(written))
         }))
     }),

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, numbers, opaque, pin, repeat, term};
 use rustix::thread::futex;
 
-use crate::kit::{BASE, End, Shared, call};
+use crate::kit::{BASE, End, Shared, call, handles};
 
 /// The bytes that a task reads each time before it passes the token on: a number, or a share of a cache of this machine.
 /// With `half` of a cache both sets fit. With `most` (three quarters) one set fits and two do not, so that every switch
@@ -111,8 +111,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let board = Rc::new(Shared::new(YieldBoard::default())?);
             let partner = setting.partner(setting.cpu(), || board.play())?;
             let (before, after) = (Rc::clone(&board), Rc::clone(&board));
-            let own = Rc::new(Cell::new(Counts::default()));
-            let (counted, began) = (Rc::clone(&own), Rc::clone(&own));
+            let [own, counted, began] = handles(Cell::new(Counts::default()));
             let turns = Loop::new(move |times| {
                 let _alive = &partner;
                 let mut calls = 0;

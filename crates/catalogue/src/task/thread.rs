@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use operation::{Failure, Operation, repeat, term};
 use syscalls::Sysno;
 
-use crate::kit::{BASE, Null, Places, Start, call, start_and_end, tried};
+use crate::kit::{BASE, Null, Places, Start, call, ensure, start_and_end, tried};
 use crate::task::process::apart::OTHER;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             Ok(repeat(move || {
                 let before = started;
                 run_thread(count_start, (&raw mut started).cast())?;
-                if started == before + 1 { Ok(()) } else { Err(Failure::wrong("the thread did not run")) }
+                ensure(started == before + 1, || "the thread did not run")
             }))
         }),
     // Threads as a user's process starts them, which may use every CPU.

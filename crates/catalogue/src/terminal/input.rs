@@ -5,7 +5,7 @@ use rustix::io::read;
 
 use super::TERMINAL;
 use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
-use crate::kit::read_whole;
+use crate::kit::{ensure, read_whole};
 
 /// Whether the program receives edited lines, or bytes as they arrive.
 const READ: Axis = word("input", words!["canonical", "raw"]);
@@ -78,6 +78,6 @@ impl Typed {
             self.got.extend_from_slice(&self.room[..length]);
         }
         read_whole(&self.pty.master, &mut self.echo)?;
-        if self.got == self.text { Ok(()) } else { Err(Failure::wrong("the program did not read what was typed")) }
+        ensure(self.got == self.text, || "the program did not read what was typed")
     }
 }

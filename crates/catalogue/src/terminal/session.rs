@@ -1,10 +1,10 @@
 //! One interaction at a terminal with all features of the line discipline, without each single feature, and without any.
 
-use operation::{Axis, Failure, Operation, repeat, word, words};
+use operation::{Axis, Operation, repeat, word, words};
 
 use super::TERMINAL;
 use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
-use crate::kit::read_whole;
+use crate::kit::{ensure, read_whole};
 
 /// The feature that is switched off.
 const WITHOUT: Axis =
@@ -38,10 +38,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[TERMINAL
             read_whole(&pty.slave, &mut got)?;
             write_all(&pty.slave, ANSWER)?;
             read_whole(&pty.master, &mut answered)?;
-            match got[..] == line[..] && echoed == echo && answered == answer {
-                true => Ok(()),
-                false => Err(Failure::wrong("the terminal does not show what it should")),
-            }
+            ensure(
+                got[..] == line[..] && echoed == echo && answered == answer,
+                || "the terminal does not show what it should",
+            )
         }))
     })];
 

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use system::guard::{Lost, apart};
 
-use crate::kit::{NOT_STARTED, Shared, do_nothing, fork};
+use crate::kit::{NOT_STARTED, Shared, do_nothing, ensure, fork};
 use crate::user::HUNG_REMEDY;
 pub use crate::user::steps::{Around, shell};
 use crate::user::steps::{make_cold, with_steps};
@@ -305,9 +305,7 @@ impl Run {
     #[cold]
     fn judge_failure(&self, status: c_int) -> Result<(), Failure> {
         let errno = self.refused.load(Ordering::SeqCst);
-        if errno != 0 {
-            return Err(Failure::wrong(refused(errno)));
-        }
+        ensure(errno == 0, || refused(errno))?;
         if self.command.on_failure == OnFailure::Ignore {
             return Ok(());
         }

@@ -8,6 +8,7 @@ use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::kit::ensure;
 use operation::{Failure, Loop, Setting, repeat};
 
 /// The bytes of a line, including its end.
@@ -53,10 +54,10 @@ impl Task {
         std::fs::remove_file(&self.output)?;
         let (lines, rest) = sorted.as_chunks::<LINE>();
         let checksum = lines.iter().fold(0, |sum: u64, line| sum.wrapping_add(hash(line)));
-        if lines.len() == LINES && rest.is_empty() && lines.is_sorted() && checksum == self.checksum {
-            return Ok(());
-        }
-        Err(Failure::wrong("the output does not contain the lines of the input in order"))
+        ensure(
+            lines.len() == LINES && rest.is_empty() && lines.is_sorted() && checksum == self.checksum,
+            || "the output does not contain the lines of the input in order",
+        )
     }
 }
 
@@ -146,7 +147,7 @@ pub(super) fn by_gnu(setting: &Setting) -> Result<Loop, Failure> {
             .env("LC_ALL", "C")
             .stdin(Stdio::null())
             .status()?;
-        if status.success() { Ok(()) } else { Err(Failure::wrong(format!("{PROGRAM} ended with {status}"))) }
+        ensure(status.success(), || format!("{PROGRAM} ended with {status}"))
     })
 }
 

@@ -3,13 +3,12 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
-use std::rc::Rc;
 
 use operation::{Failure, Loop, Setting, repeat};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::read;
 
-use crate::kit::{Cycle, exactly};
+use crate::kit::{Cycle, exactly, handles};
 
 use super::content::{BYTES, Record, records, sum, sum_of_bytes};
 
@@ -58,8 +57,7 @@ fn summed(
 ) -> Loop {
     let mut cycle = Cycle::new(records.iter().map(|record| sum(record)));
     let (last, mut record) = (records.len(), [0; BYTES as usize]);
-    let total = Rc::new(Cell::new(0_u64));
-    let result = Rc::clone(&total);
+    let [total, result] = handles(Cell::new(0_u64));
     repeat(move || {
         next(&mut record, last)?;
         total.set(total.get().wrapping_add(sum_of_bytes(&record)));

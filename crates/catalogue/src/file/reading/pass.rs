@@ -10,6 +10,7 @@ use record::Doubt;
 use super::order::VisitPlan;
 use super::source::SourceFile;
 use crate::file::residence;
+use crate::kit::ensure;
 
 /// A method of reading a file, ready to use.
 pub(crate) trait Reader {
@@ -59,9 +60,7 @@ fn looped<R: Reader + 'static>(
     let passes = Loop::new(move |times| {
         let mut reader = reading.borrow_mut();
         for _ in 0..times {
-            if reader.pass()? != expected {
-                return Err(Failure::wrong("the bytes read are not those of the file"));
-            }
+            ensure(reader.pass()? == expected, || "the bytes read are not those of the file")?;
         }
         Ok(())
     });

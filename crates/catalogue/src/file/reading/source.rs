@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use super::sum::{sum, sum_of_first, word};
 use crate::file::residence::{self, FileError};
+use crate::kit::ensure;
 
 /// Bytes written in one call, or summed outside the timed region.
 const CHUNK: usize = 1 << 20;
@@ -83,10 +84,10 @@ impl SourceFile {
 
     /// Reads all of it, which loads it into memory.
     pub fn read_through(&self) -> Result<(), Failure> {
-        match sum_of(&self.file, self.length)? == self.sum {
-            true => Ok(()),
-            false => Err(Failure::wrong("the file was changed or truncated while it was measured")),
-        }
+        ensure(
+            sum_of(&self.file, self.length)? == self.sum,
+            || "the file was changed or truncated while it was measured",
+        )
     }
 }
 

@@ -1,11 +1,11 @@
 //! The readers' own work, without a file.
 
-use operation::{Failure, Operation, repeat};
+use operation::{Operation, repeat};
 use record::Estimate;
 
 use super::sum::sum;
 use super::{FILE, READ, RECORD};
-use crate::kit::Block;
+use crate::kit::{Block, ensure};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // The readers' own work, without a file: what each of them contains in addition to its method.
@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             Ok(repeat(move || {
                 let total =
                     (0..records).fold(0_u64, |total, _| total.wrapping_add(sum(std::hint::black_box(&*block.bytes()))));
-                if total == expected { Ok(()) } else { Err(Failure::wrong("the sum is not that of the records")) }
+                ensure(total == expected, || "the sum is not that of the records")
             }))
         }),
 ];

@@ -1,13 +1,13 @@
 //! The work of all writers that is not writing: generating the data.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, bytes, numbers};
 use record::Estimate;
 
 use super::content::Content;
 use super::{DEPTH, FILE, KIB, MIB, WRITE};
+use crate::kit::{ensure, handles};
 
 /// Every record size of the writers.
 const RECORD: Axis = bytes("record", numbers![256, 4 * KIB, 128 * KIB, MIB]).headline(numbers![256, 128 * KIB]);
@@ -37,8 +37,7 @@ fn making(setting: &Setting, make: impl Fn(&mut Content, u64) + 'static) -> Resu
     let records = setting.number("file")?.div_ceil(record);
     let depth = setting.number("depth")?.clamp(1, records.max(1));
     let places = (0..depth).map(|_| Content::new(record as usize)).collect();
-    let making = Rc::new(RefCell::new(Making { places, passes: 0 }));
-    let made = Rc::clone(&making);
+    let [making, made] = handles(RefCell::new(Making { places, passes: 0 }));
     let passes = Loop::new(move |times| {
         let Making { places, passes } = &mut *making.borrow_mut();
         for _ in 0..times {
@@ -53,9 +52,10 @@ fn making(setting: &Setting, make: impl Fn(&mut Content, u64) + 'static) -> Resu
         let Making { places, passes } = &mut *made.borrow_mut();
         let mut wanted = Content::new(record as usize);
         for number in records - depth..records {
-            if places[(number % depth) as usize].made() != wanted.record(*passes * records + number) {
-                return Err(Failure::wrong("a record is not the expected one"));
-            }
+            ensure(
+                places[(number % depth) as usize].made() == wanted.record(*passes * records + number),
+                || "a record is not the expected one",
+            )?;
         }
         Ok(())
     }))

@@ -13,6 +13,7 @@ use crate::file::reading::order::VisitPlan;
 use crate::file::reading::source::{whole, within_limit};
 use crate::file::residence;
 use crate::file::stream::last_errno;
+use crate::kit::ensure;
 
 /// A scratch file and how it is to be written.
 pub(crate) struct WrittenFile {
@@ -146,17 +147,15 @@ impl WrittenFile {
             return Err(Failure::wrong("the file was synced, and pages of it still wait to be written"));
         }
         let length = residence::length(&self.file)?;
-        if length != self.plan.length {
-            return Err(Failure::wrong(format!("the file has {length} bytes, not {}", self.plan.length)));
-        }
+        ensure(length == self.plan.length, || format!("the file has {length} bytes, not {}", self.plan.length))?;
         let mut content = Content::new(self.plan.record as usize);
         let mut found = vec![0; self.plan.record as usize];
         for offset in (0..self.plan.length).step_by(self.plan.record as usize) {
             let length = self.plan.length_at(offset);
             whole(length, rustix::io::pread(&self.file, &mut found[..length], offset)?, offset)?;
-            if found[..length] != content.record(WrittenFile::number(self.plan, pass, offset))[..length] {
-                return Err(Failure::wrong(format!("the record at {offset} is not the one that was written")));
-            }
+            ensure(found[..length] == content.record(WrittenFile::number(self.plan, pass, offset))[..length], || {
+                format!("the record at {offset} is not the one that was written")
+            })?;
         }
         Ok(())
     }

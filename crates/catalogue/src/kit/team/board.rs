@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use operation::Failure;
 use rustix::thread::{futex, sched_yield};
 
+use crate::kit::check::ensure;
 use crate::kit::work::Work;
 
 /// What a partner does in a batch.
@@ -95,9 +96,7 @@ impl Board {
             if working == 0 || !self.crowded {
                 return Ok(());
             }
-            if start.elapsed() > patience {
-                return Err(Failure::wrong("another task of the team does not finish"));
-            }
+            ensure(start.elapsed() <= patience, || "another task of the team does not finish")?;
             let rest = futex::Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
             // The sleep may end for any reason. The word says whether to go on.
             let _ = futex::wait(&self.working.0, futex::Flags::empty(), working, Some(&rest));

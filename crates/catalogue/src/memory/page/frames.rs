@@ -10,7 +10,7 @@ use operation::{Axis, Failure, Loop, word, words};
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::{HUGE, Mapping, base_pages_only};
+use crate::kit::{HUGE, Mapping, base_pages_only, ensure};
 
 /// Frames of new memory, or frames that the batch before freed.
 pub(crate) const FRAMES: Axis = word("frames", words!["fresh", "recycled"]).headline(words!["fresh"]);
@@ -76,9 +76,7 @@ impl Supply {
             self.mapping = Mapping::anonymous(HUGE)?;
             *self = Supply::new(self.pages)?;
         }
-        if self.next + bytes > self.end {
-            return Err(Failure::wrong(format!("a batch wants {bytes} bytes of new memory at once")));
-        }
+        ensure(self.next + bytes <= self.end, || format!("a batch wants {bytes} bytes of new memory at once"))?;
         (self.start, self.next) = (self.next, self.next + bytes);
         Ok(())
     }

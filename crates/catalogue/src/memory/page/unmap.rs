@@ -1,7 +1,6 @@
 //! What it takes the kernel to give back memory that was used: of each page the frame, or the mapping of the file's page.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use operation::{Axis, Failure, Loop, Operation, numbers, size, word, words};
 use rustix::mm::Advice;
@@ -9,7 +8,7 @@ use rustix::param::page_size;
 
 use super::faults::{FaultCounter, all_there};
 use super::frames::room;
-use crate::kit::{BASE, HUGE, Mapping, base_pages_only, file_of, tried};
+use crate::kit::{BASE, HUGE, Mapping, base_pages_only, file_of, handles, tried};
 
 /// What is mapped: base pages or huge ones of anonymous memory, or pages of a file.
 const PAGES: Axis = word("pages", words!["base", "huge", "file"]);
@@ -59,8 +58,7 @@ pub(super) const UNMAP: Operation = BASE
 
 /// A loop that unmaps what `map` mapped and touched before the batch, in all no more than the large size.
 fn unmapping(size: usize, mut map: impl FnMut() -> Result<Mapping, Failure> + 'static) -> Result<Loop, Failure> {
-    let there = Rc::new(RefCell::new(Vec::new()));
-    let made = Rc::clone(&there);
+    let [there, made] = handles(RefCell::new(Vec::new()));
     let unmapping = Loop::new(move |times| {
         let mut there = there.borrow_mut();
         there.drain(..times as usize).try_for_each(Mapping::unmap)

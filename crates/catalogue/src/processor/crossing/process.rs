@@ -3,10 +3,10 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use operation::{Failure, Operation, Pauses, Setting, Value, partner, repeat, term, words};
+use operation::{Operation, Pauses, Setting, Value, partner, repeat, term, words};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, words};
-use crate::kit::{OURS, Shared, THEIRS, await_turn, let_fall_asleep, pass_turn};
+use crate::kit::{OURS, Shared, THEIRS, await_turn, ensure, let_fall_asleep, pass_turn};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // Each of the two enters the kernel to wake the other and to sleep.
@@ -50,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     let_fall_asleep(&waits);
                 }
                 let answer = desk.answer.load(Ordering::Relaxed);
-                if answer == wanted { Ok(()) } else { Err(Failure::wrong("the partner answered something else")) }
+                ensure(answer == wanted, || "the partner answered something else")
             });
             Ok(turns.excluding(pauses))
         }),

@@ -3,11 +3,11 @@
 
 use std::arch::{global_asm, naked_asm};
 use std::cell::Cell;
-use std::rc::Rc;
 
 use operation::{Failure, Loop, TermOf, opaque, term};
 
 use super::{MOST, added_up, answer, no_such_count};
+use crate::kit::handles;
 
 /// Calls per turn of the loop.
 pub(super) const CALLS: u64 = 16;
@@ -172,8 +172,7 @@ pub(super) fn sequence(words: [u64; MOST]) -> Loop {
 /// A loop of `CALLS` calls per turn, each with the same words. It adds up the answers.
 #[inline(always)]
 pub(super) fn turns(words: [u64; MOST], count: usize, call: impl Fn(&[u64; MOST]) -> u64 + 'static) -> Loop {
-    let sum = Rc::new(Cell::new(0));
-    let result = Rc::clone(&sum);
+    let [sum, result] = handles(Cell::new(0));
     let run = move |times| {
         let mut total = 0_u64;
         for _ in 0..times {

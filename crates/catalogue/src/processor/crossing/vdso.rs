@@ -5,7 +5,7 @@ use operation::{Failure, Operation, Value, repeat, term};
 
 use super::CROSSING;
 use super::text::{CALLS, OF_A_TURN, sixteen_times};
-use crate::kit::exactly;
+use crate::kit::{ensure, exactly};
 
 /// The kernel's name of the procedure that returns a clock's resolution. It reads one word of the page shared with the
 /// kernel and, unlike reading a clock, needs no counter of the processor.
@@ -32,11 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[CROSSING
             // SAFETY: it writes one timespec, and receives a valid one.
             sixteen_times!(refused |= unsafe { get_resolution(libc::CLOCK_MONOTONIC, &mut *step) });
             exactly(0, refused as usize)?;
-            if step.tv_sec > 0 || step.tv_nsec > 0 {
-                Ok(())
-            } else {
-                Err(Failure::wrong("the clock has no resolution"))
-            }
+            ensure(step.tv_sec > 0 || step.tv_nsec > 0, || "the clock has no resolution")
         });
         Ok(turns.unrolled(CALLS))
     })];

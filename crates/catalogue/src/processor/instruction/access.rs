@@ -9,6 +9,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, word, w
 use super::lanes::{self, LANES, OPERAND, Turns};
 use super::text::{self, Way};
 use super::{CHAIN, PURE};
+use crate::kit::ensure;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PURE.named("instruction.load.latency", "load the address of the next load, for each addressing form")
@@ -176,10 +177,9 @@ pub(super) fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
     let looped = lanes::checked(turns, starts, [base, 0], move |times, _, after| {
         let _kept = &block;
         place = (place + (times % RING as u64 * CHAIN) as usize) % RING;
-        if after[0] == values[place] {
-            return Ok(());
-        }
-        Err(Failure::wrong(format!("the chain of loads ended in {:#x} instead of {:#x}", after[0], values[place])))
+        ensure(after[0] == values[place], || {
+            format!("the chain of loads ended in {:#x} instead of {:#x}", after[0], values[place])
+        })
     });
     Ok(looped.unrolled(CHAIN))
 }
@@ -220,10 +220,7 @@ fn at(
 ) -> Result<Loop, Failure> {
     let operands = [block.address(offset), 0];
     let looped = lanes::checked(turns, [FIRST; LANES], operands, move |_, _, after| {
-        if right(&block, after) {
-            return Ok(());
-        }
-        Err(Failure::wrong("the loaded or stored value is wrong"))
+        ensure(right(&block, after), || "the loaded or stored value is wrong")
     });
     Ok(looped.unrolled(CHAIN))
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use operation::{Axis, Failure, Loop, Operation, count, numbers, opaque, repeat, term};
 
 use super::{BRANCHES, CALLS, text};
-use crate::kit::BASE;
+use crate::kit::{BASE, ensure, handles};
 
 /// Words of branch directions, one mebibyte: no predictor remembers eight million directions.
 const DIRECTION_WORDS: usize = 1 << 17;
@@ -70,8 +70,7 @@ const PERIOD: Axis = count("period", numbers![64, 512, 4096, 32768, 1 << 18]);
 fn branches(directions: Vec<u64>) -> Result<Loop, Failure> {
     let directions: Rc<[u64]> = directions.into();
     let table = Rc::clone(&directions);
-    let passed = Rc::new(Cell::new(0));
-    let counted = Rc::clone(&passed);
+    let [passed, counted] = handles(Cell::new(0));
     let mask = table.len() - 1;
     let mut start = 0;
     let run = move |times| {
@@ -94,10 +93,7 @@ fn branches(directions: Vec<u64>) -> Result<Loop, Failure> {
         checked = passed.end;
         let taken: u64 = passed.map(|index| u64::from(directions[index & mask].count_ones())).sum();
         let wanted = times * BRANCHES - taken;
-        if counted.get() == wanted {
-            return Ok(());
-        }
-        Err(Failure::wrong(format!("{} branches were not taken instead of {wanted}", counted.get())))
+        ensure(counted.get() == wanted, || format!("{} branches were not taken instead of {wanted}", counted.get()))
     };
     Ok(Loop::new(run).verify(verify))
 }

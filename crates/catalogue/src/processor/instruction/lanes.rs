@@ -2,8 +2,8 @@
 //! lane), and the check of each lane's final value. It knows no instruction.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
+use crate::kit::{ensure, handles};
 use operation::{Failure, Loop, Setting, opaque};
 
 /// Instructions per turn of a loop. Large enough that a processor that runs the loop's own two instructions after them, not
@@ -124,9 +124,7 @@ pub(super) fn chains(turns: Turns, used: usize, width: u64, model: LaneModel) ->
     checked(turns, starts, operands, move |times, before, after| {
         for (&start, &end) in before.iter().zip(after).take(used) {
             let wanted = model(&Case { start, operands, width, count: times.wrapping_mul(each) });
-            if end != wanted {
-                return Err(Failure::wrong(format!("the chain ended in {end:#x} instead of {wanted:#x}")));
-            }
+            ensure(end == wanted, || format!("the chain ended in {end:#x} instead of {wanted:#x}"))?;
         }
         Ok(())
     })
@@ -143,8 +141,7 @@ pub(super) fn checked(
     mut check: impl FnMut(u64, &[u64; LANES], &[u64; LANES]) -> Result<(), Failure> + 'static,
 ) -> Loop {
     let mut before = starts;
-    let lanes = Rc::new(Cell::new(before));
-    let result = Rc::clone(&lanes);
+    let [lanes, result] = handles(Cell::new(before));
     let run = move |times: u64| {
         let mut values = lanes.get();
         if times > 0 {

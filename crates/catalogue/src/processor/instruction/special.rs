@@ -12,7 +12,7 @@ use super::feature::require;
 use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
 use super::text::{self, Counted};
 use super::{CALLS, PURE};
-use crate::kit::Shared;
+use crate::kit::{Shared, ensure};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PURE.named("instruction.call.indirect", "call a procedure that a register points to and return from it")
@@ -69,10 +69,7 @@ pub(super) const ELSEWHERE: Axis = partner("distance", words!["other"]);
 
 /// The error for a wrong count.
 pub(super) fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {
-    if count == wanted {
-        return Ok(());
-    }
-    Err(Failure::wrong(format!("{what}: {count} instead of {wanted}")))
+    ensure(count == wanted, || format!("{what}: {count} instead of {wanted}"))
 }
 
 fn named(name: &str, all: &'static [Counted]) -> Result<&'static Counted, Failure> {
@@ -87,10 +84,7 @@ fn counted((_, needs, each, turns): &'static Counted, right: fn(u64, u64) -> boo
     let looped = lanes::checked(*turns, [0; LANES], [0; 2], move |times, before, after| {
         same("turns", after[0].wrapping_sub(before[0]), times)?;
         same("what must not happen", after[1].wrapping_sub(before[1]), 0)?;
-        if right(before[2], after[2]) {
-            return Ok(());
-        }
-        Err(Failure::wrong(format!("{:#x} was read, and {:#x} before", after[2], before[2])))
+        ensure(right(before[2], after[2]), || format!("{:#x} was read, and {:#x} before", after[2], before[2]))
     });
     Ok(looped.unrolled(*each))
 }
@@ -153,7 +147,7 @@ fn atomic(
         let reached = (after[0], block.word(0));
         let done = right(times, (before[0], held), reached);
         held = reached.1;
-        if done { Ok(()) } else { Err(Failure::wrong("memory does not hold the value that the atomic must leave")) }
+        ensure(done, || "memory does not hold the value that the atomic must leave")
     });
     Ok(looped.unrolled(text::ATOMICS))
 }

@@ -2,11 +2,11 @@
 //! knows no instruction.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
 use operation::{Failure, Loop, Setting};
 
 use super::feature::require;
+use crate::kit::handles;
 
 /// Lanes of a throughput. On x86-64, two instructions may begin in each cycle, and a result takes up to six; on aarch64,
 /// four may begin, and a result takes up to five.
@@ -127,8 +127,7 @@ fn chains(
     model: impl Fn(u64, [u64; 3], u64) -> u64 + 'static,
 ) -> Loop {
     let used = if lanes == Lanes::One { 1 } else { LANES };
-    let registers = Rc::new(Cell::new(starts));
-    let result = Rc::clone(&registers);
+    let [registers, result] = handles(Cell::new(starts));
     let run = move |times: u64| {
         let mut values = starts;
         if times > 0 {

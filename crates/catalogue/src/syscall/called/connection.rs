@@ -3,7 +3,6 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 use std::time::Duration;
 
 use operation::{Axis, Failure, Loop, Operation, numbers, size};
@@ -11,7 +10,7 @@ use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::{CALLED, function};
-use crate::kit::{Block, Null, call, consuming, exactly, for_each, numbered, owned, tried};
+use crate::kit::{Block, Null, call, consuming, exactly, for_each, handles, numbered, owned, tried};
 
 /// A request, and a page of an answer.
 const SIZES: Axis = size(numbers![64, 4 << 10]);
@@ -23,8 +22,7 @@ const MOVE: Operation = CALLED.axes(&[SIZES]).moves(|point| point.number("size")
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALLED.named("called.accept", "accept a TCP connection that is already waiting").calls(&["accept4"]).prepare(
         |_| {
-            let server = Rc::new(Server::new()?);
-            let called = Rc::clone(&server);
+            let [server, called] = handles(Server::new()?);
             tried(
                 consuming(move || called.call(), move |client| Ok((client, function(|| server.accept())?)))
                     .at_most(HELD),

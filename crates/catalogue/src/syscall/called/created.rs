@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, copy_file_range, fstat, openat, statat, 
 use rustix::io::{Errno, write};
 
 use super::{CALLED, function};
-use crate::kit::{Block, FILES, Fresh, call, consuming, create, exactly, file_of, producing, scratch, tried};
+use crate::kit::{Block, FILES, Fresh, call, consuming, create, exactly, file_of, handles, producing, scratch, tried};
 
 const PAGE: u64 = 4 << 10;
 const LARGE: u64 = 64 << 10;
@@ -110,8 +110,7 @@ fn filling(
 ) -> Result<Loop, Failure> {
     let size = setting.size()?;
     let fresh = Fresh::entered(setting)?;
-    let files: Rc<RefCell<Vec<OwnedFd>>> = Rc::default();
-    let (opened, filled) = (Rc::clone(&files), Rc::clone(&files));
+    let [files, opened, filled] = handles(<RefCell<Vec<OwnedFd>>>::default());
     let looped = Loop::new(move |times| {
         let files = files.borrow();
         files.iter().take(times as usize).try_for_each(|file| function(|| fill(file)))
@@ -131,8 +130,7 @@ fn removing(setting: &Setting) -> Result<Loop, Failure> {
     let content = vec![1_u8; setting.size()?];
     let written = setting.word("content")? == "written";
     let fresh = Rc::new(Fresh::entered(setting)?);
-    let names = Rc::new(RefCell::new(Vec::new()));
-    let (named, gone) = (Rc::clone(&names), Rc::clone(&names));
+    let [names, named, gone] = handles(RefCell::new(Vec::new()));
     let (home, after) = (Rc::clone(&fresh), Rc::clone(&fresh));
     let looped = Loop::new(move |times| {
         let names = names.borrow();

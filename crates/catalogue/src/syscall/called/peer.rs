@@ -14,7 +14,7 @@ use rustix::thread::futex;
 
 use super::connection::Server;
 use super::{CALLED, function};
-use crate::kit::{Block, Shared, exactly, let_fall_asleep, tried};
+use crate::kit::{Block, Shared, ensure, exactly, let_fall_asleep, tried};
 
 /// A request, and a page of an answer.
 const SIZES: Axis = size(numbers![64, 4 << 10]);
@@ -82,7 +82,7 @@ fn await_partner(waits: &Pauses, mut is_done: impl FnMut() -> bool) -> Result<()
             done = is_done();
         }
     });
-    if done { Ok(()) } else { Err(Failure::wrong("the partner has ended, or its CPU was taken away for 2 s")) }
+    ensure(done, || "the partner has ended, or its CPU was taken away for 2 s")
 }
 
 /// Receives a whole message.

@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, statat, syncfs};
 use rustix::io::write;
 
 use super::{CALLED, function};
-use crate::kit::{FILES, Fresh, call, create, exactly, scratch, tried};
+use crate::kit::{FILES, Fresh, call, create, exactly, handles, scratch, tried};
 
 const PAGE: usize = 4 << 10;
 static CONTENT: [u8; PAGE] = [1; PAGE];
@@ -73,8 +73,7 @@ impl Rewritten {
 fn rewriting(setting: &Setting, timed: Step) -> Result<Loop, Failure> {
     let folder = scratch(setting)?;
     create(&folder, c"there", &CONTENT)?;
-    let file = Rc::new(RefCell::new(Rewritten { folder, opened: None }));
-    let others = Rc::clone(&file);
+    let [file, others] = handles(RefCell::new(Rewritten { folder, opened: None }));
     let after = match timed {
         Step::Open => [Step::Write, Step::Close],
         Step::Write => [Step::Close, Step::Open],
@@ -93,8 +92,7 @@ fn rewriting(setting: &Setting, timed: Step) -> Result<Loop, Failure> {
 /// Files with a page each are on the device before the batch, and as many new ones are written.
 fn replacing(setting: &Setting) -> Result<Loop, Failure> {
     let fresh = Rc::new(Fresh::entered(setting)?);
-    let names: Rc<RefCell<Vec<[CString; 2]>>> = Rc::default();
-    let (named, gone) = (Rc::clone(&names), Rc::clone(&names));
+    let [names, named, gone] = handles(<RefCell<Vec<[CString; 2]>>>::default());
     let (home, after) = (Rc::clone(&fresh), Rc::clone(&fresh));
     let looped = Loop::new(move |times| {
         let names = names.borrow();

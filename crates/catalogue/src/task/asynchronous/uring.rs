@@ -2,14 +2,13 @@
 
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::rc::Rc;
 use std::time::Duration;
 
 use io_uring::{IoUring, opcode, squeue, types};
 use operation::{Axis, Failure, Loop, Need, Operation, Setting, count, numbers, term};
 
 use super::{READ, check, zeros};
-use crate::kit::{Null, build, call, exactly, ring};
+use crate::kit::{Null, build, call, ensure, exactly, handles, ring};
 
 /// Reads submitted by one call.
 const BATCH: Axis = count("batch", numbers![1, 8, 64, 512]).within(1, 512);
@@ -105,8 +104,7 @@ impl Batch {
     /// The loop in which one call submits the batch and waits for it.
     fn waited_for(self) -> Loop {
         let reads = self.requests.len();
-        let batch = Rc::new(RefCell::new(self));
-        let (before, after) = (Rc::clone(&batch), Rc::clone(&batch));
+        let [batch, before, after] = handles(RefCell::new(self));
         let batches = Loop::new(move |times| {
             let mut batch = batch.borrow_mut();
             (0..times).try_for_each(|_| {
@@ -126,8 +124,7 @@ impl Batch {
     /// anything else is timed.
     fn watched_for(self) -> Loop {
         let reads = self.requests.len() as u64;
-        let batch = Rc::new(RefCell::new(self));
-        let (before, after) = (Rc::clone(&batch), Rc::clone(&batch));
+        let [batch, before, after] = handles(RefCell::new(self));
         let batches = Loop::new(move |times| {
             let mut batch = batch.borrow_mut();
             (0..times).try_for_each(|_| batch.round())
@@ -193,6 +190,6 @@ impl Batch {
         // The kernel wrote them without the compiler's knowledge.
         let read = std::hint::black_box(&self.bytes).iter().all(|&byte| byte == 0);
         let all = completed == self.requests.len();
-        if read && all { Ok(()) } else { Err(Failure::wrong("not all bytes were read")) }
+        ensure(read && all, || "not all bytes were read")
     }
 }

@@ -12,6 +12,7 @@ use rustix::process::{WaitOptions, getuid, waitpid};
 
 use super::login::{PATIENCE, TELL, started, within};
 use super::{Helper, Path, Program, pid_of};
+use crate::kit::ensure;
 
 const REMEDY: &str = "install it (Debian: apt install openssh-server openssh-client)";
 
@@ -49,10 +50,7 @@ fn made(key: &FilePath) -> Result<(), Failure> {
     command.args(["-q", "-t", "ed25519", "-N", "", "-C", "howslow", "-f"]).arg(key);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut program = started(command, "ssh-keygen", REMEDY)?;
-    match program.0.wait()?.success() {
-        true => Ok(()),
-        false => Err(Failure::wrong("ssh-keygen made no key")),
-    }
+    ensure(program.0.wait()?.success(), || "ssh-keygen made no key")
 }
 
 fn free_port() -> Result<u16, Failure> {

@@ -11,7 +11,7 @@ use super::lanes::{self, InstructionText, LANES, OPERAND, Turns, Widths};
 use super::text::turns::{beside, chain, turns, wide};
 use super::vectors::{self, Lanes};
 use super::{CHAIN, PURE, instructions, special, text};
-use crate::kit::BASE;
+use crate::kit::{BASE, ensure};
 
 const ADDRESS: Widths = wide!("add \\value, \\value, \\operand, lsl #3");
 const SHIFTED: Widths = wide!("add \\value, \\value, \\operand, lsl #12");
@@ -135,10 +135,7 @@ fn pairs() -> Result<Loop, Failure> {
     let starts = std::array::from_fn(|lane| OPERAND.rotate_left(lane as u32));
     let looped = lanes::checked(text::PUSH_PAIR, starts, [0; 2], |times, before, after| {
         let (one, other) = if times % 2 == 1 { (before[1], before[0]) } else { (before[0], before[1]) };
-        if (after[0], after[1]) == (one, other) {
-            return Ok(());
-        }
-        Err(Failure::wrong("the popped values are not those that were pushed"))
+        ensure((after[0], after[1]) == (one, other), || "the popped values are not those that were pushed")
     });
     Ok(looped.unrolled(text::PAIRS))
 }

@@ -1,13 +1,12 @@
 //! The string instructions of x86-64: many bytes by one instruction.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, size};
 
 use super::special::same;
 use super::text;
-use crate::kit::{BASE, Block};
+use crate::kit::{BASE, Block, handles};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.id("instruction.string.copy")
@@ -61,8 +60,7 @@ fn places(setting: &Setting) -> Result<(Block, Block), Failure> {
 /// The loop of one such instruction after another. Each batch must leave only letters.
 fn strings(mut target: Block, one: impl Fn(&mut Block) + 'static) -> Loop {
     target.fill(0);
-    let target = Rc::new(RefCell::new(target));
-    let reached = Rc::clone(&target);
+    let [target, reached] = handles(RefCell::new(target));
     let run = move |times| {
         let target = &mut *target.borrow_mut();
         (0..times).for_each(|_| one(target));
