@@ -8,34 +8,23 @@ pub enum LoadError {
     /// The plan makes no sense.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The plan asks for what this machine does not have.
     #[error("{what}; {remedy}")]
     Lacking {
-        /// What is missing.
         what: String,
         /// What would help.
         remedy: String,
     },
-    /// A group, a device or a folder cannot be made.
     #[error("cannot {what}: {why}; {remedy}")]
     Setup {
-        /// What was tried.
         what: String,
-        /// The system's reason.
         why: String,
         /// What would help.
         remedy: String,
     },
-    /// The users cannot be started, or all of them are gone.
     #[error("the users cannot work: {0}")]
     Users(String),
-    /// A command that prepares a user's folder fails.
     #[error("the plan's setup `{command}` failed: {why}; run it by hand to see its messages")]
-    Preparing {
-        command: String,
-        /// How it ended.
-        why: String,
-    },
+    Preparing { command: String, why: String },
     /// One user alone told too little.
     #[error("nothing can be predicted: not every interaction of the script ended while one user ran alone; {remedy}")]
     NothingEnded {

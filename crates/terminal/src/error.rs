@@ -7,10 +7,8 @@ use rustix::io::Errno;
 /// Why a terminal was not measured.
 #[derive(Debug, thiserror::Error)]
 pub enum TerminalError {
-    /// This process has no terminal.
     #[error("there is no terminal here to measure (/dev/tty: {0}); run it in one")]
     NoTerminal(Errno),
-    /// Another process group has the terminal.
     #[error("another program has the terminal now; bring howslow to the foreground (fg) to measure it")]
     Background,
     /// Nothing could undo the changes of the settings if this process were killed.
@@ -23,21 +21,17 @@ pub enum TerminalError {
         .heard
     )]
     Silent {
-        /// The time that it had.
         patience: Duration,
         /// What came instead, in words; empty if nothing came.
         heard: &'static str,
     },
-    /// Nothing can be written any more.
     #[error(
         "the terminal took no output for {} s; output that was stopped (Ctrl-S) goes on after Ctrl-Q",
         .0.as_secs_f64()
     )]
     Stuck(Duration),
-    /// The other end has gone.
     #[error("the terminal was closed")]
     Closed,
-    /// The user or another process ended it.
     #[error("interrupted by signal {0}")]
     Interrupted(i32),
     /// There is no folder for scratch files.

@@ -25,38 +25,20 @@ const CACHESTAT: libc::c_long = 451;
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     #[error("cannot open {path}: {error}")]
-    Open {
-        path: PathBuf,
-        /// The reason.
-        error: std::io::Error,
-    },
-    /// It is not a file whose blocks can be in memory.
+    Open { path: PathBuf, error: std::io::Error },
     #[error("{path} is {kind}, not a regular file")]
     Kind { path: PathBuf, kind: &'static str },
-    /// It has no bytes.
     #[error("{path} is empty: there is nothing to read")]
     Empty { path: PathBuf },
     /// The kernel tells nothing about a file's pages to users that may not write the file.
     #[error("the kernel shows which pages of a file are in memory only to its owner and to users that may write it")]
     Hidden,
-    /// The file's system always keeps it in memory.
     #[error("it is on a file system that lives in memory (tmpfs, ramfs)")]
     InMemory,
-    /// A call is not available here.
     #[error("{call} is refused: {error}")]
-    Refused {
-        /// Its name.
-        call: &'static str,
-        /// The reason.
-        error: std::io::Error,
-    },
+    Refused { call: &'static str, error: std::io::Error },
     #[error("{call}: {error}")]
-    Call {
-        /// Its name.
-        call: &'static str,
-        /// The reason.
-        error: std::io::Error,
-    },
+    Call { call: &'static str, error: std::io::Error },
 }
 
 impl FileError {

@@ -87,17 +87,10 @@ pub struct TriedCommand {
 pub enum CommandError {
     #[error("the command is empty; say its name and its arguments")]
     Empty,
-    /// No such program.
     #[error("{0}: no such program{1}")]
     NotFound(String, &'static str),
-    /// It exists but cannot be executed.
     #[error("{program} cannot be executed: {why}")]
-    NotExecutable {
-        /// Its path.
-        program: String,
-        /// The reason.
-        why: String,
-    },
+    NotExecutable { program: String, why: String },
     /// The trial run failed.
     #[error("{0}")]
     Failed(String),

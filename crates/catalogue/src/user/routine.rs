@@ -28,26 +28,12 @@ pub enum RoutineError {
     /// It has no colon, or nothing on one side of the colon.
     #[error("'{0}' names no routine; say FILE:ROUTINE, such as ./mine.so:routine (a command goes after --)")]
     Name(String),
-    /// The file cannot be read.
     #[error("{file}: {error}; say the path of a shared object")]
-    Read {
-        file: String,
-        /// The reason.
-        error: std::io::Error,
-    },
-    /// The file has another format.
+    Read { file: String, error: std::io::Error },
     #[error("{file} is {what}, not a shared object; compile it with -shared -fPIC")]
     Other { file: String, what: &'static str },
-    /// The file is for another processor.
     #[error("{file} is for {found} and this machine runs {wanted}; compile it for this machine")]
-    Architecture {
-        file: String,
-        /// The processor it is for.
-        found: String,
-        /// The processor of this machine.
-        wanted: String,
-    },
-    /// The dynamic linker rejects it.
+    Architecture { file: String, found: String, wanted: String },
     #[error("{file} cannot be loaded: {why}")]
     Load {
         file: String,
@@ -55,12 +41,7 @@ pub enum RoutineError {
         why: String,
     },
     #[error("{file} has no routine '{symbol}'; it must be exported by exactly this name (extern \"C\", no_mangle)")]
-    Symbol {
-        file: String,
-        /// The name.
-        symbol: String,
-    },
-    /// This program cannot load shared objects.
+    Symbol { file: String, symbol: String },
     #[error(
         "this howslow is linked statically and cannot load shared objects; time a command, or build it dynamically"
     )]

@@ -14,48 +14,24 @@ pub enum AdviseError {
     /// The file cannot be worked on.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The file is too short.
     #[error(
         "{} has {length} bytes, too few to tell methods apart; name a file of {} or more",
         path.display(),
         Bytes(SMALLEST)
     )]
-    TooShort {
-        /// The file.
-        path: PathBuf,
-        /// Its bytes.
-        length: u64,
-    },
-    /// The file cannot be put out of memory.
+    TooShort { path: PathBuf, length: u64 },
     #[error("{file} cannot be put out of memory, so that nothing is waited for: {reason}")]
-    NeverCold {
-        file: String,
-        /// Why not.
-        reason: String,
-    },
+    NeverCold { file: String, reason: String },
     #[error("{folder} is in memory (tmpfs), so that nothing is waited for there; set TMPDIR to a folder on a disk")]
     ScratchInMemory { folder: String },
     /// No scratch file can be made.
     #[error("{}", no_scratch(folder, failure))]
-    NoScratch {
-        folder: String,
-        /// Why not.
-        failure: Failure,
-    },
+    NoScratch { folder: String, failure: Failure },
     #[error("{file}: {failure}")]
-    Pass {
-        file: String,
-        /// Why.
-        failure: Failure,
-    },
+    Pass { file: String, failure: Failure },
     /// This system lacks a method that every comparison needs.
     #[error("{file}: {reason}")]
-    NotHere {
-        file: String,
-        /// Why.
-        reason: String,
-    },
-    /// The file is being written.
+    NotHere { file: String, reason: String },
     #[error("{file}: two passes read different bytes: the file is being written; try again when it is not")]
     Changing { file: String },
     /// Nothing of this kind was measured.

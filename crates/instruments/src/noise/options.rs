@@ -54,7 +54,6 @@ pub enum NoiseError {
     /// The task could not be pinned.
     #[error("cannot run on CPU {0}: {1}")]
     Cpu(u32, String),
-    /// No thread.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
 }

@@ -15,7 +15,6 @@ pub const FLUSH: &str = "flush ";
 /// Why a text is no plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// It is larger than any plan.
     #[error("the plan is larger than {} MiB", MOST_BYTES >> 20)]
     TooLarge,
     /// It is not TOML, or TOML without the fields of a plan.
@@ -25,17 +24,10 @@ pub enum PlanError {
         line: usize,
         /// What stands before the equals sign, or the name of the table.
         key: String,
-        /// What is wrong with it.
         why: String,
     },
-    /// It can be read, and makes no sense.
     #[error("{what}: {why}")]
-    Nonsense {
-        /// The part of the plan.
-        what: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    Nonsense { what: String, why: String },
 }
 
 fn malformed(line: usize, key: &str, why: &str) -> String {

@@ -37,22 +37,9 @@ pub enum NamedCgroup {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoNamedCgroup {
     #[error("no {kind} `{name}` runs here{known}; {remedy}")]
-    None {
-        /// Container, unit or pod.
-        kind: &'static str,
-        name: String,
-        /// Those that are known.
-        known: String,
-        /// What lists them all.
-        remedy: &'static str,
-    },
+    None { kind: &'static str, name: String, known: String, remedy: &'static str },
     #[error("{kind} `{name}` may be any of these: {}; give one by --cgroup", .cgroups.join(", "))]
-    Several {
-        /// Container, unit or pod.
-        kind: &'static str,
-        name: String,
-        cgroups: Vec<String>,
-    },
+    Several { kind: &'static str, name: String, cgroups: Vec<String> },
 }
 
 impl NamedCgroup {

@@ -27,61 +27,28 @@ const GREETING: Duration = Duration::from_secs(20);
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     #[error("{program} cannot be started: {why}")]
-    Start {
-        program: String,
-        /// The reason.
-        why: String,
-    },
-    /// It did not greet.
+    Start { program: String, why: String },
     #[error(
         "{0} is no bench program of howslow: it did not say so within {secs} s (docs/BENCH.md says what can be a bench program)",
         secs = GREETING.as_secs()
     )]
     Silent(String),
-    /// It speaks another version.
     #[error("{program} speaks version {theirs} of the protocol and this howslow version {VERSION}; update {older}")]
     Version {
         program: String,
-        /// Its version.
         theirs: String,
         /// Which of the two is older.
         older: &'static str,
     },
-    /// It ended.
     #[error("{program} {how} while it {did}{last}")]
-    Died {
-        program: String,
-        /// How it ended.
-        how: String,
-        /// What it was asked for.
-        did: String,
-        /// The last line of its standard error.
-        last: String,
-    },
-    /// It did not answer in time.
+    Died { program: String, how: String, did: String, last: String },
     #[error("{program} did not answer within {seconds} s while it {did}; --patience gives it more")]
-    Late {
-        program: String,
-        /// The patience.
-        seconds: f64,
-        /// What it was asked for.
-        did: String,
-    },
+    Late { program: String, seconds: f64, did: String },
     /// It reports a failure.
     #[error("{name}: {why}")]
-    Failed {
-        name: String,
-        /// The reason that it gave.
-        why: String,
-    },
-    /// It answered something else.
+    Failed { name: String, why: String },
     #[error("{program} answered '{answer}' while it {did}, which is not in the protocol (docs/BENCH.md)")]
-    Garbled {
-        program: String,
-        answer: String,
-        /// What it was asked for.
-        did: String,
-    },
+    Garbled { program: String, answer: String, did: String },
 }
 
 /// A benchmark of a program.
