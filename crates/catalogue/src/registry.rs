@@ -19,7 +19,6 @@ use crate::{mode, syscall};
 
 /// A family of operations: one heading in every table.
 pub struct Family {
-    /// The heading.
     pub title: &'static str,
     /// The operations of each of its files, in the order in which they are shown.
     files: &'static [&'static [Operation]],

@@ -15,7 +15,6 @@ use system::guard::apart;
 
 use round::{RoundOrder, RoundTaken};
 
-/// What to compare.
 pub struct RacePlan {
     /// The programs of both sides. Several of one side differ in the order of their functions, and take turns.
     pub sides: [Vec<PathBuf>; 2],
@@ -127,7 +126,6 @@ pub fn race(plan: &RacePlan, on_progress: &mut dyn FnMut(&Progress)) -> Result<R
     Ok(Race { benchmarks, interrupted, pinned: course.pinned })
 }
 
-/// A race under way.
 struct Course<'p> {
     plan: &'p RacePlan,
     moments: QuietCore,
@@ -136,7 +134,6 @@ struct Course<'p> {
     pinned: bool,
 }
 
-/// A benchmark under way.
 struct Running {
     benchmark: RacedBenchmark,
     /// Iterations of a batch.

@@ -37,7 +37,6 @@ impl RoundPlan {
     }
 }
 
-/// One batch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sample {
     /// Gross ns per operation.
@@ -191,7 +190,6 @@ fn begin(watch: &mut impl Watch, plan: &RoundPlan, start: f64) -> Option<Speed> 
     }
 }
 
-/// What one batch took.
 pub(crate) struct Timed {
     /// In ns.
     pub elapsed: f64,

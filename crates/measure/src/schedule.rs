@@ -65,7 +65,6 @@ pub(crate) struct Schedule<'a> {
     pub paired: usize,
 }
 
-/// One coming round.
 #[derive(Clone, Copy)]
 struct Next {
     entry: usize,

@@ -103,9 +103,7 @@ pub enum Refused {
     NotFree,
     /// The number is not one that the axis takes.
     Outside {
-        /// The axis's name.
         axis: &'static str,
-        /// What its numbers count.
         unit: Unit,
         number: u64,
         /// What it takes.
@@ -204,7 +202,6 @@ pub const fn partner(name: &'static str, values: Values) -> Axis {
     Axis::of(name, Unit::Count, Role::Partner, values)
 }
 
-/// Where a partner runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartnerPlace {
     /// `same`: on our own CPU.

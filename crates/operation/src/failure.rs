@@ -8,7 +8,6 @@ pub enum Failure {
     /// It cannot be measured here.
     #[error("{reason}")]
     Skip {
-        /// Why not.
         reason: String,
         /// What would make it measurable; may be empty.
         remedy: String,
@@ -16,7 +15,6 @@ pub enum Failure {
     /// A system call failed that must succeed.
     #[error("{}", std::io::Error::from_raw_os_error(*errno))]
     Errno {
-        /// The error number.
         errno: i32,
     },
     /// It ran, but did not do its work.

@@ -69,7 +69,6 @@ pub struct Operation {
     pub prepare: Prepare,
 }
 
-/// Sets an operation up.
 pub type Prepare = fn(&Setting) -> Result<Loop, Failure>;
 
 impl Operation {
@@ -211,7 +210,6 @@ pub const fn term(times: f64, operation: &'static str) -> TermOf {
 }
 
 impl TermOf {
-    /// Taken at this point.
     pub const fn at(self, at: FixedPoint) -> TermOf {
         TermOf { term: FixedTerm { at, ..self.term }, ..self }
     }

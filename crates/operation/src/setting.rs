@@ -321,7 +321,6 @@ pub struct Partner {
 }
 
 impl Partner {
-    /// Its process id.
     pub fn pid(&self) -> libc::pid_t {
         self.pid
     }

@@ -109,7 +109,6 @@ pub enum Noise {
 /// A node that was made slow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planted {
-    /// Its number.
     pub node: usize,
     /// By which share: 0.05 is 5 %.
     pub share: f64,
@@ -119,7 +118,6 @@ pub struct Planted {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
-    /// Machines.
     pub nodes: usize,
     /// Costs of each run.
     pub costs: usize,
@@ -133,7 +131,6 @@ pub struct Fleet {
     pub node_noise: Noise,
     /// The share of rows that are missing.
     pub missing: f64,
-    /// The slow nodes.
     pub planted: Vec<Planted>,
     /// What all randomness follows from.
     pub seed: u64,

@@ -120,7 +120,6 @@ struct TextPlace {
 
 const EMPTY: TextPlace = TextPlace { length: 0, bytes: [0; ROOM] };
 
-/// Returns the next number.
 trait Draw<T>: FnMut() -> T + 'static {}
 
 impl<T, D: FnMut() -> T + 'static> Draw<T> for D {}

@@ -12,7 +12,6 @@ use crate::kit::{BASE, Block, device, ensure, exactly, new_file, scratch};
 /// Bytes moved at a time: up to what a pipe holds where nobody made it larger, in pages that begin where the file does.
 const MOVED: Axis = size(numbers![512, 4096, 65536]).within(1, 64 << 10);
 
-/// What both are.
 const MOVE: Operation = BASE.per("move").axes(&[MOVED]).moves(|point| point.number("size").unwrap_or(0));
 
 pub(crate) const OPERATIONS: &[Operation] = &[

@@ -63,7 +63,6 @@ impl Stream {
         if status == 0 { Ok(()) } else { Err(Failure::last_os_error()) }
     }
 
-    /// Writes one character.
     #[inline]
     pub(crate) fn put(&self, byte: u8) -> Result<(), Failure> {
         // SAFETY: the stream is open.

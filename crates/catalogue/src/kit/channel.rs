@@ -16,7 +16,6 @@ pub(crate) trait Channel {
         Block::new(size)
     }
 
-    /// Sends the whole message.
     fn send(&self, block: &[u8]) -> Result<(), Failure>;
 
     /// Waits until a whole message has arrived.

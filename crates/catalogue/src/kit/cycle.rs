@@ -22,7 +22,6 @@ impl Cycle {
         Cycle { sums, next: 0 }
     }
 
-    /// The number of numbers.
     pub fn length(&self) -> u64 {
         self.sums.len() as u64 - 1
     }

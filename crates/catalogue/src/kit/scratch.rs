@@ -8,7 +8,6 @@ use rustix::fs::{CWD, Mode, OFlags, open, openat};
 
 use super::check::exactly;
 
-/// The scratch folder, opened.
 pub(crate) fn scratch(setting: &Setting) -> Result<OwnedFd, Failure> {
     Ok(openat(CWD, setting.scratch(), OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }

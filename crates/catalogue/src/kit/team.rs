@@ -39,7 +39,6 @@ pub(crate) enum Memory {
     Ours,
 }
 
-/// Where partners run.
 pub(crate) struct Seats {
     /// The CPU of each partner. A CPU may occur more than once, and may be that of the timed task.
     pub(crate) cpus: Vec<u32>,

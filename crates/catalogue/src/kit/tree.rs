@@ -53,7 +53,6 @@ impl Tree {
     }
 }
 
-/// A new folder, opened.
 pub(crate) fn folder(around: &OwnedFd, name: &str) -> Result<OwnedFd, Failure> {
     mkdirat(around, name, Mode::RWXU)?;
     Ok(openat(around, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)

@@ -7,7 +7,6 @@ use operation::{Operation, Pauses, Setting, repeat};
 use super::{DISTANCE_AND_FURTHER, ROUNDTRIP, SELF, not_answered};
 use crate::kit::{OURS, Shared, THEIRS, await_turn, ensure, let_fall_asleep, pass_turn};
 
-/// What both tasks share.
 #[derive(Default)]
 struct FutexBoard {
     turn: AtomicU32,

@@ -92,7 +92,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     }),
 ];
 
-/// The largest message.
 const ROOM: usize = 65536;
 
 /// What both tasks share. The block belongs to the task whose turn it is.

@@ -19,7 +19,6 @@ const OTHER: Axis = partner("distance", words!["other"]);
 /// How long the partner takes for its answer.
 const ANSWER: Axis = count("nanoseconds", numbers![1000, 10_000, 100_000]).within(100, 10_000_000);
 
-/// What both are.
 const WAIT: Operation = BASE.per("wait").axes(&[OTHER, ANSWER]).needs(&[Need::TwoCpus]).follows_clock(|_| false);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -30,7 +29,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| waits(setting, By::Blocking)),
 ];
 
-/// How a task waits.
 #[derive(Clone, Copy, PartialEq)]
 enum By {
     Spinning,

@@ -14,6 +14,5 @@ pub struct Guest {
     pub code: &'static [u8],
     /// The words of its memory: one that says how large or how many, and the table that it iterates over.
     pub memory: Vec<u64>,
-    /// Open files.
     pub files: Vec<OwnedFd>,
 }

@@ -31,7 +31,6 @@ struct Control {
     running: TaskRunning,
     /// Whether the task should run, or sleep on this word.
     wanted: AtomicU32,
-    /// The task's current state.
     state: AtomicU32,
 }
 

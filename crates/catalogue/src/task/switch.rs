@@ -218,7 +218,6 @@ struct YieldBoard {
 /// What one of the two tasks did in a batch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Calls of sched_yield.
     calls: u64,
     /// How often the kernel preempted it. A call that switches counts as that.
     switches: u64,

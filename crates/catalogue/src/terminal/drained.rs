@@ -14,7 +14,6 @@ const ROOM: usize = 64 << 10;
 
 /// The writer's end of the drained terminal or pipe.
 pub struct Drained {
-    /// Where output goes.
     pub output: OwnedFd,
     drain: Shared<Drain>,
     /// Written once per batch, when all bytes have arrived.
@@ -55,7 +54,6 @@ impl Drained {
         Ok(Drained { output, drain, come, expected: 0, partner })
     }
 
-    /// The partner that drains.
     pub fn reader(&self) -> i32 {
         self.partner.pid()
     }

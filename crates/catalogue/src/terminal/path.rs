@@ -15,7 +15,6 @@ use super::pair::{Features, as_shown};
 
 /// A way for output, from the program's end to the one that a terminal emulator drains.
 pub struct Path {
-    /// The program's end.
     pub output: OwnedFd,
     /// The emulator's end; a file has none.
     pub drained: Option<OwnedFd>,

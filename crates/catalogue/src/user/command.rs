@@ -48,7 +48,6 @@ pub const NOTHING: Operation = Operation::DEFAULT
 pub enum OnFailure {
     /// The command failed to do its work.
     Refuse,
-    /// Nothing.
     Ignore,
 }
 

@@ -57,7 +57,6 @@ pub enum CrossoverError<E> {
     /// The operations have fewer than two numbers in common.
     #[error("{first} and {second} have fewer than two numbers of {axis} in common in this range; {hint}")]
     TooFew {
-        /// The operations.
         first: &'static str,
         second: &'static str,
         axis: String,

@@ -14,7 +14,6 @@ use crate::advise::method::Method;
 use crate::advise::stretch::{Consumer, FileState, ReadingProgram, Stretch, put_out};
 use crate::advise::{device, ways};
 
-/// What a pass did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Passed {
     /// Bytes read, fewer than the stretch has when the limit came first.

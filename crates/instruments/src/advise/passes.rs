@@ -51,7 +51,6 @@ impl<'a> Passes<'a> {
         self.budget.saturating_sub(self.began.elapsed())
     }
 
-    /// Tells the progress.
     pub fn show(&mut self, doing: &str) {
         let total = self.budget.as_secs_f64().ceil() as u32;
         let done = (self.began.elapsed().as_secs_f64() as u32).min(total);

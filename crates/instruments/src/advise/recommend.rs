@@ -142,7 +142,6 @@ struct Trial<'a> {
     bytes: u64,
 }
 
-/// Of one method.
 #[derive(Default)]
 struct Samples {
     rates: Vec<f64>,

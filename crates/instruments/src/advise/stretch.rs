@@ -13,7 +13,6 @@ use operation::Failure;
 pub(crate) struct Stretch {
     /// Its first byte, at the beginning of a page.
     pub start: u64,
-    /// Its bytes.
     pub length: u64,
     /// Records in random order; `None` reads from beginning to end.
     pub random: Option<Random>,

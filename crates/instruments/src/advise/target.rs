@@ -11,7 +11,6 @@ pub(crate) struct MeasuredFile {
     pub path: PathBuf,
     /// Said instead of the path.
     name: Option<String>,
-    /// Its bytes.
     pub length: u64,
     /// Why it cannot be out of memory; `None` where it can.
     pub never_cold: Option<String>,

@@ -8,11 +8,9 @@ use crate::interference::kind::Kind;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Which work.
     pub kind: &'static Kind,
     /// For which share of the time, above 0 and at most 1.
     pub dose: f64,
-    /// Where.
     pub place: Place,
 }
 
@@ -65,7 +63,6 @@ impl Load {
 /// The CPUs of a victim and of the loads beside it.
 #[derive(Clone, Debug)]
 pub struct Cpus {
-    /// Where the victim runs.
     pub victim: u32,
     /// CPUs that this process may use.
     usable: Vec<u32>,

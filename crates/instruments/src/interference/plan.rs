@@ -5,7 +5,6 @@ use record::Place;
 use crate::interference::kind::Kind;
 use crate::interference::load::{Cpus, Load};
 
-/// What is asked for.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The kinds that are slowed.

@@ -33,7 +33,6 @@ pub(crate) mod slot {
 /// The answer of a worker that has set up. Commands go on from here.
 pub(crate) const READY: u32 = 1;
 
-/// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// It works from an even command to the next odd one.

@@ -6,7 +6,6 @@ use std::os::unix::fs::FileExt;
 
 use rustix::param::clock_ticks_per_second;
 
-/// The open files.
 pub(crate) struct Counters {
     cpu: u32,
     interrupts: Option<File>,

@@ -7,7 +7,6 @@ use std::time::Duration;
 /// The name of the spinning tasks, by which tracepoints tell them from others. The kernel keeps 15 letters.
 pub(crate) const TASK: &str = "howslow-noise";
 
-/// How to record.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How long each CPU is watched.
@@ -39,7 +38,6 @@ pub enum Order {
     AtOnce,
 }
 
-/// Whether to use tracepoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracing {
     /// Where the kernel has them and this process may use them.
@@ -48,7 +46,6 @@ pub enum Tracing {
     Never,
 }
 
-/// Why nothing was recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum NoiseError {
     /// The task could not be pinned.

@@ -23,7 +23,6 @@ pub(super) struct Served {
     pub reported: bool,
 }
 
-/// A user.
 #[derive(Debug)]
 pub(super) struct Person {
     /// To its process; `None` until that has connected.

@@ -9,9 +9,7 @@ use crate::users::{Step, find};
 /// The script of a plan on this machine.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// The interactions' names.
     pub names: Vec<String>,
-    /// What each does.
     pub(crate) steps: Vec<Step>,
     /// How long the user thinks before each.
     pub(super) thinks: Vec<Think>,

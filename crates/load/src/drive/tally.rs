@@ -5,7 +5,6 @@ use analysis::load::{Depth, Finished, Sums};
 
 use crate::site::Use;
 
-/// Notes of one configuration.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// When the time measured began, in ns; `None` before.

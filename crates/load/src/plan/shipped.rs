@@ -2,7 +2,6 @@
 
 use super::whole::{Plan, PlanError};
 
-/// Their names and texts.
 pub const SHIPPED: [(&str, &str); 3] = [
     ("fortran", include_str!("../../plans/fortran.toml")),
     ("developer", include_str!("../../plans/developer.toml")),

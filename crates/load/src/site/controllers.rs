@@ -49,7 +49,6 @@ struct Mounted {
 }
 
 impl Controllers {
-    /// Looks at this machine.
     pub fn find() -> Controllers {
         Controllers::among(&read(Path::new("/proc/self/mountinfo")), &read(Path::new("/proc/self/cgroup")))
     }

@@ -15,7 +15,6 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 /// A program that was found, with its arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// Its file.
     pub path: PathBuf,
     /// Its name and its arguments.
     pub words: Vec<String>,

@@ -29,10 +29,8 @@ pub(super) mod slot {
     pub const GREETED: usize = 4;
 }
 
-/// What an interaction does.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Work of howslow's own.
     Job(Job),
     Program(Program),
 }
@@ -129,7 +127,6 @@ fn reported_as(outcome: Outcome, used: Usage) -> Report {
 }
 
 impl Report {
-    /// How the interaction ended.
     pub fn outcome(&self) -> Outcome {
         match self.kind as i32 {
             0 => Outcome::Done,

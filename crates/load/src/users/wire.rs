@@ -8,11 +8,9 @@ use rustix::time::{ClockId, clock_gettime};
 /// Who has connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Greeting {
-    /// The user's number.
     pub user: u32,
 }
 
-/// How an interaction went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
     /// 0 done, 1 failed, 2 killed, 3 hung, 4 ready for the first interaction.

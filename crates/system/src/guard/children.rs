@@ -12,7 +12,6 @@ use crate::machine::TaskStat;
 /// More processes than this beyond those at the start of a round are a fork bomb.
 pub const MOST_EXTRA: u64 = 1000;
 
-/// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reaped {
     Exit(i32),

@@ -53,7 +53,6 @@ impl Crew {
         self.board.post(number)
     }
 
-    /// The number of workers.
     pub fn count(&self) -> usize {
         self.board.count
     }

@@ -37,7 +37,6 @@ impl Post {
         wake(&self.command, command);
     }
 
-    /// The worker's latest answer.
     pub fn answer(&self) -> u32 {
         self.answer.load(Ordering::Acquire)
     }

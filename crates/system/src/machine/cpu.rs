@@ -19,7 +19,6 @@ const ARM_FEATURES: &[&str] = &[
     "pmull", "rng", "sb", "sha2", "sha512", "sme", "ssbs", "sve", "sve2", "uscat", "wfxt",
 ];
 
-/// The processor.
 pub fn describe(host: &Host) -> CpuModel {
     let cpuinfo = cpuinfo(host);
     let topology = topology(host, &cpuinfo);

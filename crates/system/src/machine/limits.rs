@@ -6,7 +6,6 @@ use rustix::process::{Resource, getrlimit};
 use crate::machine::cgroup;
 use crate::machine::host::Host;
 
-/// Limits on this process.
 pub fn describe(host: &Host) -> Limits {
     Limits {
         open_files: getrlimit(Resource::Nofile).current,

@@ -29,7 +29,6 @@ impl Recorded {
         Recorded::new::<&str>(&[])
     }
 
-    /// Its root.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -40,12 +40,10 @@ impl Device {
         Ok(Device { tty, listener: Listener::default(), signals: Signals::watch(), unfit: false })
     }
 
-    /// The descriptor.
     pub fn tty(&self) -> &OwnedFd {
         &self.tty
     }
 
-    /// Its settings.
     pub fn modes(&self) -> Result<Termios, TerminalError> {
         Ok(tcgetattr(&self.tty)?)
     }

@@ -89,7 +89,6 @@ impl Drop for Guardian {
 
 /// A terminal that is raw and shows the alternate screen until this is dropped.
 pub(super) struct Held {
-    /// The terminal.
     pub device: Device,
     before: Termios,
     guardian: Guardian,

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-/// A kind of output.
 pub(super) struct Payload {
     pub name: &'static str,
     pub about: &'static str,

@@ -32,7 +32,6 @@ impl Ahead {
         Ahead { ahead, quantity: quantity.next_multiple_of(page).max(page), length, requested: 0 }
     }
 
-    /// Begins a pass.
     pub fn restart(&mut self) {
         self.requested = 0;
     }

@@ -45,11 +45,9 @@ impl UserFile {
 
 /// An open file and what is known of it.
 pub(crate) struct SourceFile {
-    /// Open for reading.
     pub file: OwnedFd,
     /// Its name, for callers that open the file themselves.
     pub path: PathBuf,
-    /// Its length in bytes.
     pub length: u64,
     /// The sum of its bytes.
     pub sum: u64,

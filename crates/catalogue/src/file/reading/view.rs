@@ -15,7 +15,6 @@ use crate::kit::{MemoryKind, huge_bytes};
 /// A mapped part of a file; dropping it unmaps it.
 pub struct MappedView {
     start: *mut c_void,
-    /// Its bytes.
     pub length: usize,
 }
 

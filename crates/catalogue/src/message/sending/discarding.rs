@@ -18,7 +18,6 @@ const LARGEST: u32 = 65_535 + 28;
 const OWN: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 const BEHIND: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 
-/// The device.
 pub(super) struct Discarding;
 
 impl Discarding {

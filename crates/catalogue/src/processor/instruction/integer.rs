@@ -34,7 +34,6 @@ pub(crate) const OPERATIONS: &[Operation] = instructions! {
         |_| &text::LEADING, |case| case.repeated(|value| u64::from(value.leading_zeros()));
 };
 
-/// Those that x86-64 has.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const OWN: &[Operation] = instructions! {
     "instruction.address", "form an address of two registers, or of two registers and a constant (lea)",

@@ -46,7 +46,6 @@ pub(super) struct Case {
     pub(super) operands: [u64; 2],
     /// Bits of the operands and the lane.
     pub(super) width: u64,
-    /// The number of instructions.
     pub(super) count: u64,
 }
 

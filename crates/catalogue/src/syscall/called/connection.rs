@@ -85,7 +85,6 @@ fn ending<T: 'static>(end: impl FnMut([OwnedFd; 2]) -> Result<T, Failure> + 'sta
     tried(consuming(move || server.pair(), end).at_most(HELD))
 }
 
-/// A listening socket.
 pub(super) struct Server {
     listener: OwnedFd,
     name: SocketAddr,
@@ -98,7 +97,6 @@ impl Server {
         Ok(Server { listener: listener.into(), name })
     }
 
-    /// Where it listens.
     pub(super) fn name(&self) -> SocketAddr {
         self.name
     }

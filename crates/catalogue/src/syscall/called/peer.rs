@@ -85,7 +85,6 @@ fn await_partner(waits: &Pauses, mut is_done: impl FnMut() -> bool) -> Result<()
     ensure(done, || "the partner has ended, or its CPU was taken away for 2 s")
 }
 
-/// Receives a whole message.
 fn receive(socket: &OwnedFd, room: &mut [u8], is_asleep: bool) -> Result<(), Failure> {
     if is_asleep {
         return exactly(room.len(), recv(socket, room, RecvFlags::WAITALL)?.1);

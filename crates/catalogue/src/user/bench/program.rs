@@ -69,7 +69,6 @@ pub struct Prepared {
     pub threads: u64,
 }
 
-/// What iterations took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ran {
     /// In ns.
@@ -128,7 +127,6 @@ impl BenchProgram {
         Ok(started)
     }
 
-    /// The process.
     pub fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }

@@ -104,7 +104,6 @@ pub(in super::super) const LOAD: Turns = beside!("ldr \\value, [\\operand]");
 /// Stores of eight bytes to one place.
 pub(in super::super) const STORE: Turns = beside!("str \\value, [\\operand]");
 
-/// Stores by their width.
 pub(in super::super) const STORES: &[Way] = &[
     ("1", "", narrow_beside!("strb \\value, [x1]")),
     ("2", "", narrow_beside!("strh \\value, [x1]")),

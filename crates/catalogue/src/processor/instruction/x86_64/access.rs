@@ -104,7 +104,6 @@ pub(in super::super) const LOAD: Turns = beside!("mov \\value, [\\operand]");
 /// Stores of eight bytes to one place.
 pub(in super::super) const STORE: Turns = beside!("mov [\\operand], \\value");
 
-/// Stores by their width.
 pub(in super::super) const STORES: &[Way] = &[
     ("1", "", on!("r8b,r9b,r10b,r11b,r12b,r13b,r14b,r15b", "mov [\\operand], \\value")),
     ("4", "", on!("r8d,r9d,r10d,r11d,r12d,r13d,r14d,r15d", "mov [\\operand], \\value")),
