@@ -8,18 +8,6 @@ use system::machine::Distance;
 /// The values of an axis, in the registry's constants.
 pub type Values = &'static [Value<&'static str>];
 
-/// Values of an axis that are numbers: `numbers![1, 64]`.
-#[macro_export]
-macro_rules! numbers {
-    ($($number:expr),+ $(,)?) => { &[$($crate::Value::Number($number)),+] };
-}
-
-/// Values of an axis that are words: `words!["same", "other"]`.
-#[macro_export]
-macro_rules! words {
-    ($($word:expr),+ $(,)?) => { &[$($crate::Value::Word($word)),+] };
-}
-
 /// A named parameter an operation is measured over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {

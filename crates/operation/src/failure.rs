@@ -14,9 +14,7 @@ pub enum Failure {
     },
     /// A system call failed that must succeed.
     #[error("{}", std::io::Error::from_raw_os_error(*errno))]
-    Errno {
-        errno: i32,
-    },
+    Errno { errno: i32 },
     /// It ran, but did not do its work.
     #[error("{0}")]
     Wrong(String),

@@ -46,3 +46,15 @@ pub use setting::{Doubts, Partner, Setting, pin};
 pub use stopwatch::{Stopwatch, Took};
 pub use tally::Tally;
 pub use usage::{Usage, processor_time};
+
+/// Values of an axis that are numbers: `numbers![1, 64]`.
+#[macro_export]
+macro_rules! numbers {
+    ($($number:expr),+ $(,)?) => { &[$($crate::Value::Number($number)),+] };
+}
+
+/// Values of an axis that are words: `words!["same", "other"]`.
+#[macro_export]
+macro_rules! words {
+    ($($word:expr),+ $(,)?) => { &[$($crate::Value::Word($word)),+] };
+}

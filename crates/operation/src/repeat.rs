@@ -6,14 +6,34 @@ use crate::failure::Failure;
 use crate::pauses::{Paused, Pauses};
 use crate::stopwatch::Took;
 
-type Run = Box<dyn FnMut(u64, u8) -> Result<Option<Took>, Failure>>;
-type Around = Box<dyn FnMut(u64) -> Result<(), Failure>>;
+/// What does the iterations of a batch. As a `dyn FnMut` each loop would be compiled twice, because the table of a closure also
+/// holds its call by value.
+trait Run {
+    fn run(&mut self, times: u64, copy: u8) -> Result<Option<Took>, Failure>;
+}
+
+impl<F: FnMut(u64, u8) -> Result<Option<Took>, Failure>> Run for F {
+    fn run(&mut self, times: u64, copy: u8) -> Result<Option<Took>, Failure> {
+        self(times, copy)
+    }
+}
+
+/// What happens before or after a batch.
+trait Around {
+    fn step(&mut self, times: u64) -> Result<(), Failure>;
+}
+
+impl<F: FnMut(u64) -> Result<(), Failure>> Around for F {
+    fn step(&mut self, times: u64) -> Result<(), Failure> {
+        self(times)
+    }
+}
 
 /// An operation's loop, with the steps that must happen around a batch, outside the timing.
 pub struct Loop {
-    run: Run,
-    before: Option<Around>,
-    verify: Option<Around>,
+    run: Box<dyn Run>,
+    before: Option<Box<dyn Around>>,
+    verify: Option<Box<dyn Around>>,
     each: u64,
     most: u64,
     batches: u32,
@@ -45,7 +65,9 @@ impl Loop {
         Loop::of(Box::new(move |times, _| run(times)))
     }
 
-    fn of(run: Run) -> Loop {
+    // Compiled once, and not for each operation, as what is set in it.
+    #[inline(never)]
+    fn of(run: Box<dyn Run>) -> Loop {
         Loop {
             run,
             before: None,
@@ -61,32 +83,38 @@ impl Loop {
     }
 
     /// The same loop, of whose copies this one is run, where it has several (the feature `copies`).
+    #[inline(never)]
     pub fn copy(self, copy: u8) -> Loop {
         Loop { copy, ..self }
     }
 
     /// One iteration performs the operation `each` times (an unrolled loop). Costs are divided by it.
+    #[inline(never)]
     pub fn unrolled(self, each: u64) -> Loop {
         Loop { each, ..self }
     }
 
     /// Limits the iterations of a batch, because state builds up in it.
+    #[inline(never)]
     pub fn at_most(self, most: u64) -> Loop {
         Loop { most: most.max(1), ..self }
     }
 
     /// Limits the batches of a round, because the machine remembers what they did.
+    #[inline(never)]
     pub fn batches(self, batches: u32) -> Loop {
         Loop { batches: batches.max(1), ..self }
     }
 
     /// Skips the warm-up: an iteration is far longer than a batch, and nothing in a round warms it up. Rounds run it
     /// only to time it.
+    #[inline(never)]
     pub fn skip_warmup(self) -> Loop {
         Loop { warm: true, ..self }
     }
 
     /// Excludes these pauses of its iterations from the time of a batch.
+    #[inline(never)]
     pub fn excluding(self, pauses: Pauses) -> Loop {
         Loop { pauses: Some(pauses), ..self }
     }
@@ -101,29 +129,30 @@ impl Loop {
         self.with_verify(Box::new(verify))
     }
 
-    // Compiled once, and not for each operation.
-    fn with_before(self, before: Around) -> Loop {
+    #[inline(never)]
+    fn with_before(self, before: Box<dyn Around>) -> Loop {
         Loop { before: Some(before), ..self }
     }
 
-    fn with_verify(self, verify: Around) -> Loop {
+    #[inline(never)]
+    fn with_verify(self, verify: Box<dyn Around>) -> Loop {
         Loop { verify: Some(verify), ..self }
     }
 
     /// Runs the steps before a batch of `times` iterations. They are not part of the batch. Fails as the operation
     /// does.
     pub fn prepare_batch(&mut self, times: u64) -> Result<(), Failure> {
-        self.before.as_mut().map_or(Ok(()), |before| before(times))
+        self.before.as_mut().map_or(Ok(()), |before| before.step(times))
     }
 
     /// Runs a batch. Returns what it took if another process did it and reported.
     pub fn run_batch(&mut self, times: u64) -> Result<Option<Took>, Failure> {
-        (self.run)(times, self.copy)
+        self.run.run(times, self.copy)
     }
 
     /// Checks the work of a batch of `times` iterations. Fails if the batch did not do its work.
     pub fn verify_batch(&mut self, times: u64) -> Result<(), Failure> {
-        self.verify.as_mut().map_or(Ok(()), |verify| verify(times))
+        self.verify.as_mut().map_or(Ok(()), |verify| verify.step(times))
     }
 
     /// True if a step must happen before each batch.

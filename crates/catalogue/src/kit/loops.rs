@@ -25,6 +25,7 @@ pub(crate) fn handles<T, const N: usize>(value: T) -> [Rc<T>; N] {
 }
 
 /// A loop, after one trial has shown that the kernel allows its calls. From then on a refusal is an error.
+#[inline(never)]
 pub(crate) fn tried(mut looped: Loop) -> Result<Loop, Failure> {
     looped.perform(1)?;
     Ok(looped)
