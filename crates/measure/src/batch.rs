@@ -136,10 +136,8 @@ const HALF_EVERY: u32 = 8;
 /// A search ends at this many undisturbed batches: from here on another round says more than another batch.
 const ENOUGH_UNDISTURBED: u32 = 10;
 
-/// Finds the count and takes samples. `reading` is the cost of one clock reading, in ns.
-///
-/// # Errors
-/// Those of the operation.
+/// Finds the count and takes samples. `reading` is the cost of one clock reading, in ns. Fails as the operation
+/// does.
 pub(crate) fn sample(
     work: &mut Loop,
     watch: &mut impl Watch,

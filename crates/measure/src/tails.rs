@@ -39,10 +39,8 @@ const WELL_ABOVE: f64 = 3.0;
 /// Iterations after which their work is checked.
 const BETWEEN_CHECKS: u64 = 1_000;
 
-/// Times single iterations. `reading` is the cost of one reading of the clock, in ns, which is subtracted.
-///
-/// # Errors
-/// Those of the operation.
+/// Times single iterations. `reading` is the cost of one reading of the clock, in ns, which is subtracted. Fails as
+/// the operation does.
 pub(crate) fn tails(
     work: &mut Loop,
     watch: &mut impl Watch,

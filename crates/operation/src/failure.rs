@@ -36,6 +36,14 @@ impl Failure {
         std::io::Error::last_os_error().into()
     }
 
+    /// A skip for this reason if it is one of these errors of the kernel; otherwise itself.
+    pub fn skip_on(self, errnos: &[i32], reason: impl Into<String>, remedy: impl Into<String>) -> Failure {
+        match self {
+            Failure::Errno { errno } if errnos.contains(&errno) => Failure::skip(reason, remedy),
+            other => other,
+        }
+    }
+
     /// The skip that results if this failure happens during set-up: the kernel lacks or refuses a call.
     pub fn into_skip(self) -> Failure {
         let Failure::Errno { errno } = self else { return self };

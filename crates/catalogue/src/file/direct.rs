@@ -4,7 +4,7 @@ use operation::{Axis, Failure, Operation, Setting, bytes, numbers, repeat, size}
 use record::Estimate;
 use rustix::fd::OwnedFd;
 use rustix::fs::{OFlags, fsync, openat};
-use rustix::io::{Errno, pread, pwrite};
+use rustix::io::{pread, pwrite};
 
 use crate::file::residence::lives_in_memory;
 use crate::kit::{BASE, Block, ensure, exactly, new_file, scratch};
@@ -54,10 +54,11 @@ pub(crate) fn filled(setting: &Setting, size: usize, blocks: u64) -> Result<Owne
     }
     fsync(&file)?;
     let direct = openat(&folder, c"file", OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC, rustix::fs::Mode::empty());
-    direct.map_err(|error| match error {
-        Errno::INVAL | Errno::OPNOTSUPP => {
-            Failure::skip("this file system has no direct reads", "set TMPDIR to a folder on a disk")
-        }
-        error => error.into(),
+    direct.map_err(|error| {
+        Failure::from(error).skip_on(
+            &[libc::EINVAL, libc::EOPNOTSUPP],
+            "this file system has no direct reads",
+            "set TMPDIR to a folder on a disk",
+        )
     })
 }

@@ -14,13 +14,13 @@ pub fn ring(entries: u32) -> Result<IoUring, Failure> {
 }
 
 pub(crate) fn build(builder: io_uring::Builder, entries: u32) -> Result<IoUring, Failure> {
-    builder.build(entries).map_err(|error| match error.raw_os_error() {
-        Some(libc::EPERM | libc::EACCES) => {
-            let reason = "refused: io_uring is switched off";
-            Failure::skip(reason, "sysctl kernel.io_uring_disabled=0, or the container's seccomp profile")
-        }
-        Some(libc::ENOMEM) => Failure::skip("too little memory may be locked for a ring", "ulimit -l unlimited"),
-        _ => error.into(),
+    builder.build(entries).map_err(|error| {
+        let remedy = "sysctl kernel.io_uring_disabled=0, or the container's seccomp profile";
+        Failure::from(error).skip_on(&[libc::EPERM, libc::EACCES], "refused: io_uring is switched off", remedy).skip_on(
+            &[libc::ENOMEM],
+            "too little memory may be locked for a ring",
+            "ulimit -l unlimited",
+        )
     })
 }
 
@@ -41,10 +41,8 @@ pub(crate) unsafe fn register(ring: &IoUring, file: &OwnedFd, buffers: &[libc::i
     ring.submitter().register_files(&[file.as_raw_fd()])?;
     // SAFETY: the caller keeps the buffers in place.
     let reported = unsafe { ring.submitter().register_buffers(buffers) };
-    reported.map_err(|error| match error.raw_os_error() {
-        Some(libc::ENOMEM) => {
-            Failure::skip("the limit on locked memory is too low for the buffers", "ulimit -l unlimited")
-        }
-        _ => error.into(),
+    reported.map_err(|error| {
+        let reason = "the limit on locked memory is too low for the buffers";
+        Failure::from(error).skip_on(&[libc::ENOMEM], reason, "ulimit -l unlimited")
     })
 }

@@ -85,11 +85,8 @@ fn posix_queue(setting: &Setting, number: u64) -> Result<OwnedFd, Failure> {
     let name = CString::new(name).map_err(|_| Failure::wrong("a queue's name holds a zero"))?;
     let attributes = [0, 1, setting.size()? as i64, 0, 0, 0, 0, 0];
     let flags = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_CLOEXEC;
-    let queue = call::mq_open(&name, flags, 0o600, &attributes).map_err(|failure| match failure {
-        Failure::Errno { errno: libc::EMFILE } => {
-            Failure::skip("POSIX queues of this user are full", "ulimit -q unlimited")
-        }
-        other => other,
+    let queue = call::mq_open(&name, flags, 0o600, &attributes).map_err(|failure| {
+        failure.skip_on(&[libc::EMFILE], "POSIX queues of this user are full", "ulimit -q unlimited")
     })?;
     call::mq_unlink(&name)?;
     Ok(owned(queue))

@@ -127,11 +127,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 /// A loop that gives a file to another owner and takes it back.
 fn giving(give: impl FnMut((u32, u32)) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
-    turning(owners()?, give).map_err(|failure| match failure {
-        Failure::Errno { errno: libc::EINVAL } => {
-            Failure::skip("this user namespace has no second owner", "run as root outside of a container")
-        }
-        other => other,
+    turning(owners()?, give).map_err(|failure| {
+        failure.skip_on(
+            &[libc::EINVAL],
+            "this user namespace has no second owner",
+            "run as root outside of a container",
+        )
     })
 }
 

@@ -151,12 +151,7 @@ fn dying_with_parent() -> Result<(), Failure> {
 
 /// The error in a user namespace that has only one user.
 fn alone(failure: Failure) -> Failure {
-    match failure {
-        Failure::Errno { errno: libc::EINVAL } => {
-            Failure::skip("this user namespace has no second user", "run as root outside of a container")
-        }
-        other => other,
-    }
+    failure.skip_on(&[libc::EINVAL], "this user namespace has no second user", "run as root outside of a container")
 }
 
 /// Gives this process a separate keyring, which ends with the process.

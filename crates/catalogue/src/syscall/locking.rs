@@ -98,12 +98,7 @@ impl Drop for Key {
 
 /// The kernel's error on a processor without keys.
 fn without_keys(failure: Failure) -> Failure {
-    match failure {
-        Failure::Errno { errno: libc::ENOSPC | libc::EINVAL } => {
-            Failure::skip("this processor has no protection keys", "")
-        }
-        other => other,
-    }
+    failure.skip_on(&[libc::ENOSPC, libc::EINVAL], "this processor has no protection keys", "")
 }
 
 /// The number of pages that this process may lock at the same time, less a reserve. Root may lock more than the limit says.

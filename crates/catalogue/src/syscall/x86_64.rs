@@ -25,11 +25,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         // Entry 0, base 0, limit 0; 32 bits, limit in pages, useable.
         let entry = [0_u32, 0, 0, 0x51];
         // SAFETY: this command reads the entry, of 16 bytes, and the entry is a valid one that nothing uses.
-        steady(move || unsafe { invoke!(modify_ldt, 1, &entry, 16) }).map_err(|failure| match failure {
-            Failure::Errno { errno: libc::EINVAL } => {
-                Failure::skip("this kernel rejects an entry in the documented form", "Linux itself")
-            }
-            other => other,
+        steady(move || unsafe { invoke!(modify_ldt, 1, &entry, 16) }).map_err(|failure| {
+            failure.skip_on(&[libc::EINVAL], "this kernel rejects an entry in the documented form", "Linux itself")
         })
     }),
     CALL.named("call.iopl", "get the permission for all ports of the processor, and drop it: one of the two calls")

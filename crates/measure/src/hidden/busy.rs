@@ -19,8 +19,7 @@ pub(super) enum Busy {
 }
 
 impl Busy {
-    /// # Errors
-    /// A skip if no spinner can run where one is needed.
+    /// Skips if no spinner can run where one is needed.
     pub(super) fn open(cpus: &[u32], home: u32) -> Result<Busy, Failure> {
         let idle = IdleTime { cpus: cpus.to_vec(), home, clock: Clock::plain() };
         match idle.now() {
@@ -29,10 +28,7 @@ impl Busy {
         }
     }
 
-    /// The busy time of all CPUs so far, in ns from some moment on.
-    ///
-    /// # Errors
-    /// If it can no longer be told.
+    /// The busy time of all CPUs so far, in ns from some moment on. Fails if it can no longer be told.
     pub(super) fn now(&self) -> Result<f64, Failure> {
         match self {
             Busy::Idle(idle) => idle.now(),
@@ -40,8 +36,7 @@ impl Busy {
         }
     }
 
-    /// # Errors
-    /// If a spinner ended.
+    /// Fails if a spinner ended.
     pub(super) fn check(&self) -> Result<(), Failure> {
         match self {
             Busy::Idle(_) => Ok(()),
@@ -60,10 +55,7 @@ pub(super) struct IdleTime {
 
 impl IdleTime {
     /// The time that these CPUs were not idle so far. A CPU counts its idle time only when it ends, so this process visits each
-    /// of them.
-    ///
-    /// # Errors
-    /// If a CPU cannot be visited, or the kernel does not tell its idle time.
+    /// of them. Fails if a CPU cannot be visited, or the kernel does not tell its idle time.
     fn now(&self) -> Result<f64, Failure> {
         let mut elapsed = 0.0;
         for &cpu in self.cpus.iter().filter(|cpu| **cpu != self.home).chain([&self.home]) {

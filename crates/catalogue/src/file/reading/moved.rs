@@ -5,7 +5,6 @@ use std::os::fd::OwnedFd;
 
 use operation::{Failure, Operation};
 use rustix::fs::{Mode, OFlags, copy_file_range, ftruncate, open, sendfile};
-use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 
 use super::READ;
@@ -79,18 +78,17 @@ impl Copier {
         let (mut from, mut to) = (at, at);
         let length = self.plan.length_at(at);
         let moved = copy_file_range(&self.file, Some(&mut from), &self.copy, Some(&mut to), length);
-        some(
-            moved.map_err(|error| match error {
-                Errno::NOSPC | Errno::DQUOT => {
-                    Failure::skip("no space for a copy of the file", "free some, or set TMPDIR to a folder with more")
-                }
-                Errno::XDEV => {
-                    Failure::skip("this kernel does not copy ranges between file systems", "TMPDIR on the file's")
-                }
-                error => error.into(),
-            })?,
-            at,
-        )
+        let moved = moved.map_err(|error| {
+            let (reason, remedy) =
+                ("no space for a copy of the file", "free some, or set TMPDIR to a folder with more");
+            let other_system = "this kernel does not copy ranges between file systems";
+            Failure::from(error).skip_on(&[libc::ENOSPC, libc::EDQUOT], reason, remedy).skip_on(
+                &[libc::EXDEV],
+                other_system,
+                "TMPDIR on the file's",
+            )
+        });
+        some(moved?, at)
     }
 }
 

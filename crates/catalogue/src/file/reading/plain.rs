@@ -191,12 +191,12 @@ pub(super) fn past_the_cache(
 
 /// The file, open for direct reads. Skips if its file system has no direct reads, or none of this length.
 pub(super) fn direct(source: &SourceFile, plan: VisitPlan) -> Result<OwnedFd, Failure> {
-    let refused = |error: Errno| match error {
-        Errno::INVAL | Errno::OPNOTSUPP => Failure::skip(
+    let refused = |error: Errno| {
+        Failure::from(error).skip_on(
+            &[libc::EINVAL, libc::EOPNOTSUPP],
             format!("this file system has no direct reads of {} bytes", plan.record),
             "a file on a disk, and records of whole blocks (4 KiB)",
-        ),
-        error => error.into(),
+        )
     };
     let file = source.open_with(OFlags::DIRECT).map_err(refused)?;
     pread(&file, Block::new(plan.record as usize).bytes(), 0).map_err(refused)?;

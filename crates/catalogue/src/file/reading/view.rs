@@ -60,12 +60,11 @@ impl MappedView {
 
 /// Why a file cannot be mapped.
 pub(crate) fn not_mapped(error: Errno) -> Failure {
-    match error {
-        Errno::NODEV => {
-            Failure::skip("this file system does not support mapped files", "a file on another file system")
-        }
-        error => error.into(),
-    }
+    Failure::from(error).skip_on(
+        &[libc::ENODEV],
+        "this file system does not support mapped files",
+        "a file on another file system",
+    )
 }
 
 impl Drop for MappedView {

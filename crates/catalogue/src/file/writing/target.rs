@@ -200,13 +200,11 @@ fn in_memory(what: &str) -> Failure {
 
 /// The failure that the error of a write means, for a file of this size.
 pub(crate) fn refused(error: Errno, length: u64) -> Failure {
-    match error {
-        Errno::NOSPC | Errno::DQUOT | Errno::FBIG => Failure::skip(
-            format!("no space for a file of {} in the scratch folder", Bytes(length)),
-            "free some, or set TMPDIR to a folder with more",
-        ),
-        error => error.into(),
-    }
+    Failure::from(error).skip_on(
+        &[libc::ENOSPC, libc::EDQUOT, libc::EFBIG],
+        format!("no space for a file of {} in the scratch folder", Bytes(length)),
+        "free some, or set TMPDIR to a folder with more",
+    )
 }
 
 /// Fails unless the whole record was written; `written` bytes were.

@@ -127,12 +127,7 @@ fn kind(name: &str) -> Result<u64, Failure> {
 }
 
 fn refused(failure: Failure) -> Failure {
-    match failure {
-        Failure::Errno { errno: libc::EINVAL } => {
-            Failure::skip("this kernel has no namespaces of this kind", "a kernel built with them")
-        }
-        other => other,
-    }
+    failure.skip_on(&[libc::EINVAL], "this kernel has no namespaces of this kind", "a kernel built with them")
 }
 
 /// Starts a child as `start` says. The child ends at once.
