@@ -11,10 +11,9 @@ use operation::Failure;
 use operation::{Operation, repeat};
 
 use super::{CALL, PAIR};
-use crate::kit::{
-    FILES, Fresh, call, consuming, device, exactly, file_of, handles, invoke, opening, owned, producing, tried,
-    with_file,
-};
+#[cfg(target_arch = "x86_64")]
+use crate::kit::{FILES, Fresh, handles};
+use crate::kit::{call, consuming, device, exactly, file_of, invoke, opening, owned, producing, tried, with_file};
 
 const READ: i32 = libc::O_RDONLY | libc::O_CLOEXEC;
 
