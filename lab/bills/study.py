@@ -54,18 +54,22 @@ PREDICTED = {
     "sqlite": NEW["sqlite"], "python": NEW["python"], "chmod -R": NEW["chmod -R"],
 }
 SETUP = {"rm -r": "rm -rf gone; mkdir gone; for i in 1 2 3 4; do cp -r tree gone/$i; done", "sqlite": "rm -f base"}
-# Sums by call of the time between entry and return, without the time off the CPU, of a command and what it starts.
+# Sums by call of the time between entry and return, without the time off the CPU, of a command and what it starts; of calls that close a
+# descriptor, on to where the kernel tells the program its CPU, as howslow does: the file is given up in between.
 PROBES = """
 BEGIN { @w[cpid] = 1; }
 tracepoint:sched:sched_process_fork /@w[args->parent_pid]/ { @w[args->child_pid] = 1; }
-tracepoint:sched:sched_process_exit { delete(@w[tid]); delete(@in[tid]); delete(@left[tid]); delete(@off[tid]); }
-tracepoint:raw_syscalls:sys_enter /@w[tid]/ { @off[tid] = 0; @in[tid] = nsecs; }
+tracepoint:sched:sched_process_exit { delete(@w[tid]); delete(@in[tid]); delete(@left[tid]); delete(@off[tid]); delete(@out[tid]); }
+tracepoint:raw_syscalls:sys_enter /@w[tid]/ { @off[tid] = 0; @out[tid] = 0; @in[tid] = nsecs; }
 tracepoint:raw_syscalls:sys_exit /@in[tid]/ { $t = nsecs - @in[tid] - @off[tid]; @ns[args->id] = sum($t); @n[args->id] = count(); delete(@in[tid]); }
+tracepoint:syscalls:sys_exit_close, tracepoint:syscalls:sys_exit_dup2, tracepoint:syscalls:sys_exit_dup3 /@w[tid]/ {
+  @off[tid] = 0; @closed[tid] = args->__syscall_nr; @out[tid] = nsecs; }
+tracepoint:rseq:rseq_update /@out[tid]/ { @ns[@closed[tid]] = sum(nsecs - @out[tid] - @off[tid]); delete(@out[tid]); }
 tracepoint:sched:sched_switch {
-  if (@in[args->prev_pid]) { @left[args->prev_pid] = nsecs; }
+  if (@in[args->prev_pid] || @out[args->prev_pid]) { @left[args->prev_pid] = nsecs; }
   if (@left[args->next_pid]) { @off[args->next_pid] += nsecs - @left[args->next_pid]; delete(@left[args->next_pid]); }
 }
-END { clear(@w); clear(@off); clear(@in); clear(@left); }
+END { clear(@w); clear(@off); clear(@in); clear(@left); clear(@out); clear(@closed); }
 """
 # What agents that watch a system do: a program at each call of every process.
 AGENT = "tracepoint:raw_syscalls:sys_enter { @calls[comm, args->id] = count(); } tracepoint:raw_syscalls:sys_exit /args->ret < 0/ { @errors[comm] = count(); }"
@@ -261,14 +265,15 @@ def programs(study):
     for name in sorted(chosen([*KNOWN, *NEW]), key=lambda name: name == "rm -r"):
         command, setup = {**KNOWN, **NEW}[name], SETUP.get(name)
         study.measure(["sh", "-c", command], setup)
-        bills, sums = [], [0.0, 0.0]
+        bills, ours, theirs = [], {}, {}
         for _ in range(study.rounds):
             bills.append(study.bill(["sh", "-c", command], setup=setup))
-            ours = {row["what"]: row["measured"]["ns"] for row in bills[-1]["rows"] if row["measured"] and row["family"] == CALLS}
-            if tracer:
-                theirs = {names.get(number): ns - added * count for number, (count, ns) in traced(study, command, setup).items()}
-                both = set(ours) & set(theirs)
-                sums = [sums[0] + sum(ours[call] for call in both), sums[1] + sum(theirs[call] for call in both)]
+            for row in bills[-1]["rows"]:
+                if row["measured"] and row["family"] == CALLS:
+                    ours.setdefault(row["what"], []).append(row["measured"]["ns"])
+            for number, (count, ns) in (traced(study, command, setup) if tracer else {}).items():
+                theirs.setdefault(names.get(number), []).append(ns - added * count)
+        sums = [sum(statistics.median(each[call]) for call in set(ours) & set(theirs)) for each in (ours, theirs)]
         priced, measured, apart, charged = over(bills)
         each = [over([bill])[1] for bill in bills]
         lacking = " (prices lack)" if bills[0]["lacking"] else ""

@@ -53,7 +53,7 @@ pub(crate) use places::Places;
 pub(crate) use process::{NOT_STARTED, execute, fork, spawn, stopped, traced_by_parent, wait_for};
 pub(crate) use program::{ELF_MACHINE, do_nothing};
 pub(crate) use ring::{build, register, ring, submit};
-pub(crate) use sandbox::namespaces;
+pub(crate) use sandbox::{namespaces, own_network};
 pub(crate) use scratch::{device, enter, file_of, names, new_file, on_a_device, scratch, with_file};
 pub(crate) use shared::Shared;
 pub(crate) use team::{Apart, Memory, Part, Seat, Seats, beside, together, together_checked};

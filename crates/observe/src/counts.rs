@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use catalogue::every_call;
 use record::{FaultKinds, WaitReason};
 
+use crate::naming::takes_name;
 use crate::sketch::Sketch;
 use crate::target::Detail;
 
@@ -29,6 +30,11 @@ impl Call {
             _ if number & 0xffff_0000 == SHORT => Call::Short(number as u16),
             _ => Call::Unknown(number as u16),
         }
+    }
+
+    /// True if it is known to take the name of a file.
+    pub(crate) fn takes_name(self) -> bool {
+        matches!(self, Call::Native(number) if takes_name(number))
     }
 }
 
@@ -319,8 +325,9 @@ const MOVES: &[&str] = &[
 pub struct CallNames {
     names: BTreeMap<u16, &'static str>,
     detail: Detail,
-    /// What a call takes outside of the two tracepoints between which samples are timed, in ns; `None` if that was not determined.
-    pub(crate) entry_ns: Option<f64>,
+    /// What a call takes outside of the two tracepoints between which samples are timed, in ns: one without a name, and one with a name.
+    /// `None` if that was not determined.
+    pub(crate) entry_ns: Option<(f64, f64)>,
     /// The same of a page fault.
     pub(crate) fault_entry_ns: Option<f64>,
 }
@@ -337,6 +344,11 @@ impl CallNames {
         let calls = every_call().into_iter();
         let names = calls.filter_map(|call| Some((u16::try_from(call.number).ok()?, call.name))).collect();
         CallNames { names, detail, entry_ns: None, fault_entry_ns: None }
+    }
+
+    /// What this call takes outside of its samples, in ns.
+    pub(crate) fn entry_of(&self, call: Call) -> Option<f64> {
+        self.entry_ns.map(|(plain, named)| if call.takes_name() { named } else { plain })
     }
 
     /// The kernel's name of a call. Those of other tables are named by their number.

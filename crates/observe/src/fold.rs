@@ -229,7 +229,7 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
             freed_pages: counts.given_back.get(call).copied().unwrap_or(0),
             objects: by_object(*call, counts, names),
             errors: errors.collect(),
-            measured: counts.samples.get(call).and_then(|lengths| sampled_time(lengths, names.entry_ns)),
+            measured: counts.samples.get(call).and_then(|lengths| sampled_time(lengths, names.entry_of(*call))),
         });
     }
     calls.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.call.cmp(&other.call)));

@@ -20,10 +20,9 @@ use crate::calibrate::Added;
 use crate::cgroup::{self, Cgroup};
 use crate::command::{self, Running};
 use crate::counter::Counter;
-use crate::counts::{Call, CallNames, Counts};
+use crate::counts::{CallNames, Counts};
 use crate::exits::Exits;
 use crate::fold::{Fold, requests};
-use crate::naming::takes_name;
 use crate::stacks::Stacks;
 use crate::target::{Detail, ObserveError, Source, Target};
 use crate::task::Task;
@@ -255,8 +254,7 @@ impl Observer {
     /// What counting this cost what was watched, which used that; `None` if that is not known.
     pub(crate) fn counting_cost(&self, counts: &Counts, usage: &Usage) -> Option<CountingCost> {
         let calls = counts.total() as f64;
-        let is_named = |call: &Call| matches!(call, Call::Native(number) if takes_name(*number));
-        let named: u64 = counts.calls.iter().filter(|(call, _)| is_named(call)).map(|(_, times)| times.count).sum();
+        let named = counts.calls.iter().filter(|(call, _)| call.takes_name()).map(|(_, times)| times.count).sum();
         let sampled = self.counter.as_ref().map_or(0.0, Counter::sampled_share);
         let share = |count: u64| if calls > 0.0 { (count as f64 / calls).min(1.0) } else { 0.0 };
         let added = self.added.as_ref()?;

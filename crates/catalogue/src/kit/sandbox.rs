@@ -1,6 +1,9 @@
 //! Namespaces that belong to the round, in which a call does its real work without touching the machine.
 
+use std::os::fd::AsRawFd;
+
 use operation::Failure;
+use rustix::net::{AddressFamily, SocketType, socket};
 
 use super::call;
 use crate::kit::check::exactly;
@@ -15,6 +18,26 @@ pub(crate) fn namespaces(kinds: i32) -> Result<(), Failure> {
         )
     };
     if call::unshare(kinds).is_ok() { Ok(()) } else { with_own_users(kinds).map_err(refused) }
+}
+
+/// Puts this process into a network of its own, which has a loopback device only. What its connections leave behind ends with it.
+///
+/// # Errors
+/// A skip if that is not allowed.
+pub(crate) fn own_network() -> Result<(), Failure> {
+    /// Bytes of `struct ifreq`, and where its flags are (include/uapi/linux/if.h).
+    const REQUEST: usize = 40;
+    const FLAGS: usize = 16;
+    namespaces(libc::CLONE_NEWNET)?;
+    let any = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    let mut request = [0_u8; REQUEST];
+    request[..2].copy_from_slice(b"lo");
+    request[FLAGS..FLAGS + 2].copy_from_slice(&(libc::IFF_UP as u16).to_ne_bytes());
+    // SAFETY: the kernel reads one request, and writes nothing.
+    match unsafe { libc::ioctl(any.as_raw_fd(), libc::SIOCSIFFLAGS as _, request.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error().into()),
+    }
 }
 
 /// The same within a new user namespace, in which this process's user is root.

@@ -189,7 +189,10 @@ pub(crate) fn signalled(maps: &Maps) -> Vec<Instruction> {
 /// A sleeping task is about to be woken: `sched_waking(task)`, in the task that wakes it.
 pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let end = b.code.label();
+    let (end, noted) = (b.code.label(), b.code.label());
+    b.code.call(helper::MONOTONIC);
+    b.code.copy(8, 0);
+    b.code.store(Width::Double, FRAME, frame::PATH, 8);
     waits::note_woken(&mut b);
     b.this_task();
     b.find(end, end);
@@ -213,12 +216,15 @@ pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
         b.code.jump_if(0, When::NotEqual, Other(8), far);
         b.code.copy(3, 9);
         b.key(Kind::WakeNear);
-        b.spill(Constant(1), end);
+        b.spill(Constant(1), noted);
         b.code.place(far);
     }
     b.code.copy(3, 9);
     b.key(Kind::Wake);
-    b.spill(Constant(1), end);
+    b.spill(Constant(1), noted);
+    b.code.place(noted);
+    b.code.load(Width::Double, 8, FRAME, frame::PATH);
+    timed::pass_over_since(&mut b, 8, end);
     b.end(end)
 }
 

@@ -174,6 +174,19 @@ fn less_away(b: &mut Builder) {
     b.code.compute(Compute::Add, 9, Other(1));
 }
 
+/// What a program has taken since the time in this register is no part of what is being timed of the task of register 7. Goes to `end`.
+pub(super) fn pass_over_since(b: &mut Builder, begin: u8, end: Label) {
+    b.code.load(Width::Double, 1, 7, layout::ENTERED);
+    b.code.load(Width::Double, 2, 7, layout::RETURNED);
+    b.code.compute(Compute::Or, 1, Other(2));
+    b.code.jump_if(1, When::Equal, Constant(0), end);
+    b.code.call(helper::MONOTONIC);
+    b.code.compute(Compute::Subtract, 0, Other(begin));
+    b.code.load(Width::Double, 1, 7, layout::AWAY);
+    b.code.compute(Compute::Add, 1, Other(0));
+    b.code.store(Width::Double, 7, layout::AWAY, 1);
+}
+
 fn note_away(b: &mut Builder) {
     b.code.load(Width::Double, 1, 7, layout::AWAY);
     b.code.store(Width::Double, 7, layout::ENTERED_AWAY, 1);

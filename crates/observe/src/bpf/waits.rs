@@ -17,10 +17,11 @@ const NO_LOAD: i32 = 0x400;
 const DEAD: i32 = 0x80;
 
 /// One task leaves a CPU and another gets it: `sched_switch(preempted, previous, next, state of the previous)`. The state is an argument
-/// since Linux 5.18; older kernels refuse to attach the program.
+/// since Linux 5.18; older kernels refuse to attach the program. What the program takes is in no sample: the one task is away from its
+/// begin on, the other until its end.
 pub(crate) fn switched(maps: &Maps) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let (end, next) = (b.code.label(), b.code.label());
+    let (end, next, noted) = (b.code.label(), b.code.label(), b.code.label());
     b.code.call(helper::MONOTONIC);
     b.code.copy(8, 0);
     leave(&mut b, next);
@@ -53,10 +54,12 @@ pub(crate) fn switched(maps: &Maps) -> Vec<Instruction> {
     b.code.load(Width::Double, 1, FRAME, frame::PATH);
     b.code.copy(9, 8);
     b.code.compute(Compute::Subtract, 9, Other(1));
-    b.code.jump_if(9, When::Equal, Constant(0), end);
+    b.code.jump_if(9, When::Equal, Constant(0), noted);
     b.code.constant(1, Wait::Ready as i32);
     b.code.store(Width::Word, FRAME, frame::CLASS, 1);
-    add_wait(&mut b, end);
+    add_wait(&mut b, noted);
+    b.code.place(noted);
+    timed::pass_over_since(&mut b, 8, end);
     b.end(end)
 }
 
@@ -143,7 +146,7 @@ fn add_wait(b: &mut Builder, done: Label) {
     b.add_to_key(Other(9), done);
 }
 
-/// A task that sleeps is runnable from now on. In the program at `sched_waking(task)`.
+/// A task that sleeps is runnable from now on, the time in register 8. In the program at `sched_waking(task)`.
 pub(super) fn note_woken(b: &mut Builder) {
     let over = b.code.label();
     b.code.load(Width::Double, 1, 6, 0);
@@ -153,7 +156,6 @@ pub(super) fn note_woken(b: &mut Builder) {
     b.code.jump_if(1, When::Equal, Constant(0), over);
     b.code.load(Width::Double, 1, 7, layout::RUNNABLE);
     b.code.jump_if(1, When::NotEqual, Constant(0), over);
-    b.code.call(helper::MONOTONIC);
-    b.code.store(Width::Double, 7, layout::RUNNABLE, 0);
+    b.code.store(Width::Double, 7, layout::RUNNABLE, 8);
     b.code.place(over);
 }

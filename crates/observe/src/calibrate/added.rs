@@ -30,8 +30,9 @@ pub(crate) struct Added {
     pub sampled: Vec<f64>,
     /// What the program at each call takes by the kernel's statistics, in ns.
     pub in_program_ns: Option<f64>,
-    /// What a call takes outside of the two tracepoints between which samples are timed, in ns.
-    pub entry_ns: Option<f64>,
+    /// What a call without a name, and one with a name, takes outside of the two tracepoints between which samples are timed, in ns: less
+    /// than nothing if a sample makes the call itself longer by more than that.
+    pub entry_ns: Option<(f64, f64)>,
     /// What is added to a page fault while faults are timed, and what one takes outside of the two programs that time it.
     pub fault: Vec<f64>,
     pub fault_entry_ns: Option<f64>,

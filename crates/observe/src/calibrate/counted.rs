@@ -14,7 +14,7 @@ use super::added::{Added, are_enough};
 use super::touched::Touched;
 use super::{sampled, switched};
 use crate::bpf::{Counting, Programs, Whom, keep_statistics};
-use crate::counts::{Call, Counts, Lengths};
+use crate::counts::{Call, Counts};
 use crate::target::Options;
 
 /// Calls of a batch, which takes about 0.1 ms.
@@ -25,6 +25,11 @@ const OWN: usize = 32 << 10;
 const BATCHES: u32 = 3;
 /// Batches by which samples are timed: some 15 of these.
 const SAMPLED_BATCHES: usize = 10;
+/// The calls of [`plain`] and [`named`].
+#[cfg(target_arch = "x86_64")]
+const MADE: [i64; 2] = [libc::SYS_getppid, libc::SYS_access];
+#[cfg(not(target_arch = "x86_64"))]
+const MADE: [i64; 2] = [libc::SYS_getppid, libc::SYS_faccessat];
 /// Records for the thread that makes the calls.
 const RECORDS: usize = 16;
 
@@ -42,7 +47,7 @@ pub(crate) fn counted_calls(whom: Whom, options: &Options) -> io::Result<Added> 
 /// The pairs, of which every other one begins with what is counted, so that a drift of the machine adds to neither.
 fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> {
     programs.enrol()?;
-    let (mut entry_ns, mut fault_entry_ns) = (Vec::new(), Vec::new());
+    let (mut entry_ns, mut fault_entry_ns) = ([Vec::new(), Vec::new()], Vec::new());
     let mut sampled = Counts::default();
     let mut memory = Touched::new()?;
     let begun = Instant::now();
@@ -52,7 +57,7 @@ fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> 
     batch(named);
     while !are_enough(added.plain.len(), begun.elapsed()) {
         let pair = added.plain.len();
-        let (mut times, mut unused, mut inside) = ([[0.0; 2]; 2], [0.0; 2], None);
+        let (mut times, mut unused, mut inside) = ([[0.0; 2]; 2], [0.0; 2], [None; 2]);
         for turn in 0..2 {
             let is_counted = (pair + turn) % 2 == 1;
             match is_counted {
@@ -67,15 +72,19 @@ fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> 
                 added.sampled.push(quickest(plain) - times[1][0]);
                 let seen = sampled_batches(counting, || {
                     batch(plain);
+                    batch(named);
                 })?;
-                inside = getppid_samples(&seen).mean_ns().map(|(mean, _)| mean);
+                inside = MADE.map(|call| mean_sample_ns(&seen, call));
                 sampled.add(&seen);
             }
         }
         let [bare, counted] = times;
         added.plain.push(counted[0] - bare[0]);
         added.named.push(counted[1] - bare[1]);
-        entry_ns.extend(inside.map(|inside| bare[0] - unused[0].min(unused[1]) - inside));
+        let unused = unused[0].min(unused[1]);
+        for ((found, bare), inside) in entry_ns.iter_mut().zip(bare).zip(inside) {
+            found.extend(inside.map(|inside| bare - unused - inside));
+        }
         // Attaching takes a while.
         if pair % 2 == 1 {
             continue;
@@ -93,7 +102,8 @@ fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> 
     }
     drop(attached);
     // What another program does to one pair does not matter to the median of them.
-    (added.entry_ns, added.fault_entry_ns) = (median(entry_ns), median(fault_entry_ns));
+    let [plain_entry, named_entry] = entry_ns.map(median);
+    (added.entry_ns, added.fault_entry_ns) = (plain_entry.zip(named_entry), median(fault_entry_ns));
     added.behind_samples_ns = sampled.in_program_ns();
     added.in_program_ns = in_program_ns(programs).ok();
     [added.switch_ns, added.wake_ns] = switched::of_switches(programs).unwrap_or_default();
@@ -104,8 +114,8 @@ fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> 
     Ok(added)
 }
 
-fn getppid_samples(counts: &Counts) -> Lengths {
-    counts.samples.get(&Call::Native(libc::SYS_getppid as u16)).cloned().unwrap_or_default()
+fn mean_sample_ns(counts: &Counts, call: i64) -> Option<f64> {
+    counts.samples.get(&Call::Native(call as u16))?.mean_ns().map(|(mean, _)| mean)
 }
 
 /// What was counted of some batches of this thread: other tasks come and go meanwhile. One of many calls is sampled, as in programs: what
@@ -168,7 +178,7 @@ fn nothing() {}
 /// A call as programs make it, with a name.
 #[inline(never)]
 fn named() {
-    let _ = std::hint::black_box(access(c"/proc/self", Access::EXISTS));
+    let _ = std::hint::black_box(access(c"/dev/null", Access::EXISTS));
 }
 
 #[cfg(test)]

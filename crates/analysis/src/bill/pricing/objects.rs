@@ -66,12 +66,19 @@ impl Rules<'_> {
                 let connected = self.on_objects("connect", "tcp") + self.answered(ACCEPTS);
                 let connected = count.min(connected as f64);
                 let rest = self.at("called.close.socket", &[], count - connected);
-                [self.at("called.close.connection", &[], connected), rest].concat()
+                [self.closed(connected), rest].concat()
             }
             "close" if is_socket => self.at("called.close.socket", &[], count),
             _ if OPENS.contains(&name) && WRITTEN_ANEW.contains(&kind) => self.at("called.open.proc", &[], count),
             _ => return None,
         })
+    }
+
+    /// Closed connections: of those with both ends in the program, one end is closed last.
+    pub(super) fn closed(&self, connections: f64) -> Vec<Term> {
+        let last = (self.on_objects("connect", "tcp").min(self.answered(ACCEPTS)) as f64).min(connections / 2.0);
+        let first = self.at("called.close.connection", &[], connections - last);
+        [first, self.at("called.close.last", &[], last)].concat()
     }
 
     /// How often a call was made on one kind of object.

@@ -10,7 +10,7 @@ use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::{CALLED, function};
-use crate::kit::{Block, Null, call, consuming, exactly, for_each, handles, numbered, owned, tried};
+use crate::kit::{Block, Null, call, consuming, exactly, for_each, handles, numbered, own_network, owned, tried};
 
 /// A request, and a page of an answer.
 const SIZES: Axis = size(numbers![64, 4 << 10]);
@@ -77,6 +77,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 Ok(client)
             })
         }),
+    CALLED
+        .named(
+            "called.close.last",
+            "close a TCP connection whose other end is closed, which stays in the kernel for a minute (TIME-WAIT) unless its \
+            network ends before",
+        )
+        .calls(&["close"])
+        .prepare(|_| {
+            own_network()?;
+            let server = Server::new()?;
+            let ready = move || server.half_closed();
+            tried(consuming(ready, |ours| function(|| exactly(0, call::close(ours)?))).at_most(HELD))
+        }),
 ];
 
 /// Ends a connection of its own in each iteration. What is left of it goes after the batch.
@@ -124,6 +137,14 @@ impl Server {
         Ok(owned(call::accept4(&self.listener, Null, Null, libc::SOCK_CLOEXEC)?))
     }
 
+    /// An accepted connection whose client is closed.
+    fn half_closed(&self) -> Result<OwnedFd, Failure> {
+        let client = TcpStream::connect(self.name)?;
+        let accepted = self.accept()?;
+        drop(client);
+        Ok(accepted)
+    }
+
     /// A client and the accepted connection to it.
     pub(super) fn pair(&self) -> Result<[OwnedFd; 2], Failure> {
         Ok([self.call()?, self.accept()?])
@@ -138,6 +159,25 @@ fn receive_all(socket: &OwnedFd, room: &mut [u8]) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Connections of this thread's network in TIME-WAIT.
+    fn waiting() -> Option<u64> {
+        let counts = std::fs::read_to_string("/proc/thread-self/net/sockstat").ok()?;
+        counts.split_once(" tw ")?.1.split(' ').next()?.parse().ok()
+    }
+
+    #[test]
+    fn an_end_that_is_closed_last_leaves_the_other_in_time_wait() {
+        if let Err(why) = own_network() {
+            return testing::not_tested!("{why}; run the tests as root");
+        }
+        let server = Server::new().expect("a server");
+        for closed in 1..=8 {
+            let ours = server.half_closed().expect("a connection");
+            drop(ours);
+            assert_eq!(waiting(), Some(closed));
+        }
+    }
 
     /// Thousands of connections must not stay behind in the kernel.
     #[test]

@@ -11,7 +11,17 @@ type Asked = (&'static str, u64, u64, &'static [(&'static str, f64)]);
 const ASKED: &[Asked] = &[
     ("preadv", 20, 0, &[("called.read@*size=1048576", 20.0)]),
     ("status", 50, 0, &[("called.read.proc", 50.0), ("called.lseek", 50.0)]),
-    ("connect", 30, 0, &[("called.socket", 30.0), ("called.connect", 30.0), ("called.close.connection", 60.0)]),
+    (
+        "connect",
+        30,
+        0,
+        &[
+            ("called.socket", 30.0),
+            ("called.connect", 30.0),
+            ("called.close.connection", 30.0),
+            ("called.close.last", 30.0),
+        ],
+    ),
     // 64 MiB are touched for the first time, copied eight times, and given back at the end.
     (
         "fork",
