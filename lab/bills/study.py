@@ -12,6 +12,7 @@ The name of a C compiler may be in CC. `--rounds N` sets how many bills of each 
 no prices first, `--only NAMES` takes these programs, `--no-tracer` leaves bpftrace out.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -21,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ASKS = HERE.parents[1] / "crates/howslow/tests/it/bill/asks.c"
@@ -82,7 +84,7 @@ LOOPS = """
 #include <time.h>
 #include <unistd.h>
 static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1e9 + t.tv_nsec; }
-#define TIMED(name, call) { double begin = now(); for (int it = 0; it < 200000; it++) call; printf("%s %.1f\\n", name, (now() - begin) / 200000); }
+#define TIMED(name, call) { double begin = now(); for (int it = 0; it < 1000000; it++) call; printf("%s %.1f\\n", name, (now() - begin) / 1000000); }
 int main(void) {
   static char block[4096]; struct stat found; int file = open("lines", O_RDONLY), null = open("/dev/null", O_WRONLY);
   TIMED("getppid", getppid()) TIMED("write", write(null, block, 1)) TIMED("pread64", pread(file, block, 4096, 8192))
@@ -248,6 +250,7 @@ def witness(study, names):
     return added
 
 
+@functools.cache
 def has_tracer():
     """True if bpftrace is here and can attach: it needs the kernel's tracefs."""
     probe = ["bpftrace", "-e", "tracepoint:raw_syscalls:sys_enter { exit(); }"]
@@ -288,52 +291,60 @@ def chosen(names):
 
 
 def predict(study):
-    """Processor times of programs in other surroundings, predicted by bills taken here and the prices measured there."""
+    """Processor times of programs in other surroundings, predicted by bills taken here and the prices measured there. Bills and runs there are
+    taken by turns, as a host's clock wanders."""
     prepare(study.place)
     names = chosen(PREDICTED)
-    filtered = compiled(study, "filtered", FILTERED)
-    surroundings = {"beside an agent": [], "behind a seccomp filter": [filtered]}
-    print("| program | where | here | predicted there | interval | measured there | error | without prices |\n" + "| --- " * 8 + "|", flush=True)
-    errors, inside, changes = [], [], []
-    bills = {}
     for name in names:
         study.measure(["sh", "-c", PREDICTED[name]], SETUP.get(name))
-        bills[name] = study.place / f"{len(bills)}.json"
-        study.bill(["sh", "-c", PREDICTED[name]], setup=SETUP.get(name), out=bills[name])
-    for where, words in surroundings.items():
-        watches = ["bpftrace", "-e", AGENT] if has_tracer() else [study.howslow, "bill", "--system", "--source", "ebpf", "--no-measure"]
-        agent = subprocess.Popen(watches, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) if "agent" in where else None
-        try:
-            there = study.place / "there.json"
-            environment = {**os.environ, "HOWSLOW_DATA": str(study.place / where.replace(" ", "-")), "TMPDIR": str(study.place)}
-            subprocess.run([*words, study.howslow, "prices", "-o", there], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            for name in names:
-                here = environment | {"HOWSLOW_DATA": str(study.data)}
-                told = subprocess.run([study.howslow, "bill", bills[name], "--on", there, "--json"], env=here, capture_output=True, text=True).stdout
-                told = json.loads(told)
-                low, value, high = told["there"]["low_ns"], told["there"]["ns"], told["there"]["high_ns"]
-                real = statistics.median(used(study, [*words, "sh", "-c", PREDICTED[name]], SETUP.get(name)) for _ in range(max(study.rounds, 5)))
-                errors.append(value / real - 1.0)
-                changes.append(told["here_ns"] / real - 1.0)
-                inside.append(low <= real and (high is None or real <= high))
-                print(f"| `{name}` | {where} | {told['here_ns'] / 1e6:.4g} ms | {value / 1e6:.4g} ms | {low / 1e6:.4g} to "
-                      f"{'-' if high is None else f'{high / 1e6:.4g}'} ms | {real / 1e6:.4g} ms | {100 * errors[-1]:+.0f} % | {100 * changes[-1]:+.0f} % |"
-                      + (f" lacks {told['lacking']}" if told["lacking"] else ""), flush=True)
-        finally:
-            if agent:
-                agent.terminate()
-                agent.wait()
+    print("| program | where | here | predicted there | interval | measured there | error | without prices |\n" + "| --- " * 8 + "|", flush=True)
+    errors, inside, changes = [], [], []
+    for where, words in {"beside an agent": [], "behind a seccomp filter": [compiled(study, "filtered", FILTERED)]}.items():
+        there = study.place / "there.json"
+        environment = {**os.environ, "HOWSLOW_DATA": str(study.place / where.replace(" ", "-")), "TMPDIR": str(study.place)}
+        surrounded(study, where, [*words, study.howslow, "prices", "-o", there], env=environment)
+        for name in names:
+            command, told, real = ["sh", "-c", PREDICTED[name]], [], []
+            for _ in range(study.rounds):
+                bill = study.place / "here.json"
+                study.bill(command, setup=SETUP.get(name), out=bill)
+                answer = subprocess.run([study.howslow, "bill", bill, "--on", there, "--json"], env=environment | {"HOWSLOW_DATA": str(study.data)},
+                                        capture_output=True, text=True).stdout
+                told.append(json.loads(answer))
+                real.append(surrounded(study, where, [*words, *command], setup=SETUP.get(name)))
+            told, real = sorted(told, key=lambda it: it["there"]["ns"])[len(told) // 2], statistics.median(real)
+            low, value, high = told["there"]["low_ns"], told["there"]["ns"], told["there"]["high_ns"]
+            errors.append(value / real - 1.0)
+            changes.append(told["here_ns"] / real - 1.0)
+            inside.append(low <= real and (high is None or real <= high))
+            print(f"| `{name}` | {where} | {told['here_ns'] / 1e6:.4g} ms | {value / 1e6:.4g} ms | {low / 1e6:.4g} to "
+                  f"{'-' if high is None else f'{high / 1e6:.4g}'} ms | {real / 1e6:.4g} ms | {100 * errors[-1]:+.0f} % | {100 * changes[-1]:+.0f} % |"
+                  + (f" lacks {told['lacking']}" if told["lacking"] else ""), flush=True)
     size = [abs(error) for error in errors]
     print(f"\nmedian error {100 * statistics.median(size):.0f} %, worst {100 * max(size):.0f} %, {sum(inside)} of {len(inside)} in their intervals; without "
           f"prices {100 * statistics.median(map(abs, changes)):.0f} and {100 * max(map(abs, changes)):.0f} %")
 
 
-def used(study, words, setup):
+def surrounded(study, where, words, setup=None, env=None):
+    """The processor time of a command in these surroundings, in ns."""
+    watches = ["bpftrace", "-e", AGENT] if has_tracer() else [study.howslow, "bill", "--system", "--source", "ebpf", "--no-measure"]
+    agent = subprocess.Popen(watches, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) if "agent" in where else None
+    try:
+        if agent:
+            time.sleep(1.5)
+        return used(study, words, setup, env)
+    finally:
+        if agent:
+            agent.terminate()
+            agent.wait()
+
+
+def used(study, words, setup, env=None):
     """The processor time of a command and what it started, in ns."""
     if setup:
         run(["sh", "-c", setup], cwd=study.place)
     start = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(words, cwd=study.place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(words, cwd=study.place, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
     return 1e9 * (end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime)
 

@@ -30,7 +30,8 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
     let BillElsewhere { rows, rest, user, here_ns, there, lacking } = view.elsewhere;
     let mut text = style.bold(&format!("{} on run {}", in_table(view.name), view.run.id)) + "\n";
     text += &format!("{}\n", head_line(view.run));
-    let at_least = if there.high.is_finite() { "" } else { "at least " };
+    let lacks = !lacking.is_empty() || matches!(user, Some((_, None)));
+    let at_least = if lacks { "at least " } else { "" };
     let range = match there.high.is_finite() {
         true => format!(" ({})", range(Nanoseconds(there.low), Nanoseconds(there.high))),
         false => String::new(),
@@ -80,7 +81,10 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
 fn cells(row: &ElsewhereRow) -> Vec<String> {
     let time = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string());
     let mark = if row.is_measured { "" } else { "~" };
-    let ends = |there: analysis::statistics::Interval| range(Nanoseconds(there.low), Nanoseconds(there.high));
+    let ends = |there: analysis::statistics::Interval| match there.high.is_finite() {
+        true => range(Nanoseconds(there.low), Nanoseconds(there.high)),
+        false => "not known".into(),
+    };
     vec![
         format!("  {}", in_table(&row.what)),
         if row.count > 0 { times(row.count) } else { String::new() },
