@@ -8,8 +8,9 @@ use record::{
     Waits,
 };
 
+use crate::call_names::CallNames;
 use crate::cgroup;
-use crate::counts::{Call, CallNames, Counts, Lengths};
+use crate::counts::{Call, Counts, Lengths};
 use crate::names;
 use crate::objects;
 use crate::task::Task;

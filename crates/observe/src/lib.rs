@@ -13,6 +13,7 @@
 
 mod bpf;
 mod calibrate;
+mod call_names;
 mod cgroup;
 mod command;
 mod counter;

@@ -17,10 +17,11 @@ use system::machine::TaskStat;
 
 use crate::bpf::{Losses, ModeSamples};
 use crate::calibrate::Added;
+use crate::call_names::CallNames;
 use crate::cgroup::{self, Cgroup};
 use crate::command::{self, Running};
 use crate::counter::Counter;
-use crate::counts::{CallNames, Counts};
+use crate::counts::Counts;
 use crate::exits::Exits;
 use crate::fold::{Fold, requests};
 use crate::stacks::Stacks;

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use super::*;
-use crate::counts::{Call, CallNames, Times};
+use crate::call_names::CallNames;
+use crate::counts::{Call, Times};
 use crate::{Options, Source, Target};
 
 fn task(id: u64, process: u32, calls: u64) -> Task {
