@@ -66,7 +66,7 @@ impl Rules<'_> {
                 let connected = self.on_objects("connect", "tcp") + self.answered(ACCEPTS);
                 let connected = count.min(connected as f64);
                 let rest = self.at("called.close.socket", &[], count - connected);
-                [self.closed(connected), rest].concat()
+                [self.closed(connected, 0.0), rest].concat()
             }
             "close" if is_socket => self.at("called.close.socket", &[], count),
             _ if OPENS.contains(&name) && WRITTEN_ANEW.contains(&kind) => self.at("called.open.proc", &[], count),
@@ -74,9 +74,10 @@ impl Rules<'_> {
         })
     }
 
-    /// Closed connections: of those with both ends in the program, one end is closed last.
-    pub(super) fn closed(&self, connections: f64) -> Vec<Term> {
-        let last = (self.on_objects("connect", "tcp").min(self.answered(ACCEPTS)) as f64).min(connections / 2.0);
+    /// Closed connections, after these others: of each that has both ends in the program, one end is closed last.
+    pub(super) fn closed(&self, connections: f64, others: f64) -> Vec<Term> {
+        let both = self.on_objects("connect", "tcp").min(self.answered(ACCEPTS)) as f64;
+        let last = both.min((others + connections) / 2.0) - both.min(others / 2.0);
         let first = self.at("called.close.connection", &[], connections - last);
         [first, self.at("called.close.last", &[], last)].concat()
     }
