@@ -17,6 +17,23 @@ pub const USER_KINDS: [&[(&str, &[u64])]; 3] = [
     &[("memory.load", &[16 << 10, 256 << 10, 16 << 20])],
 ];
 
+/// How what a program adds to a price is carried over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carried {
+    /// The processor is the same one: what makes a call dearer there (a filter, a tracer, a kernel's check) comes on top of what it took.
+    Added,
+    /// Another processor, or one that is not known: all of a call takes longer or shorter.
+    Scaled,
+}
+
+impl Carried {
+    /// From the run of the prices here, if it is known, to this one.
+    pub fn between(here: Option<&Run>, there: &Run) -> Carried {
+        let same = here.is_some_and(|here| here.machine.cpu.signature == there.machine.cpu.signature);
+        if same { Carried::Added } else { Carried::Scaled }
+    }
+}
+
 /// A bill at the prices of another machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BillElsewhere {
@@ -53,11 +70,11 @@ pub struct ElsewhereRow {
 
 /// A written bill at the prices of another machine, where this is the bill of the same counts by its prices. `user` is how much longer
 /// user mode takes there.
-pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>) -> BillElsewhere {
+pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carried: Carried) -> BillElsewhere {
     // Processes are created, executed and waited for by calls, whose times and prices are in the line of processes.
     let is_held = |row: &PricedRow| is_priced_together(row.what) || here.is_measured() && is_within_calls(row.what);
     let lines = here.priced_rows().filter(|row| !is_held(row));
-    let mut rows: Vec<ElsewhereRow> = lines.map(|row| moved(&row, there)).collect();
+    let mut rows: Vec<ElsewhereRow> = lines.map(|row| moved(&row, there, carried)).collect();
     let cost = |row: &ElsewhereRow| row.there.map_or(-1.0, |there| there.value);
     rows.sort_by(|one, other| cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count)));
     let lacking = rows.iter().filter(|row| row.there.is_none()).map(|row| row.what.clone()).collect::<Vec<_>>();
@@ -69,7 +86,8 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>) -> Bi
     // What the lines do not hold is work of the same kernel, as much longer as they are, or as long as here.
     let rest = charge.kernel_ns.map(|kernel| {
         let rest = kernel - charge.counting_ns - counted;
-        (rest, ordered(rest * ratio, [rest, rest * ratio]))
+        let value = if carried == Carried::Added { rest } else { rest * ratio };
+        (rest, ordered(value, [rest, rest * ratio]))
     });
     let user = charge.user_ns.filter(|ns| *ns > 0.0).map(|ns| (ns, user.map(|ratio| scaled(ratio, ns))));
     let mut sum = rest.map_or(all, |(_, rest)| plus(all, rest));
@@ -112,8 +130,9 @@ pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interv
     Some(ordered(middle, ends))
 }
 
-/// What this program adds to a price may grow with it or stay, so the interval holds both.
-fn moved(row: &PricedRow, there: &Bill) -> ElsewhereRow {
+/// What this program adds to a price may grow with it or stay, so the interval holds both. A call that is cheaper there cannot lose more
+/// than it took, so it is scaled.
+fn moved(row: &PricedRow, there: &Bill, carried: Carried) -> ElsewhereRow {
     let other = there.row(row.what);
     let price_there = other.and_then(|other| Some((other.whole_cpu_ns()?, other.total?)));
     let here = row.measured.or(row.price_ns.map(|ns| Interval { value: ns, low: ns, high: ns }));
@@ -125,7 +144,8 @@ fn moved(row: &PricedRow, there: &Bill) -> ElsewhereRow {
             (Some(here), Some(ratio), Some(price_here)) => {
                 let added = |end: f64| (end + price - price_here).max(0.0);
                 let ends = [here.low * ratio, added(here.low), here.high * ratio, added(here.high)];
-                (here.value * ratio, ends)
+                let is_added = carried == Carried::Added && ratio > 1.0;
+                (if is_added { added(here.value) } else { here.value * ratio }, ends)
             }
             _ => (price, [price; 4]),
         };
@@ -185,7 +205,7 @@ mod tests {
     #[test]
     fn a_measured_time_grows_with_the_price_and_the_interval_holds_both_readings() {
         let user = Some(Interval { value: 2.0, low: 1.5, high: 3.0 });
-        let found = elsewhere(&written(HERE), &priced(&[("read", 3000.0), ("write", 100.0)]), user);
+        let found = elsewhere(&written(HERE), &priced(&[("read", 3000.0), ("write", 100.0)]), user, Carried::Scaled);
         let read = &found.rows[0];
         assert_eq!((read.what.as_str(), read.ratio, read.here_ns), ("read", Some(3.0), Some(1500.0)));
         let there = read.there.expect("it has a price");
@@ -196,16 +216,27 @@ mod tests {
         assert_eq!(found.user.and_then(|(_, there)| there).map(|there| there.value), Some(1000.0));
         assert!(found.there.low < found.there.value && found.there.high.is_finite());
         assert_eq!(found.here_ns, Some(2500.0));
+        // By the same processor, what is dearer there comes on top, and what is cheaper takes a part; the interval is the same.
+        let prices = priced(&[("read", 3000.0), ("write", 50.0)]);
+        let [added, scaled] =
+            [Carried::Added, Carried::Scaled].map(|carried| elsewhere(&written(HERE), &prices, user, carried));
+        let of = |found: &BillElsewhere, what: &str| {
+            found.rows.iter().find(|row| row.what == what).and_then(|row| row.there).expect("a price")
+        };
+        assert_eq!((of(&added, "read").value, of(&added, "write").value), (3500.0, 50.0));
+        assert_eq!(of(&added, "read").high, of(&scaled, "read").high);
+        assert_eq!(added.rest.map(|(rest, there)| (rest, there.value)), Some((rest, rest)));
     }
 
     #[test]
     fn measured_calls_hold_switches_and_transfers() {
         let row = r#"{"what": "transfers", "count": 3, "cpu_ns": 900.0}, {"what": "write""#;
         let text = HERE.replace(r#"{"what": "write""#, row);
-        let found = elsewhere(&written(&text), &priced(&[("read", 3000.0), ("write", 100.0)]), None);
+        let found = elsewhere(&written(&text), &priced(&[("read", 3000.0), ("write", 100.0)]), None, Carried::Scaled);
         assert!(found.lacking.is_empty() && found.rows.len() == 2, "{found:?}");
         let unmeasured = text.replace("measured", "unknown");
-        let found = elsewhere(&written(&unmeasured), &priced(&[("read", 3000.0), ("write", 100.0)]), None);
+        let found =
+            elsewhere(&written(&unmeasured), &priced(&[("read", 3000.0), ("write", 100.0)]), None, Carried::Scaled);
         assert_eq!(found.lacking, ["transfers"]);
     }
 
@@ -213,7 +244,8 @@ mod tests {
     fn no_program_takes_less_than_nothing() {
         // Ten times as dear, the lines that were measured to take more than was charged leave a rest of less than their least.
         let text = HERE.replace("\"charged_ns\": 2000.0", "\"charged_ns\": 100.0");
-        let found = elsewhere(&written(&text), &priced(&[("read", 10_000.0), ("write", 1000.0)]), None);
+        let found =
+            elsewhere(&written(&text), &priced(&[("read", 10_000.0), ("write", 1000.0)]), None, Carried::Scaled);
         assert!(found.rest.is_some_and(|(rest, there)| rest < 0.0 && there.low < rest), "{found:?}");
         assert!(found.there.low >= 0.0, "{found:?}");
     }
@@ -221,13 +253,13 @@ mod tests {
     #[test]
     fn at_the_same_prices_it_takes_what_was_charged() {
         let same = Some(Interval { value: 1.0, low: 1.0, high: 1.0 });
-        let found = elsewhere(&written(HERE), &priced(&[("read", 1000.0), ("write", 100.0)]), same);
+        let found = elsewhere(&written(HERE), &priced(&[("read", 1000.0), ("write", 100.0)]), same, Carried::Added);
         assert!((found.there.value - 2500.0).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
     fn a_sum_with_a_lacking_price_has_no_upper_end() {
-        let found = elsewhere(&written(HERE), &priced(&[("read", 1000.0)]), None);
+        let found = elsewhere(&written(HERE), &priced(&[("read", 1000.0)]), None, Carried::Scaled);
         assert_eq!(found.lacking, ["write"]);
         assert_eq!(found.there.high, f64::INFINITY);
         assert_eq!(found.user, Some((500.0, None)));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use analysis::bill::{elsewhere as moved, user_ratio};
+use analysis::bill::{Carried, elsewhere as moved, user_ratio};
 use report::BillElsewhereView;
 use report::document::BillElsewhereDocument;
 
@@ -26,8 +26,9 @@ pub(super) fn elsewhere(file: &Path, args: &BillArgs) -> anyhow::Result<Outcome>
     let priced = prices.priced(here.seen());
     // The run of the prices here may be kept no more.
     let own = here.run().and_then(|id| resolve::run(id).ok());
+    let carried = Carried::between(own.as_ref(), run);
     let user = own.and_then(|own| user_ratio(&own, run, prices.state));
-    let found = moved(&here, &priced.bill, user);
+    let found = moved(&here, &priced.bill, user, carried);
     let remedy = (!found.lacking.is_empty()).then(|| priced.remedy.clone()).flatten();
     if args.json {
         output::print_document(&BillElsewhereDocument::of(&found, here.name(), &run.id))?;
