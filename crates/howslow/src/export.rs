@@ -12,13 +12,13 @@ use crate::resolve;
 
 pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Outcome> {
     let format = format(args)?;
-    if !format.is_text() && args.output.is_none() && std::io::stdout().is_terminal() {
-        return Err(Misuse(format!("the format {} is no text; write it to a file with -o FILE", format.name())).into());
+    if !format.is_text && args.output.is_none() && std::io::stdout().is_terminal() {
+        return Err(Misuse(format!("the format {} is no text; write it to a file with -o FILE", format.name)).into());
     }
     output::check_writable(&args.output)?;
     let runs = resolve::runs(&args.runs)?;
     let mut bytes = Vec::new();
-    let notes = format.write(&runs, &mut bytes).map_err(|error| match error {
+    let notes = (format.write)(&runs, &mut bytes).map_err(|error| match error {
         store::exchange::ExportError::OneRun { .. } => Misuse(error.to_string()).into(),
         other => anyhow::Error::from(other),
     })?;
@@ -27,14 +27,14 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Outcome> {
     }
     match &args.output {
         Some(path) => store::write_whole(path, &bytes)?,
-        None if format.is_text() => output::print(&String::from_utf8_lossy(&bytes))?,
+        None if format.is_text => output::print(&String::from_utf8_lossy(&bytes))?,
         None => output::print_bytes(&bytes)?,
     }
     Ok(Outcome::Done)
 }
 
 /// The format asked for, or the one that the end of the file's name says.
-fn format(args: &ExportArgs) -> Result<&'static dyn Exporter, Misuse> {
+fn format(args: &ExportArgs) -> Result<&'static Exporter, Misuse> {
     let unknown = |what: String| Misuse(format!("{what}; say --format, one of {}", names().join(", ")));
     if let Some(name) = &args.format {
         return store::exchange::exporter(name)
@@ -51,7 +51,7 @@ fn format(args: &ExportArgs) -> Result<&'static dyn Exporter, Misuse> {
 }
 
 fn names() -> Vec<&'static str> {
-    store::exchange::EXPORTERS.iter().map(|format| format.name()).collect()
+    store::exchange::EXPORTERS.iter().map(|format| format.name).collect()
 }
 
 /// What to say of runs without a cost.

@@ -88,7 +88,7 @@ fn export_json(run: &Run, path: &Path) -> anyhow::Result<()> {
     let run = Run { costs: run.costs.iter().filter(own).cloned().collect(), ..run.clone() };
     let mut bytes = Vec::new();
     if let Some(format) = store::exchange::exporter("hyperfine") {
-        format.write(std::slice::from_ref(&run), &mut bytes)?;
+        (format.write)(std::slice::from_ref(&run), &mut bytes)?;
     }
     Ok(store::write_whole(path, &bytes)?)
 }

@@ -8,7 +8,7 @@
 //! let run = record::Book::from_toml(include_str!("../../../books/pdp-11-24.toml"))?.run();
 //! let csv = howslow_store::exchange::exporter("csv").expect("a format");
 //! let mut text = Vec::new();
-//! csv.write(&[run], &mut text)?;
+//! (csv.write)(&[run], &mut text)?;
 //! assert!(text.starts_with(b"id,"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

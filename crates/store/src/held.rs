@@ -68,20 +68,20 @@ impl Held {
         self.place.clone()
     }
 
-    fn failed(&self, error: &DatabaseError) -> StoreError {
-        failed(&self.address, &self.place, error)
+    /// What the database answers; its errors name the store.
+    fn asked<T>(
+        &mut self,
+        question: impl FnOnce(&mut dyn Backend) -> Result<T, DatabaseError>,
+    ) -> Result<T, StoreError> {
+        question(self.backend.as_mut()).map_err(|error| failed(&self.address, &self.place, &error))
     }
 
     pub(crate) fn heads(&mut self, filter: &Filter, skip: usize) -> Result<Vec<Head>, StoreError> {
-        database::heads(self.backend.as_mut(), filter, skip)
-            .map(|heads| self.placed(heads))
-            .map_err(|error| self.failed(&error))
+        self.asked(|backend| database::heads(backend, filter, skip)).map(|heads| self.placed(heads))
     }
 
     pub(crate) fn beginning(&mut self, begin: &str) -> Result<Vec<Head>, StoreError> {
-        database::beginning(self.backend.as_mut(), begin)
-            .map(|heads| self.placed(heads))
-            .map_err(|error| self.failed(&error))
+        self.asked(|backend| database::beginning(backend, begin)).map(|heads| self.placed(heads))
     }
 
     fn placed(&self, mut heads: Vec<Head>) -> Vec<Head> {
@@ -90,7 +90,7 @@ impl Held {
     }
 
     pub(crate) fn read(&mut self, head: &Head) -> Result<Run, StoreError> {
-        let bytes = database::document(self.backend.as_mut(), head.key).map_err(|error| self.failed(&error))?;
+        let bytes = self.asked(|backend| database::document(backend, head.key))?;
         record::run_from_bytes(&bytes).map_err(|source| StoreError::Read { path: head.path.join(&head.id), source })
     }
 
@@ -100,25 +100,22 @@ impl Held {
         wanted: &dyn Fn(&Series) -> bool,
         each: &mut dyn FnMut(&CostTable, Row) -> ControlFlow<()>,
     ) -> Result<CostTable, StoreError> {
-        database::costs(self.backend.as_mut(), filter, wanted, each).map_err(|error| self.failed(&error))
+        self.asked(|backend| database::costs(backend, filter, wanted, each))
     }
 
     /// Removes a run. Returns its document.
     pub(crate) fn remove(&mut self, head: &Head) -> Result<Vec<u8>, StoreError> {
-        database::remove(self.backend.as_mut(), head).map_err(|error| self.failed(&error))
+        self.asked(|backend| database::remove(backend, head))
     }
 
     /// Keeps a document. It is on the device when this returns.
     pub(crate) fn keep(&mut self, document: &[u8]) -> Result<(), StoreError> {
-        let ready = Ready::of(document).map_err(|error| self.failed(&error.into()))?;
-        import::insert(self.backend.as_mut(), &mut Keys::default(), &[ready])
-            .map(|_| ())
-            .map_err(|error| self.failed(&error))
+        self.asked(|backend| import::insert(backend, &mut Keys::default(), &[Ready::of(document)?])).map(|_| ())
     }
 
     /// Takes in the documents of these files.
     pub(crate) fn take_in(&mut self, files: &[PathBuf], deadline: Option<Instant>) -> Result<Imported, StoreError> {
-        import::take_in(self.backend.as_mut(), files, deadline).map_err(|error| self.failed(&error))
+        self.asked(|backend| import::take_in(backend, files, deadline))
     }
 
     /// True if the store gives back this document byte for byte.
@@ -129,20 +126,15 @@ impl Held {
 }
 
 fn failed(address: &Address, place: &str, error: &DatabaseError) -> StoreError {
-    let store = |what: &str| (record::printable(place), address.redact(what));
+    let (DatabaseError::Locked(what)
+    | DatabaseError::Damaged(what)
+    | DatabaseError::Silent(what)
+    | DatabaseError::Refused(what)) = error;
+    let (address, what) = (record::printable(place), address.redact(what));
     match error {
-        DatabaseError::Locked(what) => {
-            let (address, what) = store(what);
-            StoreError::Locked { address, what }
-        }
-        DatabaseError::Damaged(what) => {
-            let (address, what) = store(what);
-            StoreError::Damaged { address, what }
-        }
-        DatabaseError::Silent(what) | DatabaseError::Refused(what) => {
-            let (address, what) = store(what);
-            StoreError::Database { address, what }
-        }
+        DatabaseError::Locked(_) => StoreError::Locked { address, what },
+        DatabaseError::Damaged(_) => StoreError::Damaged { address, what },
+        DatabaseError::Silent(_) | DatabaseError::Refused(_) => StoreError::Database { address, what },
     }
 }
 

@@ -5,7 +5,7 @@ use store::exchange::{IMPORTERS, import};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Some(text) = howslow_fuzz::text(data) else { return };
-    let formats = IMPORTERS.iter().map(|format| Some(*format)).chain([None]);
+    let formats = IMPORTERS.iter().map(Some).chain([None]);
     for format in formats {
         match import(text, format) {
             Ok(run) => {

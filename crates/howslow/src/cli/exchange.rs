@@ -52,11 +52,11 @@ pub(crate) struct ImportArgs {
 }
 
 fn exporters() -> Vec<(&'static str, &'static str)> {
-    EXPORTERS.iter().map(|format| (format.name(), format.summary())).collect()
+    EXPORTERS.iter().map(|format| (format.name, format.summary)).collect()
 }
 
 fn importers() -> Vec<(&'static str, &'static str)> {
-    IMPORTERS.iter().map(|format| (format.name(), format.summary())).collect()
+    IMPORTERS.iter().map(|format| (format.name, format.summary)).collect()
 }
 
 /// The names of formats, each with its help.

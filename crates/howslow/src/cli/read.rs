@@ -72,7 +72,7 @@ pub(crate) struct ShowArgs {
 
 /// The names of the formats.
 fn exporters() -> PossibleValuesParser {
-    PossibleValuesParser::new(store::exchange::EXPORTERS.iter().map(|format| format.name()))
+    PossibleValuesParser::new(store::exchange::EXPORTERS.iter().map(|format| format.name))
 }
 
 impl ShowArgs {

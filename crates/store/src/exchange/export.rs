@@ -16,28 +16,28 @@ mod parquet;
 pub use exporter::{ExportError, Exporter};
 
 /// Every format, in the order of the help.
-pub const EXPORTERS: &[&dyn Exporter] = &[
-    &csv::Csv,
-    &parquet::Parquet,
-    &openmetrics::OpenMetrics,
-    &openmetrics::Prometheus,
-    &go::GoBenchmark,
-    &bencher::Bencher,
-    &action::GithubAction,
-    &hyperfine::HyperfineExport,
-    &lmbench::LmbenchExport,
+pub const EXPORTERS: &[Exporter] = &[
+    csv::CSV,
+    parquet::PARQUET,
+    openmetrics::OPEN_METRICS,
+    openmetrics::PROMETHEUS,
+    go::GO,
+    bencher::BENCHER,
+    action::GITHUB_ACTION,
+    hyperfine::HYPERFINE,
+    lmbench::LMBENCH,
 ];
 
 /// The format of this name.
-pub fn exporter(name: &str) -> Option<&'static dyn Exporter> {
-    EXPORTERS.iter().copied().find(|format| format.name() == name)
+pub fn exporter(name: &str) -> Option<&'static Exporter> {
+    EXPORTERS.iter().find(|format| format.name == name)
 }
 
 /// The format that a file of this name has, by its ending.
-pub fn exporter_for(file: &str) -> Option<&'static dyn Exporter> {
-    EXPORTERS.iter().copied().find(|format| {
-        let name = file.strip_suffix(format.ending()).unwrap_or_default();
-        !format.ending().is_empty() && name.ends_with('.') && name.len() > 1
+pub fn exporter_for(file: &str) -> Option<&'static Exporter> {
+    EXPORTERS.iter().find(|format| {
+        let name = file.strip_suffix(format.ending).unwrap_or_default();
+        !format.ending.is_empty() && name.ends_with('.') && name.len() > 1
     })
 }
 
@@ -48,13 +48,13 @@ mod tests {
     #[test]
     fn names_and_endings_are_each_given_once() {
         for (place, format) in EXPORTERS.iter().enumerate() {
-            assert!(!format.summary().is_empty());
+            assert!(!format.summary.is_empty());
             for other in &EXPORTERS[..place] {
-                assert_ne!(format.name(), other.name());
-                assert!(format.ending().is_empty() || format.ending() != other.ending(), "{}", format.name());
+                assert_ne!(format.name, other.name);
+                assert!(format.ending.is_empty() || format.ending != other.ending, "{}", format.name);
             }
         }
-        let chosen = |file| exporter_for(file).map(|format| format.name());
+        let chosen = |file| exporter_for(file).map(|format| format.name);
         assert_eq!(chosen("a/run.csv"), Some("csv"));
         assert_eq!(chosen("howslow.prom"), Some("prometheus"));
         assert_eq!((chosen("run.json"), chosen("csv"), chosen(".csv")), (None, None, None));
@@ -68,7 +68,7 @@ mod tests {
         for format in EXPORTERS {
             for runs in [&[][..], std::slice::from_ref(&empty)] {
                 let mut text = Vec::new();
-                format.write(runs, &mut text).unwrap_or_else(|error| panic!("{}: {error}", format.name()));
+                (format.write)(runs, &mut text).unwrap_or_else(|error| panic!("{}: {error}", format.name));
             }
         }
     }

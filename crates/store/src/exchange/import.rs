@@ -16,32 +16,31 @@ pub use importer::{ImportError, Importer, MOST_BYTES};
 const MOST_COSTS: usize = 20_000;
 
 /// Every format, in the order of the help.
-pub const IMPORTERS: &[&dyn Importer] =
-    &[&lmbench::LmbenchImport, &hyperfine::HyperfineImport, &google::GoogleBenchmark, &criterion::Criterion];
+pub const IMPORTERS: &[Importer] = &[lmbench::LMBENCH, hyperfine::HYPERFINE, google::GOOGLE, criterion::CRITERION];
 
 /// The format of this name.
-pub fn importer(name: &str) -> Option<&'static dyn Importer> {
-    IMPORTERS.iter().copied().find(|format| format.name() == name)
+pub fn importer(name: &str) -> Option<&'static Importer> {
+    IMPORTERS.iter().find(|format| format.name == name)
 }
 
 /// The run that a text holds, in this format or in the one that its content shows.
 ///
 /// # Errors
 /// If the text is too long, of no known format, damaged, or without a cost.
-pub fn import(text: &str, format: Option<&dyn Importer>) -> Result<Run, ImportError> {
+pub fn import(text: &str, format: Option<&Importer>) -> Result<Run, ImportError> {
     if text.len() as u64 > MOST_BYTES {
         return Err(ImportError::TooLarge);
     }
-    let known = || IMPORTERS.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
-    let format = format.or_else(|| IMPORTERS.iter().copied().find(|format| format.recognises(text)));
+    let known = || IMPORTERS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let format = format.or_else(|| IMPORTERS.iter().find(|format| (format.recognises)(text)));
     let Some(format) = format else { return Err(ImportError::Unknown { known: known() }) };
-    let run = format.read(text)?;
+    let run = (format.read)(text)?;
     if run.costs.len() > MOST_COSTS {
         let why = format!("{} costs, at most {MOST_COSTS} are read", run.costs.len());
-        return Err(ImportError::damaged(format.name(), why));
+        return Err(ImportError::damaged(format.name, why));
     }
     if run.costs.is_empty() {
-        return Err(ImportError::Nothing { format: format.name() });
+        return Err(ImportError::Nothing { format: format.name });
     }
     Ok(run)
 }

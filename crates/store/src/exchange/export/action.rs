@@ -11,28 +11,19 @@ use super::json;
 const NAME: &str = "github-action";
 
 /// The format.
-pub(super) struct GithubAction;
+pub(super) const GITHUB_ACTION: Exporter = Exporter {
+    name: NAME,
+    summary: "JSON for github-action-benchmark, tool customSmallerIsBetter",
+    ending: "",
+    is_text: true,
+    write,
+};
 
-impl Exporter for GithubAction {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn summary(&self) -> &'static str {
-        "JSON for github-action-benchmark, tool customSmallerIsBetter"
-    }
-
-    fn ending(&self) -> &'static str {
-        ""
-    }
-
-    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
-        let costs = only(NAME, runs)?.into_iter().flat_map(|run| &run.costs);
-        let document: Vec<ActionEntry> =
-            costs.filter(|cost| cost.quoted().0.is_finite()).map(ActionEntry::of).collect();
-        json::document(&document, out)?;
-        Ok(Vec::new())
-    }
+fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let costs = only(NAME, runs)?.into_iter().flat_map(|run| &run.costs);
+    let document: Vec<ActionEntry> = costs.filter(|cost| cost.quoted().0.is_finite()).map(ActionEntry::of).collect();
+    json::document(&document, out)?;
+    Ok(Vec::new())
 }
 
 #[derive(Serialize)]

@@ -12,28 +12,20 @@ use super::json;
 const NAME: &str = "bencher";
 
 /// The format.
-pub(super) struct Bencher;
+pub(super) const BENCHER: Exporter = Exporter {
+    name: NAME,
+    summary: "Bencher Metric Format v0: bencher run --adapter json",
+    ending: "",
+    is_text: true,
+    write,
+};
 
-impl Exporter for Bencher {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn summary(&self) -> &'static str {
-        "Bencher Metric Format v0: bencher run --adapter json"
-    }
-
-    fn ending(&self) -> &'static str {
-        ""
-    }
-
-    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
-        let costs = only(NAME, runs)?.into_iter().flat_map(|run| &run.costs);
-        let reported = costs.filter(|cost| cost.quoted().0.is_finite());
-        let document: BTreeMap<String, Measures> = reported.map(|cost| (cost.name(), Measures::of(cost))).collect();
-        json::document(&document, out)?;
-        Ok(Vec::new())
-    }
+fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let costs = only(NAME, runs)?.into_iter().flat_map(|run| &run.costs);
+    let reported = costs.filter(|cost| cost.quoted().0.is_finite());
+    let document: BTreeMap<String, Measures> = reported.map(|cost| (cost.name(), Measures::of(cost))).collect();
+    json::document(&document, out)?;
+    Ok(Vec::new())
 }
 
 #[derive(Serialize)]

@@ -1,7 +1,7 @@
 //! A bill as metrics, which scrapers such as Prometheus read. All counters count from the beginning of the watching.
 
 use analysis::bill::Bill;
-use record::{Observation, Requests};
+use record::{CallCount, NamedCount, Observation, Requests};
 
 use super::exposition::{Dialect, Exposition, Kind, labels};
 
@@ -14,20 +14,16 @@ pub enum BillMetrics {
     Prometheus,
 }
 
-/// A family of counters.
-struct Family<'a> {
-    text: &'a mut Exposition,
-}
-
-impl<'a> Family<'a> {
-    /// Begins a family. `unit` is the end of its name, if it has one.
-    fn new(text: &'a mut Exposition, name: &'static str, help: &str) -> Family<'a> {
-        text.family(name, Kind::Counter, help);
-        Family { text }
-    }
-
-    fn sample<const N: usize>(&mut self, pairs: [(&'static str, &str); N], value: f64) {
-        self.text.sample(&labels(pairs), value);
+/// A family of counters. The unit is the end of its name, if it has one.
+fn counted<'a, const N: usize>(
+    text: &mut Exposition,
+    name: &'static str,
+    help: &str,
+    samples: impl IntoIterator<Item = ([(&'static str, &'a str); N], f64)>,
+) {
+    text.family(name, Kind::Counter, help);
+    for (pairs, value) in samples {
+        text.sample(&labels(pairs), value);
     }
 }
 
@@ -39,8 +35,7 @@ pub fn bill_metrics(seen: &Observation, bill: &Bill, form: BillMetrics) -> Strin
     });
     text.family("howslow_watch", Kind::Info, "What is watched, and how it is counted.");
     text.sample(&labels([("what", seen.what.as_str()), ("source", seen.source.as_str())]), 1.0);
-    let mut time = Family::new(&mut text, "howslow_watched_seconds", "How long it was watched.");
-    time.sample([], seen.elapsed_ns / 1e9);
+    counted(&mut text, "howslow_watched_seconds", "How long it was watched.", [([], seen.elapsed_ns / 1e9)]);
     calls(&mut text, &seen.together);
     processes(&mut text, seen);
     charged(&mut text, seen);
@@ -48,38 +43,26 @@ pub fn bill_metrics(seen: &Observation, bill: &Bill, form: BillMetrics) -> Strin
     text.finish()
 }
 
-fn calls(text: &mut Exposition, together: &Requests) {
-    let mut calls = Family::new(text, "howslow_calls", "System calls.");
-    for call in &together.calls {
-        calls.sample([("call", &call.call)], call.count as f64);
-    }
-    let mut errors = Family::new(text, "howslow_call_errors", "System calls that failed.");
-    for call in &together.calls {
-        for error in &call.errors {
-            errors.sample([("call", &call.call), ("error", &error.name)], error.count as f64);
-        }
-    }
-    let mut moved = Family::new(text, "howslow_moved_bytes", "Bytes that system calls moved.");
-    for call in &together.calls {
-        if let Some(bytes) = call.bytes {
-            moved.sample([("call", &call.call)], bytes as f64);
-        }
-    }
-    let mut woken = Family::new(text, "howslow_woken_tasks", "Sleeping tasks that system calls woke.");
-    for call in together.calls.iter().filter(|call| call.wakes > 0) {
-        woken.sample([("call", &call.call)], call.wakes as f64);
-    }
-    let mut signals = Family::new(text, "howslow_signals", "Signals that were delivered.");
-    for signal in &together.signals {
-        signals.sample([("signal", &signal.name)], signal.count as f64);
-    }
-    let mut requests = Family::new(text, "howslow_io_uring_requests", "Requests to io_urings.");
-    for request in &together.io_uring {
-        requests.sample([("operation", &request.name)], request.count as f64);
-    }
-    Family::new(text, "howslow_created_tasks", "Processes and threads that were created.")
-        .sample([], together.forks as f64);
-    Family::new(text, "howslow_executed_programs", "Programs that were executed.").sample([], together.execs as f64);
+fn calls<'a>(text: &mut Exposition, together: &'a Requests) {
+    let calls = || together.calls.iter();
+    let named = |label: &'static str, it: &'a NamedCount| ([(label, &*it.name)], it.count as f64);
+    let times = calls().map(|it| ([("call", &*it.call)], it.count as f64));
+    counted(text, "howslow_calls", "System calls.", times);
+    let failed = |call: &'a CallCount| {
+        call.errors.iter().map(|error| ([("call", &*call.call), ("error", &*error.name)], error.count as f64))
+    };
+    counted(text, "howslow_call_errors", "System calls that failed.", calls().flat_map(failed));
+    let moved = calls().filter_map(|it| Some(([("call", &*it.call)], it.bytes? as f64)));
+    counted(text, "howslow_moved_bytes", "Bytes that system calls moved.", moved);
+    let woken = calls().filter(|it| it.wakes > 0).map(|it| ([("call", &*it.call)], it.wakes as f64));
+    counted(text, "howslow_woken_tasks", "Sleeping tasks that system calls woke.", woken);
+    let signals = together.signals.iter().map(|it| named("signal", it));
+    counted(text, "howslow_signals", "Signals that were delivered.", signals);
+    let requests = together.io_uring.iter().map(|it| named("operation", it));
+    counted(text, "howslow_io_uring_requests", "Requests to io_urings.", requests);
+    let created = [([], together.forks as f64)];
+    counted(text, "howslow_created_tasks", "Processes and threads that were created.", created);
+    counted(text, "howslow_executed_programs", "Programs that were executed.", [([], together.execs as f64)]);
 }
 
 /// The calls of processes by name: their ids would make new series for ever.
@@ -88,55 +71,37 @@ fn processes(text: &mut Exposition, seen: &Observation) {
     for process in &seen.processes {
         *by_name.entry(&process.name).or_default() += process.requests.total();
     }
-    let mut family = Family::new(text, "howslow_process_calls", "System calls of all processes of a name.");
-    for (name, count) in by_name {
-        family.sample([("process", name)], count as f64);
-    }
+    let samples = by_name.into_iter().map(|(name, count)| ([("process", name)], count as f64));
+    counted(text, "howslow_process_calls", "System calls of all processes of a name.", samples);
 }
 
 fn charged(text: &mut Exposition, seen: &Observation) {
     let usage = &seen.usage;
-    let mut cpu = Family::new(text, "howslow_cpu_seconds", "Processor time that the kernel charged.");
-    for (mode, time) in [("user", usage.user_ns), ("system", usage.system_ns)] {
-        if let Some(time) = time {
-            cpu.sample([("mode", mode)], time / 1e9);
-        }
-    }
-    let mut faults = Family::new(text, "howslow_page_faults", "Page faults.");
-    for (kind, count) in [("minor", usage.minor_faults), ("major", usage.major_faults)] {
-        if let Some(count) = count {
-            faults.sample([("kind", kind)], count as f64);
-        }
-    }
-    let mut switches = Family::new(text, "howslow_switches", "Times that a task left its CPU.");
-    for (kind, count) in [("voluntary", usage.voluntary_switches), ("involuntary", usage.involuntary_switches)] {
-        if let Some(count) = count {
-            switches.sample([("kind", kind)], count as f64);
-        }
-    }
+    let cpu = [("user", usage.user_ns), ("system", usage.system_ns)]
+        .map(|(mode, time)| time.map(|time| ([("mode", mode)], time / 1e9)));
+    counted(text, "howslow_cpu_seconds", "Processor time that the kernel charged.", cpu.into_iter().flatten());
+    let kind = |kind: &'static str, count: Option<u64>| count.map(|count| ([("kind", kind)], count as f64));
+    let faults = [kind("minor", usage.minor_faults), kind("major", usage.major_faults)];
+    counted(text, "howslow_page_faults", "Page faults.", faults.into_iter().flatten());
+    let switches = [kind("voluntary", usage.voluntary_switches), kind("involuntary", usage.involuntary_switches)];
+    counted(text, "howslow_switches", "Times that a task left its CPU.", switches.into_iter().flatten());
 }
 
 fn priced(text: &mut Exposition, seen: &Observation, bill: &Bill) {
-    let mut priced = Family::new(text, "howslow_priced_cpu_seconds", "Processor time by the prices of a run.");
-    for row in &bill.rows {
-        if let Some(cpu) = row.whole_cpu_ns() {
-            priced.sample([("row", &row.what)], cpu / 1e9);
-        }
-    }
+    let rows = bill.rows.iter().filter_map(|row| Some(([("row", &*row.what)], row.whole_cpu_ns()? / 1e9)));
+    counted(text, "howslow_priced_cpu_seconds", "Processor time by the prices of a run.", rows);
     if let Some(counting) = &seen.counting {
-        Family::new(text, "howslow_counting_seconds", "What counting cost the program.")
-            .sample([], counting.together_ns / 1e9);
+        let seconds = [([], counting.together_ns / 1e9)];
+        counted(text, "howslow_counting_seconds", "What counting cost the program.", seconds);
     }
-    let mut lost = Family::new(text, "howslow_lost", "What could not be counted.");
-    for loss in &seen.losses {
-        // Where it is not known how many were lost, it is known that some were.
-        lost.sample([("what", &loss.what)], loss.count.unwrap_or(1) as f64);
-    }
+    // Where it is not known how many were lost, it is known that some were.
+    let lost = seen.losses.iter().map(|loss| ([("what", &*loss.what)], loss.count.unwrap_or(1) as f64));
+    counted(text, "howslow_lost", "What could not be counted.", lost);
 }
 
 #[cfg(test)]
 mod tests {
-    use record::{CallCount, NamedCount, Usage};
+    use record::Usage;
 
     use super::*;
 

@@ -9,25 +9,17 @@ use crate::exchange::costs::cost_table;
 use crate::exchange::table::{Cell, Table};
 
 /// The format.
-pub(super) struct Csv;
+pub(super) const CSV: Exporter = Exporter {
+    name: "csv",
+    summary: "one row a cost, one column an axis: pandas, DuckDB, R, spreadsheets",
+    ending: "csv",
+    is_text: true,
+    write,
+};
 
-impl Exporter for Csv {
-    fn name(&self) -> &'static str {
-        "csv"
-    }
-
-    fn summary(&self) -> &'static str {
-        "one row a cost, one column an axis: pandas, DuckDB, R, spreadsheets"
-    }
-
-    fn ending(&self) -> &'static str {
-        "csv"
-    }
-
-    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
-        csv(&cost_table(runs), out)?;
-        Ok(Vec::new())
-    }
+fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    csv(&cost_table(runs), out)?;
+    Ok(Vec::new())
 }
 
 /// Writes a table as CSV. Missing cells are empty.

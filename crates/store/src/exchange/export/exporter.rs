@@ -4,27 +4,22 @@ use std::io::Write;
 
 use record::Run;
 
+/// What the reader of an export should know.
+pub type Written = Result<Vec<String>, ExportError>;
+
 /// A format that runs are written in.
-pub trait Exporter: Sync {
+pub struct Exporter {
     /// Its name on the command line.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// What it is, and which program reads it.
-    fn summary(&self) -> &'static str;
-
+    pub summary: &'static str,
     /// The end of a file's name that means this format; empty if none does.
-    fn ending(&self) -> &'static str;
-
+    pub ending: &'static str,
     /// Whether it is text, so that it may go to a terminal.
-    fn is_text(&self) -> bool {
-        true
-    }
-
-    /// Writes the runs. Returns what the reader should know: what was left out, and why.
-    ///
-    /// # Errors
-    /// If `out` cannot be written, or the format cannot hold these runs.
-    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError>;
+    pub is_text: bool,
+    /// Writes the runs. Returns what the reader should know: what was left out, and why. Fails if `out` cannot be written, or
+    /// the format cannot hold these runs.
+    pub write: fn(&[Run], &mut dyn Write) -> Written,
 }
 
 /// The reasons why runs could not be written in a format.

@@ -10,32 +10,24 @@ use super::exporter::{ExportError, Exporter};
 use crate::exchange::rounds::{iterations, round_ns};
 
 /// The format.
-pub(super) struct GoBenchmark;
+pub(super) const GO: Exporter = Exporter {
+    name: "go",
+    summary: "Go benchmark text, one line a round: benchstat",
+    ending: "txt",
+    is_text: true,
+    write,
+};
 
-impl Exporter for GoBenchmark {
-    fn name(&self) -> &'static str {
-        "go"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Go benchmark text, one line a round: benchstat"
-    }
-
-    fn ending(&self) -> &'static str {
-        "txt"
-    }
-
-    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
-        let mut text = String::from("Unit ns/op better=lower assume=nothing\n");
-        for run in runs {
-            head(&mut text, run);
-            for cost in &run.costs {
-                lines(&mut text, cost);
-            }
+fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let mut text = String::from("Unit ns/op better=lower assume=nothing\n");
+    for run in runs {
+        head(&mut text, run);
+        for cost in &run.costs {
+            lines(&mut text, cost);
         }
-        out.write_all(text.as_bytes())?;
-        Ok(Vec::new())
     }
+    out.write_all(text.as_bytes())?;
+    Ok(Vec::new())
 }
 
 /// The configuration of the lines that follow.

@@ -13,28 +13,20 @@ use super::json;
 use crate::exchange::rounds::round_ns;
 
 /// The format.
-pub(super) struct HyperfineExport;
+pub(super) const HYPERFINE: Exporter = Exporter {
+    name: "hyperfine",
+    summary: "JSON of hyperfine, one time a round: its scripts, dashboards",
+    ending: "",
+    is_text: true,
+    write,
+};
 
-impl Exporter for HyperfineExport {
-    fn name(&self) -> &'static str {
-        "hyperfine"
-    }
-
-    fn summary(&self) -> &'static str {
-        "JSON of hyperfine, one time a round: its scripts, dashboards"
-    }
-
-    fn ending(&self) -> &'static str {
-        ""
-    }
-
-    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
-        let several = runs.len() > 1;
-        let results =
-            runs.iter().flat_map(|run| run.costs.iter().filter_map(move |cost| ExportedTiming::of(cost, run, several)));
-        json::document(&ExportedResults { results: results.collect() }, out)?;
-        Ok(Vec::new())
-    }
+fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let several = runs.len() > 1;
+    let results =
+        runs.iter().flat_map(|run| run.costs.iter().filter_map(move |cost| ExportedTiming::of(cost, run, several)));
+    json::document(&ExportedResults { results: results.collect() }, out)?;
+    Ok(Vec::new())
 }
 
 /// The times of all runs of a command, with its start, as hyperfine has them without a shell; of anything else one figure a round.

@@ -11,34 +11,26 @@ use super::exporter::{ExportError, Exporter, only};
 const NAME: &str = "lmbench";
 
 /// The format.
-pub(super) struct LmbenchExport;
+pub(super) const LMBENCH: Exporter = Exporter {
+    name: NAME,
+    summary: "the lines of lmbench that the same work stands behind: its scripts, CI that parses them",
+    ending: "",
+    is_text: true,
+    write,
+};
 
-impl Exporter for LmbenchExport {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn summary(&self) -> &'static str {
-        "the lines of lmbench that the same work stands behind: its scripts, CI that parses them"
-    }
-
-    fn ending(&self) -> &'static str {
-        ""
-    }
-
-    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
-        let Some(run) = only(NAME, runs)? else { return Ok(Vec::new()) };
-        let (text, reported) = text(run);
-        out.write_all(text.as_bytes())?;
-        let left = run.costs.len() - reported;
-        let lines = if reported == 1 { "1 cost has a line".into() } else { format!("{reported} costs have a line") };
-        let left = match left {
-            0 => String::new(),
-            1 => "; 1 has none and is left out".into(),
-            left => format!("; {left} have none and are left out"),
-        };
-        Ok(vec![format!("{lines} in lmbench{left} (docs/GUIDE.md lists the lines)")])
-    }
+fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    let Some(run) = only(NAME, runs)? else { return Ok(Vec::new()) };
+    let (text, reported) = text(run);
+    out.write_all(text.as_bytes())?;
+    let left = run.costs.len() - reported;
+    let lines = if reported == 1 { "1 cost has a line".into() } else { format!("{reported} costs have a line") };
+    let left = match left {
+        0 => String::new(),
+        1 => "; 1 has none and is left out".into(),
+        left => format!("; {left} have none and are left out"),
+    };
+    Ok(vec![format!("{lines} in lmbench{left} (docs/GUIDE.md lists the lines)")])
 }
 
 /// The unit of a line.

@@ -9,48 +9,22 @@ use super::exporter::{ExportError, Exporter};
 use super::exposition::{Dialect, Exposition, Kind, Labels, label_name, labels};
 
 /// OpenMetrics, for scrapers.
-pub(super) struct OpenMetrics;
-
-impl Exporter for OpenMetrics {
-    fn name(&self) -> &'static str {
-        "openmetrics"
-    }
-
-    fn summary(&self) -> &'static str {
-        "metrics for a scraper (OpenMetrics 1.0.0)"
-    }
-
-    fn ending(&self) -> &'static str {
-        "om"
-    }
-
-    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
-        out.write_all(text(runs, Dialect::OpenMetrics).as_bytes())?;
-        Ok(Vec::new())
-    }
-}
+pub(super) const OPEN_METRICS: Exporter = Exporter {
+    name: "openmetrics",
+    summary: "metrics for a scraper (OpenMetrics 1.0.0)",
+    ending: "om",
+    is_text: true,
+    write: |runs, out| written(runs, Dialect::OpenMetrics, out),
+};
 
 /// The Prometheus text format, for the node exporter's textfile collector.
-pub(super) struct Prometheus;
-
-impl Exporter for Prometheus {
-    fn name(&self) -> &'static str {
-        "prometheus"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the same in the Prometheus text format: the node exporter's textfile collector"
-    }
-
-    fn ending(&self) -> &'static str {
-        "prom"
-    }
-
-    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
-        out.write_all(text(runs, Dialect::Prometheus).as_bytes())?;
-        Ok(Vec::new())
-    }
-}
+pub(super) const PROMETHEUS: Exporter = Exporter {
+    name: "prometheus",
+    summary: "the same in the Prometheus text format: the node exporter's textfile collector",
+    ending: "prom",
+    is_text: true,
+    write: |runs, out| written(runs, Dialect::Prometheus, out),
+};
 
 /// A gauge of every cost: its name, its help, and its value, which may be missing.
 type Gauge = (&'static str, &'static str, fn(&Cost) -> f64);
@@ -68,7 +42,7 @@ const GAUGES: [Gauge; 6] = [
     }),
 ];
 
-fn text(runs: &[Run], dialect: Dialect) -> String {
+fn written(runs: &[Run], dialect: Dialect, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
     let mut exposition = Exposition::new(dialect);
     exposition.family("howslow_run", Kind::Info, "The run and its machine.");
     for run in runs {
@@ -93,7 +67,8 @@ fn text(runs: &[Run], dialect: Dialect) -> String {
             }
         }
     }
-    exposition.finish()
+    out.write_all(exposition.finish().as_bytes())?;
+    Ok(Vec::new())
 }
 
 /// The operation, what it is quoted by, and its axes. The run's id is a label only beside other runs: a scraper would

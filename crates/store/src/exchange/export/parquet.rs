@@ -13,27 +13,15 @@ use super::exporter::{ExportError, Exporter};
 use crate::exchange::costs::cost_table;
 
 /// The format.
-pub(super) struct Parquet;
+pub(super) const PARQUET: Exporter = Exporter {
+    name: "parquet",
+    summary: "the same columns with types: DuckDB, pandas, Spark",
+    ending: "parquet",
+    is_text: false,
+    write,
+};
 
-impl Exporter for Parquet {
-    fn name(&self) -> &'static str {
-        "parquet"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the same columns with types: DuckDB, pandas, Spark"
-    }
-
-    fn ending(&self) -> &'static str {
-        "parquet"
-    }
-
-    fn is_text(&self) -> bool {
-        false
-    }
-
-    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
-        out.write_all(&file::file(&cost_table(runs)))?;
-        Ok(Vec::new())
-    }
+fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+    out.write_all(&file::file(&cost_table(runs)))?;
+    Ok(Vec::new())
 }

@@ -16,38 +16,29 @@ const NAME: &str = "criterion";
 const DEEPEST: u32 = 8;
 
 /// The format.
-pub(super) struct Criterion;
+pub(super) const CRITERION: Importer = Importer {
+    name: NAME,
+    summary: "a folder target/criterion, or the lines of cargo criterion --message-format=json",
+    recognises: |text| has_keys(text, &["reason", "measured_values"]) || has_keys(text, &["benchmark", "estimates"]),
+    read,
+};
 
-impl Importer for Criterion {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn summary(&self) -> &'static str {
-        "a folder target/criterion, or the lines of cargo criterion --message-format=json"
-    }
-
-    fn recognises(&self, text: &str) -> bool {
-        has_keys(text, &["reason", "measured_values"]) || has_keys(text, &["benchmark", "estimates"])
-    }
-
-    fn read(&self, text: &str) -> Result<Run, ImportError> {
-        let mut found = Vec::new();
-        for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
-            let damaged = |why: serde_json::Error| ImportError::damaged(NAME, format!("line {number}: {why}"));
-            let line: CriterionLine = serde_json::from_slice(line.as_bytes()).map_err(damaged)?;
-            match line {
-                CriterionLine::Folder { benchmark, estimates, sample } => {
-                    found.push(of_folder(benchmark, &estimates, sample))
-                }
-                CriterionLine::Message(message) if message.reason == "benchmark-complete" => {
-                    found.extend(of_message(message))
-                }
-                CriterionLine::Message(_) => {}
+fn read(text: &str) -> Result<Run, ImportError> {
+    let mut found = Vec::new();
+    for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
+        let damaged = |why: serde_json::Error| ImportError::damaged(NAME, format!("line {number}: {why}"));
+        let line: CriterionLine = serde_json::from_slice(line.as_bytes()).map_err(damaged)?;
+        match line {
+            CriterionLine::Folder { benchmark, estimates, sample } => {
+                found.push(of_folder(benchmark, &estimates, sample))
             }
+            CriterionLine::Message(message) if message.reason == "benchmark-complete" => {
+                found.extend(of_message(message))
+            }
+            CriterionLine::Message(_) => {}
         }
-        Ok(run(Source { name: NAME, tool: NAME.into(), ..Source::default() }, found))
     }
+    Ok(run(Source { name: NAME, tool: NAME.into(), ..Source::default() }, found))
 }
 
 #[derive(Deserialize)]

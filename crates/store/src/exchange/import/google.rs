@@ -9,52 +9,42 @@ use super::importer::{ImportError, Importer, has_keys};
 const NAME: &str = "google-benchmark";
 
 /// The format.
-pub(super) struct GoogleBenchmark;
+pub(super) const GOOGLE: Importer = Importer {
+    name: NAME,
+    summary: "what a google-benchmark program writes with --benchmark_format=json",
+    recognises: |text| has_keys(text, &["context", "benchmarks"]),
+    read,
+};
 
-impl Importer for GoogleBenchmark {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn summary(&self) -> &'static str {
-        "what a google-benchmark program writes with --benchmark_format=json"
-    }
-
-    fn recognises(&self, text: &str) -> bool {
-        has_keys(text, &["context", "benchmarks"])
-    }
-
-    fn read(&self, text: &str) -> Result<Run, ImportError> {
-        // It writes a number that it does not have as no JSON.
-        let numbers = text.replace(": NaN", ": null").replace(": -NaN", ": null").replace(": Infinity", ": null");
-        let document: GoogleResults =
-            serde_json::from_slice(numbers.as_bytes()).map_err(|why| ImportError::damaged(NAME, why))?;
-        let mut source = Source { name: NAME, machine: machine(&document.context), ..Source::default() };
-        source.tool = match &document.context.library_version {
-            Some(version) => format!("{NAME} {version}"),
-            None => NAME.into(),
-        };
-        source.started = document.context.date.unwrap_or_default();
-        let mut found: Vec<(String, Vec<GoogleEntry>)> = Vec::new();
-        let mut places = std::collections::HashMap::new();
-        for entry in document.benchmarks {
-            if entry.error_occurred {
-                let reason = printable(&entry.error_message.unwrap_or_else(|| "it failed".into()));
-                let skip =
-                    Skip { operation: id(NAME, &entry.name), at: Default::default(), reason, remedy: String::new() };
-                source.skipped.push(skip);
-                continue;
-            }
-            let name = entry.run_name.clone().unwrap_or_else(|| entry.name.clone());
-            let place = *places.entry(name.clone()).or_insert_with(|| {
-                found.push((name, Vec::new()));
-                found.len() - 1
-            });
-            found[place].1.push(entry);
+fn read(text: &str) -> Result<Run, ImportError> {
+    // It writes a number that it does not have as no JSON.
+    let numbers = text.replace(": NaN", ": null").replace(": -NaN", ": null").replace(": Infinity", ": null");
+    let document: GoogleResults =
+        serde_json::from_slice(numbers.as_bytes()).map_err(|why| ImportError::damaged(NAME, why))?;
+    let mut source = Source { name: NAME, machine: machine(&document.context), ..Source::default() };
+    source.tool = match &document.context.library_version {
+        Some(version) => format!("{NAME} {version}"),
+        None => NAME.into(),
+    };
+    source.started = document.context.date.unwrap_or_default();
+    let mut found: Vec<(String, Vec<GoogleEntry>)> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for entry in document.benchmarks {
+        if entry.error_occurred {
+            let reason = printable(&entry.error_message.unwrap_or_else(|| "it failed".into()));
+            let skip = Skip { operation: id(NAME, &entry.name), at: Default::default(), reason, remedy: String::new() };
+            source.skipped.push(skip);
+            continue;
         }
-        let found = found.into_iter().filter_map(|(name, entries)| cost(name, &entries));
-        Ok(run(source, found.collect()))
+        let name = entry.run_name.clone().unwrap_or_else(|| entry.name.clone());
+        let place = *places.entry(name.clone()).or_insert_with(|| {
+            found.push((name, Vec::new()));
+            found.len() - 1
+        });
+        found[place].1.push(entry);
     }
+    let found = found.into_iter().filter_map(|(name, entries)| cost(name, &entries));
+    Ok(run(source, found.collect()))
 }
 
 #[derive(Deserialize)]

@@ -12,27 +12,18 @@ const NAME: &str = "hyperfine";
 const SECOND: f64 = 1e9;
 
 /// The format.
-pub(super) struct HyperfineImport;
+pub(super) const HYPERFINE: Importer = Importer {
+    name: NAME,
+    summary: "what hyperfine --export-json writes",
+    recognises: |text| has_keys(text, &["results", "command"]),
+    read,
+};
 
-impl Importer for HyperfineImport {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn summary(&self) -> &'static str {
-        "what hyperfine --export-json writes"
-    }
-
-    fn recognises(&self, text: &str) -> bool {
-        has_keys(text, &["results", "command"])
-    }
-
-    fn read(&self, text: &str) -> Result<Run, ImportError> {
-        let document: HyperfineResults =
-            serde_json::from_slice(text.as_bytes()).map_err(|why| ImportError::damaged(NAME, why))?;
-        let source = Source { name: NAME, tool: NAME.into(), ..Source::default() };
-        Ok(run(source, document.results.into_iter().map(Timed::found).collect()))
-    }
+fn read(text: &str) -> Result<Run, ImportError> {
+    let document: HyperfineResults =
+        serde_json::from_slice(text.as_bytes()).map_err(|why| ImportError::damaged(NAME, why))?;
+    let source = Source { name: NAME, tool: NAME.into(), ..Source::default() };
+    Ok(run(source, document.results.into_iter().map(Timed::found).collect()))
 }
 
 #[derive(Deserialize)]

@@ -6,21 +6,16 @@ use record::{Run, printable};
 pub const MOST_BYTES: u64 = 64 << 20;
 
 /// A format that runs are read from.
-pub trait Importer: Sync {
+pub struct Importer {
     /// Its name on the command line: that of the tool.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// What files it reads.
-    fn summary(&self) -> &'static str;
-
+    pub summary: &'static str,
     /// Whether the text looks like this format, also if it is damaged or cut off.
-    fn recognises(&self, text: &str) -> bool;
-
-    /// The run that the text holds. Its id is empty, and its time too if the text does not say when it was taken.
-    ///
-    /// # Errors
-    /// If the text is not of this format, is damaged, or holds no cost.
-    fn read(&self, text: &str) -> Result<Run, ImportError>;
+    pub recognises: fn(&str) -> bool,
+    /// The run that the text holds. Its id is empty, and its time too if the text does not say when it was taken. Fails if the
+    /// text is not of this format, is damaged, or holds no cost.
+    pub read: fn(&str) -> Result<Run, ImportError>,
 }
 
 /// The reasons why a text could not be imported.

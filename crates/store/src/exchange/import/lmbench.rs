@@ -11,37 +11,27 @@ const NAME: &str = "lmbench";
 const MB: f64 = 1e6;
 
 /// The format.
-pub(super) struct LmbenchImport;
+pub(super) const LMBENCH: Importer =
+    Importer { name: NAME, summary: "a results file of lmbench, or what its programs print", recognises, read };
 
-impl Importer for LmbenchImport {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+fn recognises(text: &str) -> bool {
+    text.lines().take(2000).any(|line| {
+        line.starts_with("[lmbench") || (line_of(name_of(line)).is_some() && Reader::default().single(line).is_some())
+    })
+}
 
-    fn summary(&self) -> &'static str {
-        "a results file of lmbench, or what its programs print"
-    }
-
-    fn recognises(&self, text: &str) -> bool {
-        text.lines().take(2000).any(|line| {
-            line.starts_with("[lmbench")
-                || (line_of(name_of(line)).is_some() && Reader::default().single(line).is_some())
-        })
-    }
-
-    fn read(&self, text: &str) -> Result<Run, ImportError> {
-        let mut reader = Reader::default();
-        let mut machine = Machine::default();
-        let mut tool = NAME.to_string();
-        for line in text.lines() {
-            if let Some(header) = line.strip_prefix('[') {
-                tool = header_line(header.trim_end_matches(']'), &mut machine).unwrap_or(tool);
-            } else {
-                reader.line(line);
-            }
+fn read(text: &str) -> Result<Run, ImportError> {
+    let mut reader = Reader::default();
+    let mut machine = Machine::default();
+    let mut tool = NAME.to_string();
+    for line in text.lines() {
+        if let Some(header) = line.strip_prefix('[') {
+            tool = header_line(header.trim_end_matches(']'), &mut machine).unwrap_or(tool);
+        } else {
+            reader.line(line);
         }
-        Ok(run(Source { name: NAME, tool, machine, ..Source::default() }, reader.found))
     }
+    Ok(run(Source { name: NAME, tool, machine, ..Source::default() }, reader.found))
 }
 
 /// What a line in brackets tells. Returns the tool with its version, if it is that line.

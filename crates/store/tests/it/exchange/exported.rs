@@ -7,12 +7,12 @@ use super::support::{example, hostile, text, written};
 #[test]
 fn nothing_writes_a_number_that_is_none() {
     let book = record::Book::from_toml(include_str!("../../../../../books/pdp-11-24.toml")).expect("a book").run();
-    for format in EXPORTERS.iter().filter(|format| format.is_text()) {
+    for format in EXPORTERS.iter().filter(|format| format.is_text) {
         for run in [example(), hostile(), book.clone()] {
-            let text = text(format.name(), std::slice::from_ref(&run));
+            let text = text(format.name, std::slice::from_ref(&run));
             // `nan` alone is also a part of `nanoseconds`.
             for word in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-') {
-                assert!(!matches!(word, "NaN" | "inf" | "-inf" | "Infinity"), "{}: {word} in\n{text}", format.name());
+                assert!(!matches!(word, "NaN" | "inf" | "-inf" | "Infinity"), "{}: {word} in\n{text}", format.name);
             }
         }
     }
@@ -33,7 +33,7 @@ fn runs_with_other_axes_share_a_table() {
 fn a_format_for_one_run_refuses_two() {
     for name in ["bencher", "github-action", "lmbench"] {
         let format = exporter(name).expect("a format");
-        let refused = format.write(&[example(), example()], &mut Vec::new());
+        let refused = (format.write)(&[example(), example()], &mut Vec::new());
         assert!(matches!(refused, Err(ExportError::OneRun { runs: 2, .. })), "{name}: {refused:?}");
     }
 }
@@ -59,7 +59,7 @@ fn a_run_in_the_format_of_another_tool_is_read_as_that_tools() {
 #[test]
 fn the_page_of_formats_names_each() {
     let page = include_str!("../../../../../docs/GUIDE.md");
-    let names = EXPORTERS.iter().map(|it| it.name()).chain(IMPORTERS.iter().map(|it| it.name()));
+    let names = EXPORTERS.iter().map(|it| it.name).chain(IMPORTERS.iter().map(|it| it.name));
     for name in names {
         assert!(page.contains(&format!("| `{name}` |")), "docs/GUIDE.md has no line for {name}");
     }
@@ -69,11 +69,6 @@ fn the_page_of_formats_names_each() {
 fn the_same_runs_give_the_same_bytes() {
     for format in EXPORTERS {
         let run = example();
-        assert_eq!(
-            written(format.name(), std::slice::from_ref(&run)),
-            written(format.name(), &[run]),
-            "{}",
-            format.name()
-        );
+        assert_eq!(written(format.name, std::slice::from_ref(&run)), written(format.name, &[run]), "{}", format.name);
     }
 }

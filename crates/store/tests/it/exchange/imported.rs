@@ -142,7 +142,7 @@ fn damaged_results_are_errors() {
         assert!(matches!(import(text, None), Err(ImportError::Unknown { .. })), "{text}");
     }
     for format in IMPORTERS {
-        assert!(import("hello", Some(*format)).is_err(), "{}", format.name());
+        assert!(import("hello", Some(format)).is_err(), "{}", format.name);
     }
 }
 

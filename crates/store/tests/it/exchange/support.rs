@@ -31,10 +31,8 @@ pub fn hostile() -> Run {
 
 pub fn written(format: &str, runs: &[Run]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    howslow_store::exchange::exporter(format)
-        .expect("a format")
-        .write(runs, &mut bytes)
-        .unwrap_or_else(|e| panic!("{format}: {e}"));
+    let exporter = howslow_store::exchange::exporter(format).expect("a format");
+    (exporter.write)(runs, &mut bytes).unwrap_or_else(|e| panic!("{format}: {e}"));
     bytes
 }
 
