@@ -6,15 +6,12 @@ mod here;
 mod runs;
 mod tables;
 
-use std::sync::LazyLock;
-
-use super::data::StudyData;
 use super::definition::Study;
 
 pub(super) static STUDY: Study = Study {
     name: "core",
     title: "Effect of Core Size upon System Performance",
-    data: &DATA,
+    data: &runs::DATA,
     books: &["multics-1970"],
     parts: Vec::new,
     seconds: 2.0,
@@ -26,8 +23,6 @@ pub(super) static STUDY: Study = Study {
     curves: None,
     tables: tables::tables,
 };
-
-static DATA: LazyLock<StudyData> = LazyLock::new(|| StudyData::of(include_str!("core.toml")));
 
 /// Every cost of the paper that the tables use, in the book or computed.
 fn printed() -> Vec<String> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::claims::{Claim, Pair, Test};
+use super::table::{Cell, TableAnswer, TableForm};
 use crate::derived::written::{self, NamedPoints};
 use crate::derived::{DERIVATIONS, Part, Route};
 
@@ -15,6 +16,7 @@ pub struct StudyData {
     /// The paper's sentences that can be tested.
     pub claims: Vec<Claim>,
     points: NamedPoints,
+    forms: BTreeMap<String, TableForm>,
     tables: BTreeMap<String, Vec<DataTable>>,
 }
 
@@ -39,6 +41,19 @@ pub(super) struct DataTable {
     pub notes: Vec<String>,
 }
 
+impl DataTable {
+    /// A table of the file's forms as this one.
+    pub fn named(&self, table: TableAnswer) -> TableAnswer {
+        TableAnswer { title: self.title.clone(), notes: self.notes.clone(), ..table }
+    }
+}
+
+/// A table whose rows are costs of the paper.
+pub(super) struct PrintedTable {
+    pub data: &'static DataTable,
+    pub rows: Vec<PrintedRow>,
+}
+
 /// A cost of the paper and the same here, the nearest first; empty if there is nothing like it.
 pub(super) struct PrintedRow {
     /// The cost's id in the book; empty if the paper had nothing like it.
@@ -51,6 +66,8 @@ struct StudyFile {
     legend: Vec<(String, String)>,
     #[serde(default)]
     points: NamedPoints,
+    #[serde(default)]
+    form: BTreeMap<String, TableForm>,
     claim: Vec<ClaimText>,
     #[serde(flatten)]
     tables: BTreeMap<String, Vec<DataTable>>,
@@ -73,7 +90,13 @@ impl StudyData {
     /// Reads a file that comes with howslow.
     pub(super) fn of(text: &str) -> StudyData {
         let file: StudyFile = toml::from_str(text).unwrap_or_else(|error| unreachable!("a shipped study: {error}"));
-        let mut data = StudyData { legend: file.legend, claims: vec![], points: file.points, tables: file.tables };
+        let mut data = StudyData {
+            legend: file.legend,
+            claims: vec![],
+            points: file.points,
+            forms: file.form,
+            tables: file.tables,
+        };
         let claims = file.claim.into_iter();
         let claims = claims.filter(|claim| claim.only.as_ref().is_none_or(|only| only == std::env::consts::ARCH));
         data.claims = claims.map(|claim| data.claim(claim)).collect();
@@ -84,13 +107,19 @@ impl StudyData {
         self.tables.get(kind).into_iter().flatten()
     }
 
-    /// The rows of a table as a cost of the paper and formulas.
-    pub(super) fn rows(&self, table: &'static DataTable) -> Vec<PrintedRow> {
+    /// The tables whose rows are a cost of the paper and formulas.
+    pub(super) fn printed(&'static self, kind: &str) -> Vec<PrintedTable> {
         let row = |row: &'static Vec<String>| {
             let here: Vec<Route> = row[1..].iter().map(|text| self.route(text)).collect();
             PrintedRow { paper: &row[0], here: here.leak() }
         };
-        table.rows.iter().map(row).collect()
+        self.tables(kind).map(|data| PrintedTable { data, rows: data.rows.iter().map(row).collect() }).collect()
+    }
+
+    /// A table of this form with these rows.
+    pub(super) fn table(&'static self, form: &str, rows: impl IntoIterator<Item = Vec<Cell>>) -> TableAnswer {
+        let form = self.forms.get(form).unwrap_or_else(|| unreachable!("a shipped study has no form {form}"));
+        form.filled(rows)
     }
 
     /// A formula, or the name and number of a route of a derivation.

@@ -13,7 +13,7 @@ use crate::derived::{Part, Route};
 pub(super) static STUDY: Study = Study {
     name: "6180",
     title: "Measurements of Hardware Speed of the 6180",
-    data: &instructions::DATA,
+    data: &parts::DATA,
     books: &["multics-645", "multics-6180", "multics-6180-adjusted", "gcos-6080"],
     parts,
     seconds: 60.0,
@@ -22,7 +22,7 @@ pub(super) static STUDY: Study = Study {
     users: None,
     computed: None,
     curves: None,
-    printed: || instructions::printed().chain(arithmetic::PRINTED.iter().map(|id| (*id).to_string())).collect(),
+    printed: || instructions::printed().chain(arithmetic::printed()).collect(),
     tables: |paper, run| {
         vec![
             instructions::instructions(paper, run),
@@ -37,8 +37,7 @@ pub(super) static STUDY: Study = Study {
 
 /// Every cost of this machine that the tables use.
 fn parts() -> Vec<&'static Part> {
-    let routes = instructions::routes().chain(buffer::routes());
-    routes.flat_map(Route::parts).map(|(_, part)| part).collect()
+    instructions::routes().flat_map(Route::parts).map(|(_, part)| part).chain(buffer::parts()).collect()
 }
 
 #[cfg(test)]

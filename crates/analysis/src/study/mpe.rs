@@ -7,6 +7,7 @@ mod modes;
 mod points;
 mod readers;
 
+use super::data::PrintedTable;
 use super::definition::{SlowCosts, Study};
 use crate::derived::Part;
 
@@ -32,7 +33,7 @@ pub(super) static STUDY: Study = Study {
         tables.extend(modes::TABLES.iter().map(|table| table.table(paper, run)));
         tables.extend(beside::TABLES.iter().map(|table| table.table(paper, run)));
         tables.push(arithmetic::table(paper, run, one));
-        let measured = |table: &&'static readers::ReadingTable| table.parts().any(|part| part.find(run).is_some());
+        let measured = |table: &&'static PrintedTable| table.parts().any(|part| part.find(run).is_some());
         tables.extend(readers::HUGE.iter().filter(measured).flat_map(|table| table.tables(paper, run, one)));
         tables
     },

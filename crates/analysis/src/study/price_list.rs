@@ -4,57 +4,13 @@ use record::{Book, Bytes, Nanoseconds, Run};
 
 use super::data::PrintedRow;
 use super::definition::Paper;
-use super::table::{Cell, Column, DOUBTS, TableAnswer, figures, followed, shown, told, words};
+use super::table::{Cell, followed};
 use crate::derived::{Part, Route, net};
 use crate::statistics::Interval;
 use crate::sums::quotient;
 
-/// One of the paper's tables.
-pub(super) struct PriceTable {
-    /// Its subject.
-    pub title: &'static str,
-    /// True if it also quotes the payload per second.
-    pub payload: bool,
-    pub rows: Vec<PrintedRow>,
-}
-
-/// A price list with its columns filled from the book and the run. Costs are also quoted in `block`.
-pub(super) fn tables(list: &[PriceTable], block: &Part, paper: &Paper, run: &Run) -> Vec<TableAnswer> {
-    let table = |table: &PriceTable| TableAnswer {
-        title: table.title.into(),
-        columns: columns(table.payload),
-        rows: table.rows.iter().flat_map(|row| rows(row, block, paper, run)).collect(),
-        notes: Vec::new(),
-    };
-    list.iter().map(table).collect()
-}
-
-fn columns(payload: bool) -> Vec<Column> {
-    let of_payload = |column: Column| if payload { column } else { Column { heading: None, ..column } };
-    vec![
-        words("paper", ""),
-        figures("rate", "/s").gives_way(2),
-        figures("ms", "ms").gives_way(5),
-        figures("block_moves", "bm").gives_way(3),
-        of_payload(figures("kbit_s", "kbit/s").gives_way(1)),
-        told("recomputed_ms"),
-        told("recomputed_block_moves"),
-        told("recomputed_kbit_s"),
-        shown("here", false),
-        told("here"),
-        figures("here_ns", "cost"),
-        shown("+-", true).gives_way(4),
-        figures("here_block_moves", "bm").gives_way(3),
-        told("here_bytes"),
-        of_payload(figures("here_kbit_s", "payload").gives_way(1)),
-        figures("faster", "times faster"),
-        told("why_not"),
-        DOUBTS,
-    ]
-}
-
 /// A row for every analogue. The first row has the printed figures.
-fn rows(row: &PrintedRow, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
+pub(super) fn rows(row: &PrintedRow, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
     let then = paper.run.costs.iter().find(|cost| cost.operation == row.paper).map(net);
     let block = block.find(run).map(net);
     let printed = paper.entry(row.paper).map_or_else(nothing_printed, |(book, entry)| printed(book, entry));

@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use record::Run;
 
-use super::data::{DataTable, PrintedRow, StudyData};
+use super::data::{DataTable, PrintedRow, PrintedTable, StudyData};
 use super::definition::{Paper, Study};
-use super::price_list::{self, PriceTable};
-use super::table::{Curve, Curves};
+use super::price_list;
+use super::table::{Curve, Curves, TableAnswer};
 use crate::derived::{DERIVATIONS, Part, Route, net};
 use crate::statistics::Interval;
 
@@ -24,20 +24,28 @@ pub(super) static RSX: Study = Study {
     computed: None,
     curves: Some(curves),
     printed: || rows().map(|row| row.paper.to_string()).collect(),
-    tables: |paper, run| price_list::tables(&TABLES, &BLOCK, paper, run),
+    tables: |paper, run| TABLES.iter().map(|table| prices(table, paper, run)).collect(),
 };
 
 static DATA: LazyLock<StudyData> = LazyLock::new(|| StudyData::of(include_str!("rsx.toml")));
 
-static TABLES: LazyLock<Vec<PriceTable>> = LazyLock::new(|| {
-    let table = |it: &'static DataTable| PriceTable { title: &it.title, payload: it.payload, rows: DATA.rows(it) };
-    DATA.tables("table").map(table).collect()
-});
+static TABLES: LazyLock<Vec<PrintedTable>> = LazyLock::new(|| DATA.printed("table"));
 
 static BLOCK: LazyLock<Part> = LazyLock::new(|| DATA.part("memory.copy@size=512"));
 
 fn rows() -> impl Iterator<Item = &'static PrintedRow> {
     TABLES.iter().flat_map(|table| &table.rows)
+}
+
+/// A table filled from the book and the run.
+fn prices(table: &PrintedTable, paper: &Paper, run: &Run) -> TableAnswer {
+    let rows = table.rows.iter().flat_map(|row| price_list::rows(row, &BLOCK, paper, run));
+    let mut prices = table.data.named(DATA.table("prices", rows));
+    if !table.data.payload {
+        let payload = prices.columns.iter_mut().filter(|column| column.key.ends_with("kbit_s"));
+        payload.for_each(|column| column.heading = None);
+    }
+    prices
 }
 
 /// The unit, the costs of the tables, and the parts of derived costs.

@@ -2,6 +2,7 @@
 //! own way.
 
 use record::{Bytes, Cost, Doubt, Nanoseconds, Run};
+use serde::Deserialize;
 
 use super::missing::why_missing;
 use crate::derived::Route;
@@ -34,9 +35,49 @@ pub struct Column {
 }
 
 impl Column {
-    /// The same column, which is left out in this turn where a page is too narrow: what others imply, or fewest ask for, first.
-    pub(super) const fn gives_way(self, turn: u8) -> Column {
-        Column { gives_way: turn, ..self }
+    /// A column as the file of a study has it: `figures KEY | HEADING | TURN`. It is `words`, `figures`, or `told` in documents
+    /// only; without a key only pages show it. The turn is that in which a narrow page leaves it out: what others imply, or fewest
+    /// ask for, first.
+    fn of(text: &'static str) -> Column {
+        let mut parts = text.split('|').map(str::trim);
+        let (kind, key) = parts.next().map_or(("", ""), |first| first.split_once(' ').unwrap_or((first, "")));
+        Column {
+            key,
+            heading: Some(parts.next().unwrap_or_default()).filter(|_| kind != "told"),
+            right: kind != "words",
+            gives_way: parts.next().and_then(|turn| turn.parse().ok()).unwrap_or(0),
+        }
+    }
+}
+
+/// A kind of table in the file of a study: what all tables of the kind have.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TableForm {
+    #[serde(default)]
+    title: String,
+    /// A line for each column.
+    columns: String,
+    #[serde(default)]
+    notes: Vec<String>,
+}
+
+impl TableForm {
+    pub(super) fn filled(&'static self, rows: impl IntoIterator<Item = Vec<Cell>>) -> TableAnswer {
+        TableAnswer {
+            title: self.title.clone(),
+            columns: self.columns.lines().map(Column::of).collect(),
+            rows: rows.into_iter().collect(),
+            notes: self.notes.clone(),
+        }
+    }
+}
+
+impl TableAnswer {
+    /// The table with a figure in the place of its name in the notes.
+    pub(super) fn telling(mut self, name: &str, figure: &str) -> TableAnswer {
+        self.notes.iter_mut().for_each(|note| *note = note.replace(name, figure));
+        self
     }
 }
 
@@ -89,29 +130,6 @@ pub enum Cell {
     Doubts(Vec<Doubt>),
 }
 
-/// The last column of a table with measured costs.
-pub(super) const DOUBTS: Column = Column { key: "doubts", heading: Some(""), right: false, gives_way: 0 };
-
-/// A text column for pages and documents.
-pub(super) const fn words(key: &'static str, heading: &'static str) -> Column {
-    Column { key, heading: Some(heading), right: false, gives_way: 0 }
-}
-
-/// A column of figures for pages and documents.
-pub(super) const fn figures(key: &'static str, heading: &'static str) -> Column {
-    Column { key, heading: Some(heading), right: true, gives_way: 0 }
-}
-
-/// A column for pages only.
-pub(super) const fn shown(heading: &'static str, right: bool) -> Column {
-    Column { key: "", heading: Some(heading), right, gives_way: 0 }
-}
-
-/// A column for documents only.
-pub(super) const fn told(key: &'static str) -> Column {
-    Column { key, heading: None, right: true, gives_way: 0 }
-}
-
 impl Cell {
     /// The printed text, or an empty cell.
     pub(super) fn printed(text: Option<&String>) -> Cell {
@@ -121,6 +139,11 @@ impl Cell {
     /// A recomputed number, or an empty cell.
     pub(super) fn number(value: Option<f64>) -> Cell {
         value.map_or(Cell::Empty, Cell::Number)
+    }
+
+    /// A number that is not known yet, or is.
+    pub(super) fn known(value: Option<f64>) -> Cell {
+        value.map_or(Cell::Unknown, Cell::Number)
     }
 
     /// A ratio, if both costs are known.

@@ -7,6 +7,7 @@
 use record::units::counted;
 use record::{Bytes, Cost, Figures, Point, Run, Value};
 
+use super::runs::DATA;
 use crate::derived::{Part, cost};
 use crate::load::{
     Configuration, Finished, Forecasts, Judged, Measured, PageDevice, Relief, between_faults, idle_interval, mean_of,
@@ -16,7 +17,7 @@ use crate::model::Figure;
 use crate::statistics::Interval;
 use crate::study::definition::UserExperiment;
 use crate::study::missing::why_missing;
-use crate::study::table::{Cell, TableAnswer, figures, words};
+use crate::study::table::{Cell, TableAnswer};
 
 /// Users, and how many of them may be eligible. Multics divided its memory between the eligible, so that 28 users hardly had more
 /// pages in it than three; Linux keeps the pages of those who think. Four users that think a tenth as long keep three eligible as
@@ -166,27 +167,7 @@ fn whole(costs: &[Cost], forecasts: &Forecasts) -> Vec<Cost> {
 /// The experiment beside the model's prediction of it.
 pub(super) fn table(run: &Run) -> TableAnswer {
     let rows = PLACES.into_iter().flat_map(|place| ["measured", "model"].map(|by| row(run, place, by)));
-    TableAnswer {
-        title: "here, scripted users".into(),
-        columns: vec![
-            words("place", ""),
-            words("by", ""),
-            figures("between_1", "MTBPF 1"),
-            figures("between_2", "2").gives_way(1),
-            figures("between_3", "3").gives_way(1),
-            figures("faults", "faults"),
-            figures("cpu", "CPU").gives_way(2),
-            figures("response", "response"),
-            figures("idle_multiprogramming", "idle 1"),
-            figures("idle_non_multiprogramming", "2"),
-            figures("idle_zero", "3"),
-        ],
-        rows: rows.collect(),
-        notes: vec![format!(
-            "the plan fortran with {USERS} users who think a tenth as long, {ELIGIBLE} eligible, a swap file; 16 and 24 MiB stand for 256 and \
-             384 K words; the model's rows were predicted from one user alone before the others ran"
-        )],
-    }
+    DATA.table("here", rows).telling("{USERS}", &USERS.to_string()).telling("{ELIGIBLE}", &ELIGIBLE.to_string())
 }
 
 fn row(run: &Run, place: (u64, u32), by: &str) -> Vec<Cell> {

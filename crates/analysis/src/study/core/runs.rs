@@ -1,7 +1,12 @@
 //! The paper's runs, and how its figures are found in the book.
 
+use std::sync::LazyLock;
+
 use crate::statistics::Interval;
+use crate::study::data::StudyData;
 use crate::study::definition::Paper;
+
+pub(super) static DATA: LazyLock<StudyData> = LazyLock::new(|| StudyData::of(include_str!("../core.toml")));
 
 /// A measurement run: what the paper says it was, apart from its figures.
 pub(super) struct PaperRun {

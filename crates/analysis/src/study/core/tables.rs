@@ -4,10 +4,10 @@ use record::Run;
 
 use super::computed::{FITTED, decrease, full, page_wait, predicted};
 use super::here;
-use super::runs::{DEPTHS, DETAILED, PAIRS, PaperRun, RUNS, between, cost, fact, interactions};
+use super::runs::{DATA, DEPTHS, DETAILED, PAIRS, PaperRun, RUNS, between, cost, fact, interactions};
 use crate::model::{FaultCurve, PageSource, System, predict};
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, TableAnswer, figures, words};
+use crate::study::table::{Cell, TableAnswer};
 
 const SECOND: f64 = 1e9;
 
@@ -31,6 +31,11 @@ fn think_s(paper: &Paper, run: &str) -> Option<f64> {
     Some(real - cost(paper, run, "response")?.value / SECOND)
 }
 
+/// A share that may not be known.
+fn share(value: Option<f64>) -> Cell {
+    value.map_or(Cell::Unknown, Cell::Share)
+}
+
 fn interactions_table(paper: &Paper) -> TableAnswer {
     let each = interactions(paper);
     let row = |run: &PaperRun| {
@@ -51,26 +56,7 @@ fn interactions_table(paper: &Paper) -> TableAnswer {
             Cell::number(think_s(paper, run.name)),
         ]
     };
-    TableAnswer {
-        title: "Table I, one interaction".into(),
-        columns: vec![
-            words("run", ""),
-            words("system", "system").gives_way(3),
-            figures("cpus", "CPUs"),
-            figures("k_words", "K words"),
-            figures("users", "users"),
-            figures("cpu_s", "CPU, s"),
-            figures("recomputed_cpu_s", "recomputed").gives_way(1),
-            figures("faults", "faults"),
-            figures("recomputed_faults", "recomputed").gives_way(1),
-            figures("response_s", "response, s"),
-            figures("think_s", "think, s").gives_way(2),
-        ],
-        rows: RUNS.iter().map(row).collect(),
-        notes: vec![
-            "recomputed from the totals of 66 interactions; think: what remains of the script's real time, which the paper does not print".into(),
-        ],
-    }
+    DATA.table("interactions", RUNS.iter().map(row))
 }
 
 fn memory(paper: &Paper) -> TableAnswer {
@@ -89,28 +75,7 @@ fn memory(paper: &Paper) -> TableAnswer {
         cells.push(whole_number(sum));
         cells
     };
-    TableAnswer {
-        title: "Tables II and III, memory".into(),
-        columns: vec![
-            words("run", ""),
-            figures("between_1_ms", "MTBPF 1, ms"),
-            figures("between_2_ms", "2"),
-            figures("between_3_ms", "3"),
-            figures("drum_percent", "drum, %").gives_way(2),
-            figures("disk_percent", "disk, %").gives_way(2),
-            figures("idle_multiprogramming", "idle 1, %"),
-            figures("idle_non_multiprogramming", "2"),
-            figures("idle_zero", "3"),
-            figures("idle_total", "total"),
-            figures("idle_sum", "sum").gives_way(1),
-        ],
-        rows: DETAILED.iter().map(row).collect(),
-        notes: vec![
-            "256, 384, 256 and 384 K words; idle 1: all three eligible processes wait for pages; 2: fewer are eligible, and wait; 3: none is \
-             there; the columns are rounded, so that their sum may miss the printed total by one"
-                .into(),
-        ],
-    }
+    DATA.table("memory", DETAILED.iter().map(row))
 }
 
 /// Multiprogramming idle from the times between page faults.
@@ -123,7 +88,7 @@ fn idle(paper: &Paper) -> TableAnswer {
             name(run),
             Cell::Share(full(paper, run)),
             Cell::Share(measured),
-            predicted.map_or(Cell::Unknown, Cell::Share),
+            share(predicted),
             match predicted {
                 Some(predicted) if *run != FITTED => Cell::Number((predicted - measured) * 100.0),
                 _ => Cell::Empty,
@@ -131,26 +96,8 @@ fn idle(paper: &Paper) -> TableAnswer {
             Cell::Text(if *run == FITTED { "fitted".into() } else { "predicted".into() }),
         ]
     };
-    TableAnswer {
-        title: "multiprogramming idle by the model".into(),
-        columns: vec![
-            words("run", ""),
-            figures("full", "three eligible").gives_way(1),
-            figures("measured", "measured"),
-            figures("model", "model"),
-            figures("points", "points off"),
-            words("how", ""),
-        ],
-        rows: DETAILED.iter().map(row).collect(),
-        notes: vec![
-            format!(
-                "one page wait, {wait:.1} ms, fitted on {}; while k processes wait, the next one faults at the rate of depth k + 1, and the k \
-                 are served at k / page wait; idle is the share in which all three wait, of the time in which three are eligible",
-                FITTED.to_uppercase()
-            ),
-            "three eligible: all but the idle times 2 and 3; fewer may be eligible in busy time too, which the paper does not print".into(),
-        ],
-    }
+    let fitted = FITTED.to_uppercase();
+    DATA.table("idle", DETAILED.iter().map(row)).telling("{wait}", &format!("{wait:.1}")).telling("{run}", &fitted)
 }
 
 /// The decrease of processor time, as far as page faults explain it.
@@ -159,7 +106,6 @@ fn handling(paper: &Paper) -> TableAnswer {
         let before = cost(paper, less, "cpu").map(|cpu| cpu.value / 1e6 / interactions(paper));
         let found = decrease(paper, less, more, system);
         let number = |of: fn((f64, f64, f64)) -> f64| found.map_or(Cell::Unknown, |found| Cell::Number(of(found)));
-        let share = |value: Option<f64>| value.map_or(Cell::Unknown, Cell::Share);
         let handling = paper.entry(&format!("core.handling.{system}"));
         vec![
             Cell::Text((*system).into()),
@@ -173,26 +119,7 @@ fn handling(paper: &Paper) -> TableAnswer {
             number(|found| found.1 / found.2),
         ]
     };
-    TableAnswer {
-        title: "CPU time saved by 384 K words".into(),
-        columns: vec![
-            words("system", ""),
-            figures("printed", "printed"),
-            figures("recomputed", "recomputed"),
-            figures("saved_ms", "saved, ms").gives_way(1),
-            figures("faults_saved", "faults saved").gives_way(1),
-            figures("handling_ms", "handling, ms").gives_way(2),
-            figures("explained_ms", "explained, ms"),
-            figures("explained", "share"),
-            figures("needed_ms", "would explain all, ms").gives_way(3),
-        ],
-        rows: PAIRS.iter().map(row).collect(),
-        notes: vec![
-            "for one interaction; explained: faults saved times their handling; the last column is the handling time with which page faults \
-             would explain all of the decrease"
-                .into(),
-        ],
-    }
+    DATA.table("handling", PAIRS.iter().map(row))
 }
 
 /// The whole model, if every user were the script.
@@ -200,7 +127,6 @@ fn whole(paper: &Paper) -> TableAnswer {
     let row = |run: &&str| {
         let idle = fact(paper, run, "idle total") / 100.0;
         let found = scripted(paper, run);
-        let share = |value: Option<f64>| value.map_or(Cell::Unknown, Cell::Share);
         vec![
             name(run),
             whole_number(fact(paper, run, "users")),
@@ -210,23 +136,7 @@ fn whole(paper: &Paper) -> TableAnswer {
             Cell::number(found.as_ref().map(|found| found.response_s)),
         ]
     };
-    TableAnswer {
-        title: "if all users ran the script".into(),
-        columns: vec![
-            words("run", ""),
-            figures("users", "users"),
-            figures("busy", "CPU busy"),
-            figures("busy_model", "model"),
-            figures("response_s", "response, s"),
-            figures("response_model_s", "model"),
-        ],
-        rows: DETAILED.iter().map(row).collect(),
-        notes: vec![
-            "the whole model of howslow model: users with the script's processor time and think time, three eligible; the CPU was busier and \
-             responses longer, so that the other users asked for more than the script, or processor time was not charged to users"
-                .into(),
-        ],
-    }
+    DATA.table("whole", DETAILED.iter().map(row))
 }
 
 /// The steady state of so many users of the script.

@@ -1,9 +1,12 @@
 //! The paper's arithmetic repeated from the printed times: the mysteries, the buffer memory, the consequences, and its
 //! factors for the one program that it timed as a whole.
 
+use std::cell::RefCell;
+
+use super::parts::DATA;
 use crate::statistics::ratio;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, TableAnswer, figures, told, words};
+use crate::study::table::{Cell, TableAnswer};
 
 const OLD_CALL: &str = "multics-645/multics.call";
 const CALL: &str = "multics-6180/multics.call";
@@ -20,25 +23,6 @@ const OLD_STORE_POINTER: &str = "multics-645/ge600.stpbp";
 const STORE_LENGTH: &str = "multics-6180-adjusted/ge600.sarl";
 const OTHER_STORE: &str = "gcos-6080/ge600.sta";
 const OTHER_STORE_LENGTH: &str = "gcos-6080/ge600.sarl";
-
-/// The costs of the paper in these sums.
-pub(super) const PRINTED: &[&str] = &[
-    OLD_CALL,
-    CALL,
-    OLD_NOTHING,
-    NOTHING,
-    OLD_WITHIN,
-    WITHIN,
-    OLD_ACCESS,
-    ACCESS,
-    OLD_CYCLE,
-    CYCLE,
-    OLD_STORE,
-    OLD_STORE_POINTER,
-    STORE_LENGTH,
-    OTHER_STORE,
-    OTHER_STORE_LENGTH,
-];
 
 /// The access time of the buffer memory that the paper proposes, in ns.
 pub(super) const BUFFER: f64 = 70.0;
@@ -127,20 +111,21 @@ impl PaperSum {
 }
 
 /// Every sum as printed and recomputed.
+/// The costs of the paper in these sums: those that they ask for.
+pub(super) fn printed() -> Vec<String> {
+    let ids = RefCell::new(Vec::new());
+    let cost = |id: &str| {
+        ids.borrow_mut().push(id.to_string());
+        f64::NAN
+    };
+    SUMS.iter().for_each(|sum| {
+        (sum.value)(&cost);
+    });
+    ids.into_inner()
+}
+
 pub(super) fn table(paper: &Paper) -> TableAnswer {
-    TableAnswer {
-        title: "the paper's arithmetic".into(),
-        columns: vec![
-            words("what", ""),
-            words("sum", "from"),
-            figures("printed", "printed"),
-            words("unit", ""),
-            figures("recomputed", "recomputed"),
-            words("verdict", ""),
-        ],
-        rows: SUMS.iter().map(|sum| sum.row(paper)).collect(),
-        notes: Vec::new(),
-    }
+    DATA.table("sums", SUMS.iter().map(|sum| sum.row(paper)))
 }
 
 /// F = f1 f2 f3 f4 for the do-nothing command, as far as the paper measured it.
@@ -148,31 +133,17 @@ pub(super) fn factors(paper: &Paper) -> TableAnswer {
     let over = |old: &str, new: &str| ratio(paper.cost(old)?, paper.cost(new)?);
     let (whole, hardware) = (over(OLD_NOTHING, NOTHING), over(OLD_WITHIN, WITHIN));
     let crossing = whole.zip(hardware).map(|(whole, hardware)| whole.value / hardware.value);
-    let value = |value: Option<f64>| value.map_or(Cell::Unknown, Cell::Number);
     let row = |factor: &str, what: &str, cell: Cell, how: &str| {
         vec![Cell::Text(factor.into()), Cell::Text(what.into()), cell, Cell::Text(how.into())]
     };
-    TableAnswer {
-        title: "F = f1 f2 f3 f4".into(),
-        columns: vec![
-            words("factor", ""),
-            words("what", "nothing, 645 to 6180"),
-            figures("value", ""),
-            words("how", "how"),
-        ],
-        rows: vec![
-            row("f1", "raw hardware", value(hardware.map(|it| it.value)), "the command less its wall-crossing"),
-            row("f2", "ring-crossing hardware", value(crossing), "what the wall-crossing adds: F / f1"),
+    DATA.table(
+        "factors",
+        vec![
+            row("f1", "raw hardware", Cell::known(hardware.map(|it| it.value)), "the command less its wall-crossing"),
+            row("f2", "ring-crossing hardware", Cell::known(crossing), "what the wall-crossing adds: F / f1"),
             row("f3", "EIS instructions", Cell::Unknown, "not measured apart: it is within f1"),
             row("f4", "bulk store for drum", Cell::Number(1.0), "no page fault in either"),
-            row("F", "whole", value(whole.map(|it| it.value)), "f1 f2 f4, exactly"),
+            row("F", "whole", Cell::known(whole.map(|it| it.value)), "f1 f2 f4, exactly"),
         ],
-        notes: vec![
-            "two runs are split the same way, and without an order to choose, by `howslow compare A B --mix MIX`"
-                .into(),
-        ],
-    }
+    )
 }
-
-/// A column for documents only, which says whether a row is from the paper or from here.
-pub(super) const WHERE: crate::study::table::Column = told("where");

@@ -3,12 +3,12 @@
 
 use record::{Bytes, Run, Value};
 
-use super::arithmetic::{ACCESS, BUFFER, REFERENCES, WHERE};
-use super::parts::SEQUENCE;
+use super::arithmetic::{ACCESS, BUFFER, REFERENCES};
+use super::parts::{DATA, SEQUENCE};
 use crate::derived::{Part, Route, cost};
 use crate::statistics::Interval;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, words};
+use crate::study::table::{Cell, TableAnswer, followed};
 use crate::sums::{quotient, sum};
 
 /// A load from a working set of this many bytes.
@@ -19,43 +19,18 @@ macro_rules! load {
 }
 
 /// Within the first cache, within the second, and beyond them.
-const LEVELS: [Part; 4] = [load!(16384), load!(262_144), load!(33_554_432), load!(268_435_456)];
-
-const ROUTES: [Route; 5] = [
-    Route::of(&[load!(16384)]),
-    Route::of(&[load!(262_144)]),
-    Route::of(&[load!(33_554_432)]),
-    Route::of(&[load!(268_435_456)]),
-    Route::of(&[SEQUENCE]),
-];
+static LEVELS: [Part; 4] = [load!(16384), load!(262_144), load!(33_554_432), load!(268_435_456)];
 
 /// The costs of a run that it needs.
-pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
-    ROUTES.iter()
+pub(super) fn parts() -> impl Iterator<Item = &'static Part> {
+    LEVELS.iter().chain([&SEQUENCE])
 }
 
 /// The same references served by each available memory, and the resulting time of the sequence.
 pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
     let mut rows = there(paper);
     rows.extend(here(run));
-    TableAnswer {
-        title: "65 references served by".into(),
-        columns: vec![
-            words("served_by", ""),
-            WHERE,
-            figures("reference_ns", "one").gives_way(1),
-            figures("references_ns", "all 65").gives_way(2),
-            figures("sequence_ns", "the sequence"),
-            figures("slower", "times as long"),
-            DOUBTS,
-        ],
-        rows,
-        notes: vec![
-            "the paper's what-if: a buffer memory of 70 ns in the place of 660 ns; here the caches are that buffer, and \
-             the rows say what the same 65 references would wait, one after another, without them"
-                .into(),
-        ],
-    }
+    DATA.table("buffer", rows)
 }
 
 /// The 6180 as it was, and with a buffer memory.
@@ -75,7 +50,7 @@ fn there(paper: &Paper) -> Vec<Vec<Cell>> {
 /// This machine's levels. The sequence was measured with the first.
 fn here(run: &Run) -> Vec<Vec<Cell>> {
     let sequence = followed(&Route::of(&[SEQUENCE]), run).ok();
-    let loads: Vec<_> = ROUTES[..LEVELS.len()].iter().map(|route| followed(route, run)).collect();
+    let loads: Vec<_> = LEVELS.iter().map(|level| followed(&Route::of(std::slice::from_ref(level)), run)).collect();
     let nearest = loads.first().and_then(|load| load.clone().ok());
     let row_of = |(level, load): (&Part, Result<Interval, String>)| {
         let more = load.as_ref().ok().zip(nearest).zip(sequence).map(|((load, nearest), sequence)| {

@@ -1,13 +1,15 @@
 //! Removes known handicaps. The paper subtracted the slowdown of each instruction by the associative memory. A run here
 //! knows two handicaps: its neighbours and the wall around the kernel. The page names those that a run cannot know.
 
-use record::{Cost, Run};
+use record::{Cost, Machine, Run};
 
-use super::parts::{ADD, KERNEL, LOAD, LOAD_INDIRECT, LOADS, NOTHING, PROCEDURE, SEQUENCE, STORES, STORES_OF_TWO};
+use super::parts::{
+    ADD, DATA, KERNEL, LOAD, LOAD_INDIRECT, LOADS, NOTHING, PROCEDURE, SEQUENCE, STORES, STORES_OF_TWO,
+};
 use crate::derived::{Part, Route};
 use crate::statistics::Interval;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, told, words};
+use crate::study::table::{Cell, TableAnswer, followed};
 use crate::sums::{quotient, sum};
 
 /// The paper's instructions.
@@ -50,21 +52,9 @@ pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
         followed(&Route::of(&[PROCEDURE]), run),
         Cell::doubts_of([KERNEL.find(run), PROCEDURE.find(run)]),
     );
-    TableAnswer {
-        title: "handicaps removed".into(),
-        columns: vec![
-            words("cost", ""),
-            words("handicap", "handicap").gives_way(2),
-            figures("with_ns", "as it ran"),
-            figures("without_ns", "without"),
-            figures("handicap_ns", "the handicap").gives_way(1),
-            figures("ratio", "speeds up"),
-            told("why_not"),
-            DOUBTS,
-        ],
-        rows: there.chain(here).chain([wall]).collect(),
-        notes: notes(run),
-    }
+    let mut table = DATA.table("handicaps", there.chain(here).chain([wall]));
+    table.notes.extend(unknown(run));
+    table
 }
 
 fn row(
@@ -99,24 +89,17 @@ fn neighbours(cost: &Cost) -> Option<(Interval, Interval)> {
 }
 
 /// What a run does not know about its own handicaps.
-fn notes(run: &Run) -> Vec<String> {
-    let kernel = &run.machine.kernel;
+fn unknown(run: &Run) -> impl Iterator<Item = String> {
+    let Machine { kernel, virtualization, .. } = &run.machine;
     let paid = kernel.mitigations.iter().filter(|(_, state)| state.starts_with("Mitigation"));
     let paid: Vec<&str> = paid.map(|(name, _)| name.as_str()).collect();
-    let mut notes = vec![
-        "neighbours: the median of all batches against that of the quiet ones, both gross, and in cycles where the \
-             cost follows the clock"
-            .to_string(),
-    ];
-    if !paid.is_empty() {
-        notes.push(format!(
+    let mitigations = (!paid.is_empty()).then(|| {
+        format!(
             "mitigations in force: {}; what they cost is no part of this table, because a run with them does not know \
              its machine without: compare it with one taken after a boot with mitigations=off",
             paid.join(", ")
-        ));
-    }
-    if let Some(hypervisor) = &run.machine.virtualization.hypervisor {
-        notes.push(format!("nor is what being a guest of {hypervisor} costs, for the same reason"));
-    }
-    notes
+        )
+    });
+    let guest = |hypervisor| format!("nor is what being a guest of {hypervisor} costs, for the same reason");
+    mitigations.into_iter().chain(virtualization.hypervisor.as_ref().map(guest))
 }

@@ -4,22 +4,16 @@ use std::sync::LazyLock;
 
 use record::Run;
 
+use super::parts::DATA;
 use crate::derived::Route;
 use crate::statistics::Interval;
-use crate::study::data::{PrintedRow, StudyData};
+use crate::study::data::PrintedRow;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, followed, shown, told, words};
+use crate::study::table::{Cell, TableAnswer, followed};
 use crate::sums::quotient;
 
-/// The words, tables and sentences of the paper.
-pub(super) static DATA: LazyLock<StudyData> = LazyLock::new(|| StudyData::of(include_str!("../hardware.toml")));
-
-static INSTRUCTIONS: LazyLock<Vec<PrintedRow>> = LazyLock::new(|| rows_of("instructions"));
-static PROGRAMS: LazyLock<Vec<PrintedRow>> = LazyLock::new(|| rows_of("programs"));
-
-fn rows_of(table: &str) -> Vec<PrintedRow> {
-    DATA.tables(table).flat_map(|table| DATA.rows(table)).collect()
-}
+static INSTRUCTIONS: LazyLock<Vec<PrintedRow>> = LazyLock::new(|| DATA.printed("instructions").remove(0).rows);
+static PROGRAMS: LazyLock<Vec<PrintedRow>> = LazyLock::new(|| DATA.printed("programs").remove(0).rows);
 
 const OLD: &str = "multics-645";
 const NEW: &str = "multics-6180";
@@ -43,18 +37,6 @@ pub(super) fn printed() -> impl Iterator<Item = String> {
 
 /// Table I.
 pub(super) fn instructions(paper: &Paper, run: &Run) -> TableAnswer {
-    let mut columns = vec![
-        words("instruction", ""),
-        figures("ns_645", "645").gives_way(5),
-        figures("ns_6180", "6180"),
-        figures("ns_6180_adjusted", "adj."),
-        figures("ns_6080", "6080").gives_way(1),
-        figures("ratio_645", "645/adj.").gives_way(4),
-        told("ratio_645_recomputed"),
-        figures("ratio_6080", "6080/adj.").gives_way(1),
-        told("ratio_6080_recomputed"),
-    ];
-    columns.extend(measured());
     let there = |row: &PrintedRow| {
         let mut cells = vec![Cell::Text(name(paper, row.paper))];
         cells.extend([OLD, NEW, ADJUSTED, OTHER].map(|book| time(paper, book, row.paper).0));
@@ -62,57 +44,18 @@ pub(super) fn instructions(paper: &Paper, run: &Run) -> TableAnswer {
         cells.extend(checked(paper, row.paper, ADJUSTED, "6080/6180"));
         cells
     };
-    TableAnswer {
-        title: "Table I, ns".into(),
-        columns,
-        rows: INSTRUCTIONS.iter().flat_map(|row| rows(row, there(row), paper, run)).collect(),
-        notes: vec![
-            "here: a load, an indirect load and an addition are latencies, each waiting for the one before; loads and \
-             stores are throughputs of many that do not wait"
-                .into(),
-        ],
-    }
+    DATA.table("instructions", INSTRUCTIONS.iter().flat_map(|row| rows(row, there(row), paper, run)))
 }
 
 /// The two whole programs, and the wall-crossing that is part of one of them.
 pub(super) fn programs(paper: &Paper, run: &Run) -> TableAnswer {
-    let mut columns = vec![
-        words("program", ""),
-        figures("time_645", "645"),
-        figures("time_6180", "6180"),
-        words("unit", ""),
-        figures("ratio_645", "645/6180").gives_way(4),
-        told("ratio_645_recomputed"),
-    ];
-    columns.extend(measured());
     let there = |row: &PrintedRow| {
         let ((old, _), (new, unit)) = (time(paper, OLD, row.paper), time(paper, NEW, row.paper));
         let mut cells = vec![Cell::Text(name(paper, row.paper)), old, new, Cell::Text(unit.into())];
         cells.extend(checked(paper, row.paper, NEW, "645/6180"));
         cells
     };
-    TableAnswer {
-        title: "whole programs".into(),
-        columns,
-        rows: PROGRAMS.iter().flat_map(|row| rows(row, there(row), paper, run)).collect(),
-        notes: vec![
-            "here: crossings with three arguments; the shell and the program do nothing and are waited for".into(),
-        ],
-    }
-}
-
-/// The columns of this machine's measurements.
-fn measured() -> [Column; 8] {
-    [
-        shown("here", false),
-        told("here"),
-        figures("here_ns", "cost"),
-        shown("+-", true).gives_way(3),
-        figures("here_cycles", "cycles").gives_way(2),
-        figures("faster", "times faster"),
-        told("why_not"),
-        DOUBTS,
-    ]
+    DATA.table("programs", PROGRAMS.iter().flat_map(|row| rows(row, there(row), paper, run)))
 }
 
 /// A row for every analogue. The first row has the paper's cells.

@@ -1,8 +1,14 @@
 //! The costs of this machine that stand beside the 6180's.
 
+use std::sync::LazyLock;
+
 use record::{FixedPoint, Value};
 
 use crate::derived::{Part, cost};
+use crate::study::data::StudyData;
+
+/// The words, tables and sentences of the paper.
+pub(super) static DATA: LazyLock<StudyData> = LazyLock::new(|| StudyData::of(include_str!("../hardware.toml")));
 
 /// Words as wide as a register, and pairs of them.
 const WORD: FixedPoint = &[("width", Value::Number(8))];

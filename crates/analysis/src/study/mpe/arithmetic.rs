@@ -8,7 +8,7 @@ use record::{Nanoseconds, Run};
 use super::points::{DATA, LARGE_BYTES, MIDDLE_BYTES, PAGE, SMALL_BYTES, inferred};
 use crate::derived::{Part, net};
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, TableAnswer, figures, words};
+use crate::study::table::{Cell, TableAnswer};
 
 /// The costs of a run that it needs: single pages and records of the large file, single pages of the middle one, and the small one in
 /// memory.
@@ -77,27 +77,25 @@ pub(super) fn table(paper: &Paper, run: &Run, one: Option<f64>) -> TableAnswer {
             Cell::Text(what.into()),
             Cell::printed(check.map(|check| &check.printed)),
             Cell::number(check.and_then(record::Check::recomputed)),
-            value.map_or(Cell::Unknown, Cell::Number),
+            Cell::known(value),
         ]
     };
     let bare = |what: &str, recomputed: Option<f64>, value: Option<f64>| {
-        let value = value.map_or(Cell::Unknown, Cell::Number);
+        let value = Cell::known(value);
         vec![Cell::Text(what.into()), Cell::Empty, Cell::number(recomputed), value]
     };
     let pages = |bytes: u64| Some(bytes as f64 / PAGE);
     let distance = here.consumption().zip(one).map(|(rate, one)| rate * one / MS);
-    TableAnswer {
-        title: "the paper's arithmetic".into(),
-        columns: vec![
-            words("step", ""),
-            figures("printed", "printed"),
-            figures("recomputed", "recomputed"),
-            figures("here", "here"),
-        ],
-        rows: vec![
+    DATA.table(
+        "arithmetic",
+        vec![
             guess("one disc read, as guessed", "one disc read", paper, one),
             row("reads of SL by mapping, a page each", ("page faults", "of the 89,867 records"), pages(LARGE_BYTES)),
-            row("  inferred: delta / one read", ("disc reads of the mapped file", "by delta"), here.inferred(&PARTS.paged)),
+            row(
+                "  inferred: delta / one read",
+                ("disc reads of the mapped file", "by delta"),
+                here.inferred(&PARTS.paged),
+            ),
             bare("  counted by the kernel", None, here.counted(&PARTS.paged)),
             row("reads of SL by Fread, inferred", ("disc reads of Fread", "by delta"), here.inferred(&PARTS.read)),
             bare("  counted by the kernel", None, here.counted(&PARTS.read)),
@@ -114,18 +112,7 @@ pub(super) fn table(paper: &Paper, run: &Run, one: Option<f64>) -> TableAnswer {
             guess("one disc read, for prefetching", "one disc read when tuning", paper, one),
             row("pages to ask ahead: read x bytes/ms", ("distance", "pages"), distance.map(|bytes| bytes / PAGE)),
         ],
-        notes: vec![
-            "here one read is a page read past memory from anywhere in a file of 16 MiB, and the mapped passes fault by \
-             single pages (read.mmap.random)"
-                .into(),
-            "NL's own delta gives 2 818 reads of 22.5 ms where it has 4 018 pages: 15.8 ms each, so that the guess fits \
-             one file of the two; 128 records, the first distance tried, are 8 pages and not the 23 computed"
-                .into(),
-            "FREADSEEK cut Fread's delta to 39 %, told as about half; the intrinsic took 9051 ms of CPU in one table, 9009 in \
-             the other"
-                .into(),
-        ],
-    }
+    )
 }
 
 /// NL.PUB.SYS: 64,275 records of 256 bytes.

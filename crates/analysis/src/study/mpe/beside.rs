@@ -9,7 +9,7 @@ use super::points::DATA;
 use crate::derived::{Part, Route};
 use crate::study::data::DataTable;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, shown, told, words};
+use crate::study::table::{Cell, TableAnswer, followed};
 use crate::sums::quotient;
 
 /// A table of one subject.
@@ -69,24 +69,7 @@ impl Beside {
 
     /// Its rows beside a run.
     pub fn table(&'static self, paper: &Paper, run: &Run) -> TableAnswer {
-        TableAnswer {
-            title: self.data.title.clone(),
-            columns: vec![
-                words("paper", ""),
-                figures("there", "there"),
-                figures("there_ratio", "x"),
-                shown("here", false),
-                told("here"),
-                figures("here_ns", "cost"),
-                shown("+-", true).gives_way(2),
-                figures("here_bytes", "payload").gives_way(1),
-                figures("here_ratio", "x"),
-                told("why_not"),
-                DOUBTS,
-            ],
-            rows: self.rows.iter().flat_map(|row| row.rows(paper, run)).collect(),
-            notes: self.data.notes.clone(),
-        }
+        self.data.named(DATA.table("subject", self.rows.iter().flat_map(|row| row.rows(paper, run))))
     }
 }
 

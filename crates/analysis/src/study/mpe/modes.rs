@@ -9,7 +9,7 @@ use super::points::DATA;
 use crate::derived::{Part, Route};
 use crate::study::data::DataTable;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, shown, told, words};
+use crate::study::table::{Cell, TableAnswer, followed};
 use crate::sums::quotient;
 
 /// A table of one program in several modes.
@@ -62,26 +62,10 @@ impl Modes {
         // missing.
         let measured = self.emulated.as_ref().filter(|(emulated, _)| followed(emulated, run).is_ok());
         let emulated = measured.map(|emulated| [vec![Cell::Empty; 5], beside(emulated, run)].concat());
-        let notes = self.data.notes.iter().cloned().chain(measured.map(|_| EMULATED.into()));
-        TableAnswer {
-            title: self.data.title.clone(),
-            columns: vec![
-                words("paper", ""),
-                words("mode", "mode"),
-                figures("cpu_ms", "CPU").gives_way(1),
-                figures("elapsed_ms", "elapsed").gives_way(2),
-                figures("of_native", "x NM"),
-                shown("here", false),
-                told("here"),
-                figures("here_ns", "cost"),
-                shown("+-", true).gives_way(3),
-                figures("here_of_native", "x native"),
-                told("why_not"),
-                DOUBTS,
-            ],
-            rows: self.rows.iter().map(|row| row.cells(paper, run)).chain(emulated).collect(),
-            notes: notes.collect(),
-        }
+        let rows = self.rows.iter().map(|row| row.cells(paper, run)).chain(emulated);
+        let mut table = self.data.named(DATA.table("modes", rows));
+        table.notes.extend(measured.map(|_| EMULATED.into()));
+        table
     }
 }
 

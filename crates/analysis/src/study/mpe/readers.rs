@@ -6,87 +6,50 @@ use record::{Book, Cost, Entry, Run};
 
 use super::points::{DATA, inferred};
 use crate::derived::{Part, net};
-use crate::study::data::{DataTable, PrintedRow};
+use crate::study::data::{PrintedRow, PrintedTable};
 use crate::study::definition::Paper;
 use crate::study::missing::why_missing;
-use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, shown, told, words};
+use crate::study::table::{Cell, TableAnswer};
 use crate::sums::quotient;
 
-/// A table of the paper with today's methods. Without a heading of reads the file is in memory and the device is not used.
-pub(super) struct ReadingTable {
-    data: &'static DataTable,
-    methods: Vec<PrintedRow>,
+/// The tables of the paper with today's methods, and every method over a file that takes long to read. Without a heading of reads
+/// the file is in memory and the device is not used.
+pub(super) static TABLES: LazyLock<Vec<PrintedTable>> = LazyLock::new(|| reading(false));
+pub(super) static HUGE: LazyLock<Vec<PrintedTable>> = LazyLock::new(|| reading(true));
+
+fn reading(slow: bool) -> Vec<PrintedTable> {
+    DATA.printed("reading").into_iter().filter(|table| table.data.slow == slow).collect()
 }
 
-/// The tables of the paper, and every method over a file that takes long to read.
-pub(super) static TABLES: LazyLock<Vec<ReadingTable>> = LazyLock::new(|| reading(false));
-pub(super) static HUGE: LazyLock<Vec<ReadingTable>> = LazyLock::new(|| reading(true));
-
-fn reading(slow: bool) -> Vec<ReadingTable> {
-    let tables = DATA.tables("reading").filter(|table| table.slow == slow);
-    tables.map(|data| ReadingTable { data, methods: DATA.rows(data) }).collect()
-}
-
-impl ReadingTable {
+impl PrintedTable {
     /// The costs of a run that it needs.
     pub fn parts(&'static self) -> impl Iterator<Item = &'static Part> {
-        self.methods.iter().flat_map(|method| method.here).flat_map(|route| route.plus)
+        self.rows.iter().flat_map(|method| method.here).flat_map(|route| route.plus)
     }
 
     /// The costs of the book that it needs.
     pub fn printed(&'static self) -> impl Iterator<Item = &'static str> {
-        self.methods.iter().map(|method| method.paper).filter(|id| !id.is_empty())
+        self.rows.iter().map(|method| method.paper).filter(|id| !id.is_empty())
     }
 
     /// The times, and for a cold file the reads from the device.
     pub fn tables(&self, paper: &Paper, run: &Run, one: Option<f64>) -> Vec<TableAnswer> {
-        let times = TableAnswer {
-            title: self.data.title.clone(),
-            columns: times_columns(),
-            rows: self.rows(|id, part| times(id, part, paper, run)),
-            notes: self.data.notes.clone(),
-        };
+        let rows = self.filled(|id, part| times(id, part, paper, run));
+        let times = self.data.named(DATA.table("times", rows));
         let Some(title) = &self.data.reads else { return vec![times] };
-        let device = TableAnswer {
-            title: title.clone(),
-            columns: device_columns(),
-            rows: self.rows(|id, part| device(id, part, paper, run, one)),
-            notes: vec![
-                "reads as the kernel counts them for the whole device, and as the paper inferred them: delta over the \
-                 time of one read"
-                    .into(),
-            ],
-        };
+        let rows = self.filled(|id, part| device(id, part, paper, run, one));
+        let device = TableAnswer { title: title.clone(), ..DATA.table("device", rows) };
         vec![times, device]
     }
 
     /// A row for each method here. The first row of a method has the paper's figures.
-    fn rows(&self, row: impl Fn(Option<&str>, &Part) -> Vec<Cell>) -> Vec<Vec<Cell>> {
+    fn filled(&self, row: impl Fn(Option<&str>, &Part) -> Vec<Cell>) -> Vec<Vec<Cell>> {
         let of = |method: &PrintedRow| {
             let parts = method.here.iter().flat_map(|route| route.plus).enumerate();
             parts.map(|(place, part)| row((place == 0).then_some(method.paper), part)).collect::<Vec<_>>()
         };
-        self.methods.iter().flat_map(of).collect()
+        self.rows.iter().flat_map(of).collect()
     }
-}
-
-fn times_columns() -> Vec<Column> {
-    vec![
-        words("paper", ""),
-        figures("cpu_ms", "CPU").gives_way(3),
-        figures("elapsed_ms", "elapsed"),
-        figures("delta_ms", "delta").gives_way(2),
-        told("recomputed_delta_ms"),
-        shown("here", false),
-        told("here"),
-        figures("user_ns", "user").gives_way(1),
-        figures("system_ns", "system").gives_way(1),
-        figures("here_ns", "elapsed"),
-        figures("here_delta_ns", "delta").gives_way(2),
-        figures("faster", "faster"),
-        told("why_not"),
-        DOUBTS,
-    ]
 }
 
 fn times(id: Option<&str>, part: &Part, paper: &Paper, run: &Run) -> Vec<Cell> {
@@ -124,22 +87,6 @@ fn printed(book: &Book, entry: &Entry) -> Vec<Cell> {
     ]
 }
 
-fn device_columns() -> Vec<Column> {
-    vec![
-        shown("", false),
-        told("here"),
-        figures("mb_s", "MB/s").gives_way(3),
-        figures("major_faults", "faults").gives_way(1),
-        figures("reads", "reads"),
-        figures("mean_kib", "KiB each").gives_way(2),
-        figures("inferred_reads", "inferred"),
-        figures("inferred_over_counted", "x reads"),
-        words("paper", "there").gives_way(4),
-        figures("paper_inferred_reads", "inferred").gives_way(4),
-        DOUBTS,
-    ]
-}
-
 fn device(id: Option<&str>, part: &Part, paper: &Paper, run: &Run, one: Option<f64>) -> Vec<Cell> {
     let mut cells = vec![Cell::Text(part.term.operation.into()), Cell::Text(part.name())];
     match part.find(run) {
@@ -148,10 +95,10 @@ fn device(id: Option<&str>, part: &Part, paper: &Paper, run: &Run, one: Option<f
             let reads = cost.reads.as_ref();
             let inferred = one.map(|one| inferred(cost.wait_ns, one));
             let share = inferred.zip(reads.map(|reads| reads.count).filter(|count| *count > 0.0));
-            cells.extend([known(rate), Cell::Number(cost.faults.major)]);
-            cells.extend([known(reads.map(|reads| reads.count))]);
-            cells.push(known(reads.and_then(record::Reads::mean).map(|mean| mean / 1024.0)));
-            cells.push(known(inferred));
+            cells.extend([Cell::known(rate), Cell::Number(cost.faults.major)]);
+            cells.extend([Cell::known(reads.map(|reads| reads.count))]);
+            cells.push(Cell::known(reads.and_then(record::Reads::mean).map(|mean| mean / 1024.0)));
+            cells.push(Cell::known(inferred));
             cells.push(share.map_or(Cell::Unknown, |(inferred, count)| Cell::Number(inferred / count)));
         }
         None => cells.extend(vec![Cell::Unknown; 6]),
@@ -163,10 +110,6 @@ fn device(id: Option<&str>, part: &Part, paper: &Paper, run: &Run, one: Option<f
     cells.push(Cell::number(waited.zip(guess).map(|(waited, guess)| waited / guess)));
     cells.push(Cell::doubts_of([part.find(run)]));
     cells
-}
-
-fn known(value: Option<f64>) -> Cell {
-    value.map_or(Cell::Unknown, Cell::Number)
 }
 
 fn found<'a>(part: &Part, run: &'a Run) -> Result<&'a Cost, String> {

@@ -10,7 +10,7 @@ use crate::statistics::Interval;
 use crate::study::data::StudyData;
 use crate::study::definition::Paper;
 use crate::study::rsx::rate;
-use crate::study::table::{Cell, Curve, Curves, DOUBTS, TableAnswer, figures, words};
+use crate::study::table::{Cell, Curve, Curves, TableAnswer};
 use crate::sums::quotient;
 
 /// What the paper prints, in its order.
@@ -97,17 +97,7 @@ fn memory(paper: &Paper, run: &Run) -> TableAnswer {
             Cell::doubts_of([part.find(run)]),
         ]
     });
-    TableAnswer {
-        title: "one access of memory".into(),
-        columns: vec![words("memory", ""), figures("printed", "printed"), figures("here_ns", "here"), figures("rate", "rate"), DOUBTS],
-        rows: there.chain(here).collect(),
-        notes: vec![
-            "an access of the VAX brings 8 or 16 bytes, one here a line of 64; accesses wait for each other, so that the rate is that \
-             of one reader without prefetch"
-                .into(),
-            "left out of the paper's table: the 8550, whose printed rates contradict its width, and figures written in by hand".into(),
-        ],
-    }
+    DATA.table("memory", there.chain(here))
 }
 
 /// The rate at which one CPU is used up, by size of a write.
@@ -122,16 +112,7 @@ fn output(run: &Run) -> TableAnswer {
             Cell::doubts_of([part.find(run)]),
         ]
     });
-    TableAnswer {
-        title: "terminal output at which one CPU is used up".into(),
-        columns: vec![words("write", ""), figures("write_ns", "a write"), figures("width", "+-"), figures("rate", "rate"), DOUBTS],
-        rows: rows.collect(),
-        notes: vec![
-            "the paper's Figure 2-1, whose bars the scan lost; the task that drains the terminal runs on the same CPU, as the VAX drove \
-             its lines itself"
-                .into(),
-        ],
-    }
+    DATA.table("output", rows)
 }
 
 /// Figure 2-1: the same as curves.
@@ -158,17 +139,7 @@ fn features(run: &Run) -> TableAnswer {
             Cell::doubts_of([part.find(run)]),
         ]
     });
-    TableAnswer {
-        title: "an interaction at a terminal".into(),
-        columns: vec![
-            words("features", ""),
-            figures("interaction_ns", "here"),
-            figures("gain", "with all, times"),
-            DOUBTS,
-        ],
-        rows: rows.collect(),
-        notes: vec!["the paper: efficiency gains of 20 % to 80 % follow from switching all of them off".into()],
-    }
+    DATA.table("features", rows)
 }
 
 /// What the paper says in its text.
@@ -178,12 +149,5 @@ fn shares(paper: &Paper) -> TableAnswer {
         let printed = entry.ms.as_ref().map(|ms| format!("{ms} ms")).or(rate);
         vec![Cell::Text(entry.name.clone()), Cell::Text(entry.per.clone()), printed.map_or(Cell::Empty, Cell::Printed)]
     });
-    TableAnswer {
-        title: "the paper's other figures".into(),
-        columns: vec![words("what", ""), words("per", "per"), figures("printed", "printed")],
-        rows: rows.collect(),
-        notes: vec![
-            "shares of a CPU as milliseconds of each second, and slow-downs as milliseconds of 100 ms of work".into(),
-        ],
-    }
+    DATA.table("shares", rows)
 }
