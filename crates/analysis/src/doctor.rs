@@ -11,12 +11,14 @@ use record::{Machine, Noise, Present};
 
 use crate::reference::Place;
 
+use finding::Findings;
+
 pub use finding::{Finding, Severity};
 pub use odd::odd;
 
 /// The facts that affect the results here: first noise, then missing results, then notes.
 pub fn examine(machine: &Machine, noise: Option<&Noise>, now: &Present) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     hardware::neighbours(machine, noise, &mut findings);
     hardware::others(machine, noise, now, &mut findings);
     hardware::frequency(machine, now, &mut findings);
@@ -27,6 +29,7 @@ pub fn examine(machine: &Machine, noise: Option<&Noise>, now: &Present) -> Vec<F
     rights::rights(machine, now, &mut findings);
     system::files(now, &mut findings);
     system::kernel(machine, now, &mut findings);
+    let mut findings = findings.0;
     findings.sort_by_key(|finding| finding.severity);
     let place = Place::of(machine);
     findings.into_iter().map(|finding| finding.told_in(place)).collect()

@@ -34,10 +34,35 @@ pub struct Finding {
     pub is_setting: bool,
 }
 
+/// A remedy that is a setting of the kernel or the hardware.
+pub(super) struct Setting<Text>(pub Text);
+
+/// What to do, and whether it is a setting.
+pub(super) struct Cure(String, bool);
+
+impl From<&str> for Cure {
+    fn from(text: &str) -> Cure {
+        Cure(text.into(), false)
+    }
+}
+
+impl From<String> for Cure {
+    fn from(text: String) -> Cure {
+        Cure(text, false)
+    }
+}
+
+impl<Text: Into<String>> From<Setting<Text>> for Cure {
+    fn from(Setting(text): Setting<Text>) -> Cure {
+        Cure(text.into(), true)
+    }
+}
+
 impl Finding {
-    /// The same finding, whose remedy is a setting of the kernel or the hardware.
-    pub(super) fn setting(self) -> Finding {
-        Finding { is_setting: true, ..self }
+    /// A finding of these three.
+    pub(super) fn new(severity: Severity, what: impl Into<String>, remedy: impl Into<Cure>) -> Finding {
+        let Cure(remedy, is_setting) = remedy.into();
+        Finding { severity, what: what.into(), remedy, is_setting }
     }
 
     /// The finding as told in this place: within a container, settings are the host's.
@@ -49,7 +74,20 @@ impl Finding {
     }
 }
 
-/// A finding of these three.
-pub(super) fn say(severity: Severity, what: impl Into<String>, remedy: impl Into<String>) -> Finding {
-    Finding { severity, what: what.into(), remedy: remedy.into(), is_setting: false }
+/// What is found, in the order of the search.
+#[derive(Default)]
+pub(super) struct Findings(pub Vec<Finding>);
+
+impl Findings {
+    pub fn noise(&mut self, what: impl Into<String>, remedy: impl Into<Cure>) {
+        self.0.push(Finding::new(Severity::Noise, what, remedy));
+    }
+
+    pub fn missing(&mut self, what: impl Into<String>, remedy: impl Into<Cure>) {
+        self.0.push(Finding::new(Severity::Missing, what, remedy));
+    }
+
+    pub fn note(&mut self, what: impl Into<String>, remedy: impl Into<Cure>) {
+        self.0.push(Finding::new(Severity::Note, what, remedy));
+    }
 }

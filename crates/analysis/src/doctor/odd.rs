@@ -1,6 +1,6 @@
 //! Findings about the costs of a run of this machine: those that are odd beside the reference machines.
 
-use super::finding::{Finding, Severity, say};
+use super::finding::{Finding, Severity};
 use crate::reference::{BesideReferences, Oddity, Place};
 
 /// What is odd about the newest run, each with its likely reason and what to try.
@@ -9,7 +9,7 @@ pub fn odd(verdict: &BesideReferences<'_>, place: Place) -> Vec<Finding> {
         let claim = oddity.claim();
         let reason = oddity.reason.as_ref().map(|reason| format!("; likely: {reason}")).unwrap_or_default();
         let remedy = oddity.remedy.map(|remedy| remedy.text(place)).unwrap_or_default();
-        say(Severity::Odd, claim + &reason, remedy)
+        Finding::new(Severity::Odd, claim + &reason, remedy)
     };
     verdict.odd.iter().map(finding).collect()
 }

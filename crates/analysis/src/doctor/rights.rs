@@ -2,7 +2,7 @@
 
 use record::{Machine, Present};
 
-use super::finding::{Finding, Severity, say};
+use super::finding::{Findings, Setting};
 use crate::reference::Place;
 
 /// Capability numbers (`linux/capability.h`).
@@ -11,24 +11,23 @@ const SYS_PTRACE: u32 = 19;
 pub const SYS_ADMIN: u32 = 21;
 const SYS_NICE: u32 = 23;
 
-pub fn rights(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
+pub fn rights(machine: &Machine, now: &Present, findings: &mut Findings) {
     if machine.virtualization.seccomp == Some(2) {
-        findings.push(say(
-            Severity::Noise,
+        findings.noise(
             "a seccomp filter sees every system call: each costs more, and those it refuses are skipped",
             "run outside it: docker run --security-opt seccomp=unconfined",
-        ));
+        );
     }
     let lacks = |capability: u32| now.capabilities.is_some_and(|set| set >> capability & 1 == 0);
     if !machine.limits.root {
-        findings.push(say(
-            Severity::Missing,
+        let start = match Place::of(machine) {
+            Place::Own => "sudo howslow",
+            Place::Inside => "start the container as root: docker run --user 0",
+        };
+        findings.missing(
             "not root: operations that mount, make namespaces or cgroups, drop caches, swap or use real-time priority are skipped",
-            match Place::of(machine) {
-                Place::Own => "sudo howslow",
-                Place::Inside => "start the container as root: docker run --user 0",
-            },
-        ));
+            start,
+        );
     } else {
         let lacking = [
             (SYS_ADMIN, "SYS_ADMIN", "mounts, namespaces, swap"),
@@ -40,28 +39,22 @@ pub fn rights(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
         if !lacking.is_empty() {
             let uses: Vec<&str> = lacking.iter().map(|(.., uses)| *uses).collect();
             let options: Vec<String> = lacking.iter().map(|(_, name, _)| format!("--cap-add {name}")).collect();
-            findings.push(say(
-                Severity::Missing,
+            findings.missing(
                 format!("root without all capabilities: operations on {} are skipped", uses.join(", ")),
                 format!("docker run {}", options.join(" ")),
-            ));
+            );
         }
     }
     if now.ptrace_scope == Some(3) {
-        findings.push(say(
-            Severity::Missing,
+        findings.missing(
             "nobody may trace (yama ptrace_scope is 3): operations with ptrace are skipped, bills cannot be taken with it",
-            "reboot without it: it can only be raised while the system runs",
-        ).setting());
+            Setting("reboot without it: it can only be raised while the system runs"),
+        );
     }
     if now.io_uring_disabled == Some(2) || (now.io_uring_disabled == Some(1) && lacks(SYS_ADMIN)) {
-        findings.push(
-            say(
-                Severity::Missing,
-                "io_uring is switched off: its operations are skipped",
-                "sudo sysctl kernel.io_uring_disabled=0",
-            )
-            .setting(),
+        findings.missing(
+            "io_uring is switched off: its operations are skipped",
+            Setting("sudo sysctl kernel.io_uring_disabled=0"),
         );
     }
 }
