@@ -2,8 +2,6 @@
 //! and what pairs say of three together. Knows nothing of how they were measured.
 
 use record::Place;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::form::{As, Form, finite};
@@ -12,7 +10,7 @@ use crate::statistics::{Interval, median};
 
 /// Work that runs beside the one measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Load {
     /// Its kind.
     pub kind: String,
@@ -109,7 +107,7 @@ pub fn told(it: Interval) -> Option<Interval> {
 
 /// Everything that was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interference {
     /// The kinds that were slowed, in order.
     #[serde(skip)]
@@ -238,7 +236,7 @@ impl LoadsPrediction {
 
 /// A kind of work.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct KindWritten {
     /// Its name.
     name: String,
@@ -248,7 +246,7 @@ struct KindWritten {
 
 /// Something not measured here.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SkipWritten {
     /// The kind of work or the place.
     what: String,
@@ -258,7 +256,7 @@ struct SkipWritten {
 
 /// Work beside a victim.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ActiveLoad {
     /// The work.
     #[serde(flatten)]
@@ -269,7 +267,7 @@ struct ActiveLoad {
 
 /// A victim beside loads.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct CellWritten {
     /// The kind that is slowed.
     victim: String,

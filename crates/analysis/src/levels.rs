@@ -4,8 +4,6 @@
 mod cause;
 
 use record::{Cost, Ends, Level, Nanoseconds, Round};
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use cause::LevelCause;
@@ -155,7 +153,7 @@ impl LevelRounds {
 
 /// The levels of one cost, and why it has some.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostLevels<'a> {
     /// The cost's id and point.
     pub cost: String,

@@ -2,8 +2,6 @@
 
 pub mod pseudo;
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::form::{As, Form};
@@ -11,7 +9,7 @@ use crate::statistics::{Interval, median_ranks, quantile, sorted};
 
 /// The terminal that howslow was run in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OwnTerminal {
     /// What `TERM` says; empty if it says nothing.
     pub term: String,
@@ -35,7 +33,7 @@ pub struct OwnTerminal {
 
 /// A program between a terminal's program and the user's screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Between {
     /// Its name.
     pub name: &'static str,
@@ -150,7 +148,7 @@ impl Latency {
 
 /// Times of one kind.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct LatencyQuantiles {
     /// How many times were taken.
     samples: usize,
@@ -160,7 +158,7 @@ pub(super) struct LatencyQuantiles {
 
 /// A quantile of times.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Quantile {
     /// `p50` and so on.
     name: &'static str,
@@ -174,7 +172,7 @@ struct Quantile {
 
 /// One kind of output.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ParsedRates {
     /// Its name.
     name: &'static str,
@@ -192,7 +190,7 @@ struct ParsedRates {
 
 /// A rate.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Rate {
     /// The median in bytes a second.
     bytes_per_second: f64,

@@ -1,7 +1,5 @@
 //! What is measured on each node, as the arguments that howslow gets there.
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::FleetError;
@@ -15,7 +13,7 @@ const SLACK_S: f64 = 60.0;
 
 /// Which operations are measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Suite {
     /// The headline operations.
@@ -51,7 +49,7 @@ impl Suite {
 
 /// What every node does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Which operations.
     pub suite: Suite,

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Plan;
@@ -14,7 +12,7 @@ pub const SCHEMA: &str = "howslow-fleet/1";
 
 /// One plan on many nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fleet {
     /// `howslow-fleet/1`.
     pub schema: String,
@@ -40,7 +38,7 @@ pub struct Fleet {
 
 /// How nodes are reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Means {
     /// One exclusive job per node.
@@ -51,7 +49,7 @@ pub enum Means {
 
 /// What Slurm is told beside the node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlurmOptions {
     /// The partition, if told.
     pub partition: Option<String>,
@@ -67,7 +65,7 @@ pub struct SlurmOptions {
 
 /// One node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
     /// Its name, as the scheduler or the user gives it.
     pub name: String,
@@ -81,7 +79,7 @@ pub struct Node {
 
 /// One document that arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gathered {
     /// Which of the plan's repetitions it is, from 1 on.
     pub repetition: u32,
@@ -103,7 +101,7 @@ pub struct Gathered {
 
 /// One attempt to measure on a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attempt {
     /// From 1 on.
     pub number: u32,
@@ -121,7 +119,7 @@ pub struct Attempt {
 
 /// What became of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// It is about to be submitted, or this program ended meanwhile.

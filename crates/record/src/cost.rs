@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::doubt::Doubt;
@@ -22,7 +20,7 @@ pub const COMMAND: &str = "command: ";
 
 /// Which figure a cost is quoted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Estimate {
     /// The smallest sample. Only published costs are quoted by it.
@@ -46,7 +44,7 @@ impl Estimate {
 
 /// The estimates of one cost per iteration, with the 95 % interval of the headline figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figures {
     /// The smallest sample.
     pub best: Nanoseconds,
@@ -91,7 +89,7 @@ impl Figures {
 
 /// What sharing the hardware adds: the typical cost over the quiet one, both in cycles if the cost follows the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Neighbours {
     /// Typical over quiet.
     pub ratio: f64,
@@ -103,7 +101,7 @@ pub struct Neighbours {
 
 /// Processor time per iteration, partners and children included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cpu {
     /// In user mode.
     pub user: Nanoseconds,
@@ -113,7 +111,7 @@ pub struct Cpu {
 
 /// Page faults per iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Faults {
     /// Without a read from a device.
     pub minor: f64,
@@ -123,7 +121,7 @@ pub struct Faults {
 
 /// Context switches per iteration of the measured task and the children it reaped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Switches {
     /// It waited.
     pub voluntary: f64,
@@ -134,7 +132,7 @@ pub struct Switches {
 /// What one iteration read from the device of the file, as the kernel counts. The first two are counts of the whole
 /// device, so they include other programs. The third is for the measured process alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reads {
     /// Requests that the device completed, merged ones counted once.
     pub count: f64,
@@ -155,7 +153,7 @@ impl Reads {
 /// Processor time that an operation takes and that none of its tasks is charged for: that of the kernel's threads and of
 /// interrupts, and what the hypervisor takes meanwhile. Medians over pairs of a window with the operation and one at rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hidden {
     /// Per operation: busy time of all CPUs, less what its tasks were charged for and what is busy at rest.
     pub ns: Nanoseconds,
@@ -183,7 +181,7 @@ impl Hidden {
 
 /// One fresh process that measured one operation at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Round {
     /// Position in the shuffled order of all rounds of the run, from 0.
     pub order: u32,
@@ -220,7 +218,7 @@ pub struct Round {
 
 /// What one operation takes at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// The operation's id.
     pub operation: String,

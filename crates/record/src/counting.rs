@@ -1,12 +1,10 @@
 //! What counting a program's calls cost it: plain figures, by each way in which they were taken.
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What counting cost the program that was watched.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountingCost {
     /// What a system call takes longer while it is counted, in ns.
     pub per_call_ns: f64,
@@ -28,7 +26,7 @@ pub struct CountingCost {
 
 /// What calls of howslow's own took longer while they were counted, in alternated stretches before the watching.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountingProbe {
     /// How many pairs of a stretch that was counted and one that was not.
     pub pairs: u32,
@@ -42,7 +40,7 @@ pub struct CountingProbe {
 
 /// A command that was run without and with counting, alternately: medians of both.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Alternated {
     /// How often each way.
     pub pairs: u32,

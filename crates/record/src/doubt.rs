@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::point::typed_name;
@@ -11,7 +9,7 @@ use crate::units::{Nanoseconds, percent};
 
 /// A reason not to trust a cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Doubt {
     /// No batch was taken while the core was undisturbed. The quiet figure is the 10 % quantile.

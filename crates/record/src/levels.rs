@@ -1,14 +1,12 @@
 //! What the figure of a cost rests on: what was known of its rounds, and the levels that its batches lie on.
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Nanoseconds;
 
 /// What the interval of a headline figure rests on besides the samples. All on the log scale.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Basis {
     /// Rounds that gave the figure.
     pub rounds: u32,
@@ -24,7 +22,7 @@ pub struct Basis {
 
 /// The two ends of a 95 % interval, in the unit of the figure it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ends {
     /// The lower one.
     pub low: f64,
@@ -34,7 +32,7 @@ pub struct Ends {
 
 /// One of several crisp values that a cost has on an undisturbed core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {
     /// The cost there, net.
     pub ns: Nanoseconds,

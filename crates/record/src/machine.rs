@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
 /// Where a run was taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Machine {
     /// The system's name in its network.
@@ -36,7 +34,7 @@ pub struct Machine {
 
 /// The processor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct CpuModel {
     /// The processor's name, as it reports it.
@@ -69,7 +67,7 @@ pub struct CpuModel {
 
 /// One cache.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Cache {
     /// 1, 2, 3.
@@ -86,7 +84,7 @@ pub struct Cache {
 
 /// Frequencies in MHz.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Frequency {
     /// Base frequency, or what `/proc/cpuinfo` says.
@@ -103,7 +101,7 @@ pub struct Frequency {
 
 /// The memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Memory {
     /// Total.
@@ -122,7 +120,7 @@ pub struct Memory {
 
 /// The kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Kernel {
     /// `Linux`.
@@ -145,7 +143,7 @@ pub struct Kernel {
 
 /// The hypervisor and container around the system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Virtualization {
     /// `KVM`, `QEMU TCG`, `gVisor`; `None` on bare metal.
@@ -158,7 +156,7 @@ pub struct Virtualization {
 
 /// Limits on this process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Limits {
     /// Cgroup hierarchy: `v1`, `v2`, `none`.

@@ -1,7 +1,5 @@
 //! What a program asked of the kernel while it was watched: plain counts, by process. Knows no price and no way of counting.
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counting::CountingCost;
@@ -11,7 +9,7 @@ use crate::waits::WaitReason;
 
 /// What was counted while something was watched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Observation {
     /// What was watched: a command, a process, a cgroup, the system.
     pub what: String,
@@ -95,7 +93,7 @@ impl Observation {
 
 /// Calls of one kind that one chain of functions made, by samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stack {
     /// The name of the process.
     pub process: String,
@@ -111,7 +109,7 @@ pub struct Stack {
 
 /// A function of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StackFrame {
     /// Its name; without one, its file and the address in it.
     pub function: String,
@@ -132,7 +130,7 @@ impl StackFrame {
 
 /// A way of counting that was not possible.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassedOver {
     /// The way of counting.
     pub source: String,
@@ -142,7 +140,7 @@ pub struct PassedOver {
 
 /// Something that could not be counted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loss {
     /// What it was.
     pub what: String,
@@ -152,7 +150,7 @@ pub struct Loss {
 
 /// What one process asked for, or several of the same name that ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessCounts {
     /// Its id; `None` for several.
     pub pid: Option<u32>,
@@ -205,7 +203,7 @@ impl ProcessCounts {
 
 /// What one thread did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadCounts {
     /// Its id.
     pub tid: u32,

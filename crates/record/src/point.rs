@@ -6,8 +6,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Bytes, counted, singular};
@@ -15,7 +13,7 @@ use crate::units::{Bytes, counted, singular};
 /// The value an axis takes at a point: a number (bytes, a count) or a word.
 // In constants the word is a `&'static str`. Values are compared without their unit, which only says how they print.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Value"))]
 #[serde(untagged)]
 pub enum Value<Word = String> {
@@ -126,7 +124,7 @@ impl<Word: fmt::Display> fmt::Display for Value<Word> {
 
 /// What the numbers of an axis count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Things that the axis names.
@@ -138,7 +136,7 @@ pub enum Unit {
 
 /// Axis name to value; empty for an operation without axes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Point(pub BTreeMap<String, Value>);
 

@@ -1,14 +1,12 @@
 //! What was asked of the kernel, by call.
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::waits::{CallTime, FaultTime, Waits};
 
 /// What was asked of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Requests {
     /// System calls, the most frequent first.
     pub calls: Vec<CallCount>,
@@ -107,7 +105,7 @@ impl Requests {
 
 /// How often a system call was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallCount {
     /// The kernel's name of it.
     pub call: String,
@@ -143,7 +141,7 @@ impl CallCount {
 
 /// How often a call was made on one kind of object.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ObjectCount {
     /// `file` (of a device), `tmpfs`, `proc`, `sys`, `pipe`, `tcp`, `udp`, `unix`, `socket` (any other), `eventfd`, `timerfd`,
     /// `epoll`, `tty`, `null` (also `/dev/zero`), `folder`, `device`, `other`.
@@ -165,7 +163,7 @@ impl ObjectCount {
 
 /// A name and how often.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NamedCount {
     /// The name.
     pub name: String,
@@ -186,7 +184,7 @@ impl NamedCount {
 
 /// A call and the one after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairCount {
     /// The first call.
     pub first: String,

@@ -1,12 +1,10 @@
 //! The distribution of single iterations: percentiles, each with an interval that assumes no distribution.
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// When the requests of a run with `--arrivals` come.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Arrivals {
     /// How many a second, on average.
     pub per_second: f64,
@@ -16,7 +14,7 @@ pub struct Arrivals {
 
 /// What was asked for with `--tails`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tailing {
     /// When iterations are asked for; absent if each follows the one before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,7 +23,7 @@ pub struct Tailing {
 
 /// One percentile. Its figures are absent if there are too few samples for an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Percentile {
     /// From 0 to 1: 0.999 is p99.9.
     pub share: f64,
@@ -42,7 +40,7 @@ pub struct Percentile {
 
 /// One distribution of times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tail {
     /// How many were timed.
     pub samples: u64,
@@ -56,7 +54,7 @@ pub struct Tail {
 
 /// The tails of a cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tails {
     /// Why single iterations could not be timed; the rest is then empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 use record::units::{Amount, grouped};
 use record::{Cost, EXIT_STATUS, Nanoseconds, PEAK_MEMORY, Run};
 
-use crate::grid::{Grid, RowKind};
+use crate::grid::Grid;
 use crate::text::{Style, in_table};
 
 /// The heading for commands.
@@ -16,7 +16,7 @@ pub(crate) fn accounts(run: &Run, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<>>>>>>>>", [vec![8], vec![6], vec![5], vec![4]]);
-    let titles = [
+    grid.heading([
         "a run on average, start included",
         "elapsed",
         "user",
@@ -26,8 +26,7 @@ pub(crate) fn accounts(run: &Run, style: Style) -> String {
         "switches",
         "memory",
         "exit",
-    ];
-    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    ]);
     for cost in commands {
         let faults = match cost.faults.major {
             0.0 => grouped(cost.faults.minor),
@@ -36,7 +35,7 @@ pub(crate) fn accounts(run: &Run, style: Style) -> String {
         let tally = |name: &str| cost.tallies.get(name).copied();
         // Means over all batches, quiet or not, so that the row adds up.
         let elapsed = Nanoseconds(cost.cpu_ns.user.0 + cost.cpu_ns.system.0 + cost.wait_ns.0);
-        let row = [
+        grid.row([
             format!("  {}", in_table(&cost.operation)),
             elapsed.to_string(),
             cost.cpu_ns.user.to_string(),
@@ -49,8 +48,7 @@ pub(crate) fn accounts(run: &Run, style: Style) -> String {
             tally(EXIT_STATUS).map_or_else(String::new, |status| {
                 if status.fract() == 0.0 { format!("{status}") } else { "varies".into() }
             }),
-        ];
-        grid.add(RowKind::Row, row.to_vec());
+        ]);
     }
     format!("\n{}", grid.render(style))
 }

@@ -19,8 +19,7 @@ pub fn bench(shown: &BenchShown, style: Style) -> String {
     let [old, new] = shown.names.each_ref().map(|name| printable(name));
     let mut text = style.bold(&style.paragraph("", &format!("{new} beside {old}: {}", shown.summary()))) + "\n\n";
     let mut grid = Grid::new("<>>>>", NOTHING);
-    let heads = ["benchmark", "old", "new", "new / old", "verdict"];
-    grid.add(RowKind::Heading, heads.map(String::from).into());
+    grid.heading(["benchmark", "old", "new", "new / old", "verdict"]);
     for row in &shown.rows {
         let kind = match row.verdict() {
             Verdict::Slower => RowKind::Slower,

@@ -6,7 +6,7 @@ use record::units::significant;
 use record::{Bytes, Unit};
 
 use crate::chart::{self, Chart, Series};
-use crate::grid::{Grid, RowKind};
+use crate::grid::Grid;
 use crate::interval::{half_width, value_or_bound};
 use crate::text::Style;
 
@@ -113,18 +113,17 @@ pub fn crossover(it: &CrossoverShown<'_>, width: usize, style: Style) -> String 
     let mut text = style.bold(&style.paragraph("", &it.answer())) + "\n\n";
     let mut grid = Grid::new(">>>>>>", [vec![2, 4], vec![3]]);
     let heads = [it.axis, &it.names[0], "+-", &it.names[1], "+-", "first over second"];
-    grid.add(RowKind::Heading, heads.map(String::from).into());
+    grid.heading(heads);
     for point in it.points {
         let [one, other] = &point.costs;
-        let cells = [
+        grid.row([
             it.number(point.at),
             value_or_bound(one),
             half_width(one),
             value_or_bound(other),
             half_width(other),
             over(*one, *other),
-        ];
-        grid.add(RowKind::Row, cells.into());
+        ]);
     }
     text += &grid.render(style);
     text += &format!("\n{}", it.chart().text(width));

@@ -34,14 +34,13 @@ pub fn explained(
         return page + "  no cost of this run names its parts\n" + &notes.render(style);
     }
     let mut grid = Grid::new("<>>>><", [vec![2], vec![4]]);
-    let titles = ["", "cost", "parts", "residual", "of it"];
-    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    grid.heading(["", "cost", "parts", "residual", "of it"]);
     for it in explanations {
         let lacks = if it.parts.iter().any(|part| part.total.is_none()) { " (a part is missing)" } else { "" };
         let share = it.residual_share.map_or_else(|| "-".into(), percent);
         let figures = [value_or_bound(&it.whole), value_or_bound(&it.sum), value_or_bound(&it.residual), share];
         let name = vec![format!("  {}{lacks}", typed_name(&it.name))];
-        grid.add(RowKind::Row, [name, figures.to_vec(), vec![notes.doubts(&it.residual_doubts)]].concat());
+        grid.row([name, figures.to_vec(), vec![notes.doubts(&it.residual_doubts)]].concat());
     }
     page + &grid.render(style) + &notes.render(style)
 }
@@ -53,8 +52,7 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
     for it in explanations {
         let mut grid = Grid::new("<>>>><", [vec![3], vec![1]]);
         let name = typed_name(&it.name);
-        let titles = [name.as_ref(), "each", "together", "+-", "share"];
-        grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+        grid.heading([name.as_ref(), "each", "together", "+-", "share"]);
         for part in &it.parts {
             let name =
                 format!("  {} x {}{}", significant_times(part.term.times), part.term.operation, part.term.at.typed());
@@ -62,13 +60,13 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
                 (Some(each), Some(total)) => line(it, name, value_or_bound(&each), &total),
                 _ => vec![name, "not in this run".into(), "-".into(), String::new(), "-".into()],
             };
-            grid.add(RowKind::Row, [cells, vec![notes.doubts(&part.doubts)]].concat());
+            grid.row([cells, vec![notes.doubts(&part.doubts)]].concat());
         }
         let last = |title: &str, of: &Interval| line(it, format!("  {title}"), String::new(), of);
-        grid.add(RowKind::Row, last("sum of the parts", &it.sum));
+        grid.row(last("sum of the parts", &it.sum));
         let residual = last("residual", &it.residual);
-        grid.add(RowKind::Row, [residual, vec![notes.doubts(&it.residual_doubts)]].concat());
-        grid.add(RowKind::Row, [last("the cost", &it.whole), vec![notes.doubts(&it.doubts)]].concat());
+        grid.row([residual, vec![notes.doubts(&it.residual_doubts)]].concat());
+        grid.row([last("the cost", &it.whole), vec![notes.doubts(&it.doubts)]].concat());
         page += &format!("\n{}", grid.render(style));
         if !it.summary.is_empty() {
             page += &(style.dim(&style.paragraph("  ", &it.summary)) + "\n");
@@ -82,7 +80,7 @@ fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> St
     let mut grid = Grid::new("<>><", NOTHING);
     let aside = |text: String| vec![text, String::new(), String::new()];
     for it in derived {
-        grid.add(RowKind::Heading, vec![it.name.clone(), "cost".into(), "+-".into()]);
+        grid.heading(vec![it.name.clone(), "cost".into(), "+-".into()]);
         for followed in &it.routes {
             let (cells, how) = match &followed.figure {
                 Ok(figure) => ([value_or_bound(figure), half_width(figure)], followed.route.short_formula()),
@@ -90,7 +88,7 @@ fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> St
             };
             let [figure, width] = cells;
             let doubts = if followed.figure.is_ok() { notes.doubts(&followed.doubts) } else { String::new() };
-            grid.add(RowKind::Row, vec![format!("  {}", followed.route.name), figure, width, doubts]);
+            grid.row(vec![format!("  {}", followed.route.name), figure, width, doubts]);
             grid.add(RowKind::Aside, aside(format!("    {how}")));
         }
         grid.add(RowKind::Aside, aside(format!("  {}", agreement(it))));
@@ -122,7 +120,7 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
         return String::new();
     };
     let mut grid = Grid::new("<>><", NOTHING);
-    grid.add(RowKind::Heading, vec!["the bare kernel entry's share".into(), "share".into(), "+-".into()]);
+    grid.heading(["the bare kernel entry's share", "share", "+-"]);
     let mut row = |share: &EntryShare| {
         let times = if share.entries == 1.0 { String::new() } else { format!(" ({} entries)", share.entries) };
         let half = share.share.told_half().map_or_else(|| "-".into(), percent);
@@ -139,7 +137,7 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
             grid.add(RowKind::Aside, vec![format!("  ... {hidden} more ..."), String::new(), String::new()]);
         }
         if hidden == 0 || index < ENDS || index >= ENDS + hidden {
-            grid.add(RowKind::Row, row(share));
+            grid.row(row(share));
         }
     }
     let summary = format!(

@@ -10,7 +10,7 @@ use record::units::{percent, significant};
 use record::{Mix, Run};
 
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, RowKind};
+use crate::grid::Grid;
 use crate::predict::head;
 use crate::text::{Style, in_table};
 
@@ -62,7 +62,7 @@ fn table(factors: &Factors, style: Style) -> String {
     let mut notes = Footnotes::of(style);
     let mut titles = vec!["B over A", "time", "+-", "speed"];
     titles.extend(two.then_some(["by counts", "by prices"]).into_iter().flatten());
-    grid.add(RowKind::Heading, titles.into_iter().map(String::from).collect());
+    grid.heading(titles);
     let mut row = |title: &str, factor: &Interval, split: Option<[&Interval; 2]>, doubts: String| {
         let speed = significant(1.0 / factor.value);
         let mut cells = vec![format!("  {title}"), significant(factor.value), width(factor), speed];
@@ -70,7 +70,7 @@ fn table(factors: &Factors, style: Style) -> String {
             cells.extend(split.map_or(["", ""].map(String::from), |split| split.map(|of| significant(of.value))));
         }
         cells.push(doubts);
-        grid.add(RowKind::Row, cells);
+        grid.row(cells);
     };
     for family in &factors.families {
         let split = family.counts.as_ref().zip(family.prices.as_ref()).map(|(counts, prices)| [counts, prices]);

@@ -55,7 +55,7 @@ pub fn fleet_summary(fleet: &Fleet) -> String {
 
 fn grid(fleet: &Fleet, nodes: &[&Node], style: Style) -> String {
     let mut grid = Grid::new("<<><<", [vec![3], vec![2]]);
-    grid.add(RowKind::Heading, ["node", "state", "documents", "job", "reason"].map(String::from).to_vec());
+    grid.heading(["node", "state", "documents", "job", "reason"]);
     for node in nodes {
         let attempt = node.attempts.last();
         let complete = node.missing(&fleet.plan).is_empty();

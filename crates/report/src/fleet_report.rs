@@ -77,15 +77,14 @@ fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<<<<", [vec![1]]);
-    let titles = ["slow nodes", "class", "slower than its class by", "in"];
-    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    grid.heading(["slow nodes", "class", "slower than its class by", "in"]);
     let most = view.most(FEW);
     let mut rest = Vec::new();
     for node in nodes.iter().take(most) {
         for (place, family) in node.families.iter().take(view.most(4)).enumerate() {
             let (name, class) = if place == 0 { (node.node.as_str(), node.class.as_str()) } else { ("", "") };
             let cells = vec![format!("  {}", shown(name)), class.into(), added(&family.ratio), family_told(family)];
-            grid.add(RowKind::Row, cells);
+            grid.row(cells);
         }
         let more = node.families.len().saturating_sub(view.most(4));
         if more > 0 {
@@ -127,13 +126,12 @@ fn doubted(found: &Found, view: &FleetView<'_>, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<<<<<", [vec![1], vec![3]]);
-    let titles = ["not accused: figures in doubt", "class", "slower by", "in", "doubt"];
-    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    grid.heading(["not accused: figures in doubt", "class", "slower by", "in", "doubt"]);
     for it in all.iter().take(view.most(FEW)) {
         let doubt = format!("{:.0} % of its figures: {}", it.share * 100.0, it.doubt);
         let cells =
             vec![format!("  {}", shown(&it.node)), it.class.clone(), added(&it.ratio), it.family.clone(), doubt];
-        grid.add(RowKind::Row, cells);
+        grid.row(cells);
     }
     let mut page = format!("\n{}", grid.render(style));
     if all.len() > view.most(FEW) {

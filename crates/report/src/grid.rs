@@ -97,6 +97,14 @@ impl Grid {
         self.rows.push((kind, cells.into_iter().map(|cell| Cell::Text(one_line(cell))).collect()));
     }
 
+    pub(crate) fn heading<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        self.add(RowKind::Heading, cells.into_iter().map(Into::into).collect());
+    }
+
+    pub(crate) fn row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        self.add(RowKind::Row, cells.into_iter().map(Into::into).collect());
+    }
+
     /// A row that begins with an operation and its point, which is at the column's right edge: long ids seldom have long
     /// points.
     pub(crate) fn add_cost(&mut self, kind: RowKind, [id, point]: [String; 2], more: Vec<String>) {
@@ -290,7 +298,7 @@ mod tests {
 
     fn grid() -> Grid {
         let mut grid = Grid::new("<>>>>", [vec![4], vec![2, 3]]);
-        grid.add(RowKind::Heading, ["files", "cost", "+-", "cycles", "a second"].map(String::from).to_vec());
+        grid.heading(["files", "cost", "+-", "cycles", "a second"]);
         let more = || ["1.00 µs", "2.0 %", "2 590", "1.00 M"].map(String::from).to_vec();
         grid.add_cost(RowKind::Row, ["  file.read".into(), "4 MiB".into()], more());
         grid.add_cost(RowKind::Row, ["  file.read.with.a.long.name".into(), "ahead 64 KiB".into()], more());
@@ -321,7 +329,7 @@ mod tests {
     #[test]
     fn text_at_the_end_is_wrapped_below_itself() {
         let mut grid = Grid::new("<<", NOTHING);
-        grid.add(RowKind::Row, vec!["pipe.self".into(), "write to a pipe and read it back, in one task".into()]);
+        grid.row(["pipe.self", "write to a pipe and read it back, in one task"]);
         assert_eq!(at(&grid, 40), "pipe.self  write to a pipe and read it\n           back, in one task\n");
     }
 
@@ -336,7 +344,7 @@ mod tests {
     fn a_text_inside_is_shortened_before_a_figure_is_left_out() {
         let mut grid = Grid::new("<<><", NOTHING);
         let cells = ["  SDRC/RCVX", "pipe.woken.block same, woken start", "6.62 µs", "[1]"];
-        grid.add(RowKind::Row, cells.map(String::from).to_vec());
+        grid.row(cells);
         let narrow = at(&grid, 48);
         assert!(narrow.contains("6.62 µs  [1]") && narrow.contains('…') && narrow.contains(" start"), "{narrow}");
     }
@@ -345,7 +353,7 @@ mod tests {
     fn a_wide_title_is_above_its_columns() {
         let mut grid = grid();
         let title = "a title that is wider than every name in the table below it";
-        grid.add(RowKind::Heading, [title, "cost"].map(String::from).to_vec());
+        grid.heading([title, "cost"]);
         assert!(at(&grid, 78).contains(&format!("{title}\n")));
     }
 }

@@ -129,12 +129,12 @@ fn doses(found: &Interference, style: Style) -> String {
     let doses: Vec<f64> =
         longest.unwrap_or_default().iter().map(|(dose, _)| *dose).filter(|dose| *dose > 0.0).collect();
     let titles = doses.iter().map(|dose| format!("{} of the time", percent(*dose)));
-    grid.add(RowKind::Heading, std::iter::once("by dose: elapsed time added".to_string()).chain(titles).collect());
+    grid.heading(std::iter::once("by dose: elapsed time added".to_string()).chain(titles));
     for curve in &curves {
         let at =
             |dose: &f64| curve.points.iter().find(|(known, _)| known == dose).map_or("-".into(), |it| added(&it.1));
         let name = format!("  {} beside {} {}", curve.victim, curve.aggressor, curve.place.described());
-        grid.add(RowKind::Row, std::iter::once(name).chain(doses.iter().map(at)).collect());
+        grid.row(std::iter::once(name).chain(doses.iter().map(at)));
     }
     format!("\n{}", grid.render(style))
 }
@@ -164,8 +164,7 @@ fn together(found: &Interference, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<<<<", NOTHING);
-    let titles = ["three together: elapsed time added", "measured", "product of the pairs", "sum of the pairs"];
-    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    grid.heading(["three together: elapsed time added", "measured", "product of the pairs", "sum of the pairs"]);
     for it in &several {
         let PairSlowdown { victim, beside, .. } = it.cell;
         let loads: Vec<String> = beside.iter().map(load).collect();

@@ -17,7 +17,7 @@ pub fn kept(run: &Run, all: &Run, count: usize, runs: &dyn Fn(&str) -> usize, st
         if heading != Some(cost.heading()) {
             heading = Some(cost.heading());
             let titles = ["this run", "+-", "all runs", "+-", "runs"].map(String::from);
-            grid.add(RowKind::Heading, [vec![cost.heading().to_string()], titles.to_vec()].concat());
+            grid.heading([vec![cost.heading().to_string()], titles.to_vec()].concat());
         }
         let mut cells = [figure(cost), figure(pooled)].concat();
         cells.push(runs(&name).to_string());

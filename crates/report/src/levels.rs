@@ -4,7 +4,7 @@ use analysis::levels::{CostLevels, interval};
 use record::units::percent;
 use record::{Cost, Level, Nanoseconds, typed_name};
 
-use crate::grid::{Grid, NOTHING, RowKind};
+use crate::grid::{Grid, NOTHING};
 use crate::interval::{half_width, value_or_bound};
 use crate::text::Style;
 
@@ -31,15 +31,15 @@ pub fn levels(costs: &[CostLevels<'_>], style: Style) -> String {
     for of in costs {
         let mut grid = Grid::new("<>>>>", NOTHING);
         let titles = ["cost", "+-", "share", "from - to"].map(String::from);
-        grid.add(RowKind::Heading, [vec![format!("levels of {}", typed_name(&of.cost))], titles.to_vec()].concat());
+        grid.heading([vec![format!("levels of {}", typed_name(&of.cost))], titles.to_vec()].concat());
         for (level, number) in of.levels.iter().zip(1..) {
             let cost = interval(level);
             let ends = format!("{} - {}", percent(level.share_interval.low), percent(level.share_interval.high));
             let cells = [value_or_bound(&cost), half_width(&cost), percent(level.share), ends];
-            grid.add(RowKind::Row, [vec![format!("  level {number}")], cells.to_vec()].concat());
+            grid.row([vec![format!("  level {number}")], cells.to_vec()].concat());
         }
         let mean = of.mean_ns.map_or_else(|| "-".into(), |mean| Nanoseconds(mean).to_string());
-        grid.add(RowKind::Row, vec!["  mean by shares".into(), mean]);
+        grid.row(vec!["  mean by shares".into(), mean]);
         page += &format!("\n{}", grid.render(style));
     }
     let why = costs.first().map_or(&[][..], |of| of.why);

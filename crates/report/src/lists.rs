@@ -3,8 +3,6 @@
 use analysis::doctor::{Finding, Severity};
 use record::units::{counted, relative_width};
 use record::{Machine, Nanoseconds, Point, Value};
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::column::{self, Column, left, right};
@@ -14,7 +12,7 @@ use crate::text::{Style, shortened};
 
 /// An operation as `howslow list` shows it.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Listed {
     /// Its id.
     pub operation: String,
@@ -38,7 +36,7 @@ pub struct Listed {
 
 /// A system call as `howslow list --syscalls` shows it.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedCall {
     /// Its number on this architecture.
     pub number: i32,
@@ -54,7 +52,7 @@ pub struct ListedCall {
 
 /// A cost in one kept run, or in several together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeptFigure {
     /// The figure.
     pub ns: f64,
@@ -73,7 +71,7 @@ impl KeptFigure {
 
 /// A kept run as `howslow history` shows it.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Kept {
     /// Its name: `@1`.
     pub name: String,
@@ -110,7 +108,7 @@ pub fn list(operations: &[Listed], style: Style) -> String {
     for listed in operations {
         if heading != Some(&listed.group) {
             heading = Some(&listed.group);
-            grid.add(RowKind::Heading, vec![listed.group.clone(), "per".into(), String::new()]);
+            grid.heading(vec![listed.group.clone(), "per".into(), String::new()]);
         }
         let star = if listed.headline { '*' } else { ' ' };
         grid.add(
@@ -143,7 +141,7 @@ pub fn found(operations: &[Listed], style: Style) -> String {
     let mut grid = Grid::new("<<", NOTHING);
     for listed in operations.iter().take(MOST) {
         let star = if listed.headline { '*' } else { ' ' };
-        grid.add(RowKind::Row, vec![format!("{star} {}", listed.operation), listed.summary.clone()]);
+        grid.row(vec![format!("{star} {}", listed.operation), listed.summary.clone()]);
     }
     let more = match operations.len().saturating_sub(MOST) {
         0 => String::new(),
@@ -156,13 +154,13 @@ pub fn found(operations: &[Listed], style: Style) -> String {
 /// The table of system calls, with a summary as its last line.
 pub fn syscalls(calls: &[ListedCall], style: Style) -> String {
     let mut grid = Grid::new("><<<", NOTHING);
-    grid.add(RowKind::Heading, ["number", "call", "operation", "path"].map(String::from).to_vec());
+    grid.heading(["number", "call", "operation", "path"]);
     for call in calls {
         let start = [call.number.to_string(), call.call.clone()];
         match &call.operation {
             Some(operation) => {
                 let path = call.path.clone().unwrap_or_default();
-                grid.add(RowKind::Row, start.into_iter().chain([operation.clone(), path]).collect());
+                grid.row(start.into_iter().chain([operation.clone(), path]));
             }
             None => {
                 let reason = call.reason.as_deref().unwrap_or("no operation times it");
@@ -239,9 +237,9 @@ pub fn history(kept: &[Kept], style: Style) -> String {
         ]);
     }
     let mut grid = column::grid(&columns);
-    grid.add(RowKind::Heading, column::titles("run", &columns));
+    grid.heading(column::titles("run", &columns));
     for run in kept {
-        grid.add(RowKind::Row, column::named(run.name.clone(), run, &mut columns));
+        grid.row(column::named(run.name.clone(), run, &mut columns));
     }
     grid.render(style)
 }

@@ -8,7 +8,7 @@ use record::Bytes;
 use record::units::{percent, significant};
 
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, RowKind};
+use crate::grid::Grid;
 use crate::interval::{half_width, value_or_bound};
 use crate::text::Style;
 
@@ -28,14 +28,6 @@ pub(crate) fn memory(memory: &MemoryHierarchy, notes: &mut Footnotes, style: Sty
     if parts.is_empty() { String::new() } else { format!("\n{}", parts.join("\n")) }
 }
 
-fn row(cells: &[String]) -> Vec<String> {
-    cells.to_vec()
-}
-
-fn heading(cells: &[&str]) -> Vec<String> {
-    cells.iter().map(|cell| (*cell).into()).collect()
-}
-
 /// Sentences below a table.
 fn aside(sentences: &[String], style: Style) -> String {
     sentences.iter().map(|text| style.dim(&style.paragraph("  ", text)) + "\n").collect()
@@ -46,7 +38,7 @@ fn levels(levels: &Levels, notes: &mut Footnotes, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<>>>>><", [vec![3], vec![5], vec![2]]);
-    grid.add(RowKind::Heading, heading(&["memory: levels", "load", "+-", "cycles", "sets", "declared"]));
+    grid.heading(["memory: levels", "load", "+-", "cycles", "sets", "declared"]);
     for level in &levels.found {
         let sets = if level.from == level.to {
             Bytes(level.to).to_string()
@@ -56,7 +48,7 @@ fn levels(levels: &Levels, notes: &mut Footnotes, style: Style) -> String {
         let declared = level.declared.map_or_else(|| "-".into(), |size| Bytes(size).to_string());
         let (load, half) = (value_or_bound(&level.latency), half_width(&level.latency));
         let (name, cycles) = (format!("  {}", level.name), significant(level.cycles));
-        grid.add(RowKind::Row, row(&[name, load, half, cycles, sets, declared, notes.doubts(&level.doubts)]));
+        grid.row([name, load, half, cycles, sets, declared, notes.doubts(&level.doubts)]);
     }
     grid.render(style) + &aside(&levels.disagreements, style)
 }
@@ -66,15 +58,12 @@ fn translation(all: &[Translation], notes: &mut Footnotes, style: Style) -> Stri
         return String::new();
     }
     let mut grid = Grid::new("<>>>>>><", [vec![6], vec![3], vec![5]]);
-    grid.add(
-        RowKind::Heading,
-        heading(&["memory: translation", "base pages", "huge pages", "packed", "translation", "+-", "of it"]),
-    );
+    grid.heading(["memory: translation", "base pages", "huge pages", "packed", "translation", "+-", "of it"]);
     for it in all {
         let part = if it.share.holds_zero() { String::new() } else { percent(it.share.value / it.base.value) };
         let packed = it.packed.as_ref().map_or_else(String::new, value_or_bound);
         let (name, base, huge) = (format!("  {}", it.at), value_or_bound(&it.base), value_or_bound(&it.huge));
-        let cells = [
+        grid.row([
             name,
             base,
             huge,
@@ -83,8 +72,7 @@ fn translation(all: &[Translation], notes: &mut Footnotes, style: Style) -> Stri
             half_width(&it.share),
             part,
             notes.doubts(&it.doubts),
-        ];
-        grid.add(RowKind::Row, row(&cells));
+        ]);
     }
     grid.render(style)
 }
@@ -94,10 +82,10 @@ fn bandwidth(all: &[Bandwidth], notes: &mut Footnotes, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<><>>>><", [vec![2], vec![5], vec![3]]);
-    grid.add(RowKind::Heading, heading(&["memory: bandwidth", "set", "level", "CPUs", "GB/s", "+-", "times one CPU"]));
+    grid.heading(["memory: bandwidth", "set", "level", "CPUs", "GB/s", "+-", "times one CPU"]);
     for it in all {
         let scaling = it.scaling.map(|scaling| significant(scaling.value)).unwrap_or_default();
-        let cells = [
+        grid.row([
             format!("  {}", it.operation),
             Bytes(it.set).to_string(),
             it.level.clone(),
@@ -106,8 +94,7 @@ fn bandwidth(all: &[Bandwidth], notes: &mut Footnotes, style: Style) -> String {
             significant(it.rate.half()),
             scaling,
             notes.doubts(&it.doubts),
-        ];
-        grid.add(RowKind::Row, row(&cells));
+        ]);
     }
     grid.render(style)
 }
@@ -117,19 +104,18 @@ fn loaded(all: &[Loaded], notes: &mut Footnotes, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<>>>><", [vec![3], vec![1]]);
-    grid.add(RowKind::Heading, heading(&["memory: beside another CPU", "set", "load", "+-", "times idle"]));
+    grid.heading(["memory: beside another CPU", "set", "load", "+-", "times idle"]);
     for it in all {
         let slowdown = it.slowdown.map(|slowdown| significant(slowdown.value)).unwrap_or_default();
         let name = format!("  {}", it.load);
-        let cells = [
+        grid.row([
             name,
             Bytes(it.set).to_string(),
             value_or_bound(&it.latency),
             half_width(&it.latency),
             slowdown,
             notes.doubts(&it.doubts),
-        ];
-        grid.add(RowKind::Row, row(&cells));
+        ]);
     }
     grid.render(style)
 }
@@ -148,16 +134,16 @@ fn demand(demand: &Demand, notes: &mut Footnotes, style: Style) -> String {
     let titles: Vec<String> = limits.iter().map(|limit| format!("{} a cycle", significant(limit.per_cycle))).collect();
     let titled = |title: &str, cells: Vec<String>| [vec![title.to_owned()], cells].concat();
     let each = |cell: &dyn Fn(&Limit) -> String| limits.iter().map(cell).collect::<Vec<_>>();
-    grid.add(RowKind::Heading, titled("memory: demand of instructions", titles));
+    grid.heading(titled("memory: demand of instructions", titles));
     let full = |limit: &Limit| format!("{} G/s", significant(limit.rate));
-    grid.add(RowKind::Row, titled("  instructions, nothing missing", each(&full)));
-    grid.add(RowKind::Row, titled("  waiting is half the time from", each(&|limit| share(&limit.by_latency))));
-    grid.add(RowKind::Row, titled("  bandwidth is the limit from", each(&|limit| share(&limit.by_bandwidth))));
+    grid.row(titled("  instructions, nothing missing", each(&full)));
+    grid.row(titled("  waiting is half the time from", each(&|limit| share(&limit.by_latency))));
+    grid.row(titled("  bandwidth is the limit from", each(&|limit| share(&limit.by_bandwidth))));
     if let Some(SharedRate { cpus, .. }) = demand.together {
         let together = |limit: &Limit| limit.by_bandwidth_together.as_ref().map_or_else(|| "-".into(), share);
-        grid.add(RowKind::Row, titled(&format!("  the same, {cpus} CPUs"), each(&together)));
+        grid.row(titled(&format!("  the same, {cpus} CPUs"), each(&together)));
     }
-    grid.add(RowKind::Heading, titled("  real speed at a miss rate of", vec![String::new(); limits.len()]));
+    grid.heading(titled("  real speed at a miss rate of", vec![String::new(); limits.len()]));
     let hidden = demand.hidden_by_the_vax;
     for miss in MISSES {
         let cell = |limit: &Limit| {
@@ -166,7 +152,7 @@ fn demand(demand: &Demand, notes: &mut Footnotes, style: Style) -> String {
         };
         let misses = significant(demand.misses(miss) * 1000.0);
         let title = format!("    {}, {misses} misses in 1000", percent(miss).replace(".0 ", " "));
-        grid.add(RowKind::Row, titled(&title, each(&cell)));
+        grid.row(titled(&title, each(&cell)));
     }
     let text = format!(
         "Demand = instruction rate x {} bytes x miss rate; a random load from the largest set ({}) takes {} and brings {} bytes, and one \

@@ -12,7 +12,7 @@ use record::Bytes;
 use record::units::{counted, percent, significant};
 
 use crate::chart::Unit;
-use crate::grid::{Grid, RowKind};
+use crate::grid::Grid;
 use crate::text::Style;
 
 pub use charts::model_charts;
@@ -130,7 +130,7 @@ fn table(it: &ModelAnswer) -> Grid {
     let solution = method(it.prediction.value.method);
     let mut heads = vec!["", "bound", solution, "interval", "by server", "simulated", "interval"];
     heads.extend(it.measured.is_some().then_some("measured"));
-    grid.add(RowKind::Heading, heads.into_iter().map(String::from).collect());
+    grid.heading(heads);
     for row in &ROWS {
         let given = row.name != RESPONSE_95;
         let solved = interval(&it.prediction, row.of);
@@ -152,7 +152,7 @@ fn table(it: &ModelAnswer) -> Grid {
         cells.extend(
             it.measured.as_ref().map(|it| (row.measured)(it).map_or("-".into(), |value| told(row.unit, value))),
         );
-        grid.add(RowKind::Row, cells);
+        grid.row(cells);
     }
     grid
 }
@@ -217,7 +217,7 @@ fn worth(it: &ModelAnswer) -> Grid {
     let mut grid = Grid::new("<>>>>>", [vec![4], vec![2]]);
     let mut heads = vec!["what it is worth", "interactions", "interval", "mean response", "interval"];
     heads.extend(bounded.then_some("users within the mean"));
-    grid.add(RowKind::Heading, heads.into_iter().map(String::from).collect());
+    grid.heading(heads);
     for worth in &it.worth {
         let times = |value: f64| format!("x{}", significant(value));
         let ends = |it: &Interval| range(Unit::Count, it);
@@ -229,7 +229,7 @@ fn worth(it: &ModelAnswer) -> Grid {
             ends(&worth.response),
         ];
         cells.extend(worth.users.as_ref().map(users));
-        grid.add(RowKind::Row, cells);
+        grid.row(cells);
     }
     grid
 }

@@ -87,12 +87,12 @@ fn lengths(account: &CpuAccount) -> Grid {
     let mut grid = Grid::new("<>>>>>>", [vec![2], vec![4], vec![5]]);
     let name = |share: &f64| format!("p{}", share * 100.0);
     let head = ["  gaps".into()].into_iter().chain(SHARES.iter().map(name)).chain(["longest".into()]);
-    grid.add(RowKind::Heading, head.collect());
+    grid.heading(head);
     let told = SHARES.map(|share| account.tail.percentile(share));
     let figures = told.iter().map(|it| it.map_or("-".into(), |it| Nanoseconds(it.ns).to_string()));
     let longest = Nanoseconds(account.tail.longest()).to_string();
     let row = [format!("  {}", grouped(account.tail.samples() as f64))].into_iter().chain(figures).chain([longest]);
-    grid.add(RowKind::Row, row.collect());
+    grid.row(row);
     let interval = |it: &Option<_>, share: f64| {
         let it: &Option<analysis::tails::Percentile> = it;
         it.map_or_else(
@@ -108,13 +108,12 @@ fn lengths(account: &CpuAccount) -> Grid {
 
 fn causes(account: &CpuAccount) -> Grid {
     let mut grid = Grid::new("<>>>>", [vec![2], vec![4]]);
-    let head = ["  cause", "of the time", "a second", "each", "longest"];
-    grid.add(RowKind::Heading, head.map(String::from).to_vec());
+    grid.heading(["  cause", "of the time", "a second", "each", "longest"]);
     for cause in account.causes.iter().take(MOST_CAUSES) {
         let NoiseCause { name, per_second, share, each, longest } = cause;
         let time = |ns: &Option<f64>| ns.map_or("-".into(), |ns| Nanoseconds(ns).to_string());
         let rate = per_second.map_or("-".into(), amount);
-        grid.add(RowKind::Row, vec![format!("  {name}"), percent(*share), rate, time(each), time(longest)]);
+        grid.row(vec![format!("  {name}"), percent(*share), rate, time(each), time(longest)]);
     }
     let rest = account.causes.iter().skip(MOST_CAUSES);
     let (count, share) = rest.fold((0, 0.0), |sum, cause| (sum.0 + 1, sum.1 + cause.share));
@@ -126,8 +125,7 @@ fn causes(account: &CpuAccount) -> Grid {
 
 fn periods(repeated: &[RepeatedSeries]) -> Grid {
     let mut grid = Grid::new("<>>>>>>", [vec![5], vec![3]]);
-    let head = ["  comes back every", "gap of", "task's work", "nine in ten below", "there", "off by", "it is"];
-    grid.add(RowKind::Heading, head.map(String::from).to_vec());
+    grid.heading(["  comes back every", "gap of", "task's work", "nine in ten below", "there", "off by", "it is"]);
     // Those that take the most time, the shortest period first.
     let weight = |it: &RepeatedSeries| it.series.members.len() as f64 * it.series.length;
     let mut weights: Vec<f64> = repeated.iter().map(weight).collect();

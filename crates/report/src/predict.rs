@@ -83,7 +83,7 @@ fn giving_way(first: usize, runs: usize) -> [Vec<usize>; 2] {
 
 fn families(priced: &[Priced], style: Style) -> String {
     let mut grid = Grid::new(&format!("<{}", ">>>".repeat(priced.len())), giving_way(1, priced.len()));
-    grid.add(RowKind::Heading, [vec!["families".into()], columns("together", priced)].concat());
+    grid.heading([vec!["families".into()], columns("together", priced)].concat());
     let all: Vec<_> = priced.iter().map(|it| it.prediction.families()).collect();
     let mut order: Vec<usize> = (0..all.first().map_or(0, Vec::len)).collect();
     order.sort_by(|&one, &other| all[0][other].total.figure().value.total_cmp(&all[0][one].total.figure().value));
@@ -96,7 +96,7 @@ fn families(priced: &[Priced], style: Style) -> String {
             }
             cells
         });
-        grid.add(RowKind::Row, [vec![format!("  {}", in_table(&all[0][place].family))], figures.collect()].concat());
+        grid.row([vec![format!("  {}", in_table(&all[0][place].family))], figures.collect()].concat());
     }
     grid.render(style)
 }
@@ -109,7 +109,7 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
     );
     let mut titles = vec!["operations".to_string(), "times".into()];
     titles.extend(one.then(|| "each".to_string()));
-    grid.add(RowKind::Heading, [titles, columns("together", priced)].concat());
+    grid.heading([titles, columns("together", priced)].concat());
     let Some(first) = priced.first() else { return String::new() };
     let rows = &first.prediction.rows;
     let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -131,7 +131,7 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
         }
         let doubts = |it: &Priced| it.prediction.rows[place].doubts.clone();
         row.push(doubted(priced, notes, &doubts));
-        grid.add(RowKind::Row, row);
+        grid.row(row);
     }
     totals(&mut grid, priced, notes);
     grid.render(style)
@@ -275,8 +275,7 @@ fn how_sure(prediction: &MixPrediction) -> Vec<String> {
 /// How many units a second holds.
 fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
     let mut grid = Grid::new("<>>>>", [vec![3], vec![2]]);
-    let titles = ["a second holds", "one after another", "CPU time each", "waiting each", "on a CPU that never waits"];
-    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    grid.heading(["a second holds", "one after another", "CPU time each", "waiting each", "on a CPU that never waits"]);
     for (place, it) in priced.iter().enumerate() {
         let most = if it.prediction.lacking.is_empty() { "" } else { "at most " };
         let all = format!("{most}{}", rate(Nanoseconds(it.prediction.total().figure().value)));
@@ -286,7 +285,7 @@ fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
         });
         let split = split.unwrap_or_else(|| ["not told", "not told", "-"].map(String::from));
         let title = format!("  {}{}s", label(place, priced.len()), mix.unit);
-        grid.add(RowKind::Row, [vec![title, all], split.to_vec()].concat());
+        grid.row([vec![title, all], split.to_vec()].concat());
     }
     grid.render(style)
 }
@@ -295,15 +294,14 @@ fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
 fn what_if(unit: &str, title: &str, [before, after]: [&MixPrediction; 2], style: Style) -> String {
     let mut grid = Grid::new("<>>>>><", [vec![1], vec![2]]);
     let mut notes = Footnotes::of(style);
-    let titles = ["", "times", "before", "after", "change", ""];
-    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    grid.heading(["", "times", "before", "after", "change", ""]);
     for (row, changed) in before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each) {
         let (from, to) = (row.total(), changed.total());
         let change = to.clone().plus(-1.0, &from).figure();
         let figures = [from.figure(), to.figure(), change].map(|figure| Nanoseconds(figure.value).to_string());
         let start = vec![format!("  {}", in_table(&name(row))), times(row.line.term.times)];
         let doubts = vec![String::new(), notes.doubts(&changed.doubts)];
-        grid.add(RowKind::Row, [start, figures.to_vec(), doubts].concat());
+        grid.row([start, figures.to_vec(), doubts].concat());
     }
     let change = difference(after, before).figure();
     let mut whole = |title: String, from: Interval| {
@@ -314,7 +312,7 @@ fn what_if(unit: &str, title: &str, [before, after]: [&MixPrediction; 2], style:
             String::new()
         };
         let figures = [from.value, to, change.value].map(|ns| Nanoseconds(ns).to_string());
-        grid.add(RowKind::Row, [vec![title, String::new()], figures.to_vec(), vec![faster]].concat());
+        grid.row([vec![title, String::new()], figures.to_vec(), vec![faster]].concat());
     };
     whole(format!("  one {unit}"), before.total().figure());
     if let Some(measured) = before.measured {

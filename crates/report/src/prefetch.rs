@@ -7,7 +7,7 @@ use analysis::statistics::{median, sorted};
 use record::units::{percent, significant};
 use record::{Bytes, Nanoseconds};
 
-use crate::grid::{Grid, NOTHING, RowKind, inner};
+use crate::grid::{Grid, NOTHING, inner};
 use crate::text::Style;
 
 /// The sweep over a file.
@@ -45,7 +45,7 @@ fn measured(latency: &PageLatency, inputs: &Inputs, style: Style) -> String {
     let [low, high] = latency.quartiles_ns;
     let how = if latency.direct { "past the page cache" } else { "through the page cache, put out before" };
     let mut grid = Grid::new("<<", NOTHING);
-    let mut row = |name: &str, value: String| grid.add(RowKind::Row, vec![name.into(), value]);
+    let mut row = |name: &str, value: String| grid.row(vec![name.into(), value]);
     row(
         "one cold read",
         format!(
@@ -68,7 +68,7 @@ fn measured(latency: &PageLatency, inputs: &Inputs, style: Style) -> String {
 fn surface(it: &Tuning, style: Style) -> String {
     let mut grid = Grid::new(&">".repeat(it.quantities.len() + 1), inner(1, it.quantities.len()));
     let head = it.quantities.iter().map(|&quantity| size(quantity));
-    grid.add(RowKind::Heading, [String::new()].into_iter().chain(head).collect());
+    grid.heading([String::new()].into_iter().chain(head));
     let places = [(it.best, "*")]
         .into_iter()
         .chain(it.verdicts.iter().map(|verdict| (nearest(it, verdict.window), &verdict.arithmetic[..1])));
@@ -80,7 +80,7 @@ fn surface(it: &Tuning, style: Style) -> String {
             let tried = it.windows.iter().find(|tried| tried.of == here && !tried.rates.is_empty());
             tried.map_or_else(|| "-".into(), |tried| format!("{marks}{}", rate(tried.rate())))
         });
-        grid.add(RowKind::Row, [size(distance)].into_iter().chain(cells).collect());
+        grid.row([size(distance)].into_iter().chain(cells));
     }
     grid.render(style)
 }
@@ -97,20 +97,20 @@ fn nearest(it: &Tuning, window: Window) -> Window {
 fn plain(methods: &[MeasuredRates<String>], style: Style) -> String {
     let mut grid = Grid::new("<>", NOTHING);
     for method in methods {
-        grid.add(RowKind::Row, vec![method.of.clone(), format!("{} MB/s", rate(method.rate()))]);
+        grid.row(vec![method.of.clone(), format!("{} MB/s", rate(method.rate()))]);
     }
     grid.render(style)
 }
 
 fn verdicts(it: &Tuning, style: Style) -> String {
     let mut grid = Grid::new("<<<", NOTHING);
-    grid.add(RowKind::Row, vec!["best of the sweep".into(), shown(it.best), String::new()]);
+    grid.row(vec!["best of the sweep".into(), shown(it.best), String::new()]);
     for verdict in &it.verdicts {
         let name = match verdict.arithmetic {
             "paper" => "latency x consumption",
             _ => "by saturation",
         };
-        grid.add(RowKind::Row, vec![name.into(), shown(verdict.window), found(verdict)]);
+        grid.row(vec![name.into(), shown(verdict.window), found(verdict)]);
     }
     grid.render(style)
 }
@@ -161,8 +161,7 @@ fn recommended(state: &Recommended, style: Style) -> String {
         text += &(style.paragraph("  ", &state.reason) + "\n\n");
     }
     let mut grid = Grid::new("<>>>", [vec![3], vec![2]]);
-    let head = ["  method", "MB/s", "lowest to highest", "processor"];
-    grid.add(RowKind::Heading, head.map(String::from).into());
+    grid.heading(["  method", "MB/s", "lowest to highest", "processor"]);
     let mut order: Vec<&Candidate> = state.candidates.iter().collect();
     let typical = |it: &Candidate| median(it.rates.iter().copied()).unwrap_or(-1.0);
     order.sort_by(|one, other| typical(other).total_cmp(&typical(one)));
@@ -172,7 +171,7 @@ fn recommended(state: &Recommended, style: Style) -> String {
         let rates = sorted(it.rates.iter().copied());
         let range = rates.first().zip(rates.last()).map(|(&low, &high)| format!("{} to {}", rate(low), rate(high)));
         let cells = [rate(typical(it)), range.unwrap_or_default(), percent(it.processor)];
-        grid.add(RowKind::Row, [format!("{mark}{}", it.method)].into_iter().chain(cells).collect());
+        grid.row([format!("{mark}{}", it.method)].into_iter().chain(cells));
     }
     text += &grid.render(style);
     for it in &state.candidates {

@@ -3,7 +3,7 @@
 use analysis::reference::Held;
 use record::Cost;
 
-use crate::grid::{Grid, RowKind};
+use crate::grid::Grid;
 use crate::text::Style;
 
 /// The sentences of a verdict below their title; empty without a sentence.
@@ -21,13 +21,12 @@ pub fn held(rows: &[(&Cost, Held<'_>)], odd: &[String], style: Style) -> String 
         return String::new();
     }
     let mut grid = Grid::new("<<>>>", [vec![3], vec![2]]);
-    let titles = ["beside the reference machines", "reference", "here", "there", "x ref"];
-    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    grid.heading(["beside the reference machines", "reference", "here", "there", "x ref"]);
     for (cost, held) in rows {
         let times = held.text().unwrap_or_else(|| "-".into());
         let figures = [cost.quoted().to_string(), held.cost.quoted().to_string(), times];
         let names = [format!("  {} {}", cost.operation, cost.at.values()), held.reference.id.clone()];
-        grid.add(RowKind::Row, names.into_iter().chain(figures).collect());
+        grid.row(names.into_iter().chain(figures));
     }
     let odd: String = odd.iter().map(|sentence| style.paragraph("  ", sentence) + "\n").collect();
     format!("\n{}{odd}", grid.render(style))

@@ -20,7 +20,7 @@ pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) 
             let needs = format!("{} needs", percent(wanted));
             let titles = ["figure", "between rounds", "between runs", &needs, "one run tells", "all tell"];
             let titles = titles.iter().map(ToString::to_string);
-            grid.add(RowKind::Heading, [row.cost.heading().to_string()].into_iter().chain(titles).collect());
+            grid.heading([row.cost.heading().to_string()].into_iter().chain(titles));
         }
         let name = [format!("  {}", in_table(&row.cost.operation)), row.cost.at.values()];
         grid.add_cost(RowKind::Row, name, cells(row));

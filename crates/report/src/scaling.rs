@@ -7,7 +7,7 @@ use record::units::{Amount, percent, significant};
 
 use crate::chart::{Axis, Chart, Series, Unit};
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, RowKind};
+use crate::grid::Grid;
 use crate::head::head_line;
 use crate::text::Style;
 
@@ -40,14 +40,13 @@ pub fn scaling(run: &Run, scalings: &[Scaling], width: usize, style: Style) -> S
     }
     let mut notes = Footnotes::of(style);
     let mut grid = Grid::new("<>>>>>>", [vec![3], vec![5], vec![6]]);
-    let titles = ["work", "CPUs", "per second", "payload", "speed-up", "+-", "of each CPU"];
-    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    grid.heading(["work", "CPUs", "per second", "payload", "speed-up", "+-", "of each CPU"]);
     for it in scalings {
         let doubts = notes.doubts(&it.doubts);
         for (index, level) in it.levels.iter().enumerate() {
             let name =
                 if index == 0 { format!("  {} {doubts}", it.work.name).trim_end().into() } else { String::new() };
-            grid.add(RowKind::Row, [vec![name], cells(level)].concat());
+            grid.row([vec![name], cells(level)].concat());
         }
     }
     page += &grid.render(style);

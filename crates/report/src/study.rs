@@ -66,7 +66,7 @@ fn sentences(answer: &StudyAnswer, notes: &mut Footnotes, style: Style) -> Strin
         return format!("{}\n{}", style.bold(title), each.collect::<String>());
     }
     let mut grid = Grid::new("<<<", NOTHING);
-    grid.add(RowKind::Heading, ["then", "now", title].map(String::from).to_vec());
+    grid.heading(["then", "now", title]);
     for finding in &answer.findings {
         let now = finding.here.first().map_or_else(|| "-".into(), |here| outcome(here, finding.test));
         // The answer rests on all that is compared.
@@ -128,14 +128,14 @@ fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
     let heading = |(place, at): (usize, &usize)| {
         if place == 0 { table.title.clone() } else { table.columns[*at].heading.unwrap_or_default().into() }
     };
-    grid.add(RowKind::Heading, shown.iter().enumerate().map(heading).collect());
+    grid.heading(shown.iter().enumerate().map(heading));
     let mut reasons = Vec::new();
     for row in &table.rows {
         let cell = |(place, at): (usize, &usize)| {
             let text = cell(&row[*at], notes);
             if place == 0 && !text.is_empty() { format!("  {text}") } else { text }
         };
-        grid.add(RowKind::Row, shown.iter().enumerate().map(cell).collect());
+        grid.row(shown.iter().enumerate().map(cell));
         reasons.extend(row.iter().filter_map(|cell| match cell {
             Cell::Missing(why) if !why.is_empty() => Some(why.as_str()),
             _ => None,

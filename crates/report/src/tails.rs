@@ -20,7 +20,7 @@ pub(crate) fn tails(run: &Run, style: Style) -> String {
     let shares: Vec<String> = shares.collect();
     if !shares.is_empty() {
         let head = ["single iterations".into(), "samples".into()].into_iter().chain(shares).chain(["longest".into()]);
-        grid.add(RowKind::Heading, head.collect());
+        grid.heading(head);
     }
     for (cost, tails) in &with_tails {
         let title = format!("  {} {}", in_table(&cost.operation), cost.at.values());
@@ -46,7 +46,7 @@ fn name(percentile: &Percentile) -> String {
 fn add(grid: &mut Grid, title: String, tail: &Tail) {
     let figures = tail.percentiles.iter().map(|it| it.ns.map_or("-".into(), |ns| Nanoseconds(ns).to_string()));
     let row = [title, grouped(tail.samples as f64)].into_iter().chain(figures);
-    grid.add(RowKind::Row, row.chain([Nanoseconds(tail.longest_ns).to_string()]).collect());
+    grid.row(row.chain([Nanoseconds(tail.longest_ns).to_string()]));
     let interval = |it: &Percentile| match (it.low_ns, it.high_ns) {
         (Some(low), Some(high)) => format!("{} - {}", Nanoseconds(low), Nanoseconds(high)),
         _ if it.share > 0.0 && it.share < 1.0 => {

@@ -18,8 +18,7 @@ pub fn own_terminal(it: &OwnTerminal, style: Style) -> String {
     let mut text =
         format!("{}: {term}, {} rows, {} columns{through}\n\n", style.bold("this terminal"), it.rows, it.columns);
     let mut grid = Grid::new("<>>>><", [vec![2], vec![4], vec![3]]);
-    let head = ["MB/s", "as parsed", "lowest to highest", "as written", "each", "what was sent"];
-    grid.add(RowKind::Heading, head.map(String::from).into());
+    grid.heading(["MB/s", "as parsed", "lowest to highest", "as written", "each", "what was sent"]);
     for payload in &it.payloads {
         let (parsed, written) = (payload.rate(), payload.written_rate());
         let value = |rate: Option<Interval>| rate.map_or_else(|| "-".into(), |rate| megabytes(rate.value));

@@ -4,14 +4,16 @@
 use std::collections::BTreeMap;
 
 use record::Run;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-/// One fact that is not the same in all runs.
-#[derive(Clone, Debug, PartialEq)]
+/// A fact of machine or settings that is not the same in all runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparedFact"))]
 pub struct DifferingFact {
-    /// Its place in the run document: `machine.kernel.release`.
+    /// Its field in the run document.
     pub field: String,
-    /// The values of the runs; null if a run does not say.
+    /// Its value in each run.
     pub values: Vec<Value>,
 }
 

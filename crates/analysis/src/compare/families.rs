@@ -2,18 +2,21 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
+
 use super::comparison::{Comparison, ComparisonRow};
 use super::verdict::RatioToBase;
 use crate::statistics::{Interval, weighted_sum};
 
-/// The geometric mean of ratios.
-#[derive(Clone, Debug, PartialEq)]
+/// A geometric mean of ratios.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparedMean"))]
 pub struct Mean {
-    /// The mean; `None` without a pair.
+    /// The mean.
     pub ratio: Option<Interval>,
-    /// The number of pairs.
+    /// Ratios in it.
     pub pairs: usize,
-    /// The number of pairs left out because they have no ratio.
+    /// Ratios left out, because they are bounds or unknown.
     pub left_out: usize,
 }
 

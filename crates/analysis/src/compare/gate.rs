@@ -1,6 +1,7 @@
 //! A gate: which costs of a comparison fail it, and which of them have no verdict. Decides nothing about exit statuses.
 
 use record::Cost;
+use serde::Serialize;
 
 use super::comparison::{Comparison, ComparisonRow};
 use super::verdict::{Against, RatioToBase, Verdict};
@@ -53,12 +54,14 @@ pub struct Failed<'c> {
 }
 
 /// A cost without a verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "UnjudgedCost"))]
 pub struct Unjudged {
-    /// Its operation and point.
+    /// Operation and point.
     pub name: String,
     /// The place of the run that lacks it, or in which it has no verdict.
     pub run: usize,
+    /// Why.
     pub why: String,
 }
 

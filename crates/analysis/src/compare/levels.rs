@@ -1,8 +1,6 @@
 //! Costs that have levels, level with level and share with share. A share that moves is no change of a cost.
 
 use record::{Cost, Level};
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figure::ComparedFigure;
@@ -11,7 +9,7 @@ use crate::levels::{interval, quoted};
 
 /// Two costs of which at least one has levels.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelsBeside<'a> {
     /// The levels in the base; empty if it was at one alone.
     pub base: &'a [Level],

@@ -1,13 +1,11 @@
 //! One check, and what all checks ask of a run.
 
 use record::{Cost, Doubt, Run};
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckEnd {
     /// What was found is what was expected.
@@ -20,7 +18,7 @@ pub enum CheckEnd {
 
 /// One check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelfCheck {
     /// What is checked.
     pub name: String,

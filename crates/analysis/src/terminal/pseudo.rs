@@ -1,7 +1,5 @@
 //! What was measured of pseudo-terminals: output by path, size and rate, keystrokes, transfers, editors.
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Latency, LatencyQuantiles};
@@ -9,7 +7,7 @@ use crate::form::{As, Form};
 
 /// What was measured of pseudo-terminals of howslow's own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PseudoTerminals {
     /// The CPU that everything but the kernel's own threads ran on.
     pub cpu: u32,
@@ -31,7 +29,7 @@ pub struct PseudoTerminals {
 
 /// Processor time that work took, by the kernel's accounts, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Used {
     /// What tasks were charged: the program, the emulator, and programs in between.
     pub tasks_s: f64,
@@ -87,7 +85,7 @@ impl Flow {
 
 /// Keystrokes and their echoes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Keystrokes {
     /// What echoes: the line discipline, or a program behind a path.
     pub echo: String,
@@ -100,7 +98,7 @@ pub struct Keystrokes {
 
 /// A file sent through a terminal to a program that reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Transfer {
     /// `canonical` or `raw`.
     pub input: String,
@@ -121,7 +119,7 @@ pub struct Transfer {
 
 /// An editor that made the edits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Edited {
     /// Its name.
     pub editor: String,
@@ -141,7 +139,7 @@ pub struct Edited {
 
 /// Something that could not be measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Missing {
     /// What.
     pub what: String,
@@ -153,7 +151,7 @@ pub struct Missing {
 
 /// Output through a path.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FlowRates {
     /// What it passes: `raw`, `processed`, `script`, `tcp`, `ssh`, `pipe`, `file`.
     path: String,

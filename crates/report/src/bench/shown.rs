@@ -5,6 +5,7 @@ use analysis::lockstep::Lockstep;
 use analysis::statistics::Interval;
 use record::Nanoseconds;
 use record::units::{counted, grouped, percent};
+use serde::Serialize;
 
 /// One benchmark of both builds.
 #[derive(Clone, Debug)]
@@ -24,12 +25,13 @@ pub struct BenchRow {
     pub notes: Vec<String>,
 }
 
-/// How the old build compared with itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Comparisons of a build with itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NullComparisons"))]
 pub struct NullRuns {
-    /// Comparisons.
+    /// How many.
     pub count: usize,
-    /// Those that called it changed.
+    /// How many of them were called changed.
     pub alarms: usize,
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::view::ComparisonView;
 use super::view::Shown;
-use crate::grid::{Grid, NOTHING, RowKind};
+use crate::grid::{Grid, NOTHING};
 use crate::text::Style;
 
 /// Facts that the short page shows.
@@ -31,10 +31,10 @@ pub(super) fn table(
     let (differing, more) = differing.split_at(shown);
     let mut grid = Grid::new(&format!("<{}", "<".repeat(it.runs.len())), NOTHING);
     let labels = (0..it.runs.len()).map(|place| view.label(place));
-    grid.add(RowKind::Heading, ["what differs".to_string()].into_iter().chain(labels).collect());
+    grid.heading(["what differs".to_string()].into_iter().chain(labels));
     for difference in differing {
         let cells = difference.values.iter().enumerate().map(|(place, value)| cell(value, &difference.values, place));
-        grid.add(RowKind::Row, [format!("  {}", difference.field)].into_iter().chain(cells).collect());
+        grid.row([format!("  {}", difference.field)].into_iter().chain(cells));
     }
     let mut text = grid.render(style);
     if !more.is_empty() {

@@ -4,7 +4,7 @@ use analysis::compare::{FailOn, Failed, Gated, RatioToBase, Unjudged};
 use record::units::{counted, percent};
 use record::{printable, typed_name};
 
-use super::rows::times;
+use super::rows::ratio_words;
 use super::view::ComparisonView;
 
 /// Names that the sentence shows before it only counts.
@@ -60,10 +60,8 @@ fn found(gated: &Gated<'_>, view: &ComparisonView<'_>) -> String {
 /// `syscall.read 1.250 times`, with the run's name if there are several.
 fn named(failed: &Failed<'_>, view: &ComparisonView<'_>) -> String {
     let ratio = match &failed.against.ratio {
-        RatioToBase::Times(it) => format!("{} times", times(it.value)),
-        RatioToBase::AtMost(bound) => format!("at most {} times", times(*bound)),
-        RatioToBase::AtLeast(bound) => format!("at least {} times", times(*bound)),
         RatioToBase::Unknown(_) => String::new(),
+        ratio => format!("{} times", ratio_words(ratio).0),
     };
     let place = if view.names.len() > 2 { format!(" in {}", view.label(failed.run)) } else { String::new() };
     format!("{}{place} {ratio}", printable(&failed.base.typed()))

@@ -1,13 +1,10 @@
 //! A comparison as Markdown for a comment on a pull request: the verdict, a table of what changed, the rest folded.
 
-use analysis::compare::{
-    Against, ComparedFigure, Comparison, ComparisonRow, DifferingFact, Gated, RatioToBase, Verdict,
-};
-use record::units::grouped;
-use record::{Cost, CountedIn, Nanoseconds};
+use analysis::compare::{Against, Comparison, ComparisonRow, DifferingFact, Gated, Verdict};
+use record::Cost;
 
 use super::gate::{gate_sentence, verdict};
-use super::rows::{ends, times};
+use super::rows::{figure, ratio_words, size};
 use super::verdicts::Counts;
 use super::view::{ComparisonView, Sort};
 use crate::head::machine_parts;
@@ -45,10 +42,11 @@ fn beside_base(it: &Comparison<'_>, view: &ComparisonView<'_>, column: usize, is
         .iter()
         .filter_map(|row| row.others[column].as_ref().map(|(cost, against)| (row, *cost, against)))
         .collect();
+    let weight = |against: &Against| size(&against.ratio).unwrap_or(-1.0);
     match view.sort {
         Sort::Family => {}
         Sort::Name => rows.sort_by_key(|(row, ..)| (&row.base.operation, &row.base.at)),
-        Sort::Ratio => rows.sort_by(|one, other| size(other.2).total_cmp(&size(one.2))),
+        Sort::Ratio => rows.sort_by(|one, other| weight(other.2).total_cmp(&weight(one.2))),
     }
     let (changed, rest): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(.., against)| against.verdict.is_change());
     let table = |rows: &[(&ComparisonRow<'_>, &Cost, &Against)]| {
@@ -76,27 +74,10 @@ fn beside_base(it: &Comparison<'_>, view: &ComparisonView<'_>, column: usize, is
 fn line(it: &Comparison<'_>, row: &ComparisonRow<'_>, cost: &Cost, against: &Against, column: usize) -> String {
     let verdict = against.verdict.word();
     let verdict = if against.verdict.is_change() { format!("**{verdict}**") } else { verdict.into() };
-    let (ratio, interval) = match &against.ratio {
-        RatioToBase::Times(it) => (times(it.value), ends(it)),
-        RatioToBase::AtMost(bound) => (format!("at most {}", times(*bound)), String::new()),
-        RatioToBase::AtLeast(bound) => (format!("at least {}", times(*bound)), String::new()),
-        RatioToBase::Unknown(_) => ("-".into(), String::new()),
-    };
+    let (ratio, interval) = ratio_words(&against.ratio);
     let [base, other] =
-        [shown(it, 0, row.base, row.unit), shown(it, column + 1, cost, row.unit)].map(|it| escaped(&it));
+        [figure(it, 0, row.base, row.unit, None), figure(it, column + 1, cost, row.unit, None)].map(|it| escaped(&it));
     format!("| {verdict} | {} | {base} | {other} | {ratio} | {interval} |\n", code(&row.base.typed()))
-}
-
-fn shown(it: &Comparison<'_>, place: usize, cost: &Cost, unit: CountedIn) -> String {
-    let text = |value: f64| match unit {
-        CountedIn::Nanoseconds => Nanoseconds(value).to_string(),
-        CountedIn::Cycles => format!("{} cycles", grouped(value)),
-    };
-    match it.figure(place, cost, unit) {
-        ComparedFigure::Value(it) => text(it.value),
-        ComparedFigure::AtMost(it) => format!("at most {}", text(it.high)),
-        ComparedFigure::Unknown(_) => "-".into(),
-    }
 }
 
 /// What the runs were taken on, in small print.
@@ -115,15 +96,6 @@ fn conditions(it: &Comparison<'_>, differing: &[DifferingFact], view: &Compariso
         }
     };
     format!("<sub>{}. {differ}</sub>\n", machines.collect::<Vec<_>>().join("; "))
-}
-
-/// How large a ratio is, for the order. Unknown ones come last.
-fn size(against: &Against) -> f64 {
-    match &against.ratio {
-        RatioToBase::Times(it) => it.value,
-        RatioToBase::AtMost(bound) | RatioToBase::AtLeast(bound) => *bound,
-        RatioToBase::Unknown(_) => -1.0,
-    }
 }
 
 /// Text of a file or of the command line in a code span, in which nothing is markup, a mention or a new cell.

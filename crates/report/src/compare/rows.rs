@@ -28,19 +28,19 @@ pub(super) fn rows(it: &Comparison<'_>, view: &ComparisonView<'_>, notes: &mut N
         Sort::Ratio => shown.sort_by(|one, other| weight(other).total_cmp(&weight(one))),
     }
     if view.sort != Sort::Family && !shown.is_empty() {
-        grid.add(RowKind::Heading, table.titles(""));
+        grid.heading(table.titles(""));
         for row in &shown {
             table.row(row, notes, &mut grid);
         }
     }
     if view.sort != Sort::Family && view.shown == Shown::All {
-        grid.add(RowKind::Heading, table.line("families, geometric means".into(), Vec::new()));
+        grid.heading(table.line("families, geometric means".into(), Vec::new()));
         for family in &families {
             table.mean(&format!("  {}", family.name), &family.means, &mut grid);
         }
     }
     if it.rows.len() > 1 && view.shown == Shown::All {
-        grid.add(RowKind::Heading, table.line("all".into(), Vec::new()));
+        grid.heading(table.line("all".into(), Vec::new()));
         table.mean("  geometric mean", &overall(it), &mut grid);
     }
     grid.render(style)
@@ -48,12 +48,7 @@ pub(super) fn rows(it: &Comparison<'_>, view: &ComparisonView<'_>, notes: &mut N
 
 /// The sort key of a row: its first ratio, or the bound of one. Unknown ratios come last.
 fn weight(row: &ComparisonRow<'_>) -> f64 {
-    let ratio = row.others.iter().flatten().find_map(|(_, against)| match against.ratio {
-        RatioToBase::Times(it) => Some(it.value),
-        RatioToBase::AtMost(bound) | RatioToBase::AtLeast(bound) => Some(bound),
-        RatioToBase::Unknown(_) => None,
-    });
-    ratio.unwrap_or(-1.0)
+    row.others.iter().flatten().find_map(|(_, against)| size(&against.ratio)).unwrap_or(-1.0)
 }
 
 struct Table<'t, 'a> {
@@ -106,14 +101,14 @@ impl Table<'_, '_> {
     /// below.
     fn clocks(&self, grid: &mut Grid) {
         let Some(clocks) = self.it.clocks.as_ref().filter(|_| self.it.unit.is_none()) else { return };
-        grid.add(RowKind::Heading, self.titles("core clock"));
+        grid.heading(self.titles("core clock"));
         let cycle = |place: usize| Nanoseconds(clocks.cycle_ns[place]).to_string();
         let mut cells = vec![cycle(0)];
         for (place, ratio) in clocks.ratios().enumerate() {
             cells.extend(self.is_pair().then(|| cycle(place + 1)));
             cells.extend([times(ratio), String::new(), String::new()]);
         }
-        grid.add(RowKind::Row, self.line("  one cycle".into(), cells));
+        grid.row(self.line("  one cycle".into(), cells));
     }
 
     fn by_family(
@@ -132,7 +127,7 @@ impl Table<'_, '_> {
             if rows.is_empty() {
                 continue;
             }
-            grid.add(RowKind::Heading, self.titles(family.name));
+            grid.heading(self.titles(family.name));
             for row in rows {
                 self.row(row, notes, grid);
             }
@@ -143,11 +138,11 @@ impl Table<'_, '_> {
     }
 
     fn row(&self, row: &ComparisonRow<'_>, notes: &mut Notes, grid: &mut Grid) {
-        let mut cells = vec![self.figure(0, row.base, row.unit)];
+        let mut cells = vec![figure(self.it, 0, row.base, row.unit, self.it.unit)];
         for (other, place) in row.others.iter().zip(1..) {
             match other {
                 Some((cost, against)) => {
-                    cells.extend(self.is_pair().then(|| self.figure(place, cost, row.unit)));
+                    cells.extend(self.is_pair().then(|| figure(self.it, place, cost, row.unit, self.it.unit)));
                     cells.extend(told(against));
                 }
                 None => cells.extend(["-", "", ""].map(String::from)),
@@ -156,20 +151,6 @@ impl Table<'_, '_> {
         cells.push(notes.of(row, self.view));
         cells.resize(self.columns().len() - 1, String::new());
         grid.add_cost(kind(row), [format!("  {}", in_table(&row.base.operation)), row.base.at.values()], cells);
-    }
-
-    fn figure(&self, place: usize, cost: &Cost, unit: CountedIn) -> String {
-        let text = |value: f64| match (unit, self.it.unit) {
-            (CountedIn::Nanoseconds, _) => Nanoseconds(value).to_string(),
-            // If all rows have one unit, the column's title names it.
-            (CountedIn::Cycles, Some(_)) => grouped(value),
-            (CountedIn::Cycles, None) => format!("{} cycles", grouped(value)),
-        };
-        match self.it.figure(place, cost, unit) {
-            ComparedFigure::Value(it) => text(it.value),
-            ComparedFigure::AtMost(it) => format!("at most {}", text(it.high)),
-            ComparedFigure::Unknown(_) => "-".into(),
-        }
     }
 
     fn mean(&self, name: &str, means: &[Mean], grid: &mut Grid) {
@@ -190,12 +171,46 @@ impl Table<'_, '_> {
 
 /// Ratio, its ends, and the verdict.
 fn told(against: &Against) -> [String; 3] {
-    let verdict = against.verdict.word().to_string();
-    match &against.ratio {
-        RatioToBase::Times(it) => [times(it.value), ends(it), verdict],
-        RatioToBase::AtMost(bound) => [format!("at most {}", times(*bound)), String::new(), verdict],
-        RatioToBase::AtLeast(bound) => [format!("at least {}", times(*bound)), String::new(), verdict],
-        RatioToBase::Unknown(_) => ["-".into(), String::new(), verdict],
+    let (ratio, interval) = ratio_words(&against.ratio);
+    [ratio, interval, against.verdict.word().into()]
+}
+
+/// A ratio, and its interval if it has one.
+pub(crate) fn ratio_words(ratio: &RatioToBase) -> (String, String) {
+    match ratio {
+        RatioToBase::Times(it) => (times(it.value), ends(it)),
+        RatioToBase::AtMost(bound) => (format!("at most {}", times(*bound)), String::new()),
+        RatioToBase::AtLeast(bound) => (format!("at least {}", times(*bound)), String::new()),
+        RatioToBase::Unknown(_) => ("-".into(), String::new()),
+    }
+}
+
+/// A cost in a unit. Cycles are named unless all costs are in them.
+pub(crate) fn figure(
+    it: &Comparison<'_>,
+    place: usize,
+    cost: &Cost,
+    unit: CountedIn,
+    all: Option<CountedIn>,
+) -> String {
+    let text = |value: f64| match (unit, all) {
+        (CountedIn::Nanoseconds, _) => Nanoseconds(value).to_string(),
+        (CountedIn::Cycles, Some(_)) => grouped(value),
+        (CountedIn::Cycles, None) => format!("{} cycles", grouped(value)),
+    };
+    match it.figure(place, cost, unit) {
+        ComparedFigure::Value(it) => text(it.value),
+        ComparedFigure::AtMost(it) => format!("at most {}", text(it.high)),
+        ComparedFigure::Unknown(_) => "-".into(),
+    }
+}
+
+/// The number by which ratios are sorted.
+pub(super) fn size(ratio: &RatioToBase) -> Option<f64> {
+    match ratio {
+        RatioToBase::Times(it) => Some(it.value),
+        RatioToBase::AtMost(bound) | RatioToBase::AtLeast(bound) => Some(*bound),
+        RatioToBase::Unknown(_) => None,
     }
 }
 

@@ -1,29 +1,27 @@
 //! `howslow time --bench OLD NEW --json`: two builds benchmark by benchmark.
 
 use analysis::statistics::Interval;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::bench::{BenchRow, BenchShown};
+use crate::bench::{BenchRow, BenchShown, NullRuns};
 
 /// Two builds, benchmark by benchmark.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchDocument {
     /// What the old and the new build are called.
     pub builds: [String; 2],
     /// The benchmarks.
     pub benchmarks: Vec<ComparedBenchmark>,
     /// The old build beside itself, if that was measured.
-    pub null: Option<NullComparisons>,
+    pub null: Option<NullRuns>,
     /// What concerns all benchmarks.
     pub notes: Vec<String>,
 }
 
 /// One benchmark of both builds.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedBenchmark {
     /// Its name.
     pub name: String,
@@ -55,23 +53,13 @@ pub struct ComparedBenchmark {
     pub notes: Vec<String>,
 }
 
-/// Comparisons of a build with itself.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct NullComparisons {
-    /// How many.
-    pub count: usize,
-    /// How many of them were called changed.
-    pub alarms: usize,
-}
-
 impl BenchDocument {
     /// The document of what a page shows.
     pub fn of(shown: &BenchShown) -> BenchDocument {
         BenchDocument {
             builds: shown.names.clone(),
             benchmarks: shown.rows.iter().map(compared).collect(),
-            null: shown.null.map(|null| NullComparisons { count: null.count, alarms: null.alarms }),
+            null: shown.null,
             notes: shown.notes.clone(),
         }
     }

@@ -2,8 +2,6 @@
 
 use analysis::bill::{Bill, BillRow, BilledFigure, ChangeVerdict, ChangedFigure, ChangedRow, Habit, place_of};
 use record::Observation;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figure::{TimeFigure, time};
@@ -11,7 +9,7 @@ use crate::bill::{BillChangesView, BillView};
 
 /// A bill.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillDocument<'a> {
     /// What was counted.
     pub seen: &'a Observation,
@@ -47,7 +45,7 @@ pub struct BillDocument<'a> {
 
 /// A line of a bill.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillLine<'a> {
     /// A system call, or what else costs processor time in the kernel.
     pub what: &'a str,
@@ -73,7 +71,7 @@ pub struct BillLine<'a> {
 
 /// A habit that costs time.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillFinding<'a> {
     /// One sentence.
     pub text: &'a str,
@@ -91,7 +89,7 @@ pub struct BillFinding<'a> {
 
 /// What changed between two bills.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillChanges<'a> {
     /// What the bills are of.
     pub bills: [&'a str; 2],
@@ -111,7 +109,7 @@ pub struct BillChanges<'a> {
 
 /// A time or count of a unit of work.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillFigure {
     /// `elapsed`, `cpu`, `user`, `kernel`, `waiting` (in ns), `calls`, `faults`, `switches`.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
@@ -129,7 +127,7 @@ pub struct BillFigure {
 
 /// A line that changed.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillChange<'a> {
     /// The line.
     pub what: &'a str,
@@ -143,7 +141,7 @@ pub struct BillChange<'a> {
 
 /// What a gate found.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillGateDocument {
     /// The figures that grew by more than is allowed.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
@@ -155,7 +153,7 @@ pub struct BillGateDocument {
 
 /// The measured side of a bill.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillMeasured {
     /// The processor time of calls and page faults.
     pub calls: TimeFigure,

@@ -1,15 +1,13 @@
 //! `howslow bill A.json --on RUN --json`: what a billed program would take on another machine.
 
 use analysis::bill::BillElsewhere;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figure::{TimeFigure, finite, time};
 
 /// A bill at the prices of another machine.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillElsewhereDocument<'a> {
     /// What the bill is of.
     pub what: &'a str,
@@ -35,7 +33,7 @@ pub struct BillElsewhereDocument<'a> {
 
 /// A line of it.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillElsewhereLine<'a> {
     /// A system call, or what else costs processor time in the kernel.
     pub what: &'a str,

@@ -10,10 +10,7 @@ use analysis::compare::{
 use analysis::factors::Factor;
 use analysis::statistics::Interval;
 use record::{Cost, CountedIn, Doubt, Estimate, Point, Run};
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 pub use against::ComparedAgainst;
 pub use gate::ComparedGate;
@@ -25,7 +22,7 @@ use crate::compare::Shown;
 
 /// Runs beside each other, the first as the base.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareDocument<'a> {
     /// The runs.
     pub runs: Vec<ComparedRun<'a>>,
@@ -36,7 +33,7 @@ pub struct CompareDocument<'a> {
     /// The noise between the base and each other run.
     pub noise: Vec<ComparedNoise>,
     /// How machines and settings differ.
-    pub differences: Vec<ComparedFact>,
+    pub differences: Vec<DifferingFact>,
     /// The costs.
     pub rows: Vec<ComparedRow<'a>>,
     /// The geometric means of families.
@@ -57,7 +54,7 @@ pub struct CompareDocument<'a> {
 
 /// Each other run's ratio to the base in factors.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedSplit {
     /// The factors of the second run.
     pub factors: Option<Vec<Factor>>,
@@ -69,7 +66,7 @@ pub struct ComparedSplit {
 
 /// A run.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedRun<'a> {
     /// As it was named.
     pub name: &'a str,
@@ -87,7 +84,7 @@ pub struct ComparedRun<'a> {
 
 /// The runs' clocks.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedClocks<'a> {
     /// One core cycle of each run in ns.
     pub cycle_ns: &'a [f64],
@@ -99,7 +96,7 @@ pub struct ComparedClocks<'a> {
 
 /// What a difference between two runs must exceed.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedNoise {
     /// The least share that was asked for.
     pub threshold: f64,
@@ -115,19 +112,9 @@ pub struct ComparedNoise {
     pub loads_apart: f64,
 }
 
-/// A fact of machine or settings that is not the same in all runs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct ComparedFact {
-    /// Its field in the run document.
-    pub field: String,
-    /// Its value in each run.
-    pub values: Vec<Value>,
-}
-
 /// A cost in every run.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedRow<'a> {
     /// The operation's id in the base.
     pub operation: &'a str,
@@ -153,7 +140,7 @@ pub struct ComparedRow<'a> {
 
 /// A cost in one run.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedCost<'a> {
     /// The operation's id.
     pub operation: &'a str,
@@ -175,28 +162,16 @@ pub struct ComparedCost<'a> {
 
 /// The geometric mean of a family's ratios, or of all.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedMeans<'a> {
     /// The family.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<&'a str>,
     /// That of the second run.
     #[serde(flatten)]
-    pub first: Option<ComparedMean>,
+    pub first: Option<Mean>,
     /// That of every other run.
-    pub against: Vec<ComparedMean>,
-}
-
-/// A geometric mean of ratios.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct ComparedMean {
-    /// The mean.
-    pub ratio: Option<Interval>,
-    /// Ratios in it.
-    pub pairs: usize,
-    /// Ratios left out, because they are bounds or unknown.
-    pub left_out: usize,
+    pub against: Vec<Mean>,
 }
 
 impl<'a> CompareDocument<'a> {
@@ -213,10 +188,13 @@ impl<'a> CompareDocument<'a> {
             unit: it.unit.map_or("by_row", CountedIn::unit),
             clock: clocks(it),
             noise: all(&it.noise),
-            differences: all(&differences(it.runs)),
+            differences: differences(it.runs),
             rows: rows.map(|row| ComparedRow::of(it, row)).collect(),
-            families: families(it).iter().map(|family| ComparedMeans::of(Some(family.name), &family.means)).collect(),
-            overall: ComparedMeans::of(None, &overall(it)),
+            families: families(it)
+                .into_iter()
+                .map(|family| ComparedMeans::of(Some(family.name), family.means))
+                .collect(),
+            overall: ComparedMeans::of(None, overall(it)),
             versions: all(&it.versions),
             only_in: OnlyIn::all(it, names),
             gate: None,
@@ -268,12 +246,6 @@ impl From<&Joint> for ComparedNoise {
     }
 }
 
-impl From<&DifferingFact> for ComparedFact {
-    fn from(it: &DifferingFact) -> ComparedFact {
-        ComparedFact { field: it.field.clone(), values: it.values.clone() }
-    }
-}
-
 impl<'a> ComparedRow<'a> {
     fn of(it: &Comparison<'a>, row: &'a ComparisonRow<'a>) -> ComparedRow<'a> {
         let others = row.others.iter().map(|other| other.as_ref().map(|(cost, _)| *cost));
@@ -321,14 +293,7 @@ impl<'a> ComparedCost<'a> {
 }
 
 impl<'a> ComparedMeans<'a> {
-    fn of(family: Option<&'a str>, means: &[Mean]) -> ComparedMeans<'a> {
-        let against: Vec<ComparedMean> = all(means);
+    fn of(family: Option<&'a str>, against: Vec<Mean>) -> ComparedMeans<'a> {
         ComparedMeans { family, first: against.first().cloned(), against }
-    }
-}
-
-impl From<&Mean> for ComparedMean {
-    fn from(it: &Mean) -> ComparedMean {
-        ComparedMean { ratio: it.ratio, pairs: it.pairs, left_out: it.left_out }
     }
 }

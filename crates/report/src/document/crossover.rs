@@ -2,15 +2,13 @@
 
 use analysis::crossover::{Crossing, CrossoverAnswer, Side};
 use analysis::statistics::Interval;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::crossover::CrossoverShown;
 
 /// Whether and where one operation overtakes another.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrossoverDocument {
     /// Both operations, with the point of their other axes.
     pub operations: [String; 2],
@@ -36,7 +34,7 @@ pub struct CrossoverDocument {
 
 /// A crossing.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrossingFigure {
     /// The number of the axis.
     pub value: f64,
@@ -52,7 +50,7 @@ pub struct CrossingFigure {
 
 /// Both costs at a number.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrossoverPoint {
     /// The number of the axis.
     pub at: f64,
@@ -62,7 +60,7 @@ pub struct CrossoverPoint {
 
 /// A cost in ns.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrossoverCost {
     /// The figure.
     pub ns: f64,

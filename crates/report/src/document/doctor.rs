@@ -2,13 +2,11 @@
 
 use analysis::doctor::Finding;
 use record::Machine;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What `howslow doctor` found.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoctorDocument<'a> {
     /// This machine.
     pub machine: &'a Machine,

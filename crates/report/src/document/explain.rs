@@ -4,15 +4,13 @@ use analysis::derived::{Derived, EntryShare};
 use analysis::explain::Explanation;
 use analysis::levels::CostLevels;
 use analysis::memory::MemoryHierarchy;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::reference::{CostHeld, OddCosts};
 
 /// What the costs of a run consist of.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainDocument<'a> {
     /// Costs that are differences of others.
     pub derived: &'a [Derived],
@@ -30,7 +28,7 @@ pub struct ExplainDocument<'a> {
 
 /// The costs that were asked for, part by part.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostsExplained<'a> {
     /// The costs.
     pub explained: &'a [Explanation],

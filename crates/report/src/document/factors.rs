@@ -2,15 +2,13 @@
 
 use analysis::factors::Factors;
 use analysis::mix_changes::MixChanges;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figure::finite;
 
 /// The ratio of two machines on a mix, split into factors.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactorsDocument {
     /// The ratio and its factors.
     #[serde(flatten)]
@@ -25,7 +23,7 @@ pub struct FactorsDocument {
 
 /// What `howslow predict --factors` splits.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictFactors {
     /// The split.
     #[serde(flatten)]

@@ -1,12 +1,10 @@
 //! `howslow file evict|sync --json`: an array with one of these for each file.
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What became of a file that was put out of memory.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileEvicted {
     /// The file.
     pub path: String,
@@ -20,7 +18,7 @@ pub struct FileEvicted {
 
 /// What became of a file that was written to its device.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileSynced {
     /// The file.
     pub path: String,

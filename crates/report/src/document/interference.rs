@@ -3,13 +3,11 @@
 use analysis::interference::{Interference, LoadsPrediction, Together};
 use analysis::statistics::Interval;
 use record::Machine;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How much each kind of work slows each other kind.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InterferenceDocument<'a> {
     /// Where it was measured.
     pub machine: &'a Machine,
@@ -22,7 +20,7 @@ pub struct InterferenceDocument<'a> {
 
 /// Several loads at once: predicted and measured.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InterferenceTogether<'a> {
     /// The kind that is slowed.
     pub victim: &'a str,

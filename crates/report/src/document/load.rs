@@ -8,8 +8,6 @@ use analysis::load::{
     Response, Sums, cliffs, per_interaction, row,
 };
 use record::Machine;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::forecast::LoadForecast;
@@ -17,7 +15,7 @@ use super::figure::finite;
 
 /// An experiment with scripted users.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadDocument<'a> {
     /// This machine.
     pub machine: &'a Machine,
@@ -41,7 +39,7 @@ pub struct LoadDocument<'a> {
 
 /// What was counted in one configuration.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadMeasured<'a> {
     /// The configuration.
     pub configuration: &'a Configuration,
@@ -84,7 +82,7 @@ pub struct LoadMeasured<'a> {
 
 /// Response times of a kind of interaction, in seconds.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadResponse<'a> {
     /// Its name.
     pub name: &'a str,
@@ -95,7 +93,7 @@ pub struct LoadResponse<'a> {
 
 /// What happened while this number of processes was eligible.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadDepth {
     /// For how long.
     pub elapsed_s: f64,
@@ -109,7 +107,7 @@ pub struct LoadDepth {
 
 /// Throughput and response as memory shrinks.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadCliff {
     /// What the configurations have in common.
     pub common: String,

@@ -4,8 +4,6 @@ use analysis::model::answer::{ModelAnswer, ResponseOf};
 use analysis::model::questions::UsersWithin;
 use analysis::model::{ModelError, PredictionInterval};
 use analysis::statistics::Interval;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figure::finite;
@@ -14,7 +12,7 @@ use crate::model::{ModelRow, RESPONSE_95, ROWS, answers, change, interval, metho
 
 /// A modelled system.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelDocument {
     /// The system, with the keys that a file has.
     pub system: serde_json::Value,
@@ -48,7 +46,7 @@ pub struct ModelDocument {
 
 /// A figure by every way to it.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelFigures {
     /// What it is, as on the page.
     pub figure: &'static str,
@@ -68,7 +66,7 @@ pub struct ModelFigures {
 
 /// Percentiles of the response in seconds.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelPercentiles {
     /// The median.
     pub p50: Interval,
@@ -82,7 +80,7 @@ pub struct ModelPercentiles {
 
 /// The users within a bound.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelUsers {
     /// What the bound is on: `mean` or `p95`.
     pub of: &'static str,
@@ -95,7 +93,7 @@ pub struct ModelUsers {
 
 /// What a change is worth.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelWorth {
     /// The change, as on the page.
     pub change: String,
@@ -109,7 +107,7 @@ pub struct ModelWorth {
 
 /// A gain.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelGain {
     /// The resource.
     pub resource: &'static str,
@@ -119,7 +117,7 @@ pub struct ModelGain {
 
 /// A point of a curve.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelPoint {
     /// Users, or bytes.
     pub at: f64,

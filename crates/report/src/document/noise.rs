@@ -2,13 +2,11 @@
 
 use analysis::noise::CpuAccount;
 use record::Machine;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How long a spinning task was taken away from each CPU, and by whom.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoiseDocument<'a> {
     /// This machine.
     pub machine: &'a Machine,

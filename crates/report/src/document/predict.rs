@@ -5,8 +5,6 @@ use analysis::predict::{Accuracy, FamilyCost, MixPrediction, PricedLine};
 use analysis::sums::sum;
 use analysis::whatif::{Supposed, difference};
 use record::{Doubt, Mix, MixLine, Point};
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figure::{TimeFigure, finite, time};
@@ -14,7 +12,7 @@ use crate::predict::Priced;
 
 /// Several predictions: of several mixes, or on several runs.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Predictions<'a> {
     /// The predictions.
     pub predictions: &'a [PredictDocument<'a>],
@@ -22,7 +20,7 @@ pub struct Predictions<'a> {
 
 /// What a unit of a mix's work takes on a run.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictDocument<'a> {
     /// The mix.
     pub mix: &'a str,
@@ -78,7 +76,7 @@ pub struct PredictDocument<'a> {
 
 /// One line of the mix.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictedRow<'a> {
     /// The operation as the mix names it.
     pub operation: &'a str,
@@ -105,7 +103,7 @@ pub struct PredictedRow<'a> {
 
 /// One family.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictedFamily {
     /// Its name.
     pub family: String,
@@ -118,7 +116,7 @@ pub struct PredictedFamily {
 
 /// A line that the run has no price for.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LackingLine<'a> {
     /// The operation as the mix names it.
     pub operation: &'a str,
@@ -134,7 +132,7 @@ pub struct LackingLine<'a> {
 
 /// What changes with what is supposed.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SupposedDocument<'a> {
     /// The changes as they were written.
     pub changes: Vec<&'a str>,
@@ -156,7 +154,7 @@ pub struct SupposedDocument<'a> {
 
 /// A line that changes.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SupposedRow<'a> {
     /// The operation as the mix names it.
     pub operation: &'a str,

@@ -1,13 +1,11 @@
 //! `howslow study mpe --prefetch --json`. `howslow file advise` and `howslow file tune` print what was found as it is.
 
 use analysis::prefetch::{THERE, Tuning, distance};
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The paper's arithmetic for its machine, and the tuner on this machine.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrefetchStudy<'a> {
     /// The paper's short name.
     paper: &'static str,
@@ -19,7 +17,7 @@ pub struct PrefetchStudy<'a> {
 
 /// The input and the result of the paper's arithmetic.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PaperPrefetch {
     /// The time of a read in ns.
     latency_ns: f64,

@@ -2,15 +2,13 @@
 
 use analysis::reference::{Direction, Held, Oddity, Place};
 use record::Cost;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use analysis::statistics::Interval;
 
 /// A cost beside the same one of a reference machine.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostHeld {
     /// Its id and point.
     pub cost: String,
@@ -22,7 +20,7 @@ pub struct CostHeld {
 
 /// Costs that are odd for one reason.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OddCosts {
     /// What is odd and by how much, in words.
     pub what: String,

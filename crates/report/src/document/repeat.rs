@@ -2,13 +2,11 @@
 
 use analysis::repeated::Repeated;
 use record::Run;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How costs scatter between whole runs.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RepeatDocument<'a> {
     /// The ids of the runs.
     pub runs: Vec<&'a str>,

@@ -2,13 +2,11 @@
 
 use analysis::scalability::Scaling;
 use record::{Run, Skip};
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How work scales with the number of CPUs.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScalingDocument<'a> {
     /// The run's id.
     pub run: &'a str,

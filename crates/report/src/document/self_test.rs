@@ -2,13 +2,11 @@
 
 use analysis::self_test::SelfCheck;
 use record::Machine;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What `howslow self-test` found.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelfTestDocument<'a> {
     /// This machine.
     pub machine: &'a Machine,

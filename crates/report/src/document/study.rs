@@ -3,15 +3,13 @@
 use analysis::statistics::Interval;
 use analysis::study::{Cell, Compared, Study, StudyAnswer, TableAnswer, Test, TestedClaim};
 use record::Doubt;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figure::{TimeFigure, all};
 
 /// All studies.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudiesDocument<'a> {
     /// The studies.
     pub studies: Vec<StudyDocument<'a>>,
@@ -19,7 +17,7 @@ pub struct StudiesDocument<'a> {
 
 /// One paper's tables and sentences, tested on a run.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyDocument<'a> {
     /// The paper's short name.
     pub paper: &'static str,
@@ -33,7 +31,7 @@ pub struct StudyDocument<'a> {
 
 /// A table.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyTable<'a> {
     /// Its title.
     pub title: &'a str,
@@ -47,7 +45,7 @@ pub struct StudyTable<'a> {
 
 /// What stands in a cell.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum StudyCell<'a> {
     /// Words.
@@ -66,7 +64,7 @@ pub enum StudyCell<'a> {
 
 /// A sentence of the paper, tested.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyFinding<'a> {
     /// The sentence.
     pub claim: &'static str,
@@ -86,7 +84,7 @@ pub struct StudyFinding<'a> {
 
 /// Two figures compared.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyFigures<'a> {
     /// `paper` or `here`.
     #[serde(rename = "where")]

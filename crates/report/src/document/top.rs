@@ -2,13 +2,11 @@
 
 use analysis::bill::Account;
 use record::{CountingCost, Loss, Observation, PassedOver};
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One interval of the whole system. Counts and times are those of the interval; divide them by its length.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TopDocument<'a> {
     /// How it was counted: `eBPF`, or `accounts`, which tells no calls.
     pub source: &'a str,

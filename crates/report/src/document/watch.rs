@@ -1,13 +1,11 @@
 //! `howslow watch --json`: what changed in a machine's costs, and when.
 
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 /// What changed in a machine's costs, and when.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchDocument {
     /// The id of the newest run, which is held against the others.
     pub run: String,
@@ -35,7 +33,7 @@ pub struct WatchDocument {
 
 /// The costs whose level changed at one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchChange {
     /// The id of the first run of the new level.
     pub since: String,
@@ -53,7 +51,7 @@ pub struct WatchChange {
 
 /// One cost that changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchCost {
     /// Id and point as typed on the command line.
     pub cost: String,
@@ -69,7 +67,7 @@ pub struct WatchCost {
 
 /// One fact of machine, settings or program that is not the same before and after.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchFact {
     /// Its place in the run document: `machine.kernel.release`.
     pub field: String,

@@ -13,15 +13,14 @@ pub(super) fn spreads(class: &ClassFound, view: &FleetView<'_>, style: Style) ->
     }
     let mut grid = Grid::new("<>>>>", [vec![4], vec![1]]);
     let title = format!("class {}: standard deviations", class.class.name);
-    let titles = [title.as_str(), "within runs", "between runs", "between nodes", "nodes"];
-    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    grid.heading([title.as_str(), "within runs", "between runs", "between nodes", "nodes"]);
     for family in &class.families {
         let name = if family.costs == 1 {
             family.family.clone()
         } else {
             format!("{}, {} costs", family.family, family.costs)
         };
-        grid.add(RowKind::Row, row(&name, &family.spread));
+        grid.row(row(&name, &family.spread));
     }
     if view.all {
         for cost in &class.costs {

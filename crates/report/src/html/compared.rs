@@ -3,17 +3,15 @@
 use std::fmt::Write;
 
 use analysis::compare::{
-    Against, CompareOptions, ComparedFigure, Comparison, ComparisonRow, RatioToBase, Verdict, Versions, compare,
-    differences, families,
+    Against, CompareOptions, Comparison, ComparisonRow, RatioToBase, Verdict, Versions, compare, differences, families,
 };
 use analysis::statistics::Interval;
 use maud::{Markup, PreEscaped, html};
-use record::units::grouped;
-use record::{Cost, CountedIn, Nanoseconds, Run, printable};
+use record::{Run, printable};
 
 use super::blocks;
 use super::form::{Block, BlockTable, HtmlPage, anchor};
-use crate::compare::rows::{ends, times};
+use crate::compare::rows::{ends, figure, ratio_words, times};
 use crate::compare::verdicts::Counts;
 use crate::text::in_table;
 
@@ -58,12 +56,7 @@ pub(super) fn section(runs: &[Run], names: &[&str], links: Links) -> Markup {
 
 /// How far from 1 the scale reaches, as a logarithm: to the farthest ratio, and at least to 1.25.
 fn reach(it: &Comparison<'_>) -> f64 {
-    let all = it.rows.iter().flat_map(|row| row.others.iter().flatten());
-    let far = all.filter_map(|(_, against)| match &against.ratio {
-        RatioToBase::Times(ratio) => Some(ratio.value.ln().abs()),
-        _ => None,
-    });
-    far.filter(|far| far.is_finite()).fold(1.25_f64.ln(), f64::max).min(1000_f64.ln())
+    it.rows.iter().map(farthest).filter(|far| far.is_finite()).fold(1.25_f64.ln(), f64::max).min(1000_f64.ln())
 }
 
 /// The tables of ratios.
@@ -118,11 +111,11 @@ impl Ratios<'_, '_> {
         html! {
             tr {
                 th scope="row" { @if self.links == Links::ToCosts { a href={ "#" (anchor(row.base)) } { (name) } } @else { (name) } }
-                td.r { (figure(self.it, 0, row.base, row.unit)) }
+                td.r { (figure(self.it, 0, row.base, row.unit, None)) }
                 @for (other, place) in row.others.iter().zip(1..) {
                     @match other {
                         Some((cost, against)) => {
-                            @if self.is_pair() { td.r { (figure(self.it, place, cost, row.unit)) } }
+                            @if self.is_pair() { td.r { (figure(self.it, place, cost, row.unit, None)) } }
                             td.s { (PreEscaped(track(against, self.reach))) }
                             (told(against))
                         }
@@ -147,25 +140,8 @@ fn scale_end(reach: f64) -> String {
     if end < 10.0 { format!("{end:.2}") } else { format!("{end:.0}") }
 }
 
-fn figure(it: &Comparison<'_>, place: usize, cost: &Cost, unit: CountedIn) -> String {
-    let text = |value: f64| match unit {
-        CountedIn::Nanoseconds => Nanoseconds(value).to_string(),
-        CountedIn::Cycles => format!("{} cycles", grouped(value)),
-    };
-    match it.figure(place, cost, unit) {
-        ComparedFigure::Value(it) => text(it.value),
-        ComparedFigure::AtMost(it) => format!("at most {}", text(it.high)),
-        ComparedFigure::Unknown(_) => "-".into(),
-    }
-}
-
 fn told(against: &Against) -> Markup {
-    let (value, between) = match &against.ratio {
-        RatioToBase::Times(it) => (times(it.value), ends(it)),
-        RatioToBase::AtMost(bound) => (format!("at most {}", times(*bound)), String::new()),
-        RatioToBase::AtLeast(bound) => (format!("at least {}", times(*bound)), String::new()),
-        RatioToBase::Unknown(_) => ("-".into(), String::new()),
-    };
+    let (value, between) = ratio_words(&against.ratio);
     html! { td.r { (value) } td class="r d" { (between) } td class=(class(against.verdict)) { (sign(against.verdict)) (against.verdict.word()) } }
 }
 

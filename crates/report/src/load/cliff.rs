@@ -11,8 +11,7 @@ use crate::text::Style;
 /// Throughput and response as memory shrinks, and where they break off.
 pub(super) fn cliff(it: &Cliff, style: Style) -> String {
     let mut grid = Grid::new(">>>>>>", [vec![4], vec![3]]);
-    let head = ["memory", "a second", "response", "from swap", "files again", "failed"];
-    grid.add(RowKind::Heading, head.map(String::from).into());
+    grid.heading(["memory", "a second", "response", "from swap", "files again", "failed"]);
     for point in &it.points {
         let kind = if it.knee.is_some_and(|knee| knee.falls == *point) { RowKind::Slower } else { RowKind::Row };
         grid.add(

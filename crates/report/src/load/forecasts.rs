@@ -19,15 +19,14 @@ pub fn load_forecasts(it: &Forecasts, measured: &[Measured], style: Style) -> St
 
 fn table(title: &str, forecasts: &[Forecast], measured: &[Measured], usual: &Usual, style: Style) -> String {
     let mut grid = Grid::new("<>>>>>>>", [vec![5, 6, 7], vec![3], vec![2]]);
-    let head = [title, "a second", "CPU each", "faults each", "response", "idle 1", "2", "3"];
-    grid.add(RowKind::Heading, head.map(String::from).into());
+    grid.heading([title, "a second", "CPU each", "faults each", "response", "idle 1", "2", "3"]);
     let mut failed = Vec::new();
     for it in forecasts {
         let found = measured.iter().find(|one| one.configuration == it.configuration);
         let found = found.and_then(|one| judged(one, usual));
         match &it.predicted {
             Ok(predicted) => {
-                grid.add(RowKind::Row, cells(it.configuration.told(), &predicted.value));
+                grid.row(cells(it.configuration.told(), &predicted.value));
                 grid.add(RowKind::Aside, found.map_or_else(none, |it| cells("  measured".into(), &it)));
             }
             Err(why) => failed.push(format!("{}: {why}.", it.configuration.told())),

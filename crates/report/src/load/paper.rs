@@ -4,7 +4,7 @@ use analysis::load::{Configuration, PaperRow, Relief};
 use record::units::significant;
 
 use super::tables::{share, time};
-use crate::grid::{Grid, RowKind};
+use crate::grid::Grid;
 use crate::text::Style;
 
 /// The plan that repeats it, and the memory that stands for 256 and 384 K words.
@@ -24,42 +24,23 @@ struct Printed {
 /// The pairs of runs that differ in memory alone: 28 users of system 6.0, 27 users of system 7.3b.
 const PRINTED: [[Printed; 2]; 2] = [
     [
-        Printed {
-            run: "MPM97",
-            between: [0.022, 0.021, 0.016],
-            faults: 43.0,
-            cpu: 0.739,
-            response: 9.3,
-            idle: [0.14, 0.0, 0.0],
-        },
-        Printed {
-            run: "MPM98",
-            between: [0.044, 0.032, 0.024],
-            faults: 28.0,
-            cpu: 0.575,
-            response: 5.4,
-            idle: [0.06, 0.02, 0.03],
-        },
+        printed("MPM97", [0.022, 0.021, 0.016], (43.0, 0.739, 9.3), [0.14, 0.0, 0.0]),
+        printed("MPM98", [0.044, 0.032, 0.024], (28.0, 0.575, 5.4), [0.06, 0.02, 0.03]),
     ],
     [
-        Printed {
-            run: "MPM103",
-            between: [0.021, 0.018, 0.012],
-            faults: 41.0,
-            cpu: 0.474,
-            response: 9.6,
-            idle: [0.22, 0.0, 0.0],
-        },
-        Printed {
-            run: "MPM102",
-            between: [0.039, 0.030, 0.019],
-            faults: 25.0,
-            cpu: 0.390,
-            response: 4.1,
-            idle: [0.06, 0.08, 0.17],
-        },
+        printed("MPM103", [0.021, 0.018, 0.012], (41.0, 0.474, 9.6), [0.22, 0.0, 0.0]),
+        printed("MPM102", [0.039, 0.030, 0.019], (25.0, 0.390, 4.1), [0.06, 0.08, 0.17]),
     ],
 ];
+
+const fn printed(
+    run: &'static str,
+    between: [f64; 3],
+    (faults, cpu, response): (f64, f64, f64),
+    idle: [f64; 3],
+) -> Printed {
+    Printed { run, between, faults, cpu, response, idle }
+}
 
 /// The table, if the experiment has both amounts of memory with the paper's limit and one processor; else nothing.
 pub(super) fn paper(plan: &str, rows: &[PaperRow], style: Style) -> String {
@@ -70,11 +51,11 @@ pub(super) fn paper(plan: &str, rows: &[PaperRow], style: Style) -> String {
         head.push(format!("{run}, {memory}"));
     }
     head.extend(["16 MiB".into(), "24 MiB".into()]);
-    grid.add(RowKind::Heading, head);
+    grid.heading(head);
     let mut add = |name: &str, printed: &dyn Fn(&Printed) -> String, here: &dyn Fn(&PaperRow) -> String| {
         let printed = PRINTED.iter().flatten().map(printed);
         let cells = [name.to_string()].into_iter().chain(printed).chain([here(small), here(large)]);
-        grid.add(RowKind::Row, cells.collect());
+        grid.row(cells);
     };
     for depth in 1..=3 {
         let here = |row: &PaperRow| {

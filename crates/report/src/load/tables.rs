@@ -11,7 +11,7 @@ use crate::text::Style;
 /// The paper's Table I: totals, and means per interaction.
 pub(super) fn interactions(rows: &[PaperRow], style: Style) -> String {
     let mut grid = Grid::new("><>>>>>>>>>>", [vec![6], vec![4, 5], vec![11], vec![9], vec![2], vec![8], vec![7]]);
-    let head = [
+    grid.heading([
         "",
         "per interaction",
         "ended",
@@ -24,8 +24,7 @@ pub(super) fn interactions(rows: &[PaperRow], style: Style) -> String {
         "wait",
         "response",
         "+-",
-    ];
-    grid.add(RowKind::Heading, head.map(String::from).into());
+    ]);
     for (number, row) in rows.iter().enumerate() {
         let each = &row.response;
         let (mean, half) = mean_and_half(each);
@@ -62,7 +61,7 @@ pub(super) fn paging(rows: &[PaperRow], style: Style) -> String {
     );
     let depths = (1..=deepest).map(|depth| if depth == 1 { "between faults 1".into() } else { depth.to_string() });
     let rest = ["faults each", "pages", "device busy"].map(String::from);
-    grid.add(RowKind::Heading, [String::new()].into_iter().chain(depths).chain(rest).collect());
+    grid.heading([String::new()].into_iter().chain(depths).chain(rest));
     for (number, row) in rows.iter().enumerate() {
         let between = |depth: usize| {
             let known = row.depths.get(depth).and_then(|it| it.between_faults_s);
@@ -73,7 +72,7 @@ pub(super) fn paging(rows: &[PaperRow], style: Style) -> String {
         cells.push(significant(row.response.major_faults));
         cells.push(Amount(row.pages_per_s).of("/s"));
         cells.push(row.device.map_or_else(|| "-".into(), share));
-        grid.add(RowKind::Row, cells);
+        grid.row(cells);
     }
     grid.render(style)
 }
@@ -81,8 +80,7 @@ pub(super) fn paging(rows: &[PaperRow], style: Style) -> String {
 /// The paper's Tables II and III, right part: where the processors' time went, and the three kinds of idle.
 pub(super) fn processors(rows: &[PaperRow], style: Style) -> String {
     let mut grid = Grid::new(">>>>>>>>>", [vec![8], vec![4], vec![3]]);
-    let head = ["", "CPU user", "system", "faults", "other", "idle 1", "2", "3", "total"];
-    grid.add(RowKind::Heading, head.map(String::from).into());
+    grid.heading(["", "CPU user", "system", "faults", "other", "idle 1", "2", "3", "total"]);
     for (number, row) in rows.iter().enumerate() {
         let idle = row.idle;
         let shares = [
@@ -96,7 +94,7 @@ pub(super) fn processors(rows: &[PaperRow], style: Style) -> String {
             idle.total(),
         ];
         let cells = [(number + 1).to_string()].into_iter().chain(shares.map(share));
-        grid.add(RowKind::Row, cells.collect());
+        grid.row(cells);
     }
     let legend =
         "idle 1: all processes that may be eligible wait; 2: fewer are eligible, and all wait; 3: none is there";
@@ -108,7 +106,7 @@ pub(super) fn responses(all: &[Measured], names: &[String], style: Style) -> Str
     let mut grid = Grid::new("><>>>>>>>>>>>", [vec![12], vec![8], vec![5], vec![10, 11], vec![9], vec![6], vec![4]]);
     let head =
         ["", "response", "ended", "mean", "+-", "50 %", "90 %", "95 %", "99 %", "wait", "CPU user", "system", "faults"];
-    grid.add(RowKind::Heading, head.map(String::from).into());
+    grid.heading(head);
     for (number, it) in all.iter().enumerate() {
         let of = per_interaction(it, names.len());
         let named = names.iter().map(String::as_str).zip(&of);

@@ -6,15 +6,15 @@ use record::{Bytes, Nanoseconds};
 
 use super::row::{range, told};
 use crate::chart::Unit;
-use crate::grid::{Grid, RowKind};
+use crate::grid::Grid;
 use crate::text::Style;
 
 /// The fit as a table, with its notes.
 pub(super) fn fitted(fit: &Fit, style: Style) -> String {
     let mut grid = Grid::new("<>>", [vec![2]]);
-    grid.add(RowKind::Heading, ["fitted to the measured configurations", "", "interval"].map(String::from).into());
+    grid.heading(["fitted to the measured configurations", "", "interval"]);
     let mut row = |name: String, unit: Unit, figure: &Figure| {
-        grid.add(RowKind::Row, vec![format!("  {name}"), told(unit, figure.value), range(unit, &figure.interval())]);
+        grid.row(vec![format!("  {name}"), told(unit, figure.value), range(unit, &figure.interval())]);
     };
     row("CPU of an interaction, user".into(), Unit::Nanoseconds, &fit.user_s);
     row("CPU, system".into(), Unit::Nanoseconds, &fit.system_s);

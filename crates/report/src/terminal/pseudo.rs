@@ -47,13 +47,13 @@ fn highest(it: &PseudoTerminals, style: Style) -> String {
     }
     let mut grid = Grid::new(&format!("<{}", ">".repeat(sizes.len())), inner(1, sizes.len()));
     let head = sizes.iter().map(|&size| Bytes(size).to_string());
-    grid.add(RowKind::Heading, ["path".to_string()].into_iter().chain(head).collect());
+    grid.heading(["path".to_string()].into_iter().chain(head));
     for path in distinct(it.highest.iter().map(|flow| flow.path.as_str())) {
         let cell = |size: &u64| {
             let flow = it.highest.iter().find(|flow| flow.path == path && flow.size == *size);
             flow.map_or_else(|| "-".into(), |flow| megabytes(flow.rate_per_cpu()))
         };
-        grid.add(RowKind::Row, [path.to_string()].into_iter().chain(sizes.iter().map(cell)).collect());
+        grid.row([path.to_string()].into_iter().chain(sizes.iter().map(cell)));
     }
     let note = "MB written for each second of processor time, by path and bytes of a write. Counted are the program, the \
                 emulator that drains, programs in between, and the kernel's threads, which carry the bytes.";
@@ -68,14 +68,14 @@ fn paced(it: &PseudoTerminals, style: Style) -> String {
     }
     let mut grid = Grid::new(&format!("<>{}", ">".repeat(rates.len())), inner(2, rates.len()));
     let head = rates.iter().map(|&rate| Unit::BytesPerSecond.told(rate));
-    grid.add(RowKind::Heading, ["path".into(), "write".into()].into_iter().chain(head).collect());
+    grid.heading(["path".to_string(), "write".into()].into_iter().chain(head));
     for (path, size) in distinct(it.paced.iter().map(|flow| (flow.path.as_str(), flow.size))) {
         let cell = |rate: &f64| {
             let of = |flow: &&Flow| flow.path == path && flow.size == size && flow.asked == Some(*rate);
             it.paced.iter().find(of).map_or_else(|| "-".into(), left)
         };
         let names = [path.to_string(), Bytes(size).to_string()];
-        grid.add(RowKind::Row, names.into_iter().chain(rates.iter().map(cell)).collect());
+        grid.row(names.into_iter().chain(rates.iter().map(cell)));
     }
     let note = "1 - processor time / time, in shares of one CPU; negative: all tasks and kernel threads together took more than \
                 one. In brackets: the rate that was reached where it was not the one asked for. -: too few writes for a rate.";
@@ -96,7 +96,7 @@ fn keystrokes(it: &PseudoTerminals, style: Style) -> String {
     }
     let mut grid = Grid::new("<<>>>>>", [vec![6], vec![3]]);
     let names = ["echoed by", "typed"].into_iter().chain(QUANTILES.map(|(name, _)| name)).chain(["samples"]);
-    grid.add(RowKind::Heading, names.map(String::from).collect());
+    grid.heading(names);
     for Keystrokes { echo, pause_s, latency } in &it.keystrokes {
         let typed = match *pause_s {
             0.0 => "in a row".into(),
@@ -105,7 +105,7 @@ fn keystrokes(it: &PseudoTerminals, style: Style) -> String {
         let times =
             QUANTILES.map(|(_, share)| latency.at(share).map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string()));
         let cells = [echo.clone(), typed].into_iter().chain(times).chain([latency.samples().to_string()]);
-        grid.add(RowKind::Row, cells.collect());
+        grid.row(cells);
     }
     let note = "Both ends on one CPU unless it says otherwise. -: too few samples. The 95 % interval of each quantile is in --json.";
     part("from a keystroke to its echo", &grid, note, style)
@@ -116,8 +116,7 @@ fn transfers(it: &PseudoTerminals, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<<>>>>", [vec![3], vec![2]]);
-    let head = ["input", "echo", "read", "reads", "MB/s", "MB per CPU second"];
-    grid.add(RowKind::Heading, head.map(String::from).into());
+    grid.heading(["input", "echo", "read", "reads", "MB/s", "MB per CPU second"]);
     for transfer in &it.transfers {
         let Transfer { input, echo, read_bytes, bytes, reads, elapsed_s, used } = transfer;
         let bytes = *bytes as f64;
@@ -140,13 +139,12 @@ fn transfers(it: &PseudoTerminals, style: Style) -> String {
 fn editors(it: &PseudoTerminals, style: Style) -> String {
     let Some(first) = it.editors.first() else { return String::new() };
     let mut grid = Grid::new("<<>>>>", [vec![2], vec![4]]);
-    let head = ["editor", "kind", "typed", "shown", "reads and writes", "CPU"];
-    grid.add(RowKind::Heading, head.map(String::from).into());
+    grid.heading(["editor", "kind", "typed", "shown", "reads and writes", "CPU"]);
     for Edited { editor, screen, typed, shown, calls, cpu_s, .. } in &it.editors {
         let kind = if *screen { "screen" } else { "line" };
         let calls = calls.map_or_else(|| "-".into(), |calls| calls.to_string());
         let cpu = Nanoseconds(cpu_s * 1e9).to_string();
-        grid.add(RowKind::Row, vec![editor.clone(), kind.into(), typed.to_string(), shown.to_string(), calls, cpu]);
+        grid.row(vec![editor.clone(), kind.into(), typed.to_string(), shown.to_string(), calls, cpu]);
     }
     let note = format!(
         "The same {} edits, each on another screen of the text, with the same file as result. Bytes typed and shown; CPU from \

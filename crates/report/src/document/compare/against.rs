@@ -2,8 +2,6 @@
 
 use analysis::compare::{Against, RatioToBase, Verdict};
 use analysis::statistics::Interval;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Why a bound is no verdict.
@@ -11,7 +9,7 @@ const BOUND: &str = "one of the two cannot be distinguished from zero, and the b
 
 /// A run's cost over the base's.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedAgainst {
     /// The ratio. A bound has no value, and only the end that is known.
     pub ratio: Option<Interval>,

@@ -2,8 +2,6 @@
 
 use analysis::compare::{Failed, Gated, Unjudged};
 use record::Point;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::against::ComparedAgainst;
@@ -11,7 +9,7 @@ use crate::document::figure::all;
 
 /// With `--fail-on`: which costs fail.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedGate<'a> {
     /// What fails: `slower` or `changed`.
     pub fail_on: &'static str,
@@ -24,14 +22,14 @@ pub struct ComparedGate<'a> {
     /// The costs that fail, the worst first.
     pub failed: Vec<FailedCost<'a>>,
     /// The costs without a verdict that must have one.
-    pub unjudged: Vec<UnjudgedCost<'a>>,
+    pub unjudged: &'a [Unjudged],
     /// How many more costs have no verdict and need none.
     pub left_out: usize,
 }
 
 /// A cost that fails.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailedCost<'a> {
     /// The operation's id in the base.
     pub operation: &'a str,
@@ -44,18 +42,6 @@ pub struct FailedCost<'a> {
     pub against: ComparedAgainst,
 }
 
-/// A cost without a verdict.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct UnjudgedCost<'a> {
-    /// Operation and point.
-    pub name: &'a str,
-    /// The place of the run that lacks it, or in which it has no verdict.
-    pub run: usize,
-    /// Why.
-    pub why: &'a str,
-}
-
 impl<'a> ComparedGate<'a> {
     /// The document of a gate.
     pub fn of(gated: &'a Gated<'a>) -> ComparedGate<'a> {
@@ -65,7 +51,7 @@ impl<'a> ComparedGate<'a> {
             judged: gated.judged,
             inconclusive: gated.inconclusive,
             failed: all(&gated.failed),
-            unjudged: all(&gated.unjudged),
+            unjudged: &gated.unjudged,
             left_out: gated.left_out,
         }
     }
@@ -74,11 +60,5 @@ impl<'a> ComparedGate<'a> {
 impl<'a> From<&'a Failed<'a>> for FailedCost<'a> {
     fn from(it: &'a Failed<'a>) -> FailedCost<'a> {
         FailedCost { operation: &it.base.operation, at: &it.base.at, run: it.run, against: it.against.into() }
-    }
-}
-
-impl<'a> From<&'a Unjudged> for UnjudgedCost<'a> {
-    fn from(it: &'a Unjudged) -> UnjudgedCost<'a> {
-        UnjudgedCost { name: &it.name, run: it.run, why: &it.why }
     }
 }

@@ -2,15 +2,13 @@
 
 use analysis::compare::{Comparison, Only, Versioned};
 use record::Point;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::document::figure::all;
 
 /// A cost whose operation has another version.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherVersions<'a> {
     /// The operation's id.
     pub operation: &'a str,
@@ -24,7 +22,7 @@ pub struct OtherVersions<'a> {
 
 /// The costs that only one run has.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnlyIn<'a> {
     /// The run's place among the runs.
     pub run: usize,
@@ -36,7 +34,7 @@ pub struct OnlyIn<'a> {
 
 /// A cost that some run lacks.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnlyCost<'a> {
     /// The operation's id.
     pub operation: &'a str,
@@ -50,7 +48,7 @@ pub struct OnlyCost<'a> {
 
 /// Why a run lacks a cost.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkippedIn<'a> {
     /// The run's place among the runs.
     pub run: usize,

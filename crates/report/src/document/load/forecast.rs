@@ -1,13 +1,11 @@
 //! A prediction of a configuration, beside what was measured.
 
 use analysis::load::{Configuration, Forecast, Judged, Measured, Usual, error, judged};
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A prediction. Its figures are null where the model gave none.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadForecast {
     /// What it is of.
     pub configuration: Configuration,

@@ -1,13 +1,11 @@
 //! `howslow load --size-for --json`.
 
 use record::Machine;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The least memory and CPUs with which a command keeps a bound of its response time.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeDocument<'a> {
     /// This machine.
     pub machine: &'a Machine,
@@ -29,7 +27,7 @@ pub struct SizeDocument<'a> {
 
 /// One trial.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeTrial {
     /// Memory in bytes; null for all there is.
     pub memory: Option<u64>,
