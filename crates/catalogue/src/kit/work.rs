@@ -21,11 +21,8 @@ pub(crate) trait Work: 'static {
         None
     }
 
-    /// Fails if the last call of `work` did not do all of this number of repetitions. Checks nothing by itself, for work that
-    /// only all tasks together can check.
-    fn check(&mut self, _times: u64) -> Result<(), Failure> {
-        Ok(())
-    }
+    /// Checks that the last call of `work` did all of this number of repetitions. Fails if it did not.
+    fn check(&mut self, times: u64) -> Result<(), Failure>;
 }
 
 pub(crate) fn alone(work: impl Work) -> Loop {

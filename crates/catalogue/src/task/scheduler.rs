@@ -139,6 +139,10 @@ impl Work for Asking {
             let _ = futex::wake(&self.desk.requested, futex::Flags::empty(), 1);
         }
     }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// The task that sleeps until it is asked.

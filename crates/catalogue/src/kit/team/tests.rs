@@ -65,6 +65,10 @@ impl Work for Counted {
     fn work(&mut self, times: u64) {
         self.0.fetch_add(times, Ordering::Relaxed);
     }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// On our own CPU nobody has to spin through a time slice for another, and only threads do their work in our memory.
