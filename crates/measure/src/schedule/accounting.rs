@@ -17,6 +17,9 @@ const SHORTEST: f64 = 0.02;
 const LONGEST: f64 = 0.1;
 /// Rounds of each operation, each from another process.
 const ROUNDS: usize = 3;
+/// The first of them is done for each operation within this many times the share: beside other programs it takes longer, and what came
+/// last would have no account at all.
+const LONGER: f64 = 4.0;
 /// A spinner on each of more CPUs would disturb more than it tells.
 const MOST_CPUS: usize = 64;
 
@@ -58,7 +61,7 @@ impl Schedule<'_> {
                 if let Some(signal) = self.signals.come() {
                     return Err(Ended::Signal(signal));
                 }
-                if began.elapsed().as_secs_f64() > reserve {
+                if began.elapsed().as_secs_f64() > if pass == 0 { LONGER * reserve } else { reserve } {
                     return Ok(());
                 }
                 self.accounting_round(index, time, &cpus, random, order)?;

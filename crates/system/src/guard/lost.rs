@@ -23,7 +23,7 @@ pub enum Lost {
     Panicked(String),
     #[error("it started processes without end, and was stopped")]
     Multiplied,
-    #[error("it hung: no result within {:.0} s", .0.as_secs_f64())]
+    #[error("it hung: no result within {} s", .0.as_millis() as f64 / 1e3)]
     Hung(Duration),
     #[error("it is stuck in the kernel (uninterruptible sleep) and was abandoned; it dies when the kernel lets it go")]
     Stuck,

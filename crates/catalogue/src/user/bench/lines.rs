@@ -39,9 +39,10 @@ impl Lines {
         Lines { answers: answers.into(), errors: Some(errors.into()), read: Vec::new(), last_errors: Vec::new() }
     }
 
-    /// The next line. `lives` tells whether the process does. Fails with why there is none.
-    pub fn next(&mut self, patience: Duration, lives: &mut dyn FnMut() -> bool) -> Result<String, NoLine> {
-        let start = Instant::now();
+    /// The next line. `waited` tells how long the process has waited for a CPU until now, which is no fault of its own; `None` once it
+    /// has ended. Fails with why there is none.
+    pub fn next(&mut self, patience: Duration, waited: &mut dyn FnMut() -> Option<Duration>) -> Result<String, NoLine> {
+        let (start, mut before) = (Instant::now(), None);
         loop {
             if let Some(end) = self.read.iter().position(|&byte| byte == b'\n') {
                 let line: Vec<u8> = self.read.drain(..=end).collect();
@@ -54,11 +55,12 @@ impl Lines {
             if self.read.contains(&b'\n') {
                 continue;
             }
-            if !open || !lives() {
+            let Some(waited) = waited().filter(|_| open) else {
                 self.drain_errors();
                 return Err(NoLine::Ended);
-            }
-            if start.elapsed() > patience {
+            };
+            // Asked for only now: most answers come sooner.
+            if start.elapsed() > patience + waited.saturating_sub(*before.get_or_insert(waited)) {
                 return Err(NoLine::Late);
             }
         }

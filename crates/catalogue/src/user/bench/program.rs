@@ -222,7 +222,8 @@ impl BenchProgram {
 
     fn line(&mut self) -> Result<String, BenchError> {
         let child = &mut self.child;
-        match self.lines.next(self.patience, &mut || matches!(child.try_wait(), Ok(None))) {
+        let mut waited = || child.try_wait().ok()?.is_none().then(|| waited_for_cpu(child.id()));
+        match self.lines.next(self.patience, &mut waited) {
             Ok(line) => Ok(line),
             Err(NoLine::Ended) => Err(self.died()),
             Err(NoLine::TooLong) => Err(self.garbled("a line without an end")),
@@ -270,6 +271,12 @@ impl Drop for BenchProgram {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// How long a process has waited for a CPU since it began: the second number of its schedstat, in ns. Zero where the kernel does not tell.
+fn waited_for_cpu(pid: u32) -> Duration {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
+    Duration::from_nanos(text.split_whitespace().nth(1).and_then(|ns| ns.parse().ok()).unwrap_or(0))
 }
 
 /// A file of Python needs its interpreter, and not the right to be executed.

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
-use rustix::io::{Errno, read, write};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::{Errno, ioctl_fionread, read, write};
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{
@@ -25,12 +26,10 @@ pub struct Behaviour {
     pub speed: f64,
     /// Whether it answers questions.
     pub answers: bool,
-    /// After this many bytes it reads nothing more.
-    pub reads: u64,
 }
 
 impl Behaviour {
-    pub const GOOD: Behaviour = Behaviour { speed: 100e3, answers: true, reads: u64::MAX };
+    pub const GOOD: Behaviour = Behaviour { speed: 100e3, answers: true };
 }
 
 /// A pseudo-terminal, of which the tests hold the emulator's end.
@@ -159,21 +158,48 @@ impl Terminal {
         })
     }
 
+    /// Answers this many questions and reads nothing more. Before the last answer the terminal is filled, so that what is sent next finds
+    /// no room, however little it is.
+    pub fn answer_until_full(&self, questions: usize) {
+        /// What the reader's side holds: N_TTY_BUF_SIZE, less one.
+        const LINE: u64 = 4095;
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let other = ioctl_tiocgptpeer(&self.master, flags).expect("its other end");
+        fcntl_setfl(&other, OFlags::NONBLOCK).expect("no waiting");
+        let (mut parser, mut room, mut asked) = (Parsed::nothing().parser, vec![0; 64 << 10], 0);
+        while asked < questions {
+            let length = read(&self.master, &mut room).expect("output");
+            parser.process(&room[..length]);
+            let answer = std::mem::take(&mut parser.callbacks_mut().0);
+            asked += usize::from(!answer.is_empty());
+            if asked == questions {
+                // The kernel moves the first of it to the reader's side, which makes room once more.
+                let fill = || {
+                    // Where a long text finds no room, a short one may.
+                    for length in [room.len(), 256, 1] {
+                        while write(&other, &room[..length]) != Err(Errno::AGAIN) {}
+                    }
+                };
+                until("a full terminal", || {
+                    fill();
+                    ioctl_fionread(&self.master).is_ok_and(|bytes| bytes >= LINE)
+                });
+                fill();
+            }
+            assert_eq!(write(&self.master, &answer), Ok(answer.len()));
+        }
+    }
+
     /// Starts the emulator. It ends when nobody has the terminal open any more.
     pub fn emulate(&self, behaviour: Behaviour) -> JoinHandle<Shown> {
         let (reader, writer) =
             (self.master.try_clone().expect("a descriptor"), self.master.try_clone().expect("a descriptor"));
         let (shown, (send, come)) = (Arc::clone(&self.shown), channel());
         spawn(move || {
-            let (mut room, mut all) = (vec![0; 64 << 10], 0);
-            while all < behaviour.reads {
+            let mut room = vec![0; 64 << 10];
+            loop {
                 match read(&reader, &mut room) {
-                    Ok(length @ 1..) => {
-                        all += length as u64;
-                        if send.send((Instant::now(), room[..length].to_vec())).is_err() {
-                            return;
-                        }
-                    }
+                    Ok(length @ 1..) if send.send((Instant::now(), room[..length].to_vec())).is_ok() => {}
                     Err(Errno::INTR) => {}
                     _ => return,
                 }
