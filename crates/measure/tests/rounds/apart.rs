@@ -32,7 +32,7 @@ fn does_not_return() -> Result<(), Failed> {
             std::thread::sleep(PATIENCE);
         }
     });
-    equal(sentence(hung).as_str(), "it hung: no result within 0 s", "a hang")
+    equal(sentence(hung).as_str(), "it hung: no result within 0.1 s", "a hang")
 }
 
 /// What is said of an end without a value.

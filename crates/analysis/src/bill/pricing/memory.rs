@@ -69,7 +69,7 @@ impl Memory {
 
     /// What the ends of processes give back: what their calls did not.
     fn ends(&self, list: &PriceList, faults: &Faults) -> Vec<Term> {
-        let by_calls = self.huge.min(self.freed / BASE_IN_HUGE);
+        let by_calls = huge_by_calls(self.huge, self.freed);
         let huge = (self.huge - by_calls) as f64 * self.ended_share;
         let freed = (self.freed - by_calls * BASE_IN_HUGE) as f64;
         let base = (faults.new + faults.copied - freed).max(0.0) * self.ended_share;
@@ -107,12 +107,17 @@ pub(super) fn freed(list: &PriceList, call: &CallCount, asked: &Requests) -> Vec
     if call.freed_pages == 0 {
         return Vec::new();
     }
-    let all = freed_by_calls(asked).max(1);
-    let huge_share = ((asked.huge_pages * BASE_IN_HUGE) as f64 / all as f64).min(1.0);
+    let all = freed_by_calls(asked);
+    let huge_share = (huge_by_calls(asked.huge_pages, all) * BASE_IN_HUGE) as f64 / all.max(1) as f64;
     let pages = call.freed_pages as f64;
     let base = pages * (1.0 - huge_share);
     let huge = unmapped(list, "huge", pages * huge_share * PAGE as f64, LARGE);
     [huge, base_pages(list, base, base / call.count.max(1) as f64)].concat()
+}
+
+/// How many of these huge pages calls that gave back this many base pages gave back: as many as can be.
+fn huge_by_calls(huge: u64, freed: u64) -> u64 {
+    huge.min(freed / BASE_IN_HUGE)
 }
 
 fn freed_by_calls(asked: &Requests) -> u64 {
