@@ -112,7 +112,8 @@ mod tests {
         // Returning takes some instructions, of which one loads many registers; a call takes far less than 10 us.
         assert!(found.return_ns > 1.0 && found.return_ns < 10_000.0, "{found:?}");
         assert!(found.sample_ns < 1e6, "{found:?}");
-        let share = user_share(computing);
-        assert!(share.is_some_and(|share| share > 0.8), "a program that computes is in user mode: {share:?}");
+        // Interrupts of a busy host find the kernel too, in any program.
+        let [computes, calls] = [computing, calling].map(|work| user_share(work).expect("samples"));
+        assert!(computes > calls, "a program that computes is in user mode: {computes}, one that calls {calls}");
     }
 }
