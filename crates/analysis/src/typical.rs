@@ -58,13 +58,17 @@ fn medians(rounds: &[Round]) -> Vec<RoundFigure> {
 fn mean_reach(values: &[f64]) -> Option<f64> {
     let count = values.len() as f64;
     let freedom = u32::try_from(values.len().min(1000)).ok()?.checked_sub(1).filter(|freedom| *freedom > 0)?;
-    let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    Some(student_quantile(0.975, freedom) * (variance * 2.0 / count).sqrt())
+    Some(student_quantile(0.975, freedom) * (squares(values) / (count - 1.0) * 2.0 / count).sqrt())
+}
+
+/// The sum of the squares of the differences from their mean.
+fn squares(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
 /// Half the interval of a typical figure, as a difference of logarithms. A few rounds are joined with what is usual, as if that came from
-/// [`USUAL`] rounds: of two runs of 460 costs, pairs of rounds then held another pair in 99 instead of 94 in 100, with intervals of half the
+/// eight rounds: of two runs of 460 costs, pairs of rounds then held another pair in 99 instead of 94 in 100, with intervals of half the
 /// mean width (Winkler's score 0.46 to 0.50 instead of 0.90 to 1.21). `None` if a median is not positive, or one round is all that is known.
 fn spread(cost: &Cost) -> Option<f64> {
     /// Rounds, beyond which they are judged alone.
@@ -74,21 +78,21 @@ fn spread(cost: &Cost) -> Option<f64> {
     if medians.is_empty() || medians.iter().any(|said| said.figure <= 0.0) {
         return None;
     }
-    let Some(usual) = usual_deviation(cost, cost.gross_ns.typical.0).filter(|_| medians.len() <= FEW) else {
+    let Some(usual) = usual_deviation(cost).filter(|_| medians.len() <= FEW) else {
         return Some(reach(&medians)).filter(|half| half.is_finite());
     };
     let logs: Vec<f64> = medians.iter().map(|said| said.figure.ln()).collect();
-    let (count, mean) = (logs.len() as f64, logs.iter().sum::<f64>() / logs.len() as f64);
+    let count = logs.len() as f64;
     let freedom = USUAL + count - 1.0;
-    let squares = USUAL * usual * usual + logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
-    Some((student_quantile(0.975, freedom as u32) * (squares / freedom * 2.0 / count).sqrt()).hypot(FLOOR))
+    let variance = (USUAL * usual * usual + squares(&logs)) / freedom;
+    Some((student_quantile(0.975, freedom as u32) * (variance * 2.0 / count).sqrt()).hypot(FLOOR))
 }
 
 /// How far single rounds of this cost lie apart, before any was seen: as rounds of its kind usually scatter, and as the typical figure lies
 /// above the undisturbed one. `None` without an undisturbed figure.
-fn usual_deviation(cost: &Cost, typical: f64) -> Option<f64> {
+fn usual_deviation(cost: &Cost) -> Option<f64> {
     let basis = cost.basis.as_ref()?;
-    let above = (typical / cost.gross_ns.quiet.0).ln();
+    let above = (cost.gross_ns.typical.0 / cost.gross_ns.quiet.0).ln();
     Some(basis.scatter.hypot(basis.slow_down_deviation).hypot(above)).filter(|deviation| deviation.is_finite())
 }
 

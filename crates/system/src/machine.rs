@@ -38,7 +38,7 @@ pub use named_cgroup::{NamedCgroup, NoNamedCgroup};
 pub use present::present;
 pub use processor::processor_name;
 pub use rights::remedy_of_refusal;
-pub use task::TaskStat;
+pub use task::{TaskStat, scheduled_ns};
 pub use topology::{Distance, Topology, kind_of_core};
 
 /// The machine this process runs on, as it is now.

@@ -29,9 +29,12 @@ pub enum Carried {
 impl Carried {
     /// From the run of the prices here, if it is known, to this one.
     pub fn between(here: Option<&Run>, there: &Run) -> Carried {
-        let same = here.is_some_and(|here| here.machine.cpu.signature == there.machine.cpu.signature);
-        if same { Carried::Added } else { Carried::Scaled }
+        if here.is_some_and(|here| has_same_processor(here, there)) { Carried::Added } else { Carried::Scaled }
     }
+}
+
+fn has_same_processor(here: &Run, there: &Run) -> bool {
+    here.machine.cpu.signature == there.machine.cpu.signature
 }
 
 /// A bill at the prices of another machine.
@@ -94,12 +97,21 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carri
     if let Some((_, Some(user))) = user {
         sum = plus(sum, user);
     }
-    let lacks = !lacking.is_empty() || matches!(user, Some((_, None)));
     // What was measured may be more than was charged, which makes the rest negative.
-    let high = if lacks { f64::INFINITY } else { sum.high };
-    let there = Interval { low: sum.low.max(0.0), high, ..sum };
+    let there = Interval { low: sum.low.max(0.0), ..sum };
     let here_ns = charge.kernel_ns.map(|kernel| kernel - charge.counting_ns + charge.user_ns.unwrap_or(0.0));
-    BillElsewhere { rows, rest, user, here_ns, there, lacking }
+    let mut found = BillElsewhere { rows, rest, user, here_ns, there, lacking };
+    if found.lacks() {
+        found.there.high = f64::INFINITY;
+    }
+    found
+}
+
+impl BillElsewhere {
+    /// True if its sum is only the least that it may be: a price or user mode there is not known.
+    pub fn lacks(&self) -> bool {
+        !self.lacking.is_empty() || matches!(self.user, Some((_, None)))
+    }
 }
 
 /// How much longer user mode takes on one machine than on another: the middle of the ratios of instructions, branches and memory, and
@@ -121,8 +133,7 @@ pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interv
         /// Processors of one clock differ by about this factor in what they do in a cycle.
         const BY_CLOCK: f64 = 1.5;
         let ratio = there.noise.cycle_ns / here.noise.cycle_ns;
-        let same = there.machine.cpu.signature == here.machine.cpu.signature;
-        let by = if same { 1.0 } else { BY_CLOCK };
+        let by = if has_same_processor(here, there) { 1.0 } else { BY_CLOCK };
         return (ratio.is_finite() && ratio > 0.0).then(|| ordered(ratio, [ratio / by, ratio * by]));
     }
     let middle = (kinds.iter().map(|ratio| ratio.ln()).sum::<f64>() / kinds.len() as f64).exp();

@@ -1,9 +1,10 @@
 //! Namespaces that belong to the round, in which a call does its real work without touching the machine.
 
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 
+use libc::{c_char, c_ulong, ifreq};
 use operation::Failure;
-use rustix::net::{AddressFamily, SocketType, socket};
 
 use super::call;
 use crate::kit::check::exactly;
@@ -21,22 +22,30 @@ pub(crate) fn namespaces(kinds: i32) -> Result<(), Failure> {
 }
 
 /// Puts this process into a network of its own, which has a loopback device only. What its connections leave behind ends with it.
-///
-/// # Errors
 /// A skip if that is not allowed.
 pub(crate) fn own_network() -> Result<(), Failure> {
-    /// Bytes of `struct ifreq`, and where its flags are (include/uapi/linux/if.h).
-    const REQUEST: usize = 40;
-    const FLAGS: usize = 16;
     namespaces(libc::CLONE_NEWNET)?;
-    let any = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
-    let mut request = [0_u8; REQUEST];
-    request[..2].copy_from_slice(b"lo");
-    request[FLAGS..FLAGS + 2].copy_from_slice(&(libc::IFF_UP as u16).to_ne_bytes());
-    // SAFETY: the kernel reads one request, and writes nothing.
-    match unsafe { libc::ioctl(any.as_raw_fd(), libc::SIOCSIFFLAGS as _, request.as_ptr()) } {
+    let control = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    set_device(&control, "lo", libc::SIOCSIFFLAGS as c_ulong, |request| {
+        request.ifr_ifru.ifru_flags = libc::IFF_UP as i16;
+    })
+}
+
+/// Asks the kernel to change the network device of this name.
+pub(crate) fn set_device(
+    control: &UdpSocket,
+    name: &str,
+    what: c_ulong,
+    fill: impl FnOnce(&mut ifreq),
+) -> Result<(), Failure> {
+    // SAFETY: all bits zero are an empty request.
+    let mut request: ifreq = unsafe { std::mem::zeroed() };
+    request.ifr_name.iter_mut().zip(name.bytes()).for_each(|(place, byte)| *place = byte as c_char);
+    fill(&mut request);
+    // SAFETY: the request is a whole one that outlives the call.
+    match unsafe { libc::ioctl(control.as_raw_fd(), what as _, &raw mut request) } {
         0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error().into()),
+        _ => Err(Failure::last_os_error()),
     }
 }
 

@@ -15,6 +15,15 @@ const MIB: u64 = 1 << 20;
 /// The copy of musl, in static programs, is another one: 512 bytes took 11.2 ns where that of glibc took 2.0.
 const LIBRARY: u32 = if cfg!(target_env = "musl") { 101 } else { 1 };
 
+/// A pass over a working set, piece by piece.
+const PASS: Operation = BASE
+    .per("64 KiB")
+    .axes(&[PASSED])
+    .headline()
+    .follows_clock(within_own_cache)
+    .monotonic_in(&["set"])
+    .moves(|_| bandwidth::PIECE);
+
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("memory.copy", "copy a block with the C library's copy, repeatedly from and to the same addresses")
         .version(LIBRARY)
@@ -45,25 +54,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .terms(chase::BESIDE_THE_LOADS)
         .explained_by(&[term(1.0, "memory.load").same(&["set"])])
         .prepare(|setting| chase::loads(setting.number("set")?, RegionPages::Base, setting.seed())),
-    BASE.id("memory.read")
+    PASS.id("memory.read")
         .summary("add up the words of the next 64 KiB of a working set, by the fastest loop for its cache level")
         .version(3)
-        .per("64 KiB")
-        .axes(&[PASSED])
-        .headline()
-        .follows_clock(within_own_cache)
-        .monotonic_in(&["set"])
-        .moves(|_| bandwidth::PIECE)
         .prepare(|setting| bandwidth::read(setting.number("set")?, setting.seed())),
-    BASE.id("memory.write")
+    PASS.id("memory.write")
         .summary("store to the words of the next 64 KiB of a working set, by the fastest loop for its cache level")
         .version(2)
-        .per("64 KiB")
-        .axes(&[PASSED])
-        .headline()
-        .follows_clock(within_own_cache)
-        .monotonic_in(&["set"])
-        .moves(|_| bandwidth::PIECE)
         .prepare(|setting| bandwidth::write(setting.number("set")?)),
     BASE.named("memory.write.streaming", "the same by stores that bypass the caches")
         .per("64 KiB")

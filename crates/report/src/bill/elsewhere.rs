@@ -30,8 +30,7 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
     let BillElsewhere { rows, rest, user, here_ns, there, lacking } = view.elsewhere;
     let mut text = style.bold(&format!("{} on run {}", in_table(view.name), view.run.id)) + "\n";
     text += &format!("{}\n", head_line(view.run));
-    let lacks = !lacking.is_empty() || matches!(user, Some((_, None)));
-    let at_least = if lacks { "at least " } else { "" };
+    let at_least = if view.elsewhere.lacks() { "at least " } else { "" };
     let range = match there.high.is_finite() {
         true => format!(" ({})", range(Nanoseconds(there.low), Nanoseconds(there.high))),
         false => String::new(),

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::fs;
 
+use super::task::scheduled_ns;
+
 /// The kernel's threads at one moment: of each the time that it has run, in ns.
 #[derive(Clone, Debug)]
 pub struct KernelThreads(HashMap<u32, f64>);
@@ -21,7 +23,7 @@ impl KernelThreads {
             return None;
         }
         let charged: HashMap<u32, f64> =
-            pids.into_iter().chain([FIRST]).filter_map(|pid| Some((pid, charged(pid)?))).collect();
+            pids.into_iter().chain([FIRST]).filter_map(|pid| Some((pid, scheduled_ns(pid)?[0]))).collect();
         (!charged.is_empty()).then_some(KernelThreads(charged))
     }
 
@@ -30,11 +32,6 @@ impl KernelThreads {
     pub fn since(&self, earlier: &KernelThreads) -> f64 {
         self.0.iter().map(|(pid, now)| now - earlier.0.get(pid).unwrap_or(&0.0)).sum()
     }
-}
-
-/// The first number of a thread's `schedstat`: nanoseconds on a CPU.
-fn charged(pid: u32) -> Option<f64> {
-    fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]

@@ -1,6 +1,13 @@
-//! What /proc tells of one process or thread in its file `stat` (proc_pid_stat(5)).
+//! What /proc tells of one process or thread in its files `stat` and `schedstat` (proc(5)).
 
 use std::fs;
+
+/// The time that the first thread of a process has had a CPU, and that it has waited for one, in ns; `None` where the kernel does not tell.
+pub fn scheduled_ns(process: u32) -> Option<[f64; 2]> {
+    let text = fs::read_to_string(format!("/proc/{process}/schedstat")).ok()?;
+    let mut numbers = text.split_whitespace().map(|number| number.parse().ok());
+    Some([numbers.next()??, numbers.next()??])
+}
 
 /// The file `stat` of a process or thread, as it was when it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

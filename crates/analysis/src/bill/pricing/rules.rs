@@ -172,8 +172,7 @@ impl Rules<'_> {
         let answered = call.count - call.failed().min(call.count);
         let connections = self.answered(ACCEPTS).min(answered);
         let files = self.answered(OPENS).min(answered - connections);
-        let known: u64 = call.objects.iter().filter(|it| it.object == "tcp").map(|it| it.count).sum();
-        let mut terms = self.closed(connections as f64, known as f64);
+        let mut terms = self.closed(connections as f64, self.on_objects("close", "tcp") as f64);
         let written = files.min(self.asked.creates + self.asked.writing);
         let by_copies: f64 = self.of(COPIES).map(|copy| self.rewritten_closed_by(copy)).sum();
         let rewritten = (self.asked.truncating as f64 - by_copies).clamp(0.0, written as f64);

@@ -2,7 +2,7 @@
 //! or an `ifb` that nothing is redirected to. Neither copies the bytes, as a card does not, and neither reads them.
 
 use std::net::{Ipv4Addr, UdpSocket};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use libc::{c_char, c_ulong, ifreq};
 use operation::Failure;
@@ -30,12 +30,13 @@ impl Discarding {
             return Err(Failure::skip("this kernel has no network device that discards what is sent to it", remedy));
         }
         let control = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
-        set(&control, libc::SIOCSIFADDR as c_ulong, |request| request.ifr_ifru.ifru_addr = address(OWN))?;
-        set(&control, libc::SIOCSIFNETMASK as c_ulong, |request| {
+        let set = |what: c_ulong, fill: &dyn Fn(&mut ifreq)| sandbox::set_device(&control, NAME, what, fill);
+        set(libc::SIOCSIFADDR as c_ulong, &|request| request.ifr_ifru.ifru_addr = address(OWN))?;
+        set(libc::SIOCSIFNETMASK as c_ulong, &|request| {
             request.ifr_ifru.ifru_netmask = address(Ipv4Addr::new(255, 255, 255, 0));
         })?;
         let up = (libc::IFF_UP | libc::IFF_RUNNING | libc::IFF_NOARP) as i16;
-        set(&control, libc::SIOCSIFFLAGS as c_ulong, |request| request.ifr_ifru.ifru_flags = up)?;
+        set(libc::SIOCSIFFLAGS as c_ulong, &|request| request.ifr_ifru.ifru_flags = up)?;
         Ok(Discarding)
     }
 
@@ -64,19 +65,6 @@ fn address(of: Ipv4Addr) -> libc::sockaddr {
     // Behind the port.
     data[2..6].iter_mut().zip(of.octets()).for_each(|(place, byte)| *place = byte as c_char);
     libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data: data }
-}
-
-/// Asks the kernel to change the device.
-fn set(control: &UdpSocket, what: c_ulong, fill: impl FnOnce(&mut ifreq)) -> Result<(), Failure> {
-    // SAFETY: all bits zero are an empty request.
-    let mut request: ifreq = unsafe { std::mem::zeroed() };
-    request.ifr_name.iter_mut().zip(NAME.bytes()).for_each(|(place, byte)| *place = byte as c_char);
-    fill(&mut request);
-    // SAFETY: the request is a whole one that outlives the call.
-    match unsafe { libc::ioctl(control.as_raw_fd(), what as _, &raw mut request) } {
-        0 => Ok(()),
-        _ => Err(Failure::last_os_error()),
-    }
 }
 
 /// Makes a device of this kind (`RTM_NEWLINK`; `linux/rtnetlink.h`).

@@ -12,6 +12,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process_group};
+use system::machine::scheduled_ns;
 
 use super::lines::{Lines, NoLine};
 
@@ -273,10 +274,9 @@ impl Drop for BenchProgram {
     }
 }
 
-/// How long a process has waited for a CPU since it began: the second number of its schedstat, in ns. Zero where the kernel does not tell.
+/// How long a process has waited for a CPU since it began. Zero where the kernel does not tell.
 fn waited_for_cpu(pid: u32) -> Duration {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
-    Duration::from_nanos(text.split_whitespace().nth(1).and_then(|ns| ns.parse().ok()).unwrap_or(0))
+    Duration::from_nanos(scheduled_ns(pid).map_or(0.0, |[_, waited]| waited) as u64)
 }
 
 /// A file of Python needs its interpreter, and not the right to be executed.
