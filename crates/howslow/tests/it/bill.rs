@@ -116,7 +116,8 @@ fn billed_by(data: &TempDir, place: &Path, options: &[&str], words: &[&str]) -> 
     // Commands ask what their input and output are, so they get the same as under strace.
     let mut command = unvaried(data, place, assert_cmd::cargo::cargo_bin!("howslow"));
     command.arg("bill").args(options).arg("-o").arg(&file).arg("--").args(words);
-    assert!(command.status().expect("howslow runs").success(), "{words:?}");
+    let output = command.output().expect("howslow runs");
+    assert!(output.status.success(), "{words:?}: {output:?}");
     Bill::read(&file)
 }
 

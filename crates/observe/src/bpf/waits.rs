@@ -146,16 +146,21 @@ fn add_wait(b: &mut Builder, done: Label) {
     b.add_to_key(Other(9), done);
 }
 
-/// A task that sleeps is runnable from now on, the time in register 8. In the program at `sched_waking(task)`.
+/// A task that sleeps is runnable from now on, the time in register 8. In the program at `sched_waking(task)`. It may have left another CPU
+/// after that time was read: then it is runnable since it left.
 pub(super) fn note_woken(b: &mut Builder) {
-    let over = b.code.label();
+    let (over, slept) = (b.code.label(), b.code.label());
     b.code.load(Width::Double, 1, 6, 0);
     b.code.store(Width::Double, FRAME, frame::TASK, 1);
     b.find_own(over);
     b.code.load(Width::Double, 1, 7, layout::LEFT);
     b.code.jump_if(1, When::Equal, Constant(0), over);
-    b.code.load(Width::Double, 1, 7, layout::RUNNABLE);
-    b.code.jump_if(1, When::NotEqual, Constant(0), over);
+    b.code.load(Width::Double, 2, 7, layout::RUNNABLE);
+    b.code.jump_if(2, When::NotEqual, Constant(0), over);
+    b.code.jump_if(8, When::Above, Other(1), slept);
+    b.code.store(Width::Double, 7, layout::RUNNABLE, 1);
+    b.code.jump(over);
+    b.code.place(slept);
     b.code.store(Width::Double, 7, layout::RUNNABLE, 8);
     b.code.place(over);
 }

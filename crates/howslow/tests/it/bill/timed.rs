@@ -14,7 +14,8 @@ fn a_call_takes_its_own_time_with_what_the_kernel_does_after_it_and_without_its_
     let bill = billed(&data, data.path(), &[&program("timed")]);
     let measured = |name: &str| call(&bill.seen.together, name).measured.expect("it was sampled");
     let sleep = measured("clock_nanosleep");
-    assert_eq!(sleep.samples, 20, "the first calls of each kind are all timed");
+    // But for those in which the kernel did not tell that the task left its CPU.
+    assert!((17..=20).contains(&sleep.samples), "the first calls of each kind are timed, and of 20 {sleep:?}");
     assert!(sleep.mean_ns < 2e6, "a sleep of 10 ms works for {sleep:?}");
     let short = measured("getppid");
     assert!((256..2000).contains(&short.samples), "{short:?} of 20,000 calls");
