@@ -166,12 +166,19 @@ pub(crate) fn went_on(maps: &Maps) -> Vec<Instruction> {
     b.end(end)
 }
 
-/// Takes what the task of register 7 was off the CPU since [`note_away`] from the time in register 9.
+/// Takes what the task of register 7 was off the CPU since [`note_away`] from the time in register 9. An interrupt may have come between
+/// that and the begin of the time: then nothing is left, not less.
 fn less_away(b: &mut Builder) {
+    let (negative, done) = (b.code.label(), b.code.label());
     b.code.load(Width::Double, 1, 7, layout::AWAY);
     b.code.compute(Compute::Subtract, 9, Other(1));
     b.code.load(Width::Double, 1, 7, layout::ENTERED_AWAY);
     b.code.compute(Compute::Add, 9, Other(1));
+    b.code.jump_if(9, When::Less, Constant(0), negative);
+    b.code.jump(done);
+    b.code.place(negative);
+    b.code.constant(9, 0);
+    b.code.place(done);
 }
 
 /// What a program has taken since the time in this register is no part of what is being timed of the task of register 7. Goes to `end`.
