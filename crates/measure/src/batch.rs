@@ -56,7 +56,7 @@ pub(crate) struct Sample {
     pub quiet: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RoundSamples {
     /// Iterations per batch.
     pub times: u64,
@@ -92,25 +92,9 @@ pub(crate) struct RoundSamples {
 impl RoundSamples {
     /// Those of a round that has taken no batch yet.
     pub fn empty(times: u64) -> RoundSamples {
-        RoundSamples {
-            times,
-            samples: Vec::with_capacity(64),
-            halves: Vec::new(),
-            usage: Usage::default(),
-            reads: None,
-            tallies: BTreeMap::new(),
-            doubts: Vec::new(),
-            operations: 0.0,
-            elapsed: 0.0,
-            batch: 0.0,
-            took: 0.0,
-            others: 0.0,
-            tails: None,
-        }
+        RoundSamples { times, samples: Vec::with_capacity(64), ..RoundSamples::default() }
     }
-}
 
-impl RoundSamples {
     /// Adds a full batch of this many operations, with the checks before and after.
     pub fn add(&mut self, operations: f64, Timed { elapsed, usage, reads }: Timed, around: (Speed, Speed)) {
         self.samples.push(Sample {

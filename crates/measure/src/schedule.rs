@@ -17,7 +17,7 @@ use crate::error::MeasureError;
 use crate::plan::Progress;
 use crate::quiet::Quietness;
 use crate::replay::Rounds;
-use crate::round::RoundRequest;
+use crate::round::{Companion, RoundRequest};
 use crate::signals::{Ended, Signals};
 use crate::tails::TailPlan;
 use share::{Candidate, in_company, next_pass};
@@ -246,14 +246,30 @@ impl Schedule<'_> {
         }
     }
 
-    /// Runs one round if time allows; returns whether it ran.
-    fn round(&mut self, next: Next, random: &mut fastrand::Rng, order: &mut u32) -> Result<bool, Ended> {
+    /// Fails if somebody has asked for the end, or what runs beside has broken.
+    fn may_go_on(&self) -> Result<(), Ended> {
         if let Some(signal) = self.signals.come() {
             return Err(Ended::Signal(signal));
         }
-        if let Some(Err(why)) = self.check.map(|check| check()) {
-            return Err(Ended::Broken(MeasureError::Beside(why)));
-        }
+        let broken = self.check.and_then(|check| check().err());
+        broken.map_or(Ok(()), |why| Err(Ended::Broken(MeasureError::Beside(why))))
+    }
+
+    /// A round of these entries on this CPU, with partners where they ask for them.
+    fn request(&self, entries: &[usize], cpu: u32, plan: RoundPlan, random: &mut fastrand::Rng) -> RoundRequest {
+        let progress = |&entry: &usize| &self.entries[entry];
+        let distance = entries.iter().find_map(|entry| progress(entry).partner_place().distance());
+        let other_cpu = self.quietness.other_than(cpu, distance, random);
+        let busy = entries.iter().map(|entry| progress(entry).cpus()).max().unwrap_or(1);
+        let more_cpus = self.quietness.beside(cpu, other_cpu, busy.saturating_sub(2) as usize, random);
+        let others = entries[1..].iter().map(|entry| Companion { item: *entry, hint: progress(entry).hint }).collect();
+        let (item, seed, account_for) = (entries[0], random.u64(..), Vec::new());
+        RoundRequest { item, cpu, other_cpu, more_cpus, seed, plan, others, first_turn: 0, account_for }
+    }
+
+    /// Runs one round if time allows; returns whether it ran.
+    fn round(&mut self, next: Next, random: &mut fastrand::Rng, order: &mut u32) -> Result<bool, Ended> {
+        self.may_go_on()?;
         let entry = &self.entries[next.entry];
         let first = entry.rounds.is_empty();
         let tails = self.tails(next.entry, 0).map_or(0.0, |tails| tails.time / 1e9);
@@ -271,23 +287,7 @@ impl Schedule<'_> {
             ..self.round_plan(next.time)
         };
         let plan = RoundPlan { tails: self.tails(next.entry, random.u64(..)), ..plan };
-        let distance = self.entries[next.entry].partner_place().distance();
-        let other_cpu = self.quietness.other_than(cpu, distance, random);
-        let busy = self.entries[next.entry].cpus();
-        let more_cpus = self.quietness.beside(cpu, other_cpu, busy.saturating_sub(2) as usize, random);
-        let seed = random.u64(..);
-        let (others, account_for) = (Vec::new(), Vec::new());
-        let round = RoundRequest {
-            item: next.entry,
-            cpu,
-            other_cpu,
-            more_cpus,
-            seed,
-            plan,
-            others,
-            first_turn: 0,
-            account_for,
-        };
+        let round = self.request(&[next.entry], cpu, plan, random);
         let begun = RoundStart { order: *order, cpu, launcher: self.rounds.launcher(next.entry), survey: next.survey };
         let start = Instant::now();
         let end = self.rounds.round(round, self.signals)?;

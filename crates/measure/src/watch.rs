@@ -1,6 +1,9 @@
 //! What a round reads while it measures: the clock, the speed check, the accounts. It is a trait, so that tests can
 //! script it.
 
+#[cfg(test)]
+pub(crate) mod scripted;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;

@@ -1,51 +1,11 @@
 //! A scripted clock and scripted operations give exact batches.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use operation::Took;
 
 use super::*;
-
-/// A machine whose time passes only as the script says.
-#[derive(Default)]
-struct Script {
-    now: f64,
-    widths: Vec<f64>,
-    checks: usize,
-    usage: Usage,
-    reads: Option<Reads>,
-}
-
-#[derive(Clone, Default)]
-struct ScriptedWatch(Rc<RefCell<Script>>);
-
-impl Watch for ScriptedWatch {
-    fn now(&mut self) -> f64 {
-        self.0.borrow().now
-    }
-
-    fn wait_until(&mut self, moment: f64) {
-        let mut script = self.0.borrow_mut();
-        script.now = script.now.max(moment);
-    }
-
-    fn speed(&mut self) -> Speed {
-        let mut script = self.0.borrow_mut();
-        script.now += 2000.0;
-        let width = script.widths.get(script.checks).copied().unwrap_or(1.0);
-        script.checks += 1;
-        Speed { chain: 1.0, width }
-    }
-
-    fn usage(&mut self) -> Usage {
-        self.0.borrow().usage
-    }
-
-    fn reads(&mut self) -> Option<Reads> {
-        self.0.borrow().reads
-    }
-}
+use crate::watch::scripted::ScriptedWatch;
 
 /// Every iteration takes `cost` ns and one minor fault; the first ever takes a millisecond more.
 fn scripted(watch: &ScriptedWatch, cost: f64) -> Loop {
@@ -80,12 +40,24 @@ fn a_batch_is_the_first_power_of_two_that_is_long_enough() {
 }
 
 #[test]
-fn one_iteration_longer_than_a_batch_is_a_batch() {
-    let watch = ScriptedWatch::default();
-    let harvest = sample(&mut scripted(&watch, 2e6), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
-    assert_eq!(harvest.times, 1);
-    // 10 ms hold five of them with their checks.
-    assert_eq!(harvest.samples.len(), 5);
+fn batches_keep_to_what_work_and_plan_say() {
+    let hinted = RoundPlan { hint: Some(1 << 30), ..PLAN };
+    type Adapt = fn(Loop) -> Loop;
+    for (what, cost, adapt, plan, times, batches) in [
+        // 10 ms hold five of them with their checks.
+        ("one iteration longer than a batch is a batch", 2e6, (|work| work) as Adapt, PLAN, 1, 5),
+        ("a limit on iterations holds", 1.0, |work| work.at_most(100), RoundPlan { most: 3, ..PLAN }, 100, 3),
+        ("warm work runs for its time alone", 80e6, Loop::skip_warmup, PLAN, 1, 1),
+        ("a hint far too long is corrected", 100.0, |work| work, hinted, 5000, 19),
+    ] {
+        let watch = ScriptedWatch::default();
+        let mut work = adapt(scripted(&watch, cost));
+        let harvest = sample(&mut work, &mut watch.clone(), &plan, 0.0).expect(what);
+        assert_eq!((harvest.times, harvest.samples.len()), (times, batches), "{what}");
+        // The only batch of warm work is the first one, which is slower by a millisecond.
+        let first = if batches == 1 { cost + 1e6 } else { cost };
+        assert_eq!(harvest.samples[0].ns, first, "{what}");
+    }
 }
 
 #[test]
@@ -139,30 +111,6 @@ fn pauses_are_no_part_of_a_batch() {
     let harvest = sample(&mut work, &mut watch.clone(), &plan, 0.0).expect("a harvest");
     // The rest is the cost of a clock reading.
     assert!(harvest.samples.iter().all(|sample| (38e3..40.001e3).contains(&sample.ns)), "{:?}", harvest.samples);
-}
-
-#[test]
-fn a_limit_on_iterations_holds() {
-    let watch = ScriptedWatch::default();
-    let mut work = scripted(&watch, 1.0).at_most(100);
-    let harvest = sample(&mut work, &mut watch.clone(), &RoundPlan { most: 3, ..PLAN }, 0.0).expect("a harvest");
-    assert_eq!((harvest.times, harvest.samples.len()), (100, 3));
-}
-
-#[test]
-fn warm_work_runs_for_its_time_alone() {
-    let watch = ScriptedWatch::default();
-    let harvest = sample(&mut scripted(&watch, 80e6).skip_warmup(), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
-    // The only batch is the first one, which is slower by a millisecond.
-    assert_eq!((harvest.times, harvest.samples.len(), harvest.samples[0].ns), (1, 1, 81e6));
-}
-
-#[test]
-fn a_hint_far_too_long_is_corrected() {
-    let watch = ScriptedWatch::default();
-    let plan = RoundPlan { hint: Some(1 << 30), ..PLAN };
-    let harvest = sample(&mut scripted(&watch, 100.0), &mut watch.clone(), &plan, 0.0).expect("a harvest");
-    assert_eq!(harvest.times, 5000);
 }
 
 #[test]

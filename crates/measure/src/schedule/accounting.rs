@@ -79,24 +79,9 @@ impl Schedule<'_> {
         random: &mut fastrand::Rng,
         order: u32,
     ) -> Result<(), Ended> {
-        let entry = &self.entries[index];
         let cpu = self.quietness.cpus[order as usize % self.quietness.cpus.len()];
-        let other_cpu = self.quietness.other_than(cpu, entry.partner_place().distance(), random);
-        let more_cpus = self.quietness.beside(cpu, other_cpu, entry.cpus().saturating_sub(2) as usize, random);
-        let plan = RoundPlan {
-            batch: WINDOW,
-            count: self.settings.count,
-            hint: None,
-            time: time * 1e9,
-            most: u32::MAX,
-            quiet_below: None,
-            tails: None,
-        };
-        let seed = random.u64(..);
-        let account_for = cpus.to_vec();
-        let (others, first_turn) = (Vec::new(), 0);
-        let round =
-            RoundRequest { item: index, cpu, other_cpu, more_cpus, seed, plan, others, first_turn, account_for };
+        let plan = RoundPlan { batch: WINDOW, most: u32::MAX, ..self.round_plan(time) };
+        let round = RoundRequest { account_for: cpus.to_vec(), ..self.request(&[index], cpu, plan, random) };
         self.report(index, order);
         let end = self.rounds.round(round, self.signals)?;
         // A figure that is there stays: an account that fails is only missing.

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use analysis::lockstep::{Block, Judging, blocks, compare};
 
-use crate::batch::RoundSamples;
+use crate::batch::{RoundPlan, RoundSamples};
 use crate::entry::RoundStart;
-use crate::round::{Companion, RoundEnd, RoundRequest};
+use crate::round::{RoundEnd, RoundRequest};
 use crate::schedule::{Next, SHORTEST_ROUND, SURVEYED, Schedule};
 use crate::signals::Ended;
 
@@ -109,12 +109,7 @@ impl Schedule<'_> {
         random: &mut fastrand::Rng,
         order: u32,
     ) -> Result<Common, Ended> {
-        if let Some(signal) = self.signals.come() {
-            return Err(Ended::Signal(signal));
-        }
-        if let Some(Err(why)) = self.check.map(|check| check()) {
-            return Err(Ended::Broken(crate::error::MeasureError::Beside(why)));
-        }
+        self.may_go_on()?;
         let first = &self.entries[alive[0]];
         let expected = first.overhead.as_secs_f64() * alive.len() as f64;
         if !first.rounds.is_empty() && expected > self.left() * OVERSHOOT {
@@ -123,16 +118,8 @@ impl Schedule<'_> {
         let survey = pass % 2 == 0 || !alive.iter().all(|&entry| self.entries[entry].wants_quiet());
         let cpu = self.cpu_of(survey, (pass / 2) as usize, random);
         self.report(alive[0], order);
-        let distance = alive.iter().find_map(|&entry| self.entries[entry].partner_place().distance());
-        let other_cpu = self.quietness.other_than(cpu, distance, random);
-        let busy = alive.iter().map(|&entry| self.entries[entry].cpus()).max().unwrap_or(1);
-        let more_cpus = self.quietness.beside(cpu, other_cpu, busy.saturating_sub(2) as usize, random);
-        let mut plan = self.round_plan(ROUND);
-        plan.hint = self.entries[alive[0]].hint;
-        let others = alive[1..].iter().map(|&item| Companion { item, hint: self.entries[item].hint }).collect();
-        let (seed, first_turn, account_for) = (random.u64(..), *turns, Vec::new());
-        let round =
-            RoundRequest { item: alive[0], cpu, other_cpu, more_cpus, seed, plan, others, first_turn, account_for };
+        let plan = RoundPlan { hint: self.entries[alive[0]].hint, ..self.round_plan(ROUND) };
+        let round = RoundRequest { first_turn: *turns, ..self.request(alive, cpu, plan, random) };
         let start = Instant::now();
         let end = self.rounds.round(round, self.signals)?;
         let took = start.elapsed().div_f64(alive.len() as f64);

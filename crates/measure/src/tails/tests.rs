@@ -3,47 +3,19 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::Usage;
-use record::{Arrivals, Reads};
+use record::Arrivals;
 
 use super::*;
-use crate::speed::Speed;
-
-/// A machine whose time passes only as the script says.
-#[derive(Clone, Default)]
-struct Script(Rc<RefCell<f64>>);
-
-impl Watch for Script {
-    fn now(&mut self) -> f64 {
-        *self.0.borrow()
-    }
-
-    fn wait_until(&mut self, moment: f64) {
-        let now = *self.0.borrow();
-        *self.0.borrow_mut() = now.max(moment);
-    }
-
-    fn speed(&mut self) -> Speed {
-        Speed { chain: 1.0, width: 1.0 }
-    }
-
-    fn usage(&mut self) -> Usage {
-        Usage::default()
-    }
-
-    fn reads(&mut self) -> Option<Reads> {
-        None
-    }
-}
+use crate::watch::scripted::ScriptedWatch;
 
 const READING: f64 = 20.0;
 
 /// A server that takes 1,000 ns for each request and stands still once, from a moment on for so long.
-fn server(script: &Script, stall_at: f64, stall: f64) -> Loop {
+fn server(script: &ScriptedWatch, stall_at: f64, stall: f64) -> Loop {
     let clock = Rc::clone(&script.0);
     let mut stalled = false;
     Loop::new(move |times| {
-        let mut now = clock.borrow_mut();
+        let now = &mut clock.borrow_mut().now;
         for _ in 0..times {
             *now += 1_000.0 + READING;
             if !stalled && *now >= stall_at {
@@ -65,7 +37,7 @@ fn count(buckets: &[(f64, u64)], of: impl Fn(f64) -> bool) -> u64 {
 
 #[test]
 fn iterations_in_sequence_are_each_timed_without_the_clock() {
-    let script = Script::default();
+    let script = ScriptedWatch::default();
     let mut work = server(&script, 5e6, 3e6);
     let samples = tails(&mut work, &mut script.clone(), &plan(1e7, None), READING).expect("samples");
     assert_eq!(count(&samples.service, |ns| ns == 1_000.0) + 1, count(&samples.service, |_| true));
@@ -75,7 +47,7 @@ fn iterations_in_sequence_are_each_timed_without_the_clock() {
 #[test]
 fn who_comes_during_a_stall_waits_for_its_end_and_is_counted_once() {
     // 10,000 a second for 1 s, and a stall of 50 ms: 500 requests come during it.
-    let script = Script::default();
+    let script = ScriptedWatch::default();
     let mut work = server(&script, 4e8, 5e7);
     let arrivals = Arrivals { per_second: 10_000.0, poisson: false };
     let samples = tails(&mut work, &mut script.clone(), &plan(1e9, Some(arrivals)), READING).expect("samples");
@@ -97,7 +69,7 @@ fn who_comes_during_a_stall_waits_for_its_end_and_is_counted_once() {
 
 #[test]
 fn a_server_that_is_too_slow_leaves_requests_unserved() {
-    let script = Script::default();
+    let script = ScriptedWatch::default();
     let mut work = server(&script, f64::INFINITY, 0.0);
     let arrivals = Arrivals { per_second: 4e6, poisson: true };
     let samples = tails(&mut work, &mut script.clone(), &plan(1e7, Some(arrivals)), READING).expect("samples");
@@ -111,12 +83,12 @@ fn a_server_that_is_too_slow_leaves_requests_unserved() {
 
 #[test]
 fn what_cannot_be_told_says_why() {
-    let script = Script::default();
+    let script = ScriptedWatch::default();
     let unrolled = server(&script, f64::INFINITY, 0.0).unrolled(64);
     let with_step = server(&script, f64::INFINITY, 0.0).before(|_| Ok(()));
     let fast = Rc::clone(&script.0);
     let short = Loop::new(move |times| {
-        *fast.borrow_mut() += times as f64 * (10.0 + READING);
+        fast.borrow_mut().now += times as f64 * (10.0 + READING);
         Ok(())
     });
     for (mut work, why) in [(unrolled, "64 times"), (with_step, "before"), (short, "10.0 ns")] {
@@ -128,7 +100,7 @@ fn what_cannot_be_told_says_why() {
 
 #[test]
 fn the_work_is_checked_also_when_little_may_be_done_at_a_time() {
-    let script = Script::default();
+    let script = ScriptedWatch::default();
     let checked = Rc::new(RefCell::new((0, 0)));
     let seen = Rc::clone(&checked);
     let mut work = server(&script, f64::INFINITY, 0.0).at_most(7).verify(move |done| {

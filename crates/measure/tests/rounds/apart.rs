@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use system::guard::{Lost, apart};
 
-use crate::support::{Failed, Trial, equal, processes_of_ours};
+use crate::support::{Failed, Trial, equal, processes_of_ours, sleep};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -27,11 +27,7 @@ fn does_not_return() -> Result<(), Failed> {
     equal(sentence(left).as_str(), "it left with exit status 3 before it had measured", "an exit")?;
     let panicked: Result<u32, Lost> = apart(PATIENCE, || panic!("no way"));
     equal(sentence(panicked).as_str(), "it panicked: no way", "a panic")?;
-    let hung: Result<u32, Lost> = apart(Duration::from_millis(100), || {
-        loop {
-            std::thread::sleep(PATIENCE);
-        }
-    });
+    let hung: Result<u32, Lost> = apart(Duration::from_millis(100), || sleep());
     equal(sentence(hung).as_str(), "it hung: no result within 0.1 s", "a hang")
 }
 
@@ -47,9 +43,7 @@ fn leaves_nothing() -> Result<(), Failed> {
         if unsafe { libc::fork() } == 0 {
             // SAFETY: concerns this process alone.
             unsafe { libc::setsid() };
-            loop {
-                std::thread::sleep(PATIENCE);
-            }
+            sleep();
         }
         true
     });

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use system::guard::{Crew, Post};
 
-use crate::support::{Failed, Trial, contains, equal, nothing_left, processes_of_ours};
+use crate::support::{Failed, Trial, contains, equal, nothing_left, processes_of_ours, sleep};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -86,9 +86,7 @@ fn with_child(post: &Post) -> String {
         post.put(0, f64::from(child));
         post.reply(1);
     }
-    loop {
-        std::thread::sleep(Duration::from_secs(60));
-    }
+    sleep()
 }
 
 fn descendants() -> Result<(), Failed> {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use howslow_measure::measure;
 use operation::Operation;
 
-use crate::support::{Failed, HARMLESS, Trial, equal, never, nothing_left, order, processes_of_ours};
+use crate::support::{Failed, HARMLESS, Trial, equal, never, nothing_left, order, processes_of_ours, sleep, spin};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -29,15 +29,9 @@ const HANGING: &[Operation] = &[Operation {
         if unsafe { libc::fork() } == 0 {
             // SAFETY: as above.
             unsafe { libc::fork() };
-            loop {
-                std::thread::sleep(Duration::from_secs(60));
-            }
+            sleep();
         }
-        Ok(never(|| {
-            loop {
-                std::hint::spin_loop()
-            }
-        }))
+        Ok(never(spin))
     },
     patience: 60.0,
     ..HARMLESS

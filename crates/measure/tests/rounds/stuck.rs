@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use system::guard::{Lost, apart};
 
-use crate::support::{Failed, Trial, equal, processes_of_ours};
+use crate::support::{Failed, Trial, equal, processes_of_ours, sleep};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -19,9 +19,7 @@ fn held_by_a_tracer() -> Result<(), Failed> {
     let before = processes_of_ours();
     let end: Result<u32, Lost> = apart(Duration::from_millis(300), || {
         traced();
-        loop {
-            std::thread::sleep(Duration::from_secs(1));
-        }
+        sleep()
     });
     // Before the tracer let it go by itself.
     equal(end, Err(Lost::Stuck), "the end")?;
@@ -45,9 +43,7 @@ fn traced() {
     unsafe { libc::alarm(30) };
     // SAFETY: traces our parent; the address is ignored.
     unsafe { libc::ptrace(libc::PTRACE_SEIZE, ours, 0, libc::PTRACE_O_TRACEEXIT) };
-    loop {
-        std::thread::sleep(Duration::from_secs(1));
-    }
+    sleep()
 }
 
 /// The freezer of cgroup version 1 lets no signal through.

@@ -1,9 +1,10 @@
 //! Shared by the tests: operations, a plan, a check for leftovers.
 
 use std::path::Path;
+use std::time::Duration;
 
 use howslow_measure::{Measurement, Plan, measure};
-use operation::{Item, Loop, Operation, Registry, repeat};
+use operation::{Item, Loop, Operation, Prepare, Registry, repeat};
 use record::{Machine, Point, Settings};
 
 pub const HARMLESS: Operation = Operation {
@@ -80,6 +81,12 @@ pub fn measured<'a>(taken: &'a Measurement, id: &str) -> Result<&'a record::Cost
     cost.ok_or_else(|| format!("{id} was not measured: {:?}", taken.run.skipped).into())
 }
 
+/// The cost of an operation that is measured alone.
+pub fn cost_of(prepare: Prepare) -> Result<record::Cost, Failed> {
+    let taken = taken(vec![Operation { prepare, ..HARMLESS }].leak())?;
+    measured(&taken, HARMLESS.id).cloned()
+}
+
 pub fn contains(text: &str, part: &str) -> Result<(), Failed> {
     if text.contains(part) { Ok(()) } else { Err(format!("{text:?} does not say {part:?}").into()) }
 }
@@ -94,4 +101,18 @@ pub fn never(work: fn()) -> Loop {
         work();
         Ok(())
     })
+}
+
+/// Computes for ever.
+pub fn spin() {
+    loop {
+        std::hint::spin_loop()
+    }
+}
+
+/// Sleeps for ever.
+pub fn sleep() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(60));
+    }
 }
