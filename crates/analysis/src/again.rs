@@ -114,24 +114,11 @@ fn scaled(round: &Round, (time, cycle): (f64, f64)) -> Round {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A run of one cost whose rounds took these times on an undisturbed core.
-    fn run(rounds: &[f64]) -> Run {
-        let bytes = include_bytes!("../../record/tests/data/example-run.json");
-        let mut run = record::run_from_bytes(bytes).expect("a run");
-        run.costs.retain(|cost| cost.operation == "syscall.getppid");
-        let cost = &mut run.costs[0];
-        (cost.follows_clock, cost.basis) = (false, None);
-        cost.terms.clear();
-        let model = Round { cycle_ns: vec![run.noise.cycle_ns; 10], width: vec![1.0; 10], ..cost.rounds[0].clone() };
-        let round = |ns: &f64| Round { ns: vec![*ns; 10], quiet: vec![true; 10], ..model.clone() };
-        cost.rounds = rounds.iter().map(round).collect();
-        recompute(&mut run, &|_| Prior::DEFAULT);
-        run
-    }
+    use crate::example;
 
     #[test]
     fn runs_together_are_sharper_than_one_and_as_wide_as_their_layouts() {
+        let run = |rounds: &[f64]| example::of_rounds(rounds, true);
         let half = |run: &Run| (run.costs[0].net_ns.high.0 / run.costs[0].net_ns.low.0).ln() / 2.0;
         let one = run(&[100.0, 100.4, 99.7, 100.2, 99.9]);
         let all = pooled(&[one.clone(), run(&[100.1, 99.8, 100.3, 99.6]), run(&[100.0, 100.2, 99.9])]).expect("runs");

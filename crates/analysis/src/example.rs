@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use record::{Cost, Figures, Point, Run, Value};
+use record::{Cost, Figures, Point, Round, Run, Value};
+
+use crate::again::recompute;
+use crate::prior::Prior;
 
 static EXAMPLE: LazyLock<Run> = LazyLock::new(|| {
     record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run")
@@ -16,6 +19,37 @@ pub(crate) fn run() -> Run {
 /// The example run with these costs instead of its own.
 pub(crate) fn with_costs(costs: impl IntoIterator<Item = Cost>) -> Run {
     Run { costs: costs.into_iter().collect(), ..run() }
+}
+
+/// An undisturbed round whose batches took these times, at a cycle of 1 ns.
+pub(crate) fn round(ns: &[f64]) -> Round {
+    Round {
+        order: 0,
+        cpu: 0,
+        times: 1,
+        ns: ns.to_vec(),
+        cycle_ns: vec![1.0; ns.len()],
+        width: vec![1.0; ns.len()],
+        quiet: vec![true; ns.len()],
+        survey: Some(true),
+        launcher: 0,
+        cpu_ns: None,
+        wait_ns: None,
+        lost: None,
+    }
+}
+
+/// A run of one cost, whose rounds of ten batches took these times and were undisturbed or not.
+pub(crate) fn of_rounds(times: &[f64], quiet: bool) -> Run {
+    let mut run = run();
+    run.costs.retain(|cost| cost.operation == "syscall.getppid");
+    let cost = &mut run.costs[0];
+    cost.terms.clear();
+    let cycle_ns = vec![run.noise.cycle_ns; 10];
+    let one = |ns: &f64| Round { cycle_ns: cycle_ns.clone(), quiet: vec![quiet; 10], ..round(&[*ns; 10]) };
+    cost.rounds = times.iter().map(one).collect();
+    recompute(&mut run, &|_| Prior::DEFAULT);
+    run
 }
 
 /// A cost by its name, such as `pipe.self@size=26`, with its figure and half its interval.

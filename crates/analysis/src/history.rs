@@ -70,17 +70,15 @@ pub(crate) fn scatter(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::normal;
 
     #[test]
     fn the_scatter_of_normal_runs_is_their_standard_deviation() {
         let mut random = fastrand::Rng::with_seed(3);
-        let mut normal = || {
-            let (one, two) = (random.f64().max(1e-300), random.f64());
-            (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
-        };
         for runs in [4, 6, 11, 30] {
             const TRIES: u32 = 20_000;
-            let squares = (0..TRIES).map(|_| scatter(&(0..runs).map(|_| normal()).collect::<Vec<_>>()).powi(2));
+            let squares =
+                (0..TRIES).map(|_| scatter(&(0..runs).map(|_| normal(&mut random)).collect::<Vec<_>>()).powi(2));
             let variance = squares.sum::<f64>() / f64::from(TRIES);
             assert!((0.9..=1.1).contains(&variance), "{runs}: {variance}");
         }

@@ -126,12 +126,7 @@ pub fn rounds_needed(rounds: f64, reach: f64, wanted: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A normal deviate (Box and Muller).
-    fn normal(random: &mut fastrand::Rng) -> f64 {
-        let (one, two) = (random.f64().max(1e-300), random.f64());
-        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
-    }
+    use crate::statistics::normal;
 
     /// The share of pairs of runs in which the interval of one contains the figure of the other, and the median reach. Each
     /// round's figure is drawn anew.

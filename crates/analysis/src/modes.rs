@@ -92,24 +92,13 @@ fn cuts(values: &[f64], least: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::example;
 
     const QUIET: Estimate = Estimate::Quiet;
 
     fn round(ns: &[f64], cycle: f64, quiet: bool) -> Round {
-        Round {
-            order: 0,
-            cpu: 0,
-            times: 1,
-            ns: ns.to_vec(),
-            cycle_ns: vec![cycle; ns.len()],
-            width: vec![1.0; ns.len()],
-            quiet: vec![quiet; ns.len()],
-            survey: None,
-            launcher: 0,
-            cpu_ns: None,
-            wait_ns: None,
-            lost: None,
-        }
+        let (cycle_ns, quiet) = (vec![cycle; ns.len()], vec![quiet; ns.len()]);
+        Round { cycle_ns, quiet, survey: None, ..example::round(ns) }
     }
 
     /// Rounds of three batches around these values.
@@ -143,16 +132,9 @@ mod tests {
 
     #[test]
     fn rounds_that_change_within_themselves_have_no_modes() {
-        let mixed: Vec<Round> = (0..10)
-            .map(|index| {
-                if index < 5 {
-                    round(&[43.0, 43.0, 56.0, 56.0, 43.0], 0.25, true)
-                } else {
-                    round(&[43.0, 56.0, 56.0, 56.0, 43.0], 0.25, true)
-                }
-            })
-            .collect();
-        assert_eq!(modes(&mixed, QUIET, false), []);
+        let batches = [[43.0, 43.0, 56.0, 56.0, 43.0], [43.0, 56.0, 56.0, 56.0, 43.0]];
+        let [fast, slow] = batches.map(|ns| vec![round(&ns, 0.25, true); 5]);
+        assert_eq!(modes(&[fast, slow].concat(), QUIET, false), []);
     }
 
     #[test]

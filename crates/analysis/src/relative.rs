@@ -188,21 +188,9 @@ mod tests {
     fn cost(rounds: &[f64], terms: f64, headline: Estimate) -> Cost {
         static TAKEN: AtomicU32 = AtomicU32::new(0);
         let taken = TAKEN.fetch_add(1, Ordering::Relaxed);
-        let run = example::run();
-        let mut cost = run.costs[0].clone();
-        let model = cost.rounds[0].clone();
-        cost.rounds = (0..)
-            .zip(rounds)
-            .map(|(order, ns)| Round {
-                order: order * 1000 + taken,
-                ns: vec![*ns; 12],
-                cycle_ns: vec![0.5; 12],
-                width: vec![1.0; 12],
-                quiet: vec![true; 12],
-                survey: Some(true),
-                ..model.clone()
-            })
-            .collect();
+        let mut cost = example::run().costs[0].clone();
+        let round = |(order, ns): (u32, &f64)| Round { order: order * 1000 + taken, ..example::round(&[*ns; 12]) };
+        cost.rounds = (0..).zip(rounds).map(round).collect();
         let middle = weighted_median(&rounds.iter().map(|it| (*it, 1.0)).collect::<Vec<_>>()).expect("rounds");
         (cost.headline, cost.follows_clock) = (headline, headline == Estimate::Quiet);
         for (figures, value) in [(&mut cost.gross_ns, middle), (&mut cost.net_ns, middle - terms)] {

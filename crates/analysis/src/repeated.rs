@@ -173,11 +173,8 @@ mod tests {
             let level = 100.0 * (of_runs * normal(&mut random)).exp();
             let mut round = |order: u32| {
                 let cycles = level * (of_rounds * normal(&mut random)).exp();
-                let mut round: Round = cost.rounds[0].clone();
-                (round.order, round.survey) = (order, Some(false));
-                (round.ns, round.cycle_ns) = (vec![cycles / 4.0; 2], vec![0.25; 2]);
-                (round.width, round.quiet) = (vec![1.0; 2], vec![true; 2]);
-                round
+                let (cycle_ns, survey) = (vec![0.25; 2], Some(false));
+                Round { order, survey, cycle_ns, ..example::round(&[cycles / 4.0; 2]) }
             };
             let made: Vec<Round> = (0..rounds).map(&mut round).collect();
             cost.follows_clock = true;

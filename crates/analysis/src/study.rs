@@ -24,3 +24,6 @@ pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY, &vax
 pub fn study(name: &str) -> Option<&'static Study> {
     STUDIES.iter().copied().find(|study| study.name == name)
 }
+
+#[cfg(test)]
+mod tests;

@@ -104,20 +104,7 @@ mod tests {
     use crate::example;
 
     fn round(ns: &[f64], survey: Option<bool>) -> Round {
-        Round {
-            order: 0,
-            cpu: 0,
-            times: 1,
-            ns: ns.to_vec(),
-            cycle_ns: vec![1.0; ns.len()],
-            width: vec![1.0; ns.len()],
-            quiet: vec![false; ns.len()],
-            survey,
-            launcher: 0,
-            cpu_ns: None,
-            wait_ns: None,
-            lost: None,
-        }
+        Round { quiet: vec![false; ns.len()], survey, ..example::round(ns) }
     }
 
     fn spread(rounds: &[Round]) -> Option<f64> {

@@ -184,11 +184,7 @@ fn middle(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn normal(random: &mut fastrand::Rng) -> f64 {
-        let (one, two) = (random.f64().max(1e-300), random.f64());
-        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
-    }
+    use crate::statistics::normal;
 
     /// Runs whose figures scatter by `deviation`, with intervals that say so; from run `from` on times `factor`.
     fn runs(random: &mut fastrand::Rng, count: usize, deviation: f64, from: usize, factor: f64) -> Vec<Observed> {

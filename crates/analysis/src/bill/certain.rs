@@ -64,10 +64,7 @@ mod tests {
     use record::CpuQuiet;
 
     use super::*;
-
-    fn run() -> Run {
-        record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run")
-    }
+    use crate::example::run;
 
     #[test]
     fn a_calm_price_is_preferred_to_a_narrower_one_of_a_busy_or_traced_machine() {

@@ -124,8 +124,7 @@ fn threads_that_wait_are_told_by_their_sleeps_and_names_by_what_was_asked_of_the
 
 #[test]
 fn a_row_that_has_no_price_for_some_of_its_calls_has_none_for_one() {
-    const EXAMPLE: &str = include_str!("../../../record/tests/data/example-run.json");
-    let run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("the example");
+    let run = crate::example::run();
     let mix = |second: &str| {
         let text = format!(
             "name = \"a\"\nunit = \"command\"\n[[operation]]\noperation = \"syscall.read\"\ntimes = 3\nnote = \"write\"\n\

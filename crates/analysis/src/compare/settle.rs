@@ -84,35 +84,14 @@ fn log_half(cost: &Cost) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use record::{CountedIn, Round};
+    use record::CountedIn;
 
-    use super::super::{CompareOptions, Versions, compare};
+    use super::super::{CompareOptions, compare, tests::HOW};
     use super::*;
-    use crate::again::recompute;
-    use crate::prior::Prior;
-
-    /// A run of one cost, whose rounds took these times and were undisturbed or not.
-    fn run(rounds: &[f64], quiet: bool) -> Run {
-        let bytes = include_bytes!("../../../record/tests/data/example-run.json");
-        let mut run = record::run_from_bytes(bytes).expect("a run");
-        run.costs.retain(|cost| cost.operation == "syscall.getppid");
-        let cost = &mut run.costs[0];
-        cost.terms.clear();
-        let model = Round { cycle_ns: vec![run.noise.cycle_ns; 6], width: vec![1.0; 6], ..cost.rounds[0].clone() };
-        let round = |ns: &f64| Round { ns: vec![*ns; 6], quiet: vec![quiet; 6], ..model.clone() };
-        cost.rounds = rounds.iter().map(round).collect();
-        recompute(&mut run, &|_| Prior::DEFAULT);
-        run
-    }
+    use crate::example::of_rounds as run;
 
     fn settled(runs: &[Run; 2]) -> Option<Option<u32>> {
-        let how = CompareOptions {
-            unit: Some(CountedIn::Nanoseconds),
-            threshold: 0.01,
-            margin: 0.05,
-            versions: Versions::Kept,
-        };
-        let compared = compare(runs, &how);
+        let compared = compare(runs, &CompareOptions { unit: Some(CountedIn::Nanoseconds), ..HOW });
         let settling = settling(&compared, 0);
         assert_eq!(settling.settled_by(8), settling.open.iter().filter(|open| open.times.is_some()).count());
         settling.open.first().map(|open| open.times)

@@ -1,20 +1,21 @@
 //! Made-up runs: matching, odd costs, units, versions.
 
-use record::{Book, Cost, CountedIn, Figures, Nanoseconds, Point, Run, Skip, Value};
+use record::{Book, Cost, CountedIn, Figures, Nanoseconds, Point, Round, Run, Skip, Value};
 
 use super::*;
+use crate::example;
 
 mod drifts;
 mod gates;
 mod laws;
 mod levels;
 
-const HOW: CompareOptions = CompareOptions { unit: None, threshold: 0.01, margin: 0.05, versions: Versions::Kept };
+pub(super) const HOW: CompareOptions =
+    CompareOptions { unit: None, threshold: 0.01, margin: 0.05, versions: Versions::Kept };
 
 /// A run of costs with ten rounds each: id, figure, half the interval.
 fn run(costs: &[(&str, f64, f64)]) -> Run {
-    let bytes = include_bytes!("../../../record/tests/data/example-run.json");
-    let mut run = record::run_from_bytes(bytes).expect("a run");
+    let mut run = example::run();
     let model = run.costs[0].clone();
     run.skipped.clear();
     run.costs = costs.iter().map(|&(id, value, half)| measured(&model, id, value, half)).collect();
@@ -22,22 +23,12 @@ fn run(costs: &[(&str, f64, f64)]) -> Run {
 }
 
 fn measured(model: &Cost, id: &str, value: f64, half: f64) -> Cost {
-    let ns = Nanoseconds;
     let mut cost = model.clone();
     cost.operation = id.into();
     cost.group = String::new();
-    cost.net_ns = Figures {
-        best: ns(value),
-        quiet: ns(value),
-        typical: ns(value),
-        low: ns(value - half),
-        high: ns(value + half),
-    };
+    cost.net_ns = Figures::given(value, value - half, value + half);
     (cost.gross_ns, cost.cycles) = (cost.net_ns, value * 3.0);
-    let mut round = cost.rounds[0].clone();
-    (round.ns, round.cycle_ns) = (vec![value; 2], vec![0.3; 2]);
-    (round.width, round.quiet) = (vec![1.0; 2], vec![true; 2]);
-    cost.rounds = vec![round; 10];
+    cost.rounds = vec![Round { cycle_ns: vec![0.3; 2], survey: None, ..example::round(&[value; 2]) }; 10];
     cost.doubts.clear();
     cost
 }

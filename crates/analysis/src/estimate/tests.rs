@@ -3,25 +3,15 @@
 use record::{Doubt, Estimate, Figures, Nanoseconds, Round};
 
 use super::*;
+use crate::example;
 use crate::net::subtract;
 use crate::posterior::FLOOR;
 
 /// A round whose batches took these (ns, cycle in ns, quiet).
 fn round(order: u32, survey: bool, batches: &[(f64, f64, bool)]) -> Round {
-    Round {
-        order,
-        cpu: 0,
-        times: 1,
-        ns: batches.iter().map(|it| it.0).collect(),
-        cycle_ns: batches.iter().map(|it| it.1).collect(),
-        width: batches.iter().map(|_| 1.0).collect(),
-        quiet: batches.iter().map(|it| it.2).collect(),
-        survey: Some(survey),
-        launcher: order,
-        cpu_ns: None,
-        wait_ns: None,
-        lost: None,
-    }
+    let ns: Vec<f64> = batches.iter().map(|it| it.0).collect();
+    let (cycle_ns, quiet) = batches.iter().map(|it| (it.1, it.2)).unzip();
+    Round { order, cycle_ns, quiet, survey: Some(survey), launcher: order, ..example::round(&ns) }
 }
 
 /// How an undisturbed cost on one CPU is read.
@@ -125,20 +115,15 @@ fn rounds_of_a_core_shared_most_of_the_time_do_not_outvote_those_of_a_quiet_one(
 
 #[test]
 fn a_net_cost_inherits_the_doubts_of_what_is_subtracted_where_that_matters() {
-    let run = record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
-    let mut cost = run.cost("syscall.getppid", &[]).expect("a cost").clone();
+    let mut cost = example::run().cost("syscall.getppid", &[]).expect("a cost").clone();
     let mut base = cost.clone();
     base.operation = "loop.empty".into();
     base.doubts = vec![Doubt::NeverQuiet, Doubt::AtMost { high: Nanoseconds(1.0) }];
     for (share, doubts) in [(0.5, 1), (0.001, 0)] {
         cost.doubts.clear();
-        base.net_ns = Figures {
-            best: Nanoseconds(cost.gross_ns.best.0 * share),
-            quiet: Nanoseconds(cost.gross_ns.quiet.0 * share),
-            typical: Nanoseconds(cost.gross_ns.typical.0 * share),
-            low: Nanoseconds(cost.gross_ns.quiet.0 * share * 0.99),
-            high: Nanoseconds(cost.gross_ns.quiet.0 * share * 1.01),
-        };
+        let Figures { quiet: Nanoseconds(quiet), .. } = cost.gross_ns;
+        let (low, high) = (Nanoseconds(quiet * 0.99), Nanoseconds(quiet * 1.01));
+        base.net_ns = Figures { low, high, ..cost.gross_ns }.times(share);
         subtract(&mut cost, |_| Some(&base)).expect("the term is known");
         assert_eq!(cost.doubts.len(), doubts, "{:?}", cost.doubts);
     }
@@ -146,8 +131,7 @@ fn a_net_cost_inherits_the_doubts_of_what_is_subtracted_where_that_matters() {
 
 #[test]
 fn a_baseline_without_an_interval_does_not_take_that_of_the_whole() {
-    let run = record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
-    let mut cost = run.cost("syscall.getppid", &[]).expect("a cost").clone();
+    let mut cost = example::run().cost("syscall.getppid", &[]).expect("a cost").clone();
     let mut base = cost.clone();
     base.net_ns = Figures::given(1.0, f64::NEG_INFINITY, f64::INFINITY);
     cost.terms = vec![record::Term { times: 1.0, operation: "loop.empty".into(), at: record::Point::default() }];

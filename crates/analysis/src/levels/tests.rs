@@ -4,26 +4,8 @@ use record::{Doubt, Estimate};
 
 use super::*;
 use crate::estimate::{Gross, Reading, gross};
+use crate::example::round;
 use crate::statistics::normal;
-
-/// A round of undisturbed batches.
-fn round(ns: Vec<f64>) -> Round {
-    let count = ns.len();
-    Round {
-        order: 0,
-        cpu: 0,
-        times: 1,
-        ns,
-        cycle_ns: vec![1.0; count],
-        width: vec![1.0; count],
-        quiet: vec![true; count],
-        survey: Some(true),
-        launcher: 0,
-        cpu_ns: None,
-        wait_ns: None,
-        lost: None,
-    }
-}
 
 fn estimated(rounds: &[Round], cpus: u32) -> Gross {
     let reading = Reading { headline: Estimate::Quiet, cpus, clocking: Clocking::AsRead };
@@ -39,7 +21,7 @@ fn changing(levels: &[f64], count: usize, random: &mut fastrand::Rng) -> Vec<Rou
             let interrupted = if random.f64() < 0.07 { 1.0 + 0.3 * random.f64() } else { 1.0 };
             level * interrupted * (0.003 * normal(random)).exp()
         };
-        round((0..10).map(|place| batch(place, random)).collect())
+        round(&std::array::from_fn::<f64, 10, _>(|place| batch(place, random)))
     };
     (0..count).map(|_| one(random)).collect()
 }
@@ -121,6 +103,6 @@ fn a_cost_with_a_continuous_scatter_has_no_levels() {
 #[test]
 fn two_rounds_that_agree_by_chance_are_no_level() {
     let rounds: Vec<Round> =
-        [100.0, 100.2, 99.9, 100.1, 100.0, 130.0, 130.3].iter().map(|ns| round(vec![*ns; 10])).collect();
+        [100.0, 100.2, 99.9, 100.1, 100.0, 130.0, 130.3].iter().map(|ns| round(&[*ns; 10])).collect();
     assert!(estimated(&rounds, 1).levels.is_empty());
 }

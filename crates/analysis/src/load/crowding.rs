@@ -102,7 +102,7 @@ impl Fault {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measured::{Finished, Outcome};
+    use super::super::measured::Finished;
     use super::*;
 
     fn configuration(users: u32, memory: u64, cpus: u32) -> Configuration {
@@ -111,18 +111,8 @@ mod tests {
 
     /// 40 ms of work and 200 faults of so many seconds each.
     fn measured(configuration: Configuration, handling_s: f64, response_s: f64) -> Measured {
-        let one = Finished {
-            interaction: 0,
-            user: 0,
-            at_s: 0.0,
-            wait_s: 0.0,
-            response_s,
-            user_s: 0.04,
-            system_s: 200.0 * handling_s,
-            minor_faults: 0.0,
-            major_faults: 200.0,
-            outcome: Outcome::Done,
-        };
+        let system_s = 200.0 * handling_s;
+        let one = Finished { response_s, user_s: 0.04, system_s, major_faults: 200.0, ..Finished::default() };
         Measured { configuration, elapsed_s: 10.0, finished: vec![one; 20], ..Measured::default() }
     }
 

@@ -159,26 +159,17 @@ fn sums(depths: &[Depth]) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::configuration::PageDevice;
     use super::super::measured::{CpuTime, FaultCost, Paging};
     use super::*;
 
     fn measured(cpus: u32, depths: &[(f64, f64, f64)], other_s: f64) -> Measured {
         let busy: f64 = depths.iter().map(|depth| depth.1).sum();
+        let depth = |&(elapsed_s, busy_s, major_faults): &(f64, f64, f64)| Depth { elapsed_s, busy_s, major_faults };
+        let eligible = Some(depths.len() as u32 - 1);
         Measured {
-            configuration: Configuration {
-                users: 8,
-                memory: Some(1 << 20),
-                cpus,
-                eligible: Some(depths.len() as u32 - 1),
-                device: PageDevice::Swap,
-                ..Configuration::default()
-            },
+            configuration: Configuration { users: 8, cpus, eligible, ..Configuration::default() },
             elapsed_s: depths.iter().map(|depth| depth.0).sum(),
-            depths: depths
-                .iter()
-                .map(|&(elapsed_s, busy_s, major_faults)| Depth { elapsed_s, busy_s, major_faults })
-                .collect(),
+            depths: depths.iter().map(depth).collect(),
             cpu: CpuTime { user_s: 0.6 * busy, system_s: 0.4 * busy, other_s, driver_s: 0.0 },
             paging: Paging { pages_in: 30.0, pages_out: 10.0, device_s: Some(2.0), ..Paging::default() },
             fault: FaultCost { major_s: 0.01, ..FaultCost::default() },

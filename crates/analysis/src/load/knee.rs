@@ -122,14 +122,8 @@ mod tests {
     use super::*;
 
     fn at(memory: f64, throughput: f64) -> CliffPoint {
-        CliffPoint {
-            memory,
-            throughput,
-            response_s: Some(1.0 / throughput),
-            swapped_in_per_s: 100.0 / throughput,
-            refaulted_per_s: 1.0,
-            failed: 0.0,
-        }
+        let (response_s, swapped_in_per_s) = (Some(1.0 / throughput), 100.0 / throughput);
+        CliffPoint { memory, throughput, response_s, swapped_in_per_s, refaulted_per_s: 1.0, failed: 0.0 }
     }
 
     #[test]

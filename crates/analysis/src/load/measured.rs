@@ -22,9 +22,10 @@ pub struct Experiment {
 }
 
 /// How an interaction ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// It did its work.
+    #[default]
     Done,
     /// The command left with this exit status, or could not be started (127).
     Failed(i32),
@@ -35,7 +36,7 @@ pub enum Outcome {
 }
 
 /// One interaction that ended within the time measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Finished {
     /// Its place in the script.
     pub interaction: usize,

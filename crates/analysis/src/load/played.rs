@@ -79,47 +79,24 @@ fn measured(log: Log, configuration: &Configuration, demands: &Demands) -> Measu
 
 #[cfg(test)]
 mod tests {
-    use super::super::configuration::{PageDevice, Relief};
     use super::super::demands::Usual;
     use super::*;
-    use crate::model::Request;
-    use crate::model::predict;
+    use crate::model::{Request, predict};
 
     /// Interactions of 10 and 90 ms, three of the first for each of the second, that never fault.
     fn demands() -> Demands {
-        let usual = Usual {
-            names: vec!["a".into(), "b".into()],
-            weights: vec![3.0, 1.0],
-            think_s: 0.3,
-            stays: true,
-            pages_bytes: 0,
-        };
-        let one = |n: usize| Finished {
-            interaction: n % 2,
-            user: 0,
-            at_s: 0.0,
-            wait_s: 0.0,
-            response_s: [0.01, 0.09][n % 2],
-            user_s: [0.01, 0.09][n % 2],
-            system_s: 0.0,
-            minor_faults: 0.0,
-            major_faults: 0.0,
-            outcome: Outcome::Done,
+        let (names, weights) = (vec!["a".into(), "b".into()], vec![3.0, 1.0]);
+        let usual = Usual { names, weights, think_s: 0.3, stays: true, pages_bytes: 0 };
+        let one = |n: usize| {
+            let work = [0.01, 0.09][n % 2];
+            Finished { interaction: n % 2, response_s: work, user_s: work, ..Finished::default() }
         };
         let alone = Measured { finished: (0..20).map(one).collect(), elapsed_s: 10.0, ..Measured::default() };
         Demands::of(&[&alone], &[], &usual).expect("demands")
     }
 
     fn configuration(users: u32) -> Configuration {
-        Configuration {
-            users,
-            memory: None,
-            cpus: 1,
-            eligible: Some(2),
-            device: PageDevice::None,
-            relief: Relief::None,
-            repetition: 1,
-        }
+        Configuration { users, eligible: Some(2), ..Configuration::default() }
     }
 
     #[test]

@@ -111,18 +111,7 @@ mod tests {
     use super::*;
 
     fn finished(response_s: f64, outcome: Outcome) -> Finished {
-        Finished {
-            interaction: 0,
-            user: 0,
-            at_s: 0.0,
-            wait_s: response_s / 4.0,
-            response_s,
-            user_s: 0.1,
-            system_s: 0.05,
-            minor_faults: 3.0,
-            major_faults: 2.0,
-            outcome,
-        }
+        Finished { wait_s: response_s / 4.0, response_s, major_faults: 2.0, outcome, ..Finished::default() }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use record::{Point, Value};
 
 use super::*;
 use crate::example;
+use crate::statistics::normal;
 
 /// The time of a unit on each of n CPUs by the law.
 fn by_law(one: f64, contention: f64, coherence: f64, cpus: u32) -> f64 {
@@ -57,9 +58,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
             .iter()
             .map(|&n| {
                 let truth = by_law(1000.0, 0.05, 0.002, n);
-                // Twelve uniform numbers have a variance of one.
-                let error = (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
-                (n, within(truth * (1.0 + 0.01 * error), 0.0196))
+                (n, within(truth * (1.0 + 0.01 * normal(&mut random)), 0.0196))
             })
             .collect();
         let fit = fit(&times).expect("enough points");

@@ -61,16 +61,10 @@ fn an_add_that_ran_at_another_clock_than_the_run_takes_one_cycle() {
     // What a run beside compilers showed: the core went from 4.2 to 4.0 GHz while adds were measured.
     let mut run = good();
     (run.noise.cycle_ns, run.noise.cycle_range_ns) = (0.238, Some(Ends { low: 0.2375, high: 0.2503 }));
-    let batches = 12;
-    let round = |order: u32| Round {
-        order,
-        ns: (0..batches).map(|batch| 0.25 + f64::from(batch % 3) * 1e-4).collect(),
-        cycle_ns: vec![0.25; batches as usize],
-        width: vec![1.0; batches as usize],
-        quiet: vec![true; batches as usize],
-        survey: Some(order.is_multiple_of(2)),
-        launcher: order,
-        ..example::run().costs[0].rounds[0].clone()
+    let batches = [0.25, 0.2501, 0.2502].repeat(4);
+    let round = |order: u32| {
+        let (cycle_ns, survey) = (vec![0.25; 12], Some(order.is_multiple_of(2)));
+        Round { order, launcher: order, cycle_ns, survey, ..example::round(&batches) }
     };
     run.costs[0].headline = Estimate::Quiet;
     run.costs[0].rounds = (0..8).map(round).collect();

@@ -46,30 +46,11 @@ mod tests {
     use super::*;
     use crate::study::definition::Paper;
     use crate::study::table::Cell;
-    use record::Book;
-
-    fn books() -> Vec<Book> {
-        let texts = [
-            include_str!("../../../../books/multics-645.toml"),
-            include_str!("../../../../books/multics-6180.toml"),
-            include_str!("../../../../books/multics-6180-adjusted.toml"),
-            include_str!("../../../../books/gcos-6080.toml"),
-        ];
-        texts.into_iter().map(|text| Book::from_toml(text).expect("a book")).collect()
-    }
-
-    #[test]
-    fn the_study_names_what_it_needs_once() {
-        let needs = STUDY.needs(true);
-        assert!(needs.len() > 15, "{needs:?}");
-        for (index, need) in needs.iter().enumerate() {
-            assert!(!needs[..index].contains(need), "{need:?}");
-        }
-    }
+    use crate::study::tests::books;
 
     #[test]
     fn two_of_the_papers_sums_depart() {
-        let books = books();
+        let books = books(&STUDY);
         let paper = Paper::new(&books).expect("books");
         let table = arithmetic::table(&paper);
         let departs = |row: &&Vec<Cell>| row.last() == Some(&Cell::Text("departs".into()));
@@ -82,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_factors_of_the_whole_multiply_to_it() {
-        let books = books();
+        let books = books(&STUDY);
         let table = arithmetic::factors(&Paper::new(&books).expect("books"));
         let values: Vec<f64> = table
             .rows
@@ -96,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_buffer_memory_makes_the_sequence_half_as_fast_again() {
-        let books = books();
+        let books = books(&STUDY);
         let run = books[0].run();
         let table = buffer::table(&Paper::new(&books).expect("books"), &run);
         let Cell::Ratio(ratio) = table.rows[1][5] else { panic!("{table:?}") };
@@ -106,7 +87,7 @@ mod tests {
 
     #[test]
     fn neighbours_are_a_handicap_with_an_interval_where_the_run_tells_them() {
-        let books = books();
+        let books = books(&STUDY);
         let mut run = books[0].run();
         let cost = &mut run.costs[0];
         (cost.operation, cost.at) = (KERNEL.term.operation.into(), KERNEL.term.term().at);
@@ -123,15 +104,5 @@ mod tests {
         assert!((added.low - 5.0).abs() < 1e-9 && (added.high - 12.0).abs() < 1e-9, "{added:?}");
         assert!((ratio.low - 1.05).abs() < 1e-6 && (ratio.high - 1.12).abs() < 1e-6, "{ratio:?}");
         assert!(matches!(row.last(), Some(Cell::Doubts(doubts)) if doubts.len() == 1), "{row:?}");
-    }
-
-    #[test]
-    fn every_row_has_a_cell_for_every_column() {
-        let books = books();
-        let answer = STUDY.follow(&books, &books[0].run()).expect("books");
-        for table in answer.tables {
-            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.title);
-        }
-        assert!(STUDY.follow(&[], &books[0].run()).is_none());
     }
 }

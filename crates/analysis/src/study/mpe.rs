@@ -57,26 +57,22 @@ fn printed() -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use record::Book;
-
     use super::*;
     use crate::study::definition::Paper;
+    use crate::study::tests::{books, followed_through_nothing};
 
     #[test]
-    fn the_study_names_what_it_needs_once_and_leaves_what_takes_long_to_who_asks_for_it() {
+    fn the_study_leaves_what_takes_long_to_who_asks_for_it() {
         let usual = STUDY.needs(false);
         let all = STUDY.needs(true);
         let huge = |need: &&(&str, record::Point)| need.1.number("file") == Some(256 << 20);
         assert_eq!(usual.iter().filter(huge).count(), 0);
         assert!(all.iter().filter(huge).count() > 30, "{}", all.len());
-        for (index, need) in all.iter().enumerate() {
-            assert!(!all[..index].contains(need), "{need:?}");
-        }
     }
 
     #[test]
     fn emulated_code_has_a_row_where_a_run_has_it() {
-        let books = [Book::from_toml(include_str!("../../../../books/mpe-xl-1.1.toml")).expect("a book")];
+        let books = books(&STUDY);
         let paper = Paper::new(&books).expect("a paper");
         let without = record::Run { costs: vec![], ..books[0].run() };
         let at = record::Point::default().with("mode", record::Value::Word("emulated".into()));
@@ -92,15 +88,8 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_as_wide_as_their_tables_and_the_paper_bears_its_sentences_out() {
-        let books = [Book::from_toml(include_str!("../../../../books/mpe-xl-1.1.toml")).expect("a book")];
-        let run = record::Run { costs: vec![], ..books[0].run() };
-        let answer = STUDY.follow(&books, &run).expect("a book");
-        for table in &answer.tables {
-            assert!(!table.rows.is_empty(), "{}", table.title);
-            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.title);
-        }
-        for finding in &answer.findings {
+    fn the_paper_bears_its_sentences_out() {
+        for finding in followed_through_nothing(&STUDY).findings {
             assert_eq!((finding.there.holds(), finding.holds()), (Some(true), None), "{}", finding.claim);
         }
     }

@@ -80,4 +80,13 @@ pub(super) fn rate(size: u64, cost: Interval) -> Interval {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_message_to_oneself_with_a_signal_has_nothing_of_the_kind_here() {
+        let without: Vec<&str> = rows().filter(|row| row.here.is_empty()).map(|row| row.paper).collect();
+        assert_eq!(without, ["rsx.self.13.ast"]);
+        assert!(RSX.printed().iter().all(|id| id.starts_with("rsx.")));
+    }
+}

@@ -178,7 +178,7 @@ impl Predicted {
 
 #[cfg(test)]
 mod tests {
-    use analysis::load::{Finished, Outcome, PageDevice};
+    use analysis::load::{Finished, PageDevice};
     use analysis::model::{FaultCurve, ModelFile};
 
     use super::*;
@@ -187,15 +187,12 @@ mod tests {
     fn measured(memory: u64, faults: f64) -> Measured {
         let one = |n: usize| Finished {
             interaction: n % 2,
-            user: 0,
             at_s: n as f64,
-            wait_s: 0.0,
             response_s: 0.02 + faults * 1e-4,
             user_s: 0.01,
             system_s: faults * 1e-5,
-            minor_faults: 0.0,
             major_faults: faults,
-            outcome: Outcome::Done,
+            ..Finished::default()
         };
         Measured {
             configuration: Configuration { memory: Some(memory), device: PageDevice::Swap, ..Configuration::default() },

@@ -162,7 +162,7 @@ fn cliff_charts(it: &Experiment, predicted: &[Forecast]) -> Vec<(String, Chart)>
 
 #[cfg(test)]
 mod tests {
-    use analysis::load::{Depth, Finished, Measured, Outcome, PageDevice};
+    use analysis::load::{Depth, Finished, Measured, PageDevice};
 
     use super::*;
 
@@ -178,18 +178,8 @@ mod tests {
 
     fn measured(users: u32, memory: u64) -> Measured {
         let response_s = f64::from(users) / memory as f64;
-        let one = |n: usize| Finished {
-            interaction: 0,
-            user: 0,
-            at_s: n as f64,
-            wait_s: 0.0,
-            response_s,
-            user_s: 0.01,
-            system_s: 0.0,
-            minor_faults: 0.0,
-            major_faults: 1.0,
-            outcome: Outcome::Done,
-        };
+        let one =
+            |n: usize| Finished { at_s: n as f64, response_s, user_s: 0.01, major_faults: 1.0, ..Finished::default() };
         Measured {
             configuration: configuration(users, memory),
             elapsed_s: 20.0,

@@ -1,7 +1,7 @@
 //! Demands and predictions from made-up configurations whose answers are known.
 
 use super::super::configuration::PageDevice as Device;
-use super::super::measured::{Finished, Outcome};
+use super::super::measured::Finished;
 use super::alone as alone_of;
 use super::*;
 use crate::model::System;
@@ -13,30 +13,19 @@ fn usual() -> Usual {
 }
 
 fn configuration(users: u32, memory: u64, relief: Relief) -> Configuration {
-    Configuration {
-        users,
-        memory: Some(memory * MIB),
-        cpus: 1,
-        eligible: Some(3),
-        device: Device::Swap,
-        relief,
-        repetition: 1,
-    }
+    let (memory, eligible) = (Some(memory * MIB), Some(3));
+    Configuration { users, memory, eligible, device: Device::Swap, relief, ..Configuration::default() }
 }
 
 /// One user alone: 10 and 90 ms of work, so many faults on average, each of 0.1 ms of the processor and 0.2 ms of waiting.
 fn one_user(memory: u64, faults: f64, relief: Relief) -> Measured {
     let one = |interaction: usize, work: f64, faults: f64| Finished {
         interaction,
-        user: 0,
-        at_s: 0.0,
-        wait_s: 0.0,
         response_s: work + faults * 3e-4,
         user_s: work,
         system_s: faults * 1e-4,
-        minor_faults: 0.0,
         major_faults: faults,
-        outcome: Outcome::Done,
+        ..Finished::default()
     };
     // The mix that ended differs from that of the script.
     let finished: Vec<Finished> = (0..40).map(|n| one(n % 2, [0.01, 0.09][n % 2], faults)).collect();
@@ -44,12 +33,8 @@ fn one_user(memory: u64, faults: f64, relief: Relief) -> Measured {
 }
 
 fn demands() -> Demands {
-    let runs = [
-        one_user(2, 400.0, Relief::None),
-        one_user(4, 200.0, Relief::None),
-        one_user(8, 50.0, Relief::None),
-        one_user(16, 0.0, Relief::None),
-    ];
+    let runs =
+        [(2, 400.0), (4, 200.0), (8, 50.0), (16, 0.0)].map(|(memory, faults)| one_user(memory, faults, Relief::None));
     let flushed = one_user(16, 120.0, Relief::None);
     Demands::of(&runs.iter().collect::<Vec<_>>(), &[&flushed], &usual()).expect("demands")
 }
@@ -116,14 +101,11 @@ fn a_share_that_holds_all_pages_has_no_faults_though_it_was_not_measured() {
         let demands = Demands::of(&runs.iter().collect::<Vec<_>>(), &[], &usual).expect("demands");
         [6, 10, 12].map(|memory| faults(&demands, &configuration(1, memory, Relief::None)))
     };
-    assert!(
-        of(0).iter().all(|faults| (faults - 200.0).abs() < 1e-6),
-        "nothing is known of more than 4 MiB: {:?}",
-        of(0)
-    );
+    let stay = |faults: [f64; 3]| faults.iter().all(|faults| (faults - 200.0).abs() < 1e-6);
+    assert!(stay(of(0)), "nothing is known of more than 4 MiB: {:?}", of(0));
     let [some, few, none] = of(10 * MIB);
     assert!((20.0..190.0).contains(&some) && few < some && none < 1e-3, "{:?}", of(10 * MIB));
-    assert!(of(3 * MIB).iter().all(|faults| (faults - 200.0).abs() < 1e-6), "what was measured counts");
+    assert!(stay(of(3 * MIB)), "what was measured counts");
 }
 
 #[test]
@@ -149,15 +131,10 @@ fn a_forecast_is_held_against_what_was_measured() {
     let mut measured = one_user(8, 50.0, Relief::None);
     measured.elapsed_s = 40.0 * 0.545;
     let missed = missed(&[it], &[measured.clone()], &usual()).expect("errors");
-    assert!(
-        missed.largest.faults < 1e-9 && missed.largest.cpu_s < 1e-6 && missed.largest.throughput < 1e-6,
-        "{missed:?}"
-    );
-    assert!(missed.largest.response_s < 1e-6);
-    let off = error(
-        &Judged { throughput: 1.2, idle: [0.3; 3], ..Judged::default() },
-        &Judged { throughput: 1.0, ..Judged::default() },
-    );
+    let Judged { faults, cpu_s, throughput, response_s, .. } = missed.largest;
+    assert!(faults < 1e-9 && cpu_s < 1e-6 && throughput < 1e-6 && response_s < 1e-6, "{missed:?}");
+    let truth = Judged { throughput: 1.0, ..Judged::default() };
+    let off = error(&Judged { throughput: 1.2, idle: [0.3; 3], ..truth }, &truth);
     assert!((off.throughput - 0.2).abs() < 1e-9 && off.idle == [0.3; 3] && off.faults == 0.0);
     assert!(super::missed(&[], &[measured], &usual()).is_none());
 }
@@ -183,10 +160,7 @@ fn the_other_half_is_not_among_what_was_fitted() {
 
 #[test]
 fn the_demands_are_asked_for_where_the_configurations_need_them() {
-    let all: Vec<Configuration> = [2, 8, 16]
-        .iter()
-        .flat_map(|users| [24, 48].map(|memory| configuration(*users, memory, Relief::None)))
-        .collect();
+    let all = [2, 8, 16].map(|users| [24, 48].map(|memory| configuration(users, memory, Relief::None))).concat();
     let one = alone_of(&all, true);
     assert!(one.iter().all(|it| it.users == 1 && it.device == Device::Swap));
     let memory: Vec<u64> = one.iter().filter(|it| it.relief == Relief::None).filter_map(|it| it.memory).collect();
