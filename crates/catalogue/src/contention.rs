@@ -25,24 +25,10 @@ const TOGETHER: Operation = Operation::DEFAULT;
 
 #[cfg(test)]
 mod tests {
-    use operation::Failure;
-
     /// Batches are long where threads share CPUs, so there are few.
     #[test]
     fn every_operation_does_its_work_at_every_point() {
-        for operation in crate::kit::trial::of_family("contention") {
-            for point in operation.points(false) {
-                let prepared = crate::kit::trial::prepare(operation, point.clone());
-                let done =
-                    prepared.and_then(|mut trial| [1, 3].into_iter().try_for_each(|times| trial.looped.perform(times)));
-                match done {
-                    Ok(()) => {}
-                    Err(Failure::Skip { reason, remedy }) => {
-                        testing::left_out!("{}{point}: {reason}; {remedy}", operation.id);
-                    }
-                    Err(failure) => panic!("{}{point}: {failure}", operation.id),
-                }
-            }
-        }
+        use crate::kit::trial::{of_family, perform_batches};
+        of_family("contention").for_each(|operation| perform_batches(operation, &[1, 3]));
     }
 }

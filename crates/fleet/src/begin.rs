@@ -37,7 +37,6 @@ pub struct Request<'a> {
 pub enum Nodes<'a> {
     /// As the scheduler writes them; without a list, all of the partition.
     List(Option<&'a str>),
-    /// These hosts.
     Hosts(&'a [String]),
 }
 

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 /// No answer is longer: squeue's about a hundred thousand jobs.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// What a tool answered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     /// True if its exit status was 0.
@@ -23,7 +22,6 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Its output as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.out).into_owned()
     }

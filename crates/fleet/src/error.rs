@@ -7,30 +7,20 @@ use store::StoreError;
 /// The reasons why a fleet could not be started, followed or read.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
-    /// What was asked for makes no sense.
     #[error("{0}")]
     Misuse(String),
-    /// A file or folder cannot be read or written.
     #[error("cannot {what} {}: {source}", path.display())]
     Io {
         /// `read`, `write`, `create the folder`.
         what: &'static str,
         path: PathBuf,
-        /// The cause.
         source: std::io::Error,
     },
     /// The data folder is unknown, or the state could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The state cannot be read.
     #[error("{}: {why}", path.display())]
-    State {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Another program follows this fleet.
+    State { path: PathBuf, why: String },
     #[error("another howslow follows the fleet {0}; end it first, or look with `howslow fleet status {0}`")]
     Followed(String),
     /// The scheduler or a tool does not answer as it should.

@@ -46,7 +46,6 @@ const OWN: [&str; 20] = [
 /// The variables that the jobs get. All others, such as passwords, stay here.
 const VARIABLES: [&str; 7] = ["HOME", "LANG", "LD_LIBRARY_PATH", "LOGNAME", "PATH", "SHELL", "USER"];
 
-/// Slurm on this host.
 pub(crate) struct Slurm {
     /// The file of the script that runs on nodes.
     pub script: PathBuf,

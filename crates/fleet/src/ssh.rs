@@ -216,7 +216,6 @@ impl Scheduler for Ssh {
 }
 
 impl Drop for Ssh {
-    /// Ends the connections.
     fn drop(&mut self) {
         let Ok(mut connected) = self.connected.lock().map(|mut hosts| std::mem::take(&mut *hosts)) else { return };
         connected.sort();

@@ -28,7 +28,6 @@ const NEVER: [&str; 9] = [
 /// Looks at a job that must agree before it counts as refused or lost.
 const LOOKS: u32 = 3;
 
-/// All that is known of an attempt.
 pub(crate) struct Facts<'a> {
     /// What the scheduler says; `None` if it does not know the job.
     pub sight: Option<&'a Sight>,
@@ -61,12 +60,9 @@ pub(crate) struct Mark {
 /// What became of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It goes on.
     Still(Stage, String),
     Over {
-        /// How it ended.
         stage: Stage,
-        /// Why.
         reason: String,
         /// True if its job must be cancelled.
         cancel: bool,

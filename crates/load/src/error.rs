@@ -5,33 +5,19 @@ use crate::plan::PlanError;
 /// Why an experiment cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The plan makes no sense.
     #[error(transparent)]
     Plan(#[from] PlanError),
     #[error("{what}; {remedy}")]
-    Lacking {
-        what: String,
-        /// What would help.
-        remedy: String,
-    },
+    Lacking { what: String, remedy: String },
     #[error("cannot {what}: {why}; {remedy}")]
-    Setup {
-        what: String,
-        why: String,
-        /// What would help.
-        remedy: String,
-    },
+    Setup { what: String, why: String, remedy: String },
     #[error("the users cannot work: {0}")]
     Users(String),
     #[error("the plan's setup `{command}` failed: {why}; run it by hand to see its messages")]
     Preparing { command: String, why: String },
     /// One user alone told too little.
     #[error("nothing can be predicted: not every interaction of the script ended while one user ran alone; {remedy}")]
-    NothingEnded {
-        /// What would help.
-        remedy: &'static str,
-    },
-    /// Scratch files cannot be made.
+    NothingEnded { remedy: &'static str },
     #[error(transparent)]
     Measure(#[from] measure::MeasureError),
 }

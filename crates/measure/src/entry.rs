@@ -15,7 +15,6 @@ use crate::round::RoundEnd;
 /// Why an item is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It was asked for.
     Asked,
     /// It is a term of an item that the user asked for.
     Term,
@@ -202,7 +201,6 @@ impl ItemProgress {
         self.samples().for_each(|sample| sample.quiet = quietness.is_quiet(sample, guard));
     }
 
-    /// All batches.
     fn samples(&mut self) -> impl Iterator<Item = &mut Sample> {
         let harvests = self.rounds.iter_mut().filter_map(|round| round.end.as_mut().ok());
         harvests.flat_map(|harvest| &mut harvest.samples)

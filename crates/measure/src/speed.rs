@@ -114,7 +114,6 @@ pub(crate) fn correction(anchors: &[Anchor], usual: f64) -> f64 {
     if near().count() < ENOUGH { 1.0 } else { sum(|anchor| anchor.long) / sum(|anchor| anchor.check) }
 }
 
-/// Checks the speed of the core it runs on.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Checker {
     /// The clock that it uses.

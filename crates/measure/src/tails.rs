@@ -123,7 +123,6 @@ impl<W: Watch> Timer<'_, W> {
         if done > 0 { self.work.verify_batch(done) } else { Ok(()) }
     }
 
-    /// One iteration after another.
     fn in_sequence(&mut self, time: f64) -> Result<TailSamples, Failure> {
         let mut service = Kept::default();
         let begin = self.watch.now();

@@ -101,7 +101,6 @@ pub(crate) trait Backend {
     /// Ends it. What was written is on the device when this returns.
     fn commit(&mut self) -> Result<(), DatabaseError>;
 
-    /// Gives it up.
     fn rollback(&mut self);
 
     /// Keeps other writers away until the transaction ends, where `begin` alone does not.

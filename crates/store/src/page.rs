@@ -61,7 +61,6 @@ pub(crate) fn open_page(name: &str) -> Result<Run, StoreError> {
     record::run_from_bytes(&unpacked(wanted).map_err(failed)?).map_err(failed)
 }
 
-/// The packed runs of a page.
 fn runs_in(page: &str) -> impl Iterator<Item = &str> {
     let opening = format!("<script type=\"{RUN_TYPE}\"");
     let mut rest = page;

@@ -94,7 +94,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
 ];
 
-/// What both kinds of numbers can do.
 trait Convertible: Copy + Debug + Display + FromStr + PartialEq + 'static {
     fn bits(self) -> u64;
 }

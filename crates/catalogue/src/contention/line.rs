@@ -62,7 +62,6 @@ fn opposite(setting: &Setting) -> Result<Seats, Failure> {
     Ok(Seats { cpus: vec![setting.partner_cpu()?], memory: Memory::Ours })
 }
 
-/// A thread that adds to the counter of all.
 struct Adding {
     counter: Arc<Apart<AtomicU64>>,
     each: u64,

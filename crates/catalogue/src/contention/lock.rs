@@ -211,7 +211,6 @@ impl HolderRecord {
     }
 }
 
-/// A thread that takes the lock again and again.
 struct Taking<L> {
     place: Arc<LockGuarded<L>>,
     thread: usize,

@@ -269,7 +269,7 @@ mod tests {
 
     fn setting(folder: &std::path::Path, size: u64, filled: u64) -> Setting {
         let numbers = [("size", size), ("file", 4 << 20), ("filled", filled)];
-        let point = numbers.iter().fold(Point::default(), |point, (axis, number)| point.with(axis, Number(*number)));
+        let point = Point(numbers.map(|(axis, number)| (axis.into(), Number(number))).into());
         Setting::new(point, folder.into(), 0, None, 1)
     }
 

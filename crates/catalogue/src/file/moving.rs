@@ -35,7 +35,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
 ];
 
-/// Splices this number of bytes.
 fn spliced(from: (&OwnedFd, Option<u64>), to: (&OwnedFd, Option<u64>), size: usize) -> Result<(), Failure> {
     let (mut here, mut there) = (from.1, to.1);
     let mut moved = 0;
@@ -73,6 +72,3 @@ fn moves(
     };
     Ok(repeat(move || first(&file, &reader, &writer)))
 }
-
-#[cfg(test)]
-mod tests {}

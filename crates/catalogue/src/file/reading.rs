@@ -179,8 +179,8 @@ mod tests {
     }
 
     #[test]
-    fn points_are_few_and_hold_the_paper_s() {
-        for operation in operations() {
+    fn points_are_few() {
+        for operation in operations().chain(crate::kit::trial::of_family("write")) {
             let (usual, all) = (operation.points(true), operation.points(false));
             assert!((1..=2).contains(&usual.len()) && all.len() <= 40, "{}: {}", operation.id, all.len());
         }

@@ -34,7 +34,6 @@ impl Stream {
         if status == 0 { Ok(()) } else { Err(Failure::last_os_error()) }
     }
 
-    /// Reads bytes. Returns how many.
     #[inline(always)]
     pub(crate) fn read(&self, record: &mut [u8]) -> usize {
         // SAFETY: the stream is open, and the record has space for this number of bytes.
@@ -72,7 +71,6 @@ impl Stream {
         }
     }
 
-    /// Passes the buffered bytes to the file.
     pub(crate) fn flush(&self) -> Result<(), Errno> {
         // SAFETY: the stream is open.
         let status = unsafe { libc::fflush(self.0.as_ptr()) };
@@ -87,7 +85,6 @@ impl Drop for Stream {
     }
 }
 
-/// The error of the last call.
 pub(crate) fn last_errno() -> Errno {
     errno(&std::io::Error::last_os_error())
 }

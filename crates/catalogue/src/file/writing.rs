@@ -127,11 +127,8 @@ mod tests {
     fn writers_that_do_not_write_all_are_found_out() {
         let scratch = tempfile::tempdir().expect("a folder");
         for over in ["new", "old"] {
-            let words = [("over", over), ("sync", "none")];
-            let point =
-                words.iter().fold(Point::default(), |point, (axis, word)| point.with(axis, Word((*word).into())));
-            let numbers = [("record", 4096), ("file", 16384)];
-            let point = numbers.iter().fold(point, |point, (axis, number)| point.with(axis, Number(*number)));
+            let at = [("over", Word(over)), ("sync", Word("none")), ("record", Number(4096)), ("file", Number(16384))];
+            let point = Point(at.map(|(axis, value)| (axis.into(), value.value())).into());
             let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
             let lazy = |passes: u64, left_out: u64| {
                 pass::writing(&setting, move |target| {
@@ -167,14 +164,6 @@ mod tests {
                 let length = crate::file::residence::length(&target.file).expect("a length");
                 assert_eq!(length, if over.as_deref() == Some("old") { MIB } else { 0 }, "{}", operation.id);
             }
-        }
-    }
-
-    #[test]
-    fn points_are_few() {
-        for operation in operations() {
-            let (usual, all) = (operation.points(true), operation.points(false));
-            assert!((1..=2).contains(&usual.len()) && all.len() <= 40, "{}: {}", operation.id, all.len());
         }
     }
 }

@@ -49,7 +49,6 @@ impl End {
         Ok((ours, End { receiver: their_receiver, sender: their_sender }))
     }
 
-    /// A pipe to itself.
     pub(crate) fn to_itself() -> Result<End, Failure> {
         let (receiver, sender) = rustix::pipe::pipe()?;
         Ok(End { receiver, sender })
@@ -60,12 +59,10 @@ impl End {
         End { receiver: theirs.receiver, sender: ours.sender }
     }
 
-    /// The descriptor it reads from.
     pub(crate) fn receiver(&self) -> &OwnedFd {
         &self.receiver
     }
 
-    /// The descriptor it writes to.
     pub(crate) fn sender(&self) -> &OwnedFd {
         &self.sender
     }

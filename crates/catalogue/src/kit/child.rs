@@ -44,7 +44,6 @@ impl<B: FnMut() -> Result<(), Failure>> Child<B> {
         Child { stack: vec![0_u128; STACK], work: ChildWork { body, end: Ok(()) }, flags: flags | PLAIN }
     }
 
-    /// Starts the child and waits for its end.
     #[inline(always)]
     pub(crate) fn run(&mut self) -> Result<(), Failure> {
         let top = self.stack.as_mut_ptr_range().end.cast();

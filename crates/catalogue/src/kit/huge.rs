@@ -7,7 +7,6 @@ use operation::Failure;
 /// The size of a huge page, on machines that use this size.
 pub(crate) const HUGE: usize = 2 << 20;
 
-/// Anonymous memory, and pages of a file.
 #[derive(Clone, Copy)]
 pub(crate) enum MemoryKind {
     Anonymous,

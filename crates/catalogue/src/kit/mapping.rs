@@ -16,7 +16,6 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// Private anonymous memory.
     #[inline(always)]
     pub(crate) fn anonymous(length: usize) -> Result<Mapping, Failure> {
         // SAFETY: the kernel chooses the address, so no existing mapping is replaced.

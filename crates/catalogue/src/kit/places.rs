@@ -19,7 +19,6 @@ pub(crate) struct Places {
     ran: Shared<AtomicI32>,
 }
 
-/// No CPU.
 const NOWHERE: i32 = -1;
 
 /// The CPU that the caller runs on, from the kernel itself. The C library answers from a word of the thread's memory, and a

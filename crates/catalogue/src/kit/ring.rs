@@ -37,10 +37,16 @@ pub(crate) fn submit(ring: &mut IoUring, complete: usize) -> Result<(), Failure>
 ///
 /// # Safety
 /// The buffers must stay where they are until the ring is dropped.
-pub(crate) unsafe fn register(ring: &IoUring, file: &OwnedFd, buffers: &[libc::iovec]) -> Result<(), Failure> {
+pub(crate) unsafe fn register<'b>(
+    ring: &IoUring,
+    file: &OwnedFd,
+    buffers: impl Iterator<Item = &'b mut [u8]>,
+) -> Result<(), Failure> {
     ring.submitter().register_files(&[file.as_raw_fd()])?;
+    let vector = |bytes: &mut [u8]| libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let vectors: Vec<libc::iovec> = buffers.map(vector).collect();
     // SAFETY: the caller keeps the buffers in place.
-    let reported = unsafe { ring.submitter().register_buffers(buffers) };
+    let reported = unsafe { ring.submitter().register_buffers(&vectors) };
     reported.map_err(|error| {
         let reason = "the limit on locked memory is too low for the buffers";
         Failure::from(error).skip_on(&[libc::ENOMEM], reason, "ulimit -l unlimited")

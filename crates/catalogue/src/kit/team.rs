@@ -30,7 +30,6 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// thousands of loads from memory.
 const SURELY: u64 = 256;
 
-/// The memory that a partner works in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Memory {
     /// A private one: the partner is a process.
@@ -42,7 +41,6 @@ pub(crate) enum Memory {
 pub(crate) struct Seats {
     /// The CPU of each partner. A CPU may occur more than once, and may be that of the timed task.
     pub(crate) cpus: Vec<u32>,
-    /// The memory that they work in.
     pub(crate) memory: Memory,
 }
 

@@ -31,30 +31,40 @@ pub(crate) fn perform_all(operations: &[Operation]) {
 }
 
 pub(crate) fn perform(operation: &Operation) {
-    for point in operation.points(false) {
-        let done = performed(operation, &point);
-        done_or_skipped(operation, &point, done);
-    }
+    perform_batches(operation, &USUAL);
 }
+
+/// The same in batches of these lengths.
+pub(crate) fn perform_batches(operation: &Operation, batches: &[u64]) {
+    operation.points(false).iter().for_each(|point| perform_at(operation, point, batches));
+}
+
+/// The same at this point.
+pub(crate) fn perform_at(operation: &Operation, point: &Point, batches: &[u64]) {
+    done_or_skipped(operation, point, performed(operation, point, batches));
+}
+
+/// Iterations of batches of every kind.
+const USUAL: [u64; 3] = [1, 2, 100];
 
 /// The same for one that counts what others also cause: the kernel may move or reclaim its pages, and another program may take a turn on
 /// its CPU, which the operation reports as a wrong result. What is wrong with the operation is wrong each time.
 pub(crate) fn perform_again_if_wrong(operation: &Operation) {
     const TRIES: usize = 5;
     for point in operation.points(false) {
-        let mut done = performed(operation, &point);
+        let mut done = performed(operation, &point, &USUAL);
         for _ in 1..TRIES {
             if matches!(done, Err(Failure::Wrong(_))) {
-                done = performed(operation, &point);
+                done = performed(operation, &point, &USUAL);
             }
         }
         done_or_skipped(operation, &point, done);
     }
 }
 
-fn performed(operation: &Operation, point: &Point) -> Result<(), Failure> {
+fn performed(operation: &Operation, point: &Point, batches: &[u64]) -> Result<(), Failure> {
     let mut trial = prepare(operation, point.clone())?;
-    [1, 2, 100].into_iter().try_for_each(|times| trial.looped.perform(times))
+    batches.iter().try_for_each(|&times| trial.looped.perform(times))
 }
 
 /// Checks that the operation does its work in this setting, in one iteration and in two. Names a skip.

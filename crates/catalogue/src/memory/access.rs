@@ -220,11 +220,6 @@ mod tests {
     /// Sets of at least this size must lie in huge pages, which a machine may not have.
     const NEEDS_HUGE_PAGES: u64 = 2 * MIB;
 
-    fn setting(point: &Point) -> Setting {
-        let other = crate::kit::trial::other_cpu();
-        Setting::new(point.clone(), std::env::temp_dir(), 0, other, 7)
-    }
-
     /// The bytes that a point works on.
     fn bytes(point: &Point) -> u64 {
         let pages = || point.number("pages").map(|pages| pages * rustix::param::page_size() as u64);
@@ -233,16 +228,7 @@ mod tests {
 
     fn performs(id: &str, point: &Point) {
         let operation = OPERATIONS.iter().find(|operation| operation.id == id).expect(id);
-        let mut prepared = match operation.set_up(&setting(point)) {
-            Err(Failure::Skip { reason, remedy }) => return testing::left_out!("{id}{point}: {reason}; {remedy}"),
-            Err(failure) if crate::kit::huge::is_withheld(&failure) => {
-                return testing::left_out!("{id}{point}: {failure}; free memory in large pieces");
-            }
-            prepared => prepared.expect(id),
-        };
-        for times in [1, 3, 20] {
-            prepared.perform(times).unwrap_or_else(|failure| panic!("{id}{point}: {failure}"));
-        }
+        crate::kit::trial::perform_at(operation, point, &[1, 3, 20]);
     }
 
     #[test]

@@ -193,7 +193,6 @@ impl Scatter {
         self.mask + 1
     }
 
-    /// The line visited at `step`.
     #[inline(always)]
     fn line(&self, step: u64) -> u64 {
         self.factors.iter().fold(step & self.mask, |value, factor| {
@@ -202,7 +201,6 @@ impl Scatter {
         })
     }
 
-    /// The step at which `line` is visited.
     #[inline(always)]
     fn step(&self, line: u64) -> u64 {
         // The exclusive or is its own inverse, because it shifts by at least half the bits.
@@ -212,7 +210,6 @@ impl Scatter {
             .fold(line & self.mask, |value, inverse| (value ^ (value >> self.shift)).wrapping_mul(*inverse) & self.mask)
     }
 
-    /// The line visited after `line`.
     #[inline(always)]
     fn next(&self, line: u64) -> u64 {
         self.line(self.step(line).wrapping_add(1))

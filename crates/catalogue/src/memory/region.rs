@@ -15,12 +15,10 @@ const HUGE_PAGE: usize = 2 << 20;
 /// Bytes that fit in 16 pages of 4 KiB: the first-level TLB of any core holds at least 32 pages.
 const FEW_PAGES: usize = 64 << 10;
 
-/// The page size of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegionPages {
     /// Huge pages, if the kernel gives them.
     Huge,
-    /// Base pages only.
     Base,
 }
 

@@ -61,7 +61,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
 ];
 
-/// Two connected sockets.
 fn pair() -> Result<(OwnedFd, OwnedFd), Failure> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
 }

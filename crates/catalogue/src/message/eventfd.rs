@@ -40,7 +40,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
 ];
 
-/// Adds to an event's counter.
 fn raise(event: &OwnedFd, number: u64) -> Result<(), Failure> {
     rustix::io::write(event, &number.to_ne_bytes())?;
     Ok(())

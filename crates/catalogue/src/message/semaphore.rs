@@ -85,7 +85,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
 ];
 
-/// What two tasks with POSIX semaphores share.
 struct SemaphoreBoard {
     theirs: Posix,
     ours: Posix,

@@ -97,7 +97,6 @@ impl Sender {
         Ok(())
     }
 
-    /// Waits for the next completion.
     #[inline(always)]
     fn wait(&self) -> Result<(), Failure> {
         let mut waits = [PollFd::new(&self.socket, PollFlags::ERR)];

@@ -100,7 +100,6 @@ struct BlockBoard {
     turn: AtomicU32,
     /// True if a polling partner should poll. It sleeps between batches, or it would run during the checks of the clock.
     playing: AtomicU32,
-    /// True while it polls.
     watching: AtomicU32,
     block: SharedBlock,
 }
@@ -203,7 +202,6 @@ impl Channel for Shared<BlockBoard> {
     }
 }
 
-/// Yields this CPU to the other task.
 fn give_way() {
     sched_yield();
 }

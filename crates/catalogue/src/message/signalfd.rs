@@ -51,7 +51,6 @@ fn send(process: pid_t) -> Result<(), Failure> {
     exactly(0, call::kill(process, SIGNAL)?)
 }
 
-/// A descriptor from which signals are read.
 struct Signals {
     descriptor: OwnedFd,
 }

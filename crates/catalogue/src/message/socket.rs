@@ -108,7 +108,6 @@ pub(super) fn pair(kind: SocketType) -> Result<(End, End), Failure> {
     Ok((End::socket(ours)?, End::socket(theirs)?))
 }
 
-/// Two UDP sockets connected to each other.
 pub(super) fn udp() -> Result<(End, End), Failure> {
     let ours = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let theirs = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -126,7 +125,6 @@ enum Sending {
     Nagle,
 }
 
-/// Both ends of a TCP connection over loopback.
 fn tcp(sending: Sending) -> Result<(End, End), Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let ours = TcpStream::connect(listener.local_addr()?)?;

@@ -112,7 +112,6 @@ struct RemotePlace {
 }
 
 impl RemotePlace {
-    /// The address there.
     fn there(&self) -> [iovec; 1] {
         [iovec { iov_base: self.place.as_ptr().cast_mut().cast(), iov_len: self.place.len() }]
     }

@@ -150,7 +150,6 @@ mod tests {
         assert!(spinning > blocking * 3, "{spinning:?} spinning, {blocking:?} asleep");
     }
 
-    /// Processor time of this thread.
     fn processor() -> Duration {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         Duration::new(now.tv_sec as u64, now.tv_nsec as u32)

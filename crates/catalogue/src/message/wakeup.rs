@@ -153,7 +153,6 @@ fn answer<const N: usize>(theirs: &End) -> Result<(), Failure> {
     if any { reply(theirs, &mut block) } else { Ok(()) }
 }
 
-/// Answers a message.
 #[inline]
 fn reply<const N: usize>(theirs: &End, block: &mut [u8; N]) -> Result<(), Failure> {
     block[0] = block[0].wrapping_add(1);
@@ -169,7 +168,6 @@ fn by_blocking<const N: usize>(theirs: &End) -> Result<(), Failure> {
     }
 }
 
-/// A partner asleep in `poll`.
 fn by_poll<const N: usize>(theirs: &End) -> Result<(), Failure> {
     let mut waits = [PollFd::new(theirs.receiver(), PollFlags::IN)];
     loop {
@@ -178,7 +176,6 @@ fn by_poll<const N: usize>(theirs: &End) -> Result<(), Failure> {
     }
 }
 
-/// A partner asleep in `epoll_wait`.
 fn by_epoll<const N: usize>(theirs: &End) -> Result<(), Failure> {
     let set = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     epoll::add(&set, theirs.receiver(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;

@@ -38,7 +38,6 @@ pub(super) fn index(records: &[Vec<u64>]) -> Vec<u64> {
     entries.concat()
 }
 
-/// The sum of the words, modulo 2^64.
 pub(super) fn sum(words: &[u64]) -> u64 {
     words.iter().fold(0, |sum, word| sum.wrapping_add(*word))
 }

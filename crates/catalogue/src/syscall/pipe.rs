@@ -14,7 +14,6 @@ pub(super) fn roomy_pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
     Ok((reader, writer))
 }
 
-/// Reads a pipe until it is empty.
 pub(super) fn drain(reader: &OwnedFd) -> Result<(), Failure> {
     let mut bytes = vec![0; 16 * PAGE];
     loop {

@@ -153,7 +153,6 @@ fn pair() -> Result<[OwnedFd; 2], Failure> {
     Ok(ends.map(|end| owned(end as usize)))
 }
 
-/// Both ends of a connection over loopback.
 fn tcp() -> Result<(OwnedFd, OwnedFd), Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let ours = TcpStream::connect(listener.local_addr()?)?;
@@ -190,7 +189,6 @@ fn keeps_alive(socket: &OwnedFd) -> Result<usize, Failure> {
     Ok(answer[0] as usize)
 }
 
-/// A UNIX socket that accepts connections.
 struct UnixServer {
     listener: Rc<OwnedFd>,
     name: Vec<u8>,

@@ -172,7 +172,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 #[repr(align(4096))]
 struct Placed([u8; BLOCK]);
 
-/// One block in two parts.
 struct Halves {
     block: Placed,
     vectors: [iovec; 2],
@@ -223,7 +222,6 @@ fn filled(setting: &Setting) -> Result<(OwnedFd, BlockOffset), Failure> {
     Ok((crate::file::access::filled(setting, BLOCK)?, BlockOffset::of(setting, BLOCK)?))
 }
 
-/// A second scratch file.
 fn second(setting: &Setting) -> Result<OwnedFd, Failure> {
     use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;

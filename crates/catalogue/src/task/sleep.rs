@@ -184,8 +184,7 @@ mod tests {
     const CLASS_OF_ALL: (&str, Value<&str>) = ("class", Value::Word("other"));
 
     fn point(values: &[(&str, Value<&'static str>)]) -> record::Point {
-        let with = |point: record::Point, (axis, value): &(&str, Value<&'static str>)| point.with(axis, value.value());
-        values.iter().fold(record::Point::default(), with)
+        record::Point(values.iter().map(|(axis, value)| ((*axis).into(), value.value())).collect())
     }
 
     #[test]

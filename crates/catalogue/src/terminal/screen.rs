@@ -56,9 +56,7 @@ fn updates(setting: &Setting) -> Result<Loop, Failure> {
 
 struct ScreenProgram {
     columns: usize,
-    /// What the screen should show.
     wanted: Vec<Vec<u8>>,
-    /// What the terminal shows.
     shown: Vec<Vec<u8>>,
     /// The library's copy of the screen, and what the terminal shows as far as it knows.
     library: vt100::Parser,

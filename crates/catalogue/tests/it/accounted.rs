@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use operation::{Operation, Setting};
+use operation::{Operation, Setting, Usage};
 use record::{Estimate, Point};
 
 use crate::support::in_a_process;
@@ -110,24 +110,9 @@ fn nobodys(operation: &Operation, point: &Point, scratch: &std::path::Path) -> f
 
 /// Processor time of this process, its reaped children and its live children, in ns.
 fn processor_time() -> f64 {
-    let used = |who| {
-        // SAFETY: all bits zero is a valid rusage.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the pointer is to a whole rusage.
-        assert_eq!(unsafe { libc::getrusage(who, &mut usage) }, 0);
-        let time = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
-        time(usage.ru_utime) + time(usage.ru_stime)
-    };
     let children = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
-    let partners = children.split_whitespace().filter_map(|pid| {
-        let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
-        // SAFETY: the pointer is to a clockid.
-        if unsafe { libc::clock_getcpuclockid(pid.parse().ok()?, &mut clock) } != 0 {
-            return None;
-        }
-        // SAFETY: the pointer is to a timespec.
-        (unsafe { libc::clock_gettime(clock, &mut time) } == 0)
-            .then_some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
-    });
-    used(libc::RUSAGE_SELF) + used(libc::RUSAGE_CHILDREN) + partners.sum::<f64>()
+    let partners: f64 =
+        children.split_whitespace().filter_map(|pid| operation::processor_time(pid.parse().ok()?)).sum();
+    let own = Usage::of_this_process().plus(Usage::of_reaped_children());
+    own.user + own.system + partners
 }

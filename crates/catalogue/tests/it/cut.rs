@@ -6,19 +6,17 @@ use std::sync::OnceLock;
 use howslow_catalogue::reading::UserFile;
 use measure::{Measurement, Plan, measure};
 use operation::{Failure, Item, Loop, Operation, Registry, Setting};
-use record::{Machine, Point, Settings, Value};
+use record::{Machine, Point, Settings};
 
-use crate::support::in_a_process;
+use crate::support::{in_a_process, in_sequence};
 
 fn reader(id: &str) -> &'static Operation {
     howslow_catalogue::find(id).unwrap_or_else(|| panic!("there is no {id}"))
 }
 
 fn point(file: u64, state: &str) -> Point {
-    let words = [("state", state), ("order", "sequential")].map(|(axis, word)| (axis, Value::Word(word.into())));
     let numbers = [("file", file), ("record", 4096), ("depth", 4), ("ahead", 65_536), ("quantity", 65_536)];
-    let numbers = numbers.map(|(axis, number)| (axis, Value::Number(number)));
-    words.into_iter().chain(numbers).fold(Point::default(), |point, (axis, value)| point.with(axis, value))
+    in_sequence(state, &numbers)
 }
 
 /// Accepts these for a second.

@@ -7,12 +7,14 @@ mod scheduler;
 mod shootdown;
 mod waits;
 
-use crate::support::{self, apart, changes_each_time, children, looped, prepared, setting_at};
+use operation::Usage;
 
-/// The number of function call interrupts of each CPU; `None` if the kernel does not count them.
-fn interrupts() -> Option<Vec<u64>> {
+use crate::support::{self, apart, changes_each_time, children, looped, other_cpu, prepared, setting_at, status};
+
+/// The number of interrupts of this kind of each CPU; `None` if the kernel does not count them.
+fn interrupts(kind: &str) -> Option<Vec<u64>> {
     let text = std::fs::read_to_string("/proc/interrupts").ok()?;
-    let line = text.lines().find(|line| line.trim_end().ends_with("Function call interrupts"))?;
+    let line = text.lines().find(|line| line.trim_end().ends_with(kind))?;
     Some(line.split_whitespace().skip(1).map_while(|count| count.parse().ok()).collect())
 }
 
@@ -29,7 +31,8 @@ fn a_barrier_interrupts_every_cpu_that_runs_a_task_of_this_memory() {
     /// tasks of that CPU take a part of the time.
     const TICKS: u64 = 20;
     const INTERRUPTS: u64 = 2_000;
-    if std::thread::available_parallelism().map_or(1, |cpus| cpus.get()) < 2 {
+    const CALLS: &str = "Function call interrupts";
+    if other_cpu().is_none() {
         testing::not_tested!("it takes two CPUs");
         return;
     }
@@ -38,7 +41,7 @@ fn a_barrier_interrupts_every_cpu_that_runs_a_task_of_this_memory() {
         let Some(mut work) = looped("call.membarrier", &setting) else { return };
         let running = children();
         assert_eq!(running.len(), 1, "one task shares this memory");
-        let (before, (_, time)) = (interrupts(), place_and_time(running[0]));
+        let (before, (_, time)) = (interrupts(CALLS), place_and_time(running[0]));
         let start = std::time::Instant::now();
         let (mut cpu, mut ran) = (0, 0);
         while ran < TICKS && start.elapsed().as_secs() < 40 {
@@ -48,7 +51,7 @@ fn a_barrier_interrupts_every_cpu_that_runs_a_task_of_this_memory() {
         }
         assert_eq!(cpu, 1, "it is on the other CPU");
         assert!(ran >= TICKS, "it ran there for {ran} ticks");
-        match before.zip(interrupts()) {
+        match before.zip(interrupts(CALLS)) {
             Some((before, after)) => {
                 let interrupted = after[cpu] - before[cpu];
                 assert!(interrupted > INTERRUPTS, "CPU {cpu} was interrupted {interrupted} times in {ran} ticks");
@@ -95,17 +98,10 @@ fn kept_alive(descriptor: i32) -> Option<i32> {
     (answer == 0).then_some(value)
 }
 
-/// The value of a line in the kernel's status of this process.
-fn status(name: &str) -> String {
-    let text = std::fs::read_to_string("/proc/self/status").expect("the kernel tells of processes");
-    text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned()
-}
-
 #[test]
 fn pages_move_between_nodes_or_the_operation_is_skipped() {
     const TIMES: u64 = 40;
-    let nodes = std::fs::read_to_string("/proc/self/status").expect("status");
-    let allowed = nodes.lines().find_map(|line| line.strip_prefix("Mems_allowed_list:")).unwrap_or("0").trim();
+    let allowed = status("Mems_allowed_list:");
     let several = allowed.contains([',', '-']);
     for id in ["call.move_pages", "call.migrate_pages"] {
         apart(move |scratch| {
@@ -154,9 +150,5 @@ fn collected_children_had_a_copy_of_the_memory_or_the_memory_itself() {
 }
 
 fn faults_of_children() -> u64 {
-    // SAFETY: all bits zero is a valid rusage.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is to a whole rusage.
-    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) };
-    usage.ru_minflt as u64
+    Usage::of_reaped_children().minor_faults as u64
 }

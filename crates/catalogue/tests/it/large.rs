@@ -8,9 +8,8 @@ use std::process::Command;
 
 use howslow_catalogue::reading::UserFile;
 use operation::Setting;
-use record::{Point, Value};
 
-use crate::support::in_a_process;
+use crate::support::{did, in_a_process, in_sequence, status};
 
 const MIB: u64 = 1 << 20;
 
@@ -22,17 +21,11 @@ fn passes_over(id: &str, path: &Path) {
 
 fn pass_over(id: &str, path: &Path, given: &'static UserFile) {
     let operation = howslow_catalogue::find(id).unwrap_or_else(|| panic!("there is no {id}"));
-    let words = [("state", "cold"), ("order", "sequential")].map(|(axis, word)| (axis, Value::Word(word.into())));
-    let numbers = [("record", 128 << 10), ("file", given.length()), ("depth", 16)];
-    let values = words.into_iter().chain(numbers.map(|(axis, number)| (axis, Value::Number(number))));
-    let point = values.fold(Point::default(), |point, (axis, value)| point.with(axis, value));
+    let point = in_sequence("cold", &[("record", 128 << 10), ("file", given.length()), ("depth", 16)]);
     let scratch = path.parent().expect("a folder").into();
     let setting = Setting::new(point, scratch, 0, None, 1).with_argument(Some(given));
-    match operation.set_up(&setting).and_then(|mut passes| passes.perform(1)) {
-        Ok(()) => {}
-        Err(operation::Failure::Skip { reason, remedy }) => testing::left_out!("{id}: {reason}; {remedy}"),
-        Err(failure) => panic!("{id} over {} bytes: {failure}", given.length()),
-    }
+    let done = operation.set_up(&setting).and_then(|mut passes| passes.perform(1));
+    did(&format!("{id} over {} bytes", given.length()), done);
 }
 
 /// A file of this size that occupies no space.
@@ -44,8 +37,7 @@ fn holes(folder: &Path, length: u64) -> PathBuf {
 
 /// A line of `/proc/self/status`, in KiB.
 fn kib(name: &str) -> u64 {
-    let text = std::fs::read_to_string("/proc/self/status").expect("a status");
-    let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("the line");
+    let line = status(name);
     line.trim_start_matches(':').trim().trim_end_matches("kB").trim().parse().expect("a number")
 }
 

@@ -108,6 +108,12 @@ impl At for &str {
     }
 }
 
+/// A point of a reader that goes through a file in this state from its beginning to its end.
+pub fn in_sequence(state: &str, numbers: &[(&str, u64)]) -> Point {
+    let words = [("state", state), ("order", "sequential")].map(|(axis, word)| (axis.into(), word.value()));
+    Point(numbers.iter().map(|(axis, number)| ((*axis).into(), number.value())).chain(words).collect())
+}
+
 /// A setting on CPU 0, with CPU 1 as the other one.
 pub fn setting(point: Point, scratch: &Path) -> Setting {
     Setting::new(point, scratch.into(), 0, Some(1), 1)
@@ -138,6 +144,22 @@ pub fn prepared(id: &str, setting: &Setting) -> Result<Loop, String> {
 /// An operation's loop; `None` if it is skipped, with a message.
 pub fn looped(id: &str, setting: &Setting) -> Option<Loop> {
     prepared(id, setting).map_err(|reason| testing::left_out!("{id}: {reason}")).ok()
+}
+
+/// Whether an operation did its work. A skip is named, anything else fails the test.
+pub fn did(name: &str, done: Result<(), Failure>) -> bool {
+    match done {
+        Ok(()) => return true,
+        Err(Failure::Skip { reason, remedy }) => testing::left_out!("{name}: {reason}; {remedy}"),
+        Err(failure) => panic!("{name}: {failure}"),
+    }
+    false
+}
+
+/// The value of a line in the kernel's status of this process.
+pub fn status(name: &str) -> String {
+    let text = std::fs::read_to_string("/proc/self/status").expect("the kernel tells of processes");
+    text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned()
 }
 
 /// The number of processes that this process has started and not reaped.

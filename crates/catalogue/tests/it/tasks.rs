@@ -5,7 +5,7 @@ use std::path::Path;
 
 use operation::{Failure, Operation, Setting};
 
-use crate::support::{in_a_process, other_cpu};
+use crate::support::{did, in_a_process, other_cpu};
 
 /// The first operation of each tested family. A family without it would be tested without effect.
 const FAMILIES: [(&str, &str); 8] = [
@@ -78,18 +78,10 @@ fn perform(operation: &Operation, scratch: &Path) {
     operation::pin(0).expect("CPU 0 may be used");
     for point in operation.points(false) {
         let setting = Setting::new(point.clone(), scratch.into(), 0, other_cpu(), 1);
-        let done = operation.set_up(&setting).and_then(|mut work| {
-            work.perform(1)?;
-            work.perform(3)?;
-            work.perform(20)
-        });
-        match done.map_err(Failure::into_skip) {
-            Ok(()) => {}
-            Err(Failure::Skip { reason, remedy }) => {
-                eprintln!("{}{point} skipped: {reason}; {remedy}", operation.id);
-            }
-            Err(failure) => panic!("{}{point}: {failure}", operation.id),
-        }
+        let done = operation
+            .set_up(&setting)
+            .and_then(|mut work| [1, 3, 20].into_iter().try_for_each(|times| work.perform(times)));
+        did(&format!("{}{point}", operation.id), done.map_err(Failure::into_skip));
     }
 }
 

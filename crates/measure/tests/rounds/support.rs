@@ -103,14 +103,12 @@ pub fn never(work: fn()) -> Loop {
     })
 }
 
-/// Computes for ever.
 pub fn spin() {
     loop {
         std::hint::spin_loop()
     }
 }
 
-/// Sleeps for ever.
 pub fn sleep() -> ! {
     loop {
         std::thread::sleep(Duration::from_secs(60));

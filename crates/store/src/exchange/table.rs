@@ -9,10 +9,8 @@ pub enum Cell {
     /// It is not known, or there is no such thing for this row.
     Missing,
     Text(String),
-    /// A finite number.
     Number(f64),
     Count(u64),
-    /// True or false.
     Flag(bool),
 }
 

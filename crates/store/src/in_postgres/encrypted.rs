@@ -14,17 +14,14 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 
-/// Encrypts connections.
 #[derive(Clone)]
 pub(super) struct Connector(pub(super) Arc<ClientConfig>);
 
-/// Encrypts a connection to this host.
 pub(super) struct HostConnector {
     host: String,
     config: Arc<ClientConfig>,
 }
 
-/// A connection that is encrypted.
 pub(super) struct Encrypted<S>(tokio_rustls::client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Connector {

@@ -15,7 +15,6 @@ pub(super) enum Verifies {
     ChainAndName,
 }
 
-/// How a connection is encrypted.
 pub(super) struct Encryption {
     pub mode: SslMode,
     pub verifies: Verifies,

@@ -12,7 +12,6 @@ use crate::kit::{Cycle, exactly, handles};
 
 use super::content::{BYTES, Record, records, sum, sum_of_bytes};
 
-/// The loop that makes one `read` for each record.
 pub(super) fn by_read(setting: &Setting) -> Result<Loop, Failure> {
     let (records, file) = written(setting)?;
     let mut next = 0;

@@ -100,7 +100,6 @@ pub(super) struct ReadRing {
     polls: bool,
 }
 
-/// The buffer of one record.
 struct ReadBuffer {
     block: Block,
     /// Which record it is.
@@ -113,15 +112,10 @@ impl ReadRing {
         Ok(ReadRing { ring, file, places, plan, take, registered: false, polls: false })
     }
 
-    /// Registers the file and the buffers with the kernel.
     fn registered(mut self) -> Result<ReadRing, Failure> {
-        let vector = |place: &mut ReadBuffer| {
-            let bytes = place.block.bytes();
-            libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
-        };
-        let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
+        let buffers = self.places.iter_mut().map(|place| place.block.bytes());
         // SAFETY: the buffers stay where they are until the ring is dropped.
-        unsafe { register(&self.ring, &self.file, &vectors) }?;
+        unsafe { register(&self.ring, &self.file, buffers) }?;
         Ok(ReadRing { registered: true, ..self })
     }
 
@@ -150,7 +144,6 @@ impl ReadRing {
         }
     }
 
-    /// Submits the requests in the ring.
     fn submit(&mut self) -> Result<(), Failure> {
         if self.polls { Ok(self.ring.submit().map(drop)?) } else { submit(&mut self.ring, 0) }
     }

@@ -61,12 +61,7 @@ impl SourceFile {
             return Ok(SourceFile { file, path: path.clone(), length: *length, sum: *sum });
         }
         let length = setting.number("file")?;
-        if length == 0 || !length.is_multiple_of(8) {
-            return Err(Failure::skip(
-                format!("a file of {length} bytes does not consist of whole words"),
-                "a multiple of 8 bytes",
-            ));
-        }
+        of_whole_words(length)?;
         let path = setting.shared().join(format!("file-{length}"));
         // If the file was truncated, only the round that detects it is lost.
         if std::fs::metadata(&path).map(|metadata| metadata.len()).ok() != Some(length) {
@@ -99,6 +94,13 @@ fn make(path: &Path, length: u64) -> Result<(), Failure> {
         let _ = std::fs::remove_file(&unfinished);
         no_room(&error, length, path.ancestors().nth(2).unwrap_or(path)).unwrap_or_else(|| error.into())
     })
+}
+
+/// Skips unless a file of this size consists of words.
+pub(crate) fn of_whole_words(length: u64) -> Result<(), Failure> {
+    let reason = || format!("a file of {length} bytes does not consist of whole words");
+    let fits = length > 0 && length.is_multiple_of(8);
+    if fits { Ok(()) } else { Err(Failure::skip(reason(), "a multiple of 8 bytes")) }
 }
 
 /// Fails if a file of this size exceeds this process's limit: writing it would end the process (SIGXFSZ). The

@@ -58,7 +58,6 @@ impl MappedView {
     }
 }
 
-/// Why a file cannot be mapped.
 pub(crate) fn not_mapped(error: Errno) -> Failure {
     Failure::from(error).skip_on(
         &[libc::ENODEV],

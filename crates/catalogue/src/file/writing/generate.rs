@@ -25,7 +25,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| making(setting, |content, number| _ = std::hint::black_box(content.record(number)))),
 ];
 
-/// The buffers, and the number of passes.
 struct Making {
     places: Vec<Content>,
     passes: u64,
@@ -70,7 +69,7 @@ mod tests {
 
     fn setting(depth: u64) -> Setting {
         let numbers = [("depth", depth), ("record", 4096), ("file", 1 << 20)];
-        let point = numbers.iter().fold(Point::default(), |at, (axis, number)| at.with(axis, Number(*number)));
+        let point = Point(numbers.map(|(axis, number)| (axis.into(), Number(number))).into());
         Setting::new(point, std::env::temp_dir(), 0, None, 1)
     }
 

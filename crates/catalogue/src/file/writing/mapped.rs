@@ -61,7 +61,6 @@ impl WritableView {
         unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.length) }
     }
 
-    /// Waits until all of it is on the device.
     fn sync(&self) -> Result<(), Errno> {
         // SAFETY: the range is this mapping, and the call does not change its content.
         unsafe { msync(self.start, self.length, MsyncFlags::SYNC) }

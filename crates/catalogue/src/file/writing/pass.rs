@@ -38,7 +38,6 @@ impl<W: Writer> Writer for Direct<W> {
 struct State<W> {
     writer: W,
     target: WrittenFile,
-    /// The number of passes so far.
     passes: u64,
     device: Option<DeviceWrites>,
     device_writes: Tally,

@@ -46,7 +46,6 @@ struct WriteRing {
     registered: bool,
 }
 
-/// The buffer of one record.
 struct WriteBuffer {
     content: Content,
     offset: u64,
@@ -61,15 +60,10 @@ impl WriteRing {
         Ok(WriteRing { ring: ring(depth)?, file: target.open_with(flags)?, places, plan, registered: false })
     }
 
-    /// Registers the file and the buffers with the kernel.
     fn registered(mut self) -> Result<WriteRing, Failure> {
-        let vector = |place: &mut WriteBuffer| {
-            let bytes = place.content.record(0);
-            libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
-        };
-        let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
+        let buffers = self.places.iter_mut().map(|place| place.content.record(0));
         // SAFETY: the buffers stay where they are until the ring is dropped.
-        unsafe { register(&self.ring, &self.file, &vectors) }?;
+        unsafe { register(&self.ring, &self.file, buffers) }?;
         Ok(WriteRing { registered: true, ..self })
     }
 

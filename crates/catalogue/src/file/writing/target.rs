@@ -10,7 +10,7 @@ use rustix::io::{Errno, pwrite};
 
 use super::content::Content;
 use crate::file::reading::order::VisitPlan;
-use crate::file::reading::source::{whole, within_limit};
+use crate::file::reading::source::{of_whole_words, whole, within_limit};
 use crate::file::residence;
 use crate::file::stream::last_errno;
 use crate::kit::ensure;
@@ -50,12 +50,7 @@ impl WrittenFile {
     /// Creates the file as the point says. Skips if there is no space for it, or if syncing it means nothing.
     pub fn of(setting: &Setting) -> Result<WrittenFile, Failure> {
         let length = setting.number("file")?;
-        if length == 0 || !length.is_multiple_of(8) {
-            return Err(Failure::skip(
-                format!("a file of {length} bytes does not consist of whole words"),
-                "a multiple of 8 bytes",
-            ));
-        }
+        of_whole_words(length)?;
         let plan = VisitPlan::of(setting, length)?;
         within_limit(length)?;
         let path = setting.scratch().join("written");

@@ -81,13 +81,11 @@ impl Supply {
         Ok(())
     }
 
-    /// Writes one byte of the batch's stretch.
     #[inline(always)]
     pub(crate) fn write(&self, offset: usize) {
         self.mapping.write(self.start + offset);
     }
 
-    /// Reads one byte of the batch's stretch.
     #[inline(always)]
     pub(crate) fn read(&self, offset: usize) {
         self.mapping.read(self.start + offset);

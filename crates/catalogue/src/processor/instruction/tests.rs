@@ -11,25 +11,9 @@ fn all() -> impl Iterator<Item = &'static Operation> {
     crate::kit::trial::of_family("instruction")
 }
 
-fn setting(point: &Point) -> Setting {
-    let other_cpu = crate::kit::trial::other_cpu();
-    Setting::new(point.clone(), std::env::temp_dir(), 0, other_cpu, 7)
-}
-
 #[test]
 fn every_instruction_does_what_it_says_as_often_as_it_says() {
-    for operation in all() {
-        for point in operation.points(false) {
-            let setting = setting(&point);
-            match operation.set_up(&setting) {
-                Ok(mut prepared) => [1, 2, 1000, 3].into_iter().for_each(|times| {
-                    prepared.perform(times).unwrap_or_else(|failure| panic!("{}{point}: {failure}", operation.id));
-                }),
-                Err(Failure::Skip { reason, .. }) => testing::left_out!("{}{point}: {reason}", operation.id),
-                Err(failure) => panic!("{}{point}: {failure}", operation.id),
-            }
-        }
-    }
+    all().for_each(|operation| crate::kit::trial::perform_batches(operation, &[1, 2, 1000, 3]));
 }
 
 #[test]
@@ -102,7 +86,8 @@ fn a_vector_that_holds_something_else_is_found_out() {
         operands: [1, 1, 0],
         model: |start, _, count| start.wrapping_add(count + 1),
     };
-    let setting = setting(&Point::default().with("vector", Value::Word("128").value()));
+    let point = Point::default().with("vector", Value::Word("128").value());
+    let setting = Setting::new(point, std::env::temp_dir(), 0, None, 7);
     for lanes in [Lanes::One, Lanes::All] {
         let mut wrong = vectors::packed(&setting, &WRONG, lanes).expect("every processor adds vectors of 128 bits");
         assert!(matches!(wrong.perform(1), Err(Failure::Wrong(_))));

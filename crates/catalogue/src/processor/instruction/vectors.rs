@@ -37,7 +37,6 @@ pub(super) type NumberTurns = unsafe fn(times: u64, registers: &mut VectorRegist
 pub(super) struct Vector {
     /// The kind, as it is called on the axis `vector`.
     pub(super) name: &'static str,
-    /// The feature of the processor that the instruction needs.
     pub(super) needs: &'static str,
     /// Bytes of the register it works on.
     pub(super) bytes: usize,

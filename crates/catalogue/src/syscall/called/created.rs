@@ -73,7 +73,6 @@ fn there(setting: &Setting) -> Result<impl Fn() -> Result<OwnedFd, Failure> + 's
     Ok(move || Ok(openat(&folder, c"there", flags, Mode::RUSR | Mode::WUSR)?))
 }
 
-/// Opens a new file for writing.
 #[inline(always)]
 fn open_new(folder: &OwnedFd, name: &CString) -> Result<OwnedFd, Failure> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -153,6 +152,3 @@ fn removing(setting: &Setting) -> Result<Loop, Failure> {
         })
     }))
 }
-
-#[cfg(test)]
-mod tests {}

@@ -65,7 +65,6 @@ const AWAKE: u32 = 1;
 /// `IORING_ENTER_GETEVENTS` of the kernel's `linux/io_uring.h`.
 const GET_EVENTS: u32 = 1;
 
-/// The size of a batch.
 fn entries(setting: &Setting) -> Result<u32, Failure> {
     Ok(setting.number("batch")? as u32)
 }

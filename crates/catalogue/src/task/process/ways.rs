@@ -12,7 +12,6 @@ use crate::kit::{BASE, Start, execute, fork, in_child, start_and_end, wait_for};
 /// A child that is started, ends, and is reaped.
 const CHILD: Operation = BASE.per("process");
 
-/// The kinds of namespaces, and none.
 const KIND: Axis = word("kind", words!["none", "user", "mount", "uts", "ipc", "pid", "net", "cgroup", "time"]);
 
 /// The call of its own for it, where there is one. Elsewhere `clone` starts such a child.

@@ -1,16 +1,13 @@
 //! Locks that threads sleep for: the kernel counts the sleeps, and only of locks whose threads sleep.
 
+use operation::Usage;
 use record::{Point, Value};
 
-use crate::support::{apart, looped, setting};
+use crate::support::{apart, looped, other_cpu, setting};
 
 /// How often this process's threads have gone to sleep.
 fn sleeps() -> u64 {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to a whole rusage.
-    unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
-    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
-    unsafe { usage.assume_init() }.ru_nvcsw as u64
+    Usage::of_this_process().voluntary as u64
 }
 
 fn lock_of(lock: &str, threads: u64) -> Point {
@@ -34,7 +31,7 @@ fn handed_over(lock: &str) -> Option<(f64, f64)> {
 
 #[test]
 fn threads_sleep_for_the_locks_that_say_so_and_are_woken_by_a_hand_over() {
-    if std::thread::available_parallelism().map_or(1, |cpus| cpus.get()) < 2 {
+    if other_cpu().is_none() {
         return testing::not_tested!("it takes two CPUs");
     }
     let Some((slept, reported)) = handed_over("futex") else { return };

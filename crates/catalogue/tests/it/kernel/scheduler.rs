@@ -1,16 +1,9 @@
 //! What the scheduler does with a task beside a computing one: it shares the CPU by nice value and class, and a woken task
 //! takes the CPU from the other.
 
-use crate::support::{apart, children, looped, setting_at};
+use operation::processor_time;
 
-/// The processor time of a process in ns, by its clock (`MAKE_PROCESS_CPUCLOCK` and `CPUCLOCK_SCHED` of the kernel).
-fn processor_time(pid: i32) -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a timespec.
-    let status = unsafe { libc::clock_gettime(!pid << 3 | 2, &raw mut time) };
-    assert_eq!(status, 0, "the process is there");
-    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
-}
+use crate::support::{apart, children, looped, setting_at};
 
 /// The share that a task gets of the CPU time of itself and the computing one, whatever other programs take; `None` where
 /// it is refused its treatment.
@@ -19,10 +12,11 @@ fn share(treated: &str) -> Option<f64> {
         let setting = setting_at("scheduler.share", scratch, &[("as", treated), ("session", "same")]);
         let mut work = looped("scheduler.share", &setting)?;
         let tasks = [std::process::id() as i32, children()[0]];
-        let before = tasks.map(processor_time);
+        let used = |pid| processor_time(pid).expect("the process is there");
+        let before = tasks.map(used);
         (0..4).for_each(|_| work.perform(1).expect("a window"));
         assert!(setting.tallied()["share of the CPU"] > 0.0);
-        let [own, other] = tasks.map(processor_time);
+        let [own, other] = tasks.map(used);
         Some((own - before[0]) / (own - before[0] + other - before[1]))
     })
 }

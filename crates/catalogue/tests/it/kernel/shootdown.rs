@@ -1,7 +1,7 @@
 //! Pages that are taken from other CPUs: the kernel interrupts them, once for each call, and only where they run a task of
 //! this memory.
 
-use crate::support::{apart, looped, setting_at};
+use crate::support::{apart, looped, other_cpu, setting_at};
 
 /// Interrupts to forget translations that CPU 1 has had; `None` where the kernel does not count them, or the processor
 /// tells other CPUs by itself.
@@ -9,9 +9,7 @@ fn interrupts() -> Option<u64> {
     if std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| text.contains(" invlpgb")) {
         return None;
     }
-    let text = std::fs::read_to_string("/proc/interrupts").ok()?;
-    let line = text.lines().find_map(|line| line.trim_start().strip_prefix("TLB:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
+    super::interrupts("TLB shootdowns")?.get(1).copied()
 }
 
 #[test]
@@ -19,7 +17,7 @@ fn every_page_taken_from_a_running_thread_interrupts_its_cpu() {
     /// Calls that are counted; whoever else wants CPU 1 has a part of the time, in which our thread does not run.
     const BATCHES: u64 = 200;
     const CALLS: u64 = 64;
-    if std::thread::available_parallelism().map_or(1, |cpus| cpus.get()) < 2 {
+    if other_cpu().is_none() {
         testing::not_tested!("it takes two CPUs");
         return;
     }

@@ -2,15 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use operation::Usage;
+
 use crate::support::{apart, looped, setting_at};
 
 /// How often this process has released its CPU voluntarily.
 fn sleeps() -> u64 {
-    // SAFETY: all bits zero is a valid rusage.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is to a whole rusage.
-    unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
-    usage.ru_nvcsw as u64
+    Usage::of_this_process().voluntary as u64
 }
 
 #[test]

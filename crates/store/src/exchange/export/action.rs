@@ -10,7 +10,6 @@ use super::json;
 
 const NAME: &str = "github-action";
 
-/// The format.
 pub(super) const GITHUB_ACTION: Exporter = Exporter {
     name: NAME,
     summary: "JSON for github-action-benchmark, tool customSmallerIsBetter",

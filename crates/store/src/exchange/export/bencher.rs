@@ -11,7 +11,6 @@ use super::json;
 
 const NAME: &str = "bencher";
 
-/// The format.
 pub(super) const BENCHER: Exporter = Exporter {
     name: NAME,
     summary: "Bencher Metric Format v0: bencher run --adapter json",

@@ -8,7 +8,6 @@ use super::exporter::{ExportError, Exporter};
 use crate::exchange::costs::cost_table;
 use crate::exchange::table::{Cell, Table};
 
-/// The format.
 pub(super) const CSV: Exporter = Exporter {
     name: "csv",
     summary: "one row a cost, one column an axis: pandas, DuckDB, R, spreadsheets",

@@ -25,17 +25,10 @@ pub struct Exporter {
 /// The reasons why runs could not be written in a format.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The output could not be written.
     #[error("cannot write the export: {0}")]
     Io(#[from] std::io::Error),
-    /// The format holds one run only.
     #[error("the format {format} holds one run, and {runs} were given; export each to a file of its own")]
-    OneRun {
-        /// The format's name.
-        format: &'static str,
-        /// How many were given.
-        runs: usize,
-    },
+    OneRun { format: &'static str, runs: usize },
 }
 
 /// The only run, for formats that hold one.

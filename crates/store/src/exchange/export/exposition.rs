@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// The dialect of an exposition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// OpenMetrics 1.0.0.
@@ -43,7 +42,6 @@ pub(crate) struct Exposition {
 }
 
 impl Exposition {
-    /// An exposition without a family.
     pub(crate) fn new(dialect: Dialect) -> Exposition {
         Exposition { dialect, text: String::new(), family: "", kind: Kind::Gauge, written: HashSet::new() }
     }
@@ -84,7 +82,6 @@ impl Exposition {
         let _ = writeln!(self.text, "{}{end}{shown} {value}", self.family);
     }
 
-    /// The whole text.
     pub(crate) fn finish(self) -> String {
         match self.dialect {
             Dialect::OpenMetrics => self.text + "# EOF\n",

@@ -9,7 +9,6 @@ use record::{Cost, Run};
 use super::exporter::{ExportError, Exporter};
 use crate::exchange::rounds::{iterations, round_ns};
 
-/// The format.
 pub(super) const GO: Exporter = Exporter {
     name: "go",
     summary: "Go benchmark text, one line a round: benchstat",

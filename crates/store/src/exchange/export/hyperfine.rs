@@ -12,7 +12,6 @@ use super::exporter::{ExportError, Exporter};
 use super::json;
 use crate::exchange::rounds::round_ns;
 
-/// The format.
 pub(super) const HYPERFINE: Exporter = Exporter {
     name: "hyperfine",
     summary: "JSON of hyperfine, one time a round: its scripts, dashboards",

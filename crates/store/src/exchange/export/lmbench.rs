@@ -10,7 +10,6 @@ use super::exporter::{ExportError, Exporter, only};
 
 const NAME: &str = "lmbench";
 
-/// The format.
 pub(super) const LMBENCH: Exporter = Exporter {
     name: NAME,
     summary: "the lines of lmbench that the same work stands behind: its scripts, CI that parses them",
@@ -33,7 +32,6 @@ fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> 
     Ok(vec![format!("{lines} in lmbench{left} (docs/GUIDE.md lists the lines)")])
 }
 
-/// The unit of a line.
 #[derive(Clone, Copy)]
 enum Unit {
     Microseconds,

@@ -12,7 +12,6 @@ use record::Run;
 use super::exporter::{ExportError, Exporter};
 use crate::exchange::costs::cost_table;
 
-/// The format.
 pub(super) const PARQUET: Exporter = Exporter {
     name: "parquet",
     summary: "the same columns with types: DuckDB, pandas, Spark",

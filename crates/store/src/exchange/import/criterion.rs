@@ -15,7 +15,6 @@ const NAME: &str = "criterion";
 /// Folders deeper than any group, function and value of criterion.
 const DEEPEST: u32 = 8;
 
-/// The format.
 pub(super) const CRITERION: Importer = Importer {
     name: NAME,
     summary: "a folder target/criterion, or the lines of cargo criterion --message-format=json",

@@ -8,7 +8,6 @@ use super::importer::{ImportError, Importer, has_keys};
 
 const NAME: &str = "google-benchmark";
 
-/// The format.
 pub(super) const GOOGLE: Importer = Importer {
     name: NAME,
     summary: "what a google-benchmark program writes with --benchmark_format=json",

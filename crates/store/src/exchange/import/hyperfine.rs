@@ -11,7 +11,6 @@ use super::importer::{ImportError, Importer, has_keys};
 const NAME: &str = "hyperfine";
 const SECOND: f64 = 1e9;
 
-/// The format.
 pub(super) const HYPERFINE: Importer = Importer {
     name: NAME,
     summary: "what hyperfine --export-json writes",

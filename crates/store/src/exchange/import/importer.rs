@@ -21,37 +21,16 @@ pub struct Importer {
 /// The reasons why a text could not be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// It is longer than any result.
     #[error("the file is larger than {} MiB, so it is no result of a tool that howslow knows", MOST_BYTES >> 20)]
     TooLarge,
-    /// No importer recognises it.
     #[error("the file is in no format that howslow imports; it reads {known}")]
-    Unknown {
-        /// The formats there are.
-        known: String,
-    },
-    /// It is not what the format asks for.
+    Unknown { known: String },
     #[error("not a whole {format} result (damaged or truncated?): {why}")]
-    Damaged {
-        /// The format's name.
-        format: &'static str,
-        /// What is wrong.
-        why: String,
-    },
-    /// It is of the format and holds nothing.
+    Damaged { format: &'static str, why: String },
     #[error("the {format} result holds no cost")]
-    Nothing {
-        /// The format's name.
-        format: &'static str,
-    },
-    /// A folder or one of its files could not be read.
+    Nothing { format: &'static str },
     #[error("cannot read {path}: {why}")]
-    Io {
-        /// The file or folder.
-        path: String,
-        /// What the system says.
-        why: std::io::Error,
-    },
+    Io { path: String, why: std::io::Error },
 }
 
 impl ImportError {

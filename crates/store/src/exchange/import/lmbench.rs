@@ -10,7 +10,6 @@ use crate::exchange::export::lmbench::line_of;
 const NAME: &str = "lmbench";
 const MB: f64 = 1e6;
 
-/// The format.
 pub(super) const LMBENCH: Importer =
     Importer { name: NAME, summary: "a results file of lmbench, or what its programs print", recognises, read };
 

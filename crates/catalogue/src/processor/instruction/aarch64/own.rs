@@ -37,7 +37,6 @@ const SELECT: Widths = Widths {
     needs: "",
 };
 
-/// The integer instructions that aarch64 has.
 pub(crate) const INTEGERS: &[Operation] = instructions! {
     "instruction.address", "add a register times eight to a register, as an array's addresses are formed",
         &[],

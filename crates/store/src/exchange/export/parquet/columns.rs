@@ -3,7 +3,6 @@
 use super::thrift::varint;
 use crate::exchange::table::{Cell, Table};
 
-/// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ColumnKind {
     Text,

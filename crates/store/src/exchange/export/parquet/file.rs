@@ -25,7 +25,6 @@ fn physical(kind: ColumnKind) -> i32 {
     }
 }
 
-/// The bytes of the file.
 pub(super) fn file(table: &Table) -> Vec<u8> {
     let rows = table.rows.len();
     let mut file = MAGIC.to_vec();
