@@ -10,6 +10,8 @@ pub(crate) struct SqlDialect {
     pub words: [&'static str; 4],
     /// Counts the tables with the name `$1`.
     pub count_tables: &'static str,
+    /// Begins a transaction that writes.
+    pub begin: &'static str,
 }
 
 impl SqlDialect {
@@ -95,19 +97,15 @@ impl SqlValue {
 pub(crate) trait Backend {
     fn dialect(&self) -> &'static SqlDialect;
 
-    /// Begins a transaction that writes.
-    fn begin(&mut self) -> Result<(), DatabaseError>;
-
-    /// Ends it. What was written is on the device when this returns.
-    fn commit(&mut self) -> Result<(), DatabaseError>;
-
-    fn rollback(&mut self);
-
     /// Keeps other writers away until the transaction ends, where `begin` alone does not.
-    fn hold_alone(&mut self) -> Result<(), DatabaseError>;
+    fn hold_alone(&mut self) -> Result<(), DatabaseError> {
+        Ok(())
+    }
 
     /// Prepares a place for the tables, before they are made.
-    fn make_room(&mut self) -> Result<(), DatabaseError>;
+    fn make_room(&mut self) -> Result<(), DatabaseError> {
+        Ok(())
+    }
 
     /// Statements without rows.
     fn execute(&mut self, statements: &str) -> Result<(), DatabaseError>;
@@ -123,4 +121,18 @@ pub(crate) trait Backend {
         runs: Option<&[i64]>,
         each: &mut dyn FnMut(Row<i64>) -> ControlFlow<()>,
     ) -> Result<(), DatabaseError>;
+}
+
+/// Does work in a transaction: all of it or nothing. What was written is on the device when this returns.
+pub(crate) fn transaction<T>(
+    backend: &mut dyn Backend,
+    work: impl FnOnce(&mut dyn Backend) -> Result<T, DatabaseError>,
+) -> Result<T, DatabaseError> {
+    backend.execute(backend.dialect().begin)?;
+    let done = work(backend).and_then(|done| backend.execute("COMMIT").map(|()| done));
+    if done.is_err() {
+        // A full disk may have ended the transaction already, and a server ends it if the connection is gone.
+        let _ = backend.execute("ROLLBACK");
+    }
+    done
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use crate::backend::{Backend, DatabaseError, SqlValue};
+use crate::backend::{Backend, DatabaseError, SqlValue, transaction};
 use crate::head::Head;
 use crate::machines::machines;
 use crate::rows::{CostTable, Filter, Row, Series};
@@ -24,23 +24,18 @@ pub(crate) fn prepare(backend: &mut dyn Backend) -> Result<Opened, DatabaseError
         Version::Newer(found) => return Ok(Opened::Newer(found)),
         Version::Older => {}
     }
-    backend.begin()?;
-    // Another process may have been faster.
-    let done = backend.hold_alone().and_then(|()| match schema::version(backend)? {
-        Version::Older => {
-            backend.make_room()?;
-            schema::migrate(backend).map(|()| Opened::Ready)
+    transaction(backend, |backend| {
+        backend.hold_alone()?;
+        // Another process may have been faster.
+        match schema::version(backend)? {
+            Version::Older => {
+                backend.make_room()?;
+                schema::migrate(backend).map(|()| Opened::Ready)
+            }
+            Version::This => Ok(Opened::Ready),
+            Version::Newer(found) => Ok(Opened::Newer(found)),
         }
-        Version::This => Ok(Opened::Ready),
-        Version::Newer(found) => Ok(Opened::Newer(found)),
-    });
-    match done {
-        Ok(opened) => backend.commit().map(|()| opened),
-        Err(error) => {
-            backend.rollback();
-            Err(error)
-        }
-    }
+    })
 }
 
 const HEAD: &str = "SELECT run.key, run.id, run.started, run.ordered, run.howslow, run.build, run.label, run.patterns, \
@@ -117,15 +112,10 @@ pub(crate) fn remove(backend: &mut dyn Backend, head: &Head) -> Result<Vec<u8>, 
     let tables =
         ["cost WHERE run", "document WHERE run", "run WHERE key"].map(|row| format!("DELETE FROM {row} = {run}"));
     let unused = format!("DELETE FROM machine WHERE key = {machine} AND key NOT IN (SELECT machine FROM run)");
-    backend.begin()?;
-    let done = tables.iter().chain([&unused]).try_for_each(|statement| backend.execute(statement));
-    match done.and_then(|()| backend.commit()) {
-        Ok(()) => Ok(document),
-        Err(error) => {
-            backend.rollback();
-            Err(error)
-        }
-    }
+    transaction(backend, |backend| {
+        tables.iter().chain([&unused]).try_for_each(|statement| backend.execute(statement))
+    })?;
+    Ok(document)
 }
 
 /// A document, compressed.

@@ -1,11 +1,9 @@
 //! A run's document as the tables hold it: its facts, one line a cost, and the document itself. Samples are passed over,
 //! so that thousands of documents are taken in a minute.
 
-use std::fmt;
-
-use record::{Estimate, Figures, Machine, Origin, ReadError, printable};
+use record::{Estimate, Figures, Machine, Origin, Point, ReadError, printable};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::IgnoredAny;
 use twox_hash::XxHash3_128;
 
 use crate::id::check_id;
@@ -148,7 +146,7 @@ struct CostPart {
     operation: String,
     #[serde(default)]
     version: u32,
-    at: PointText,
+    at: Point,
     #[serde(default)]
     follows_clock: bool,
     headline: Estimate,
@@ -172,7 +170,7 @@ impl CostPart {
         let series = Series {
             operation,
             version: self.version,
-            point: self.at.0,
+            point: self.at.to_string().strip_prefix('@').map(printable).unwrap_or_default(),
             estimator: self.headline.word().into(),
             beside_work: false,
             unit: "ns".into(),
@@ -204,58 +202,6 @@ impl DoubtPart {
 
     fn innermost(&self) -> &str {
         self.doubt.as_deref().map_or(&self.kind, DoubtPart::innermost)
-    }
-}
-
-struct PointText(String);
-
-impl<'de> Deserialize<'de> for PointText {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<PointText, D::Error> {
-        struct Pairs;
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = Vec<(String, String)>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("the axes of a point")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some((axis, AxisText(value))) = map.next_entry::<String, AxisText>()? {
-                    pairs.push((axis, value));
-                }
-                Ok(pairs)
-            }
-        }
-        let mut pairs = from.deserialize_map(Pairs)?;
-        pairs.sort();
-        let text = pairs.iter().map(|(axis, value)| format!("{axis}={value}")).collect::<Vec<_>>().join(",");
-        Ok(PointText(printable(&text)))
-    }
-}
-
-/// A number or a word as text.
-struct AxisText(String);
-
-impl<'de> Deserialize<'de> for AxisText {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<AxisText, D::Error> {
-        struct Text;
-        impl Visitor<'_> for Text {
-            type Value = String;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a whole number or a word")
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<String, E> {
-                Ok(number.to_string())
-            }
-
-            fn visit_str<E: Error>(self, word: &str) -> Result<String, E> {
-                Ok(word.into())
-            }
-        }
-        from.deserialize_any(Text).map(AxisText)
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use record::{Machine, ReadError};
 
-use crate::backend::{Backend, DatabaseError, SqlValue};
+use crate::backend::{Backend, DatabaseError, SqlValue, transaction};
 use crate::database::{Keys, packed};
 use crate::entry::{Document, state_of};
 use crate::rows::{Row, Series};
@@ -52,41 +52,31 @@ pub(crate) fn insert(
     keys: &mut Keys,
     ready: &[Ready],
 ) -> Result<Vec<ImportOutcome>, DatabaseError> {
-    backend.begin()?;
-    match insert_all(backend, keys, ready) {
-        Ok(kept) => backend.commit().map(|()| kept).inspect_err(|_| *keys = Keys::default()),
-        Err(error) => {
-            backend.rollback();
-            // What was numbered in this transaction has no number any more.
-            *keys = Keys::default();
-            Err(error)
+    let done = transaction(backend, |backend| {
+        learn(backend, keys, ready)?;
+        let (mut kept, mut costs) = (Vec::new(), Vec::new());
+        for Ready { entry, content } in ready {
+            let machine = machine_key(backend, &entry.machine)?;
+            let Some(run) = add_run(backend, entry, machine)? else {
+                let find = "SELECT key FROM run WHERE id = $1 AND digest = $2";
+                let rows =
+                    backend.query(find, &[SqlValue::Text(entry.id.clone()), SqlValue::Text(entry.digest.clone())])?;
+                kept.push(ImportOutcome::Known(rows.first().map_or(0, |row| row[0].number())));
+                continue;
+            };
+            let document = [SqlValue::Whole(run), SqlValue::Bytes(content.clone())];
+            backend.query("INSERT INTO document (run, content) VALUES ($1, $2)", &document)?;
+            add_costs(&mut costs, run, entry, keys);
+            kept.push(ImportOutcome::New(run));
         }
+        backend.add_costs(&costs)?;
+        Ok(kept)
+    });
+    if done.is_err() {
+        // What was numbered in this transaction has no number any more.
+        *keys = Keys::default();
     }
-}
-
-fn insert_all(
-    backend: &mut dyn Backend,
-    keys: &mut Keys,
-    ready: &[Ready],
-) -> Result<Vec<ImportOutcome>, DatabaseError> {
-    learn(backend, keys, ready)?;
-    let (mut kept, mut costs) = (Vec::new(), Vec::new());
-    for Ready { entry, content } in ready {
-        let machine = machine_key(backend, &entry.machine)?;
-        let Some(run) = add_run(backend, entry, machine)? else {
-            let find = "SELECT key FROM run WHERE id = $1 AND digest = $2";
-            let rows =
-                backend.query(find, &[SqlValue::Text(entry.id.clone()), SqlValue::Text(entry.digest.clone())])?;
-            kept.push(ImportOutcome::Known(rows.first().map_or(0, |row| row[0].number())));
-            continue;
-        };
-        let document = [SqlValue::Whole(run), SqlValue::Bytes(content.clone())];
-        backend.query("INSERT INTO document (run, content) VALUES ($1, $2)", &document)?;
-        add_costs(&mut costs, run, entry, keys);
-        kept.push(ImportOutcome::New(run));
-    }
-    backend.add_costs(&costs)?;
-    Ok(kept)
+    done
 }
 
 /// Gives numbers to the series and sets of doubts that have none.

@@ -103,28 +103,8 @@ impl Backend for Sqlite {
         &SqlDialect {
             words: ["INTEGER PRIMARY KEY", "BLOB", "REAL", " WITHOUT ROWID"],
             count_tables: "SELECT count(*) FROM sqlite_master WHERE name = $1",
+            begin: "BEGIN IMMEDIATE",
         }
-    }
-
-    fn begin(&mut self) -> Result<(), DatabaseError> {
-        self.execute("BEGIN IMMEDIATE")
-    }
-
-    fn commit(&mut self) -> Result<(), DatabaseError> {
-        self.execute("COMMIT")
-    }
-
-    fn rollback(&mut self) {
-        // A full disk may have ended the transaction already.
-        let _ = self.execute("ROLLBACK");
-    }
-
-    fn hold_alone(&mut self) -> Result<(), DatabaseError> {
-        Ok(())
-    }
-
-    fn make_room(&mut self) -> Result<(), DatabaseError> {
-        Ok(())
     }
 
     fn execute(&mut self, statements: &str) -> Result<(), DatabaseError> {
