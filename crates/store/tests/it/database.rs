@@ -6,19 +6,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use howslow_store::{Address, Filter, Store, StoreError};
-use record::{Run, run_from_bytes};
+use record::run_from_bytes;
 
 #[cfg(feature = "team")]
 use crate::server::{PASSWORD, Server};
+use crate::store::{EXAMPLE, example};
 
-const EXAMPLE: &[u8] = include_bytes!("../../../record/tests/data/example-run.json");
 const LONG: Duration = Duration::from_secs(600);
-
-pub fn example(id: &str, started: &str) -> Run {
-    let mut run = run_from_bytes(EXAMPLE).expect("a run");
-    (run.id, run.started) = (id.into(), started.into());
-    run
-}
 
 fn sqlite(folder: &Path) -> Store {
     Store::in_folder(folder).at(Address::Default)

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use howslow_store::{Address, Store};
 
-use crate::database::example;
 use crate::server::Server;
+use crate::store::example;
 
 fn store(folder: &Path, url: &str) -> Store {
     Store::in_folder(folder).at(Address::parse(url).expect("an address"))

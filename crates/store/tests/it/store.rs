@@ -1,7 +1,6 @@
 //! Keeping runs and finding them again, in good and bad folders.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
@@ -11,17 +10,24 @@ use howslow_store::{BestSpeed, Calibration, Earlier, FigureHistory, OfRun, RunKi
 use record::{Nanoseconds, Run, run_from_bytes};
 use tempfile::TempDir;
 
-fn example(id: &str, started: &str) -> Run {
-    let mut run = run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
-    run.id = id.into();
-    run.started = started.into();
+pub const EXAMPLE: &[u8] = include_bytes!("../../../record/tests/data/example-run.json");
+
+pub fn example(id: &str, started: &str) -> Run {
+    let mut run = run_from_bytes(EXAMPLE).expect("a run");
+    (run.id, run.started) = (id.into(), started.into());
     run
+}
+
+/// A folder and a store in it.
+fn empty() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::in_folder(folder.path());
+    (folder, store)
 }
 
 /// A store with three runs: `20260101-000000-aaaa`, `20260102-000000-bbbb` and, newest, `20260102-000001-cccc`.
 fn three() -> (TempDir, Store) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let store = Store::in_folder(folder.path());
+    let (folder, store) = empty();
     for (id, started) in [
         ("20260102-000001-cccc", "2026-01-02T00:00:01Z"),
         ("20260101-000000-aaaa", "2026-01-01T00:00:00Z"),
@@ -130,17 +136,22 @@ fn a_folder_that_cannot_be_made_is_one_clear_error() {
     assert!(error.contains("cannot create the folder"), "{error}");
 }
 
-/// Runs a shell script in a mount namespace of its own, where it may mount; says so and returns `None` where that is
-/// not allowed.
-fn in_private_mounts(script: &str) -> Option<String> {
-    let may = Command::new("unshare").args(["--mount", "true"]).output().is_ok_and(|done| done.status.success());
-    if !may {
-        // Not by `eprintln`, which the test harness hides when a test passes.
-        let text = "NOT RUN: this test needs root and unshare (util-linux) to mount a file system privately";
-        writeln!(std::io::stderr(), "{text}").expect("stderr");
+/// Runs an ignored test in a file system of its own, mounted in a namespace of its own; says so and returns `None` where that
+/// is not allowed.
+pub fn in_private_mount(options: &str, test: &str) -> Option<String> {
+    let unshared = |args: &[&str]| Command::new("unshare").arg("--mount").args(args).output();
+    if !unshared(&["true"]).is_ok_and(|done| done.status.success()) {
+        testing::not_tested!("this test needs root and unshare (util-linux) to mount a file system privately");
         return None;
     }
-    let done = Command::new("unshare").args(["--mount", "sh", "-c", script]).output().expect("a shell");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (here, me) = (folder.path().display(), std::env::current_exe().expect("a path"));
+    let script = format!(
+        "set -e; mount -t tmpfs -o {options} none {here}; export STORE_TEST_FOLDER={here}; \
+         export STORE_TEST_ADDRESS={here}/full.sqlite; {} --ignored --nocapture --exact {test}",
+        me.display()
+    );
+    let done = unshared(&["sh", "-c", &script]).expect("a shell");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     Some(String::from_utf8_lossy(&done.stdout).into_owned())
 }
@@ -156,34 +167,24 @@ fn keep_in_the_folder_named_by_the_test_around() {
     println!("left: {:?}", files(&Path::new(&folder).join("runs")));
 }
 
-fn this_test_in(mount: &str) -> Option<String> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let here = folder.path().display();
-    let me = std::env::current_exe().expect("a path");
-    in_private_mounts(&format!(
-        "set -e; mount -t tmpfs -o {mount} none {here}; STORE_TEST_FOLDER={here} {} --ignored --nocapture --exact \
-         store::keep_in_the_folder_named_by_the_test_around",
-        me.display()
-    ))
-}
+const KEEPS: &str = "store::keep_in_the_folder_named_by_the_test_around";
 
 #[test]
 fn a_full_file_system_leaves_no_half_run() {
-    let Some(stated) = this_test_in("size=64k") else { return };
+    let Some(stated) = in_private_mount("size=64k", KEEPS) else { return };
     assert!(stated.contains("No space left on device"), "{stated}");
     assert!(stated.contains("left: []"), "{stated}");
 }
 
 #[test]
 fn a_read_only_file_system_is_one_clear_error() {
-    let Some(stated) = this_test_in("ro") else { return };
+    let Some(stated) = in_private_mount("ro", KEEPS) else { return };
     assert!(stated.contains("Read-only file system"), "{stated}");
 }
 
 #[test]
 fn the_best_checks_are_remembered_and_nonsense_forgotten() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let store = Store::in_folder(folder.path());
+    let (folder, store) = empty();
     assert_eq!(Calibration::load(&store), Calibration::default());
     let mut known = Calibration::default();
     let good = BestSpeed { width_cycles: 0.27, misses: 0 };
@@ -289,8 +290,7 @@ fn a_data_folder_leads_nowhere_else() {
 
 #[test]
 fn only_runs_of_one_build_kernel_and_boot_learn_from_each_other() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let store = Store::in_folder(folder.path());
+    let (folder, store) = empty();
     assert_eq!(FigureHistory::load(&store).of("zen", &RunKind::default()), Earlier::default(), "the first run ever");
     let kind = |build: &str, kernel: &str, boot: &str| RunKind {
         build: build.into(),

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use howslow_store::{Address, Filter, Store};
 
-use crate::database::{example, rows};
+use crate::database::rows;
 #[cfg(feature = "team")]
 use crate::server::Server;
+use crate::store::{example, in_private_mount};
 
 const WRITERS: usize = 20;
 const RUNS: usize = 8;
@@ -117,24 +118,8 @@ fn twenty_writers_of_postgres_lose_nothing_when_they_and_the_server_are_killed()
 
 #[test]
 fn a_disk_that_fills_loses_nothing_that_was_acknowledged() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (here, me) = (folder.path().display(), std::env::current_exe().expect("a path"));
-    let script = format!(
-        "set -e; mount -t tmpfs -o size=700k none {here}; export STORE_TEST_FOLDER={here}; \
-         export STORE_TEST_ADDRESS={here}/full.sqlite; {} --ignored --nocapture --exact writers::a_disk_is_filled",
-        me.display()
-    );
-    let done = Command::new("unshare").args(["--mount", "sh", "-c", &script]).output();
-    let Some(done) = done.ok().filter(|_| may_mount()) else {
-        testing::not_tested!("this test needs root and unshare (util-linux) to mount a file system privately");
-        return;
-    };
-    let stated = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success() && stated.contains("it is full and whole"), "{stated}");
-}
-
-fn may_mount() -> bool {
-    Command::new("unshare").args(["--mount", "true"]).output().is_ok_and(|done| done.status.success())
+    let Some(stated) = in_private_mount("size=700k", "writers::a_disk_is_filled") else { return };
+    assert!(stated.contains("it is full and whole"), "{stated}");
 }
 
 #[test]
