@@ -39,6 +39,5 @@ pub use names::other_names;
 pub use registry::{FAMILIES, Family, all, find, heading};
 pub use user::{HUNG_REMEDY, bench, command, routine};
 
-/// The list as a measurement uses it.
 pub const REGISTRY: operation::Registry =
     operation::Registry { find, crosses, heading, position: |id| all().position(|operation| operation.id == id) };

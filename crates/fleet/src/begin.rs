@@ -17,11 +17,9 @@ use crate::state::{Fleet, Means, Node, SCHEMA};
 pub struct Request<'a> {
     /// Its name, if the user gives one.
     pub id: Option<&'a str>,
-    /// How its nodes are reached.
     pub means: Means,
     /// The nodes: a list in Slurm's notation, or hosts.
     pub nodes: Nodes<'a>,
-    /// What each node does.
     pub plan: Plan,
     /// The programs to send, one for each architecture; empty if the nodes have howslow.
     pub programs: Vec<Program>,
@@ -29,7 +27,6 @@ pub struct Request<'a> {
     pub shared: Option<&'a Path>,
     /// The folder of the documents, if not below the data folder.
     pub documents: Option<&'a Path>,
-    /// The version of howslow.
     pub howslow: &'a str,
 }
 
@@ -40,10 +37,8 @@ pub enum Nodes<'a> {
     Hosts(&'a [String]),
 }
 
-/// Creates a fleet and writes its state. Returns it, and what the user should know.
-///
-/// # Errors
-/// If what was asked for makes no sense, the scheduler does not answer, or something cannot be written.
+/// Creates a fleet and writes its state. Returns it, and what the user should know. Fails if what was asked for makes no
+/// sense, the scheduler does not answer, or something cannot be written.
 pub fn begin(folder: &Folder, request: &Request) -> Result<(Fleet, Vec<String>), FleetError> {
     let id = match request.id {
         Some(id) if !is_id(id) => {
@@ -123,10 +118,8 @@ fn absolute(path: &Path) -> Result<PathBuf, FleetError> {
     std::path::absolute(path).map_err(|source| FleetError::io("find", path, source))
 }
 
-/// Puts the programs into the shared folder, each under its architecture's name, completely or not at all.
-///
-/// # Errors
-/// If two are for the same architecture, or one cannot be copied.
+/// Puts the programs into the shared folder, each under its architecture's name, completely or not at all. Fails if two are
+/// for the same architecture, or one cannot be copied.
 pub fn send(fleet: &Fleet, programs: &[Program]) -> Result<(), FleetError> {
     for (number, program) in programs.iter().enumerate() {
         let architecture = program.architecture.name();

@@ -15,7 +15,6 @@ pub(crate) struct Answer {
     pub ok: bool,
     /// Its exit status; `None` if a signal ended it.
     pub status: Option<i32>,
-    /// Its output.
     pub out: Vec<u8>,
     /// What it complained about, on one line.
     pub complaint: String,
@@ -29,10 +28,8 @@ impl Answer {
 
 /// Runs a command in a process group of its own, so that Ctrl-C does not reach it, and waits for its end.
 ///
-/// Output goes through files: what a tool leaves running in the background may hold a pipe open for ever.
-///
-/// # Errors
-/// If it cannot be started, takes longer than `patience` or answers without end; then it is killed.
+/// Output goes through files: what a tool leaves running in the background may hold a pipe open for ever. Fails if it
+/// cannot be started, takes longer than `patience` or answers without end; then it is killed.
 pub(crate) fn ask(command: &mut Command, input: &[u8], patience: Duration) -> Result<Answer, String> {
     const PAUSE: Duration = Duration::from_millis(5);
     let name = command.get_program().to_string_lossy().into_owned();

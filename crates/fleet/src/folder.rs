@@ -17,10 +17,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// No node measures more often.
 const MOST_REPETITIONS: u32 = 1000;
 
-/// The folder below the data folder that holds all fleets.
-///
-/// # Errors
-/// If there is no data folder.
+/// The folder below the data folder that holds all fleets. Fails if there is no data folder.
 pub fn data_folder() -> Result<PathBuf, FleetError> {
     Ok(store::data_folder()?.join("fleet"))
 }
@@ -36,10 +33,7 @@ pub struct Folder {
 pub struct Lock(#[expect(dead_code, reason = "the lock is held while the file is open")] File);
 
 impl Folder {
-    /// The user's fleets.
-    ///
-    /// # Errors
-    /// If there is no data folder.
+    /// The user's fleets. Fails if there is no data folder.
     pub fn of_user() -> Result<Folder, FleetError> {
         Ok(Folder { all: data_folder()? })
     }
@@ -54,20 +48,15 @@ impl Folder {
         self.all.join(id)
     }
 
-    /// Makes the folder of one fleet, if it is missing.
-    ///
-    /// # Errors
-    /// If it cannot be made, or root would make it in the data folder of another user.
+    /// Makes the folder of one fleet, if it is missing. Fails if it cannot be made, or root would make it in the data
+    /// folder of another user.
     pub(crate) fn make(&self, id: &str) -> Result<PathBuf, FleetError> {
         let (base, name) = (self.all.parent(), self.all.file_name());
         let (base, name) = (base.unwrap_or(Path::new("")), name.unwrap_or_default());
         Ok(store::make_folder(base, &Path::new(name).join(id))?)
     }
 
-    /// The ids of all fleets, newest first.
-    ///
-    /// # Errors
-    /// If the folder exists and cannot be read.
+    /// The ids of all fleets, newest first. Fails if the folder exists and cannot be read.
     pub fn list(&self) -> Result<Vec<String>, FleetError> {
         let entries = match std::fs::read_dir(&self.all) {
             Ok(entries) => entries,
@@ -85,10 +74,8 @@ impl Folder {
         Ok(found.into_iter().map(|(_, id)| id).collect())
     }
 
-    /// The id that a name means: itself, its unique beginning, or without a name the newest.
-    ///
-    /// # Errors
-    /// If there is no such fleet, or several.
+    /// The id that a name means: itself, its unique beginning, or without a name the newest. Fails if there is no such
+    /// fleet, or several.
     pub fn find(&self, name: Option<&str>) -> Result<String, FleetError> {
         let ids = self.list()?;
         let newest = ids.first().cloned();
@@ -114,10 +101,7 @@ impl Folder {
         is_id(id) && self.of(id).join(STATE).is_file()
     }
 
-    /// Reads a fleet's state.
-    ///
-    /// # Errors
-    /// If it cannot be read, is damaged, or was written by another version's format.
+    /// Reads a fleet's state. Fails if it cannot be read, is damaged, or was written by another version's format.
     pub fn read(&self, id: &str) -> Result<Fleet, FleetError> {
         let path = self.of(id).join(STATE);
         let wrong = |why: String| FleetError::State { path: path.clone(), why };
@@ -137,20 +121,14 @@ impl Folder {
         Ok(fleet)
     }
 
-    /// Writes a fleet's state, completely or not at all.
-    ///
-    /// # Errors
-    /// If it cannot be written.
+    /// Writes a fleet's state, completely or not at all. Fails if it cannot be written.
     pub fn write(&self, fleet: &Fleet) -> Result<(), FleetError> {
         let mut text = serde_json::to_vec(fleet).map_err(|error| FleetError::Trouble(error.to_string()))?;
         text.push(b'\n');
         Ok(store::write_whole(&self.of(&fleet.id).join(STATE), &text)?)
     }
 
-    /// Makes this program the only one that follows a fleet.
-    ///
-    /// # Errors
-    /// If another one does, or the folder cannot be written.
+    /// Makes this program the only one that follows a fleet. Fails if another one does, or the folder cannot be written.
     pub fn lock(&self, id: &str) -> Result<Lock, FleetError> {
         let path = self.make(id)?.join("lock");
         // A link there would be another user's.
@@ -169,10 +147,7 @@ impl Folder {
 /// The file by which a fleet knows the folder that it has made for its nodes. It holds the fleet's id.
 const MARK: &str = ".howslow-fleet";
 
-/// Makes the folder of a fleet's nodes, with its mark.
-///
-/// # Errors
-/// If it cannot be made, or is somebody else's already.
+/// Makes the folder of a fleet's nodes, with its mark. Fails if it cannot be made, or is somebody else's already.
 pub(crate) fn make_shared(fleet: &Fleet) -> Result<(), FleetError> {
     let folder = &fleet.shared;
     let failed = |source| FleetError::io("create the folder", folder, source);

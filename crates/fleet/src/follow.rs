@@ -14,22 +14,14 @@ use crate::scheduler::{Scheduler, Task};
 use crate::state::{Attempt, Fleet, Means, Stage};
 use crate::verdict::{Facts, Mark, Verdict, decide};
 
-/// What happened while a fleet was followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// An attempt ended on this node.
-    Ended {
-        node: String,
-        /// How.
-        stage: Stage,
-        /// Why, in words.
-        reason: String,
-    },
+    Ended { node: String, stage: Stage, reason: String },
     /// Something that the user should know, which ends nothing.
     Note(String),
 }
 
-/// Follows one fleet.
 pub struct Follower<'a> {
     folder: &'a Folder,
     scheduler: Box<dyn Scheduler>,
@@ -42,10 +34,7 @@ pub struct Follower<'a> {
 }
 
 impl<'a> Follower<'a> {
-    /// Prepares to follow this fleet, looking at intervals of `every`.
-    ///
-    /// # Errors
-    /// If what reaches the nodes cannot be prepared.
+    /// Prepares to follow this fleet, looking at intervals of `every`. Fails if what reaches the nodes cannot be prepared.
     pub fn new(fleet: &Fleet, folder: &'a Folder, every: Duration) -> Result<Follower<'a>, FleetError> {
         const LOOKS: u32 = 12;
         let scheduler: Box<dyn Scheduler> = match &fleet.means {
@@ -65,11 +54,8 @@ impl<'a> Follower<'a> {
         self.store = Some(store);
     }
 
-    /// Begins an attempt on every node that lacks a document and has none open. Stops early if `go_on` says so.
-    /// Returns what happened, and the number of jobs submitted.
-    ///
-    /// # Errors
-    /// If there is no scheduler, or the state cannot be written.
+    /// Begins an attempt on every node that lacks a document and has none open. Stops early if `go_on` says so. Returns
+    /// what happened, and the number of jobs submitted. Fails if there is no scheduler, or the state cannot be written.
     pub fn submit(
         &mut self,
         fleet: &mut Fleet,
@@ -139,10 +125,8 @@ impl<'a> Follower<'a> {
         result.map(|()| sent)
     }
 
-    /// Looks at the open attempts once, gathers what arrived, and writes the state.
-    ///
-    /// # Errors
-    /// If a document or the state cannot be written here. Trouble with the scheduler is an event.
+    /// Looks at the open attempts once, gathers what arrived, and writes the state. Fails if a document or the state cannot
+    /// be written here. Trouble with the scheduler is an event.
     pub fn step(&mut self, fleet: &mut Fleet) -> Result<Vec<Event>, FleetError> {
         let before = fleet.clone();
         let tasks = tasks(fleet);
@@ -223,10 +207,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Cancels all open attempts. Documents that have arrived are gathered before. Returns the nodes.
-    ///
-    /// # Errors
-    /// If the scheduler refuses, or the state cannot be written.
+    /// Cancels all open attempts. Documents that have arrived are gathered before. Returns the nodes. Fails if the
+    /// scheduler refuses, or the state cannot be written.
     pub fn cancel(&mut self, fleet: &mut Fleet) -> Result<Vec<String>, FleetError> {
         let tasks = tasks(fleet);
         self.scheduler.cancel(fleet, &tasks)?;

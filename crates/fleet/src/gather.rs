@@ -50,9 +50,7 @@ fn tail(path: &Path) -> Option<String> {
 }
 
 /// Takes in the documents of a node that have arrived. Returns the runs, and what is wrong with documents that are damaged.
-///
-/// # Errors
-/// If a document cannot be written here.
+/// Fails if a document cannot be written here.
 pub(crate) fn collect(fleet: &mut Fleet, place: usize) -> Result<(Vec<Run>, Vec<String>), FleetError> {
     let (mut runs, mut damaged) = (Vec::new(), Vec::new());
     for repetition in fleet.nodes[place].missing(&fleet.plan) {

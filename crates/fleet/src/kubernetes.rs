@@ -17,10 +17,7 @@ pub enum Collector {
 }
 
 impl Collector {
-    /// Reads `pvc:CLAIM` or `postgres:SECRET/KEY`.
-    ///
-    /// # Errors
-    /// If it is neither, or holds no names of Kubernetes.
+    /// Reads `pvc:CLAIM` or `postgres:SECRET/KEY`. Fails if it is neither, or holds no names of Kubernetes.
     pub fn parse(text: &str) -> Result<Collector, FleetError> {
         let parsed = match text.split_once(':') {
             Some(("pvc", claim)) if is_name(claim, 253) => Some(Collector::Claim(claim.into())),
@@ -38,12 +35,9 @@ impl Collector {
     }
 }
 
-/// What the manifests say.
 #[derive(Clone, Debug)]
 pub struct Manifests {
-    /// The fleet's name.
     pub id: String,
-    /// What each node does.
     pub plan: Plan,
     /// The image, which holds howslow and a shell.
     pub image: String,
@@ -55,7 +49,6 @@ pub struct Manifests {
     pub cpus: u32,
     /// Where the documents go.
     pub collector: Collector,
-    /// The namespace, if told.
     pub namespace: Option<String>,
 }
 
@@ -75,10 +68,8 @@ const HOST: &str = "kubernetes.io/hostname";
 const MEMORY: &str = "2Gi";
 
 impl Manifests {
-    /// Checks every name, and writes the manifests.
-    ///
-    /// # Errors
-    /// If a name is none of Kubernetes, or nothing says how many nodes there are.
+    /// Checks every name, and writes the manifests. Fails if a name is none of Kubernetes, or nothing says how many nodes
+    /// there are.
     pub fn write(&self) -> Result<Written, FleetError> {
         self.check()?;
         Ok(Written { config_map: self.config_map()?, job: self.job(), daemon_set: self.daemon_set() })

@@ -26,10 +26,8 @@ pub enum Suite {
 }
 
 impl Suite {
-    /// The suite that these words name.
-    ///
-    /// # Errors
-    /// If `headline` or `full` stands beside other words, or a word is empty or begins with `-`.
+    /// The suite that these words name. Fails if `headline` or `full` stands beside other words, or a word is empty or
+    /// begins with `-`.
     pub fn of(words: &[String]) -> Result<Suite, FleetError> {
         match words {
             [] => Ok(Suite::Headline),

@@ -33,7 +33,6 @@ impl Architecture {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub file: PathBuf,
-    /// What it runs on.
     pub architecture: Architecture,
     /// True if it needs no dynamic linker and no library.
     pub is_static: bool,
@@ -49,10 +48,7 @@ const X86: u64 = 62;
 const ARM: u64 = 183;
 
 impl Program {
-    /// Reads what a file is.
-    ///
-    /// # Errors
-    /// If it cannot be read, or is no program for Linux on an architecture that howslow knows.
+    /// Reads what a file is. Fails if it cannot be read, or is no program for Linux on an architecture that howslow knows.
     pub fn read(file: &Path) -> Result<Program, FleetError> {
         const MOST: u64 = 64 << 10;
         let mut head = Vec::new();

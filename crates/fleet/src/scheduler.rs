@@ -14,7 +14,6 @@ pub(crate) struct Task {
     pub node: String,
     /// How its files begin.
     pub name: String,
-    /// The repetitions to measure.
     pub repetitions: Vec<u32>,
     /// The scheduler's job, if it is known.
     pub job: Option<String>,
@@ -23,7 +22,6 @@ pub(crate) struct Task {
 /// What is known of a task's job.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Sight {
-    /// It waits, for this reason.
     Waiting(String),
     /// It has been running for this time, by the scheduler's clock.
     Running(f64),
@@ -37,9 +35,7 @@ pub(crate) enum End {
     Finished,
     /// By itself, with an error.
     Failed,
-    /// It took longer than the scheduler allows.
     TimedOut,
-    /// Somebody cancelled it.
     Cancelled,
     /// The node or the job died.
     Killed,
@@ -50,7 +46,6 @@ pub(crate) enum End {
 pub(crate) struct Seen {
     /// The job's id.
     pub job: String,
-    /// What is known.
     pub sight: Sight,
 }
 
@@ -59,28 +54,17 @@ pub(crate) type Told<'a> = &'a mut dyn FnMut(&Task, Result<Option<String>, Strin
 
 /// A way to reach nodes.
 pub(crate) trait Scheduler {
-    /// The nodes that take no job now, with the reason.
-    ///
-    /// # Errors
-    /// If the scheduler does not answer.
+    /// The nodes that take no job now, with the reason. Fails if the scheduler does not answer.
     fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError>;
 
-    /// Submits the tasks.
-    ///
-    /// # Errors
-    /// If there is no scheduler at all.
+    /// Submits the tasks. Fails if there is no scheduler at all.
     fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Told<'_>) -> Result<(), FleetError>;
 
-    /// What is known of the tasks, by place. A task that is unknown is absent.
-    ///
-    /// # Errors
-    /// If the scheduler does not answer, or not as it should.
+    /// What is known of the tasks, by place. A task that is unknown is absent. Fails if the scheduler does not answer, or
+    /// not as it should.
     fn look(&self, fleet: &Fleet, tasks: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError>;
 
-    /// Cancels these tasks' jobs.
-    ///
-    /// # Errors
-    /// If the scheduler refuses.
+    /// Cancels these tasks' jobs. Fails if the scheduler refuses.
     fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Result<(), FleetError>;
 
     /// Removes what the fleet has left on its nodes, once all is gathered.

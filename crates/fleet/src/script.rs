@@ -7,7 +7,6 @@ use crate::folder::Folder;
 use crate::scheduler::Task;
 use crate::state::Fleet;
 
-/// The script that runs on every node.
 pub const NODE_SCRIPT: &str = include_str!("node.sh");
 
 /// The arguments of the script after the folder.
@@ -21,10 +20,7 @@ pub(crate) fn node_arguments(fleet: &Fleet, task: &Task) -> Vec<String> {
     arguments
 }
 
-/// Writes the node's script into the fleet's folder. Returns its file.
-///
-/// # Errors
-/// If it cannot be written.
+/// Writes the node's script into the fleet's folder. Returns its file. Fails if it cannot be written.
 pub(crate) fn script(folder: &Folder, fleet: &Fleet) -> Result<PathBuf, FleetError> {
     let path = folder.of(&fleet.id).join("node.sh");
     store::write_whole(&path, NODE_SCRIPT.as_bytes())?;

@@ -54,10 +54,8 @@ pub(crate) struct Slurm {
 }
 
 impl Slurm {
-    /// The nodes that a list such as `n[1-8],m3` names; without a list, all of the partition.
-    ///
-    /// # Errors
-    /// If Slurm does not answer, or the list is not one.
+    /// The nodes that a list such as `n[1-8],m3` names; without a list, all of the partition. Fails if Slurm does not
+    /// answer, or the list is not one.
     pub(crate) fn nodes(&self, list: Option<&str>) -> Result<Vec<String>, FleetError> {
         let Some(list) = list else {
             return Ok(answers::partition_nodes(&self.sinfo()?, self.options.partition.is_some()));
@@ -191,10 +189,7 @@ impl Scheduler for Slurm {
     fn clean(&self, _: &Fleet) {}
 }
 
-/// Checks further options of sbatch.
-///
-/// # Errors
-/// If one is no option, or one that the fleet sets itself.
+/// Checks further options of sbatch. Fails if one is no option, or one that the fleet sets itself.
 pub(crate) fn check_further(options: &[String]) -> Result<(), FleetError> {
     for option in options {
         let shown = record::printable(option);

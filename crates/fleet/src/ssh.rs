@@ -261,10 +261,7 @@ fn split(host: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Checks a host as given by the user.
-///
-/// # Errors
-/// If it could be read as an option, as several words, or is no name.
+/// Checks a host as given by the user. Fails if it could be read as an option, as several words, or is no name.
 pub(crate) fn check_host(host: &str) -> Result<(), FleetError> {
     let (name, port) = split(host);
     let (user, name) = name.split_once('@').map_or((None, name), |(user, name)| (Some(user), name));

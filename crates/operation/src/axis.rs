@@ -13,7 +13,6 @@ pub type Values = &'static [Value<&'static str>];
 pub struct Axis {
     /// Its name: `size`, `tasks`, `distance`.
     pub name: &'static str,
-    /// What its numbers count.
     pub unit: Unit,
     /// What it decides beside the work of the operation.
     pub role: Role,
@@ -28,9 +27,7 @@ pub struct Axis {
 /// The numbers that an axis takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The least.
     pub low: u64,
-    /// The greatest.
     pub high: u64,
     /// Which of those between.
     pub step: Step,

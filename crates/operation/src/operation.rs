@@ -27,7 +27,6 @@ pub struct Operation {
     pub calls: Option<&'static [&'static str]>,
     /// True if the calls are timed on the path that refuses them, because success would change the machine.
     pub refused: bool,
-    /// The axes it is measured over.
     pub axes: &'static [Axis],
     /// True if it belongs to the headline run (at the axes' `headline` values).
     pub headline: bool,
@@ -54,7 +53,6 @@ pub struct Operation {
     pub at_least: &'static [&'static str],
     /// Axes along which the cost never falls.
     pub monotonic_in: &'static [&'static str],
-    /// What it requires.
     pub needs: &'static [Need],
     /// Address space it may use, in bytes.
     pub memory: u64,

@@ -307,7 +307,6 @@ impl Doubts {
         self.0.borrow_mut().push(doubt);
     }
 
-    /// All doubts reported so far.
     pub fn raised(&self) -> Vec<Doubt> {
         self.0.borrow().clone()
     }

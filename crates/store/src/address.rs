@@ -21,10 +21,8 @@ pub enum Address {
 }
 
 impl Address {
-    /// Reads `postgres://...`, `files`, or the name of an SQLite file.
-    ///
-    /// # Errors
-    /// If it is none of them. The sentence does not repeat the text.
+    /// Reads `postgres://...`, `files`, or the name of an SQLite file. Fails if it is none of them. The sentence does not
+    /// repeat the text.
     pub fn parse(text: &str) -> Result<Address, StoreError> {
         let text = text.trim();
         let file = Path::new(text);
@@ -38,10 +36,8 @@ impl Address {
         }
     }
 
-    /// The address of the user: what [`choose`] set, else the environment variable, else the default.
-    ///
-    /// # Errors
-    /// Those of [`Address::parse`].
+    /// The address of the user: what [`choose`] set, else the environment variable, else the default. Fails as
+    /// [`Address::parse`] does.
     pub(crate) fn of_user() -> Result<Address, StoreError> {
         if let Some(chosen) = CHOSEN.get() {
             return Ok(chosen.clone());
@@ -83,10 +79,8 @@ impl fmt::Debug for Address {
 /// The address of the command line. It is set once, before anything else.
 static CHOSEN: OnceLock<Address> = OnceLock::new();
 
-/// Makes this the address of the user's store, for the whole process. The first call counts.
-///
-/// # Errors
-/// If this build lacks PostgreSQL and the address needs it.
+/// Makes this the address of the user's store, for the whole process. The first call counts. Fails if this build lacks
+/// PostgreSQL and the address needs it.
 pub fn choose(address: Address) -> Result<(), StoreError> {
     if matches!(address, Address::Postgres(_)) && !cfg!(feature = "team") {
         return Err(StoreError::Team("PostgreSQL"));

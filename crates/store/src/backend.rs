@@ -57,7 +57,6 @@ impl From<&str> for DatabaseError {
     }
 }
 
-/// One value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SqlValue {
     Nothing,

@@ -64,10 +64,7 @@ impl Calibration {
         }
     }
 
-    /// Writes it, whole or not at all.
-    ///
-    /// # Errors
-    /// A folder or file that cannot be written.
+    /// Writes it, whole or not at all. Fails if a folder or file cannot be written.
     pub fn save(&self, store: &Store) -> Result<(), StoreError> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
         store.write_data(Path::new("known.json"), &text).map(|_| ())

@@ -118,7 +118,6 @@ pub(crate) fn remove(backend: &mut dyn Backend, head: &Head) -> Result<Vec<u8>, 
     Ok(document)
 }
 
-/// A document, compressed.
 pub(crate) fn packed(document: &[u8]) -> Vec<u8> {
     lz4_flex::block::compress_prepend_size(document)
 }

@@ -12,7 +12,6 @@ use crate::rows::{Row, Series};
 /// What a document says of a run and its costs.
 #[derive(Debug)]
 pub struct Document {
-    /// The run's id.
     pub id: String,
     /// Tells documents of one id apart: nodes that start together can draw the same letters.
     pub(crate) digest: String,
@@ -28,7 +27,6 @@ pub struct Document {
     pub cycle_ns: f64,
     /// The share of its batches in which the core was undisturbed, if it says so.
     pub undisturbed: Option<f64>,
-    /// Where its figures come from.
     pub origin: Origin,
     pub machine: Machine,
     pub costs: Vec<DocumentCost>,
@@ -56,10 +54,7 @@ impl Document {
         self.costs.iter().any(|cost| cost.series.beside_work)
     }
 
-    /// Reads a document.
-    ///
-    /// # Errors
-    /// If it is not a whole run that this version of howslow can read.
+    /// Reads a document. Fails if it is not a whole run that this version of howslow can read.
     pub(crate) fn read(bytes: &[u8]) -> Result<Document, ReadError> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(ReadError::Empty);
@@ -94,7 +89,6 @@ impl Document {
 }
 
 impl DocumentCost {
-    /// The cost as a row.
     pub(crate) fn row<Place>(&self, run: Place, series: Place, doubts: Place) -> Row<Place> {
         let DocumentCost { value, low, high, cycles, .. } = *self;
         Row { run, series, value, low, high, cycles, doubts }

@@ -57,7 +57,6 @@ pub struct Earlier<'a> {
 }
 
 impl Earlier<'_> {
-    /// How many there are.
     pub fn count(&self) -> usize {
         self.runs.len()
     }
@@ -69,7 +68,6 @@ impl Earlier<'_> {
 }
 
 impl FigureHistory {
-    /// Reads what is remembered.
     pub fn load(store: &Store) -> FigureHistory {
         let path = store.folder.join("figures.json");
         if !path.exists() {
@@ -109,10 +107,7 @@ impl FigureHistory {
         known.runs.drain(..surplus);
     }
 
-    /// Writes what is remembered, completely or not at all.
-    ///
-    /// # Errors
-    /// If a folder or file cannot be written.
+    /// Writes what is remembered, completely or not at all. Fails if a folder or file cannot be written.
     pub fn save(&self, store: &Store) -> Result<(), StoreError> {
         let text = serde_json::to_vec(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
         store.write_data(Path::new("figures.json"), &text).map(|_| ())

@@ -45,10 +45,7 @@ impl Files {
         Ok(HeldFile { path, _lock: lock })
     }
 
-    /// The files that may be runs, in no order. A missing folder is empty.
-    ///
-    /// # Errors
-    /// If the folder exists and cannot be read.
+    /// The files that may be runs, in no order. A missing folder is empty. Fails if the folder exists and cannot be read.
     pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, StoreError> {
         let entries = match std::fs::read_dir(self.folder()) {
             Ok(entries) => entries,
@@ -60,18 +57,12 @@ impl Files {
         Ok(names.map(|name| self.folder().join(name)).collect())
     }
 
-    /// The heads of all runs. A file that is not a run is left out.
-    ///
-    /// # Errors
-    /// Those of [`Files::paths`].
+    /// The heads of all runs. A file that is not a run is left out. Fails as [`Files::paths`] does.
     pub(crate) fn heads(&self) -> Result<Vec<Head>, StoreError> {
         Ok(self.paths()?.iter().filter_map(|path| Head::read(path).ok()).collect())
     }
 
-    /// The ids by the names of the files, sorted, without reading them.
-    ///
-    /// # Errors
-    /// Those of [`Files::paths`].
+    /// The ids by the names of the files, sorted, without reading them. Fails as [`Files::paths`] does.
     pub(crate) fn ids(&self) -> Result<Vec<String>, StoreError> {
         let stem = |path: &PathBuf| Some(path.file_stem()?.to_str()?.to_owned());
         let mut ids: Vec<String> = self.paths()?.iter().filter_map(stem).collect();
@@ -132,10 +123,7 @@ pub(crate) fn costs(
     table
 }
 
-/// The bytes of a document's file.
-///
-/// # Errors
-/// If it cannot be read.
+/// The bytes of a document's file. Fails if it cannot be read.
 pub(crate) fn document(path: &Path) -> Result<Vec<u8>, ReadError> {
     /// Larger files are no runs.
     const MOST: u64 = 256 << 20;

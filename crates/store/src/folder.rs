@@ -7,9 +7,7 @@ use crate::error::{StoreError, VARIABLE};
 use crate::write::OpenFolder;
 
 /// The user's data folder: `HOWSLOW_DATA`, else `howslow` in `XDG_DATA_HOME`, else in `~/.local/share`. Nothing is created.
-///
-/// # Errors
-/// If none of these is known.
+/// Fails if none of these is known.
 pub fn data_folder() -> Result<PathBuf, StoreError> {
     if let Some(folder) = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty()) {
         return Ok(folder.into());
@@ -24,11 +22,8 @@ pub fn data_folder() -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Checks that root does not write into the data folder of another user, as with `sudo` that keeps HOME. A folder that the user named
-/// for this program is his choice.
-///
-/// # Errors
-/// If root would.
+/// Checks that root does not write into the data folder of another user, as with `sudo` that keeps HOME. A folder that the
+/// user named for this program is his choice. Fails if root would.
 pub(crate) fn check_owner(folder: &Path) -> Result<(), StoreError> {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root || std::env::var_os(VARIABLE).is_some_and(|named| !named.is_empty()) {
@@ -41,10 +36,8 @@ pub(crate) fn check_owner(folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Makes a folder below the data folder `base`: not as root in another user's, and through no link of another user.
-///
-/// # Errors
-/// If that is where it would be, or it cannot be made.
+/// Makes a folder below the data folder `base`: not as root in another user's, and through no link of another user. Fails
+/// if that is where it would be, or it cannot be made.
 pub fn make_folder(base: &Path, below: &Path) -> Result<PathBuf, StoreError> {
     check_owner(base)?;
     OpenFolder::create(base, below)?;

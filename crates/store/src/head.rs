@@ -22,7 +22,6 @@ pub struct Head {
     pub(crate) key: i64,
     /// The number of its machine in a database.
     pub(crate) machine: i64,
-    /// The run's id.
     pub id: String,
     /// When it started, RFC 3339, UTC.
     pub started: String,
@@ -32,7 +31,6 @@ pub struct Head {
     pub howslow: String,
     /// The fingerprint of the program that measured.
     pub build: String,
-    /// The user's name for it.
     pub label: Option<String>,
     /// The machine's host name; empty in older runs.
     pub host: String,
@@ -40,11 +38,9 @@ pub struct Head {
     pub class: String,
     /// The processor's name, as it reports it.
     pub model: String,
-    /// The kernel's release.
     pub kernel: String,
     /// The patterns asked for; empty for the headline operations.
     pub patterns: Vec<String>,
-    /// True if every point was asked for.
     pub full: bool,
     /// The core cycle that prevailed in the run, in ns; 0 if unknown.
     pub cycle_ns: f64,
@@ -53,10 +49,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// Reads the head of the run in a file.
-    ///
-    /// # Errors
-    /// If the file cannot be read or does not begin like a run.
+    /// Reads the head of the run in a file. Fails if the file cannot be read or does not begin like a run.
     pub(crate) fn read(path: &Path) -> Result<Head, serde_json::Error> {
         let mut file = record::open_input(path).map_err(serde_json::Error::io)?;
         let mut head = Head { path: path.into(), ..Head::default() };

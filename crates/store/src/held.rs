@@ -32,10 +32,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Opens the database of an address, if it has one.
-    ///
-    /// # Errors
-    /// If it cannot be opened, or was made by a newer howslow.
+    /// Opens the database of an address, if it has one. Fails if it cannot be opened, or was made by a newer howslow.
     pub(crate) fn open(address: &Address, folder: &Path, purpose: Purpose) -> Result<Option<Held>, StoreError> {
         let Some(place) = Held::place_of(address, folder) else { return Ok(None) };
         let failed = |error: DatabaseError| failed(address, &place, &error);

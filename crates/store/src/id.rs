@@ -2,10 +2,7 @@
 
 use crate::error::StoreError;
 
-/// Checks that an id is harmless as a file name anywhere.
-///
-/// # Errors
-/// If it is not.
+/// Checks that an id is harmless as a file name anywhere. Fails if it is not.
 pub(crate) fn check_id(id: &str) -> Result<(), StoreError> {
     if is_id(id) { Ok(()) } else { Err(StoreError::Id(record::printable(id))) }
 }

@@ -222,10 +222,8 @@ pub(crate) struct Imported {
     pub left: usize,
 }
 
-/// Takes in the documents of these files, and stops at the deadline between two batches.
-///
-/// # Errors
-/// What the database said. What was done until then is in the store.
+/// Takes in the documents of these files, and stops at the deadline between two batches. Fails with what the
+/// database said. What was done until then is in the store.
 pub(crate) fn take_in(
     backend: &mut dyn Backend,
     files: &[PathBuf],

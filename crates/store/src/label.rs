@@ -6,9 +6,7 @@ use crate::books::book_names;
 const LONGEST: usize = 60;
 
 /// Checks that a text can be the label of a run, so that it cannot be taken for another form of RUN or for an option.
-///
-/// # Errors
-/// One sentence on what is wrong.
+/// Fails with one sentence on what is wrong.
 pub fn check_label(label: &str) -> Result<(), String> {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '=' | ':');
     if label.is_empty() || label.chars().count() > LONGEST {

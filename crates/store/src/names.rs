@@ -9,9 +9,7 @@ use crate::error::StoreError;
 use crate::page::{is_page, open_page};
 
 /// Reads the run in a file. A file that ends in `.toml` is a book, one that ends in `.html` a page of `howslow report`.
-///
-/// # Errors
-/// If the file is neither.
+/// Fails if the file is neither.
 pub fn open_file(path: &Path) -> Result<Run, StoreError> {
     if path.extension().is_some_and(|end| end == "toml") {
         return Ok(open_book(path)?.run());
@@ -22,10 +20,7 @@ pub fn open_file(path: &Path) -> Result<Run, StoreError> {
     record::read_run(path).map_err(|source| StoreError::Read { path: path.into(), source })
 }
 
-/// The book of this name, if there is one.
-///
-/// # Errors
-/// If the text is not a valid book.
+/// The book of this name, if there is one. Fails if the text is not a valid book.
 pub fn book(name: &str) -> Option<Result<Book, StoreError>> {
     let text = text_of(name)?;
     Some(Book::from_toml(&text).map_err(|source| StoreError::Book { name: name.into(), source }))

@@ -22,10 +22,7 @@ const MOST_RUN: u64 = 64 << 20;
 /// A page of a howslow that is newer may hold more runs.
 const MOST_RUNS: usize = 1000;
 
-/// A run as a page holds it.
-///
-/// # Errors
-/// If it could not be read again.
+/// A run as a page holds it. Fails if it could not be read again.
 pub fn packed(run: &Run) -> Result<String, StoreError> {
     let document = crate::write::document_of(run)?;
     let unwritable = |error: std::io::Error| StoreError::Unwritable(error.to_string());

@@ -17,13 +17,11 @@ const BEGIN: &str = "prices-";
 /// Costs have one sample a round here.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Where a price comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PriceSource {
     pub run: String,
     /// True if it was measured for bills, and is kept nowhere else.
     pub for_bills: bool,
-    /// How far it can be relied on.
     pub certainty: Certainty,
 }
 
@@ -57,10 +55,7 @@ impl PriceBook {
         serde_json::from_slice::<PriceBook>(&text).ok()?.run
     }
 
-    /// Writes them, completely or not at all.
-    ///
-    /// # Errors
-    /// If a folder or file cannot be written.
+    /// Writes them, completely or not at all. Fails if a folder or file cannot be written.
     pub fn save(&self, store: &Store, state: &str) -> Result<(), StoreError> {
         let text = serde_json::to_vec(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
         store.write_data(&file(&name(state)), &text).map(|_| ())

@@ -34,7 +34,6 @@ impl Filter {
 /// What the rows of one cost in many runs have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Series {
-    /// The operation's id.
     pub operation: String,
     pub version: u32,
     /// The point: `distance=other,size=64`; empty for an operation without axes.

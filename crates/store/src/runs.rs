@@ -49,12 +49,9 @@ pub struct Taken {
 }
 
 impl Store {
-    /// The user's store: the folder that `HOWSLOW_DATA` names, else `howslow` in `XDG_DATA_HOME`, else in
-    /// `~/.local/share`; in it SQLite, or the database that `HOWSLOW_STORE` or [`choose`](crate::choose) names. Nothing is
-    /// created.
-    ///
-    /// # Errors
-    /// If no folder is known, or the address of the database cannot be read.
+    /// The user's store: the folder that `HOWSLOW_DATA` names, else `howslow` in `XDG_DATA_HOME`, else in `~/.local/share`;
+    /// in it SQLite, or the database that `HOWSLOW_STORE` or [`choose`](crate::choose) names. Nothing is created. Fails if
+    /// no folder is known, or the address of the database cannot be read.
     pub fn of_user() -> Result<Store, StoreError> {
         Ok(Store { folder: data_folder()?, address: Address::of_user()? })
     }
@@ -69,10 +66,8 @@ impl Store {
         Store { address, ..self }
     }
 
-    /// Reads the run that `name` means. A file or a book needs no store.
-    ///
-    /// # Errors
-    /// As [`Store::open`], and if a store is needed and there is none.
+    /// Reads the run that `name` means. A file or a book needs no store. Fails as [`Store::open`] does, and if a
+    /// store is needed and there is none.
     pub fn open_any(name: &str) -> Result<Run, StoreError> {
         match Store::without_store(name) {
             Some(run) => run,
@@ -88,11 +83,9 @@ impl Store {
         book(name).map(|book| Ok(book?.run()))
     }
 
-    /// Keeps a run, completely or not at all: in a file first, which no silent or damaged database can lose. It is removed when the
-    /// database has the run, and taken in later otherwise.
-    ///
-    /// # Errors
-    /// If the id is no file name, the run could not be read again, or neither database nor file can be written.
+    /// Keeps a run, completely or not at all: in a file first, which no silent or damaged database can lose. It is removed
+    /// when the database has the run, and taken in later otherwise. Fails if the id is no file name, the run could not be
+    /// read again, or neither database nor file can be written.
     pub fn keep(&self, run: &Run) -> Result<Kept, StoreError> {
         check_id(&run.id)?;
         check_owner(&self.folder)?;
@@ -119,19 +112,13 @@ impl Store {
         Ok(Kept { place: path.display().to_string(), warning })
     }
 
-    /// The heads of all kept runs, newest first. A file that is not a run is left out. A missing folder is an empty
-    /// list.
-    ///
-    /// # Errors
-    /// If the folder exists and cannot be read, or the database cannot.
+    /// The heads of all kept runs, newest first. A file that is not a run is left out. A missing folder is an empty list.
+    /// Fails if the folder exists and cannot be read, or the database cannot.
     pub fn list(&self) -> Result<Vec<Head>, StoreError> {
         self.runs(&Filter::default())
     }
 
-    /// The heads of the runs that a filter means, newest first.
-    ///
-    /// # Errors
-    /// Those of [`Store::list`].
+    /// The heads of the runs that a filter means, newest first. Fails as [`Store::list`] does.
     pub fn runs(&self, filter: &Filter) -> Result<Vec<Head>, StoreError> {
         let mut heads = match self.held()? {
             Some(mut held) => held.heads(filter, 0)?,
@@ -150,10 +137,7 @@ impl Store {
 
     /// Shows every cost of the runs that a filter means, if its series is wanted, until `each` breaks. The rows of one run
     /// follow each other; the runs come in no order. Returns the lists that the places in a row refer to, which `each` gets
-    /// too.
-    ///
-    /// # Errors
-    /// Those of [`Store::list`].
+    /// too. Fails as [`Store::list`] does.
     pub fn costs(
         &self,
         filter: &Filter,
@@ -166,11 +150,9 @@ impl Store {
         }
     }
 
-    /// Reads the run that `name` means. In this order: `@1` for the newest run, `label:NAME`, a file, a whole id, the newest
-    /// run with a label, a unique beginning of an id.
-    ///
-    /// # Errors
-    /// If the name matches no run or several, or the file is not a run.
+    /// Reads the run that `name` means. In this order: `@1` for the newest run, `label:NAME`, a file, a whole id, the
+    /// newest run with a label, a unique beginning of an id. Fails if the name matches no run or several, or the file is
+    /// not a run.
     pub fn open(&self, name: &str) -> Result<Run, StoreError> {
         if place_of(name).is_none() && !name.starts_with(PREFIX) && is_file(name) {
             return open_file(Path::new(name));
@@ -178,10 +160,7 @@ impl Store {
         self.read(&self.find(name)?)
     }
 
-    /// The kept run that `name` means, by the same rules.
-    ///
-    /// # Errors
-    /// If the name matches no kept run or several.
+    /// The kept run that `name` means, by the same rules. Fails if the name matches no kept run or several.
     pub fn find(&self, name: &str) -> Result<Head, StoreError> {
         let unknown = || self.unknown(name);
         if let Some(place) = place_of(name) {
@@ -210,10 +189,7 @@ impl Store {
         }
     }
 
-    /// Removes a kept run, and the file that it was taken from.
-    ///
-    /// # Errors
-    /// If it cannot be removed.
+    /// Removes a kept run, and the file that it was taken from. Fails if it cannot be removed.
     pub fn remove(&self, head: &Head) -> Result<(), StoreError> {
         check_owner(&self.folder)?;
         if head.key == 0 {
@@ -238,10 +214,7 @@ impl Store {
         found.iter().filter(|head| head.id == id).count() == 1
     }
 
-    /// The run of a head.
-    ///
-    /// # Errors
-    /// If its document cannot be read.
+    /// The run of a head. Fails if its document cannot be read.
     pub fn read(&self, head: &Head) -> Result<Run, StoreError> {
         if head.key == 0 {
             return open_file(&head.path);
@@ -319,10 +292,8 @@ impl Store {
         Ok(path)
     }
 
-    /// Keeps a text that tells what was predicted before it was measured, under this name. Returns its path.
-    ///
-    /// # Errors
-    /// If it cannot be written.
+    /// Keeps a text that tells what was predicted before it was measured, under this name. Returns its path. Fails if it
+    /// cannot be written.
     pub fn keep_prediction(&self, name: &str, ending: &str, text: &str) -> Result<PathBuf, StoreError> {
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
         let name: String = name.chars().map(plain).take(80).collect();

@@ -19,10 +19,8 @@ const TAKEN: &str = "taken";
 
 impl Store {
     /// Takes the runs of these files into the database; a folder means the files in it that end in `.json`. The files stay.
-    /// A store of files gets copies.
-    ///
-    /// # Errors
-    /// If a folder cannot be read, or the database fails. What was done until then is in the store.
+    /// A store of files gets copies. Fails if a folder cannot be read, or the database fails. What was done until then is
+    /// in the store.
     pub fn take_in(&self, paths: &[PathBuf]) -> Result<Taken, StoreError> {
         check_owner(&self.folder)?;
         let files = files_of(paths)?;
@@ -33,10 +31,7 @@ impl Store {
     }
 
     /// Takes in the runs that wait in files for this store, for about this long, and then puts the files away. Returns what
-    /// to tell the user, if there was something to do.
-    ///
-    /// # Errors
-    /// If the database fails. The files stay then.
+    /// to tell the user, if there was something to do. Fails if the database fails. The files stay then.
     pub fn take_in_waiting(&self, patience: Duration) -> Result<Option<String>, StoreError> {
         let folder = self.files().folder();
         let mut files = self.files().paths()?;

@@ -114,10 +114,8 @@ impl OpenFolder {
     }
 }
 
-/// The file that a path of the user means. A link of this user or of root is followed.
-///
-/// # Errors
-/// If it is another user's link, a folder, a device or a pipe: none of these is replaced.
+/// The file that a path of the user means. A link of this user or of root is followed. Fails if it is another user's link,
+/// a folder, a device or a pipe: none of these is replaced.
 fn target(path: &Path) -> Result<PathBuf, StoreError> {
     let io = |source| StoreError::Io { what: "write", path: path.into(), source };
     let wrong = |is| StoreError::NotAFile { path: path.into(), is };
@@ -140,10 +138,8 @@ fn target(path: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Checks before a long measurement that [`write_whole`] can write there.
-///
-/// # Errors
-/// If a folder is missing or cannot be written, or the path is not a file.
+/// Checks before a long measurement that [`write_whole`] can write there. Fails if a folder is missing or cannot be
+/// written, or the path is not a file.
 pub fn check_writable(path: &Path) -> Result<(), StoreError> {
     let target = target(path)?;
     let check = || {
@@ -158,11 +154,9 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes `bytes` to `path` through a temporary file in its folder, which is on the device before it gets the name. The file keeps the
-/// mode of the one that it replaces.
-///
-/// # Errors
-/// If a folder cannot be made, a file cannot be written, or the path is no regular file. Nothing is left behind then.
+/// Writes `bytes` to `path` through a temporary file in its folder, which is on the device before it gets the name. The
+/// file keeps the mode of the one that it replaces. Fails if a folder cannot be made, a file cannot be written, or the path
+/// is no regular file. Nothing is left behind then.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let target = target(path)?;
     let name = target.file_name().ok_or(StoreError::NotAFile { path: path.into(), is: "a folder" })?;
@@ -171,10 +165,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     folder.write(Path::new(name), bytes).map(|_| ()).map_err(io)
 }
 
-/// A run's document.
-///
-/// # Errors
-/// If the run could not be read again.
+/// A run's document. Fails if the run could not be read again.
 pub(crate) fn document_of(run: &Run) -> Result<Vec<u8>, StoreError> {
     let mut text = serde_json::to_vec(run).map_err(|error| StoreError::Unwritable(error.to_string()))?;
     // JSON cannot represent an infinite number. It is better to refuse it now than to find it unreadable in a year.
@@ -183,10 +174,8 @@ pub(crate) fn document_of(run: &Run) -> Result<Vec<u8>, StoreError> {
     Ok(text)
 }
 
-/// Writes a run's document to a file, completely or not at all. Creates the folder if it is missing.
-///
-/// # Errors
-/// If the run could not be read again, or a folder or file cannot be written.
+/// Writes a run's document to a file, completely or not at all. Creates the folder if it is missing. Fails if the run could
+/// not be read again, or a folder or file cannot be written.
 pub fn write_run(run: &Run, path: &Path) -> Result<(), StoreError> {
     write_whole(path, &document_of(run)?)
 }

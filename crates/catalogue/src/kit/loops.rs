@@ -46,10 +46,8 @@ pub(crate) fn steadily(
     tried(repeat(move || exactly(wanted, ask()?)))
 }
 
-/// A loop of a call that must return zero, and of what it works on: memory, descriptors and the like, which live as long. The
-/// call is tried once first.
-///
-/// Fails with the error of the first call.
+/// A loop of a call that must return zero, and of what it works on: memory, descriptors and the like, which live as long.
+/// The call is tried once first. Fails with the error of the first call.
 #[inline(always)]
 pub(crate) fn steady_with<M: 'static>(
     memory: M,

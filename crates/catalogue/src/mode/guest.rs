@@ -8,7 +8,6 @@ pub type GuestProgram = Box<dyn FnMut(u64) -> Result<u64, Failure>>;
 
 /// The input of a program, whatever the mode, and its code as a guest.
 pub struct Guest {
-    /// The name of the native program.
     pub name: &'static str,
     /// The WebAssembly binary, translated from the text beside it.
     pub code: &'static [u8],

@@ -20,7 +20,6 @@ pub struct Pty {
 /// What the line discipline does with the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
-    /// Input is echoed.
     pub echo: bool,
     /// Input is edited and delivered by lines.
     pub canonical: bool,

@@ -64,9 +64,7 @@ pub enum Cpus {
 pub struct CommandOptions {
     /// The seconds after which a round, or the trial before all rounds, counts as hung.
     pub patience: f64,
-    /// What an exit status other than 0 means.
     pub on_failure: OnFailure,
-    /// The CPUs it may use.
     pub cpus: Cpus,
     /// The figure to quote, unless the trial chooses it.
     pub quoted: Option<Estimate>,
@@ -74,7 +72,6 @@ pub struct CommandOptions {
     pub in_lockstep: bool,
 }
 
-/// A command that can be timed.
 pub struct TriedCommand {
     pub operation: &'static Operation,
     /// Processor time over elapsed time in the trial. A value above 1 means that it keeps several CPUs busy.

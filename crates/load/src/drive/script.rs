@@ -6,7 +6,6 @@ use crate::error::LoadError;
 use crate::plan::{Plan, Think};
 use crate::users::{Step, find};
 
-/// The script of a plan on this machine.
 #[derive(Clone, Debug)]
 pub struct Script {
     pub names: Vec<String>,

@@ -20,11 +20,8 @@ pub struct Work<'a> {
     pub(crate) steps: &'a [Step],
     /// An interaction that takes longer is stopped.
     pub limit: Duration,
-    /// What is done against page faults.
     pub relief: Relief,
-    /// The CPUs that they may use.
     pub cpus: &'a [u32],
-    /// How fast the processor computes.
     pub spin: Spin,
 }
 

@@ -28,7 +28,6 @@ pub const EXPORTERS: &[Exporter] = &[
     lmbench::LMBENCH,
 ];
 
-/// The format of this name.
 pub fn exporter(name: &str) -> Option<&'static Exporter> {
     EXPORTERS.iter().find(|format| format.name == name)
 }

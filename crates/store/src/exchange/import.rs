@@ -18,15 +18,12 @@ const MOST_COSTS: usize = 20_000;
 /// Every format, in the order of the help.
 pub const IMPORTERS: &[Importer] = &[lmbench::LMBENCH, hyperfine::HYPERFINE, google::GOOGLE, criterion::CRITERION];
 
-/// The format of this name.
 pub fn importer(name: &str) -> Option<&'static Importer> {
     IMPORTERS.iter().find(|format| format.name == name)
 }
 
-/// The run that a text holds, in this format or in the one that its content shows.
-///
-/// # Errors
-/// If the text is too long, of no known format, damaged, or without a cost.
+/// The run that a text holds, in this format or in the one that its content shows. Fails if the text is too long, of no
+/// known format, damaged, or without a cost.
 pub fn import(text: &str, format: Option<&Importer>) -> Result<Run, ImportError> {
     if text.len() as u64 > MOST_BYTES {
         return Err(ImportError::TooLarge);

@@ -24,10 +24,8 @@ pub(super) struct Encryption {
 }
 
 impl Encryption {
-    /// What `sslmode` and `sslrootcert`, or `PGSSLMODE` and `PGSSLROOTCERT`, ask for. A socket is never encrypted.
-    ///
-    /// # Errors
-    /// If the mode is unknown.
+    /// What `sslmode` and `sslrootcert`, or `PGSSLMODE` and `PGSSLROOTCERT`, ask for. A socket is never encrypted. Fails if
+    /// the mode is unknown.
     pub(super) fn of(url: &PostgresUrl) -> Result<Encryption, DatabaseError> {
         let word = url.option("sslmode", Some("PGSSLMODE")).unwrap_or_else(|| "prefer".into());
         let authorities = url.option("sslrootcert", Some("PGSSLROOTCERT"));

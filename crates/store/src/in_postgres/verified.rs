@@ -23,10 +23,8 @@ const SYSTEM: [&str; 4] = [
 /// No list of authorities is longer.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// What encrypts connections, and refuses certificates that do not hold.
-///
-/// # Errors
-/// If the certificates of the authorities cannot be read.
+/// What encrypts connections, and refuses certificates that do not hold. Fails if the certificates of the authorities
+/// cannot be read.
 pub(super) fn connector(encryption: &Encryption) -> Result<Connector, String> {
     let reported = |error: &dyn std::fmt::Display| error.to_string();
     let provider = Arc::new(ring::default_provider());

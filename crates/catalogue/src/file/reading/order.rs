@@ -49,12 +49,10 @@ impl VisitPlan {
         Ok(VisitPlan { length, record, order })
     }
 
-    /// True if the records are in sequential order.
     pub fn is_sequential(&self) -> bool {
         matches!(self.order, Order::Sequential)
     }
 
-    /// The number of records in the file.
     pub fn records(&self) -> u64 {
         self.length.div_ceil(self.record)
     }

@@ -21,10 +21,7 @@ fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> 
     Ok(Vec::new())
 }
 
-/// Writes a table as CSV. Missing cells are empty.
-///
-/// # Errors
-/// If `out` cannot be written.
+/// Writes a table as CSV. Missing cells are empty. Fails if `out` cannot be written.
 pub fn csv(table: &Table, out: &mut dyn Write) -> Result<(), ExportError> {
     let line = |fields: Vec<String>| fields.join(",") + "\n";
     out.write_all(line(table.columns.iter().map(|name| quoted(harmless(name))).collect()).as_bytes())?;

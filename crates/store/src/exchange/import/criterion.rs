@@ -163,10 +163,8 @@ fn bytes(throughput: &Value) -> Option<u64> {
     ["Bytes", "BytesDecimal"].iter().find_map(|key| throughput.get(key)?.as_u64())
 }
 
-/// The newest results in a folder of criterion, a line for each benchmark.
-///
-/// # Errors
-/// If the folder or a file cannot be read, or holds too much.
+/// The newest results in a folder of criterion, a line for each benchmark. Fails if the folder or a file cannot be read, or
+/// holds too much.
 pub fn gather(folder: &Path) -> Result<String, ImportError> {
     let mut text = String::new();
     walk(folder, DEEPEST, &mut text)?;
