@@ -12,6 +12,6 @@ mod tally;
 
 pub use counts::cpus_of;
 pub use drawn::{Draw, seed_of};
-pub use run::{Ended, drive};
+pub use run::{Ending, drive};
 pub use script::Script;
 pub use setting::Setting;

@@ -15,11 +15,11 @@ mod session;
 mod site;
 mod users;
 
-pub use drive::Draw;
+pub use drive::{Draw, Ending};
 pub use error::LoadError;
 pub use plan::{
     Arrivals, Axes, FLUSH, InputFile, Interaction, Job, Memory, Plan, PlanError, SHIPPED, Size, Think, Time, device,
     relief, shipped,
 };
-pub use session::{Ending, Session, dry_run};
+pub use session::{Session, dry_run};
 pub use site::Remains;

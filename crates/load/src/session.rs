@@ -4,25 +4,17 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use analysis::load::{Configuration, FaultCost, Measured, PageDevice, Usual};
+use analysis::load::{Configuration, FaultCost, PageDevice, Usual};
 use measure::Signals;
 use system::guard::Cleaner;
 use system::machine::remedy_of_refusal;
 
-use crate::drive::{Ended, Script, Setting, cpus_of, drive, seed_of};
+use crate::drive::{Ending, Script, Setting, cpus_of, drive, seed_of};
 use crate::error::LoadError;
 use crate::fault;
 use crate::plan::{Memory, Plan};
 use crate::site::{Controllers, Device, Group, Ledger, Remains, ledger_folders};
 use crate::users::{Program, Spin, Users, Work, find, user_folder};
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ending {
-    /// With its time.
-    Done(Box<Measured>),
-    /// By a signal.
-    Interrupted(i32),
-}
 
 /// An experiment on this machine. Dropping it leaves nothing behind.
 pub struct Session<'a> {
@@ -136,11 +128,7 @@ impl<'a> Session<'a> {
             seed: seed_of(self.seed, configuration),
             signals: &self.signals,
         };
-        let ended = drive(&setting, users, listener, progress)?;
-        Ok(match ended {
-            Ended::Whole(measured) => Ending::Done(measured),
-            Ended::Interrupted(signal) => Ending::Interrupted(signal),
-        })
+        drive(&setting, users, listener, progress)
     }
 
     /// What a fault costs with this device, which is on. Measured once.
@@ -295,7 +283,6 @@ pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::load::Relief;
 
     #[test]
     fn a_plan_that_needs_limits_is_refused_where_there_are_none() {
@@ -317,15 +304,7 @@ mod tests {
         let text = "name = 'x'\ndevice_size = '64MiB'\n[[interaction]]\nname = 'a'\njob = { working_set = '8MiB' }\n";
         let plan = Plan::from_toml(text).expect("a plan");
         let script = Script::of(&plan).expect("a script");
-        let one = |users, device| Configuration {
-            users,
-            memory: Some(16 << 20),
-            cpus: 1,
-            eligible: None,
-            device,
-            relief: Relief::None,
-            repetition: 1,
-        };
+        let one = |users, device| Configuration { users, memory: Some(16 << 20), device, ..Configuration::default() };
         let told = |all: &[Configuration]| overfull(&plan, all, &script);
         assert_eq!(told(&[one(2, PageDevice::None), one(10, PageDevice::Swap)]), None);
         let swap = told(&[one(2, PageDevice::Swap), one(11, PageDevice::Swap)]).expect("too many");

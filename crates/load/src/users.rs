@@ -10,6 +10,6 @@ mod wire;
 pub use command::{Program, find};
 pub use crew::{Users, Work, user_folder};
 pub use job::{Area, Spin};
-pub use wire::{Greeting, Report, ask, nanoseconds};
+pub use wire::{Report, nanoseconds, tell, told};
 
 pub(crate) use serve::Step;

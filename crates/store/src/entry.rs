@@ -115,23 +115,19 @@ struct RunPart {
     costs: Vec<CostPart>,
 }
 
-#[derive(Deserialize)]
-struct SettingsPart {
-    #[serde(default)]
-    label: Option<String>,
-    #[serde(default)]
-    patterns: Vec<String>,
-    #[serde(default)]
-    full: bool,
-    #[serde(default)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct SettingsPart {
+    pub label: Option<String>,
+    pub patterns: Vec<String>,
+    pub full: bool,
     beside: Vec<IgnoredAny>,
 }
 
 #[derive(Default, Deserialize)]
+#[serde(default)]
 struct NoisePart {
-    #[serde(default)]
     cycle_ns: f64,
-    #[serde(default)]
     cpus: Vec<record::CpuQuiet>,
 }
 

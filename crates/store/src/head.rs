@@ -8,6 +8,7 @@ use record::{Machine, printable};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 
+use crate::entry::SettingsPart;
 use crate::label::check_label;
 
 /// How much of a file is read for its head: machine and settings are a few kilobytes. The second number is for the rare larger one.
@@ -71,16 +72,6 @@ impl Head {
 }
 
 #[derive(Deserialize)]
-struct SettingsHead {
-    #[serde(default)]
-    label: Option<String>,
-    #[serde(default)]
-    patterns: Vec<String>,
-    #[serde(default)]
-    full: bool,
-}
-
-#[derive(Deserialize)]
 struct NoiseHead {
     #[serde(default)]
     cycle_ns: f64,
@@ -123,7 +114,7 @@ impl<'de> Visitor<'de> for HeadSeed<'_> {
                 }
                 "noise" => head.cycle_ns = map.next_value::<NoiseHead>()?.cycle_ns,
                 "settings" => {
-                    let settings: SettingsHead = map.next_value()?;
+                    let settings: SettingsPart = map.next_value()?;
                     head.label = settings.label.filter(|label| check_label(label).is_ok());
                     head.patterns = settings.patterns.iter().map(|pattern| printable(pattern)).collect();
                     head.full = settings.full;

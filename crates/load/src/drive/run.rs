@@ -19,12 +19,12 @@ use super::setting::Setting;
 use super::tally::Tally;
 use crate::error::LoadError;
 use crate::plan::Arrivals;
-use crate::users::{Greeting, Report, Users, ask, nanoseconds};
+use crate::users::{Report, Users, nanoseconds, tell, told};
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ended {
+pub enum Ending {
     /// With its time.
-    Whole(Box<Measured>),
+    Done(Box<Measured>),
     /// By a signal, before its time.
     Interrupted(i32),
 }
@@ -63,20 +63,20 @@ pub fn drive(
     users: Users,
     listener: UnixListener,
     progress: &mut dyn FnMut(f64),
-) -> Result<Ended, LoadError> {
+) -> Result<Ending, LoadError> {
     let mut driver = Driver::new(setting, &users, listener).map_err(|error| LoadError::Users(error.to_string()))?;
-    let books = Books { group: setting.group, device: setting.device, cpus: setting.cpus };
+    let books = driver.books();
     if let Some(signal) = driver.wait_for_all()? {
-        return Ok(Ended::Interrupted(signal));
+        return Ok(Ending::Interrupted(signal));
     }
     driver.start();
     if let Some(signal) = driver.until(setting.settle_s, &mut |left| progress(left + setting.time_s))? {
-        return Ok(Ended::Interrupted(signal));
+        return Ok(Ending::Interrupted(signal));
     }
     let before = books.read();
     driver.tally.begin(before.at, before.used);
     if let Some(signal) = driver.measure(progress)? {
-        return Ok(Ended::Interrupted(signal));
+        return Ok(Ending::Interrupted(signal));
     }
     let after = books.read();
     let eligible = driver.gate.inside();
@@ -90,7 +90,7 @@ pub fn drive(
     tally.sums.group_s = end.map(|it| it.cpu_s);
     tally.sums.group_faults = end.map(|it| it.major_faults);
     drop(users);
-    Ok(Ended::Whole(Box::new(measured(setting, tally, &before, &after))))
+    Ok(Ending::Done(Box::new(measured(setting, tally, &before, &after))))
 }
 
 impl<'a> Driver<'a> {
@@ -254,7 +254,7 @@ impl<'a> Driver<'a> {
         const PATIENCE: Duration = Duration::from_secs(5);
         let Ok((mut stream, _)) = self.listener.accept() else { return };
         let _ = stream.set_read_timeout(Some(PATIENCE));
-        let Ok(Greeting { user }) = Greeting::hear(&mut stream) else { return };
+        let Ok(user) = told(&mut stream) else { return };
         let Some(person) = self.people.get_mut(user as usize) else { return };
         let data = epoll::EventData::new_u64(u64::from(user));
         if epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN).is_err() {
@@ -308,7 +308,7 @@ impl<'a> Driver<'a> {
     fn report(&mut self, user: u32) {
         let person = &mut self.people[user as usize];
         let (Some(stream), Some(serves)) = (&mut person.stream, &mut person.serves) else { return };
-        serves.reported = ask(stream, serves.request.interaction as u32).is_ok();
+        serves.reported = tell(stream, serves.request.interaction as u32).is_ok();
     }
 
     /// A user's process has reported, or has ended.

@@ -94,18 +94,21 @@ impl Axes {
         all
     }
 
+    /// How many values each axis has, by its name.
+    fn lengths(&self) -> [(&'static str, usize); 6] {
+        [
+            ("users", self.users.len()),
+            ("memory", self.memory.len()),
+            ("cpus", self.cpus.len()),
+            ("eligible", self.eligible.len()),
+            ("device", self.device.len()),
+            ("relief", self.relief.len()),
+        ]
+    }
+
     /// How many combinations there are, without making them.
     pub fn count(&self) -> f64 {
-        let lengths = [
-            self.users.len(),
-            self.memory.len(),
-            self.cpus.len(),
-            self.eligible.len(),
-            self.device.len(),
-            self.relief.len(),
-            self.repetitions as usize,
-        ];
-        lengths.iter().map(|length| *length as f64).product()
+        self.lengths().iter().map(|(_, length)| *length as f64).product::<f64>() * f64::from(self.repetitions)
     }
 
     /// Checks every axis. The error names it.
@@ -113,14 +116,7 @@ impl Axes {
         /// Each user is two processes.
         const MOST_USERS: u32 = 1000;
         const MOST_EACH: usize = 1000;
-        let lengths = [
-            ("users", self.users.len()),
-            ("memory", self.memory.len()),
-            ("cpus", self.cpus.len()),
-            ("eligible", self.eligible.len()),
-            ("device", self.device.len()),
-            ("relief", self.relief.len()),
-        ];
+        let lengths = self.lengths();
         if let Some((name, _)) = lengths.iter().find(|(_, length)| *length == 0) {
             return Err((name, "give at least one value".into()));
         }

@@ -64,37 +64,32 @@ impl Group {
                     .map_err(failed)?,
             );
         }
-        group.usage = group.time.as_ref().and_then(|controller| {
-            let name = if controller.version == Version::One { "cpuacct.usage" } else { "cpu.stat" };
-            File::open(controller.folder.join(name)).ok()
-        });
-        group.faults =
-            group.memory.as_ref().and_then(|controller| File::open(controller.folder.join("memory.stat")).ok());
+        group.open_accounts();
         Ok(group)
     }
 
+    fn open_accounts(&mut self) {
+        self.usage = self.time.as_ref().and_then(|part| {
+            let name = if part.version == Version::One { "cpuacct.usage" } else { "cpu.stat" };
+            File::open(part.folder.join(name)).ok()
+        });
+        self.faults = self.memory.as_ref().and_then(|part| File::open(part.folder.join("memory.stat")).ok());
+    }
+
     fn limit(&self, memory: Option<u64>, swap: bool) -> std::io::Result<()> {
-        let Some(part) = &self.memory else { return Ok(()) };
-        let write = |name: &str, text: String| fs::write(part.folder.join(name), text);
-        match (part.version, memory) {
-            (_, None) => Ok(()),
-            (Version::One, Some(bytes)) => {
-                write("memory.limit_in_bytes", bytes.to_string())?;
-                // Memory and swap together may not be more than memory alone: so nothing goes to the system's own swap.
-                // Kernels without swap accounting lack the file.
-                if !swap && part.folder.join("memory.memsw.limit_in_bytes").exists() {
-                    write("memory.memsw.limit_in_bytes", bytes.to_string())?;
-                }
-                Ok(())
-            }
-            (Version::Two, Some(bytes)) => {
-                write("memory.max", bytes.to_string())?;
-                if !swap && part.folder.join("memory.swap.max").exists() {
-                    write("memory.swap.max", "0".into())?;
-                }
-                Ok(())
-            }
+        let (Some(part), Some(bytes)) = (&self.memory, memory) else { return Ok(()) };
+        let write = |name: &str, bytes: u64| fs::write(part.folder.join(name), bytes.to_string());
+        let (of_memory, of_swap, most_swap) = match part.version {
+            // Memory and swap together may not be more than memory alone: so nothing goes to the system's own swap.
+            Version::One => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes),
+            Version::Two => ("memory.max", "memory.swap.max", 0),
+        };
+        write(of_memory, bytes)?;
+        // Kernels without swap accounting lack the file.
+        if !swap && part.folder.join(of_swap).exists() {
+            write(of_swap, most_swap)?;
         }
+        Ok(())
     }
 
     /// Moves the calling process into the group. Its memory is charged there from now on. Fails if the kernel refuses.
@@ -229,20 +224,13 @@ mod tests {
         let place = Some(Place { version, folder: root.path().to_path_buf() });
         let on = Controllers { memory: place.clone(), time: place, ..Controllers::default() };
         let ledger = Ledger::open(&[root.path().join("ledgers")]).expect("a ledger");
-        let group = Group::make(&on, &ledger, Some(48 << 20), false).expect("a group");
+        let mut group = Group::make(&on, &ledger, Some(48 << 20), false).expect("a group");
         let folder = group.memory.as_ref().expect("a part").folder.clone();
         for (name, text) in files {
             fs::write(folder.join(name), text).expect("a file");
         }
-        let reopened = Group {
-            usage: File::open(folder.join(if version == Version::One { "cpuacct.usage" } else { "cpu.stat" })).ok(),
-            faults: File::open(folder.join("memory.stat")).ok(),
-            memory: group.memory.clone(),
-            time: group.time.clone(),
-        };
-        // These folders hold plain files, so nothing can remove them as the kernel does; the test's folder goes as a whole.
-        std::mem::forget(group);
-        (root, reopened)
+        group.open_accounts();
+        (root, group)
     }
 
     #[test]
@@ -255,6 +243,7 @@ mod tests {
         assert_eq!(group.swapped(), None);
         let folder = &group.memory.as_ref().expect("a part").folder;
         assert_eq!(read(&folder.join("memory.limit_in_bytes")), (48 << 20).to_string());
+        // These folders hold plain files, so nothing can remove them as the kernel does; the test's folder goes as a whole.
         std::mem::forget(group);
     }
 

@@ -43,11 +43,7 @@ impl Users {
             number: number as u32,
             socket: socket.clone(),
             folder: user_folder(folder, number as u32),
-            steps: work.steps,
-            limit: work.limit,
-            relief: work.relief,
-            cpus: work.cpus,
-            spin: work.spin,
+            work,
             group,
         };
         let crew = Crew::start(count as usize, |number, post| supervise(&duty(number), post), || {})

@@ -2,16 +2,16 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use analysis::load::{Outcome, Relief};
+use analysis::load::Outcome;
 use operation::Usage;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use system::guard::Post;
 
 use super::command::Program;
-use super::job::{Area, Spin};
-use super::wire::{Greeting, Report, nanoseconds, requested};
+use super::crew::Work;
+use super::job::Area;
+use super::wire::{Report, nanoseconds, tell, told};
 use crate::plan::Job;
 use crate::site::Group;
 
@@ -40,11 +40,7 @@ pub(super) struct Duty<'a> {
     pub number: u32,
     pub socket: PathBuf,
     pub folder: PathBuf,
-    pub steps: &'a [Step],
-    pub limit: Duration,
-    pub relief: Relief,
-    pub cpus: &'a [u32],
-    pub spin: Spin,
+    pub work: &'a Work<'a>,
     pub group: &'a Group,
 }
 
@@ -52,31 +48,32 @@ pub(super) struct Duty<'a> {
 pub(super) fn serve(duty: &Duty, post: &Post) -> std::io::Result<()> {
     // If the machine's memory runs out, the kernel should kill this process and not the user's programs.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    let work = duty.work;
     duty.group.enter()?;
     let mut cpus = CpuSet::new();
-    duty.cpus.iter().for_each(|&cpu| cpus.set(cpu as usize));
+    work.cpus.iter().for_each(|&cpu| cpus.set(cpu as usize));
     sched_setaffinity(None, &cpus)?;
     let mut stream = UnixStream::connect(&duty.socket)?;
-    Greeting { user: duty.number }.send(&mut stream)?;
+    tell(&mut stream, duty.number)?;
     post.put(slot::GREETED, 1.0);
     let mut areas = areas(duty)?;
     Report::ready(nanoseconds()).send(&mut stream)?;
     let mut reported = used();
     loop {
-        let Ok(requested) = requested(&mut stream) else { return Ok(()) };
-        let Some(step) = duty.steps.get(requested as usize) else { return Ok(()) };
+        let Ok(requested) = told(&mut stream) else { return Ok(()) };
+        let Some(step) = work.steps.get(requested as usize) else { return Ok(()) };
         let outcome = match (step, areas.get_mut(requested as usize).and_then(Option::as_mut)) {
             (Step::Job(job), Some(area)) => {
-                area.begin(duty.relief);
-                let in_time = area.work(job, duty.spin, duty.limit);
-                area.end(duty.relief);
+                area.begin(work.relief);
+                let in_time = area.work(job, work.spin, work.limit);
+                area.end(work.relief);
                 if in_time { Outcome::Done } else { Outcome::Hung }
             }
             (Step::Job(_), None) => Outcome::Failed(1),
             (Step::Program(program), _) => {
-                program.begin(&duty.folder, duty.relief);
-                let outcome = program.run(&duty.folder, duty.limit, |group| post.put(slot::COMMAND, f64::from(group)));
-                program.end(&duty.folder, duty.relief);
+                program.begin(&duty.folder, work.relief);
+                let outcome = program.run(&duty.folder, work.limit, |group| post.put(slot::COMMAND, f64::from(group)));
+                program.end(&duty.folder, work.relief);
                 outcome
             }
         };
@@ -100,7 +97,7 @@ fn areas(duty: &Duty) -> std::io::Result<Vec<Option<Area>>> {
         }
         Step::Program(_) => Ok(None),
     };
-    duty.steps.iter().enumerate().map(map).collect()
+    duty.work.steps.iter().enumerate().map(map).collect()
 }
 
 /// What this process and the commands that it has waited for have used so far.

@@ -5,12 +5,6 @@ use std::os::unix::net::UnixStream;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Who has connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Greeting {
-    pub user: u32,
-}
-
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
     /// 0 done, 1 failed, 2 killed, 3 hung, 4 ready for the first interaction.
@@ -37,17 +31,17 @@ pub fn nanoseconds() -> f64 {
     now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
 }
 
-impl Greeting {
-    pub(super) fn send(self, to: &mut UnixStream) -> std::io::Result<()> {
-        to.write_all(&self.user.to_ne_bytes())
-    }
+/// Sends a number: a user its own when it has connected, the driver then that of each interaction to do. Fails if the other
+/// side is gone.
+pub fn tell(to: &mut UnixStream, number: u32) -> std::io::Result<()> {
+    to.write_all(&number.to_ne_bytes())
+}
 
-    /// Reads a greeting. Fails if the other side is gone or silent.
-    pub fn hear(from: &mut UnixStream) -> std::io::Result<Greeting> {
-        let mut bytes = [0; 4];
-        from.read_exact(&mut bytes)?;
-        Ok(Greeting { user: u32::from_ne_bytes(bytes) })
-    }
+/// Reads such a number. Fails if the other side is gone or silent.
+pub fn told(from: &mut UnixStream) -> std::io::Result<u32> {
+    let mut bytes = [0; 4];
+    from.read_exact(&mut bytes)?;
+    Ok(u32::from_ne_bytes(bytes))
 }
 
 /// The kind of a report that comes before all interactions.
@@ -73,33 +67,11 @@ impl Report {
     pub fn hear(from: &mut UnixStream) -> std::io::Result<Report> {
         let mut bytes = [0; REPORT];
         from.read_exact(&mut bytes)?;
-        let mut numbers = bytes.chunks_exact(8).map(|eight| {
-            let mut number = [0; 8];
-            number.copy_from_slice(eight);
-            f64::from_ne_bytes(number)
-        });
-        let mut next = || numbers.next().unwrap_or(0.0);
-        Ok(Report {
-            kind: next(),
-            code: next(),
-            ended: next(),
-            user: next(),
-            system: next(),
-            minor: next(),
-            major: next(),
-        })
+        let numbers = bytes.as_chunks().0;
+        let [kind, code, ended, user, system, minor, major] =
+            std::array::from_fn(|place| f64::from_ne_bytes(numbers[place]));
+        Ok(Report { kind, code, ended, user, system, minor, major })
     }
-}
-
-/// Tells a user which interaction to do, and when it counts as hung. Fails if the user's process has ended.
-pub fn ask(to: &mut UnixStream, interaction: u32) -> std::io::Result<()> {
-    to.write_all(&interaction.to_ne_bytes())
-}
-
-pub(super) fn requested(from: &mut UnixStream) -> std::io::Result<u32> {
-    let mut bytes = [0; 4];
-    from.read_exact(&mut bytes)?;
-    Ok(u32::from_ne_bytes(bytes))
 }
 
 #[cfg(test)]
@@ -109,14 +81,14 @@ mod tests {
     #[test]
     fn what_is_said_is_heard() {
         let (mut one, mut other) = UnixStream::pair().expect("a pair");
-        Greeting { user: 17 }.send(&mut one).expect("said");
-        assert_eq!(Greeting::hear(&mut other).expect("heard"), Greeting { user: 17 });
+        tell(&mut one, 17).expect("said");
+        assert_eq!(told(&mut other).expect("heard"), 17);
         let report =
             Report { kind: 1.0, code: 2.0, ended: 3.5, user: 4.0, system: 5.0, minor: 6.0, major: f64::from(u32::MAX) };
         report.send(&mut one).expect("said");
         assert_eq!(Report::hear(&mut other).expect("heard"), report);
-        ask(&mut other, 3).expect("said");
-        assert_eq!(requested(&mut one).expect("heard"), 3);
+        tell(&mut other, 3).expect("said");
+        assert_eq!(told(&mut one).expect("heard"), 3);
         drop(one);
         assert!(Report::hear(&mut other).is_err());
     }
