@@ -35,25 +35,23 @@ impl Usage {
 
     /// What was used between `earlier` and now.
     pub fn since(self, earlier: Usage) -> Usage {
-        Usage {
-            user: self.user - earlier.user,
-            system: self.system - earlier.system,
-            minor_faults: self.minor_faults - earlier.minor_faults,
-            major_faults: self.major_faults - earlier.major_faults,
-            voluntary: self.voluntary - earlier.voluntary,
-            involuntary: self.involuntary - earlier.involuntary,
-        }
+        self.with(earlier, |now, then| now - then)
     }
 
     /// The sum of both.
     pub fn plus(self, other: Usage) -> Usage {
+        self.with(other, |one, other| one + other)
+    }
+
+    #[inline(always)]
+    fn with(self, other: Usage, each: impl Fn(f64, f64) -> f64) -> Usage {
         Usage {
-            user: self.user + other.user,
-            system: self.system + other.system,
-            minor_faults: self.minor_faults + other.minor_faults,
-            major_faults: self.major_faults + other.major_faults,
-            voluntary: self.voluntary + other.voluntary,
-            involuntary: self.involuntary + other.involuntary,
+            user: each(self.user, other.user),
+            system: each(self.system, other.system),
+            minor_faults: each(self.minor_faults, other.minor_faults),
+            major_faults: each(self.major_faults, other.major_faults),
+            voluntary: each(self.voluntary, other.voluntary),
+            involuntary: each(self.involuntary, other.involuntary),
         }
     }
 }

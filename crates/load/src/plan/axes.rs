@@ -116,23 +116,16 @@ impl Axes {
         /// Each user is two processes.
         const MOST_USERS: u32 = 1000;
         const MOST_EACH: usize = 1000;
-        let lengths = self.lengths();
-        if let Some((name, _)) = lengths.iter().find(|(_, length)| *length == 0) {
-            return Err((name, "give at least one value".into()));
+        let refuse = |axis, is_wrong, why: String| if is_wrong { Err((axis, why)) } else { Ok(()) };
+        for (axis, length) in self.lengths() {
+            refuse(axis, length == 0, "give at least one value".into())?;
+            refuse(axis, length > MOST_EACH, format!("give at most {MOST_EACH} values"))?;
         }
-        if let Some((name, _)) = lengths.iter().find(|(_, length)| *length > MOST_EACH) {
-            return Err((name, format!("give at most {MOST_EACH} values")));
-        }
-        if self.users.iter().any(|users| !(1..=MOST_USERS).contains(users)) {
-            return Err(("users", format!("give numbers from 1 to {MOST_USERS}")));
-        }
-        if self.cpus.contains(&0) {
-            return Err(("cpus", "give numbers of at least 1".into()));
-        }
-        if !(1..=1000).contains(&self.repetitions) {
-            return Err(("repetitions", "give a number from 1 to 1000".into()));
-        }
-        Ok(())
+        let fit = self.users.iter().all(|users| (1..=MOST_USERS).contains(users));
+        refuse("users", !fit, format!("give numbers from 1 to {MOST_USERS}"))?;
+        refuse("cpus", self.cpus.contains(&0), "give numbers of at least 1".into())?;
+        let is_sound = (1..=1000).contains(&self.repetitions);
+        refuse("repetitions", !is_sound, "give a number from 1 to 1000".into())
     }
 }
 

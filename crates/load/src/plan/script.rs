@@ -128,39 +128,25 @@ impl Interaction {
 
     pub(super) fn check(&self) -> Result<(), String> {
         let ways = [self.job.is_some(), self.command.is_some(), self.any_of.is_some()];
-        if ways.iter().filter(|way| **way).count() != 1 {
-            return Err("give it either a job or a command or any_of, and one only".into());
-        }
-        if self.job.is_none() && (self.commands().is_empty() || self.commands().iter().any(Vec::is_empty)) {
-            return Err("its command is empty; name a program".into());
-        }
-        if !(1..=10_000).contains(&self.times) {
-            return Err("times: give a number from 1 to 10000".into());
-        }
-        if let Think::Trace(times) = &self.think
-            && times.is_empty()
-        {
-            return Err("think.trace: give at least one time".into());
-        }
+        let is_one = ways.iter().filter(|way| **way).count() == 1;
+        refuse(!is_one, "give it either a job or a command or any_of, and one only")?;
+        let is_empty = self.commands().is_empty() || self.commands().iter().any(Vec::is_empty);
+        refuse(self.job.is_none() && is_empty, "its command is empty; name a program")?;
+        refuse(!(1..=10_000).contains(&self.times), "times: give a number from 1 to 10000")?;
+        let never = matches!(&self.think, Think::Trace(times) if times.is_empty());
+        refuse(never, "think.trace: give at least one time")?;
         self.job.as_ref().map_or(Ok(()), Job::check)
     }
 }
 
 impl Job {
     fn check(&self) -> Result<(), String> {
-        if !(0.0..=1.0).contains(&self.locality) || !(0.0..=1.0).contains(&self.hot) {
-            return Err("job: locality and hot are shares from 0 to 1".into());
-        }
-        if self.working_set.0 < 4096 || self.working_set.0 > 1 << 40 {
-            return Err("job.working_set: say a size from 4KiB to 1024GiB".into());
-        }
-        if self.references == 0 {
-            return Err("job.references: give at least 1".into());
-        }
-        if self.cpu.0 > 600.0 {
-            return Err("job.cpu: say at most 10min".into());
-        }
-        Ok(())
+        let are_shares = [self.locality, self.hot].iter().all(|share| (0.0..=1.0).contains(share));
+        refuse(!are_shares, "job: locality and hot are shares from 0 to 1")?;
+        let fits = (4096..=1 << 40).contains(&self.working_set.0);
+        refuse(!fits, "job.working_set: say a size from 4KiB to 1024GiB")?;
+        refuse(self.references == 0, "job.references: give at least 1")?;
+        refuse(self.cpu.0 > 600.0, "job.cpu: say at most 10min")
     }
 }
 
@@ -179,17 +165,17 @@ impl InputFile {
     pub(super) fn check(&self) -> Result<(), String> {
         const MOST_LINES: u32 = 2_000_000;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-        if self.name.is_empty() || self.name.starts_with('.') || !self.name.chars().all(plain) {
-            return Err("name it with letters, digits, '-', '_' and '.' only".into());
-        }
-        if self.lines.is_some() == self.text.is_some() {
-            return Err("give it either lines or a text".into());
-        }
-        if self.lines.is_some_and(|lines| lines > MOST_LINES) {
-            return Err(format!("give it at most {MOST_LINES} lines"));
-        }
-        Ok(())
+        let is_plain = !self.name.is_empty() && !self.name.starts_with('.') && self.name.chars().all(plain);
+        refuse(!is_plain, "name it with letters, digits, '-', '_' and '.' only")?;
+        refuse(self.lines.is_some() == self.text.is_some(), "give it either lines or a text")?;
+        let are_many = self.lines.is_some_and(|lines| lines > MOST_LINES);
+        refuse(are_many, &format!("give it at most {MOST_LINES} lines"))
     }
+}
+
+/// An error that says why, if it is wrong.
+fn refuse(is_wrong: bool, why: &str) -> Result<(), String> {
+    if is_wrong { Err(why.into()) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -108,33 +108,21 @@ impl Plan {
     /// Checks what its type does not. Fails if a part makes no sense.
     pub fn check(&self) -> Result<(), PlanError> {
         let nonsense = |what: &str, why: &str| PlanError::Nonsense { what: record::printable(what), why: why.into() };
-        if self.interactions.is_empty() {
-            return Err(nonsense(
-                "interaction",
-                "a plan needs at least one; add [[interaction]] with a name and a job",
-            ));
-        }
+        let refuse = |what: &str, is_wrong, why: &str| if is_wrong { Err(nonsense(what, why)) } else { Ok(()) };
+        let none = self.interactions.is_empty();
+        refuse("interaction", none, "a plan needs at least one; add [[interaction]] with a name and a job")?;
         for (place, interaction) in self.interactions.iter().enumerate() {
-            interaction.check().map_err(|why| nonsense(&format!("the interaction {:?}", interaction.name), &why))?;
-            if self.interactions[..place].iter().any(|other| other.name == interaction.name) {
-                return Err(nonsense(
-                    &format!("the interaction {:?}", interaction.name),
-                    "two have this name; rename one",
-                ));
-            }
+            let what = format!("the interaction {:?}", interaction.name);
+            interaction.check().map_err(|why| nonsense(&what, &why))?;
+            let again = self.interactions[..place].iter().any(|other| other.name == interaction.name);
+            refuse(&what, again, "two have this name; rename one")?;
         }
         for file in &self.files {
             file.check().map_err(|why| nonsense(&format!("the file {:?}", file.name), &why))?;
         }
-        if self.setup.iter().any(Vec::is_empty) {
-            return Err(nonsense("setup", "a command is empty; name a program"));
-        }
-        if self.time.0 < 0.1 {
-            return Err(nonsense("time", "say at least 100ms"));
-        }
-        if self.device_size.0 < 1 << 20 {
-            return Err(nonsense("device_size", "say at least 1MiB"));
-        }
+        refuse("setup", self.setup.iter().any(Vec::is_empty), "a command is empty; name a program")?;
+        refuse("time", self.time.0 < 0.1, "say at least 100ms")?;
+        refuse("device_size", self.device_size.0 < 1 << 20, "say at least 1MiB")?;
         self.axes.check().map_err(|(what, why)| nonsense(&format!("axes.{what}"), &why))
     }
 
