@@ -53,8 +53,9 @@ pub struct Observer {
     counter: Option<Counter>,
     command: Option<Running>,
     exits: Option<Exits>,
-    /// Tasks that ended without anybody to tell what they had used.
+    /// Tasks that ended without anybody to tell what they had used, and those of them of which not even their time is known.
     unknown_ends: u64,
+    uncharged_ends: u64,
     fold: Fold,
     names: CallNames,
     /// What threads had used before they were watched.
@@ -170,8 +171,10 @@ impl Observer {
         let used = |(mut task, used): (Task, Option<Usage>)| {
             let end = self.exits.as_mut().and_then(|exits| exits.take(task.thread));
             task.ended_by = end.map(|end| end.signal);
-            let total = used.or(end.map(|end| end.usage));
-            self.unknown_ends += u64::from(total.is_none() && self.exits.is_none());
+            let account = used.or(end.map(|end| end.usage));
+            let total = until_its_end(account, task.run_time_ns);
+            self.unknown_ends += u64::from(account.is_none() && self.exits.is_none());
+            self.uncharged_ends += u64::from(total.is_none() && self.exits.is_none());
             let before = self.before.remove(&task.thread).unwrap_or_default();
             let usage = total.map(|total| without_stops(total.since(&before), task.stops));
             (task, usage)
@@ -216,11 +219,16 @@ impl Observer {
         let whole = self.command.as_ref().and_then(Running::usage).map(|usage| without_stops(usage, stops));
         // It lacks processes that nobody waited for, as of a server that ignores SIGCHLD; then their own accounts hold more.
         let whole = whole.filter(|whole| parts.cpu_ns <= whole.cpu_ns.map(|cpu| cpu * (1.0 + ROUNDED)));
-        // A sum that lacks most of its parts is no charge.
-        let usage = whole.unwrap_or(if self.unknown_ends > 0 { Usage::default() } else { parts });
+        // A sum that lacks most of its parts is no charge, and no number of faults.
+        let usage = whole.unwrap_or(match (self.uncharged_ends, self.unknown_ends) {
+            (0, 0) => parts,
+            (0, _) => Usage { cpu_ns: parts.cpu_ns, ..Usage::default() },
+            _ => Usage::default(),
+        });
         // A command is not told by how many ticks its time was split; its own samples are finer.
         let own = ModeSamples::of(told.together.modes);
-        let sampled_ns = own.map(|own| own.sampled_ns).or(parts.sampled_ns).filter(|_| self.unknown_ends == 0);
+        let parts_ns = parts.sampled_ns.filter(|_| self.unknown_ends == 0);
+        let sampled_ns = own.map(|own| own.sampled_ns).or(parts_ns).filter(|_| self.uncharged_ends == 0);
         let mut seen = Observation {
             numbers_alone: self.detail == Detail::Numbers && self.counter.is_some(),
             usage: Usage { sampled_ns, ..usage },
@@ -303,9 +311,12 @@ impl Observer {
         }
         let unknown = self.stacks.as_ref().map_or(0, |stacks| stacks.unknown);
         lose(unknown, "calls have no stack: their processes ended too early, or the kernel could not read it");
-        let what =
-            "tasks ended whose processor time is not known, so what was charged is not: that takes CAP_NET_ADMIN";
-        lose(if self.command.is_none() { self.unknown_ends } else { 0 }, what);
+        let what = match self.uncharged_ends {
+            0 => "tasks ended whose faults and switches are not known: that takes CAP_NET_ADMIN",
+            _ => "tasks ended whose processor time is not known, so what was charged is not: that takes CAP_NET_ADMIN",
+        };
+        let unknown = if self.uncharged_ends > 0 { self.uncharged_ends } else { self.unknown_ends };
+        lose(if self.command.is_none() { unknown } else { 0 }, what);
         if let Some(Counter::Bpf(counting)) = &self.counter
             && self.detail == Detail::All
             && !counting.knows_objects()
@@ -334,6 +345,16 @@ impl Observer {
         }
         self.look()
     }
+}
+
+/// What an ended task had used, with how long it has run in all. Its account is from before its memory was given back, and tells its time
+/// up to its last switch before.
+fn until_its_end(account: Option<Usage>, run_time_ns: Option<u64>) -> Option<Usage> {
+    let known = account.and_then(|account| account.cpu_ns);
+    let run = run_time_ns.map(|run| run as f64).filter(|run| known.is_none_or(|known| known < *run));
+    let Some(run) = run else { return account };
+    let account = account.unwrap_or_default();
+    Some(usage::split(Some(run), account.sampled_ns.map(Into::into), account))
 }
 
 /// Splits the processor time as it was sampled, with what the samples cannot see.

@@ -18,6 +18,8 @@ pub(crate) struct Task {
     pub begin_ns: u64,
     /// When it ended.
     pub end_ns: Option<u64>,
+    /// How long it has run in all its life, once it has ended, in ns; `None` if that is not known.
+    pub run_time_ns: Option<u64>,
     /// The id of its cgroup in the unified hierarchy at its end; 0 if not known.
     pub cgroup: u64,
     /// How often watching stopped it. Each stop is a voluntary switch that is not its own.

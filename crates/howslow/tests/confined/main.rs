@@ -73,12 +73,13 @@ fn state() -> BTreeMap<String, Vec<String>> {
         names
     };
     let mut state = BTreeMap::new();
-    for path in ["/proc/sysvipc/msg", "/proc/sysvipc/sem", "/proc/self/mounts", "/proc/swaps"] {
+    for path in ["/proc/sysvipc/msg", "/proc/sysvipc/sem", "/proc/self/mounts"] {
         state.insert(path.to_owned(), lines(path));
     }
-    // The last columns of shared memory are page counts, which other programs change.
-    let shared = lines("/proc/sysvipc/shm").iter().map(|line| line.split_whitespace().take(2).collect()).collect();
-    state.insert("/proc/sysvipc/shm".into(), shared);
+    // The last columns are page counts, which other programs change.
+    for path in ["/proc/sysvipc/shm", "/proc/swaps"] {
+        state.insert(path.into(), lines(path).iter().map(|line| line.split_whitespace().take(2).collect()).collect());
+    }
     for path in ["/dev/mqueue", "/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/dev/shm"] {
         state.insert(path.to_owned(), names(path));
     }

@@ -68,8 +68,10 @@ pub(crate) const IN_PROGRAM_CALLS: i16 = 232;
 pub(crate) const LOOK: i16 = 240;
 /// The anonymous pages of its process when a sampled call began that may give some back.
 pub(crate) const PAGES: i16 = 248;
+/// How long it has run when it ended, in ns of the scheduler's clock, in all its life; 0 if that is not known.
+pub(crate) const RUN_TIME: i16 = 256;
 /// By number: how often, and the sum of the results that are not negative. Eight bytes each.
-pub(crate) const COUNTS: i16 = 256;
+pub(crate) const COUNTS: i16 = 264;
 /// Keys and how often, eight bytes each; a key of 0 is a free place.
 pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
 /// How many different names were looked up: a sketch, one byte for each of its registers.

@@ -26,6 +26,7 @@ pub(crate) fn task(record: &[u8]) -> Task {
         kernel: false,
         begin_ns: begin,
         end_ns: (end > 0).then_some(end),
+        run_time_ns: Some(number(record, layout::RUN_TIME)).filter(|time| *time > 0),
         cgroup: number(record, layout::CGROUP),
         stops: 0,
         counts: Counts::default(),

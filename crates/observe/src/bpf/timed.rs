@@ -247,13 +247,19 @@ pub(crate) fn fault_ended(maps: &Maps) -> Vec<Instruction> {
 }
 
 /// The task of register 7, whose record is at the number in the frame, leaves a CPU for the last time: its call that does not return is
-/// over, and its record goes to the reader. Goes on behind itself, with the time in register 8.
+/// over, the scheduler has added its last run (`update_curr` in kernel/sched/fair.c), and its record goes to the reader. The task is the
+/// second argument of the program. Goes on behind itself, with the time in register 8.
 pub(super) fn finish(b: &mut Builder, next: Label) {
     let (over, gone) = (b.code.label(), b.code.label());
     b.code.load(Width::Double, 1, 7, layout::ENTERED);
     b.code.jump_if(1, When::Equal, Constant(0), over);
     add(b);
     b.code.place(over);
+    if let Some(types) = b.maps.types {
+        b.code.load(Width::Double, 3, 6, 8);
+        b.read_double(types.run_time);
+        b.code.store(Width::Double, 7, layout::RUN_TIME, 3);
+    }
     give_back(b, gone);
     b.code.place(gone);
     b.code.call(helper::MONOTONIC);

@@ -6,10 +6,11 @@ use std::collections::HashMap;
 /// Offsets in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Types {
-    /// In a task: its files, its memory, its CPU.
+    /// In a task: its files, its memory, its CPU, how long it has run.
     pub files: i32,
     pub memory: i32,
     pub cpu: i32,
+    pub run_time: i32,
     /// In its files: their table; in the table: the files by descriptor.
     pub table: i32,
     pub by_descriptor: i32,
@@ -51,6 +52,7 @@ impl Types {
             files: at("task_struct", &["files"])?,
             memory: at("task_struct", &["mm"])?,
             cpu: at("task_struct", &["thread_info", "cpu"]).or_else(|| at("task_struct", &["cpu"]))?,
+            run_time: at("task_struct", &["se", "sum_exec_runtime"])?,
             table: at("files_struct", &["fdt"])?,
             by_descriptor: at("fdtable", &["fd"])?,
             inode: at("file", &["f_inode"])?,

@@ -60,6 +60,7 @@ impl Observer {
             command: None,
             exits: Exits::new().ok(),
             unknown_ends: 0,
+            uncharged_ends: 0,
             fold: Fold::default(),
             names: CallNames::new(options.detail),
             detail: options.detail,

@@ -113,7 +113,8 @@ fn a_cgroup_is_counted_from_within_a_namespace_of_cgroups() {
     assert!(!names.is_empty() && names.iter().all(|name| name.ends_with("/below")), "{}", bill.document);
 }
 
-/// The right to hear of the ends of tasks, without which the charge is unknown; and the types of the kernel.
+/// The right to hear of the ends of tasks, without which their faults are unknown; and the types of the kernel, without which objects are,
+/// and with both the charge.
 #[test]
 fn what_the_kernel_does_not_tell_is_no_charge_and_no_object_and_is_said() {
     let without = ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"];
@@ -134,10 +135,15 @@ fn what_the_kernel_does_not_tell_is_no_charge_and_no_object_and_is_said() {
         let losses: Vec<String> = bill.seen.losses.iter().map(|loss| loss.what.clone()).collect();
         (bill, losses.join("; "))
     };
+    let charged = |bill: &Bill| bill.document["charged_ns"].as_f64();
     let (bill, losses) = behind(&[&without, &watch]);
-    assert!(bill.document["charged_ns"].is_null() && losses.contains("CAP_NET_ADMIN"), "{losses}: {}", bill.document);
+    assert!(losses.contains("faults and switches are not known: that takes CAP_NET_ADMIN"), "{losses}");
+    assert!(charged(&bill) > Some(0.0) && bill.seen.usage.minor_faults.is_none(), "{}", bill.document);
+    let (bill, losses) = behind(&[&hide, &without, &watch]);
+    assert!(losses.contains("processor time is not known") && losses.contains("CAP_NET_ADMIN"), "{losses}");
+    assert!(charged(&bill).is_none(), "{}", bill.document);
     let (bill, losses) = behind(&[&watch]);
-    assert!(bill.document["charged_ns"].as_f64() > Some(0.0) && losses.is_empty(), "with the right: {}", bill.document);
+    assert!(charged(&bill) > Some(0.0) && losses.is_empty(), "with the right: {}", bill.document);
     let (bill, losses) = behind(&[&hide, &command]);
     assert!(bill.count("read") >= 2 && losses.contains("CONFIG_DEBUG_INFO_BTF"), "{losses}: {}", bill.document);
     assert!(bill.seen.together.calls.iter().all(|call| call.objects.is_empty()), "{}", bill.document);

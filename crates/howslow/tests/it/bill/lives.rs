@@ -144,9 +144,10 @@ fn a_process_is_watched_until_it_ends() {
 
 fn one_that_works_is_watched_and_ends(data: &TempDir, source: &str) {
     let at = |name: &str| data.path().join(format!("{source}.{name}"));
-    let (file, enough) = (at("bill.json"), at("enough"));
-    let script = "while [ ! -e \"$0\" ]; do /bin/true; done";
-    let mut target = Command::new("sh").args(["-c", script]).arg(&enough).spawn().expect("sh");
+    let (file, enough, before, after) = (at("bill.json"), at("enough"), at("before"), at("after"));
+    let script = "while [ ! -e \"$0\" ]; do sleep 0.05; done; times > \"$1\"
+        i=0; while [ $i -lt 500 ]; do (exit 0); i=$((i+1)); done; times > \"$2\"";
+    let mut target = Command::new("sh").args(["-c", script]).args([&enough, &before, &after]).spawn().expect("sh");
     let mut bill = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
     bill.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept").stdout(Stdio::null()).stderr(Stdio::null());
     bill.args(["bill", "--source", source, "--every", "50ms", "-p", &target.id().to_string(), "-o"]).arg(&file);
@@ -162,5 +163,19 @@ fn one_that_works_is_watched_and_ends(data: &TempDir, source: &str) {
     fs::write(enough, "").expect("written");
     assert!(target.wait().expect("it ends").success(), "it was not ended by being watched");
     assert_eq!(watching.wait().expect("it ends").code(), Some(0), "{source}");
-    assert!(Bill::read(&file).seen.elapsed_ns > 0.0);
+    let bill = Bill::read(&file);
+    assert!(bill.seen.elapsed_ns > 0.0);
+    // Short processes with their ends, which come after the account that the kernel gives of them.
+    let [before, after] = [before, after].map(|file| used_ns(&fs::read_to_string(file).expect("times")));
+    let charged = bill.seen.usage.cpu_ns.expect("a charge");
+    assert!(source == "ptrace" || charged > 0.8 * (after - before), "{charged} of {before} to {after} ns");
+}
+
+/// What `times` of a shell tells: minutes and seconds in user mode and in the kernel, its own and its children's.
+fn used_ns(times: &str) -> f64 {
+    let time = |word: &str| {
+        let (minutes, seconds) = word.trim_end_matches('s').split_once('m').expect("a time");
+        minutes.parse::<f64>().expect("minutes") * 60e9 + seconds.parse::<f64>().expect("seconds") * 1e9
+    };
+    times.split_whitespace().map(time).sum()
 }

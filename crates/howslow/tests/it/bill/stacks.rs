@@ -25,8 +25,8 @@ const BYTES: &str = r#"
         writes_single_bytes(&mut file);
         let mut file = std::fs::File::open("bytes").expect("a file");
         reads_single_bytes(&mut file);
-        // Its memory can be looked at as long as it runs.
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        // Its memory can be looked at as long as it runs, and howslow may wait for a CPU.
+        std::thread::sleep(std::time::Duration::from_secs(1));
     }
 "#;
 
