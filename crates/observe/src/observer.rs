@@ -317,17 +317,21 @@ impl Observer {
         };
         let unknown = if self.uncharged_ends > 0 { self.uncharged_ends } else { self.unknown_ends };
         lose(if self.command.is_none() { unknown } else { 0 }, what);
-        if let Some(Counter::Bpf(counting)) = &self.counter
-            && self.detail == Detail::All
-            && !counting.knows_objects()
-        {
+        let knows_types = self.counter.as_ref().and_then(|counter| match counter {
+            Counter::Bpf(counting) => Some(counting.knows_objects()),
+            _ => None,
+        });
+        if self.detail == Detail::All && knows_types == Some(false) {
             let what = "what calls are made on (file, pipe, socket), since this kernel does not describe its types in \
                         /sys/kernel/btf/vmlinux: mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF";
             losses.push(Loss { what: what.into(), count: None });
         }
         match &self.exits {
             Some(exits) if exits.lost => {
-                let what = "tasks ended too fast for their processor time and faults to be told by process";
+                let what = match knows_types {
+                    Some(true) => "tasks ended too fast for their faults and switches to be told by process",
+                    _ => "tasks ended too fast for their processor time and faults to be told by process",
+                };
                 losses.push(Loss { what: what.into(), count: None });
             }
             _ => {}
