@@ -12,10 +12,7 @@ use crate::resolve;
 pub(crate) struct Against(Run);
 
 impl Against {
-    /// The one of this name.
-    ///
-    /// # Errors
-    /// An unknown name, and a book of published costs, which `compare` compares.
+    /// The one of this name. Refuses an unknown name, and a book of published costs, which `compare` compares.
     pub(crate) fn of(name: Option<&str>) -> anyhow::Result<Option<Against>> {
         let Some(name) = name else { return Ok(None) };
         let reference = resolve::run(name)?;
@@ -38,9 +35,6 @@ impl Against {
     }
 
     /// The same, before this machine is measured: it must be of the same architecture.
-    ///
-    /// # Errors
-    /// Those of [`Against::of`], and another architecture.
     pub(crate) fn check(name: Option<&str>) -> anyhow::Result<Option<Against>> {
         let named = Against::of(name)?;
         if let Some(Against(reference)) = &named {
@@ -59,9 +53,7 @@ pub(crate) struct Beside {
 
 impl Beside {
     /// The references for a run, and the one that was named. `present` is the machine's state, if the run is of now.
-    ///
-    /// # Errors
-    /// If nothing of the named one can be held against the run.
+    /// Fails if nothing of the named one can be held against the run.
     pub(crate) fn of(run: &Run, against: Option<Against>, present: Option<Present>) -> anyhow::Result<Beside> {
         let against = against.map(|Against(reference)| reference);
         if let Some(reference) = &against {

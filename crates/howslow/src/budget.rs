@@ -17,10 +17,7 @@ const ONE_ROUND: f64 = 0.014;
 /// A run that takes less than this is never refused.
 const SHORT: f64 = 2.0;
 
-/// Checks that one round of each of these costs fits in the budget.
-///
-/// # Errors
-/// A budget that measuring so many costs could not keep, with the time that it needs.
+/// Checks that one round of each of these costs fits in the budget. The error says what time they need.
 pub(crate) fn check(costs: usize, budget_s: f64) -> Result<(), Misuse> {
     let needed = costs as f64 * ONE_ROUND;
     if needed <= SHORT || needed <= budget_s {

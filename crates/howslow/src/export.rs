@@ -61,17 +61,11 @@ fn empty(runs: &[Run], names: &[String]) -> Vec<String> {
 }
 
 /// Prints the costs of runs as CSV.
-///
-/// # Errors
-/// If stdout cannot be written.
 pub(crate) fn print_costs(runs: &[Run]) -> anyhow::Result<()> {
     print_table(&store::exchange::cost_table(runs))
 }
 
 /// Prints a table as CSV.
-///
-/// # Errors
-/// If stdout cannot be written.
 pub(crate) fn print_table(table: &Table) -> anyhow::Result<()> {
     let mut bytes = Vec::new();
     store::exchange::csv(table, &mut bytes)?;

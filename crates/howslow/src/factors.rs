@@ -20,9 +20,7 @@ pub(crate) struct FactorSplit {
 }
 
 /// Splits the ratio of the second side over the first.
-///
-/// # Errors
-/// A price that is missing, or a total that cannot be told from zero if the ratio needs it.
+/// Refuses a price that is missing, or a total that cannot be told from zero if the ratio needs it.
 pub(crate) fn split(
     state: MachineState,
     mixes: [&Mix; 2],
@@ -41,9 +39,6 @@ pub(crate) fn split(
 }
 
 /// Splits the ratio of every other run to the first, on one mix, with the figures that runs are compared by.
-///
-/// # Errors
-/// Those of [`split`].
 pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) -> anyhow::Result<Vec<FactorSplit>> {
     let all = priced(MachineState::Quiet, mix, runs, measured)?;
     needs_all(mix, runs, &all)?;

@@ -15,9 +15,7 @@ pub(crate) struct Kin(Vec<Run>);
 
 impl Kin {
     /// Those of the store that agree with this run.
-    ///
-    /// # Errors
-    /// If the store cannot be read, or nothing can be known to agree with this run.
+    /// Fails if the store cannot be read, or nothing can be known to agree with this run.
     pub(crate) fn of(run: Run, store: &Store) -> anyhow::Result<Kin> {
         if run.build.is_empty() || !run.settings.beside.is_empty() {
             let why = if run.build.is_empty() { "it does not say its build" } else { "other work ran beside it" };

@@ -35,10 +35,7 @@ pub(crate) fn model(args: &ModelArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Reads a file: TOML, or the document that `howslow load --predict --json` prints.
-///
-/// # Errors
-/// If it cannot be read, or is no model; with the line.
+/// Reads a file: TOML, or the document that `howslow load --predict --json` prints. The error names the line.
 fn read(path: &Path) -> Result<ModelFile, Misuse> {
     let name = printable(&path.display().to_string());
     let text = record::read_text(path, MOST_BYTES).map_err(|error| Misuse(format!("cannot read {name}: {error}")))?;

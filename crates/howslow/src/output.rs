@@ -56,9 +56,6 @@ pub(crate) fn until(signal: Option<i32>) -> Outcome {
 }
 
 /// Checks before anything is measured that the files of `-o` can be written.
-///
-/// # Errors
-/// A misuse, if one cannot.
 pub(crate) fn check_writable<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Misuse> {
     let mut files = files.into_iter();
     files
@@ -140,17 +137,11 @@ pub(crate) fn say(text: &str) {
 }
 
 /// Prints a text to stdout. It is no failure if the reader has closed it (`| head`).
-///
-/// # Errors
-/// If stdout cannot be written for another reason, such as a full disk.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_bytes(report::shown(text, colours(&std::io::stdout())).as_bytes())
 }
 
 /// Prints what is not text to stdout, as it is.
-///
-/// # Errors
-/// Those of [`print()`].
 pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
@@ -181,10 +172,7 @@ impl Outgoing {
         }
     }
 
-    /// Writes what the stream takes at once.
-    ///
-    /// # Errors
-    /// If it cannot be written. A reader that has closed it is no failure.
+    /// Writes what the stream takes at once. A reader that has closed it is no failure.
     pub(crate) fn offer(&mut self, stream: &mut (impl Write + AsFd)) -> anyhow::Result<()> {
         /// PIPE_BUF: a pipe that is ready takes so much without a pause (pipe(7)).
         const AT_ONCE: usize = 4096;
@@ -202,9 +190,6 @@ impl Outgoing {
     }
 
     /// Waits until the stream has taken all of it, or takes nothing for as long as `patience`.
-    ///
-    /// # Errors
-    /// Those of [`Outgoing::offer`].
     pub(crate) fn finish(mut self, mut stream: impl Write + AsFd, patience: Duration) -> anyhow::Result<()> {
         const PAUSE: Duration = Duration::from_millis(5);
         let (mut since, mut left) = (Instant::now(), self.bytes.len());
@@ -230,33 +215,21 @@ fn is_ready(stream: &impl AsFd) -> bool {
 }
 
 /// Prints a page for people to stdout: no line is wider than the terminal.
-///
-/// # Errors
-/// Those of [`print()`].
 pub(crate) fn print_page(page: &str) -> anyhow::Result<()> {
     print(&style().fitted(page))
 }
 
 /// Prints a record or listing to stdout as one JSON document.
-///
-/// # Errors
-/// Those of [`print()`].
 pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&report::shown_json(&(serde_json::to_string(value)? + "\n")))
 }
 
 /// Prints a document of [`report::document`] to stdout.
-///
-/// # Errors
-/// Those of [`print()`].
 pub(crate) fn print_document(document: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&report::shown_json(&document_text(document)?))
 }
 
 /// Prints a document of [`report::document`] if JSON is asked for, else its page.
-///
-/// # Errors
-/// Those of [`print()`].
 pub(crate) fn answer(
     json: bool,
     document: &impl serde::Serialize,
@@ -266,9 +239,6 @@ pub(crate) fn answer(
 }
 
 /// A document of [`report::document`] as one line, with its keys in alphabetical order.
-///
-/// # Errors
-/// If it cannot be written as JSON.
 pub(crate) fn document_text(document: &impl serde::Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string(&serde_json::to_value(document)?)? + "\n")
 }

@@ -36,9 +36,6 @@ impl WantedAxis {
 impl Pattern {
     /// Reads `memory.copy`, `pipe`, `syscall.*`, `pipe.*@size=4 KiB,distance=other`, `system calls`, `address-space`,
     /// `openat2`, `call.openat2`, `syscall:openat2`, `syscall:437`, `437`.
-    ///
-    /// # Errors
-    /// A glob or a point that cannot be read.
     pub(crate) fn parse(text: &str) -> Result<Pattern, Misuse> {
         let bad = |why: String| Misuse(format!("cannot read the pattern '{}': {why}", record::printable(text)));
         let glob = |part: &str| glob::Pattern::new(part).map_err(|error| bad(error.msg.into()));
@@ -189,9 +186,7 @@ impl Pattern {
 }
 
 /// The operations that patterns select, in the order of the registry. Without a pattern: every operation.
-///
-/// # Errors
-/// A pattern that selects nothing, with the nearest names.
+/// Refuses a pattern that selects nothing, with the nearest names.
 pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misuse> {
     if patterns.is_empty() && full {
         return Ok(catalogue::all().flat_map(Item::all_of).collect());

@@ -5,9 +5,6 @@ use std::path::Path;
 use crate::output::{self, Misuse};
 
 /// Checks that pictures can be written into this folder, where one was asked for.
-///
-/// # Errors
-/// If it is no folder, or no file can be created in it.
 pub(crate) fn check(folder: Option<&Path>) -> Result<(), Misuse> {
     let Some(folder) = folder else { return Ok(()) };
     if !folder.is_dir() {
@@ -20,9 +17,6 @@ pub(crate) fn check(folder: Option<&Path>) -> Result<(), Misuse> {
 
 /// Writes charts into the folder, where one was asked for: each the name of its file without the ending, and an SVG document. Each file
 /// is complete or absent, and one that is there is replaced.
-///
-/// # Errors
-/// If a file cannot be written.
 pub(crate) fn write<N: AsRef<str>>(
     folder: Option<&Path>,
     pictures: impl IntoIterator<Item = (N, String)>,

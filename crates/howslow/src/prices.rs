@@ -12,9 +12,6 @@ use crate::predict::missing_costs::of_mix;
 use crate::predict::open_mix;
 
 /// Measures them.
-///
-/// # Errors
-/// If a mix cannot be read, nothing can be measured, or the file cannot be written.
 pub(crate) fn prices(args: &PricesArgs) -> anyhow::Result<Outcome> {
     output::check_writable(&args.output)?;
     let mut kept = Kept::here();

@@ -21,9 +21,7 @@ pub(crate) struct Named<'a> {
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The user's store, with the runs taken in that wait in files for it.
-///
-/// # Errors
-/// If no folder is known, or the address of the database makes no sense.
+/// Fails if no folder is known, or the address of the database makes no sense.
 pub(crate) fn store() -> anyhow::Result<Store> {
     let store = Store::of_user().map_err(misuse)?;
     match store.take_in_waiting(PATIENCE) {
@@ -35,9 +33,6 @@ pub(crate) fn store() -> anyhow::Result<Store> {
 }
 
 /// Makes this the user's store, if there is such an argument.
-///
-/// # Errors
-/// A text that is no address.
 pub(crate) fn choose_store(address: Option<&str>) -> anyhow::Result<()> {
     if let Some(address) = address {
         store::choose(store::Address::parse(address).map_err(misuse)?)?;
@@ -46,9 +41,6 @@ pub(crate) fn choose_store(address: Option<&str>) -> anyhow::Result<()> {
 }
 
 /// `3d`, `12h`, `2026-11-20`, as RFC 3339 in UTC.
-///
-/// # Errors
-/// A text that is neither.
 pub(crate) fn since(text: &str) -> Result<String, Misuse> {
     let ago = || {
         let span: jiff::Span = text.trim().parse().ok()?;
@@ -74,9 +66,6 @@ pub(crate) fn point(text: &str) -> Point {
 }
 
 /// The run with this name. An unknown name is misuse; a run that cannot be read is a failure.
-///
-/// # Errors
-/// Either of them.
 pub(crate) fn run(name: &str) -> anyhow::Result<Run> {
     let base = if name == "@all" { Some("@1") } else { name.strip_prefix("all:") };
     if let Some(base) = base {
@@ -113,9 +102,6 @@ pub(crate) fn misuse(error: StoreError) -> anyhow::Error {
 }
 
 /// The runs with these names.
-///
-/// # Errors
-/// Those of [`run`].
 pub(crate) fn runs(names: &[String]) -> anyhow::Result<Vec<Run>> {
     names.iter().map(|name| run(name)).collect()
 }
@@ -125,9 +111,6 @@ pub(crate) fn named<'a>(names: &'a [String], runs: &'a [Run]) -> Vec<Named<'a>> 
 }
 
 /// Parses these texts as patterns.
-///
-/// # Errors
-/// A pattern that cannot be read.
 pub(crate) fn patterns(texts: &[String]) -> Result<Vec<Pattern>, Misuse> {
     texts.iter().map(|text| Pattern::parse(text)).collect()
 }

@@ -41,10 +41,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
     }
 }
 
-/// The number of costs whose ratios are taken.
-///
-/// # Errors
-/// A number that cannot be measured in turn within one moment.
+/// The number of costs whose ratios are taken. Refuses a number that cannot be measured in turn within one moment.
 fn compared(items: &[Item]) -> Result<usize, Misuse> {
     const MOST: usize = 8;
     match items.len() {

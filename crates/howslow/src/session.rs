@@ -120,9 +120,7 @@ impl SessionEnd {
     pub(crate) const NOTHING: SessionEnd = SessionEnd { kept: Ok(()), written: Ok(()), interrupted: None };
 
     /// Reports what interrupted the run.
-    ///
-    /// # Errors
-    /// The run could not be written to the file of `-o`, or was to be kept and could not.
+    /// Fails if the run could not be written to the file of `-o`, or was to be kept and could not.
     pub(crate) fn outcome(self) -> anyhow::Result<Outcome> {
         self.written?;
         self.kept?;
@@ -132,10 +130,7 @@ impl SessionEnd {
     }
 }
 
-/// Checks that a verb without a chart of its own has one to draw.
-///
-/// # Errors
-/// A misuse if `--svg` is given without `--tails`.
+/// Checks that a verb without a chart of its own has one to draw. It is misuse to give `--svg` without `--tails`.
 pub(crate) fn has_chart(args: &MeasureArgs) -> Result<(), Misuse> {
     if args.svg.is_some() && !args.tails {
         return Err(Misuse("--svg draws the percentile curves of --tails here; add --tails, or omit it".into()));
@@ -143,10 +138,7 @@ pub(crate) fn has_chart(args: &MeasureArgs) -> Result<(), Misuse> {
     Ok(())
 }
 
-/// Checks that a verb without a CSV was not asked for one.
-///
-/// # Errors
-/// A misuse if `--csv` or `--summary` is given.
+/// Checks that a verb without a CSV was not asked for one. It is misuse to give `--csv` or `--summary`.
 pub(crate) fn has_no_csv(args: &MeasureArgs, verb: &str) -> Result<(), Misuse> {
     if args.csv || args.summary {
         let what = if args.csv { "--csv" } else { "--summary" };
@@ -198,9 +190,7 @@ pub(crate) fn print_beside(
 }
 
 /// Keeps a run, and what later runs learn from it. A failure is a warning, unless `--keep` asks for more.
-///
-/// # Errors
-/// If `--keep` is given and the run is kept nowhere.
+/// Fails if `--keep` is given and the run is kept nowhere.
 pub(crate) fn keep(run: &Run, width: Width, args: &MeasureArgs) -> anyhow::Result<()> {
     let store = match Store::of_user().and_then(|store| keep_in(&store, run).map(|()| store)) {
         Ok(store) => store,
@@ -236,9 +226,6 @@ fn remember(store: &Store, run: &Run, width: Width) -> Result<(), StoreError> {
 }
 
 /// Keeps a run, with a warning if that went another way than usual.
-///
-/// # Errors
-/// If it is kept nowhere.
 pub(crate) fn keep_in(store: &Store, run: &Run) -> Result<(), StoreError> {
     if let Some(warning) = store.keep(run)?.warning {
         say(&format!("warning: {warning}"));
@@ -274,9 +261,6 @@ fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {
 }
 
 /// Checks what the command line asks, before anything is done for it.
-///
-/// # Errors
-/// If it cannot be done here.
 pub(crate) fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
     if args.repeat.is_some() {
         return Err(Misuse("--repeat: only `howslow` and `howslow run` repeat whole runs; omit it here".into()));

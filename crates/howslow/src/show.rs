@@ -45,9 +45,6 @@ pub(crate) enum Samples {
 }
 
 /// Prints a run's document.
-///
-/// # Errors
-/// If stdout cannot be written.
 pub(crate) fn print_run(mut run: Run, samples: Samples) -> anyhow::Result<()> {
     if samples == Samples::Omitted {
         run.costs.iter_mut().for_each(|cost| cost.rounds.clear());

@@ -34,10 +34,7 @@ pub(crate) fn watch(args: &WatchArgs) -> anyhow::Result<Outcome> {
     Ok(if document.changed { Outcome::Changed } else { Outcome::Done })
 }
 
-/// What changed among the runs of this one's machine.
-///
-/// # Errors
-/// If too few runs are kept, or none of its costs can be watched.
+/// What changed among the runs of this one's machine. Fails if too few runs are kept, or none of its costs can be watched.
 pub(crate) fn document(
     store: &Store,
     newest: &Head,

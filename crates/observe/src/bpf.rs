@@ -86,9 +86,7 @@ pub(crate) struct Counting {
 
 impl Counting {
     /// Loads the programs, with this many free records. Nothing is counted before [`Counting::attach`].
-    ///
-    /// # Errors
-    /// If this process may not do so, or the kernel cannot.
+    /// Fails if this process may not do so, or the kernel cannot.
     pub(crate) fn new(whom: Whom, records: usize, options: &Options) -> io::Result<(Counting, Programs)> {
         let (cpus, detail) = (possible_cpus(), options.detail);
         let mut maps = Maps::new(records, cpus)?;
@@ -106,10 +104,7 @@ impl Counting {
         Ok((counting, programs))
     }
 
-    /// Begins to count.
-    ///
-    /// # Errors
-    /// If the kernel lacks a tracepoint that is needed.
+    /// Begins to count. Fails if the kernel lacks a tracepoint that is needed.
     pub(crate) fn attach(&mut self, mut programs: Programs) -> io::Result<()> {
         // A task's end comes first, so that no record is held by a task that is gone.
         let switched = attach_if(programs.switched.as_ref(), c"sched_switch");
@@ -145,19 +140,13 @@ impl Counting {
         Ok(())
     }
 
-    /// Notes the ends of tasks alone, and gives their records back.
-    ///
-    /// # Errors
-    /// If the kernel lacks the tracepoint.
+    /// Notes the ends of tasks alone, and gives their records back. Fails if the kernel lacks the tracepoint.
     pub(crate) fn attach_end(&mut self, programs: &Programs) -> io::Result<()> {
         self.attached.push(at(&programs.ended, Programs::END)?);
         Ok(())
     }
 
     /// Samples few of the next calls and page faults, as after the first ones of each number.
-    ///
-    /// # Errors
-    /// The kernel's refusal.
     pub(crate) fn sample_few(&self) -> io::Result<()> {
         self.maps.set_sampled(layout::SAMPLED_FIRST as u32)
     }
@@ -177,18 +166,12 @@ impl Counting {
         self.announce.descriptor()
     }
 
-    /// Watches this process from its next call.
-    ///
-    /// # Errors
-    /// If too many are watched.
+    /// Watches this process from its next call. Fails if too many are watched.
     pub(crate) fn want(&self, process: u32) -> io::Result<()> {
         self.maps.wanted.set(&process.to_ne_bytes(), &0_u32.to_ne_bytes())
     }
 
     /// The tasks that ended since the last call, without what they have beyond the tables of their records.
-    ///
-    /// # Errors
-    /// The kernel's refusal.
     pub(crate) fn ended(&mut self) -> io::Result<Vec<Task>> {
         let mut tasks = Vec::new();
         while let Some(slot) = self.maps.ended.take() {
@@ -247,17 +230,11 @@ impl Counting {
     }
 
     /// The tasks that still run, and what was counted for several together, as it is now.
-    ///
-    /// # Errors
-    /// The kernel's refusal.
     pub(crate) fn running(&mut self) -> io::Result<Vec<Task>> {
         Ok(self.running_but(|_| false)?.0)
     }
 
     /// The same without the threads that are known to have been idle since the last call, and the ids of those.
-    ///
-    /// # Errors
-    /// The kernel's refusal.
     pub(crate) fn running_but(&mut self, idle: impl Fn(u32) -> bool) -> io::Result<(Vec<Task>, HashSet<u64>)> {
         // A key that goes while the keys are read makes the kernel begin again.
         let mut slots: BTreeSet<u32> = self.maps.slots().map(|(_, slot)| slot).collect();

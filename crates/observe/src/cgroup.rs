@@ -18,9 +18,6 @@ pub(crate) struct Cgroup {
 
 impl Cgroup {
     /// Looks at a folder of a cgroup file system.
-    ///
-    /// # Errors
-    /// If it is none.
     pub(crate) fn open(path: &Path) -> Result<Cgroup, ObserveError> {
         let wrong = |why: io::Error| ObserveError::NoCgroup { path: path.into(), why };
         let folder = path.canonicalize().map_err(wrong)?;

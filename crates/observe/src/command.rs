@@ -24,9 +24,7 @@ pub(crate) struct Running {
 }
 
 /// Starts a command. The new process calls `announce` before it executes the program.
-///
-/// # Errors
-/// If there is no such program, or it cannot be executed; or `announce` fails.
+/// Fails if there is no such program, or it cannot be executed; or `announce` fails.
 pub(crate) fn start(
     words: &[OsString],
     announce: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
@@ -45,9 +43,6 @@ pub(crate) fn start(
 
 impl Running {
     /// Waits for its end, at most this long. `reap` tells the end: [`reap`], or the tracer, whom the kernel tells instead.
-    ///
-    /// # Errors
-    /// Those of `reap`.
     pub(crate) fn wait(
         &mut self,
         time: Duration,
@@ -79,10 +74,7 @@ impl Running {
     }
 }
 
-/// The end of a child, if it has ended.
-///
-/// # Errors
-/// If the kernel has no such child.
+/// The end of a child, if it has ended. Fails if the kernel has no such child.
 pub(crate) fn reap(pid: Pid) -> io::Result<Option<End>> {
     let mut status = 0;
     // SAFETY: the kernel's structure for an account consists of numbers, for which zero is a value.

@@ -19,9 +19,6 @@ pub(crate) enum Counter {
 
 impl Counter {
     /// The tasks that ended since the last call, with what they used if that is known here.
-    ///
-    /// # Errors
-    /// The kernel's refusal of something that it allowed before.
     pub(crate) fn ended(&mut self) -> io::Result<Vec<(Task, Option<Usage>)>> {
         match self {
             Counter::Bpf(counting) => Ok(counting.ended()?.into_iter().map(|task| (task, None)).collect()),
@@ -30,9 +27,6 @@ impl Counter {
     }
 
     /// The tasks that still run.
-    ///
-    /// # Errors
-    /// The kernel's refusal of something that it allowed before.
     pub(crate) fn running(&mut self) -> io::Result<Vec<Task>> {
         match self {
             Counter::Bpf(counting) => counting.running(),
@@ -41,9 +35,6 @@ impl Counter {
     }
 
     /// The same without the threads that are known to have been idle since the last call, and the ids of those.
-    ///
-    /// # Errors
-    /// The kernel's refusal of something that it allowed before.
     pub(crate) fn running_but(&mut self, idle: impl Fn(u32) -> bool) -> io::Result<(Vec<Task>, HashSet<u64>)> {
         match self {
             Counter::Bpf(counting) => counting.running_but(idle),
@@ -92,10 +83,7 @@ impl Counter {
         }
     }
 
-    /// Watches this process, too.
-    ///
-    /// # Errors
-    /// If too many are watched.
+    /// Watches this process, too. Fails if too many are watched.
     pub(crate) fn want(&self, process: u32) -> io::Result<()> {
         match self {
             Counter::Bpf(counting) => counting.want(process),

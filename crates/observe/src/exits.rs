@@ -56,9 +56,7 @@ pub(crate) struct Exits {
 
 impl Exits {
     /// Begins to listen.
-    ///
-    /// # Errors
-    /// If this process may not (it takes CAP_NET_ADMIN in the first namespaces), or the kernel keeps no such accounts.
+    /// Fails if this process may not (it takes CAP_NET_ADMIN in the first namespaces), or the kernel keeps no such accounts.
     pub(crate) fn new() -> io::Result<Exits> {
         let kind = (AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC);
         let socket = socket_with(kind.0, kind.1, kind.2, Some(netlink::GENERIC))?;

@@ -47,10 +47,7 @@ pub(crate) struct Awaited {
 }
 
 impl Tracer {
-    /// Follows a process, and everything that it creates from now on.
-    ///
-    /// # Errors
-    /// A sentence: why it cannot be followed.
+    /// Follows a process, and everything that it creates from now on. The error is a sentence: why it cannot be followed.
     pub(crate) fn attach(process: u32, detail: Detail) -> Result<Tracer, String> {
         let (board, given) = (Arc::default(), mpsc::channel());
         let (sender, receiver) = given;
@@ -69,9 +66,7 @@ impl Tracer {
     }
 
     /// Gets ready to follow a command: the new process calls the function before it executes its program.
-    ///
-    /// # Errors
-    /// A sentence: why it cannot be followed.
+    /// The error is a sentence: why it cannot be followed.
     pub(crate) fn await_command(
         detail: Detail,
     ) -> Result<(Awaited, impl FnMut() -> io::Result<()> + Send + Sync + 'static), String> {
@@ -142,10 +137,7 @@ impl Drop for Tracer {
 }
 
 impl Awaited {
-    /// The tracer of the command that was started.
-    ///
-    /// # Errors
-    /// A sentence: why the command is not followed. It runs all the same.
+    /// The tracer of the command that was started. The error is a sentence: why it is not followed. It runs all the same.
     pub(crate) fn started(self) -> Result<Tracer, String> {
         match self.refused.recv() {
             Ok(None) => Ok(Tracer { board: self.board }),

@@ -12,9 +12,6 @@ use crate::output::say;
 const STEP: Duration = Duration::from_millis(100);
 
 /// Runs the command this often each way. `None` if calls cannot be counted here.
-///
-/// # Errors
-/// If it cannot be started.
 pub(super) fn alternate(target: &Target, options: &Options, times: u32) -> Result<Option<Alternated>, ObserveError> {
     let bare = Options { source: Some(Source::Accounts), calibrate: false, ..*options };
     let counted = Options { calibrate: false, ..*options };

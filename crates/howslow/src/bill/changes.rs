@@ -16,9 +16,6 @@ use crate::output::{self, Misuse, Outcome};
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Compares the bills of these files.
-///
-/// # Errors
-/// If one is no bill, or has no unit of work that was asked for.
 pub(super) fn changes(files: [&Path; 2], args: &BillArgs) -> anyhow::Result<Outcome> {
     let (one, other) = (read(files[0])?, read(files[1])?);
     let (text, outcome) = compared([&one, &other], false, args, output::style())?;
@@ -27,9 +24,6 @@ pub(super) fn changes(files: [&Path; 2], args: &BillArgs) -> anyhow::Result<Outc
 }
 
 /// What changed, as text, and how a gate ended. `paired` if the repetitions of both were alternated.
-///
-/// # Errors
-/// As [`changes`].
 pub(super) fn compared(
     bills: [&WrittenBill; 2],
     paired: bool,

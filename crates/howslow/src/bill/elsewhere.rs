@@ -13,9 +13,6 @@ use crate::output::{self, Misuse, Outcome};
 use crate::resolve;
 
 /// Prints it. Lines without a price there make it a partial answer.
-///
-/// # Errors
-/// If the file is no bill, or the run cannot be read.
 pub(super) fn elsewhere(file: &Path, args: &BillArgs) -> anyhow::Result<Outcome> {
     let here = read(file)?;
     let prices = Prices::of(args.on.as_deref(), args.by)?;

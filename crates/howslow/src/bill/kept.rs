@@ -49,9 +49,6 @@ pub(crate) enum Ended {
 
 impl Kept {
     /// The run that is named, else the prices of this machine.
-    ///
-    /// # Errors
-    /// If the named run cannot be read.
     pub(super) fn open(on: Option<&str>) -> anyhow::Result<Kept> {
         match on {
             Some(name) => Ok(Kept::of(resolve::run(name)?)),
@@ -96,10 +93,7 @@ impl Kept {
         Kept { run: book.run.clone(), book, is_named: false, taken: 0 }
     }
 
-    /// Checks that measuring here can complete the run of this name.
-    ///
-    /// # Errors
-    /// If it is one of another machine.
+    /// Checks that measuring here can complete the run of this name. Fails if it is one of another machine.
     pub(crate) fn check_measurable(&self, name: &str) -> Result<(), Misuse> {
         let here = system::machine::describe();
         let is_here = |machine: &Machine| {
@@ -173,9 +167,7 @@ impl Kept {
     }
 
     /// Measures these for at most about so many seconds, the first ones first. They are kept for later bills, and no run of the user's.
-    ///
-    /// # Errors
-    /// If nothing can be measured.
+    /// Fails if nothing can be measured.
     pub(crate) fn measure(&mut self, items: Vec<Item>, budget_s: f64) -> anyhow::Result<Ended> {
         let mut here = if self.is_named { Kept::here() } else { Kept::of_book(std::mem::take(&mut self.book)) };
         let lacking: Vec<Item> = items.iter().filter(|it| !here.has(it.operation.id, &it.point)).cloned().collect();
@@ -191,10 +183,7 @@ impl Kept {
         ended
     }
 
-    /// Measures all of these anew, and keeps what is more certain than before.
-    ///
-    /// # Errors
-    /// If nothing can be measured.
+    /// Measures all of these anew, and keeps what is more certain than before. Fails if nothing can be measured.
     pub(crate) fn measure_here(&mut self, items: &[Item], budget_s: f64) -> anyhow::Result<Ended> {
         let begun = Instant::now();
         say(&format!(

@@ -65,9 +65,7 @@ fn user_items() -> Vec<Item> {
 
 impl Prices {
     /// Those that the arguments name.
-    ///
-    /// # Errors
-    /// If the named run cannot be read, or is one of another machine and is to be completed by measuring.
+    /// Fails if the named run cannot be read, or is one of another machine and is to be completed by measuring.
     pub(super) fn open(args: &BillArgs) -> anyhow::Result<Prices> {
         let prices = Prices::of(args.on.as_deref(), args.by)?;
         if let Some(name) = args.on.as_ref().filter(|_| args.measure) {
@@ -77,9 +75,6 @@ impl Prices {
     }
 
     /// Those of a run, else of the newest that is kept, in a state.
-    ///
-    /// # Errors
-    /// If the named run cannot be read.
     pub(crate) fn of(on: Option<&str>, state: MachineState) -> anyhow::Result<Prices> {
         Ok(Prices::new(Kept::open(on)?, state))
     }
@@ -102,10 +97,7 @@ impl Prices {
         self.kept.run.as_ref()
     }
 
-    /// Measures what is lacking, for some seconds. Returns the signal that cut it short.
-    ///
-    /// # Errors
-    /// If nothing can be measured.
+    /// Measures what is lacking, for some seconds. Returns the signal that cut it short. Fails if nothing can be measured.
     pub(super) fn measure(&mut self, seen: &Observation, longer: bool) -> anyhow::Result<Option<i32>> {
         let mut items = self.lacks(seen);
         items.retain(|item| !self.kept.is_impossible(item));

@@ -45,9 +45,6 @@ pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
 }
 
 /// The command line of `--against`.
-///
-/// # Errors
-/// If it is none.
 pub(super) fn against(args: &BillArgs) -> Result<Option<Target>, Misuse> {
     let Some(line) = &args.against else { return Ok(None) };
     match shell_words::split(line) {
@@ -59,9 +56,7 @@ pub(super) fn against(args: &BillArgs) -> Result<Option<Target>, Misuse> {
 
 /// Watches the command so often, in turn with `against`. Returns the last watching of each, which holds all repetitions. Every
 /// other pair begins with the other command, so that what drifts slows both.
-///
-/// # Errors
-/// If a command cannot be watched, or if one of an alternated pair fails.
+/// Fails if a command cannot be watched, or if one of an alternated pair fails.
 pub(super) fn repeated(
     target: &Target,
     against: Option<&Target>,

@@ -17,9 +17,7 @@ use crate::resolve;
 const STORE: &str = "store";
 
 /// The runs that the arguments name; without any, those of the newest fleet.
-///
-/// # Errors
-/// A name that means nothing, a folder that cannot be read, or if there is no run.
+/// Refuses a name that means nothing, a folder that cannot be read, and what has no run.
 pub(crate) fn table(runs: &[String]) -> anyhow::Result<Table> {
     let mut reading = Reading::default();
     if runs.is_empty() {

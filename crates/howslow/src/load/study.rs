@@ -11,9 +11,7 @@ use crate::scratch;
 
 /// Measures what an experiment of a study needs, predictions first, and adds it to the run. What cannot be measured here is
 /// skipped there, with reason and remedy. Returns the signal that ended it early.
-///
-/// # Errors
-/// If the study names no plan, or there is no place for scratch files.
+/// Fails if the study names no plan, or there is no place for scratch files.
 pub(crate) fn users_of(study: &UserExperiment, run: &mut Run) -> anyhow::Result<Option<i32>> {
     let mut plan = shipped(study.plan)
         .ok_or_else(|| Misuse(format!("there is no plan {}", study.plan)))?

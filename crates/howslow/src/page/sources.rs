@@ -46,9 +46,7 @@ const MOST_DOCUMENT: u64 = 64 << 20;
 const MOST_DOCUMENTS: usize = 50;
 
 /// Reads all of them; without any, the newest kept run.
-///
-/// # Errors
-/// A name that means nothing, and a file that is neither a run nor a document.
+/// Refuses a name that means nothing, and a file that is neither a run nor a document.
 pub(super) fn read(names: &[String], privacy: Privacy) -> anyhow::Result<PageSources> {
     let newest = ["@1".to_string()];
     let names = if names.is_empty() { &newest[..] } else { names };

@@ -19,9 +19,6 @@ use crate::resolve::Named;
 const BUDGET: f64 = 45.0;
 
 /// Refuses a mix that names an operation that no run has and nothing can measure, or one that is ambiguous.
-///
-/// # Errors
-/// The first such line.
 pub(super) fn check(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Result<(), Misuse> {
     for (named, prediction) in runs.iter().zip(predictions) {
         for (line, lack) in &prediction.lacking {
@@ -95,10 +92,7 @@ pub(super) fn command(line: &MixLine) -> Option<String> {
 }
 
 /// Measures what the mixes need and the runs lack, as `howslow bill --measure` does, and adds it to the runs in memory. Returns
-/// the signal that cut it short.
-///
-/// # Errors
-/// If a run that lacks something is one of another machine, or if nothing can be measured.
+/// the signal that cut it short. Fails if a run that lacks something is one of another machine, or if nothing can be measured.
 pub(super) fn measure(mixes: &[Mix], on: &[String], runs: &mut [Run]) -> anyhow::Result<Option<i32>> {
     for (name, run) in on.iter().zip(runs) {
         let items = measurable(mixes, run)?;
@@ -148,9 +142,6 @@ fn items(lines: &[MixLine]) -> Result<Vec<Item>, Misuse> {
 }
 
 /// Refuses to predict if a run lacks what the mix needs. Lists the missing costs, with what would measure them.
-///
-/// # Errors
-/// Any missing cost.
 pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Result<(), Misuse> {
     match lacking(mix, runs, predictions) {
         Some(text) => {

@@ -32,9 +32,6 @@ pub(crate) fn mix_names() -> impl Iterator<Item = &'static str> {
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads a mix: a file, or one that comes with howslow.
-///
-/// # Errors
-/// There is no such mix, the file cannot be read, or it is not a mix.
 pub(crate) fn open_mix(name: &str) -> Result<Mix, Misuse> {
     let shown = printable(name);
     let own = MIXES.iter().find(|(known, _)| *known == name);

@@ -37,9 +37,6 @@ enum Becomes {
 
 impl WhatIf {
     /// Reads `memory.load@set=32MiB=70ns`, `signal.*=x0.5`, `stpbp=-590ns`, `syscall.getppid=@2`.
-    ///
-    /// # Errors
-    /// A change that cannot be read.
     pub(super) fn read(text: &str, runs: &[Named]) -> Result<WhatIf, Misuse> {
         let shown = printable(text);
         let Some((pattern, change)) = text.rsplit_once('=') else {
@@ -61,9 +58,7 @@ impl WhatIf {
     }
 
     /// The change for this prediction. `index` distinguishes it from the others.
-    ///
-    /// # Errors
-    /// A pattern that selects nothing in the mix.
+    /// Refuses a pattern that selects nothing in the mix.
     pub(super) fn of(&self, index: usize, about: WhatIfContext) -> Result<Supposed, Misuse> {
         let WhatIfContext { state, mix, runs, prediction } = about;
         let rows = rows(&self.pattern, prediction)?;

@@ -24,17 +24,12 @@ enum MeasuredWhole {
 
 impl Whole {
     /// Parses each of these texts.
-    ///
-    /// # Errors
-    /// Those of [`Whole::read`].
     pub(crate) fn read_all(texts: &[String], runs: &[Named]) -> Result<Vec<Whole>, Misuse> {
         texts.iter().map(|text| Whole::read(text, runs)).collect()
     }
 
     /// Parses `1.2ms`, `RUN=1.2ms`, or a run in place of the time.
-    ///
-    /// # Errors
-    /// A text that names none of the runs, or is neither a time nor a run.
+    /// Refuses a text that names none of the runs, or is neither a time nor a run.
     fn read(text: &str, runs: &[Named]) -> Result<Whole, Misuse> {
         let bad = |why: String| bad(&printable(text), &why);
         let (run, time) = text.rsplit_once('=').map_or((None, text), |(run, time)| (Some(run), time));
@@ -54,10 +49,7 @@ impl Whole {
         Ok(Whole { text: printable(text), place, measured })
     }
 
-    /// The time for this mix.
-    ///
-    /// # Errors
-    /// A run that does not have the mix's whole.
+    /// The time for this mix. Refuses a run that does not have the mix's whole.
     pub(super) fn of(&self, state: MachineState, mix: &Mix) -> Result<Interval, Misuse> {
         let bad = |why: String| bad(&self.text, &why);
         match &self.measured {

@@ -26,9 +26,7 @@ pub(super) struct Counted {
 }
 
 /// Counts the commands if that was asked for, and compares each with the first.
-///
-/// # Errors
-/// Fewer than two commands; counting that is impossible here.
+/// Refuses fewer than two commands, and counting that is impossible here.
 pub(super) fn counted(works: &Works, args: &TimeArgs) -> anyhow::Result<Counted> {
     let nothing = Counted { text: String::new(), outcome: Outcome::Done };
     if !args.counts && args.fail_on_counts.is_empty() {
@@ -71,9 +69,7 @@ fn wanted(args: &TimeArgs) -> Vec<BilledFigure> {
 }
 
 /// Checks, before anything runs, that the gate is one on counts, of two commands or more.
-///
-/// # Errors
-/// A gate on times, or with nothing to compare.
+/// Refuses a gate on times, or with nothing to compare.
 pub(super) fn check(works: &Works, args: &TimeArgs) -> Result<(), Misuse> {
     let commands = works.all.iter().filter(|work| matches!(work.kind, Kind::Command(_))).count();
     if (args.counts || !args.fail_on_counts.is_empty()) && commands < 2 {

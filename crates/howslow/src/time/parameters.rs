@@ -22,10 +22,7 @@ pub(super) struct Chosen<'p>(Vec<(&'p str, &'p str)>);
 const MOST: usize = 1000;
 
 impl Parameters {
-    /// Reads `size=1,2,4`.
-    ///
-    /// # Errors
-    /// A text of another form, a name or a value given twice, too many combinations.
+    /// Reads `size=1,2,4`. Refuses a text of another form, a name or a value given twice, and too many combinations.
     pub(super) fn read(texts: &[String]) -> Result<Parameters, Misuse> {
         let mut parameters = Vec::<Parameter>::new();
         for text in texts {
@@ -55,9 +52,6 @@ impl Parameters {
     }
 
     /// Checks that each of them stands in one of these texts.
-    ///
-    /// # Errors
-    /// The first that does not.
     pub(super) fn are_used(&self, texts: &[&str]) -> Result<(), Misuse> {
         match self.0.iter().find(|one| !one.is_in(texts)) {
             Some(one) => Err(Misuse(format!("--parameter {0}: no command and no routine contains {{{0}}}", one.name))),

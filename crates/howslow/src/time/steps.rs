@@ -10,10 +10,7 @@ pub(super) struct Steps<'w> {
     set_up: &'w [Work],
 }
 
-/// Sets all works up, in the order given.
-///
-/// # Errors
-/// The first `--setup` that fails. What was set up until then is cleaned up.
+/// Sets all works up, in the order given. If a `--setup` fails, what was set up until then is cleaned up.
 pub(super) fn set_up(works: &[Work]) -> anyhow::Result<Steps<'_>> {
     for (place, work) in works.iter().enumerate() {
         if let Err(why) = shell("--setup", work.setup.as_deref()) {
@@ -26,10 +23,7 @@ pub(super) fn set_up(works: &[Work]) -> anyhow::Result<Steps<'_>> {
 }
 
 impl Steps<'_> {
-    /// Cleans up after all of them, whichever fails.
-    ///
-    /// # Errors
-    /// The first `--cleanup` that failed.
+    /// Cleans up after all of them, whichever fails. The error is the first `--cleanup` that failed.
     pub(super) fn clean_up(self) -> anyhow::Result<()> {
         let failed = self.set_up.iter().map(|work| shell("--cleanup", work.cleanup.as_deref()));
         match failed.filter_map(Result::err).collect::<Vec<_>>().first() {

@@ -39,9 +39,7 @@ pub(super) struct Works {
 
 impl Works {
     /// Those of the command line.
-    ///
-    /// # Errors
-    /// A command line or a parameter that cannot be read, a parameter that nothing uses, a work that is given twice.
+    /// Refuses a command line or a parameter that cannot be read, a parameter that nothing uses, and a work that is given twice.
     pub(super) fn of(args: &TimeArgs) -> Result<Works, Misuse> {
         let in_two_words = args.list.chunks(2).map(|words| words.join("="));
         let parameters = Parameters::read(&args.parameter.iter().cloned().chain(in_two_words).collect::<Vec<_>>())?;

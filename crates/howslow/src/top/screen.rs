@@ -125,10 +125,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal.
-    ///
-    /// # Errors
-    /// If there is none.
+    /// Takes the terminal. Fails if there is none.
     pub(super) fn open(signals: Signals) -> Result<Screen> {
         let tty = Arc::new(Tty::open()?);
         let frames = Frames { tty: Arc::clone(&tty), signals: signals.clone(), bytes: Vec::new() };
@@ -145,9 +142,7 @@ impl Screen {
     }
 
     /// The keys that are pressed within this time.
-    ///
-    /// # Errors
-    /// If the terminal cannot be read. One that is closed is noted as the signal that it sends, which may be ignored.
+    /// A terminal that is closed is noted as the signal that it sends, which may be ignored.
     pub(super) fn keys(&mut self, time: Duration) -> Result<Vec<Key>> {
         let events = self.tty.wait(PollFlags::IN, time);
         if events.is_empty() {
@@ -166,9 +161,6 @@ impl Screen {
     }
 
     /// Draws a frame.
-    ///
-    /// # Errors
-    /// If the terminal is gone.
     pub(super) fn draw(&mut self, state: &mut State) -> Result<()> {
         let drawn = self.terminal.draw(|frame| {
             crate::screen::draw(state, frame);
@@ -180,9 +172,6 @@ impl Screen {
     }
 
     /// Has the next frame drawn in full.
-    ///
-    /// # Errors
-    /// If the terminal is gone.
     pub(super) fn clear(&mut self) -> Result<()> {
         // Clearing would ask the terminal for the cursor's place and wait for the answer; another size does not.
         let size = self.terminal.size()?;
@@ -190,17 +179,11 @@ impl Screen {
     }
 
     /// Asks all programs of this terminal's group to stop, as Ctrl-Z does; this one among them, by its signal.
-    ///
-    /// # Errors
-    /// If the kernel refuses it.
     pub(super) fn stop_all(&self) -> Result<()> {
         Ok(kill_current_process_group(Signal::TSTP)?)
     }
 
     /// Gives the terminal back, stops this process, and takes the terminal again once it is continued.
-    ///
-    /// # Errors
-    /// If the terminal is gone.
     pub(super) fn suspend(&mut self) -> Result<()> {
         self.tty.restore();
         emulate_default_handler(SIGTSTP)?;
@@ -208,9 +191,6 @@ impl Screen {
     }
 
     /// Takes the terminal again, whoever had it.
-    ///
-    /// # Errors
-    /// If the terminal is gone.
     pub(super) fn resume(&mut self) -> Result<()> {
         // It was continued, which needs no second answer.
         self.signals.continued();

@@ -23,9 +23,6 @@ struct Noted {
 
 impl Signals {
     /// Notes these signals from now on.
-    ///
-    /// # Errors
-    /// If the kernel refuses it.
     pub(super) fn watch(signals: &[i32]) -> std::io::Result<Signals> {
         let note = |signal: &i32| {
             let flag = Arc::new(AtomicBool::new(false));

@@ -19,9 +19,6 @@ pub(super) fn clock(ns: u64) -> PerfEvent {
 }
 
 /// Runs the program at these events on all CPUs, until the result is dropped.
-///
-/// # Errors
-/// If this process may not.
 pub(super) fn attach(program: &Program, event: PerfEvent) -> io::Result<Vec<Attachment>> {
     let event = PerfEvent { flags: event.flags | PerfEvent::DISABLED, ..event };
     let mut attached = Vec::new();

@@ -55,10 +55,7 @@ pub(crate) struct Programs {
 impl Programs {
     pub(super) const END: &CStr = c"sched_process_exit";
 
-    /// Loads them.
-    ///
-    /// # Errors
-    /// If this process may not, or the kernel does not accept one that is needed.
+    /// Loads them. Fails if this process may not, or the kernel does not accept one that is needed.
     pub(super) fn load(maps: &Maps, whom: Whom, detail: Detail) -> io::Result<Programs> {
         let with_all = |name, code: fn(&Maps) -> Vec<Instruction>| match detail {
             Detail::All => Program::load(name, &code(maps)).map(Some),
@@ -116,9 +113,6 @@ impl Programs {
     }
 
     /// What the programs of [`Programs::attach_switches`] took while the kernel kept statistics; nothing for one that is not there.
-    ///
-    /// # Errors
-    /// If the kernel does not tell.
     pub(crate) fn ran_at_switches(&self) -> io::Result<[Ran; 3]> {
         let [switched, went_on, waking] = self.at_switches().map(|program| program.map_or(Ok(Ran::default()), ran));
         Ok([switched?, went_on?, waking?])
@@ -129,17 +123,11 @@ impl Programs {
     }
 
     /// How often the program at each call ran while the kernel kept statistics, and how long.
-    ///
-    /// # Errors
-    /// If the kernel does not tell.
     pub(crate) fn ran(&self) -> io::Result<Ran> {
         ran(&self.called)
     }
 
-    /// Counts calls alone, until the result is dropped.
-    ///
-    /// # Errors
-    /// If the kernel lacks the tracepoint.
+    /// Counts calls alone, until the result is dropped. Fails if the kernel lacks the tracepoint.
     pub(crate) fn attach_calls(&self) -> io::Result<Attachment> {
         at(&self.called, self.at_call)
     }
@@ -149,10 +137,7 @@ impl Programs {
         attach_if(self.sampling.as_ref(), c"sys_enter")
     }
 
-    /// Watches the calling task from now on.
-    ///
-    /// # Errors
-    /// If the kernel cannot run a program on demand.
+    /// Watches the calling task from now on. Fails if the kernel cannot run a program on demand.
     pub(crate) fn enrol(&self) -> io::Result<()> {
         run_here(self.enrol.descriptor())
     }

@@ -61,9 +61,6 @@ pub(crate) struct Maps {
 
 impl Maps {
     /// Maps for `records` tasks that have one of their own, on `cpus` CPUs.
-    ///
-    /// # Errors
-    /// If this process may not create maps, or there is no memory for them.
     pub(crate) fn new(records: usize, cpus: usize) -> io::Result<Maps> {
         let hash = |key, value, entries| Map::new(MapKind::Hash, key, value, entries);
         let array = |value, entries| Map::new(MapKind::Array, 4, value, entries);
@@ -113,9 +110,6 @@ impl Maps {
     }
 
     /// Adds records until this many are free, or there are as many as can be.
-    ///
-    /// # Errors
-    /// If there is no memory for them.
     pub(crate) fn replenish(&mut self, wanted: u64) -> io::Result<()> {
         let taken = |maps: &Maps| maps.noted(layout::lost::GIVEN) - maps.noted(layout::lost::RECORDS);
         while self.offered.saturating_sub(taken(self)) < wanted && self.chunks.len() < TASKS / layout::CHUNK {
@@ -132,17 +126,11 @@ impl Maps {
     }
 
     /// Goes on as if so many of each number had been sampled.
-    ///
-    /// # Errors
-    /// The kernel's refusal.
     pub(crate) fn set_sampled(&self, count: u32) -> io::Result<()> {
         self.samples.set(&0_u32.to_ne_bytes(), &count.to_ne_bytes().repeat(layout::SAMPLED_NUMBERS))
     }
 
     /// Samples stand for this many windows from now on.
-    ///
-    /// # Errors
-    /// The kernel's refusal.
     pub(crate) fn set_window(&self, weight: u32) -> io::Result<()> {
         self.window.set(&0_u32.to_ne_bytes(), &weight.to_ne_bytes())
     }
@@ -178,9 +166,6 @@ impl Maps {
     }
 
     /// Empties a record and offers it to the next task.
-    ///
-    /// # Errors
-    /// The kernel's refusal.
     pub(crate) fn recycle(&mut self, slot: u32) -> io::Result<()> {
         let mut record = vec![0; layout::RECORD];
         let mut put = |at: i16, bytes: &[u8]| record[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
@@ -200,9 +185,6 @@ impl Maps {
     }
 
     /// The bytes of a record.
-    ///
-    /// # Errors
-    /// The kernel's refusal.
     pub(crate) fn record(&self, slot: u32) -> io::Result<Vec<u8>> {
         let (chunk, place) = self.place(slot)?;
         chunk.get(&place)

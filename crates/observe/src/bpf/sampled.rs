@@ -30,8 +30,6 @@ pub(super) struct StackMaps {
 }
 
 impl StackMaps {
-    /// # Errors
-    /// If there is no memory for them.
     pub(super) fn new(cpus: usize) -> std::io::Result<StackMaps> {
         let place = Map::new(MapKind::Array, 4, BYTES, cpus)?;
         Ok(StackMaps { place, waiting: Map::new(MapKind::Queue, 0, BYTES, WAITING)? })

@@ -135,9 +135,6 @@ struct TestRun {
 }
 
 /// Calls bpf(2).
-///
-/// # Errors
-/// The kernel's refusal.
 pub(super) fn bpf<T>(command: i32, attributes: &mut T) -> io::Result<i32> {
     // SAFETY: the attributes live through the call and their size is given. Every pointer in them was made by this file
     // from memory that lives through the call and has the size that the kernel uses.
@@ -153,9 +150,6 @@ pub(super) fn owned(descriptor: i32) -> OwnedFd {
 
 impl Map {
     /// A map of `entries` values of `value` bytes, by keys of `key` bytes; 0 for queues and stacks.
-    ///
-    /// # Errors
-    /// If this process may not create maps, or there is no memory for it.
     pub(crate) fn new(kind: MapKind, key: usize, value: usize, entries: usize) -> io::Result<Map> {
         let (key_size, value_size) = (key as u32, value as u32);
         let kind = kind as u32;
@@ -166,9 +160,6 @@ impl Map {
     }
 
     /// An array of arrays like this one.
-    ///
-    /// # Errors
-    /// If this process may not create maps, or there is no memory for it.
     pub(crate) fn array_of(&self, entries: usize) -> io::Result<Map> {
         let (kind, inner) = (MapKind::ArrayOfMaps as u32, self.descriptor.as_raw_fd() as u32);
         let mut attributes =
@@ -192,38 +183,26 @@ impl Map {
         }
     }
 
-    /// The value of a key.
-    ///
-    /// # Errors
-    /// If there is none.
+    /// The value of a key. Fails if there is none.
     pub(crate) fn get(&self, key: &[u8]) -> io::Result<Vec<u8>> {
         let mut value = vec![0; self.value];
         bpf(command::MAP_LOOKUP, &mut self.element(Some(key), Some(&mut value)))?;
         Ok(value)
     }
 
-    /// Sets the value of a key.
-    ///
-    /// # Errors
-    /// If the map is full.
+    /// Sets the value of a key. Fails if the map is full.
     pub(crate) fn set(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
         let mut value = value.to_vec();
         let key = (self.key > 0).then_some(key);
         bpf(command::MAP_UPDATE, &mut self.element(key, Some(&mut value))).map(|_| ())
     }
 
-    /// Removes a key.
-    ///
-    /// # Errors
-    /// If it is not there.
+    /// Removes a key. Fails if it is not there.
     pub(crate) fn remove(&self, key: &[u8]) -> io::Result<()> {
         bpf(command::MAP_DELETE, &mut self.element(Some(key), None)).map(|_| ())
     }
 
-    /// Puts a value into a queue or stack.
-    ///
-    /// # Errors
-    /// If it is full.
+    /// Puts a value into a queue or stack. Fails if it is full.
     pub(crate) fn push(&self, value: &[u8]) -> io::Result<()> {
         self.set(&[], value)
     }
@@ -272,17 +251,12 @@ pub(crate) struct Program {
 
 impl Program {
     /// Has the kernel check and translate the instructions.
-    ///
-    /// # Errors
-    /// If this process may not load programs, or the kernel does not accept this one: with what its checker says.
+    /// Fails if this process may not load programs, or the kernel does not accept this one; the error holds what its checker says.
     pub(crate) fn load(name: &str, instructions: &[Instruction]) -> io::Result<Program> {
         Program::load_for(name, instructions, Runs::Tracepoint)
     }
 
     /// The same for another place.
-    ///
-    /// # Errors
-    /// The same.
     pub(crate) fn load_for(name: &str, instructions: &[Instruction], runs: Runs) -> io::Result<Program> {
         match Program::load_with(name, instructions, runs, &mut []) {
             // A message is worth its time only after a refusal; it needs a buffer large enough for all of it.
@@ -327,9 +301,7 @@ impl Program {
     }
 
     /// Runs the program at this tracepoint until the result is dropped or this process ends.
-    ///
-    /// # Errors
-    /// If this kernel does not have the tracepoint.
+    /// Fails if this kernel does not have the tracepoint.
     pub(crate) fn attach(&self, tracepoint: &std::ffi::CStr) -> io::Result<Attachment> {
         let name = if self.is_typed { 0 } else { tracepoint.as_ptr().expose_provenance() as u64 };
         let mut attributes = OpenTracepoint { name, program: self.descriptor() as u32, unused: 0 };
@@ -341,9 +313,7 @@ impl Program {
     }
 
     /// How often it ran while the kernel kept statistics, and how long, in ns.
-    ///
-    /// # Errors
-    /// If this kernel does not tell (before Linux 5.1).
+    /// Fails if this kernel does not tell (before Linux 5.1).
     pub(crate) fn ran(&self) -> io::Result<(u64, u64)> {
         let mut info = ProgramInfo::default();
         let size = size_of::<ProgramInfo>() as u32;
@@ -354,9 +324,7 @@ impl Program {
 }
 
 /// Has the kernel note how often and how long programs run, all of the system, until the result is dropped.
-///
-/// # Errors
-/// If this process may not, or the kernel cannot (before Linux 5.8).
+/// Fails if this process may not, or the kernel cannot (before Linux 5.8).
 pub(crate) fn keep_statistics() -> io::Result<OwnedFd> {
     const RUN_TIME: u32 = 0;
     Ok(owned(bpf(command::ENABLE_STATISTICS, &mut RUN_TIME.to_owned())?))
@@ -369,9 +337,7 @@ pub(crate) struct Attachment {
 }
 
 /// Runs a program once, in the task that calls this. Allocates nothing, so it may be called between fork and exec.
-///
-/// # Errors
-/// If this kernel cannot (before Linux 5.10).
+/// Fails if this kernel cannot (before Linux 5.10).
 pub(crate) fn run_here(program: i32) -> io::Result<()> {
     let mut attributes = TestRun { program: program as u32, ..TestRun::default() };
     bpf(command::TEST_RUN, &mut attributes).map(|_| ())

@@ -34,9 +34,7 @@ const MADE: [i64; 2] = [libc::SYS_getppid, libc::SYS_faccessat];
 const RECORDS: usize = 16;
 
 /// What being counted by these programs adds to a call. Pairs are left out when the time is over.
-///
-/// # Errors
-/// If the programs cannot be loaded, attached, or run on demand.
+/// Fails if the programs cannot be loaded, attached, or run on demand.
 pub(crate) fn counted_calls(whom: Whom, options: &Options) -> io::Result<Added> {
     let (mut counting, programs) = Counting::new(whom, RECORDS, options)?;
     counting.attach_end(&programs)?;

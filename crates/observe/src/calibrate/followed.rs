@@ -21,10 +21,7 @@ struct Caller {
     child: libc::pid_t,
 }
 
-/// What being followed adds to the processor time of a call.
-///
-/// # Errors
-/// A sentence: why no process can be followed.
+/// What being followed adds to the processor time of a call. The error is a sentence: why no process can be followed.
 pub(crate) fn followed_calls(detail: Detail) -> Result<Added, String> {
     let mut caller = Caller::start()?;
     let mut added =
@@ -44,10 +41,7 @@ pub(crate) fn followed_calls(detail: Detail) -> Result<Added, String> {
     Ok(added)
 }
 
-/// Follows a process for one batch.
-///
-/// # Errors
-/// A sentence: why no process can be followed.
+/// Follows a process for one batch. The error is a sentence: why no process can be followed.
 pub(crate) fn can_follow(detail: Detail) -> Result<(), String> {
     let mut caller = Caller::start()?;
     let _tracer = Tracer::attach(caller.child as u32, detail)?;

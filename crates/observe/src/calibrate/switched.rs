@@ -11,9 +11,7 @@ const TURNS: usize = 100;
 
 /// What the programs take, in ns: those that run when a task gets a CPU, and the one that runs when it wakes another. By the kernel's
 /// statistics, since a switch takes fifty times as long. The thread that calls this is watched.
-///
-/// # Errors
-/// If the kernel keeps no statistics, or there is no thread.
+/// Fails if the kernel keeps no statistics, or there is no thread.
 pub(super) fn of_switches(programs: &Programs) -> io::Result<[f64; 2]> {
     let _attached = programs.attach_switches();
     let _kept = keep_statistics()?;

@@ -17,8 +17,6 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    /// # Errors
-    /// If there is no memory.
     pub(super) fn new() -> io::Result<Touched> {
         // SAFETY: the kernel chooses the place, so nothing else is there.
         let address = unsafe {

@@ -78,9 +78,6 @@ pub(super) enum Event {
 }
 
 /// Makes a request.
-///
-/// # Errors
-/// The kernel's refusal.
 fn request(what: u32, thread: u32, address: usize, data: usize) -> io::Result<i64> {
     // SAFETY: the requests of this file take numbers, but for two: those give the address and the size of a structure that
     // lives through the call.
@@ -89,9 +86,7 @@ fn request(what: u32, thread: u32, address: usize, data: usize) -> io::Result<i6
 }
 
 /// Watches a thread and what it creates. It goes on running.
-///
-/// # Errors
-/// If it is gone, another process traces it, or this process may not.
+/// Fails if it is gone, another process traces it, or this process may not.
 pub(super) fn seize(thread: u32) -> io::Result<()> {
     request(ask::SEIZE, thread, 0, OPTIONS as usize).map(|_| ())
 }
@@ -125,10 +120,7 @@ pub(super) fn resume(thread: u32, how: Resume, signal: i32) {
     let _ = request(what, thread, 0, signal as usize);
 }
 
-/// What a stop at a system call is about.
-///
-/// # Errors
-/// If the thread was killed meanwhile, or the kernel is older than Linux 5.3.
+/// What a stop at a system call is about. Fails if the thread was killed meanwhile, or the kernel is older than Linux 5.3.
 pub(super) fn call(thread: u32) -> io::Result<AtCall> {
     const ENTRY: u8 = 1;
     const EXIT: u8 = 2;
@@ -148,9 +140,7 @@ pub(super) fn call(thread: u32) -> io::Result<AtCall> {
 }
 
 /// Reads from the memory of a watched thread, as much as there is. Returns the number of bytes.
-///
-/// # Errors
-/// If there is nothing at this address, or the thread was killed meanwhile.
+/// Fails if there is nothing at this address, or the thread was killed meanwhile.
 pub(super) fn read(thread: u32, address: u64, into: &mut [u8]) -> io::Result<usize> {
     // No page is smaller on the two architectures. A part is read as a whole or not at all.
     const PAGE: usize = 4096;
@@ -168,20 +158,14 @@ pub(super) fn read(thread: u32, address: u64, into: &mut [u8]) -> io::Result<usi
 }
 
 /// The number that belongs to an event: the thread that was created, or the one that executed a program before it got the
-/// number of its process.
-///
-/// # Errors
-/// If the thread was killed meanwhile.
+/// number of its process. Fails if the thread was killed meanwhile.
 pub(super) fn message(thread: u32) -> io::Result<u32> {
     let mut number: libc::c_ulong = 0;
     request(ask::MESSAGE, thread, 0, (&raw mut number).expose_provenance())?;
     Ok(number as u32)
 }
 
-/// Waits for the next event of a thread that the calling thread watches.
-///
-/// # Errors
-/// `ECHILD` if it watches none.
+/// Waits for the next event of a thread that the calling thread watches. The error is `ECHILD` if it watches none.
 pub(super) fn wait() -> io::Result<(u32, Event)> {
     let mut status = 0;
     // SAFETY: the kernel's structure for an account consists of numbers, for which zero is a value.

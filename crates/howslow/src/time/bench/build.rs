@@ -47,10 +47,7 @@ pub(super) struct Linked {
 }
 
 impl OldBuild {
-    /// Finds or builds it.
-    ///
-    /// # Errors
-    /// If there is nothing of this name, or if it cannot be built.
+    /// Finds or builds it. Fails if there is nothing of this name, or if it cannot be built.
     pub fn of(text: &str, new: &Path, options: &[String]) -> anyhow::Result<OldBuild> {
         let path = Path::new(text);
         if path.is_file() {
@@ -78,10 +75,7 @@ impl OldBuild {
         self.sources.is_some()
     }
 
-    /// Links both in other orders of functions.
-    ///
-    /// # Errors
-    /// If there are no sources, or if the linker cannot do it.
+    /// Links both in other orders of functions. Fails if there are no sources, or if the linker cannot do it.
     pub fn linked(&self, layouts: u8) -> Result<Linked, String> {
         let (Some(sources), Some(scratch)) = (&self.sources, &self.scratch) else {
             return Err("only what cargo builds can be linked anew; --against a revision or a folder".into());

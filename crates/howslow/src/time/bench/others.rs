@@ -26,9 +26,7 @@ pub(super) use harness::Harness;
 const LEAST_BLOCKS: usize = 4;
 
 /// Runs both in the order A B B A until `total_s` seconds are over.
-///
-/// # Errors
-/// If a run of either fails, or if both have no benchmark in common.
+/// Fails if a run of either fails, or if both have no benchmark in common.
 pub(super) fn alternate(
     harness: Harness,
     programs: [&PathBuf; 2],
