@@ -1,12 +1,11 @@
 //! Measures a plan: the survey, the search for quiet moments, the stop rule, the budget; and makes the run of it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
 use jiff::Timestamp;
 use operation::{Clock, Item};
-use record::{Cost, CountedIn, Noise, Origin, Run, SCHEMA, Settings, Skip, Term};
+use record::{Cost, Noise, Run, SCHEMA, Settings, Skip, Term};
 
 use crate::accounts::Accounts;
 use crate::entry::{ItemProgress, Purpose};
@@ -91,18 +90,14 @@ fn finished(plan: Plan<'_>, began: Timestamp, mut costs: Vec<Cost>, skipped: Vec
         id: run_id(began),
         started: format!("{began:.3}"),
         finished: format!("{:.3}", Timestamp::now()),
-        origin: Origin::Measured,
-        tool: String::new(),
         howslow: env!("CARGO_PKG_VERSION").into(),
         build: plan.program.map(fingerprint).unwrap_or_default(),
-        counted_in: CountedIn::Nanoseconds,
         machine: plan.machine,
         settings: plan.settings,
         noise,
         costs,
         skipped,
-        ratios: Vec::new(),
-        units: BTreeMap::new(),
+        ..Run::default()
     };
     if let Some(recorded) = plan.recorded {
         replay::complete(&mut run, recorded);

@@ -19,7 +19,7 @@ pub const EXIT_STATUS: &str = "exit status";
 pub const COMMAND: &str = "command: ";
 
 /// Which figure a cost is quoted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Estimate {
@@ -28,6 +28,7 @@ pub enum Estimate {
     /// Median over rounds of each round's median over the batches taken while the core was undisturbed.
     Quiet,
     /// Median over rounds of each round's median: for operations that wait for a device or a timer.
+    #[default]
     Typical,
 }
 
@@ -43,7 +44,7 @@ impl Estimate {
 }
 
 /// The estimates of one cost per iteration, with the 95 % interval of the headline figure.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figures {
     /// The smallest sample.
@@ -217,7 +218,7 @@ pub struct Round {
 }
 
 /// What one operation takes at one point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// The operation's id.
@@ -311,36 +312,14 @@ impl Cost {
     pub fn given(operation: &str, at: Point, per: &str, figures: Figures) -> Cost {
         Cost {
             operation: operation.into(),
-            summary: String::new(),
-            group: String::new(),
             version: 1,
             at,
             per: per.into(),
-            like: Vec::new(),
             cpus: 1,
-            follows_clock: false,
-            basis: None,
-            levels: Vec::new(),
             net_ns: figures,
             headline: Estimate::Typical,
             gross_ns: figures,
-            cpu_ns: Cpu { user: Nanoseconds(0.0), system: Nanoseconds(0.0) },
-            wait_ns: Nanoseconds(0.0),
-            cpu_interval_ns: None,
-            wait_interval_ns: None,
-            neighbours: None,
-            cycles: 0.0,
-            bytes: Bytes(0),
-            faults: Faults::default(),
-            switches: Switches::default(),
-            reads: None,
-            hidden: None,
-            tallies: BTreeMap::new(),
-            tails: None,
-            rounds: Vec::new(),
-            terms: Vec::new(),
-            explained_by: Vec::new(),
-            doubts: Vec::new(),
+            ..Cost::default()
         }
     }
 

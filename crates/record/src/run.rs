@@ -23,7 +23,7 @@ pub const OLDER_SCHEMA: &str = "howslow-run/1";
 pub const BLOCK: u64 = 512;
 
 /// The costs measured on one machine at one time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// `howslow-run/2`. Older documents, `howslow-run/1`, are still read.

@@ -158,9 +158,6 @@ fn demands_file(forecasts: &Forecasts, measured: &[Measured]) -> Option<String> 
 }
 
 /// Writes the demands and what was measured since into this file.
-///
-/// # Errors
-/// If it cannot be written.
 pub(super) fn write(path: &Path, forecasts: &Forecasts, measured: &[Measured]) -> anyhow::Result<()> {
     let text = demands_file(forecasts, measured).context("the demands cannot be written as TOML")?;
     store::write_whole(path, text.as_bytes())?;

@@ -46,7 +46,7 @@ impl Memory {
         for entry in self.0.values_mut().filter(|entry| entry.idle > 0) {
             entry.push(0.0);
             if entry.idle == 1 {
-                entry.account = nothing(&entry.account);
+                rest(&mut entry.account);
             }
         }
     }
@@ -71,32 +71,17 @@ impl Entry {
     }
 }
 
-/// The account of the same that did nothing.
-fn nothing(account: &Account) -> Account {
-    let zero = |time: Option<f64>| time.map(|_| 0.0);
-    let none = |count: Option<u64>| count.map(|_| 0);
-    let usage = &account.usage;
-    Account {
-        who: account.who.clone(),
-        name: account.name.clone(),
-        cgroup: account.cgroup.clone(),
-        processes: account.processes,
-        running: account.running,
-        calls: 0,
-        failed: 0,
-        cost_ns: zero(account.cost_ns),
-        lines: Vec::new(),
-        pairs: Vec::new(),
-        errors: Vec::new(),
-        usage: Usage {
-            cpu_ns: zero(usage.cpu_ns),
-            user_ns: zero(usage.user_ns),
-            system_ns: zero(usage.system_ns),
-            sampled_ns: None,
-            minor_faults: none(usage.minor_faults),
-            major_faults: none(usage.major_faults),
-            voluntary_switches: none(usage.voluntary_switches),
-            involuntary_switches: none(usage.involuntary_switches),
-        },
+/// What is left of an account where nothing was done.
+fn rest(account: &mut Account) {
+    (account.calls, account.failed) = (0, 0);
+    (account.lines, account.pairs, account.errors) = (Vec::new(), Vec::new(), Vec::new());
+    let Usage { cpu_ns, user_ns, system_ns, sampled_ns, .. } = &mut account.usage;
+    *sampled_ns = None;
+    for time in [&mut account.cost_ns, cpu_ns, user_ns, system_ns].into_iter().flatten() {
+        *time = 0.0;
+    }
+    let Usage { minor_faults, major_faults, voluntary_switches, involuntary_switches, .. } = &mut account.usage;
+    for count in [minor_faults, major_faults, voluntary_switches, involuntary_switches].into_iter().flatten() {
+        *count = 0;
     }
 }

@@ -1,13 +1,11 @@
 //! A book in the form of a run.
 
-use std::collections::BTreeMap;
-
 use super::figure::{MS, PrintedFigure};
 use super::{Book, Entry, Measured, Reference};
 use crate::cost::{Cost, Cpu, Figures};
 use crate::levels::Ends;
 use crate::point::Point;
-use crate::run::{CountedIn, CpuQuiet, Noise, Origin, Run, SCHEMA, Settings};
+use crate::run::{CpuQuiet, Noise, Origin, Run, SCHEMA, Settings};
 use crate::term::Term;
 use crate::units::{Bytes, Nanoseconds};
 
@@ -27,17 +25,12 @@ impl Book {
             started: self.measured.clone(),
             finished: self.measured.clone(),
             origin: Origin::Published,
-            tool: String::new(),
-            howslow: String::new(),
-            build: String::new(),
             counted_in: self.counted_in,
             machine: self.machine.clone(),
             settings: Settings { patterns: std::iter::once(source).chain(clock).collect(), ..Settings::default() },
             noise: Noise { cycle_ns, ..Noise::default() },
-            units: BTreeMap::new(),
             costs: self.costs.iter().filter_map(|entry| self.cost(entry)).collect(),
-            skipped: Vec::new(),
-            ratios: Vec::new(),
+            ..Run::default()
         };
         crate::read::make_printable(&mut run);
         run
@@ -94,10 +87,7 @@ fn run_of(reference: &Reference, book: &Book) -> Run {
         started: book.measured.clone(),
         finished: book.measured.clone(),
         origin: Origin::Reference,
-        tool: String::new(),
         howslow: reference.howslow.clone(),
-        build: String::new(),
-        counted_in: CountedIn::Nanoseconds,
         units: reference.units.clone(),
         machine: book.machine.clone(),
         settings: Settings { patterns: vec![format!("{}: {}", book.title, book.source)], ..Settings::default() },
@@ -108,8 +98,7 @@ fn run_of(reference: &Reference, book: &Book) -> Run {
             ..Noise::default()
         },
         costs: book.measured_costs.iter().map(Measured::cost).collect(),
-        skipped: Vec::new(),
-        ratios: Vec::new(),
+        ..Run::default()
     };
     run.apply_units();
     crate::read::make_printable(&mut run);

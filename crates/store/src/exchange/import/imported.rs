@@ -1,14 +1,12 @@
 //! What all importers share: a run of costs that another tool measured, and the interval that its figures give.
 
-use std::collections::BTreeMap;
-
 use analysis::estimate::{Clocking, Reading, gross};
 use analysis::landing::around;
 use analysis::prior::Prior;
 use analysis::statistics::student_quantile;
 use record::{
-    Bytes, Cost, CountedIn, Cpu, Doubt, Estimate, Figures, Machine, Nanoseconds, Noise, Origin, Point, Round, Run,
-    SCHEMA, Settings, Skip, printable,
+    Bytes, Cost, Cpu, Doubt, Estimate, Figures, Machine, Nanoseconds, Origin, Point, Round, Run, SCHEMA, Skip,
+    printable,
 };
 
 /// What the file has of a cost, in ns.
@@ -87,21 +85,15 @@ pub(super) fn run(source: Source, found: Vec<Found>) -> Run {
     }
     Run {
         schema: SCHEMA.into(),
-        id: String::new(),
         started: printable(&source.started),
         finished: printable(&source.started),
         origin: Origin::Imported,
         tool: printable(&source.tool),
         howslow: env!("CARGO_PKG_VERSION").into(),
-        build: String::new(),
-        counted_in: CountedIn::Nanoseconds,
-        units: BTreeMap::new(),
         machine: source.machine,
-        settings: Settings::default(),
-        noise: Noise::default(),
         costs,
         skipped,
-        ratios: Vec::new(),
+        ..Run::default()
     }
 }
 

@@ -35,15 +35,11 @@ pub(super) fn that_ended() -> Observation {
     let process = ProcessCounts {
         pid: Some(9),
         name: "ended".into(),
-        parent: None,
         processes: 1,
-        running: false,
-        kernel: false,
-        cgroup: None,
-        threads: Vec::new(),
         thread_count: 1,
         usage: seen.usage,
         requests: seen.together.clone(),
+        ..ProcessCounts::default()
     };
     Observation { processes: vec![process], ..seen }
 }
