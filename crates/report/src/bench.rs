@@ -39,9 +39,7 @@ pub fn bench(shown: &BenchShown, style: Style) -> String {
     if !notes.is_empty() {
         text.push('\n');
     }
-    for note in notes {
-        text += &(style.paragraph("  ", &note) + "\n");
-    }
+    text += &style.paragraphs("  ", notes);
     text + &style.dim(&style.paragraph("", "In brackets: where the ratio lies, 95 times in 100.")) + "\n"
 }
 

@@ -353,6 +353,5 @@ fn footnotes(view: &BillView, style: Style) -> String {
     if notes.is_empty() {
         return String::new();
     }
-    let notes = notes.iter().map(|note| style.dim(&style.paragraph("  ", note)) + "\n");
-    format!("\n{}", notes.collect::<String>())
+    format!("\n{}", style.asides("  ", notes))
 }

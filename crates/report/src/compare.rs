@@ -50,9 +50,8 @@ fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Str
     for (column, joint) in it.noise.iter().enumerate() {
         let of = if it.noise.len() == 1 { String::new() } else { format!("{}: ", view.label(column + 1)) };
         text += &(style.dim(&style.paragraph("", &format!("{of}{}", change(it, column, joint)))) + "\n");
-        for note in [drifted(joint.conditions), loaded(joint.conditions)].into_iter().flatten() {
-            text += &(style.dim(&style.paragraph("", &format!("{of}{note}"))) + "\n");
-        }
+        let notes = [drifted(joint.conditions), loaded(joint.conditions)].into_iter().flatten();
+        text += &style.asides("", notes.map(|note| format!("{of}{note}")));
     }
     if view.shown != Shown::All {
         return text;

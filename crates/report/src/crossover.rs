@@ -127,9 +127,7 @@ pub fn crossover(it: &CrossoverShown<'_>, width: usize, style: Style) -> String 
     }
     text += &grid.render(style);
     text += &format!("\n{}", it.chart().text(width));
-    for note in it.notes {
-        text += &(style.paragraph("  ", note) + "\n");
-    }
+    text += &style.paragraphs("  ", it.notes);
     text
 }
 

@@ -50,9 +50,7 @@ pub fn factors(of: &FactorsOf, style: Style) -> String {
         return page;
     }
     page += &format!("\n{}\n", style.bold("consequences"));
-    for text in consequences(of.factors) {
-        page += &(style.paragraph("  ", &text) + "\n");
-    }
+    page += &style.paragraphs("  ", consequences(of.factors));
     page
 }
 

@@ -28,9 +28,7 @@ pub fn fleet_status(fleet: &Fleet, style: Style) -> String {
     if !fine.is_empty() && fine.len() <= MOST_FINE {
         page += &grid(fleet, &fine, style);
     }
-    for note in notes(fleet) {
-        page += &(style.paragraph("  ", &note) + "\n");
-    }
+    page += &style.paragraphs("  ", notes(fleet));
     page += &format!("documents: {}\n", fleet.documents.display());
     page + &next(fleet, style)
 }

@@ -31,9 +31,7 @@ pub fn interference(found: &Interference, machine: &Machine, style: Style, width
     page += &kinds(found, style);
     if !found.skipped.is_empty() {
         page += &format!("\n{}\n", style.bold("not measured here"));
-        for (what, reason) in &found.skipped {
-            page += &(style.paragraph("  ", &format!("{what}: {reason}")) + "\n");
-        }
+        page += &style.paragraphs("  ", found.skipped.iter().map(|(what, reason)| format!("{what}: {reason}")));
     }
     page
 }

@@ -43,5 +43,5 @@ pub fn levels(costs: &[CostLevels<'_>], style: Style) -> String {
         page += &format!("\n{}", grid.render(style));
     }
     let why = costs.first().map_or(&[][..], |of| of.why);
-    page + &why.iter().map(|text| style.dim(&style.paragraph("  ", text)) + "\n").collect::<String>()
+    page + &style.asides("  ", why)
 }

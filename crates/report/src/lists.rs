@@ -260,12 +260,8 @@ pub fn doctor(machine: &Machine, findings: &[Finding], style: Style) -> String {
         }
         page += &format!("\n{}\n", style.bold(title));
         for finding in these {
-            page += &style.paragraph("  ", &finding.what);
-            page.push('\n');
-            if !finding.remedy.is_empty() {
-                page += &style.dim(&style.paragraph("      -> ", &finding.remedy));
-                page.push('\n');
-            }
+            page += &style.paragraphs("  ", [&finding.what]);
+            page += &style.asides("      -> ", Some(&finding.remedy).filter(|remedy| !remedy.is_empty()));
         }
     }
     if findings.is_empty() {

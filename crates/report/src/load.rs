@@ -33,9 +33,7 @@ pub fn load(it: &Experiment, style: Style) -> String {
         text += &cliff::cliff(&cliff, style);
         text += "\n";
     }
-    for note in it.notes.iter().cloned().chain(notes(&it.measured)) {
-        text += &(style.paragraph("", &note) + "\n");
-    }
+    text += &style.paragraphs("", it.notes.iter().cloned().chain(notes(&it.measured)));
     text
 }
 

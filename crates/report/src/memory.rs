@@ -28,11 +28,6 @@ pub(crate) fn memory(memory: &MemoryHierarchy, notes: &mut Footnotes, style: Sty
     if parts.is_empty() { String::new() } else { format!("\n{}", parts.join("\n")) }
 }
 
-/// Sentences below a table.
-fn aside(sentences: &[String], style: Style) -> String {
-    sentences.iter().map(|text| style.dim(&style.paragraph("  ", text)) + "\n").collect()
-}
-
 fn levels(levels: &Levels, notes: &mut Footnotes, style: Style) -> String {
     if levels.found.is_empty() {
         return String::new();
@@ -50,7 +45,7 @@ fn levels(levels: &Levels, notes: &mut Footnotes, style: Style) -> String {
         let (name, cycles) = (format!("  {}", level.name), significant(level.cycles));
         grid.row([name, load, half, cycles, sets, declared, notes.doubts(&level.doubts)]);
     }
-    grid.render(style) + &aside(&levels.disagreements, style)
+    grid.render(style) + &style.asides("  ", &levels.disagreements)
 }
 
 fn translation(all: &[Translation], notes: &mut Footnotes, style: Style) -> String {
@@ -170,5 +165,5 @@ fn demand(demand: &Demand, notes: &mut Footnotes, style: Style) -> String {
         significant(VAX_RATE.0 * 1e3),
         if demand.doubts.is_empty() { String::new() } else { format!(" {}", notes.doubts(&demand.doubts)) },
     );
-    grid.render(style) + &aside(&[text], style)
+    grid.render(style) + &style.asides("  ", [text])
 }

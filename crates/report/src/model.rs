@@ -103,18 +103,14 @@ pub fn model(it: &ModelAnswer, width: usize, style: Style) -> String {
         page += &format!("\n{}", fitted::fitted(fit, style));
     }
     page += &format!("\n{}\n", style.bold("answers"));
-    for answer in answers(it) {
-        page += &(style.paragraph("  ", &answer) + "\n");
-    }
+    page += &style.paragraphs("  ", answers(it));
     if !it.worth.is_empty() {
         page += &format!("\n{}", worth(it).render(style));
     }
     for chart in model_charts(it).iter().filter(|(name, _)| name.starts_with("model-response")) {
         page += &format!("\n{}", chart.1.text(width));
     }
-    for note in NOTES {
-        page += &(style.dim(&style.paragraph("  ", note)) + "\n");
-    }
+    page += &style.asides("  ", NOTES);
     page
 }
 

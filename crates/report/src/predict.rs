@@ -234,9 +234,7 @@ fn notes(priced: &[Priced], style: Style) -> String {
             let text = format!("{label}priced by names in common: {}", renamed.join(", "));
             page += &(style.dim(&style.paragraph("  ", &text)) + "\n");
         }
-        for text in how_sure(it.prediction) {
-            page += &(style.dim(&style.paragraph("  ", &format!("{label}{text}"))) + "\n");
-        }
+        page += &style.asides("  ", how_sure(it.prediction).iter().map(|text| format!("{label}{text}")));
         for (line, lack) in &it.prediction.lacking {
             let why = match lack {
                 Lack::Missing(Some(reason)) => reason.as_str(),

@@ -27,11 +27,8 @@ pub fn tuning(it: &Tuning, style: Style) -> String {
     text += &plain(&it.plain, style);
     text += &format!("\n{}\n", style.bold("did the arithmetic find the best point?"));
     text += &verdicts(it, style);
-    text += &style.paragraph("recommended: ", &shown(it.recommended));
-    text.push('\n');
-    for note in &it.notes {
-        text += &(style.paragraph("", note) + "\n");
-    }
+    text += &style.paragraphs("recommended: ", [shown(it.recommended)]);
+    text += &style.paragraphs("", &it.notes);
     if it.not_cold > 0 {
         let doubt =
             format!("{} passes began with pages of the file in memory: their figures are too good.", it.not_cold);
@@ -147,9 +144,7 @@ pub fn advice(it: &Advice, style: Style) -> String {
         text += &measured(latency, inputs, style);
         text.push('\n');
     }
-    for note in &it.notes {
-        text += &(style.paragraph("", note) + "\n");
-    }
+    text += &style.paragraphs("", &it.notes);
     text
 }
 

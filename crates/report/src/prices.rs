@@ -48,9 +48,7 @@ pub fn page_beside(run: &Run, view: &PageView<'_>, style: Style) -> String {
 /// What matters most: the machine, how quiet it was, and what was found.
 fn before(run: &Run, around: Surroundings<'_>, style: Style) -> String {
     let mut page = head_line(run) + "\n";
-    for source in sources(run) {
-        page += &(style.dim(&style.paragraph("", source)) + "\n");
-    }
+    page += &style.asides("", sources(run));
     for conditions in [conditions(run), beside(run)] {
         if !conditions.is_empty() {
             page += &(style.dim(&conditions) + "\n");
@@ -59,10 +57,7 @@ fn before(run: &Run, around: Surroundings<'_>, style: Style) -> String {
     let findings = analysis::findings(run, around);
     if !findings.is_empty() {
         page += &format!("\n{}\n", style.bold("findings"));
-        for finding in findings {
-            page += &style.paragraph("  ", &finding);
-            page.push('\n');
-        }
+        page += &style.paragraphs("  ", findings);
     }
     page + "\n"
 }

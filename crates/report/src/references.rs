@@ -11,8 +11,7 @@ pub fn beside_references(sentences: &[String], style: Style) -> String {
     if sentences.is_empty() {
         return String::new();
     }
-    let lines: String = sentences.iter().map(|sentence| style.paragraph("  ", sentence) + "\n").collect();
-    format!("\n{}\n{lines}", style.bold("beside the reference machines"))
+    format!("\n{}\n{}", style.bold("beside the reference machines"), style.paragraphs("  ", sentences))
 }
 
 /// Costs, each beside every reference that has it, and what is odd about them; empty if no reference has any.
@@ -28,6 +27,5 @@ pub fn held(rows: &[(&Cost, Held<'_>)], odd: &[String], style: Style) -> String 
         let names = [format!("  {} {}", cost.operation, cost.at.values()), held.reference.id.clone()];
         grid.row(names.into_iter().chain(figures));
     }
-    let odd: String = odd.iter().map(|sentence| style.paragraph("  ", sentence) + "\n").collect();
-    format!("\n{}{odd}", grid.render(style))
+    format!("\n{}{}", grid.render(style), style.paragraphs("  ", odd))
 }

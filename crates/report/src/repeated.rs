@@ -33,9 +33,7 @@ pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) 
         "one run tells, all tell: the smallest difference that one run against another, and as many runs as these against as \
          many, tell in four cases of five",
     ];
-    for note in notes {
-        page += &(style.dim(&style.paragraph("  ", note)) + "\n");
-    }
+    page += &style.asides("  ", notes);
     page
 }
 

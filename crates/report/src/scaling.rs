@@ -51,13 +51,9 @@ pub fn scaling(run: &Run, scalings: &[Scaling], width: usize, style: Style) -> S
     }
     page += &grid.render(style);
     page += &format!("\n{}\n", style.bold("what the numbers of CPUs say"));
-    for it in scalings {
-        page += &(style.paragraph("  ", &format!("{}: {}", it.work.name, verdict(it))) + "\n");
-    }
+    page += &style.paragraphs("  ", scalings.iter().map(|it| format!("{}: {}", it.work.name, verdict(it))));
     page += &format!("\n{}", scaling_chart(scalings).text(width));
-    for note in NOTES {
-        page += &(style.dim(&style.paragraph("  ", note)) + "\n");
-    }
+    page += &style.asides("  ", NOTES);
     page + &notes.render(style)
 }
 

@@ -13,14 +13,10 @@ pub(crate) fn not_measured(skipped: &[Skip], style: Style) -> String {
     if skipped.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n{}\n", style.bold("not measured here"));
+    let heading = style.bold("not measured here");
     let groups: Vec<Vec<&Skip>> =
         if style.is_full() { skipped.iter().map(|skip| vec![skip]).collect() } else { grouped(skipped) };
-    for group in groups {
-        text += &style.paragraph("  ", &told(&group));
-        text.push('\n');
-    }
-    text
+    format!("\n{heading}\n{}", style.paragraphs("  ", groups.iter().map(|group| told(group))))
 }
 
 /// Skips with one reason, which may differ in its numbers, and one remedy.

@@ -145,9 +145,7 @@ fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
     if !reasons.is_empty() {
         text += &(style.dim(&style.paragraph("  ", &gathered(&reasons))) + "\n");
     }
-    for note in &table.notes {
-        text += &(style.dim(&style.paragraph("  ", note)) + "\n");
-    }
+    text += &style.asides("  ", &table.notes);
     text
 }
 

@@ -32,9 +32,7 @@ pub(crate) fn tails(run: &Run, style: Style) -> String {
         }
     }
     let mut text = format!("\n{}", grid.render(style));
-    for line in notes(run, &with_tails) {
-        text += &(style.dim(&style.paragraph("  ", &line)) + "\n");
-    }
+    text += &style.asides("  ", notes(run, &with_tails));
     text
 }
 

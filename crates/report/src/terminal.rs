@@ -40,9 +40,7 @@ pub fn own_terminal(it: &OwnTerminal, style: Style) -> String {
     text += "\n";
     text += &latency("an answer to ESC[6n", &it.latency, style);
     text += "\n";
-    for note in notes(it) {
-        text += &(style.paragraph("", &note) + "\n");
-    }
+    text += &style.paragraphs("", notes(it));
     text
 }
 

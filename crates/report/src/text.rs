@@ -93,6 +93,16 @@ impl Style {
         wrapped(&indent, &format!("{lead}{text}"))
     }
 
+    /// Each text as a paragraph of its own, whose first line starts with `first`.
+    pub(crate) fn paragraphs<T: AsRef<str>>(self, first: &str, texts: impl IntoIterator<Item = T>) -> String {
+        texts.into_iter().map(|text| self.paragraph(first, text.as_ref()) + "\n").collect()
+    }
+
+    /// The same of what stands below a table, which is dim.
+    pub(crate) fn asides<T: AsRef<str>>(self, first: &str, texts: impl IntoIterator<Item = T>) -> String {
+        texts.into_iter().map(|text| self.dim(&self.paragraph(first, text.as_ref())) + "\n").collect()
+    }
+
     pub(crate) fn bold(self, text: &str) -> String {
         self.wrapped(anstyle::Style::new().bold(), text)
     }

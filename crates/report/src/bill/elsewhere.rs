@@ -73,8 +73,7 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
     }
     notes.push("user mode by the costs of instructions, branches and memory of both runs, or by their clocks".into());
     notes.extend(view.remedy.clone());
-    let notes = notes.iter().map(|note| style.dim(&style.paragraph("  ", note)) + "\n");
-    format!("{text}\n{}", notes.collect::<String>())
+    format!("{text}\n{}", style.asides("  ", notes))
 }
 
 fn cells(row: &ElsewhereRow) -> Vec<String> {

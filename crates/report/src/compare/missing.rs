@@ -42,12 +42,9 @@ pub(super) fn only(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style)
         for (family, costs) in by_family(only) {
             let named: Vec<String> = costs.iter().take(NAMED).map(|it| name(it)).collect();
             let more = if costs.len() > NAMED { ", ..." } else { "" };
-            text += &style.paragraph(&format!("  {family}, {}: ", costs.len()), &format!("{}{more}", named.join(", ")));
-            text.push('\n');
+            text += &style.paragraphs(&format!("  {family}, {}: ", costs.len()), [named.join(", ") + more]);
         }
-        for (why, names) in reasons(only, view) {
-            text += &(style.paragraph("  ", &format!("{why}: {names}")) + "\n");
-        }
+        text += &style.paragraphs("  ", reasons(only, view).iter().map(|(why, names)| format!("{why}: {names}")));
     }
     text
 }

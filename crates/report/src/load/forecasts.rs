@@ -34,8 +34,7 @@ fn table(title: &str, forecasts: &[Forecast], measured: &[Measured], usual: &Usu
     }
     let mut text = grid.render(style);
     let mut told = |of: Option<Missed>, whose: &str| {
-        let sentence = of.map(|it| sentence(whose, &it.median, &it.largest));
-        text.extend(sentence.map(|sentence| style.paragraph("", &sentence) + "\n"));
+        text += &style.paragraphs("", of.map(|it| sentence(whose, &it.median, &it.largest)));
     };
     told(missed(forecasts, measured, usual), "Median error (largest)");
     if forecasts.iter().any(|it| it.steady != it.predicted.as_ref().ok().map(|it| it.value)) {
@@ -44,7 +43,7 @@ fn table(title: &str, forecasts: &[Forecast], measured: &[Measured], usual: &Usu
             "Of the steady state, which does not know the drawn times to think",
         );
     }
-    text + &failed.iter().map(|why| style.paragraph("", why) + "\n").collect::<String>()
+    text + &style.paragraphs("", failed)
 }
 
 fn none() -> Vec<String> {

@@ -37,9 +37,7 @@ pub(super) fn fitted(fit: &Fit, style: Style) -> String {
         _ => {}
     }
     let mut text = grid.render(style);
-    for note in fit.formulas.iter().filter_map(formula).chain(fit.notes.iter().cloned()) {
-        text += &(style.dim(&style.paragraph("  ", &note)) + "\n");
-    }
+    text += &style.asides("  ", fit.formulas.iter().filter_map(formula).chain(fit.notes.iter().cloned()));
     text
 }
 
