@@ -21,7 +21,7 @@ const EXAMPLE: &str = include_str!("../../../record/tests/data/example-run.json"
 /// - `kin`, a store of four runs of one build, the third on another kernel; `levels.json` and `levels-after.json`, where `syscall.read`
 ///   is at either of two levels for other shares of the time; `upper.json`, where it is at the upper one alone
 /// - `sleepy.json`, the costs of the reference `zen-4-kvm`, on a guest that wakes every task on another CPU seven times as slowly
-/// - mixes, models, bills and results of other programs
+/// - mixes, models, bills and results of other programs; `complete.bash`, which asks bash for completions
 pub fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
@@ -75,6 +75,7 @@ pub fn folder() -> TempDir {
         ("mix.toml", include_str!("data/mix.toml")),
         ("before.json", include_str!("data/bill-before.json")),
         ("after.json", include_str!("data/bill-after.json")),
+        ("complete.bash", include_str!("data/complete.bash")),
         ("hyperfine.json", include_str!("../../../store/tests/data/hyperfine.json")),
     ] {
         fs::write(path.join(name), text).expect("written");
