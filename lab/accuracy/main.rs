@@ -24,7 +24,6 @@ mod stress;
 mod systems;
 mod tool;
 mod truth;
-#[path = "../../crates/howslow/tests/it/two_systems/mod.rs"]
 mod two_systems;
 mod wakeups;
 

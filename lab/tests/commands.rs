@@ -1,12 +1,12 @@
 //! Real commands on two different systems: counted on one, predicted on both, compared with the measured times.
 
-use crate::two_systems::{Extent, laboratory, missing};
+#[path = "../accuracy/two_systems/mod.rs"]
+mod two_systems;
+
+use two_systems::{Extent, laboratory, missing};
 
 #[test]
 fn commands_are_predicted_on_the_system_they_were_not_counted_on() {
-    if testing::is_for_later("systems") {
-        return;
-    }
     if let Some(missing) = missing() {
         testing::not_tested!("{missing}");
         return;

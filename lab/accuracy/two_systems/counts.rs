@@ -30,6 +30,8 @@ pub(crate) struct Counts {
 
 /// The work of starting and ending a process, which is one line in the mix.
 const START_UP: [&str; 2] = ["execve", "exit_group"];
+/// The program that counts them.
+const HOWSLOW: &str = env!("CARGO_BIN_EXE_howslow-lab");
 /// What they are counted with.
 const SYSTEM: &str = "system calls";
 
@@ -64,12 +66,9 @@ fn calls(subject: &Subject, folder: &Path) -> anyhow::Result<Calls> {
     let [mix, document] = ["calls.toml", "calls.json"].map(|name| folder.join(name));
     // Without a run there are no prices, but the mix names what would price each call.
     let data = format!("HOWSLOW_DATA={}", folder.join("no data").display());
-    // The laboratory, which also contains this file, has a program of another name.
-    let howslow = option_env!("CARGO_BIN_EXE_howslow").or(option_env!("CARGO_BIN_EXE_howslow-lab"));
-    let howslow = howslow.expect("cargo builds the program with its tests").to_owned();
     let [mix_path, document_path] = [&mix, &document].map(|path| path.display().to_string());
     subject.run(
-        &["env", &data, "HOWSLOW_PRICES=kept", &howslow, "bill", "-o", &mix_path, "-o", &document_path, "--"],
+        &["env", &data, "HOWSLOW_PRICES=kept", HOWSLOW, "bill", "-o", &mix_path, "-o", &document_path, "--"],
         folder,
     )?;
     let mut lines = Mix::from_toml(&fs::read_to_string(&mix)?)?.lines;

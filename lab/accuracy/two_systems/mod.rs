@@ -2,7 +2,8 @@
 //! system, priced by howslow's runs on both, and compared with the processor time that the kernel's scheduler reports on both.
 
 mod counts;
-pub(crate) mod program;
+#[path = "../../../crates/howslow/tests/it/systems/program.rs"]
+mod program;
 mod spent;
 mod subject;
 

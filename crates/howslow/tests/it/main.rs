@@ -9,7 +9,6 @@ mod advise;
 mod bench;
 mod beside;
 mod bill;
-mod commands;
 mod crossover;
 mod docs;
 mod every_verb;
@@ -47,7 +46,6 @@ mod tidy;
 mod time;
 mod time_several;
 mod top;
-mod two_systems;
 mod uncertain;
 mod widths;
 #[path = "../cases/world.rs"]

@@ -1,6 +1,8 @@
 //! The static program, native and under emulators of both processors: systems on which every cost differs, and on which everything
 //! that cannot be measured is reported with a reason.
 
+mod program;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -8,7 +10,7 @@ use std::time::{Duration, Instant};
 use record::{Cost, Run};
 use tempfile::TempDir;
 
-use crate::two_systems::program::{program, target};
+use program::{program, target};
 
 /// What is measured: instructions, memory, the kernel, a signal, two processes, a page.
 const MEASURED: [&str; 7] = [
