@@ -86,7 +86,6 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     Ok(output::until(it.interrupted))
 }
 
-/// The page or the document, and the pictures.
 fn print(it: &Experiment, forecasts: Option<&Forecasts>, args: &LoadArgs) -> anyhow::Result<()> {
     let charts = report::load_charts(it, forecasts);
     output::answer(args.json, &LoadDocument::of(it, forecasts, &system::machine::describe()), |style| {

@@ -47,7 +47,6 @@ pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Measures the works, and prints the page.
 fn timed(works: &Works, args: &TimeArgs) -> anyhow::Result<Outcome> {
     let names = works.names();
     let (tried, failed) = try_all(&works.all, args)?;
@@ -116,7 +115,6 @@ fn routine_of(name: &str, args: &TimeArgs) -> Result<&'static Operation, Misuse>
         .map_err(|error| Misuse(printable(&error.to_string())))
 }
 
-/// The works that can be timed, each with its operation.
 type Tried<'w> = Vec<(&'w Work, &'static Operation)>;
 
 /// Looks at every routine, and tries every command once. Those that fail become skips.

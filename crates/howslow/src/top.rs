@@ -75,7 +75,6 @@ impl Meter {
         }
     }
 
-    /// Takes a stretch in.
     fn show(&mut self, stretch: &Stretch, state: &mut State) {
         state.inform(self.about(&stretch.seen));
         state.update(interval(&stretch.seen, &stretch.started, &self.prices.list));

@@ -370,7 +370,6 @@ fn split_by_samples(seen: &mut Observation) {
     }
 }
 
-/// The threads of a process.
 fn threads_of(process: u32) -> Vec<u32> {
     let folder = format!("/proc/{process}/task");
     // A folder has two links, and one more for each folder in it: most processes have one thread.

@@ -131,7 +131,6 @@ pub fn crossover(it: &CrossoverShown<'_>, width: usize, style: Style) -> String 
     text
 }
 
-/// The ratio with its interval.
 fn over(one: Interval, other: Interval) -> String {
     ratio(one, other).map_or_else(
         || "-".into(),

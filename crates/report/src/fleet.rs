@@ -77,7 +77,6 @@ fn grid(fleet: &Fleet, nodes: &[&Node], style: Style) -> String {
     grid.render(style)
 }
 
-/// What the reader of the figures must know.
 fn notes(fleet: &Fleet) -> Vec<String> {
     let mut notes = Vec::new();
     let versions = fleet.mixed_versions();

@@ -44,7 +44,6 @@ pub fn interference_pictures(found: &Interference) -> Vec<(String, String)> {
     matrices.chain(chart).collect()
 }
 
-/// A matrix and the name of its picture.
 struct Matrix {
     name: String,
     heat: Heat,

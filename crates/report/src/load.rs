@@ -37,7 +37,6 @@ pub fn load(it: &Experiment, style: Style) -> String {
     text
 }
 
-/// What one must know to read the figures.
 fn notes(all: &[Measured]) -> Vec<String> {
     let mut notes: Vec<String> = all.iter().flat_map(|it| it.notes.iter().cloned()).collect();
     for (number, it) in all.iter().enumerate() {

@@ -153,7 +153,6 @@ fn table(it: &ModelAnswer) -> Grid {
     grid
 }
 
-/// Users within a bound, in words.
 fn users(it: &UsersWithin) -> String {
     let more = if it.at_least { "at least " } else { "" };
     let interval = if it.users.low < it.users.high {
@@ -207,7 +206,6 @@ pub(crate) fn answers(it: &ModelAnswer) -> Vec<String> {
     answers
 }
 
-/// What changes are worth.
 fn worth(it: &ModelAnswer) -> Grid {
     let bounded = it.worth.iter().any(|worth| worth.users.is_some());
     let mut grid = Grid::new("<>>>>>", [vec![4], vec![2]]);

@@ -169,7 +169,6 @@ fn amount(value: f64) -> String {
     if value < 100.0 { record::units::significant(value) } else { Amount(value).of("") }
 }
 
-/// What the causes were taken from.
 fn source(sources: &[&Source]) -> String {
     match sources.first() {
         None => String::new(),

@@ -62,7 +62,6 @@ fn reasons(group: &[&Skip]) -> String {
     }
 }
 
-/// The first number of a text.
 fn number(text: &str) -> Option<u64> {
     let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
     digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()

@@ -56,7 +56,6 @@ fn latency(name: &str, it: &Latency, style: Style) -> String {
     style.paragraph(&format!("{}: ", style.bold(name)), &told.join(", ")) + "\n"
 }
 
-/// What one must know to read the figures.
 fn notes(it: &OwnTerminal) -> Vec<String> {
     let mut notes = vec![
         "As parsed: until the terminal answered the question that followed the last byte. As written: until the last write \

@@ -85,7 +85,6 @@ impl Prices {
         prices
     }
 
-    /// Takes what is known now.
     fn take(&mut self) {
         if let Some(run) = &self.kept.run {
             self.list.take(run, self.state);

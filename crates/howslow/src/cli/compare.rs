@@ -89,7 +89,6 @@ pub(crate) struct CompareArgs {
     pub csv: bool,
 }
 
-/// The unit in which costs are compared.
 fn unit() -> impl TypedValueParser<Value = CountedIn> {
     let words = [PossibleValue::new("ns").help("Time"), PossibleValue::new("cycles").help("Core cycles")];
     PossibleValuesParser::new(words).map(|word| if word == "ns" { CountedIn::Nanoseconds } else { CountedIn::Cycles })

@@ -70,7 +70,6 @@ pub(crate) struct ShowArgs {
     pub format: Option<String>,
 }
 
-/// The names of the formats.
 fn exporters() -> PossibleValuesParser {
     PossibleValuesParser::new(store::exchange::EXPORTERS.iter().map(|format| format.name))
 }

@@ -95,7 +95,6 @@ impl Reading {
         Ok(())
     }
 
-    /// The name of the node of a run.
     fn node(&self, id: &str, machine: &Machine, path: &Path) -> String {
         let host = || machine.host.as_deref().filter(|host| !host.is_empty()).map(record::printable);
         self.nodes.get(id).cloned().or_else(|| of_fleet(path)).or_else(host).unwrap_or_else(|| stem(path))
@@ -199,7 +198,6 @@ fn wanted(series: &Series) -> bool {
     series.unit == "ns" && !series.beside_work
 }
 
-/// What the store tells of a run.
 fn facts(head: &Head, machine: &Machine) -> RunFacts {
     RunFacts {
         node: if head.host.is_empty() { head.id.clone() } else { head.host.clone() },

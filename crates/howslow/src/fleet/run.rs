@@ -69,7 +69,6 @@ pub(super) fn plan(args: &PlanArgs) -> anyhow::Result<Plan> {
     Ok(Plan { suite, repeat, budget_s: budget, rounds, precision, limit_s: limit })
 }
 
-/// The programs to send.
 fn programs(args: &PlanArgs) -> anyhow::Result<Vec<Program>> {
     if args.installed {
         return Ok(Vec::new());

@@ -30,7 +30,6 @@ pub(super) fn show(args: &FleetShowArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The name of the class that was asked for.
 fn class(args: &FleetShowArgs, found: &Found) -> Result<Option<String>, Misuse> {
     let Some(wanted) = &args.class else { return Ok(None) };
     let names: Vec<&str> = found.classes.iter().map(|class| class.class.name.as_str()).collect();

@@ -28,7 +28,6 @@ pub(crate) fn mix_names() -> impl Iterator<Item = &'static str> {
     MIXES.iter().map(|(name, _)| *name)
 }
 
-/// The maximum size of a mix.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads a mix: a file, or one that comes with howslow.

@@ -16,7 +16,6 @@ const LEAST_PANE: u16 = 8;
 /// A heading of more than one line needs this height.
 const WITH_HEAD: u16 = 10;
 
-/// Where things are.
 struct Areas {
     head: Rect,
     table: Rect,

@@ -340,7 +340,6 @@ impl State {
     }
 }
 
-/// True if a row is to be shown.
 fn fits(entry: &Entry, filter: &str) -> bool {
     let account = &entry.account;
     let holds = |text: &str| text.to_lowercase().contains(filter);

@@ -49,7 +49,6 @@ fn time(data: &TempDir, words: &[&str]) -> assert_cmd::assert::Assert {
     howslow(data).args(["time", "--bench"]).args(words).assert()
 }
 
-/// The benchmark of this name in the document of a comparison.
 fn benchmark<'d>(document: &'d Value, name: &str) -> &'d Value {
     let all = document["benchmarks"].as_array().expect("benchmarks");
     all.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("{name}: {document}"))

@@ -16,12 +16,10 @@ use crate::support::{QUICK, children, count, folder, found, howslow, is_gone, js
 /// A busy machine may disturb any one measurement.
 const TRIES: usize = 5;
 
-/// The document of the matrix for these arguments.
 fn matrix(data: &TempDir, args: &[&str]) -> Value {
     json(howslow(data).arg("interference").args(args).arg("--json"))
 }
 
-/// The cell of a victim beside one load.
 fn cell<'d>(document: &'d Value, victim: &str, aggressor: &str) -> &'d Value {
     let cells = document["cells"].as_array().expect("cells");
     let is = |cell: &&Value| cell["victim"] == victim && cell["beside"][0]["kind"] == aggressor;

@@ -93,7 +93,6 @@ fn the_program_prints_what_the_readme_shows_of_books() {
     assert!(tried >= 3, "{readme}");
 }
 
-/// The anchor by which a heading is reached.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
     kept.chars().filter(|letter| letter.is_alphanumeric() || ['-', '_'].contains(letter)).collect()

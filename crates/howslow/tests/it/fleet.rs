@@ -34,7 +34,6 @@ fn small_program() -> PathBuf {
     made.clone()
 }
 
-/// The state of a fleet below a data folder.
 fn state(data: &Path, id: &str) -> Fleet {
     Folder::at(&data.join("fleet")).read(id).expect("the state of a fleet")
 }

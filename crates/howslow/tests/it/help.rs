@@ -8,7 +8,6 @@ fn help(verb: &[&str]) -> String {
     String::from_utf8_lossy(&result.get_output().stdout).into_owned()
 }
 
-/// The verbs that a help lists.
 fn verbs(help: &str) -> Vec<&str> {
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     // Further lines of a description have a larger indent.

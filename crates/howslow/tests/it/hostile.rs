@@ -13,7 +13,6 @@ use crate::world;
 /// A title, a cleared screen, an 8-bit colour, reordered text, a return, a backspace.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\r\u{8}x";
 
-/// The characters of a text that control a terminal.
 fn steering(text: &str) -> Vec<char> {
     text.chars().filter(|c| steers_terminal(*c) && !matches!(c, '\n' | '\t')).collect()
 }

@@ -76,7 +76,6 @@ fn assert_failed(output: &Output, why: &str) {
     assert!(!output.status.success() && is_one_line && errors.contains(why), "{why}: {errors}");
 }
 
-/// The files below a folder.
 fn installed(folder: &Path) -> Vec<String> {
     let found = Command::new("find").arg(folder).args(["-type", "f", "-printf", "%P\n"]).output().expect("find");
     let mut files: Vec<String> = String::from_utf8_lossy(&found.stdout).lines().map(String::from).collect();

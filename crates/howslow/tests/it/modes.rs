@@ -30,7 +30,6 @@ fn run(command: &mut Command) -> Run {
     run_of(&command.output().expect("it starts"))
 }
 
-/// Whether an emulator of this processor is installed.
 fn installed() -> bool {
     let names = ["", "-static"].map(|kind| format!("qemu-{}{kind}", std::env::consts::ARCH));
     names.iter().any(|name| std::process::Command::new(name).arg("--version").output().is_ok())

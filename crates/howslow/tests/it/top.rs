@@ -171,7 +171,6 @@ fn a_hangup_that_is_ignored_ends_it_too() {
     assert_eq!(ended(running).0, Some(129));
 }
 
-/// The account of a process in the document of an interval.
 fn account(document: &Value, pid: u32) -> Option<&Value> {
     document["accounts"].as_array().expect("accounts").iter().find(|account| account["pid"] == pid)
 }

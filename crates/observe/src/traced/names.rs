@@ -82,7 +82,6 @@ impl Folders {
     }
 }
 
-/// The flags of an open.
 fn flags(class: u8, arguments: &[u64; 3]) -> i32 {
     arguments[if class & SECOND == 0 { 1 } else { 2 }] as i32
 }

@@ -68,7 +68,6 @@ fn by_family<'o, 'a>(only: &'o [Only<'a>]) -> Vec<(&'a str, Vec<&'o Only<'a>>)> 
     grouped(only.iter().map(|it| (it.cost.heading(), it)))
 }
 
-/// Each reason with its costs.
 fn reasons(only: &[Only<'_>], view: &ComparisonView<'_>) -> Vec<(String, String)> {
     let told = only.iter().flat_map(|it| {
         it.skipped.iter().map(move |(run, skip)| {

@@ -59,7 +59,6 @@ fn reach(it: &Comparison<'_>) -> f64 {
     it.rows.iter().map(farthest).filter(|far| far.is_finite()).fold(1.25_f64.ln(), f64::max).min(1000_f64.ln())
 }
 
-/// The tables of ratios.
 struct Ratios<'t, 'a> {
     it: &'t Comparison<'a>,
     names: &'t [&'t str],
@@ -196,7 +195,6 @@ fn families_table(it: &Comparison<'_>, names: &[&str]) -> Markup {
     html! { h3 { "By group" } (blocks::table(&table)) }
 }
 
-/// What differs between the machines.
 fn machine_differences(runs: &[Run], names: &[&str]) -> Markup {
     let facts = differences(runs);
     let titles: Vec<&str> = ["what differs"].into_iter().chain(names.iter().copied()).collect();

@@ -44,7 +44,6 @@ pub(super) fn first(page: &HtmlPage<'_>) -> Markup {
     }
 }
 
-/// When it was taken.
 fn when(run: &Run) -> String {
     let day = printable(run.started.get(..10).unwrap_or(&run.started));
     match run.origin {
@@ -134,7 +133,6 @@ fn of_book(run: &Run) -> Markup {
     }
 }
 
-/// How sure the figures are.
 fn certainty(run: &Run) -> Markup {
     let rounds: usize = run.costs.iter().map(|cost| cost.rounds.len()).sum();
     let rounds = if rounds > 0 { format!(" from {}", counted(rounds as u64, "round")) } else { String::new() };

@@ -67,7 +67,6 @@ impl By {
         }
     }
 
-    /// The name of a curve.
     fn name(self, common: &Configuration) -> String {
         match self {
             By::Users => {

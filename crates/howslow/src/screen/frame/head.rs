@@ -55,7 +55,6 @@ fn title(state: &State) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What all processes do together.
 fn totals(state: &State, width: u16) -> Vec<String> {
     let Some(total) = &state.total else { return vec!["waiting for the first interval".into()] };
     let text = |column: Column| column.text(total, state.elapsed_ns);

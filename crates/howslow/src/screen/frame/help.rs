@@ -8,7 +8,6 @@ use ratatui::widgets::{Block, Paragraph};
 
 use crate::screen::state::{Mode, State};
 
-/// Keys, and what they do.
 const KEYS: &[(&str, &str)] = &[
     ("↑ ↓  k j", "choose a row; PgUp PgDn by pages, End or G the last one"),
     ("Home  g", "choose whatever comes first"),

@@ -104,7 +104,6 @@ fn raced(blocks: &[[BTreeMap<String, f64>; 4]]) -> Vec<RacedBenchmark> {
     all.filter(|benchmark| benchmark.blocks().next().is_some()).collect()
 }
 
-/// What a program prints, if it ends well.
 fn printed_by(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("it cannot be started: {error}"))?;
     let errors = String::from_utf8_lossy(&output.stderr);

@@ -74,7 +74,6 @@ fn check(args: &TimeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A comparison under way.
 struct Compared {
     harness: Harness,
     names: Vec<String>,
@@ -143,7 +142,6 @@ impl Compared {
         Ok(())
     }
 
-    /// Runs two sides.
     fn taken_of(
         &mut self,
         [old, new]: [&[PathBuf]; 2],
