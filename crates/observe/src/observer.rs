@@ -109,9 +109,6 @@ impl Observer {
     }
 
     /// Waits at most this long, and collects what ended meanwhile. A signal to this process ends the wait early.
-    ///
-    /// # Errors
-    /// The kernel's refusal of something that it allowed before.
     pub fn step(&mut self, time: Duration) -> Result<State, ObserveError> {
         let state = self.wait(time)?;
         self.collect()?;
@@ -202,9 +199,6 @@ impl Observer {
     }
 
     /// What was counted until now.
-    ///
-    /// # Errors
-    /// The kernel's refusal of something that it allowed before.
     pub fn look(&mut self) -> Result<Observation, ObserveError> {
         self.collect()?;
         let elapsed_ns = self.begun.elapsed().as_nanos() as f64;
@@ -340,9 +334,6 @@ impl Observer {
     }
 
     /// Ends the watching and returns what was counted.
-    ///
-    /// # Errors
-    /// The kernel's refusal of something that it allowed before.
     pub fn finish(mut self) -> Result<Observation, ObserveError> {
         if let Some(counter) = &mut self.counter {
             counter.detach();

@@ -70,36 +70,17 @@ pub struct Options {
 /// Why nothing can be watched.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
-    /// The command cannot be started.
     #[error("cannot run {command}: {why}")]
-    Start {
-        /// Its first word.
-        command: String,
-        /// The kernel's reason.
-        why: std::io::Error,
-    },
-    /// There is no such process.
+    Start { command: String, why: std::io::Error },
     #[error("there is no process {0}; `ps -e` lists them")]
     NoProcess(u32),
-    /// The process is kept only for its creator to see.
     #[error("process {0} has ended, and only waits for the one that created it; there is nothing to watch")]
     Ended(u32),
-    /// There is no such cgroup.
     #[error("{path} is no cgroup: {why}; give a folder below /sys/fs/cgroup")]
-    NoCgroup {
-        /// What was given.
-        path: PathBuf,
-        /// What is missing.
-        why: std::io::Error,
-    },
-    /// The way of counting that was asked for is not possible.
+    NoCgroup { path: PathBuf, why: std::io::Error },
+    /// The way of counting that was asked for; the reason says what to do.
     #[error("{} cannot be used here: {why}", .with.word())]
-    Refused {
-        /// It.
-        with: Source,
-        /// The reason, and what to do.
-        why: String,
-    },
+    Refused { with: Source, why: String },
     /// The kernel refused something that it had allowed before.
     #[error("counting failed: {0}")]
     Failed(#[from] std::io::Error),

@@ -64,7 +64,7 @@ pub(crate) enum Mode {
 }
 
 /// All that a frame shows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct State {
     pub(crate) about: About,
     pub(crate) settings: Settings,
@@ -96,22 +96,7 @@ const LONGEST: usize = 60;
 impl State {
     /// One that has seen nothing yet.
     pub fn new(about: About, settings: Settings) -> State {
-        State {
-            about,
-            settings,
-            mode: Mode::Table,
-            frozen: false,
-            pane: true,
-            elapsed_ns: 0.0,
-            total: None,
-            processes: Memory::default(),
-            cgroups: Memory::default(),
-            rows: Vec::new(),
-            chosen: None,
-            place: 0,
-            offset: 0,
-            height: 1,
-        }
+        State { about, settings, pane: true, height: 1, ..State::default() }
     }
 
     /// The length of an interval.

@@ -11,7 +11,7 @@ use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{folder, howslow, run_of};
+use crate::support::{cost, folder, howslow, run_of};
 
 /// Good benchmarks. `EXTRA` is how many percent more `chain` does.
 const SOURCE: &str = include_str!("bench/good.c");
@@ -88,10 +88,7 @@ fn a_program_is_measured_as_every_operation_is_and_what_misbehaves_costs_itself(
         .output()
         .expect("runs");
     let run = run_of(&output);
-    let net = |name: &str| {
-        run.costs.iter().find(|cost| cost.operation == name).unwrap_or_else(|| panic!("{name}")).quoted().0
-    };
-    let (nothing, chain) = (net("nothing"), net("chain"));
+    let [nothing, chain] = ["nothing", "chain"].map(|name| cost(&run, name).quoted().0);
     // 2000 turns of the inner loop take 2000 cycles or less, and nothing takes none.
     assert!(nothing.abs() < 0.02 * chain, "{nothing:?} {chain:?}");
     assert!(chain > 100.0, "{chain:?}");

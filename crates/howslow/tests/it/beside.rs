@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{QUICK, children, count, folder, found, howslow, is_gone, json, kill, run_of, until};
+use crate::support::{QUICK, children, cost, count, folder, found, howslow, is_gone, json, kill, run_of, until};
 
 /// A busy machine may disturb any one measurement.
 const TRIES: usize = 5;
@@ -84,7 +84,7 @@ fn a_run_beside_other_work_says_so_and_is_slowed() {
         run_of(howslow(&data).args(["run", "syscall.getppid", "--json"]).args(QUICK).args(beside).assert().get_output())
     };
     let figure = |run: &record::Run| {
-        let cost = run.costs.iter().find(|cost| cost.operation == "syscall.getppid").expect("a cost");
+        let cost = cost(run, "syscall.getppid");
         (cost.gross_ns.typical.0, cost.headline)
     };
     let mut seen = Vec::new();

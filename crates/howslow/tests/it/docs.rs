@@ -8,19 +8,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::support::{folder, howslow, json};
+use crate::tidy::{read, root};
 
 /// Words of README, and of all pages in `docs`.
 const README_WORDS: usize = 1_000;
 const WORDS: usize = 35_000;
 const COLUMNS: usize = 140;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
 
 fn files(folder: &Path, end: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder of this repository").flatten() {

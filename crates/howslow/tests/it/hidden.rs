@@ -1,16 +1,9 @@
 //! Hidden CPU: what a kernel's thread does for an operation is told, and what is charged to the operation is not hidden.
 
-use record::{Hidden, Run};
-
-use crate::support::{folder, howslow, run_of};
+use crate::support::{cost, folder, howslow, run_of};
 
 /// A busy machine may disturb any one measurement.
 const TRIES: usize = 6;
-
-/// The account of an operation; none if other work left no window for it.
-fn hidden(run: &Run, id: &str) -> Option<Hidden> {
-    run.costs.iter().find(|cost| cost.operation == id).expect("a cost").hidden
-}
 
 /// The bytes of a terminal's output are carried to the line discipline of its other end by a thread of the kernel (`flush_to_ldisc`). A
 /// datagram over loopback is received in the context of the one that sends it: all of that is charged.
@@ -26,9 +19,10 @@ fn the_work_of_a_kernel_thread_is_told_and_what_is_charged_is_not_hidden() {
                 .assert()
                 .get_output(),
         );
-        let nothing = run.costs.iter().find(|cost| cost.operation == "loop.empty").expect("a cost");
-        assert!(nothing.hidden.is_none(), "what crosses nothing is not accounted for: {:?}", nothing.hidden);
-        let (Some(terminal), Some(datagram)) = (hidden(&run, "terminal.write"), hidden(&run, "udp.self")) else {
+        let nothing = cost(&run, "loop.empty").hidden;
+        assert!(nothing.is_none(), "what crosses nothing is not accounted for: {nothing:?}");
+        let (Some(terminal), Some(datagram)) = (cost(&run, "terminal.write").hidden, cost(&run, "udp.self").hidden)
+        else {
             continue;
         };
         // On a busy machine other programs hide what is hidden; what the kernel charges its threads for is seen all the same.

@@ -7,7 +7,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{QUICK, children, folder, howslow, until};
+use crate::support::{QUICK, children, cost, folder, howslow, until};
 
 #[test]
 fn the_document_says_what_was_asked_for_and_where_and_each_round_has_a_launcher() {
@@ -26,12 +26,12 @@ fn the_document_says_what_was_asked_for_and_where_and_each_round_has_a_launcher(
     assert_eq!(printed.settings.rounds, 1);
     assert_eq!(printed.settings.patterns, patterns);
     assert_eq!(printed.machine.architecture, std::env::consts::ARCH);
-    let cost = &printed.costs[0];
-    assert_eq!((cost.operation.as_str(), cost.heading()), ("loop.empty", "loop"));
-    assert!(cost.quoted().0 > 0.0);
-    assert!(cost.rounds.iter().all(|round| round.lost.is_some() || round.times == 1000));
+    let empty = &printed.costs[0];
+    assert_eq!((empty.operation.as_str(), empty.heading()), ("loop.empty", "loop"));
+    assert!(empty.quoted().0 > 0.0);
+    assert!(empty.rounds.iter().all(|round| round.lost.is_some() || round.times == 1000));
     // Numbers of one's own, and a CPU.
-    let number = |id: &str, axis: &str| printed.costs.iter().find(|cost| cost.operation == id)?.at.number(axis);
+    let number = |id: &str, axis: &str| cost(&printed, id).at.number(axis);
     assert_eq!((number("pipe.self", "size"), number("poll.poll", "descriptors")), (Some(100), Some(300)));
     let mut rounds = printed.costs.iter().flat_map(|cost| &cost.rounds);
     assert!(rounds.all(|round| round.cpu == cpu));
@@ -105,8 +105,7 @@ fn ratios_are_of_common_rounds() {
     let ids = (ratio.operation.as_str(), ratio.base.as_str());
     assert_eq!(ids, ("instruction.multiply.latency", "instruction.add.latency"));
     assert!(ratio.ratio.is_some_and(|times| (2.0..6.0).contains(&times)), "{ratio:?}");
-    let cost = |id: &str| run.costs.iter().find(|cost| cost.operation == id).expect("a cost");
-    let orders = |id: &str| cost(id).rounds.iter().map(|round| round.order).collect::<Vec<_>>();
+    let orders = |id: &str| cost(&run, id).rounds.iter().map(|round| round.order).collect::<Vec<_>>();
     let (add, multiply) = (orders("instruction.add.latency"), orders("instruction.multiply.latency"));
     assert!(add.iter().zip(&multiply).all(|(one, other)| one == other), "{add:?} {multiply:?}");
     let slower = contains("'instruction.multiply.latency@width=64' is slower than ");

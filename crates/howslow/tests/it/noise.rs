@@ -4,7 +4,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 
-use crate::support::{QUICK, folder, howslow, json, run_of};
+use crate::support::{QUICK, cost, folder, howslow, json, run_of};
 
 #[test]
 fn noise_accounts_for_a_cpu_on_a_page_in_a_picture_and_in_a_document() {
@@ -41,10 +41,7 @@ fn tails_tell_what_was_timed_and_with_arrivals_service_and_response() {
     let words = ["run", "syscall.stat", "instruction.add.latency", "--tails", "--json"];
     let output = howslow(&data).args(words).args(QUICK).output().expect("it starts");
     let run = run_of(&output);
-    let tails = |id: &str| {
-        let cost = run.costs.iter().find(|cost| cost.operation == id).unwrap_or_else(|| panic!("no {id}"));
-        cost.tails.clone()
-    };
+    let tails = |id: &str| cost(&run, id).tails.clone();
     let stat = tails("syscall.stat").expect("tails");
     assert!(stat.left_out.is_none() && stat.response.is_none(), "{:?}", stat.left_out);
     assert!(stat.service.samples > 100 && stat.clock_ns > 0.0, "{}", stat.service.samples);
@@ -60,8 +57,7 @@ fn tails_tell_what_was_timed_and_with_arrivals_service_and_response() {
     let words = ["run", "syscall.stat", "--tails", "--arrivals", "2k/s,poisson", "--json"];
     let output = howslow(&data).args(words).args(QUICK).output().expect("it starts");
     let run = run_of(&output);
-    let cost = run.costs.iter().find(|cost| cost.operation == "syscall.stat").expect("the cost");
-    let tails = cost.tails.as_ref().expect("tails");
+    let tails = cost(&run, "syscall.stat").tails.as_ref().expect("tails");
     let response = tails.response.as_ref().expect("a response");
     assert_eq!(response.samples, tails.service.samples);
     // Nobody is served before having come. On a busy host too few may have come for any percentile.

@@ -5,7 +5,7 @@ use std::process::Output;
 use std::time::Duration;
 
 use assert_cmd::Command;
-use record::Run;
+use record::{Cost, Run};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -47,6 +47,12 @@ pub fn run_of(output: &Output) -> Run {
     let run = run.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
     assert_eq!(output.status.code(), Some(if run.skipped.is_empty() { 0 } else { 3 }), "{:?}", run.skipped);
     run
+}
+
+/// The first cost of this operation.
+pub fn cost<'r>(run: &'r Run, id: &str) -> &'r Cost {
+    let found = run.costs.iter().find(|cost| cost.operation == id);
+    found.unwrap_or_else(|| panic!("{id} was not measured on {}: {:?}", run.machine.architecture, run.skipped))
 }
 
 /// The document that a command prints, which succeeds.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use record::{Cost, Run};
 use tempfile::TempDir;
 
+use crate::support::cost;
 use program::{program, target};
 
 /// What is measured: instructions, memory, the kernel, a signal, two processes, a page.
@@ -118,10 +119,9 @@ fn output(command: &mut Command, data: &TempDir) -> (Option<i32>, String, String
     (status.code(), read(&text), read(&errors))
 }
 
-fn cost<'a>(run: &'a Run, pattern: &str) -> &'a Cost {
-    let id = pattern.split('@').next().unwrap_or(pattern);
-    let found = run.costs.iter().find(|cost| cost.operation == id);
-    found.unwrap_or_else(|| panic!("{id} was not measured on {}: {:?}", run.machine.architecture, run.skipped))
+/// The cost of one of the patterns that were measured.
+fn of<'r>(run: &'r Run, pattern: &str) -> &'r Cost {
+    cost(run, pattern.split('@').next().unwrap_or(pattern))
 }
 
 /// Checks what holds for every run on every system.
@@ -135,7 +135,7 @@ fn is_sound(run: &Run, system: System) {
     let executed = run.noise.launchers.as_ref().is_some_and(|launchers| launchers.executed);
     assert_eq!(executed, system.emulator.is_none(), "under {:?}", system.emulator);
     for pattern in MEASURED {
-        let cost = cost(run, pattern);
+        let cost = of(run, pattern);
         assert!(cost.quoted().0 > 0.0, "{} costs {}", cost.name(), cost.quoted());
     }
     for id in MAYBE {
@@ -158,7 +158,7 @@ fn the_static_program_measures_native_and_emulated() {
         let Some(native) = &native else { continue };
         // Reported and not asserted: on a busy machine every batch of a short run may be interrupted.
         for pattern in MEASURED {
-            let [here, there] = [native, &emulated].map(|run| cost(run, pattern).quoted());
+            let [here, there] = [native, &emulated].map(|run| of(run, pattern).quoted());
             eprintln!("{pattern}: {here} native, {there} under {}", system.emulator.unwrap_or_default());
         }
     }

@@ -29,11 +29,11 @@ const UNSAFE: [&str; 8] = ["bench", "system", "measure", "operation", "catalogue
 const LONGEST_FILE: usize = 400;
 const LONGEST_FUNCTION: usize = 70;
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn read(path: &Path) -> String {
+pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

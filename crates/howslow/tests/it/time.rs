@@ -7,10 +7,10 @@ use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty};
-use record::{Cost, Run};
+use record::Run;
 use tempfile::TempDir;
 
-use crate::support::{self, folder, howslow};
+use crate::support::{self, cost, folder, howslow};
 
 const OBJECT: &str = include_str!("time/object.c");
 
@@ -67,10 +67,6 @@ const QUICK: [&str; 6] = ["--rounds", "1", "--precision", "100%", "--budget", "3
 
 fn run_of(result: Assert) -> Run {
     support::run_of(result.get_output())
-}
-
-fn cost<'a>(run: &'a Run, name: &str) -> &'a Cost {
-    run.costs.iter().find(|cost| cost.operation == name).unwrap_or_else(|| panic!("{name} was not measured"))
 }
 
 /// Routines of the test, and those of the guide.

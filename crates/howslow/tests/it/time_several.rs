@@ -8,7 +8,7 @@ use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 use tempfile::TempDir;
 
-use crate::support::{self, folder, howslow};
+use crate::support::{self, cost, folder, howslow};
 
 /// `howslow time` in a folder. Its log tells what the steps did.
 fn time(folder: &TempDir, arguments: &[&str]) -> Assert {
@@ -53,8 +53,7 @@ fn the_page_begins_with_which_takes_longer() {
     let [ratio] = run.ratios.as_slice() else { panic!("{:?}", run.ratios) };
     assert_eq!((ratio.operation.as_str(), ratio.base.as_str()), ("command: sleep 0.4", "command: sleep 0.08"));
     // It is that of the runs themselves, whatever they took here.
-    let cost = |name: &str| run.costs.iter().find(|cost| cost.operation == name).expect("a cost");
-    let rounds = [&ratio.operation, &ratio.base].map(|name| cost(name).rounds.iter().flat_map(|round| &round.ns));
+    let rounds = [&ratio.operation, &ratio.base].map(|name| cost(&run, name).rounds.iter().flat_map(|round| &round.ns));
     let [slow, fast] = rounds.map(|ns| ns.copied().collect::<Vec<f64>>());
     let least = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
     let most = |all: &[f64]| all.iter().copied().fold(0.0, f64::max);

@@ -23,14 +23,11 @@ pub(crate) fn task(record: &[u8]) -> Task {
         process: (identity >> 32) as u32,
         thread: identity as u32,
         name: String::from_utf8_lossy(name).into_owned(),
-        kernel: false,
         begin_ns: begin,
         end_ns: (end > 0).then_some(end),
         run_time_ns: Some(number(record, layout::RUN_TIME)).filter(|time| *time > 0),
         cgroup: number(record, layout::CGROUP),
-        stops: 0,
-        counts: Counts::default(),
-        ended_by: None,
+        ..Task::default()
     };
     task.counts.forks = number(record, layout::FORKS);
     task.counts.execs = number(record, layout::EXECS);

@@ -50,9 +50,6 @@ impl Stretches {
     }
 
     /// Collects what ended since the last call, which frees its records. It should be called some twenty times a second.
-    ///
-    /// # Errors
-    /// The kernel's refusal of something that it allowed before.
     pub fn collect(&mut self) -> Result<State, ObserveError> {
         let state = self.observer.wait(Duration::ZERO)?;
         let ended = self.observer.collected()?;
@@ -71,9 +68,6 @@ impl Stretches {
     }
 
     /// Ends the stretch, and begins the next one.
-    ///
-    /// # Errors
-    /// The kernel's refusal of something that it allowed before.
     pub fn take(&mut self) -> Result<Stretch, ObserveError> {
         self.collect()?;
         let elapsed = self.elapsed();
