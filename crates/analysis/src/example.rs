@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use record::{Cost, Figures, Point, Round, Run, Value};
+use record::{Cost, Figures, Point, Round, Run, Skip, Term, Value};
 
 use crate::again::recompute;
 use crate::prior::Prior;
@@ -19,6 +19,15 @@ pub(crate) fn run() -> Run {
 /// The example run with these costs instead of its own.
 pub(crate) fn with_costs(costs: impl IntoIterator<Item = Cost>) -> Run {
     Run { costs: costs.into_iter().collect(), ..run() }
+}
+
+/// An operation that was skipped for this reason.
+pub(crate) fn skip(operation: &str, reason: &str) -> Skip {
+    Skip { operation: operation.into(), at: Point::default(), reason: reason.into(), remedy: String::new() }
+}
+
+pub(crate) fn term(times: f64, operation: &str) -> Term {
+    Term { times, operation: operation.into(), at: Point::default() }
 }
 
 /// An undisturbed round whose batches took these times, at a cycle of 1 ns.

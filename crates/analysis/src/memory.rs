@@ -14,11 +14,12 @@ pub use demand::{Demand, Limit, SharedRate, VAX, VAX_RATE};
 pub use levels::{Level, Levels, Step, levels};
 
 use bandwidth::bandwidth;
-use costs::{costs, doubts, working_set};
+use costs::{costs, working_set};
 
 use crate::derived::net;
 use crate::form::{As, TimeFigure};
 use crate::statistics::{Interval, ratio, weighted_sum};
+use crate::sums::doubts_of_all;
 
 /// A run's view of memory. A list is empty if the run lacks its costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -117,7 +118,7 @@ fn translation(run: &Run) -> Vec<Translation> {
         let beside = base.at.number("pages").and_then(|pages| packed(run, pages));
         let packed = beside.map(net);
         let share = weighted_sum(&[(1.0, net(base)), (-1.0, packed.unwrap_or(net(huge)))]);
-        let doubts = doubts([Some(base), Some(huge), beside]);
+        let doubts = doubts_of_all([base, huge].into_iter().chain(beside));
         Translation { name: base.name(), at, base: net(base), huge: net(huge), packed, share, doubts }
     })
     .collect()
@@ -136,7 +137,8 @@ fn loaded(run: &Run) -> Vec<Loaded> {
         let is_idle = |other: &&Cost| other.at.word("load") == Some("idle") && working_set(other) == Some(set);
         let idle = costs(run, "memory.load.loaded").find(is_idle).filter(|_| load != "idle");
         let slowdown = idle.and_then(|idle| ratio(net(cost), net(idle)));
-        Some(Loaded { load: load.into(), set, latency: net(cost), slowdown, doubts: doubts([Some(cost), idle]) })
+        let doubts = doubts_of_all([cost].into_iter().chain(idle));
+        Some(Loaded { load: load.into(), set, latency: net(cost), slowdown, doubts })
     };
     costs(run, "memory.load.loaded").filter_map(of).collect()
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::components::{components, deviation};
 use crate::estimate::{Clocking, quiet_rounds, typical_medians};
 use crate::form::{As, Form};
-use crate::statistics::{median, student_quantile};
+use crate::statistics::{median, student_quantile, variance};
 
 /// The variance of a median divided by that of a mean: pi / 2, for normal scatter.
 const MEDIAN_OVER_MEAN: f64 = std::f64::consts::FRAC_PI_2;
@@ -97,7 +97,7 @@ fn one<'a>(cost: &'a Cost, runs: &'a [Run], wanted: f64) -> Option<Repeated<'a>>
         by_run.iter().map(|rounds| rounds.iter().map(|figure| vec![*figure]).collect()).collect();
     let between_rounds = components(&levels).between_launchers.map(deviation);
     let of_rounds = MEDIAN_OVER_MEAN * between_rounds.unwrap_or(0.0).powi(2) / rounds.max(1.0);
-    let all = variance_of_logs(&figures);
+    let all = variance(&figures.iter().map(|figure| figure.ln()).collect::<Vec<_>>());
     let between_runs = (all - of_rounds).max(0.0);
     let of_a_run = between_runs + of_rounds;
     let detectable = (TEST + POWER) * (2.0 * of_a_run).sqrt();
@@ -123,12 +123,6 @@ fn round_figures(cost: &Cost) -> Vec<f64> {
     };
     let most = said.iter().map(|said| said.weight).fold(0.0, f64::max);
     said.iter().filter(|said| said.weight >= most / 2.0).map(|said| said.figure).collect()
-}
-
-fn variance_of_logs(figures: &[f64]) -> f64 {
-    let logs: Vec<f64> = figures.iter().map(|figure| figure.ln()).collect();
-    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-    logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (logs.len() - 1) as f64
 }
 
 fn needs(between_runs: f64, between_rounds: Option<f64>, of_a_run: f64, wanted: f64) -> Option<Needs> {

@@ -15,7 +15,7 @@ pub use works::{AXIS, WORKS, WorkOf};
 
 use crate::form::{As, Form, TimeFigure};
 use crate::statistics::Interval;
-use crate::sums::{doubts_of, join, quotient};
+use crate::sums::{doubts_of_all, quotient};
 use crate::typical::typical;
 
 /// The cost of work at one number of CPUs.
@@ -84,8 +84,7 @@ fn scaling(work: WorkOf, run: &Run) -> Option<Scaling> {
     let one = times.first().filter(|(cpus, _)| *cpus == 1 && times.len() > 1)?.1;
     let levels: Vec<CostAtCpus> =
         times.iter().zip(&costs).map(|(&(cpus, time), (_, cost))| level(cpus, time, cost.bytes, one)).collect();
-    let mut doubts = Vec::new();
-    costs.iter().for_each(|(_, cost)| join(&mut doubts, doubts_of(cost)));
+    let doubts = doubts_of_all(costs.iter().map(|(_, cost)| *cost));
     Some(Scaling { work, law: fit(&times), stops_at: stops_at(&levels), levels, doubts })
 }
 
@@ -104,12 +103,7 @@ fn level(cpus: u32, time: Interval, payload: Bytes, one: Interval) -> CostAtCpus
 
 /// A number over a time, with its interval; without one where the time has none or may be zero.
 fn over(number: f64, time: Interval) -> Interval {
-    let value = number / time.value;
-    if time.is_told() && time.low > 0.0 {
-        Interval { value, low: number / time.high, high: number / time.low }
-    } else {
-        Interval::untold(value)
-    }
+    if time.is_told() && time.low > 0.0 { time.under(number) } else { Interval::untold(number / time.value) }
 }
 
 /// The first number of CPUs after which further ones certainly add less than [`HARDLY`] of the first one's throughput each.

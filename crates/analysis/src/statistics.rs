@@ -24,6 +24,31 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     quantile(&sorted(values), 0.5)
 }
 
+/// The mean; not a number for no values.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The sum of the squares of the differences from the mean.
+pub fn squares(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+/// The variance of what these values are a sample of; not a number for fewer than two.
+pub fn variance(values: &[f64]) -> f64 {
+    squares(values) / (values.len() as f64 - 1.0)
+}
+
+/// Half of the 95 % interval of the mean of independent values; infinite for fewer than two.
+pub fn half_of_mean(values: &[f64]) -> f64 {
+    let count = values.len();
+    if count < 2 {
+        return f64::INFINITY;
+    }
+    student_quantile(0.975, count as u32 - 1) * (variance(values) / count as f64).sqrt()
+}
+
 /// The weighted median of (value, weight): half the weight lies on either side; between two values where the halves
 /// meet. `None` for no weight.
 pub fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {

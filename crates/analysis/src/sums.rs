@@ -45,6 +45,18 @@ impl Interval {
         Interval { value: self.value * factor, low: self.low * factor, high: self.high * factor }
     }
 
+    /// The sum of two whose errors add up, as those of prices of one run do.
+    #[must_use]
+    pub fn plus(self, other: Interval) -> Interval {
+        Interval { value: self.value + other.value, low: self.low + other.low, high: self.high + other.high }
+    }
+
+    /// A number over this value, which is above 0.
+    #[must_use]
+    pub fn under(self, number: f64) -> Interval {
+        Interval { value: number / self.value, low: number / self.high, high: number / self.low }
+    }
+
     /// The largest size that it may have; without an interval, the size of its value.
     fn reach(&self) -> f64 {
         let ends = if self.is_told() { self.low.abs().max(self.high.abs()) } else { 0.0 };
@@ -97,6 +109,13 @@ pub fn join(doubts: &mut Vec<Doubt>, more: impl IntoIterator<Item = Doubt>) {
             doubts.push(doubt);
         }
     }
+}
+
+/// The doubts of several costs, each once.
+pub fn doubts_of_all<'a>(costs: impl IntoIterator<Item = &'a Cost>) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    join(&mut doubts, costs.into_iter().flat_map(doubts_of));
+    doubts
 }
 
 /// True if a part of a sum, with its factor, may be more than a hundredth of the sum and more than half its interval.

@@ -6,7 +6,7 @@ use record::{Cost, Estimate, Round, Run};
 use crate::derived::net;
 use crate::estimate::{Clocking, interval, typical_medians};
 use crate::landing::{FLOOR, RoundFigure, reach};
-use crate::statistics::{Interval, student_quantile};
+use crate::statistics::{Interval, squares, student_quantile, variance};
 use crate::sums::sum;
 
 /// Terms within terms are not deeper than this. A record with more is damaged.
@@ -58,13 +58,7 @@ fn medians(rounds: &[Round]) -> Vec<RoundFigure> {
 fn mean_reach(values: &[f64]) -> Option<f64> {
     let count = values.len() as f64;
     let freedom = u32::try_from(values.len().min(1000)).ok()?.checked_sub(1).filter(|freedom| *freedom > 0)?;
-    Some(student_quantile(0.975, freedom) * (squares(values) / (count - 1.0) * 2.0 / count).sqrt())
-}
-
-/// The sum of the squares of the differences from their mean.
-fn squares(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    values.iter().map(|value| (value - mean).powi(2)).sum()
+    Some(student_quantile(0.975, freedom) * (variance(values) * 2.0 / count).sqrt())
 }
 
 /// Half the interval of a typical figure, as a difference of logarithms. A few rounds are joined with what is usual, as if that came from
@@ -98,7 +92,7 @@ fn usual_deviation(cost: &Cost) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use record::{Basis, Nanoseconds, Term};
+    use record::{Basis, Nanoseconds};
 
     use super::*;
     use crate::example;
@@ -159,7 +153,7 @@ mod tests {
         (empty.gross_ns.typical, empty.net_ns.typical) = (Nanoseconds(0.45), Nanoseconds(0.45));
         cost.rounds = vec![round(&[100.0], None), round(&[100.0], None)];
         (cost.gross_ns.typical, cost.net_ns.typical) = (Nanoseconds(100.0), Nanoseconds(98.2));
-        cost.terms = vec![Term { times: 4.0, operation: "loop.empty".into(), at: record::Point::default() }];
+        cost.terms = vec![example::term(4.0, "loop.empty")];
         let found = typical(&run, &cost);
         let alone = typical(&run, &Cost { terms: Vec::new(), ..cost.clone() });
         assert!((alone.half() - 0.2).abs() < 1e-3 && found.half() > 4.0 * 0.1, "{alone:?} {found:?}");
@@ -171,8 +165,7 @@ mod tests {
     #[test]
     fn a_cost_that_contains_itself_ends() {
         let mut run = example::run();
-        let term = Term { times: 1.0, operation: "loop.empty".into(), at: record::Point::default() };
-        run.costs[0].terms = vec![term];
+        run.costs[0].terms = vec![example::term(1.0, "loop.empty")];
         let cost = run.costs[0].clone();
         assert!(typical(&run, &cost).value == cost.net_ns.typical.0);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::Repetition;
 use serde::Serialize;
 
-use crate::statistics::{Interval, student_quantile};
+use crate::statistics::{Interval, mean, student_quantile, variance};
 
 /// Counts that differ by no more than this share are the same: wake-ups and retries depend on the moment.
 const COUNT_MARGIN: f64 = 0.01;
@@ -194,7 +194,6 @@ pub fn changed_figures(
 }
 
 fn changed(figure: BilledFigure, one: &[f64], other: &[f64], paired: bool, level: f64) -> ChangedFigure {
-    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
     let (before, after) = (mean(one), mean(other));
     let ratio = log_ratio(one, other, paired, level);
     let margin = if figure.is_count() { COUNT_MARGIN } else { SAME };
@@ -230,25 +229,17 @@ fn log_ratio(one: &[f64], other: &[f64], paired: bool, level: f64) -> Option<Int
     }
     let (difference, error, freedom) = if paired && one.len() == other.len() {
         let pairs: Vec<f64> = one.iter().zip(&other).map(|(one, other)| other - one).collect();
-        let (mean, variance) = moments(&pairs);
-        (mean, (variance / pairs.len() as f64).sqrt(), pairs.len() as f64 - 1.0)
+        let count = pairs.len() as f64;
+        (mean(&pairs), (variance(&pairs) / count).sqrt(), count - 1.0)
     } else {
-        let ((mean, spread), (other_mean, other_spread)) = (moments(&one), moments(&other));
-        let [a, b] = [spread / one.len() as f64, other_spread / other.len() as f64];
+        let [a, b] = [&one, &other].map(|logs| variance(logs) / logs.len() as f64);
         let [na, nb] = [one.len() as f64 - 1.0, other.len() as f64 - 1.0];
         // Welch and Satterthwaite.
         let freedom = if a + b > 0.0 { (a + b).powi(2) / (a * a / na + b * b / nb) } else { na + nb };
-        (other_mean - mean, (a + b).sqrt(), freedom)
+        (mean(&other) - mean(&one), (a + b).sqrt(), freedom)
     };
     let reach = student_quantile(1.0 - (1.0 - level) / 2.0, freedom.floor().max(1.0) as u32) * error;
     Some(Interval { value: difference.exp(), low: (difference - reach).exp(), high: (difference + reach).exp() })
-}
-
-/// Mean and variance.
-fn moments(values: &[f64]) -> (f64, f64) {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
-    (mean, squares / (values.len() as f64 - 1.0))
 }
 
 /// What a bill has of one call or other line, for a unit of work.

@@ -81,7 +81,8 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carri
     let cost = |row: &ElsewhereRow| row.there.map_or(-1.0, |there| there.value);
     rows.sort_by(|one, other| cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count)));
     let lacking = rows.iter().filter(|row| row.there.is_none()).map(|row| row.what.clone()).collect::<Vec<_>>();
-    let all = rows.iter().filter_map(|row| row.there).fold(nothing(), plus);
+    // Lines of one machine err together.
+    let all = rows.iter().filter_map(|row| row.there).fold(Interval::default(), Interval::plus);
     let known: f64 = rows.iter().filter(|row| row.there.is_some()).filter_map(|row| row.here_ns).sum();
     let counted: f64 = rows.iter().filter_map(|row| row.here_ns).sum();
     let charge = here.charge();
@@ -92,10 +93,10 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carri
         let value = if carried == Carried::Added { rest } else { rest * ratio };
         (rest, ordered(value, [rest, rest * ratio]))
     });
-    let user = charge.user_ns.filter(|ns| *ns > 0.0).map(|ns| (ns, user.map(|ratio| scaled(ratio, ns))));
-    let mut sum = rest.map_or(all, |(_, rest)| plus(all, rest));
+    let user = charge.user_ns.filter(|ns| *ns > 0.0).map(|ns| (ns, user.map(|ratio| ratio.times(ns))));
+    let mut sum = rest.map_or(all, |(_, rest)| all.plus(rest));
     if let Some((_, Some(user))) = user {
-        sum = plus(sum, user);
+        sum = sum.plus(user);
     }
     // What was measured may be more than was charged, which makes the rest negative.
     let there = Interval { low: sum.low.max(0.0), ..sum };
@@ -146,7 +147,7 @@ pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interv
 fn moved(row: &PricedRow, there: &Bill, carried: Carried) -> ElsewhereRow {
     let other = there.row(row.what);
     let price_there = other.and_then(|other| Some((other.whole_cpu_ns()?, other.total?)));
-    let here = row.measured.or(row.price_ns.map(|ns| Interval { value: ns, low: ns, high: ns }));
+    let here = row.measured.or(row.price_ns.map(Interval::exactly));
     let ratio = price_there.zip(row.price_ns.filter(|ns| *ns > 0.0)).map(|((there, _), here)| there / here);
     let there = price_there.map(|(price, total)| {
         let share = |end: f64| if total.value > 0.0 { (end / total.value).max(0.0) } else { 1.0 };
@@ -166,19 +167,6 @@ fn moved(row: &PricedRow, there: &Bill, carried: Carried) -> ElsewhereRow {
     });
     let here_ns = here.map(|here| here.value);
     ElsewhereRow { what: row.what.into(), count: row.count, here_ns, is_measured: row.measured.is_some(), ratio, there }
-}
-
-fn nothing() -> Interval {
-    Interval { value: 0.0, low: 0.0, high: 0.0 }
-}
-
-/// Lines of one machine err together, so their ends are added.
-fn plus(one: Interval, other: Interval) -> Interval {
-    Interval { value: one.value + other.value, low: one.low + other.low, high: one.high + other.high }
-}
-
-fn scaled(ratio: Interval, ns: f64) -> Interval {
-    Interval { value: ratio.value * ns, low: ratio.low * ns, high: ratio.high * ns }
 }
 
 /// A value between ends in any order.

@@ -7,7 +7,7 @@ use super::interval::Unit;
 use super::processes::is_priced_together;
 use super::row::{BillRow, PROCESSES};
 use crate::change::REACH;
-use crate::statistics::Interval;
+use crate::statistics::{Interval, weighted_sum};
 
 /// The row of page faults, and that of processes.
 const FAULTS: &str = "minor faults";
@@ -33,7 +33,7 @@ pub fn is_within_calls(row: &str) -> bool {
 impl MeasuredCalls {
     /// What was measured of all rows.
     pub(super) fn of(rows: &[BillRow]) -> Option<MeasuredCalls> {
-        let mut sum = MeasuredCalls { calls: exactly(0.0), priced_ns: 0.0, apart_ns: 0.0, compared_ns: 0.0 };
+        let mut sum = MeasuredCalls { calls: Interval::exactly(0.0), priced_ns: 0.0, apart_ns: 0.0, compared_ns: 0.0 };
         let mut squares = 0.0;
         // Processes begin and end by calls that have rows of their own, but no price. A row of processes that was measured holds them.
         let held = rows.iter().any(|row| PROCESSES.contains(&row.what.as_str()) && row.measured.is_some());
@@ -87,14 +87,14 @@ impl MeasuredCalls {
 /// faults; the row of faults has the others.
 pub(super) fn add_tasks(rows: &mut Vec<BillRow>, seen: &Observation) {
     let calls = rows.iter().filter(|row| is_priced_together(&row.what)).filter_map(|row| row.measured);
-    let calls = calls.reduce(plus);
+    let calls = calls.reduce(both);
     // The calls of threads cannot be told from those of processes.
     let processes = match rows.iter().any(|row| row.what == PROCESSES[1]) {
         true => None,
         false => rows.iter().position(|row| row.what == PROCESSES[0]),
     };
     let faults = seen.together.faults.filter(|faults| faults.count > 0);
-    let mut own = exactly(0.0);
+    let mut own = Interval::exactly(0.0);
     if let Some(faults) = faults {
         let all = all_of(faults.count, faults.each);
         let place = rows.iter().position(|row| row.what == FAULTS);
@@ -109,12 +109,12 @@ pub(super) fn add_tasks(rows: &mut Vec<BillRow>, seen: &Observation) {
                 rows.push(BillRow::of(FAULTS.into(), "memory".into(), faults.count));
                 rows.len() - 1
             });
-            rows[place].measured = Some(part(all, share));
+            rows[place].measured = Some(all.times(share));
         }
-        own = part(all, 1.0 - share);
+        own = all.times(1.0 - share);
     }
     if let Some((place, calls)) = processes.zip(calls) {
-        rows[place].measured = Some(plus(calls, own));
+        rows[place].measured = Some(both(calls, own));
     }
 }
 
@@ -125,20 +125,9 @@ pub(super) fn all_of(count: u64, time: CallTime) -> Interval {
     Interval { value: ns(time.mean_ns), low: ns(time.mean_ns - reach), high: ns(time.mean_ns + reach) }
 }
 
-fn exactly(value: f64) -> Interval {
-    Interval { value, low: value, high: value }
-}
-
-fn part(of: Interval, share: f64) -> Interval {
-    Interval { value: of.value * share, low: of.low * share, high: of.high * share }
-}
-
 /// Both, whose errors are independent.
-fn plus(one: Interval, other: Interval) -> Interval {
-    let value = one.value + other.value;
-    let low = (one.value - one.low).hypot(other.value - other.low);
-    let high = (one.high - one.value).hypot(other.high - other.value);
-    Interval { value, low: value - low, high: value + high }
+fn both(one: Interval, other: Interval) -> Interval {
+    weighted_sum(&[(1.0, one), (1.0, other)])
 }
 
 #[cfg(test)]
@@ -149,7 +138,7 @@ mod tests {
     use super::*;
 
     fn row(what: &str, family: &str, count: u64, [price, measured]: [Option<f64>; 2]) -> BillRow {
-        let measured = measured.map(exactly);
+        let measured = measured.map(Interval::exactly);
         BillRow { cpu_ns: price, measured, ..BillRow::of(what.into(), family.into(), count) }
     }
 
@@ -190,7 +179,8 @@ mod tests {
 
     #[test]
     fn the_interval_of_what_closes_holds_that_of_the_charge() {
-        let measured = MeasuredCalls { calls: exactly(80.0), priced_ns: 10.0, apart_ns: 0.0, compared_ns: 0.0 };
+        let measured =
+            MeasuredCalls { calls: Interval::exactly(80.0), priced_ns: 10.0, apart_ns: 0.0, compared_ns: 0.0 };
         let charged = |range_ns| Charged { ns: 110.0, kernel_alone: true, range_ns };
         let exact = measured.closes(&charged(None), 20.0).expect("a charge");
         assert_eq!((exact.low, exact.value, exact.high), (1.0, 1.0, 1.0));

@@ -101,7 +101,7 @@ pub(super) fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bi
         // Waiting for a partner or a device is no processor time. What does not tell it is taken as work.
         let busy = priced.busy.unwrap_or(1.0).min(1.0);
         row.cpu_ns = Some(row.cpu_ns.unwrap_or(0.0) + total.value * busy);
-        row.total = Some(row.total.map_or(total, |before| together(before, total)));
+        row.total = Some(row.total.map_or(total, |before| before.plus(total)));
         row.priced_by.push(priced.line.name());
         all = all.plus(priced.line.term.times * busy, &priced.each);
     }
@@ -125,9 +125,4 @@ fn call_rows(together: &Requests) -> Vec<BillRow> {
         ..BillRow::of(call.call.clone(), CALLS.into(), call.count)
     };
     together.calls.iter().map(row).collect()
-}
-
-/// Two parts of one row. Their prices come from one run, so their errors are added.
-fn together(one: Interval, other: Interval) -> Interval {
-    Interval { value: one.value + other.value, low: one.low + other.low, high: one.high + other.high }
 }

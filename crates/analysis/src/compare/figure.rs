@@ -39,7 +39,7 @@ pub(super) fn figure(run: &Run, cost: &Cost, unit: CountedIn, cycle_ns: Option<f
     if !cost.has_interval() {
         return ComparedFigure::Unknown("it rests on a single round, so it has no interval".into());
     }
-    let it = Interval { value: net.value * factor, low: net.low * factor, high: net.high * factor };
+    let it = net.times(factor);
     if !(it.low <= it.value && it.value <= it.high && it.low.is_finite() && it.high.is_finite()) {
         return ComparedFigure::Unknown("its figure lies outside its own interval".into());
     }

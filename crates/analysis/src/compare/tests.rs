@@ -1,6 +1,6 @@
 //! Made-up runs: matching, odd costs, units, versions.
 
-use record::{Book, Cost, CountedIn, Figures, Nanoseconds, Point, Round, Run, Skip, Value};
+use record::{Book, Cost, CountedIn, Figures, Nanoseconds, Point, Round, Run, Value};
 
 use super::*;
 use crate::example;
@@ -44,6 +44,12 @@ fn verdicts(runs: &[Run], how: &CompareOptions) -> Vec<(String, Verdict)> {
     rows.map(|row| (row.base.name(), row.others[0].as_ref().expect("two runs").1.verdict)).collect()
 }
 
+/// How the first cost of a run compares with that of the base.
+fn against(base: &Run, other: &Run) -> Against {
+    let runs = [base.clone(), other.clone()];
+    compare(&runs, &HOW).rows[0].others[0].clone().expect("two runs").1
+}
+
 /// Rows of (id in the base, id in the other).
 fn matched(one: &Run, other: &Run) -> Vec<(String, String)> {
     let runs = [one.clone(), other.clone()];
@@ -53,20 +59,16 @@ fn matched(one: &Run, other: &Run) -> Vec<(String, String)> {
 
 #[test]
 fn a_change_excludes_one_and_exceeds_the_noise() {
-    let base =
-        run(&[("a.clear", 100.0, 0.2), ("a.small", 100.0, 0.01), ("a.vague", 100.0, 9.0), ("a.faster", 9.0, 0.1)]);
-    let other =
-        run(&[("a.clear", 110.0, 0.2), ("a.small", 100.5, 0.01), ("a.vague", 110.0, 9.0), ("a.faster", 8.0, 0.1)]);
-    let told = verdicts(&[base.clone(), other.clone()], &HOW);
-    let expected = [
-        ("a.clear", Verdict::Slower),
-        ("a.small", Verdict::Same),
-        ("a.vague", Verdict::Inconclusive),
-        ("a.faster", Verdict::Faster),
+    let cases = [
+        ("a.clear", [100.0, 110.0], 0.2, Verdict::Slower),
+        ("a.small", [100.0, 100.5], 0.01, Verdict::Same),
+        ("a.vague", [100.0, 110.0], 9.0, Verdict::Inconclusive),
+        ("a.faster", [9.0, 8.0], 0.1, Verdict::Faster),
     ];
-    assert_eq!(told, expected.map(|(name, verdict)| (name.to_string(), verdict)));
+    let runs = [0, 1].map(|side| run(&cases.map(|(name, values, half, _)| (name, values[side], half))));
+    assert_eq!(verdicts(&runs, &HOW), cases.map(|(name, .., verdict)| (name.to_string(), verdict)));
     let strict = CompareOptions { threshold: 0.2, ..HOW };
-    assert!(verdicts(&[base, other], &strict).iter().all(|(_, verdict)| !verdict.is_change()));
+    assert!(verdicts(&runs, &strict).iter().all(|(_, verdict)| !verdict.is_change()));
 }
 
 /// A run in which an add and another cost take so many times as long, while the clock was read so many times as long.
@@ -83,31 +85,26 @@ fn clocked(times: f64, read: f64, with_add: bool) -> Run {
 
 #[test]
 fn cycles_are_those_of_an_add_and_not_of_a_clock_read_wrongly() {
-    let ratio = |runs: &[Run]| {
-        let row = compare(runs, &HOW).rows.pop().expect("a row");
-        let Some((_, Against { ratio: RatioToBase::Times(it), verdict, .. })) = &row.others[0] else {
-            panic!("{row:?}")
-        };
-        (it.value, *verdict)
-    };
-    let (value, verdict) = ratio(&[clocked(1.0, 1.0, true), clocked(1.0, 1.008, true)]);
-    assert!((value - 1.0).abs() < 1e-9 && verdict == Verdict::Same, "{value}");
-    // Without an add the error is in the ratio, but is no change.
-    let (value, verdict) = ratio(&[clocked(1.0, 1.0, false), clocked(1.0, 1.0105, false)]);
-    assert!((value - 1.0 / 1.0105).abs() < 1e-9 && verdict == Verdict::Same, "{value}");
-    // A clock that is slower takes more time and no more cycles.
-    let (value, _) = ratio(&[clocked(1.0, 1.0, true), clocked(1.05, 1.05, true)]);
-    assert!((value - 1.0).abs() < 1e-9, "{value}");
-    // Nor are cycles that one run counted wrongly, if all rounds of the add agree.
-    let (value, verdict) = ratio(&[clocked(1.0, 1.0, true), clocked(1.0, 1.1, true)]);
-    assert!((value - 1.0).abs() < 1e-9 && verdict == Verdict::Same, "{value}");
+    let (base, same) = (clocked(1.0, 1.0, true), Some(Verdict::Same));
     let mut unsure = clocked(1.0, 1.1, true);
     unsure.costs[0].rounds.truncate(2);
-    let (value, _) = ratio(&[clocked(1.0, 1.0, true), unsure]);
-    assert!((value - 1.0 / 1.1).abs() < 1e-9, "{value}");
-    // An add that the clock does not explain shows no clock.
-    let (value, _) = ratio(&[clocked(1.0, 1.0, true), clocked(1.5, 1.0, true)]);
-    assert!((value - 1.5).abs() < 1e-9, "{value}");
+    let without_add = clocked(1.0, 1.0, false);
+    let cases = [
+        ("a clock read wrongly", &base, clocked(1.0, 1.008, true), 1.0, same),
+        ("without an add, an error that is no change", &without_add, clocked(1.0, 1.0105, false), 1.0 / 1.0105, same),
+        ("more time at a slower clock", &base, clocked(1.05, 1.05, true), 1.0, None),
+        ("cycles counted wrongly by one run", &base, clocked(1.0, 1.1, true), 1.0, same),
+        ("the same, but too few rounds of the add agree", &base, unsure, 1.0 / 1.1, None),
+        ("an add that the clock does not explain", &base, clocked(1.5, 1.0, true), 1.5, None),
+    ];
+    for (what, base, other, expected, verdict) in cases {
+        let runs = [base.clone(), other];
+        let row = compare(&runs, &HOW).rows.pop().expect("a row");
+        let (_, it) = row.others[0].as_ref().expect("two runs");
+        let RatioToBase::Times(ratio) = &it.ratio else { panic!("{what}: {it:?}") };
+        let right = (ratio.value - expected).abs() < 1e-9 && verdict.is_none_or(|verdict| it.verdict == verdict);
+        assert!(right, "{what}: {it:?}");
+    }
 }
 
 #[test]
@@ -117,9 +114,9 @@ fn a_change_needs_two_undisturbed_rounds_of_either() {
         run.costs[0].rounds.iter_mut().enumerate().for_each(|(place, round)| round.quiet.fill(place < count));
     };
     quiet_in(&mut other, 1);
-    assert_eq!(verdicts(&[base.clone(), other.clone()], &HOW)[0].1, Verdict::Inconclusive);
+    assert_eq!(against(&base, &other).verdict, Verdict::Inconclusive);
     quiet_in(&mut other, 2);
-    assert_eq!(verdicts(&[base, other], &HOW)[0].1, Verdict::Slower);
+    assert_eq!(against(&base, &other).verdict, Verdict::Slower);
 }
 
 #[test]
@@ -131,7 +128,7 @@ fn runs_of_few_rounds_that_show_the_same_layouts_do_not_differ() {
         cost.rounds.iter_mut().zip(rounds).for_each(|(round, batches)| round.ns = batches.to_vec());
         run
     };
-    let verdict = |one: &Run, other: &Run| verdicts(&[one.clone(), other.clone()], &HOW)[0].1;
+    let verdict = |one: &Run, other: &Run| against(one, other).verdict;
     let fast = with_batches(100.0, &[[100.0; 2]; 4]);
     assert_eq!(verdict(&fast, &with_batches(120.0, &[[120.0; 2]; 4])), Verdict::Slower);
     let either = with_batches(120.0, &[[120.0; 2], [120.0; 2], [120.0; 2], [120.0, 100.0]]);
@@ -174,7 +171,7 @@ fn a_faster_clock_is_a_ratio_of_its_own_and_no_cheaper_work() {
 fn the_same_needs_evidence() {
     for (half, expected) in [(1.0, Verdict::Same), (2.0, Verdict::Same), (6.0, Verdict::Inconclusive)] {
         let of = |value: f64| run(&[("a.x", value, half)]);
-        assert_eq!(verdicts(&[of(100.0), of(100.5)], &HOW)[0].1, expected, "+- {half}");
+        assert_eq!(against(&of(100.0), &of(100.5)).verdict, expected, "+- {half}");
     }
 }
 
@@ -186,11 +183,7 @@ fn an_interval_for_another_run_holds_the_errors_of_both() {
         run.costs[0].rounds.iter_mut().for_each(|round| round.survey = Some(true));
         run
     };
-    let chance = |other: f64| {
-        let runs = [of(100.0), of(other)];
-        let compared = compare(&runs, &HOW);
-        compared.rows[0].others[0].as_ref().expect("matched").1.chance.expect("measured")
-    };
+    let chance = |other: f64| against(&of(100.0), &of(other)).chance.expect("measured");
     assert!((chance(105.0) - 0.05).abs() < 0.015, "{}", chance(105.0));
     assert!(chance(104.0) > 0.05 && chance(106.0) < 0.05);
 }
@@ -199,7 +192,7 @@ fn an_interval_for_another_run_holds_the_errors_of_both() {
 fn the_more_are_compared_the_more_seldom_chance_passes() {
     // An interval of 2.5 reaches 97.4. It excludes 100, but one of forty such intervals does so by chance.
     let alone = |other: f64| run(&[("a.x", other, 2.5)]);
-    assert_eq!(verdicts(&[alone(100.0), alone(104.0)], &HOW)[0].1, Verdict::Slower);
+    assert_eq!(against(&alone(100.0), &alone(104.0)).verdict, Verdict::Slower);
     let names: Vec<String> = (0..40).map(|index| format!("a.n{index}")).collect();
     let many = |other: f64| {
         let mut costs: Vec<(&str, f64, f64)> = names.iter().map(|name| (name.as_str(), 100.0, 2.5)).collect();
@@ -239,7 +232,7 @@ fn odd_costs_are_bounds_or_told_why_and_never_dropped() {
 fn a_single_round_shows_no_scatter() {
     let (base, mut other) = (run(&[("a.x", 100.0, 0.0)]), run(&[("a.x", 200.0, 0.0)]));
     other.costs[0].rounds.truncate(1);
-    assert_eq!(verdicts(&[base, other], &HOW)[0].1, Verdict::Unknown);
+    assert_eq!(against(&base, &other).verdict, Verdict::Unknown);
 }
 
 #[test]
@@ -272,9 +265,8 @@ fn cycles_are_compared_where_a_run_counts_in_them() {
     let mut timeless = runs.clone();
     timeless[1].costs[0].cycles = 0.0;
     timeless[1].noise.cycle_ns = 0.0;
-    let compared = compare(&timeless, &HOW);
-    let Some((_, against)) = &compared.rows[0].others[0] else { panic!("matched") };
-    assert!(matches!(&against.ratio, RatioToBase::Unknown(why) if why.contains("cycles")), "{against:?}");
+    let untold = against(&timeless[0], &timeless[1]);
+    assert!(matches!(&untold.ratio, RatioToBase::Unknown(why) if why.contains("cycles")), "{untold:?}");
 }
 
 #[test]
@@ -298,7 +290,7 @@ fn books_are_matched_by_analogues_then_by_shared_names() {
     assert_eq!(compared.only[1][0].cost.name(), "memory.copy@size=64");
     // Printed digits have no noise: 1.36 to 1.40 ms is a clear difference.
     let later = book("[[cost]]\noperation = \"b.copy\"\nms = \"1.38\"");
-    assert_eq!(verdicts(&[printed, later], &HOW)[0].1, Verdict::Slower);
+    assert_eq!(against(&printed, &later).verdict, Verdict::Slower);
 }
 
 #[test]
@@ -319,13 +311,7 @@ fn names_alone_do_not_match_measured_costs() {
 fn what_a_run_lacks_is_told_with_its_reason() {
     let base = run(&[("a.x", 1.0, 0.1), ("a.y", 1.0, 0.1)]);
     let mut other = run(&[("a.x", 1.0, 0.1)]);
-    let skip = |operation: &str| Skip {
-        operation: operation.into(),
-        at: Point::default(),
-        reason: "not here".into(),
-        remedy: String::new(),
-    };
-    other.skipped = vec![skip("a.x.y"), skip("a.y")];
+    other.skipped = ["a.x.y", "a.y"].map(|operation| example::skip(operation, "not here")).into();
     let third = run(&[("a.y", 1.0, 0.1), ("a.z", 1.0, 0.1)]);
     let runs = [base, other, third];
     let compared = compare(&runs, &HOW);

@@ -1,6 +1,6 @@
 //! What is measured, what is answered, and the ratio of two costs at one point as a logarithm with its error.
 
-use crate::statistics::{Interval, ratio, student_quantile};
+use crate::statistics::{Interval, mean, ratio, student_quantile, variance};
 
 /// Half the width of a 95 % interval in standard errors.
 const HALF: f64 = 1.96;
@@ -159,9 +159,6 @@ fn together(visits: &[LogRatio]) -> Option<LogRatio> {
 fn scattered(logs: &[f64]) -> (f64, f64) {
     const TRIPLE: f64 = 3.0;
     const SELDOM: f64 = 0.998_65;
-    let count = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / count;
-    let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-    let deviation = (squares / (count - 1.0) / count).sqrt();
-    (mean, (deviation * student_quantile(SELDOM, logs.len() as u32 - 1) / TRIPLE).max(FLOOR))
+    let deviation = (variance(logs) / logs.len() as f64).sqrt();
+    (mean(logs), (deviation * student_quantile(SELDOM, logs.len() as u32 - 1) / TRIPLE).max(FLOOR))
 }

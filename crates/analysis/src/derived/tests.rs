@@ -1,6 +1,6 @@
 //! Routes, their agreement and the kernel entry's share, on made-up runs.
 
-use record::{Ends, Nanoseconds, Point};
+use record::{Ends, Nanoseconds};
 
 use super::*;
 use crate::example;
@@ -70,18 +70,10 @@ fn routes_that_cannot_be_told_from_zero_agree_in_nothing() {
 #[test]
 fn formulas_are_readable() {
     let texts: Vec<String> = DERIVATIONS.derived[1].routes.iter().map(Route::formula).collect();
-    assert_eq!(
-        texts,
-        [
-            "(pipe.roundtrip@distance=same,size=26 - 2 x pipe.self@size=26) / 2",
-            "switch.yield - call.sched_yield",
-            "switch.process@set=0",
-        ]
-    );
-    assert_eq!(
-        DERIVATIONS.derived[1].routes[0].short_formula(),
-        "(pipe.roundtrip same, 26 B - 2 x pipe.self 26 B) / 2"
-    );
+    let first = "(pipe.roundtrip@distance=same,size=26 - 2 x pipe.self@size=26) / 2";
+    assert_eq!(texts, [first, "switch.yield - call.sched_yield", "switch.process@set=0"]);
+    let short = DERIVATIONS.derived[1].routes[0].short_formula();
+    assert_eq!(short, "(pipe.roundtrip same, 26 B - 2 x pipe.self 26 B) / 2");
 }
 
 #[test]
@@ -95,9 +87,8 @@ fn the_entry_is_a_share_of_what_enters() {
     for cost in &mut run.costs {
         cost.per = "call".into();
     }
-    let term = |times| record::Term { times, operation: "syscall.getppid".into(), at: Point::default() };
-    run.costs[1].explained_by = vec![term(1.0)];
-    run.costs[3].explained_by = vec![term(2.0)];
+    run.costs[1].explained_by = vec![example::term(1.0, "syscall.getppid")];
+    run.costs[3].explained_by = vec![example::term(2.0, "syscall.getppid")];
     let shares: Vec<(String, f64, f64)> =
         entry_shares(&run).into_iter().map(|it| (it.name, it.entries, it.share.value)).collect();
     let expected = [("pair.seteuid", 2.0, 0.4), ("syscall.fstat", 1.0, 0.25), ("call.mmap", 1.0, 0.1)];
@@ -149,8 +140,7 @@ fn doubts_of_parts_that_matter_are_carried() {
     with(&mut run, "pipe.self", |cost| cost.net_ns.quiet = Nanoseconds(400.0));
     let doubts = &follow(&DERIVATIONS.derived[1], &run).routes[0].doubts;
     assert!(matches!(&doubts[..], [Doubt::Inherited { from, .. }] if from == "pipe.self@size=26"), "{doubts:?}");
-    let term = record::Term { times: 1.0, operation: "syscall.getppid".into(), at: Point::default() };
-    with(&mut run, "syscall.fstat", |cost| cost.explained_by = vec![term.clone()]);
+    with(&mut run, "syscall.fstat", |cost| cost.explained_by = vec![example::term(1.0, "syscall.getppid")]);
     assert_eq!(entry_shares(&run)[0].doubts.len(), 1);
 }
 

@@ -19,17 +19,20 @@ fn quiet(cycle: f64) -> Reading {
     Reading { headline: Estimate::Quiet, cpus: 1, clocking: Clocking::At(cycle) }
 }
 
+/// The figures of rounds at a cycle of 0.25 ns.
+fn estimated(rounds: &[Round]) -> Gross {
+    gross(rounds, quiet(0.25), &Prior::DEFAULT).expect("samples")
+}
+
 /// Rounds of work that takes 100 cycles, each at its own clock.
 fn at_clocks(cycles: &[f64]) -> Vec<Round> {
-    let batches =
-        |cycle: f64| [(100.0 * cycle, cycle, true), (100.2 * cycle, cycle, true), (99.9 * cycle, cycle, true)];
+    let batches = |cycle: f64| [100.0, 100.2, 99.9].map(|cycles| (cycles * cycle, cycle, true));
     cycles.iter().enumerate().map(|(order, cycle)| round(order as u32, true, &batches(*cycle))).collect()
 }
 
 #[test]
 fn a_figure_is_quoted_at_the_clock_of_the_run_and_never_outside_its_samples() {
-    let rounds = at_clocks(&[0.25, 0.27, 0.25, 0.26, 0.25, 0.25]);
-    let gross = gross(&rounds, quiet(0.25), &Prior::DEFAULT).expect("samples");
+    let gross = estimated(&at_clocks(&[0.25, 0.27, 0.25, 0.26, 0.25, 0.25]));
     assert!((gross.figures.quiet.0 - 25.0).abs() < 0.01, "{:?}", gross.figures);
     assert!(gross.figures.quiet >= gross.figures.best);
 }
@@ -54,14 +57,14 @@ fn neighbours_are_told_apart_from_the_clock() {
     let mut fast = at_clocks(&[0.25, 0.25, 0.25, 0.25]);
     fast.iter_mut().for_each(|round| round.survey = Some(false));
     rounds.extend(fast);
-    let gross = gross(&rounds, quiet(0.25), &Prior::DEFAULT).expect("samples");
+    let gross = estimated(&rounds);
     let told = gross.neighbours.expect("four rounds of either kind");
     assert!((told.ratio - 1.0).abs() < 0.005 && told.low < 1.0 && told.high > 1.0, "{told:?}");
 }
 
 #[test]
 fn one_round_is_wide_and_says_so() {
-    let gross = gross(&at_clocks(&[0.25]), quiet(0.25), &Prior::DEFAULT).expect("samples");
+    let gross = estimated(&at_clocks(&[0.25]));
     assert!(gross.figures.low.0 < 24.0 && gross.figures.high.0 > 25.5, "{:?}", gross.figures);
     assert!(gross.figures.low.0 > 12.0 && gross.figures.high.0 < 50.0, "{:?}", gross.figures);
     assert!(gross.doubts.contains(&Doubt::FewRounds { rounds: 1 }), "{:?}", gross.doubts);
@@ -70,8 +73,7 @@ fn one_round_is_wide_and_says_so() {
 
 #[test]
 fn many_rounds_keep_an_interval() {
-    let rounds = at_clocks(&[0.25; 1511]);
-    let gross = gross(&rounds, quiet(0.25), &Prior::DEFAULT).expect("samples");
+    let gross = estimated(&at_clocks(&[0.25; 1511]));
     let half = (gross.figures.high.0 - gross.figures.low.0) / 2.0 / gross.figures.quiet.0;
     assert!((FLOOR * 0.99..0.01).contains(&half), "{half}");
 }
@@ -80,7 +82,7 @@ fn many_rounds_keep_an_interval() {
 fn rounds_without_a_quiet_batch_give_a_doubt() {
     let mut rounds = at_clocks(&[0.25; 8]);
     rounds.iter_mut().for_each(|round| round.quiet.fill(false));
-    let gross = gross(&rounds, quiet(0.25), &Prior::DEFAULT).expect("samples");
+    let gross = estimated(&rounds);
     assert!(gross.doubts.iter().any(|doubt| matches!(doubt, Doubt::FromDisturbed { earlier_rounds: 0, .. })));
     assert!(gross.neighbours.is_none());
     let Figures { quiet, low, high, .. } = gross.figures;
@@ -91,13 +93,12 @@ fn rounds_without_a_quiet_batch_give_a_doubt() {
 #[test]
 fn a_few_lucky_checks_are_no_quiet_core() {
     // One quiet batch in forty, in every round. Each has the value that a neighbour left.
-    let mut rounds = Vec::new();
-    for order in 0..8 {
-        let mut batches = vec![(38.0, 0.25, false); 39];
-        batches.push((30.0 + f64::from(order), 0.25, true));
-        rounds.push(round(order, true, &batches));
-    }
-    let gross = gross(&rounds, quiet(0.25), &Prior::DEFAULT).expect("samples");
+    let one = |order: u32| {
+        let lucky = (30.0 + f64::from(order), 0.25, true);
+        round(order, true, &[vec![(38.0, 0.25, false); 39], vec![lucky]].concat())
+    };
+    let rounds: Vec<Round> = (0..8).map(one).collect();
+    let gross = estimated(&rounds);
     assert!(gross.doubts.iter().any(|doubt| matches!(doubt, Doubt::FewQuiet { .. })), "{:?}", gross.doubts);
     assert!(gross.figures.low.0 < 25.0, "a core of its own may do it in two thirds: {:?}", gross.figures);
 }
@@ -108,7 +109,7 @@ fn rounds_of_a_core_shared_most_of_the_time_do_not_outvote_those_of_a_quiet_one(
     let mut shared = vec![(37.0, 0.25, false); 30];
     shared.extend([(33.0, 0.25, true); 3]);
     let rounds: Vec<Round> = (0..9).map(|order| round(order, true, if order < 4 { &clean } else { &shared })).collect();
-    let gross = gross(&rounds, quiet(0.25), &Prior::DEFAULT).expect("samples");
+    let gross = estimated(&rounds);
     assert!((gross.figures.quiet.0 - 25.0).abs() < 0.01, "{:?}", gross.figures);
     assert_eq!(gross.rounds, 9);
 }
@@ -134,7 +135,7 @@ fn a_baseline_without_an_interval_does_not_take_that_of_the_whole() {
     let mut cost = example::run().cost("syscall.getppid", &[]).expect("a cost").clone();
     let mut base = cost.clone();
     base.net_ns = Figures::given(1.0, f64::NEG_INFINITY, f64::INFINITY);
-    cost.terms = vec![record::Term { times: 1.0, operation: "loop.empty".into(), at: record::Point::default() }];
+    cost.terms = vec![example::term(1.0, "loop.empty")];
     cost.gross_ns = Figures::given(100.0, 99.0, 101.0);
     subtract(&mut cost, |_| Some(&base)).expect("the term is known");
     let half = 2.0_f64.sqrt();
@@ -167,7 +168,7 @@ fn the_more_rounds_scatter_the_wider_the_interval() {
 fn two_modes_of_equal_share_are_levels_or_both_in_the_interval() {
     let rounds: Vec<f64> =
         (0..10).map(|round| if round % 2 == 0 { 100.0 } else { 150.0 } + f64::from(round) * 0.1).collect();
-    let it = gross(&rounds_of(&rounds), quiet(0.25), &Prior::DEFAULT).expect("samples");
+    let it = estimated(&rounds_of(&rounds));
     let inside = |ns: f64| it.levels.iter().any(|level| level.interval_ns.low <= ns && ns <= level.interval_ns.high);
     assert!(it.levels.len() == 2 && inside(100.4) && inside(150.5), "{:?}", it.levels);
     // Of fewer rounds none can be told.
@@ -180,7 +181,7 @@ fn a_round_beside_a_neighbour_shows_a_cheaper_layout_and_no_dearer_one() {
     let half = |ns: f64| round(0, true, &(0..10).map(|batch| (ns, 0.25, batch < 4)).collect::<Vec<_>>());
     let with = |ns: f64| {
         let rounds = [rounds_of(&[100.0, 100.1, 100.2, 100.1, 100.0]), vec![half(ns), half(ns)]].concat();
-        gross(&rounds, quiet(0.25), &Prior::DEFAULT).expect("samples").figures
+        estimated(&rounds).figures
     };
     assert!(with(80.0).low.0 < 80.1, "a neighbour makes no round faster: {:?}", with(80.0));
     assert!(with(125.0).high.0 < 115.0, "it may be the neighbour: {:?}", with(125.0));
@@ -188,12 +189,11 @@ fn a_round_beside_a_neighbour_shows_a_cheaper_layout_and_no_dearer_one() {
 
 #[test]
 fn a_layout_that_one_good_round_shows_is_in_the_interval_and_is_reported() {
-    let it =
-        gross(&rounds_of(&[100.0, 100.1, 100.2, 90.0, 100.1, 100.0]), quiet(0.25), &Prior::DEFAULT).expect("samples");
+    let it = estimated(&rounds_of(&[100.0, 100.1, 100.2, 90.0, 100.1, 100.0]));
     assert!(it.figures.low.0 < 90.1 && it.figures.quiet.0 > 99.0, "{:?}", it.figures);
     let layout = it.doubts.iter().any(|doubt| matches!(doubt, Doubt::Layout { at } if (at.0 - 90.0).abs() < 0.1));
     assert!(layout, "{:?}", it.doubts);
-    let none = gross(&rounds_of(&[100.0, 100.1, 100.2, 99.9]), quiet(0.25), &Prior::DEFAULT).expect("samples");
+    let none = estimated(&rounds_of(&[100.0, 100.1, 100.2, 99.9]));
     assert!(!none.doubts.iter().any(|doubt| matches!(doubt, Doubt::Layout { .. })), "{:?}", none.doubts);
 }
 
@@ -209,9 +209,8 @@ fn earlier_runs_narrow_the_interval_and_never_move_the_figure() {
 #[test]
 fn a_check_that_steps_does_not_move_what_ran_at_one_clock() {
     // A clock of 20 ns makes the check err by 0.4 %, up and down: the time is better than the cycles.
-    let batches = |cycle: f64| [(100.0, cycle, true); 6];
-    let rounds: Vec<Round> =
-        [0.249, 0.251, 0.2505, 0.2492, 0.25, 0.251].iter().map(|cycle| round(0, true, &batches(*cycle))).collect();
+    let at = |cycle: f64| round(0, true, &[(100.0, cycle, true); 6]);
+    let rounds = [0.249, 0.251, 0.2505, 0.2492, 0.25, 0.251].map(at);
     let (low, figure, high) = figures_of(&rounds, &Prior::DEFAULT);
     assert!((figure - 100.0).abs() < 0.01 && high / low < 1.01, "{low} {figure} {high}");
 }
@@ -225,13 +224,10 @@ proptest::proptest! {
         earlier in 0_u32..100,
         cpus in 1_u32..3,
     ) {
-        let rounds: Vec<Round> = figures
-            .iter()
-            .map(|(ns, share)| {
-                let batches: Vec<_> = (0..10).map(|batch| (*ns, 0.25, f64::from(batch) < 10.0 * share)).collect();
-                round(0, true, &batches)
-            })
-            .collect();
+        let one = |&(ns, share): &(f64, f64)| {
+            round(0, true, &std::array::from_fn::<_, 10, _>(|batch| (ns, 0.25, (batch as f64) < 10.0 * share)))
+        };
+        let rounds: Vec<Round> = figures.iter().map(one).collect();
         let prior = Prior { scatter, rounds: earlier, ..Prior::DEFAULT };
         let estimated = gross(&rounds, Reading { cpus, ..quiet(0.25) }, &prior).expect("samples").figures;
         let (low, figure, high) = (estimated.low.0, estimated.quiet.0, estimated.high.0);

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::robust::{centre, scale};
-use crate::statistics::{Interval, median, student_quantile};
+use crate::statistics::{Interval, median, squares, student_quantile};
 
 /// The resolution of all figures, as a share: no scatter is taken to be smaller.
 const FLOOR: f64 = 0.001;
@@ -138,11 +138,7 @@ fn middle_of(runs: &[Sample], pooled: Option<f64>, scatter: f64, logs: &mut Vec<
     let log = centre(logs, scatter.sqrt());
     let count = runs.len() as f64;
     let variance = match pooled {
-        Some(pooled) => {
-            let mean = logs.iter().sum::<f64>() / count;
-            let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-            Some((PRIOR * pooled + squares) / (PRIOR + count - 1.0))
-        }
+        Some(pooled) => Some((PRIOR * pooled + squares(logs)) / (PRIOR + count - 1.0)),
         None => median(runs.iter().map(|run| run.error.powi(2)).filter(|it| !it.is_nan())),
     };
     let lacking = runs.iter().map(|run| run.lacking).sum::<f64>() / count;

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::statistics::{mean, sorted, squares};
+
 /// Two groups of nodes that lie apart in a family of costs. Nobody is called slow in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -28,20 +30,17 @@ pub(super) fn split(values: &[f64]) -> Option<(f64, f64)> {
     if count < LEAST {
         return None;
     }
-    let sorted = crate::statistics::sorted(values.iter().copied());
-    let squares = |part: &[f64]| {
-        let mean = part.iter().sum::<f64>() / part.len() as f64;
-        (mean, part.iter().map(|value| (value - mean).powi(2)).sum::<f64>())
-    };
+    let sorted = sorted(values.iter().copied());
     let first = ((count as f64 * SMALLER).ceil() as usize).max(2);
     // The greatest gap, then the groups on both sides of it: a mixture that has no gap is not two populations.
     let gap = |place: usize| sorted[place] - sorted[place - 1];
     let place = (first..=count - first).max_by(|one, other| gap(*one).total_cmp(&gap(*other)))?;
-    let ((low, below), (high, above)) = (squares(&sorted[..place]), squares(&sorted[place..]));
-    let within = ((below + above) / (count - 2) as f64).sqrt();
+    let (below, above) = sorted.split_at(place);
+    let apart = mean(above) - mean(below);
+    let within = ((squares(below) + squares(above)) / (count - 2) as f64).sqrt();
     // The best split of few values is better by chance.
     let wanted = 4.0 + 30.0 / count as f64;
-    (high - low > wanted * within).then_some((sorted[place], high - low))
+    (apart > wanted * within).then_some((above[0], apart))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Robust estimates of location and scale, which a few odd values do not move.
 
-use crate::statistics::{median, quantile, sorted};
+use crate::statistics::{median, quantile, sorted, variance};
 
 /// The standard deviation of normal values divided by their median absolute deviation.
 const NORMAL_OVER_MAD: f64 = 1.4826;
@@ -33,12 +33,7 @@ pub(super) fn scale(values: &[f64]) -> f64 {
 
 /// The standard deviation.
 fn plain(values: &[f64]) -> f64 {
-    let count = values.len() as f64;
-    if values.len() < 2 {
-        return 0.0;
-    }
-    let mean = values.iter().sum::<f64>() / count;
-    (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt()
+    if values.len() < 2 { 0.0 } else { variance(values).sqrt() }
 }
 
 /// The middle of a few values whose scatter is known: one step of Huber's estimator from their median (Huber, Ann. Math.

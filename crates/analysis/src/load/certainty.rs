@@ -2,13 +2,13 @@
 
 use super::figures::{Idle, idle, idle_of};
 use super::measured::{Depth, Measured};
-use crate::statistics::{Interval, student_quantile};
+use crate::statistics::{Interval, half_of_mean};
 
 /// The share of time of one kind of idle, with its interval. Without parts the interval has no ends.
 pub fn idle_interval(it: &Measured, kind: fn(&Idle) -> f64) -> Interval {
     let value = kind(&idle(it));
     let parts: Vec<f64> = it.parts.iter().map(|part| kind(&idle_of(it, part))).collect();
-    Interval::around(value, half(&parts))
+    Interval::around(value, half_of_mean(&parts))
 }
 
 /// Processor time between two page faults while this many are eligible, in seconds, with its interval; `None` if none occurred.
@@ -19,18 +19,7 @@ pub fn between_faults(it: &Measured, eligible: usize) -> Option<Interval> {
     let parts: Vec<&Depth> = it.parts.iter().filter_map(|part| part.get(eligible)).collect();
     let each = whole.major_faults / parts.len().max(1) as f64;
     let residuals: Vec<f64> = parts.iter().map(|part| (part.busy_s - value * part.major_faults) / each).collect();
-    Some(Interval::around(value, half(&residuals)))
-}
-
-/// Half of the 95 % interval of the mean of these values.
-fn half(values: &[f64]) -> f64 {
-    let count = values.len();
-    if count < 2 {
-        return f64::INFINITY;
-    }
-    let mean = values.iter().sum::<f64>() / count as f64;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
-    student_quantile(0.975, count as u32 - 1) * (variance / count as f64).sqrt()
+    Some(Interval::around(value, half_of_mean(&residuals)))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::configuration::{Configuration, PageDevice, Relief};
 use super::measured::{Finished, Measured, Outcome};
 use crate::model::{CurvePoint, FaultCurve, Figure, Kind};
+use crate::statistics::{mean, squares};
 
 /// What the script says of all configurations.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,9 +104,8 @@ fn mean_at(it: &Measured, place: usize, of: fn(&Finished) -> f64) -> Option<Mean
     let done = it.finished.iter().filter(|it| it.interaction == place && it.outcome == Outcome::Done);
     let values: Vec<f64> = done.map(of).collect();
     let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let scatter = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-    (count > 0.0).then_some(MeanAt { mean, variance: scatter / count })
+    let scatter = squares(&values) / (count - 1.0).max(1.0);
+    (count > 0.0).then(|| MeanAt { mean: mean(&values), variance: scatter / count })
 }
 
 /// The share of memory that decides on faults: that of a user where pages stay while it thinks, else that of an eligible one.

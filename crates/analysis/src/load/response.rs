@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::measured::{Finished, Measured, Outcome};
 use crate::form::{As, Form, OpenFigure};
-use crate::statistics::{Interval, quantile, sorted, student_quantile};
+use crate::statistics::{Interval, half_of_mean, mean, quantile, sorted};
 use crate::tails::ranks;
 
 /// The shares that response times are told by: the median, 90, 95 and 99 %.
@@ -82,18 +82,12 @@ pub fn per_interaction(measured: &Measured, interactions: usize) -> Vec<Response
 /// independent, so Student's t is taken over the means of ten batches (Law, Simulation Modeling and Analysis, 9.5.3).
 fn batch_mean(values: &[f64]) -> Option<Interval> {
     const BATCHES: usize = 10;
-    let mean_of = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let mean = values.first().map(|_| mean_of(values))?;
+    let value = values.first().map(|_| mean(values))?;
     let batches = BATCHES.min(values.len());
-    if batches < 2 {
-        return Some(Interval { value: mean, low: 0.0, high: f64::INFINITY });
-    }
     let ends: Vec<usize> = (0..=batches).map(|batch| batch * values.len() / batches).collect();
-    let means: Vec<f64> = ends.windows(2).map(|ends| mean_of(&values[ends[0]..ends[1]])).collect();
-    let centre = mean_of(&means);
-    let variance = means.iter().map(|value| (value - centre).powi(2)).sum::<f64>() / (batches - 1) as f64;
-    let half = student_quantile(0.975, batches as u32 - 1) * (variance / batches as f64).sqrt();
-    Some(Interval { value: mean, low: (mean - half).max(0.0), high: mean + half })
+    let means: Vec<f64> = ends.windows(2).map(|ends| mean(&values[ends[0]..ends[1]])).collect();
+    let half = half_of_mean(&means);
+    Some(Interval { value, low: (value - half).max(0.0), high: value + half })
 }
 
 /// The value at this share of ascending values, with its interval by order statistics.

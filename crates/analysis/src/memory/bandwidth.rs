@@ -3,10 +3,11 @@
 use record::{Cost, Doubt, Run};
 use serde::Serialize;
 
-use super::costs::{costs, doubts, working_set};
+use super::costs::{costs, working_set};
 use super::levels::Levels;
 use crate::derived::net;
 use crate::statistics::{Interval, ratio};
+use crate::sums::doubts_of_all;
 
 /// How fast an operation passes over memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -65,7 +66,7 @@ fn one_bandwidth(run: &Run, cost: &Cost, levels: &Levels) -> Option<Bandwidth> {
         return None;
     }
     let ns = net(cost);
-    let rate = Interval { value: bytes / ns.value, low: bytes / ns.high, high: bytes / ns.low };
+    let rate = ns.under(bytes);
     let cpus = cost.at.number("cpus").unwrap_or(1);
     let alone =
         costs(run, &cost.operation).find(|other| other.at.number("cpus") == Some(1) && working_set(other) == Some(set));
@@ -73,8 +74,7 @@ fn one_bandwidth(run: &Run, cost: &Cost, levels: &Levels) -> Option<Bandwidth> {
     let alone = alone.filter(|_| cpus > 1);
     let scaling = alone.and_then(|alone| {
         let times = ratio(net(alone), ns)?;
-        let more = bytes / alone.bytes.0 as f64;
-        Some(Interval { value: times.value * more, low: times.low * more, high: times.high * more })
+        Some(times.times(bytes / alone.bytes.0 as f64))
     });
     Some(Bandwidth {
         operation: cost.operation.clone(),
@@ -83,6 +83,6 @@ fn one_bandwidth(run: &Run, cost: &Cost, levels: &Levels) -> Option<Bandwidth> {
         cpus,
         rate,
         scaling: scaling.filter(|scaling| scaling.value.is_finite()),
-        doubts: doubts([Some(cost), alone]),
+        doubts: doubts_of_all([Some(cost), alone].into_iter().flatten()),
     })
 }

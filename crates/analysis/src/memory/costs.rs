@@ -1,17 +1,6 @@
 //! The costs of memory in a run: by operation and working set.
 
-use record::{Cost, Doubt, Run};
-
-use crate::sums::{doubts_of, join};
-
-/// The doubts of these costs, each once.
-pub(super) fn doubts<'a>(costs: impl IntoIterator<Item = Option<&'a Cost>>) -> Vec<Doubt> {
-    let mut all = Vec::new();
-    for cost in costs.into_iter().flatten() {
-        join(&mut all, doubts_of(cost));
-    }
-    all
-}
+use record::{Cost, Run};
 
 /// A cost that can be told from zero.
 fn told(cost: &&Cost) -> bool {

@@ -164,11 +164,7 @@ impl Demand {
     }
 
     fn limit(&self, per_cycle: f64, rate: f64) -> Limit {
-        let over = |delivered: Interval, asked: f64| Interval {
-            value: delivered.value / asked,
-            low: delivered.low / asked,
-            high: delivered.high / asked,
-        };
+        let over = |delivered: Interval, asked: f64| delivered.times(1.0 / asked);
         let together = self.together.as_ref();
         let at_once = self.line / (self.bytes * rate);
         Limit {
@@ -176,11 +172,7 @@ impl Demand {
             rate,
             by_bandwidth: over(self.maximum, self.asked(rate, 1.0)),
             by_bandwidth_together: together.map(|it| over(it.rate, self.asked(rate * it.cpus as f64, 1.0))),
-            by_latency: Interval {
-                value: at_once / self.latency.value,
-                low: at_once / self.latency.high,
-                high: at_once / self.latency.low,
-            },
+            by_latency: self.latency.under(at_once),
         }
     }
 }

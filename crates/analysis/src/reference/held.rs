@@ -2,6 +2,7 @@
 
 use record::{Cache, Cost, Doubt, Run, part_of_cache};
 
+use crate::derived::net;
 use crate::statistics::{Interval, ratio};
 
 /// A ratio whose ends lie further apart than this factor says nothing more exact than that.
@@ -60,10 +61,7 @@ pub fn hold<'a>(cost: &Cost, reference: &'a Run) -> Result<Held<'a>, NotHeld> {
     }
     let in_cycles = cost.follows_clock && other.follows_clock && cost.cycles > 0.0 && other.cycles > 0.0;
     let unit = |cost: &Cost| if in_cycles { cost.cycles / cost.quoted().0 } else { 1.0 };
-    let interval = |cost: &Cost| {
-        let (unit, net) = (unit(cost), cost.net_ns);
-        Interval { value: cost.quoted().0 * unit, low: net.low.0 * unit, high: net.high.0 * unit }
-    };
+    let interval = |cost: &Cost| net(cost).times(unit(cost));
     // A cost that may be nothing is at most so many times the other.
     let own = interval(cost);
     let own = Interval { low: own.low.max(own.value * NOTHING), ..own };

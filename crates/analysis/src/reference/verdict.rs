@@ -6,7 +6,6 @@ use record::units::counted;
 use super::held::{Direction, rounded};
 use super::oddities::{BesideReferences, CLEAR, OddCost, Oddity, WIDEST};
 use super::remedy::Place;
-use crate::statistics::Interval;
 
 /// The verdict on a run of this place, as sentences: first what there is, then each oddity. Empty if no reference has any of
 /// its costs.
@@ -110,7 +109,7 @@ impl Oddity<'_> {
         let Some(OddCost { cost, nearest: held, references }) = self.costs.first() else { return self.title.into() };
         let (times, extreme) = match self.direction {
             Direction::Slower => (held.times, "slowest"),
-            Direction::Faster => (inverse(held.times), "fastest"),
+            Direction::Faster => (held.times.under(1.0), "fastest"),
         };
         let beside = match references {
             0 | 1 => format!("the reference ({})", held.reference.id),
@@ -128,8 +127,4 @@ impl Oddity<'_> {
         };
         format!("{} costs {} ({}), {beside}{more}", self.title, cost.quoted(), name.trim())
     }
-}
-
-fn inverse(times: Interval) -> Interval {
-    Interval { value: 1.0 / times.value, low: 1.0 / times.high, high: 1.0 / times.low }
 }

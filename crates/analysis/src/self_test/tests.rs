@@ -1,6 +1,6 @@
 //! Checks of runs written by hand.
 
-use record::{Cost, CpuQuiet, Doubt, Ends, Estimate, Figures, Nanoseconds, Point, Round, Skip};
+use record::{Cost, CpuQuiet, Doubt, Ends, Estimate, Figures, Nanoseconds, Point, Round};
 
 use super::*;
 use crate::again::recompute;
@@ -94,11 +94,8 @@ fn runs_that_do_not_know_their_clock_neither_fail_nor_pass() {
     let mut moving = wrong.clone();
     moving.noise.cycle_range_ns = Some(Ends { low: 0.238, high: 0.264 });
     open(&moving, &moving, "the core's clock moved by 11 % meanwhile");
-    assert_eq!(
-        ends(&miscounted(&moving, 2.0), &miscounted(&moving, 2.0))[0],
-        CheckEnd::Failed,
-        "no clock moves by as much"
-    );
+    let twice = miscounted(&moving, 2.0);
+    assert_eq!(ends(&twice, &twice)[0], CheckEnd::Failed, "no clock moves by as much");
     let mut busy = wrong.clone();
     busy.noise.cpus[0].quiet = 0.3;
     open(&busy, &busy, "undisturbed too seldom");
@@ -116,12 +113,7 @@ fn runs_that_do_not_know_their_clock_neither_fail_nor_pass() {
 fn what_cannot_be_measured_is_unknown_with_the_reason() {
     let mut run = good();
     run.costs.remove(2);
-    run.skipped = vec![Skip {
-        operation: "memory.load".into(),
-        at: Point::default(),
-        reason: "no memory".into(),
-        remedy: String::new(),
-    }];
+    run.skipped = vec![example::skip("memory.load", "no memory")];
     assert_eq!(ends(&run, &run), [CheckEnd::Passed, CheckEnd::Passed, CheckEnd::Unknown]);
     assert_eq!(known_costs(&[run.clone(), run.clone()])[2].found, "not measured: no memory");
     run.machine.virtualization.hypervisor = Some("QEMU TCG".into());
@@ -131,25 +123,19 @@ fn what_cannot_be_measured_is_unknown_with_the_reason() {
 #[test]
 fn a_plain_loop_that_takes_something_else_fails() {
     let run = good();
-    let end = |plain: f64| beside_plain(&run, "syscall.getppid", plain, false).end;
-    assert_eq!(
-        [end(95.0), end(110.0), end(120.0), end(80.0)].map(|end| end == CheckEnd::Passed),
-        [true, true, false, false]
-    );
+    let (mut moving, mut busy) = (run.clone(), run.clone());
+    moving.noise.cycle_range_ns = Some(Ends { low: 0.244, high: 0.278 });
+    busy.noise.cpus[0].quiet = 0.3;
+    let end = |run: &Run, plain: f64| beside_plain(run, "syscall.getppid", plain, false).end;
+    assert_eq!([95.0, 110.0].map(|plain| end(&run, plain)), [CheckEnd::Passed; 2]);
+    assert!([120.0, 80.0].iter().all(|plain| end(&run, *plain) != CheckEnd::Passed));
     assert_eq!(beside_plain(&run, "pipe.self", 1.0, false).end, CheckEnd::Unknown);
     // An agent made the loop slower.
     assert_eq!(beside_plain(&run, "syscall.getppid", 150.0, true).end, CheckEnd::Unknown);
     assert_eq!(beside_plain(&run, "syscall.getppid", 95.0, true).end, CheckEnd::Passed);
-    // On a core that was never quiet, a difference shows nothing; at another clock, a small one does not.
-    let mut moving = run.clone();
-    moving.noise.cycle_range_ns = Some(Ends { low: 0.244, high: 0.278 });
-    let mut busy = run;
-    busy.noise.cpus[0].quiet = 0.3;
-    let ends = [(&moving, 120.0), (&moving, 50.0), (&busy, 50.0), (&busy, 100.0)];
-    assert_eq!(
-        ends.map(|(run, plain)| beside_plain(run, "syscall.getppid", plain, false).end),
-        [CheckEnd::Unknown, CheckEnd::Failed, CheckEnd::Unknown, CheckEnd::Passed]
-    );
+    // At another clock a small difference shows nothing; on a core that was never quiet, none does.
+    assert_eq!([120.0, 50.0].map(|plain| end(&moving, plain)), [CheckEnd::Unknown, CheckEnd::Failed]);
+    assert_eq!([50.0, 100.0].map(|plain| end(&busy, plain)), [CheckEnd::Unknown, CheckEnd::Passed]);
 }
 
 #[test]

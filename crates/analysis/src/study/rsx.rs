@@ -75,8 +75,7 @@ fn curves(paper: &Paper, run: &Run) -> Vec<Curves> {
 
 /// Bytes of this size over a cost, a second.
 pub(super) fn rate(size: u64, cost: Interval) -> Interval {
-    let each = |ns: f64| size as f64 * 1e9 / ns;
-    Interval { value: each(cost.value), low: each(cost.high), high: each(cost.low) }
+    cost.under(size as f64 * 1e9)
 }
 
 #[cfg(test)]

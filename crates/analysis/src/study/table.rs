@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::missing::why_missing;
 use crate::derived::Route;
 use crate::statistics::Interval;
-use crate::sums::{doubts_of, join};
+use crate::sums::{doubts_of_all, join};
 
 /// A table of a paper beside a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,11 +185,7 @@ impl Cell {
 
     /// The doubts of these costs, for those that the run has.
     pub(super) fn doubts_of<'a>(costs: impl IntoIterator<Item = Option<&'a Cost>>) -> Cell {
-        let mut doubts = Vec::new();
-        for cost in costs.into_iter().flatten() {
-            join(&mut doubts, doubts_of(cost));
-        }
-        Cell::Doubts(doubts)
+        Cell::Doubts(doubts_of_all(costs.into_iter().flatten()))
     }
 }
 

@@ -4,11 +4,7 @@ use super::*;
 
 /// A run taken so many minutes after midnight: work within the core, a load beyond its caches, and a fork.
 fn taken(minutes: u32, times: f64) -> Run {
-    let mut run = run(&[
-        ("a.core", 100.0 * times, 0.2),
-        ("memory.load", 100.0 * times, 0.2),
-        ("process.fork", 100.0 * times, 0.2),
-    ]);
+    let mut run = run(&["a.core", "memory.load", "process.fork"].map(|id| (id, 100.0 * times, 0.2)));
     run.costs[1].follows_clock = false;
     let at =
         |minutes: u32| format!("2026-11-{:02}T{:02}:{:02}:00Z", 1 + minutes / 1440, minutes / 60 % 24, minutes % 60);
@@ -16,14 +12,14 @@ fn taken(minutes: u32, times: f64) -> Run {
     run
 }
 
-/// The costs that a run of another time shows as changed.
-fn changed(minutes: u32, times: f64) -> Vec<String> {
-    let told = verdicts(&[taken(0, 1.0), taken(minutes, times)], &HOW);
-    told.into_iter().filter(|(_, verdict)| verdict.is_change()).map(|(name, _)| name).collect()
+/// The costs that have changed.
+fn changes(runs: &[Run]) -> Vec<String> {
+    verdicts(runs, &HOW).into_iter().filter(|(_, verdict)| verdict.is_change()).map(|(name, _)| name).collect()
 }
 
 #[test]
 fn memory_that_drifts_is_no_change() {
+    let changed = |minutes: u32, times: f64| changes(&[taken(0, 1.0), taken(minutes, times)]);
     assert_eq!(changed(0, 1.05), ["a.core", "memory.load", "process.fork"]);
     assert_eq!(changed(1, 1.04), ["a.core", "memory.load", "process.fork"]);
     assert_eq!(changed(30, 1.04), ["a.core", "process.fork"]);
@@ -54,10 +50,7 @@ fn what_other_programs_let_take_longer_is_no_change() {
         run.noise.others = others;
         run
     };
-    let changed = |others: f64| {
-        let rows = verdicts(&[beside(0.05, 1.0), beside(others, 1.4)], &HOW);
-        rows.into_iter().filter(|(_, verdict)| verdict.is_change()).map(|(name, _)| name).collect::<Vec<_>>()
-    };
+    let changed = |others: f64| changes(&[beside(0.05, 1.0), beside(others, 1.4)]);
     assert_eq!(changed(0.1), ["eventfd.roundtrip", "process.exec"]);
     assert!(changed(0.7).is_empty(), "{:?}", changed(0.7));
 }
@@ -69,6 +62,6 @@ fn a_clock_of_its_own_is_known_less_well() {
         run.costs[0].doubts = vec![record::Doubt::OwnClock { ghz, run_ghz: 4.0 }];
         run
     };
-    let changes = |ghz: f64| verdicts(&[at(1.0, ghz), at(1.02, ghz)], &HOW)[0].1.is_change();
+    let changes = |ghz: f64| against(&at(1.0, ghz), &at(1.02, ghz)).verdict.is_change();
     assert!(changes(3.96) && !changes(3.4));
 }

@@ -35,12 +35,7 @@ fn costs_without_a_verdict_are_named_with_the_reason() {
     let mut other = run(&[("a.here", 100.0, 0.2), ("a.new", 1.0, 0.1), ("a.other", 1.0, 0.1), ("a.once", 9.0, 0.1)]);
     other.costs[2].version += 1;
     other.costs[3].rounds.truncate(1);
-    other.skipped.push(Skip {
-        operation: "a.gone".into(),
-        at: Point::default(),
-        reason: "seccomp refuses it".into(),
-        remedy: String::new(),
-    });
+    other.skipped.push(example::skip("a.gone", "seccomp refuses it"));
     let runs = [base, other];
     let compared = compare(&runs, &HOW);
     let gated = gate(&compared, Gate { fail_on: FailOn::Changed, at_least: 0.0 });

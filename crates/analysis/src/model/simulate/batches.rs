@@ -2,7 +2,7 @@
 
 use crate::model::figure::Figure;
 use crate::model::prediction::{Method, Percentiles, PredictionInterval, Simulated, SteadyState};
-use crate::statistics::{quantile, sorted};
+use crate::statistics::{mean, quantile, sorted, variance};
 
 /// What one batch counted.
 pub(super) struct Batch {
@@ -68,16 +68,12 @@ impl Batches {
 fn figures(batches: &[SteadyState]) -> PredictionInterval {
     PredictionInterval::of(Method::Simulation, |figure| {
         let values: Vec<f64> = batches.iter().map(figure).collect();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let half = half(&values);
+        let (mean, half) = (mean(&values), half(&values));
         [mean, (mean - half).max(0.0), mean + half]
     })
 }
 
 /// Half of the 95 % interval of the mean of independent values.
 fn half(values: &[f64]) -> f64 {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    T * (variance / count).sqrt()
+    T * (variance(values) / values.len() as f64).sqrt()
 }
