@@ -95,18 +95,14 @@ mod tests {
 
     #[test]
     fn a_difference_must_exceed_the_interval_and_the_band() {
-        assert_eq!(below(&Interval::around(0.97, 0.01), 1.0, 0.02), Answer::Yes);
-        assert_eq!(below(&Interval::around(0.97, 0.04), 1.0, 0.02), Answer::Inconclusive, "the interval holds 1");
-        assert_eq!(below(&Interval::around(0.99, 0.005), 1.0, 0.02), Answer::Inconclusive, "within the band");
-        assert_eq!(below(&Interval::around(1.1, 0.01), 1.0, 0.02), Answer::No);
-        assert_eq!(
-            below(&Interval::around(1.01, 0.005), 1.0, 0.02),
-            Answer::Inconclusive,
-            "no needs as much evidence as yes"
-        );
-        assert_eq!(above(&Interval::around(1.6, 0.01), 1.5, 0.02), Answer::Yes);
-        assert_eq!(above(&Interval::around(1.52, 0.01), 1.5, 0.02), Answer::Inconclusive);
-        assert_eq!(above(&Interval::around(1.4, 0.01), 1.5, 0.02), Answer::No);
+        let below = |value: f64, half: f64| below(&Interval::around(value, half), 1.0, 0.02);
+        assert_eq!(below(0.97, 0.01), Answer::Yes);
+        assert_eq!(below(0.97, 0.04), Answer::Inconclusive, "the interval holds 1");
+        assert_eq!(below(0.99, 0.005), Answer::Inconclusive, "within the band");
+        assert_eq!(below(1.1, 0.01), Answer::No);
+        assert_eq!(below(1.01, 0.005), Answer::Inconclusive, "no needs as much evidence as yes");
+        let above = |value: f64| above(&Interval::around(value, 0.01), 1.5, 0.02);
+        assert_eq!([1.6, 1.52, 1.4].map(above), [Answer::Yes, Answer::Inconclusive, Answer::No]);
     }
 
     #[test]
@@ -118,18 +114,12 @@ mod tests {
 
     #[test]
     fn equivalence_needs_the_whole_interval() {
-        let bounds = (0.8, 1.25);
-        assert_eq!(between(&Interval::around(1.0, 0.1), bounds, 0.01), Answer::Yes);
-        assert_eq!(between(&Interval::around(1.0, 0.5), bounds, 0.01), Answer::Inconclusive, "it may be anything");
-        assert_eq!(between(&Interval::around(1.2, 0.1), bounds, 0.01), Answer::Inconclusive);
-        assert_eq!(between(&Interval::around(1.4, 0.1), bounds, 0.01), Answer::No);
-        assert_eq!(between(&Interval::around(50.0, 1.0), bounds, 0.01), Answer::No);
-        assert_eq!(between(&Interval::around(0.5, 0.1), bounds, 0.01), Answer::No);
-        assert_eq!(
-            between(&Interval::around(1.255, 0.001), bounds, 0.01),
-            Answer::Inconclusive,
-            "within the band of the bound"
-        );
+        let between = |value: f64, half: f64| between(&Interval::around(value, half), (0.8, 1.25), 0.01);
+        assert_eq!(between(1.0, 0.1), Answer::Yes);
+        assert_eq!(between(1.0, 0.5), Answer::Inconclusive, "it may be anything");
+        assert_eq!(between(1.2, 0.1), Answer::Inconclusive);
+        assert_eq!([between(1.4, 0.1), between(50.0, 1.0), between(0.5, 0.1)], [Answer::No; 3]);
+        assert_eq!(between(1.255, 0.001), Answer::Inconclusive, "within the band of the bound");
     }
 
     #[test]

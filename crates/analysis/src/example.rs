@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use record::{Cost, Figures, Point, Round, Run, Skip, Term, Value};
+use record::{Bytes, Cache, Cost, Figures, Point, Round, Run, Skip, Term, Value};
 
 use crate::again::recompute;
 use crate::prior::Prior;
@@ -19,6 +19,11 @@ pub(crate) fn run() -> Run {
 /// The example run with these costs instead of its own.
 pub(crate) fn with_costs(costs: impl IntoIterator<Item = Cost>) -> Run {
     Run { costs: costs.into_iter().collect(), ..run() }
+}
+
+/// A cache of this level and size in bytes.
+pub(crate) fn unified(level: u32, size: u64) -> Cache {
+    Cache { level, kind: "unified".into(), size: Bytes(size), ..Cache::default() }
 }
 
 /// An operation that was skipped for this reason.

@@ -86,13 +86,17 @@ fn is_short_lived(seen: &Observation) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use record::{Accounting, CallCount, Requests, Usage};
+    use record::{CallCount, Usage};
 
     use super::*;
 
-    fn charged(cpu_ns: f64, sampled_ns: [f64; 2]) -> Charged {
+    fn seen(cpu_ns: f64, sampled_ns: [f64; 2]) -> Observation {
         let usage = Usage { cpu_ns: Some(cpu_ns), sampled_ns: Some(sampled_ns), ..Usage::default() };
-        Charged::of(&Observation { usage, ..Observation::default() }).expect("a charge")
+        Observation { usage, ..Observation::default() }
+    }
+
+    fn charged(cpu_ns: f64, sampled_ns: [f64; 2]) -> Charged {
+        Charged::of(&seen(cpu_ns, sampled_ns)).expect("a charge")
     }
 
     #[test]
@@ -107,16 +111,10 @@ mod tests {
 
     #[test]
     fn the_way_back_from_calls_and_faults_is_the_kernels() {
-        let usage = Usage {
-            cpu_ns: Some(440e6),
-            sampled_ns: Some([300e6, 100e6]),
-            minor_faults: Some(50_000),
-            ..Usage::default()
-        };
-        let calls = vec![CallCount { call: "read".into(), count: 1_000_000, ..CallCount::default() }];
-        let together = Requests { calls, ..Requests::default() };
-        let returns = Accounting { call_return_ns: Some(33.0), fault_return_ns: Some(100.0), ..Accounting::default() };
-        let mut seen = Observation { usage, together, accounting: returns, ..Observation::default() };
+        let mut seen = seen(440e6, [300e6, 100e6]);
+        seen.usage.minor_faults = Some(50_000);
+        seen.together.calls = vec![CallCount { call: "read".into(), count: 1_000_000, ..CallCount::default() }];
+        (seen.accounting.call_return_ns, seen.accounting.fault_return_ns) = (Some(33.0), Some(100.0));
         let found = Charged::of(&seen).expect("a charge");
         assert!((found.ns - (110e6 + 33e6 + 5e6)).abs() < 1.0, "{found:?}");
         // More than all is no charge.
@@ -126,11 +124,10 @@ mod tests {
 
     #[test]
     fn own_samples_are_as_many_as_their_distance_says() {
-        let usage = Usage { cpu_ns: Some(440e6), sampled_ns: Some([300e6, 100e6]), ..Usage::default() };
         let width = |sample_ns| {
-            let accounting = Accounting { sample_ns, ..Accounting::default() };
-            let charged = Charged::of(&Observation { usage, accounting, ..Observation::default() }).expect("a charge");
-            charged.range_ns.map(|[low, high]| high - low).expect("samples")
+            let mut seen = seen(440e6, [300e6, 100e6]);
+            seen.accounting.sample_ns = sample_ns;
+            Charged::of(&seen).and_then(|charged| charged.range_ns).map(|[low, high]| high - low).expect("samples")
         };
         // Four times as many samples halve what they leave open.
         let ratio = width(None) / width(Some(1e6));

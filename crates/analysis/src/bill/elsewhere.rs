@@ -179,6 +179,11 @@ mod tests {
     use super::super::rows::{BillRow, CALLS};
     use super::*;
 
+    /// What becomes of a written bill at these prices.
+    fn found(text: &str, prices: &[(&str, f64)], user: Option<Interval>, carried: Carried) -> BillElsewhere {
+        elsewhere(&written(text), &priced(prices), user, carried)
+    }
+
     fn priced(rows: &[(&str, f64)]) -> Bill {
         let row = |&(what, ns): &(&str, f64)| BillRow {
             total: Some(Interval { value: ns, low: 0.9 * ns, high: 1.1 * ns }),
@@ -204,7 +209,7 @@ mod tests {
     #[test]
     fn a_measured_time_grows_with_the_price_and_the_interval_holds_both_readings() {
         let user = Some(Interval { value: 2.0, low: 1.5, high: 3.0 });
-        let found = elsewhere(&written(HERE), &priced(&[("read", 3000.0), ("write", 100.0)]), user, Carried::Scaled);
+        let found = found(HERE, &[("read", 3000.0), ("write", 100.0)], user, Carried::Scaled);
         let read = &found.rows[0];
         assert_eq!((read.what.as_str(), read.ratio, read.here_ns), ("read", Some(3.0), Some(1500.0)));
         let there = read.there.expect("it has a price");
@@ -216,9 +221,9 @@ mod tests {
         assert!(found.there.low < found.there.value && found.there.high.is_finite());
         assert_eq!(found.here_ns, Some(2500.0));
         // By the same processor, what is dearer there comes on top, and what is cheaper takes a part; the interval is the same.
-        let prices = priced(&[("read", 3000.0), ("write", 50.0)]);
+        let prices = [("read", 3000.0), ("write", 50.0)];
         let [added, scaled] =
-            [Carried::Added, Carried::Scaled].map(|carried| elsewhere(&written(HERE), &prices, user, carried));
+            [Carried::Added, Carried::Scaled].map(|carried| elsewhere(&written(HERE), &priced(&prices), user, carried));
         let of = |found: &BillElsewhere, what: &str| {
             found.rows.iter().find(|row| row.what == what).and_then(|row| row.there).expect("a price")
         };
@@ -231,34 +236,30 @@ mod tests {
     fn measured_calls_hold_switches_and_transfers() {
         let row = r#"{"what": "transfers", "count": 3, "cpu_ns": 900.0}, {"what": "write""#;
         let text = HERE.replace(r#"{"what": "write""#, row);
-        let found = elsewhere(&written(&text), &priced(&[("read", 3000.0), ("write", 100.0)]), None, Carried::Scaled);
-        assert!(found.lacking.is_empty() && found.rows.len() == 2, "{found:?}");
-        let unmeasured = text.replace("measured", "unknown");
-        let found =
-            elsewhere(&written(&unmeasured), &priced(&[("read", 3000.0), ("write", 100.0)]), None, Carried::Scaled);
-        assert_eq!(found.lacking, ["transfers"]);
+        let of = |text: &str| found(text, &[("read", 3000.0), ("write", 100.0)], None, Carried::Scaled);
+        assert!(of(&text).lacking.is_empty() && of(&text).rows.len() == 2, "{:?}", of(&text));
+        assert_eq!(of(&text.replace("measured", "unknown")).lacking, ["transfers"]);
     }
 
     #[test]
     fn no_program_takes_less_than_nothing() {
         // Ten times as dear, the lines that were measured to take more than was charged leave a rest of less than their least.
         let text = HERE.replace("\"charged_ns\": 2000.0", "\"charged_ns\": 100.0");
-        let found =
-            elsewhere(&written(&text), &priced(&[("read", 10_000.0), ("write", 1000.0)]), None, Carried::Scaled);
+        let found = found(&text, &[("read", 10_000.0), ("write", 1000.0)], None, Carried::Scaled);
         assert!(found.rest.is_some_and(|(rest, there)| rest < 0.0 && there.low < rest), "{found:?}");
         assert!(found.there.low >= 0.0, "{found:?}");
     }
 
     #[test]
     fn at_the_same_prices_it_takes_what_was_charged() {
-        let same = Some(Interval { value: 1.0, low: 1.0, high: 1.0 });
-        let found = elsewhere(&written(HERE), &priced(&[("read", 1000.0), ("write", 100.0)]), same, Carried::Added);
+        let same = Some(Interval::exactly(1.0));
+        let found = found(HERE, &[("read", 1000.0), ("write", 100.0)], same, Carried::Added);
         assert!((found.there.value - 2500.0).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
     fn a_sum_with_a_lacking_price_has_no_upper_end() {
-        let found = elsewhere(&written(HERE), &priced(&[("read", 1000.0)]), None, Carried::Scaled);
+        let found = found(HERE, &[("read", 1000.0)], None, Carried::Scaled);
         assert_eq!(found.lacking, ["write"]);
         assert_eq!(found.there.high, f64::INFINITY);
         assert_eq!(found.user, Some((500.0, None)));

@@ -51,13 +51,8 @@ mod tests {
             line: own.then(|| "log.c:7".into()),
             own: *own,
         };
-        Stack {
-            process: "log".into(),
-            call: call.into(),
-            frames: frames.iter().map(frame).collect(),
-            calls,
-            cpu_ns: 1.0,
-        }
+        let frames = frames.iter().map(frame).collect();
+        Stack { process: "log".into(), call: call.into(), frames, calls, cpu_ns: 1.0 }
     }
 
     #[test]

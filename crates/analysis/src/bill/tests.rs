@@ -8,6 +8,11 @@ fn call(name: &str, count: u64, bytes: Option<u64>) -> CallCount {
     CallCount { call: name.into(), count, bytes, ..CallCount::default() }
 }
 
+/// The sentences of a bill without prices.
+fn texts(seen: &Observation) -> String {
+    bill(seen, None).findings.into_iter().map(|finding| finding.text).collect::<Vec<_>>().join("\n")
+}
+
 fn seen(calls: Vec<CallCount>) -> Observation {
     let together = Requests { calls, ..Requests::default() };
     let usage = Usage { cpu_ns: Some(2e9), system_ns: Some(1e9), user_ns: Some(1e9), ..Usage::default() };
@@ -61,8 +66,7 @@ fn habits_are_told_and_answers_are_no_failures() {
     let mut seen = seen(vec![reads, opens, call("poll", 900, None), call("lseek", 200, None)]);
     let pair = |first: &str, then: &str, count| PairCount { first: first.into(), then: then.into(), count };
     seen.together.pairs = vec![pair("poll", "read", 800), pair("lseek", "read", 150), pair("read", "poll", 800)];
-    let texts: Vec<String> = bill(&seen, None).findings.into_iter().map(|finding| finding.text).collect();
-    let all = texts.join("\n");
+    let all = texts(&seen);
     assert!(all.contains("300 of 500 openat failed, 300 of them with ENOENT"), "{all}");
     assert!(all.contains("poll came before 800 of 1000 read"), "{all}");
     assert!(all.contains("pread does both"), "{all}");
@@ -73,7 +77,7 @@ fn habits_are_told_and_answers_are_no_failures() {
 fn told(calls: Vec<CallCount>, set: impl FnOnce(&mut Observation)) -> String {
     let mut seen = seen(calls);
     set(&mut seen);
-    bill(&seen, None).findings.into_iter().map(|finding| finding.text).collect::<Vec<_>>().join("\n")
+    texts(&seen)
 }
 
 #[test]

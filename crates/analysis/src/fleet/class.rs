@@ -152,12 +152,12 @@ mod tests {
     use super::*;
     use crate::fleet::RunFacts;
 
-    fn table(machines: &[(&str, Machine)]) -> Table {
+    fn table(machines: &[(String, Machine)]) -> Table {
         let mut table = Table::default();
         for (number, (node, machine)) in machines.iter().enumerate() {
             let started = format!("2026-01-01T00:00:{number:02}Z");
             let parts = Parts::of(machine);
-            table.run(RunFacts { node: (*node).into(), started, parts, ..RunFacts::default() });
+            table.run(RunFacts { node: node.clone(), started, parts, ..RunFacts::default() });
         }
         table
     }
@@ -175,9 +175,7 @@ mod tests {
     }
 
     fn found(groups: &[Vec<(String, Machine)>], options: &FleetOptions) -> Vec<Class> {
-        let all: Vec<(String, Machine)> = groups.concat();
-        let all: Vec<(&str, Machine)> = all.iter().map(|(node, machine)| (node.as_str(), machine.clone())).collect();
-        classes(&table(&all), options).0
+        classes(&table(&groups.concat()), options).0
     }
 
     #[test]
@@ -202,11 +200,8 @@ mod tests {
 
     #[test]
     fn runs_from_before_a_change_do_not_count() {
-        let table = table(&[
-            ("n0", machine("Zen 4", 64.0, "1")),
-            ("n0", machine("Zen 4", 64.0, "2")),
-            ("n1", Machine::default()),
-        ]);
+        let [before, after] = ["1", "2"].map(|microcode| many(1, 0, &machine("Zen 4", 64.0, microcode)));
+        let table = table(&[before, after, many(1, 1, &Machine::default())].concat());
         let (classes, current) = classes(&table, &FleetOptions::default());
         assert_eq!(current, [false, true, true]);
         assert_eq!(classes.len(), 2);

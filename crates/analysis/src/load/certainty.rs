@@ -48,10 +48,8 @@ mod tests {
         // Standard deviation 0.0816, four parts, Student's t for three 3.182.
         assert!((idle.value - 0.5).abs() < 1e-12 && (idle.half() - 3.182 * 0.0816 / 2.0).abs() < 1e-3, "{idle:?}");
         let between = between_faults(&it, 1).expect("faults");
-        assert!(
-            (between.value - 0.01).abs() < 1e-12 && between.half() < 1e-12,
-            "each part has the same ratio: {between:?}"
-        );
+        let same = (between.value - 0.01).abs() < 1e-12 && between.half() < 1e-12;
+        assert!(same, "each part has the same ratio: {between:?}");
         let scattered = between_faults(&measured(&[(0.5, 40.0), (0.5, 60.0), (0.5, 50.0)]), 1).expect("faults");
         assert!(scattered.low < 0.008 && scattered.high > 0.012, "{scattered:?}");
         assert!(between_faults(&it, 0).is_none() && between_faults(&it, 7).is_none());

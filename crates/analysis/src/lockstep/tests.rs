@@ -117,12 +117,11 @@ fn what_processes_differ_by_is_seen_only_between_them() {
     let (mut held, mut held_as_one) = (0, 0);
     for _ in 0..300 {
         // In each process, addresses slow one side by 1 %.
-        let rounds: Vec<Vec<Block>> = (0..12)
-            .map(|_| {
-                let by = (0.01 * normal(&mut random)).exp();
-                blocks(&mut random, calm, 40, by)
-            })
-            .collect();
+        let mut round = || {
+            let by = (0.01 * normal(&mut random)).exp();
+            blocks(&mut random, calm, 40, by)
+        };
+        let rounds: Vec<Vec<Block>> = (0..12).map(|_| round()).collect();
         let holds = |rounds: &[Vec<Block>]| {
             compare(rounds, Judging::default()).is_some_and(|found| found.ratio.low <= 1.0 && 1.0 <= found.ratio.high)
         };
@@ -170,10 +169,8 @@ fn little_evidence_says_little() {
     assert_eq!(compare(&[], Judging::default()), None);
     assert_eq!(compare(&[vec![block(0.0), block(f64::NAN)]], Judging::default()), None);
     let one = compare(&[vec![block(1.3)]], Judging::default()).expect("a block");
-    assert_eq!(
-        (one.verdict, one.ratio.low, one.ratio.high, one.more),
-        (Verdict::Inconclusive, 0.0, f64::INFINITY, None)
-    );
+    assert_eq!((one.verdict, one.more), (Verdict::Inconclusive, None));
+    assert_eq!((one.ratio.low, one.ratio.high), (0.0, f64::INFINITY));
     let two = compare(&[vec![block(1.3), block(0.9)]], Judging::default()).expect("blocks");
     assert_eq!(two.verdict, Verdict::Inconclusive);
     // A clock that shows no difference: what is left is the floor.

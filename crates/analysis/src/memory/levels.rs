@@ -175,10 +175,8 @@ fn disagreements(curve: &[Step], found: &[Level], declared: &[(String, u64)]) ->
 
 #[cfg(test)]
 mod tests {
-    use record::Cache;
-
     use super::*;
-    use crate::example;
+    use crate::example::{self, unified};
 
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
@@ -189,13 +187,7 @@ mod tests {
             let cost = example::cost(&format!("memory.load@set={set}"), ns, ns * 0.01);
             Cost { cycles: ns * 4.0, ..cost }
         }));
-        let cache = |&(level, size): &(u32, u64)| Cache {
-            level,
-            kind: "unified".into(),
-            size: Bytes(size),
-            ..Cache::default()
-        };
-        run.machine.cpu.caches = caches.iter().map(cache).collect();
+        run.machine.cpu.caches = caches.iter().map(|&(level, size)| unified(level, size)).collect();
         run
     }
 

@@ -126,7 +126,7 @@ type Read = fn(&SteadyState) -> f64;
 type Write = fn(&mut SteadyState) -> &mut f64;
 
 /// Every figure that a solution gives.
-const FIGURES: [(Read, Write); 16] = [
+pub(super) const FIGURES: [(Read, Write); 16] = [
     (|it| it.throughput, |it| &mut it.throughput),
     (|it| it.response_s, |it| &mut it.response_s),
     (|it| it.eligibility_wait_s, |it| &mut it.eligibility_wait_s),

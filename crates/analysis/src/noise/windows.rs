@@ -124,12 +124,8 @@ mod tests {
         for number in 0..300 {
             let start = f64::from(number) * 5e7;
             let (ticks, disk) = (random.u64(11..=14), random.u64(0..200));
-            windows.push(SpinWindow {
-                start,
-                end: start + 5e7,
-                counts: vec![ticks, disk, disk, 0],
-                ..SpinWindow::default()
-            });
+            let counts = vec![ticks, disk, disk, 0];
+            windows.push(SpinWindow { start, end: start + 5e7, counts, ..SpinWindow::default() });
             let noise = 2_000.0 * random.f64();
             let stall = if stalls && random.f64() < 0.05 { 3e6 } else { 0.0 };
             lost.push(ticks as f64 * 1_500.0 + disk as f64 * 4_000.0 + noise + stall);

@@ -68,12 +68,7 @@ fn a_set_that_is_a_part_of_another_cache_is_another_set() {
         cost
     };
     let mut beside = reference("one", vec![of(786_432.0)]);
-    beside.machine.cpu.caches = vec![record::Cache {
-        level: 2,
-        kind: "unified".into(),
-        size: record::Bytes(1 << 20),
-        ..record::Cache::default()
-    }];
+    beside.machine.cpu.caches = vec![example::unified(2, 1 << 20)];
     assert!(hold(&of(786_432.0), &beside).is_ok());
     assert_eq!(hold(&of(1_572_864.0), &beside).err(), Some(NotHeld::NoMatch));
 }
@@ -154,10 +149,8 @@ fn nothing_is_claimed_that_an_interval_a_doubt_or_a_version_does_not_carry() {
     let wide = changed(|cost| cost.net_ns.low.0 = cost.net_ns.quiet.0 / 6.0);
     let open = |found: &[String]| found.len() == 2 && found[0].contains("10 within") && found[0].contains("2 open");
     assert!(open(&wide) && wide[0].starts_with("Nothing odd: of 12 costs"), "{wide:?}");
-    assert!(
-        wide[1].starts_with("Open: futex.roundtrip@distance=other, pipe.roundtrip@distance=other, whose"),
-        "{wide:?}"
-    );
+    let both = "Open: futex.roundtrip@distance=other, pipe.roundtrip@distance=other, whose";
+    assert!(wide[1].starts_with(both), "{wide:?}");
     let doubtful = changed(|cost| cost.doubts.push(Doubt::NonLinear { ratio: 3.0 }));
     assert!(open(&doubtful), "{doubtful:?}");
     let mut vague = sleepy();
@@ -186,11 +179,8 @@ fn a_verdict_commits_by_the_interval() {
     };
     // Within a factor of 2, and by its interval of 3: usual, and what is slow without being odd has a word.
     assert!(of(1.1, 0.5)[0].starts_with("Nothing odd: of 12 costs, 12 within"), "{:?}", of(1.1, 0.5));
-    assert!(
-        of(1.75, 0.01)[0].ends_with(". The slowest of these: syscall.getppid, 1.75 times one."),
-        "{:?}",
-        of(1.75, 0.01)
-    );
+    let slow = of(1.75, 0.01);
+    assert!(slow[0].ends_with(". The slowest of these: syscall.getppid, 1.75 times one."), "{slow:?}");
     let wide = of(1.9, 0.7);
     assert!(wide[0].contains("11 within") && wide[0].contains("1 open") && wide.len() == 2, "{wide:?}");
     // Perhaps nothing, and at most 1.8 times as much: usual. Perhaps nothing, and at most 2.6 times: open.
@@ -248,13 +238,9 @@ fn a_ratio_has_the_digits_that_its_interval_carries() {
     let one = cost("a", &[], 300.0, 0.3);
     let wide = run("mine", vec![cost("a", &[], 100.0, 0.3)]);
     assert_eq!(hold(&one, &wide).expect("both have it").text(), None, "a factor of two is open");
-    assert_eq!(
-        hold(&cost("a", &[], 300.0, 0.01), &run("x", vec![cost("a", &[], 100.0, 0.01)]))
-            .expect("held")
-            .text()
-            .as_deref(),
-        Some("3.00")
-    );
+    let narrow = run("x", vec![cost("a", &[], 100.0, 0.01)]);
+    let held = hold(&cost("a", &[], 300.0, 0.01), &narrow).expect("both have it");
+    assert_eq!(held.text().as_deref(), Some("3.00"));
 }
 
 /// What must not be in a book, planted into every text of a run.
@@ -313,11 +299,8 @@ fn releases_keep_what_distributions_append() {
 #[test]
 fn several_runs_give_medians_and_the_scatter_between_them() {
     let at = |factor: f64| {
-        let costs = usual().into_iter().map(|mut cost| {
-            (cost.net_ns, cost.cycles) = (cost.net_ns.times(factor), cost.cycles * factor);
-            cost
-        });
-        run(&format!("run {factor}"), costs.collect())
+        let dearer = |cost: Cost| Cost { net_ns: cost.net_ns.times(factor), cycles: cost.cycles * factor, ..cost };
+        run(&format!("run {factor}"), usual().into_iter().map(dearer).collect())
     };
     let one = contribute(&[at(1.0)], "a", &|_| true).expect("a book").book;
     let many = contribute(&[at(0.9), at(1.0), at(1.02), at(1.1), at(1.05)], "a", &|_| true).expect("a book").book;
@@ -341,9 +324,7 @@ fn what_makes_no_reference_is_refused_in_one_sentence() {
     let mut doubtful = run("mine", usual());
     doubtful.costs[4..].iter_mut().for_each(|cost| cost.doubts.push(Doubt::NeverQuiet));
     assert!(refused(&[doubtful], true).contains("and 4 of 12 are"));
-    assert!(
-        refused(&[run("few", usual()[..5].to_vec())], true)
-            .contains("takes 10 costs that are certain enough, and 5 of 5 are")
-    );
+    let few = refused(&[run("few", usual()[..5].to_vec())], true);
+    assert!(few.contains("takes 10 costs that are certain enough, and 5 of 5 are"));
     assert!(refused(&[], true).contains("no run"));
 }

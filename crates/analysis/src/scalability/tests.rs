@@ -14,7 +14,7 @@ fn by_law(one: f64, contention: f64, coherence: f64, cpus: u32) -> f64 {
 }
 
 fn within(value: f64, share: f64) -> Interval {
-    Interval { value, low: value * (1.0 - share), high: value * (1.0 + share) }
+    Interval::around(value, value * share)
 }
 
 const CPUS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
@@ -54,13 +54,10 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
     let mut random = fastrand::Rng::with_seed(4);
     let (mut held, mut told) = (0, 0);
     for _ in 0..40 {
-        let times: Vec<_> = CPUS
-            .iter()
-            .map(|&n| {
-                let truth = by_law(1000.0, 0.05, 0.002, n);
-                (n, within(truth * (1.0 + 0.01 * normal(&mut random)), 0.0196))
-            })
-            .collect();
+        let times = CPUS.map(|n| {
+            let truth = by_law(1000.0, 0.05, 0.002, n);
+            (n, within(truth * (1.0 + 0.01 * normal(&mut random)), 0.0196))
+        });
         let fit = fit(&times).expect("enough points");
         held += i32::from(fit.contention.low <= 0.05 && 0.05 <= fit.contention.high);
         held += i32::from(fit.coherence.low <= 0.002 && 0.002 <= fit.coherence.high);

@@ -16,8 +16,12 @@ fn repetition(elapsed_ns: f64, accepts: u64) -> Repetition {
     }
 }
 
-fn verdict(of: &[ChangedFigure], figure: BilledFigure) -> ChangeVerdict {
-    of.iter().find(|it| it.figure == figure).expect("a figure").verdict
+fn of(all: &[ChangedFigure], figure: BilledFigure) -> &ChangedFigure {
+    all.iter().find(|it| it.figure == figure).expect("a figure")
+}
+
+fn verdict(all: &[ChangedFigure], figure: BilledFigure) -> ChangeVerdict {
+    of(all, figure).verdict
 }
 
 #[test]
@@ -32,16 +36,14 @@ fn twice_the_work_in_twice_the_time_is_the_same_per_unit() {
     let before = [repetition(1e9, 100)];
     let after = [repetition(2e9, 200)];
     let per = changed_figures(&before, &after, &WorkUnit::Call("accept".into()), false);
-    let elapsed = per.iter().find(|it| it.figure == BilledFigure::Elapsed).expect("elapsed");
+    let elapsed = of(&per, BilledFigure::Elapsed);
     assert_eq!((elapsed.before, elapsed.after), (1e7, 1e7));
     assert_eq!(elapsed.verdict, ChangeVerdict::Single, "one run tells no time apart");
     assert_eq!(verdict(&per, BilledFigure::Calls), ChangeVerdict::Same);
     let whole = changed_figures(&before, &after, &WorkUnit::Whole, false);
     assert_eq!(verdict(&whole, BilledFigure::Calls), ChangeVerdict::More);
-    assert_eq!(
-        verdict(&changed_figures(&after, &before, &WorkUnit::Whole, false), BilledFigure::Calls),
-        ChangeVerdict::Less
-    );
+    let turned = changed_figures(&after, &before, &WorkUnit::Whole, false);
+    assert_eq!(verdict(&turned, BilledFigure::Calls), ChangeVerdict::Less);
 }
 
 /// Common slowness of a pair cancels where repetitions were alternated.
@@ -63,12 +65,10 @@ fn pairs_tell_what_means_do_not() {
 #[test]
 fn equal_repetitions_change_in_at_most_one_comparison_of_twenty() {
     let mut random = fastrand::Rng::with_seed(7);
-    let sample = |random: &mut fastrand::Rng| -> Vec<Repetition> {
-        (0..5).map(|_| repetition(1e9 * (0.05 * crate::statistics::normal(random)).exp(), 10)).collect()
-    };
+    let mut one = || repetition(1e9 * (0.05 * crate::statistics::normal(&mut random)).exp(), 10);
+    let mut sample = || -> [Repetition; 5] { std::array::from_fn(|_| one()) };
     let changed = (0..1000).filter(|_| {
-        let (one, other) = (sample(&mut random), sample(&mut random));
-        let figures = changed_figures(&one, &other, &WorkUnit::Whole, false);
+        let figures = changed_figures(&sample(), &sample(), &WorkUnit::Whole, false);
         figures.iter().any(|it| matches!(it.verdict, ChangeVerdict::More | ChangeVerdict::Less))
     });
     let changed = changed.count();
@@ -77,11 +77,9 @@ fn equal_repetitions_change_in_at_most_one_comparison_of_twenty() {
 
 #[test]
 fn counting_is_taken_out() {
-    let counted = Repetition { counting_ns: 1e8, ..repetition(1e9, 10) };
-    let figures =
-        changed_figures(std::slice::from_ref(&counted), std::slice::from_ref(&counted), &WorkUnit::Whole, false);
-    let of = |figure| figures.iter().find(|it| it.figure == figure).expect("a figure").before;
-    assert_eq!((of(BilledFigure::Elapsed), of(BilledFigure::Cpu)), (9e8, 4e8));
+    let counted = [Repetition { counting_ns: 1e8, ..repetition(1e9, 10) }];
+    let figures = changed_figures(&counted, &counted, &WorkUnit::Whole, false);
+    assert_eq!([BilledFigure::Elapsed, BilledFigure::Cpu].map(|figure| of(&figures, figure).before), [9e8, 4e8]);
 }
 
 #[test]

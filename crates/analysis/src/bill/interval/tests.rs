@@ -30,16 +30,8 @@ fn call(call: &str, count: u64, failed: u64) -> CallCount {
 
 fn process(pid: u32, name: &str, calls: Vec<CallCount>) -> ProcessCounts {
     let requests = Requests { calls, ..Requests::default() };
-    let cgroup = Some(format!("/{name}"));
-    ProcessCounts {
-        pid: Some(pid),
-        name: name.into(),
-        processes: 1,
-        running: true,
-        cgroup,
-        requests,
-        ..Default::default()
-    }
+    let (pid, name, cgroup) = (Some(pid), name.into(), Some(format!("/{name}")));
+    ProcessCounts { pid, name, processes: 1, running: true, cgroup, requests, ..ProcessCounts::default() }
 }
 
 fn made(processes: Vec<ProcessCounts>, started: &[u32]) -> Stretch {
@@ -82,15 +74,9 @@ fn processes_that_begin_and_end_are_put_together_and_paid_once() {
     assert_eq!((children.processes, children.cost_ns), (2, Some(2e6)));
     assert_eq!((children.calls, children.failed), (8, 4));
     // The same child in a later stretch was not created in it; what it forked besides are threads.
-    let later = made(
-        vec![{
-            let mut later = child(10);
-            later.requests.calls = vec![call("exit_group", 1, 0)];
-            later.requests.forks = 3;
-            later
-        }],
-        &[],
-    );
+    let mut later = child(10);
+    (later.requests.calls, later.requests.forks) = (vec![call("exit_group", 1, 0)], 3);
+    let later = made(vec![later], &[]);
     assert_eq!(later.processes[0].who, Who::Process(10));
     assert_eq!(later.processes[0].cost_ns, Some(3e4));
     // A process that executes nothing.
@@ -102,14 +88,9 @@ fn processes_that_begin_and_end_are_put_together_and_paid_once() {
 fn cgroups_add_up_to_the_same() {
     let mut far = process(3, "far", vec![call("read", 4, 0)]);
     far.cgroup = None;
-    let interval = made(
-        vec![
-            process(1, "a", vec![call("read", 1, 1)]),
-            process(2, "a", vec![call("read", 2, 0), call("stat", 7, 0)]),
-            far,
-        ],
-        &[],
-    );
+    let one = process(1, "a", vec![call("read", 1, 1)]);
+    let two = process(2, "a", vec![call("read", 2, 0), call("stat", 7, 0)]);
+    let interval = made(vec![one, two, far], &[]);
     let groups = interval.cgroups();
     let shown: Vec<_> = groups.iter().map(|group| (group.name.as_str(), group.processes, group.calls)).collect();
     assert_eq!(shown, [("(no cgroup known)", 1, 4), ("/a", 2, 10)]);

@@ -33,11 +33,7 @@ fn any_runs() -> impl Strategy<Value = [Run; 2]> {
 }
 
 fn mirrored(ratio: &RatioToBase) -> Option<[f64; 3]> {
-    match ratio {
-        RatioToBase::Times(it) => Some([1.0 / it.value, 1.0 / it.high, 1.0 / it.low]),
-        RatioToBase::AtMost(bound) | RatioToBase::AtLeast(bound) => Some([1.0 / bound; 3]),
-        RatioToBase::Unknown(_) => None,
-    }
+    numbers(ratio).map(|[value, low, high]| [1.0 / value, 1.0 / high, 1.0 / low])
 }
 
 fn numbers(ratio: &RatioToBase) -> Option<[f64; 3]> {

@@ -1,7 +1,8 @@
 //! The fit on configurations that the model itself made: it must find their parameters again, and predict others.
 
 use crate::model::{
-    CurvePoint, FaultCurve, Figure, MeasuredConfiguration, MeasuredMeans, PageSource, System, fit, predict,
+    CurvePoint, FaultCurve, Figure, Fit, MeasuredConfiguration, MeasuredMeans, PageSource, SteadyState, System, fit,
+    predict,
 };
 
 /// The system that is to be found.
@@ -57,6 +58,11 @@ fn configuration(users: u32, mib: u64, eligible: u32, device: &str) -> MeasuredC
     }
 }
 
+/// The true figures of a configuration, and those that a fit predicts.
+fn beside(found: &Fit, it: &MeasuredConfiguration) -> [SteadyState; 2] {
+    [hidden(it), found.system(it).expect("a system")].map(|system| predict(&system).expect("a system"))
+}
+
 fn near(what: &str, found: f64, expected: f64, within: f64) {
     assert!((found / expected - 1.0).abs() <= within, "{what}: {found} is not {expected}");
 }
@@ -71,8 +77,7 @@ fn one_user_alone_tells_the_demands_and_the_curve() {
     near("page", found.device("swap file").expect("a device").service_s.value, 80e-6, 1e-6);
     near("other", found.other_wait_s.value, 0.020, 1e-4);
     let other = configuration(20, 64, 3, "swap file");
-    let truth = predict(&hidden(&other)).expect("a system");
-    let told = predict(&found.system(&other).expect("a system")).expect("a system");
+    let [truth, told] = beside(&found, &other);
     // One channel cannot be seen with one user.
     near("faults", told.faults, truth.faults, 0.03);
     near("throughput", told.throughput, truth.throughput, 0.05);
@@ -97,8 +102,7 @@ fn half_of_the_configurations_predicts_the_other_half() {
     for device in ["swap file", "zram"] {
         for (users, mib, eligible) in [(6, 48, 2), (12, 64, 3), (20, 80, 4), (16, 40, 2)] {
             let other = configuration(users, mib, eligible, device);
-            let truth = predict(&hidden(&other)).expect("a system");
-            let told = predict(&found.system(&other).expect("a system")).expect("a system");
+            let [truth, told] = beside(&found, &other);
             let what = format!("{device} {users} users {mib} MiB");
             near(&format!("{what}: faults"), told.faults, truth.faults, 0.15);
             near(&format!("{what}: throughput"), told.throughput, truth.throughput, 0.10);

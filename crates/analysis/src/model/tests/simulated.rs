@@ -1,8 +1,7 @@
 //! The simulation against the exact solution.
 
-use crate::model::{
-    FaultCurve, PageSource, SimulationSettings, Spread, SteadyState, System, predict_exactly, simulate,
-};
+use super::figures;
+use crate::model::{FaultCurve, PageSource, SimulationSettings, Spread, System, predict_exactly, simulate};
 
 /// Systems with each part: fixed faults, faults over memory, by depth, zram, several CPUs, other waits, no limit, no thinking.
 fn systems() -> Vec<System> {
@@ -31,24 +30,6 @@ fn systems() -> Vec<System> {
     ]
 }
 
-fn figures(it: &SteadyState) -> [f64; 13] {
-    [
-        it.throughput,
-        it.response_s,
-        it.eligibility_wait_s,
-        it.cpu.user,
-        it.cpu.system,
-        it.cpu.faults,
-        it.cpu.multiprogramming_idle,
-        it.cpu.non_multiprogramming_idle,
-        it.cpu.zero_idle,
-        it.faults,
-        it.page_wait_s,
-        it.eligible,
-        it.queued,
-    ]
-}
-
 #[test]
 fn intervals_hold_the_exact_figures() {
     let (mut held, mut all) = (0, 0);
@@ -60,14 +41,11 @@ fn intervals_hold_the_exact_figures() {
             let (low, high, value) = (figures(&found.low), figures(&found.high), figures(&found.value));
             for index in 0..exact.len() {
                 let width = (high[index] - low[index]).max(1e-9);
-                assert!(
-                    (value[index] - exact[index]).abs() < 2.5 * width,
-                    "system {place}, seed {seed}, figure {index}: {} is not {}",
-                    value[index],
-                    exact[index]
-                );
+                let (value, exact) = (value[index], exact[index]);
+                let what = format!("system {place}, seed {seed}, figure {index}");
+                assert!((value - exact).abs() < 2.5 * width, "{what}: {value} is not {exact}");
                 all += 1;
-                held += u32::from(low[index] - 1e-9 <= exact[index] && exact[index] <= high[index] + 1e-9);
+                held += u32::from(low[index] - 1e-9 <= exact && exact <= high[index] + 1e-9);
             }
         }
     }

@@ -19,18 +19,11 @@ fn made(traced: bool) -> Recording {
     };
     let count = 40_u32;
     for number in 0..count {
-        let start = f64::from(number) * 5e7;
-        let is_traced = traced && number % 2 == 1;
+        let (start, counting) = (f64::from(number) * 5e7, 4.99e7);
+        let (end, traced) = (start + counting, traced && number % 2 == 1);
         let counts = vec![12, 2 + u64::from(number % 3 == 0) * 2, 0];
         let chain = if number == 3 { 110.0 } else { 100.0 };
-        recording.windows.push(SpinWindow {
-            start,
-            end: start + 4.99e7,
-            traced: is_traced,
-            counts,
-            counting: 4.99e7,
-            chain,
-        });
+        recording.windows.push(SpinWindow { start, end, traced, counts, counting, chain });
     }
     let traced_at = |at: f64| traced && (at / 5e7) as u64 % 2 == 1;
     let mut gaps: Vec<(f64, f64, usize)> = Vec::new();
@@ -58,11 +51,8 @@ fn made(traced: bool) -> Recording {
 }
 
 fn cause<'a>(account: &'a CpuAccount, name: &str) -> &'a NoiseCause {
-    account
-        .causes
-        .iter()
-        .find(|cause| cause.name.contains(name))
-        .unwrap_or_else(|| panic!("{name}: {:?}", account.causes))
+    let found = account.causes.iter().find(|cause| cause.name.contains(name));
+    found.unwrap_or_else(|| panic!("{name}: {:?}", account.causes))
 }
 
 #[test]

@@ -50,6 +50,16 @@ impl Made {
         self
     }
 
+    /// Gaps of other tasks, each so long after the end of the one before.
+    fn after_each_other(mut self, length: f64, pause: impl Fn(&mut Made) -> f64) -> Made {
+        let mut start = 0.0;
+        while start < self.seconds * SECOND {
+            self.gaps.push(Gap { start, length, switched: true });
+            start += length + pause(&mut self);
+        }
+        self
+    }
+
     /// In windows of 50 ms with holes of 0.4 ms, gaps that overlap being one.
     fn recorded(mut self) -> (Vec<Gap>, Vec<SpinWindow>) {
         let count = (self.seconds * 20.0) as u32;
@@ -151,12 +161,7 @@ fn missing_gaps_and_many_others_do_not_hide_a_period() {
 #[test]
 fn a_sleeper_that_is_late_each_time_drifts_and_is_found() {
     // It sleeps for 3 ms after each disturbance, so that all its delays add up.
-    let mut made = Made::new(10.0, 3);
-    let mut start = 0.0;
-    while start < 10.0 * SECOND {
-        made.gaps.push(Gap { start, length: 10_000.0, switched: true });
-        start += 3e6 + 10_000.0 + 50_000.0 + 20_000.0 * made.share();
-    }
+    let made = Made::new(10.0, 3).after_each_other(10_000.0, |made| 3e6 + 50_000.0 + 20_000.0 * made.share());
     let (gaps, windows) = made.at_random(200.0, 1_000.0).recorded();
     right(&at(&periods(&gaps, &windows), 3.07e6), 3.07e6, 10_000.0);
 }
@@ -176,13 +181,8 @@ fn gaps_at_random_have_no_period() {
 #[test]
 fn a_task_that_takes_the_cpu_for_long_does_not_break_the_tick() {
     // Another program takes the CPU for 6 ms of every 20 at irregular moments: a third of the ticks is hidden.
-    let mut made = Made::new(10.0, 5).every(4e6, 1_500.0, 300.0, 0.0);
-    let mut start = 0.0;
-    while start < 10.0 * SECOND {
-        made.gaps.push(Gap { start, length: 6e6, switched: true });
-        start += 6e6 + made.exponential(1.4e7);
-    }
-    let (gaps, windows) = made.recorded();
+    let made = Made::new(10.0, 5).every(4e6, 1_500.0, 300.0, 0.0);
+    let (gaps, windows) = made.after_each_other(6e6, |made| made.exponential(1.4e7)).recorded();
     let series = at(&periods(&gaps, &windows), 4e6);
     assert!((series.period / 4e6 - 1.0).abs() < 1e-3, "{series:?}");
     assert!(series.members.len() as f64 > 0.9 * series.slots as f64, "{} of {}", series.members.len(), series.slots);
