@@ -163,6 +163,12 @@ mod tests {
     }
 
     #[test]
+    fn a_number_over_a_value_has_its_ends_the_other_way_round() {
+        let value = Interval { value: 2.0, low: 1.0, high: 4.0 };
+        assert_eq!(value.under(8.0), Interval { value: 4.0, low: 2.0, high: 8.0 });
+    }
+
+    #[test]
     fn only_what_matters_is_told_of() {
         let wide = || vec![Doubt::Wide { half_width: 0.5, wanted: 0.01 }];
         let (large, small) = (cost("large", wide()), cost("small", wide()));
