@@ -164,11 +164,8 @@ impl Tally {
             share(self.told.values().map(|it| it.1[1]).sum(), self.told.values().map(|it| it.0).sum())
         );
         for (kind, (rows, told)) in &self.told {
-            let shares: Vec<String> = SHIFTS
-                .iter()
-                .zip(told)
-                .map(|(by, told)| format!("{:.0} %: {:.0}", 100.0 * (by - 1.0), share(*told, *rows)))
-                .collect();
+            let shift = |(by, told): (&f64, &usize)| format!("{:.0} %: {:.0}", 100.0 * (by - 1.0), share(*told, *rows));
+            let shares: Vec<String> = SHIFTS.iter().zip(told).map(shift).collect();
             println!("  {kind:10} told of 100 changes by {}", shares.join(", "));
         }
         println!("  false: {:?}", self.false_changes);

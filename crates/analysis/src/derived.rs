@@ -14,7 +14,7 @@ pub use route::{Part, Quantity, Route, cost, net};
 use crate::answer::{Answer, between};
 use crate::form::{As, Form, TimeFigure};
 use crate::statistics::Interval;
-use crate::sums::{doubts_of, join, quotient};
+use crate::sums::{doubts_of_all, quotient};
 
 /// Routes to one cost agree if the largest is certainly less than this many times the smallest. The paper's two routes
 /// to the cost of an AST meet this.
@@ -122,18 +122,13 @@ pub struct EntryShare {
 pub fn entry_shares(run: &Run) -> Vec<EntryShare> {
     let null = |cost: &&Cost| cost.operation == "syscall.getppid" || cost.operation == "rsx.gssw";
     let Some(entry) = run.costs.iter().find(null) else { return Vec::new() };
-    let mut shares: Vec<EntryShare> = run
-        .costs
-        .iter()
-        .filter(|cost| cost.operation != entry.operation)
-        .filter_map(|cost| {
-            let entries = entries(cost, &entry.operation)?;
-            let share = quotient(net(entry), net(cost))?.times(entries);
-            let mut doubts = doubts_of(entry);
-            join(&mut doubts, doubts_of(cost));
-            Some(EntryShare { name: cost.name(), entries, share, doubts })
-        })
-        .collect();
+    let share = |cost: &Cost| {
+        let entries = entries(cost, &entry.operation)?;
+        let share = quotient(net(entry), net(cost))?.times(entries);
+        Some(EntryShare { name: cost.name(), entries, share, doubts: doubts_of_all([entry, cost]) })
+    };
+    let others = run.costs.iter().filter(|cost| cost.operation != entry.operation);
+    let mut shares: Vec<EntryShare> = others.filter_map(share).collect();
     shares.sort_by(|one, other| other.share.value.total_cmp(&one.share.value));
     shares
 }

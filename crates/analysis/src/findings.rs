@@ -137,18 +137,15 @@ struct Mapped<'a> {
 
 /// Points at which a file was read in both ways, the smallest block first.
 fn mapped_over_read(run: &Run) -> Vec<Mapped<'_>> {
-    let mut both: Vec<_> = run
-        .costs
-        .iter()
-        .filter(|cost| cost.operation == "file.read")
-        .filter_map(|read| {
-            let at: Vec<_> = read.at.0.iter().map(|(axis, value)| (axis.as_str(), value.clone())).collect();
-            let read_net = told(run, "file.read", &at)?;
-            let over_read = |id| Some(in_units_of(read_net, told(run, id, &at)?));
-            let touched = over_read("file.read.mapped")?;
-            Some(Mapped { at: &read.at, touched, whole: over_read("file.map.read.unmap") })
-        })
-        .collect();
+    let mapped = |read: &'_ Cost| {
+        let at: Vec<_> = read.at.0.iter().map(|(axis, value)| (axis.as_str(), value.clone())).collect();
+        let read_net = told(run, "file.read", &at)?;
+        let over_read = |id| Some(in_units_of(read_net, told(run, id, &at)?));
+        Some((over_read("file.read.mapped")?, over_read("file.map.read.unmap")))
+    };
+    let reads = run.costs.iter().filter(|cost| cost.operation == "file.read");
+    let found = reads.filter_map(|read| mapped(read).map(|(touched, whole)| Mapped { at: &read.at, touched, whole }));
+    let mut both: Vec<_> = found.collect();
     both.sort_by_key(|mapped| {
         let axis = |name| mapped.at.number(name);
         // The usual file: some MiB, written in large pieces.
@@ -166,9 +163,8 @@ fn mapped_file(run: &Run) -> Option<String> {
     let filled = filled.map(|filled| format!(" (written {filled} at a time)")).unwrap_or_default();
     let whole = usual.whole.as_ref().map(|ratio| format!(", {} with map, faults and unmap", against(ratio)));
     let whole = whole.unwrap_or_default();
-    let opposed = both
-        .iter()
-        .find(|mapped| differs(&mapped.touched) && (mapped.touched.value < 1.0) != (usual.touched.value < 1.0));
+    let is_opposed = |touched: &Interval| differs(touched) && (touched.value < 1.0) != (usual.touched.value < 1.0);
+    let opposed = both.iter().find(|mapped| is_opposed(&mapped.touched));
     let opposed =
         opposed.map(|mapped| format!("; at {} {} once touched", mapped.at.values(), against(&mapped.touched)));
     Some(format!(
@@ -273,13 +269,10 @@ fn neighbours(run: &Run) -> Option<String> {
 fn shared_core(run: &Run) -> Option<String> {
     /// A smaller effect of sharing is almost zero.
     const NEXT_TO_NOTHING: f64 = 1.03;
-    let taxes: Vec<Neighbours> = run
-        .costs
-        .iter()
-        .filter(|cost| is_kernel_work(cost) && cost.headline == Estimate::Quiet && cost.cpus <= 1)
-        .filter_map(|cost| cost.neighbours)
-        .filter(|tax| [tax.ratio, tax.low, tax.high].iter().all(|figure| figure.is_finite()))
-        .collect();
+    let is_quiet = |cost: &&Cost| is_kernel_work(cost) && cost.headline == Estimate::Quiet && cost.cpus <= 1;
+    let is_told = |tax: &Neighbours| [tax.ratio, tax.low, tax.high].iter().all(|figure| figure.is_finite());
+    let quiet = run.costs.iter().filter(is_quiet);
+    let taxes: Vec<Neighbours> = quiet.filter_map(|cost| cost.neighbours).filter(is_told).collect();
     // The middle half, because single operations may be slow for other reasons.
     let quartile = |share: f64, of: fn(&Neighbours) -> f64| quantile(&sorted(taxes.iter().map(of)), share);
     if taxes.len() < 4 {

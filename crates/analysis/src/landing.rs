@@ -111,7 +111,7 @@ fn joined(reach: f64) -> f64 {
 /// The interval with this reach on the log scale around a positive figure.
 pub fn around(figure: f64, reach: f64) -> Interval {
     if !reach.is_finite() {
-        return Interval { value: figure, low: f64::NEG_INFINITY, high: f64::INFINITY };
+        return Interval::untold(figure);
     }
     let ends = (figure * (-reach).exp(), figure * reach.exp());
     Interval { value: figure, low: ends.0.min(ends.1), high: ends.0.max(ends.1) }

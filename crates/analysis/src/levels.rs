@@ -249,12 +249,8 @@ fn are_apart(rounds: &[LevelBatches], low: f64, high: f64) -> bool {
     let width = (between.1 - between.0).max(HALF / 2.0);
     let at = |middle: f64| rounds.iter().filter(|round| round.stretches(middle - HALF, middle + HALF) > 0).count();
     let stays = rounds.iter().filter(|round| round.stretches(between.0, between.1) * 4 > round.logs.len()).count();
-    let inside: f64 = rounds
-        .iter()
-        .map(|round| {
-            round.weight() * round.logs.iter().filter(|log| (between.0..between.1).contains(*log)).count() as f64
-        })
-        .sum();
+    let is_inside = |log: &&f64| (between.0..between.1).contains(*log);
+    let inside: f64 = rounds.iter().map(|it| it.weight() * it.logs.iter().filter(is_inside).count() as f64).sum();
     [low, high].into_iter().all(|middle| {
         let there = at(middle);
         let by_chance = binomial_tail(there, there + stays, 2.0 * HALF / (2.0 * HALF + width));

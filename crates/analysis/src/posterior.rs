@@ -107,13 +107,12 @@ fn grid(groups: &[Group], usual: f64, other: Option<(f64, f64)>) -> Vec<f64> {
     const NEAR: f64 = 0.15;
     let steps = || (-SIDE..=SIDE).map(|step| f64::from(step) / f64::from(SIDE));
     let reach = (30.0 * usual).max(0.01);
+    let off = move |step: f64| (5.0 * step).sinh() / 5_f64.sinh() * reach;
     let around = |group: &Group| {
-        steps()
-            .map(move |step| (5.0 * step).sinh() / 5_f64.sinh() * reach)
-            .map(|off| (group.log, off))
-            .collect::<Vec<_>>()
+        let log = group.log;
+        steps().map(off).map(move |off| (log + off, off.abs()))
     };
-    let mut points: Vec<(f64, f64)> = groups.iter().flat_map(around).map(|(log, off)| (log + off, off.abs())).collect();
+    let mut points: Vec<(f64, f64)> = groups.iter().flat_map(around).collect();
     let centres = || groups.iter().map(|group| group.log).chain(other.map(|(middle, _)| middle));
     let (least, most) =
         (centres().fold(f64::INFINITY, f64::min) - 0.7, centres().fold(f64::NEG_INFINITY, f64::max) + 0.5);

@@ -93,12 +93,10 @@ pub fn axis(centre: u64, step: u64, others: &[u64], (page, most): (u64, u64)) ->
     let step = step.max(2);
     let up = std::iter::successors(Some(centre), |value| value.checked_mul(step));
     let down = std::iter::successors(Some(centre / step), |value| Some(value / step));
-    let mut values: Vec<u64> = up
-        .take_while(|value| *value <= centre.saturating_mul(16))
-        .chain(down.take_while(|value| *value > 0 && *value >= centre / 16))
-        .map(|value| value.next_multiple_of(page).min(most.next_multiple_of(page)))
-        .chain([centre])
-        .collect();
+    let up = up.take_while(|value| *value <= centre.saturating_mul(16));
+    let down = down.take_while(|value| *value > 0 && *value >= centre / 16);
+    let in_pages = |value: u64| value.next_multiple_of(page).min(most.next_multiple_of(page));
+    let mut values: Vec<u64> = up.chain(down).map(in_pages).chain([centre]).collect();
     for &other in others {
         if values.iter().all(|&value| value.max(other) as f64 > 1.2 * value.min(other) as f64) {
             values.push(other);

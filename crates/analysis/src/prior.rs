@@ -145,11 +145,8 @@ pub fn learn<'a>(traces: impl Iterator<Item = &'a Trace> + Clone, usual: Prior) 
     let in_clock = |trace: &'a Trace| {
         trace.rounds.iter().map(move |(log, weight)| (f64::from(*log) - clock(trace), f64::from(*weight)))
     };
-    let rounds: Vec<(f64, f64)> = traces
-        .clone()
-        .flat_map(in_clock)
-        .filter(|(log, weight)| log.is_finite() && weight.is_finite() && *weight > 0.0)
-        .collect();
+    let is_sound = |(log, weight): &(f64, f64)| log.is_finite() && weight.is_finite() && *weight > 0.0;
+    let rounds: Vec<(f64, f64)> = traces.clone().flat_map(in_clock).filter(is_sound).collect();
     let Some((middle, scatter)) = scattered(&rounds) else { return usual };
     let disturbed = traces.filter_map(|trace| Some(f64::from(trace.disturbed?) - clock(trace) - middle));
     let slow_downs = sorted(disturbed.filter(|by| by.is_finite()));

@@ -5,8 +5,8 @@ use record::{Cost, Estimate, Round, Run};
 
 use crate::derived::net;
 use crate::estimate::{Clocking, interval, typical_medians};
-use crate::landing::{FLOOR, RoundFigure, reach};
-use crate::statistics::{Interval, squares, student_quantile, variance};
+use crate::landing::{FLOOR, RoundFigure, around, reach};
+use crate::statistics::{Interval, half_of_mean, squares, student_quantile};
 use crate::sums::sum;
 
 /// Terms within terms are not deeper than this. A record with more is damaged.
@@ -40,25 +40,16 @@ pub fn gross_typical(cost: &Cost) -> Interval {
     let value = cost.gross_ns.typical.0;
     if !cost.levels.is_empty() {
         let medians: Vec<f64> = medians(&cost.rounds).iter().map(|round| round.figure).collect();
-        let told = |reach: f64| Interval { value, low: (value - reach).max(0.0), high: value + reach };
-        return mean_reach(&medians).map_or(Interval::untold(value), told);
+        // Where the mean of another run lies.
+        let reach = half_of_mean(&medians) * std::f64::consts::SQRT_2;
+        let told = Interval { value, low: (value - reach).max(0.0), high: value + reach };
+        return if reach.is_finite() { told } else { Interval::untold(value) };
     }
-    spread(cost).map_or(Interval::untold(value), |half| Interval {
-        value,
-        low: value * (-half).exp(),
-        high: value * half.exp(),
-    })
+    around(value, spread(cost).unwrap_or(f64::INFINITY))
 }
 
 fn medians(rounds: &[Round]) -> Vec<RoundFigure> {
     typical_medians(rounds, Clocking::AsRead)
-}
-
-/// Half the interval of a mean: where another run's lies. `None` for one value.
-fn mean_reach(values: &[f64]) -> Option<f64> {
-    let count = values.len() as f64;
-    let freedom = u32::try_from(values.len().min(1000)).ok()?.checked_sub(1).filter(|freedom| *freedom > 0)?;
-    Some(student_quantile(0.975, freedom) * (variance(values) * 2.0 / count).sqrt())
 }
 
 /// Half the interval of a typical figure, as a difference of logarithms. A few rounds are joined with what is usual, as if that came from

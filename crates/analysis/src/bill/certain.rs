@@ -30,7 +30,10 @@ impl Certainty {
         let half_width = Some(price.half() / price.value.abs()).filter(|half| half.is_finite());
         let is_busy = run.noise.undisturbed().is_some_and(|share| share < CALM);
         let traced = run.noise.traced;
-        Certainty { traced, calm: !is_busy && !traced && !cost.doubts.iter().any(is_of_a_busy_core), half_width }
+        let is_disturbed = |doubt: &Doubt| {
+            matches!(doubt, Doubt::NeverQuiet | Doubt::FromDisturbed { .. } | Doubt::Interrupted { .. })
+        };
+        Certainty { traced, calm: !is_busy && !traced && !cost.doubts.iter().any(is_disturbed), half_width }
     }
 
     /// True if a price with this certainty is preferred to one with the other.
@@ -39,10 +42,6 @@ impl Certainty {
         let untraced = other.traced.cmp(&self.traced);
         untraced.then(self.calm.cmp(&other.calm)).then(half(other).total_cmp(&half(self))) == Ordering::Greater
     }
-}
-
-fn is_of_a_busy_core(doubt: &Doubt) -> bool {
-    matches!(doubt, Doubt::NeverQuiet | Doubt::FromDisturbed { .. } | Doubt::Interrupted { .. })
 }
 
 /// A cost with one sample for each of its rounds, which gives the same typical price and takes a hundredth of the room.

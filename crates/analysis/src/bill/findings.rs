@@ -60,23 +60,17 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     found.extend(tasks::short_lived(seen, bill));
     found.extend(memory::small_pages(seen, bill));
     found.extend(memory::given_back(seen, bill));
-    let slow = slow(seen);
     let all = seen.together.total() as f64;
     // What counting takes is charged too, and is not there without howslow.
     let cpu = seen.usage.cpu_ns.map(|cpu| cpu - least_counting_ns(seen)).filter(|cpu| *cpu > 0.0);
-    let mut found: Vec<Habit> = found
-        .into_iter()
-        .map(|(text, times, saves_ns)| {
-            // Nothing saves more than the program took.
-            let saves_ns = saves_ns.map(|saves| saves.map(|ns| ns.min(cpu.unwrap_or(f64::INFINITY))));
-            let share = saves_ns.zip(cpu).map(|([_, most], cpu)| most / cpu);
-            let weight = share.unwrap_or(if all > 0.0 { times / all } else { 0.0 });
-            (weight, Habit { text, saves_ns, share, saves_elapsed_ns: None })
-        })
-        .filter(|(weight, _)| *weight >= WORTH)
-        .map(|(_, finding)| finding)
-        .collect();
-    found.extend(slow);
+    let worth = |(text, times, saves_ns): Saving| {
+        // Nothing saves more than the program took.
+        let saves_ns = saves_ns.map(|saves| saves.map(|ns| ns.min(cpu.unwrap_or(f64::INFINITY))));
+        let share = saves_ns.zip(cpu).map(|([_, most], cpu)| most / cpu);
+        let weight = share.unwrap_or(if all > 0.0 { times / all } else { 0.0 });
+        (weight >= WORTH).then_some(Habit { text, saves_ns, share, saves_elapsed_ns: None })
+    };
+    let mut found: Vec<Habit> = found.into_iter().filter_map(worth).chain(slow(seen)).collect();
     found.sort_by(|one, other| other.felt_ns().total_cmp(&one.felt_ns()));
     found
 }

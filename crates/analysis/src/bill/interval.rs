@@ -267,11 +267,6 @@ impl Account {
         self.pairs.sort_by_key(|pair| std::cmp::Reverse(pair.count));
         self.errors.sort_by_key(|error| std::cmp::Reverse(error.count));
     }
-
-    /// The name of the cgroup that it is put under; empty if that is not known.
-    fn cgroup_name(&self) -> &str {
-        self.cgroup.as_deref().unwrap_or_default()
-    }
 }
 
 impl Stretch {
@@ -288,7 +283,7 @@ impl Stretch {
     pub fn cgroups(&self) -> Vec<Account> {
         let mut sums: BTreeMap<&str, Account> = BTreeMap::new();
         for account in &self.processes {
-            let name = account.cgroup_name();
+            let name = account.cgroup.as_deref().unwrap_or_default();
             match sums.get_mut(name) {
                 Some(sum) => sum.add(account),
                 None => {

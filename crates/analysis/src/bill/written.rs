@@ -80,16 +80,13 @@ impl WrittenBill {
 
     /// A bill that was not written.
     pub fn of(seen: &Observation, bill: &Bill) -> WrittenBill {
+        let time = |it: Interval| WrittenTime { ns: Some(it.value), low_ns: Some(it.low), high_ns: Some(it.high) };
         let row = |row: &BillRow| WrittenRow {
             what: printable(&row.what),
             count: row.count,
             cpu_ns: row.cpu_ns,
             lacking: row.lacking,
-            measured: row.measured.map(|it| WrittenTime {
-                ns: Some(it.value),
-                low_ns: Some(it.low),
-                high_ns: Some(it.high),
-            }),
+            measured: row.measured.map(time),
         };
         let seen = Observation { what: printable(&seen.what), ..seen.clone() };
         let charged = bill.charged;

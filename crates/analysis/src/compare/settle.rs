@@ -67,6 +67,7 @@ fn needed(ratio: Interval, sides: [(&Run, &Cost); 2], joint: &Joint) -> Option<u
     let apart = ratio.value.ln().abs();
     let wanted_same = (joint.margin.ln_1p() - apart) / ONE_SIDED;
     let wanted_changed = if apart > joint.threshold.ln_1p() { apart / joint.reaches() } else { 0.0 };
+    let log_half = |cost: &Cost| (cost.net_ns.high.0 / cost.net_ns.low.0).ln() / 2.0;
     let [base, other] = sides.map(|(run, cost)| Some((log_half(cost), shrunk(run, cost)?)));
     let ((base, base_parts), (other, other_parts)) = (base?, other?);
     // Longer runs make conditions no more alike.
@@ -76,10 +77,6 @@ fn needed(ratio: Interval, sides: [(&Run, &Cost); 2], joint: &Joint) -> Option<u
         reach <= wanted_same || reach.hypot(drift) <= wanted_changed
     };
     (0..TIMES.len()).find(is_enough).map(|place| TIMES[place])
-}
-
-fn log_half(cost: &Cost) -> f64 {
-    (cost.net_ns.high.0 / cost.net_ns.low.0).ln() / 2.0
 }
 
 #[cfg(test)]

@@ -34,35 +34,10 @@ pub struct Finding {
     pub is_setting: bool,
 }
 
-/// A remedy that is a setting of the kernel or the hardware.
-pub(super) struct Setting<Text>(pub Text);
-
-/// What to do, and whether it is a setting.
-pub(super) struct Cure(String, bool);
-
-impl From<&str> for Cure {
-    fn from(text: &str) -> Cure {
-        Cure(text.into(), false)
-    }
-}
-
-impl From<String> for Cure {
-    fn from(text: String) -> Cure {
-        Cure(text, false)
-    }
-}
-
-impl<Text: Into<String>> From<Setting<Text>> for Cure {
-    fn from(Setting(text): Setting<Text>) -> Cure {
-        Cure(text.into(), true)
-    }
-}
-
 impl Finding {
     /// A finding of these three.
-    pub(super) fn new(severity: Severity, what: impl Into<String>, remedy: impl Into<Cure>) -> Finding {
-        let Cure(remedy, is_setting) = remedy.into();
-        Finding { severity, what: what.into(), remedy, is_setting }
+    pub(super) fn new(severity: Severity, what: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding { severity, what: what.into(), remedy: remedy.into(), is_setting: false }
     }
 
     /// The finding as told in this place: within a container, settings are the host's.
@@ -79,15 +54,20 @@ impl Finding {
 pub(super) struct Findings(pub Vec<Finding>);
 
 impl Findings {
-    pub fn noise(&mut self, what: impl Into<String>, remedy: impl Into<Cure>) {
+    pub fn noise(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
         self.0.push(Finding::new(Severity::Noise, what, remedy));
     }
 
-    pub fn missing(&mut self, what: impl Into<String>, remedy: impl Into<Cure>) {
+    pub fn missing(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
         self.0.push(Finding::new(Severity::Missing, what, remedy));
     }
 
-    pub fn note(&mut self, what: impl Into<String>, remedy: impl Into<Cure>) {
+    pub fn note(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
         self.0.push(Finding::new(Severity::Note, what, remedy));
+    }
+
+    /// What a setting of the kernel or the hardware would change.
+    pub fn setting(&mut self, severity: Severity, what: impl Into<String>, remedy: impl Into<String>) {
+        self.0.push(Finding { is_setting: true, ..Finding::new(severity, what, remedy) });
     }
 }

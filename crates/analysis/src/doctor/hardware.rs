@@ -1,11 +1,9 @@
 //! Findings about the hardware and about its other users.
 
 use record::units::percent;
-use record::{Machine, Noise};
+use record::{Counters, Machine, Noise, Present};
 
-use record::{Counters, Present};
-
-use super::finding::{Cure, Findings, Setting};
+use super::finding::{Findings, Severity};
 
 /// Others' share of the processor above which a run is disturbed.
 const DISTURBED: f64 = 0.02;
@@ -34,9 +32,10 @@ pub fn neighbours(machine: &Machine, noise: Option<&Noise>, findings: &mut Findi
         None => {}
     }
     if machine.cpu.threads_per_core.is_some_and(|threads| threads > 1) {
-        findings.noise(
+        findings.setting(
+            Severity::Noise,
             "cores have several hardware threads: whatever runs on the sibling slows what is measured",
-            Setting("keep the siblings idle, or switch them off for the run: echo off | sudo tee /sys/devices/system/cpu/smt/control"),
+            "keep the siblings idle, or switch them off for the run: echo off | sudo tee /sys/devices/system/cpu/smt/control",
         );
     }
     if let Some(noise) = noise.filter(|noise| noise.steal > DISTURBED) {
@@ -80,9 +79,10 @@ pub fn others(machine: &Machine, noise: Option<&Noise>, now: &Present, findings:
 pub fn frequency(machine: &Machine, now: &Present, findings: &mut Findings) {
     let frequency = &machine.cpu.frequency;
     if let Some(governor) = frequency.governor.as_deref().filter(|&governor| governor != "performance") {
-        findings.noise(
+        findings.setting(
+            Severity::Noise,
             format!("the frequency governor is {governor}: the clock follows the load, so times drift"),
-            Setting("sudo cpupower frequency-set -g performance (or write it to /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor)"),
+            "sudo cpupower frequency-set -g performance (or write it to /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor)",
         );
     }
     if frequency.boost == Some(true) {
@@ -92,9 +92,10 @@ pub fn frequency(machine: &Machine, now: &Present, findings: &mut Findings) {
         } else {
             "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
         };
-        findings.noise(
+        findings.setting(
+            Severity::Noise,
             "boost is on: the clock depends on temperature and on how many cores work",
-            Setting(format!("compare cycles rather than times, or switch it off for the run: {switch}")),
+            format!("compare cycles rather than times, or switch it off for the run: {switch}"),
         );
     }
     if now.on_battery == Some(true) {
@@ -106,41 +107,40 @@ pub fn clock(machine: &Machine, findings: &mut Findings) {
     let Some(source) = machine.clock_source.as_deref() else { return };
     // Clock sources that can be read without a system call (the kernel's vdso_clock_mode).
     if !["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"].contains(&source) {
-        findings.noise(
+        findings.setting(
+            Severity::Noise,
             format!("the clock source is {source}: each reading enters the kernel, so batches must be longer"),
-            Setting(
-                "if listed in available_clocksource: echo tsc | sudo tee \
-                 /sys/devices/system/clocksource/clocksource0/current_clocksource \
-                 (boot with tsc=reliable if the kernel found it unstable)",
-            ),
+            "if listed in available_clocksource: echo tsc | sudo tee \
+             /sys/devices/system/clocksource/clocksource0/current_clocksource \
+             (boot with tsc=reliable if the kernel found it unstable)",
         );
     }
 }
 
 pub fn counters(machine: &Machine, now: &Present, findings: &mut Findings) {
     let guest = machine.virtualization.hypervisor.is_some();
-    let (what, remedy): (String, Cure) = match (now.counters, now.perf_event_paranoid) {
+    let without = |why: &str| format!("{why}; cycles come from the speed check, instructions and misses are missing");
+    let (why, remedy) = match (now.counters, now.perf_event_paranoid) {
         (Counters::Available, _) => return,
-        (Counters::Refused, Some(level)) if level > 2 => (
-            format!("hardware counters are refused (perf_event_paranoid is {level})"),
-            Setting("sudo sysctl kernel.perf_event_paranoid=2").into(),
-        ),
+        (Counters::Refused, Some(level)) if level > 2 => {
+            let what = without(&format!("hardware counters are refused (perf_event_paranoid is {level})"));
+            return findings.setting(Severity::Missing, what, "sudo sysctl kernel.perf_event_paranoid=2");
+        }
         (Counters::Refused, _) => (
-            "hardware counters are refused, most likely by a seccomp filter".into(),
-            "docker run --security-opt seccomp=unconfined, or --cap-add PERFMON".into(),
+            "hardware counters are refused, most likely by a seccomp filter",
+            "docker run --security-opt seccomp=unconfined, or --cap-add PERFMON",
         ),
         (Counters::Absent, _) if machine.virtualization.hypervisor.as_deref() == Some("QEMU TCG") => (
-            "no hardware counters: an emulated processor has none".into(),
-            "run on hardware, or under KVM (qemu -accel kvm -cpu host,pmu=on)".into(),
+            "no hardware counters: an emulated processor has none",
+            "run on hardware, or under KVM (qemu -accel kvm -cpu host,pmu=on)",
         ),
         (Counters::Absent, _) if guest => (
-            "no hardware counters: the hypervisor gives this guest no PMU".into(),
-            "a guest with one: qemu -cpu host,pmu=on, a whole-socket or bare-metal instance".into(),
+            "no hardware counters: the hypervisor gives this guest no PMU",
+            "a guest with one: qemu -cpu host,pmu=on, a whole-socket or bare-metal instance",
         ),
-        (Counters::Absent, _) => (
-            "no hardware counters: the kernel has no driver for this PMU".into(),
-            "a kernel built with CONFIG_PERF_EVENTS".into(),
-        ),
+        (Counters::Absent, _) => {
+            ("no hardware counters: the kernel has no driver for this PMU", "a kernel built with CONFIG_PERF_EVENTS")
+        }
     };
-    findings.missing(format!("{what}; cycles come from the speed check, instructions and misses are missing"), remedy);
+    findings.missing(without(why), remedy);
 }

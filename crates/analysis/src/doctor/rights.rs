@@ -2,7 +2,7 @@
 
 use record::{Machine, Present};
 
-use super::finding::{Findings, Setting};
+use super::finding::{Findings, Severity};
 use crate::reference::Place;
 
 /// Capability numbers (`linux/capability.h`).
@@ -46,15 +46,17 @@ pub fn rights(machine: &Machine, now: &Present, findings: &mut Findings) {
         }
     }
     if now.ptrace_scope == Some(3) {
-        findings.missing(
+        findings.setting(
+            Severity::Missing,
             "nobody may trace (yama ptrace_scope is 3): operations with ptrace are skipped, bills cannot be taken with it",
-            Setting("reboot without it: it can only be raised while the system runs"),
+            "reboot without it: it can only be raised while the system runs",
         );
     }
     if now.io_uring_disabled == Some(2) || (now.io_uring_disabled == Some(1) && lacks(SYS_ADMIN)) {
-        findings.missing(
+        findings.setting(
+            Severity::Missing,
             "io_uring is switched off: its operations are skipped",
-            Setting("sudo sysctl kernel.io_uring_disabled=0"),
+            "sudo sysctl kernel.io_uring_disabled=0",
         );
     }
 }

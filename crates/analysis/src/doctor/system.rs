@@ -1,10 +1,8 @@
 //! Findings about the system of a run: memory, limits, files, the kernel's build.
 
-use record::{Bytes, Machine};
+use record::{Bytes, Machine, Present};
 
-use record::Present;
-
-use super::finding::{Findings, Setting};
+use super::finding::{Findings, Severity};
 use crate::reference::dear_mitigations;
 
 /// The largest working set of the memory operations.
@@ -31,15 +29,17 @@ pub fn memory(machine: &Machine, now: &Present, findings: &mut Findings) {
         );
     }
     if machine.memory.transparent_huge_pages.as_deref() == Some("never") {
-        findings.missing(
+        findings.setting(
+            Severity::Missing,
             "transparent huge pages are off: costs over huge pages are missing, and large sets also pay for the TLB",
-            Setting("echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"),
+            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
         );
     }
     if let Some(used) = now.swap_used.filter(|used| used.0 > 0) {
-        findings.noise(
+        findings.setting(
+            Severity::Noise,
             format!("{} MiB are swapped out: first touches may wait for the device", used.0.div_ceil(1 << 20)),
-            Setting("bring them back when memory is free: sudo swapoff -a && sudo swapon -a"),
+            "bring them back when memory is free: sudo swapoff -a && sudo swapon -a",
         );
     }
 }
@@ -116,18 +116,20 @@ pub fn files(now: &Present, findings: &mut Findings) {
 pub fn kernel(machine: &Machine, now: &Present, findings: &mut Findings) {
     let dear = dear_mitigations(machine);
     if !dear.is_empty() {
-        findings.note(
+        findings.setting(
+            Severity::Note,
             format!("mitigations make the kernel slower: {}", dear.join("; ")),
-            Setting("to see what they cost, compare a run booted with mitigations=off, on a machine that runs nobody else's code"),
+            "to see what they cost, compare a run booted with mitigations=off, on a machine that runs nobody else's code",
         );
     }
     if !now.debugging.is_empty() {
-        findings.noise(
+        findings.setting(
+            Severity::Noise,
             format!(
                 "the kernel was built to find bugs ({}): its costs are several times the usual",
                 now.debugging.join(", ")
             ),
-            Setting("boot a kernel built without these options"),
+            "boot a kernel built without these options",
         );
     }
     let emulated_calls = machine.kernel.release.to_lowercase().contains("microsoft");

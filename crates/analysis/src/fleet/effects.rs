@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use super::robust::{centre, scale};
+use crate::landing::around;
 use crate::statistics::{Interval, median, squares, student_quantile};
 
 /// The resolution of all figures, as a share: no scatter is taken to be smaller.
@@ -63,12 +64,8 @@ pub struct Effect {
 impl Effect {
     /// The node's figure over its class's median, with the 95 % interval that holds what its runs scatter by.
     pub fn ratio(&self) -> Interval {
-        let value = f64::from(self.log).exp();
-        if !self.error.is_finite() {
-            return Interval::untold(value);
-        }
         let reach = student_quantile(0.975, self.freedom.max(1.0) as u32) * f64::from(self.error);
-        Interval { value, low: value * (-reach).exp(), high: value * reach.exp() }
+        around(f64::from(self.log).exp(), reach)
     }
 }
 

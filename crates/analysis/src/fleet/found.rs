@@ -98,20 +98,18 @@ pub fn found(table: &Table, options: &FleetOptions) -> Found {
     let (classes, current) = classes(table, options);
     let clock = clock_rows(table);
     let mut populations = Vec::new();
-    let judged: Vec<TestedClass<'_>> = classes
-        .iter()
-        .map(|class| {
-            let runs = ClassRuns::of(table, class, &current);
-            let mut families = families(table, &clock, &runs);
-            for family in &mut families {
-                if let Some(two) = population(table, class, family, options) {
-                    family.two = true;
-                    populations.push(two);
-                }
+    let judged = classes.iter().map(|class| {
+        let runs = ClassRuns::of(table, class, &current);
+        let mut families = families(table, &clock, &runs);
+        for family in &mut families {
+            if let Some(two) = population(table, class, family, options) {
+                family.two = true;
+                populations.push(two);
             }
-            TestedClass::new(class, families, runs, options)
-        })
-        .collect();
+        }
+        TestedClass::new(class, families, runs, options)
+    });
+    let judged: Vec<TestedClass<'_>> = judged.collect();
     let tests = |side| judged.iter().enumerate().flat_map(move |(place, it)| it.tests(place, side)).collect::<Vec<_>>();
     let slow = tests(MedianSide::Slow);
     let count = slow.len();
@@ -172,16 +170,14 @@ fn named(table: &Table, judged: &[TestedClass<'_>], chosen: &Chosen) -> (Vec<Slo
             None => slow.push((test.class, test.node, vec![family])),
         }
     }
-    let mut slow: Vec<SlowNode> = slow
-        .into_iter()
-        .map(|(class, node, mut families)| {
-            families.sort_by(|one, other| other.ratio.value.total_cmp(&one.ratio.value));
-            let of = &judged[class];
-            let causes = causes(&families, &known(table, of, node));
-            let name = table.nodes[of.class.nodes[node] as usize].clone();
-            SlowNode { node: name, class: of.class.name.clone(), families, causes }
-        })
-        .collect();
+    let named = slow.into_iter().map(|(class, node, mut families)| {
+        families.sort_by(|one, other| other.ratio.value.total_cmp(&one.ratio.value));
+        let of = &judged[class];
+        let causes = causes(&families, &known(table, of, node));
+        let name = table.nodes[of.class.nodes[node] as usize].clone();
+        SlowNode { node: name, class: of.class.name.clone(), families, causes }
+    });
+    let mut slow: Vec<SlowNode> = named.collect();
     let most = |node: &SlowNode| node.families.first().map_or(0.0, |family| family.ratio.value);
     slow.sort_by(|one, other| most(other).total_cmp(&most(one)).then(one.node.cmp(&other.node)));
     doubted.sort_by(|one, other| other.ratio.value.total_cmp(&one.ratio.value).then(one.node.cmp(&other.node)));
@@ -190,12 +186,9 @@ fn named(table: &Table, judged: &[TestedClass<'_>], chosen: &Chosen) -> (Vec<Slo
 
 fn known<'a>(table: &Table, of: &'a TestedClass<'_>, node: usize) -> Known<'a> {
     let here = |fact: fn(&RunFacts) -> Option<f64>| {
-        let runs = table
-            .runs
-            .iter()
-            .enumerate()
-            .filter_map(|(run, (_, facts))| Some((of.runs.node(run as u32)?, fact(facts)?)));
-        let all: Vec<(usize, f64)> = runs.collect();
+        let runs = table.runs.iter().enumerate();
+        let told = runs.filter_map(|(run, (_, facts))| Some((of.runs.node(run as u32)?, fact(facts)?)));
+        let all: Vec<(usize, f64)> = told.collect();
         let usual = median(all.iter().map(|(_, value)| *value))?;
         Some((median(all.iter().filter(|(of, _)| *of == node).map(|(_, value)| *value))?, usual))
     };
@@ -219,14 +212,13 @@ fn class_found(table: &Table, judged: &TestedClass<'_>) -> ClassFound {
     let name = |node: &u32| table.nodes[*node as usize].clone();
     let lacking = nodes.iter().enumerate();
     let lacking = lacking.map(|(place, node)| LackingNode { node: name(node), lacks: lacks(place), of: common.len() });
+    let spread =
+        |it: &Family<'_>| FamilySpread { family: it.name.clone(), costs: it.costs.len(), spread: it.whole.spread };
     ClassFound {
         class: judged.class.clone(),
         nodes: nodes.iter().map(name).collect(),
         runs: judged.runs.count(),
-        families: families
-            .iter()
-            .map(|it| FamilySpread { family: it.name.clone(), costs: it.costs.len(), spread: it.whole.spread })
-            .collect(),
+        families: families.iter().map(spread).collect(),
         costs: costs().map(|it| CostSpread { name: it.rows.name.clone(), spread: it.effects.spread }).collect(),
         ratios: (0..nodes.len()).map(ratio).collect(),
         lacking: lacking.filter(|it| it.lacks > 0).collect(),

@@ -36,16 +36,13 @@ impl TailFit {
             return TailFit { freedom: most, scale: 1.0 };
         }
         let (near, far) = fast.split_at(fast.partition_point(|score| *score <= beyond));
-        let fit = |freedom: u32, step: u32| {
+        let fit = &|freedom: u32, step: u32| {
             let tail = TailFit { freedom: freedom.min(most), scale: 0.3 + 0.03 * f64::from(step) };
             let inside = (1.0 - 2.0 * tail.p(beyond)).max(1e-300).ln();
             (near.len() as f64 * inside + tail.likelihood(far), tail)
         };
-        let fits: Vec<(f64, TailFit)> = FREEDOMS
-            .into_iter()
-            .flat_map(|freedom| (0..=45).map(move |step| (freedom, step)))
-            .map(|(freedom, step)| fit(freedom, step))
-            .collect();
+        let fits = FREEDOMS.into_iter().flat_map(|freedom| (0..=45).map(move |step| fit(freedom, step)));
+        let fits: Vec<(f64, TailFit)> = fits.collect();
         let best = fits.iter().map(|fit| fit.0).fold(f64::NEG_INFINITY, f64::max);
         let about = fits.into_iter().filter(|fit| fit.0 >= best - ABOUT).map(|fit| fit.1);
         let heaviest = about.max_by(|one, other| one.p(AT * beyond).total_cmp(&other.p(AT * beyond)));

@@ -344,15 +344,13 @@ fn waiting(device: PageDevice, all: &[&Measured], usual: &Usual) -> Waiting {
     /// Other waiting below this share of the processor time is that of the host.
     const HOST: f64 = 0.02;
     let of_device = || all.iter().filter(|it| it.configuration.device == device);
-    let rows: Vec<[f64; 4]> = of_device()
-        .filter(|it| it.configuration.users == 1)
-        .filter_map(|it| {
-            let faults = mean_of(it, usual, |it| it.major_faults)?.value;
-            let cpu = mean_of(it, usual, |it| it.user_s + it.system_s)?.value;
-            let response = mean_of(it, usual, |it| it.response_s - it.wait_s)?.value;
-            Some([faults, (response - cpu).max(0.0), cpu, it.finished.len() as f64])
-        })
-        .collect();
+    let rows = of_device().filter(|it| it.configuration.users == 1).filter_map(|it| {
+        let faults = mean_of(it, usual, |it| it.major_faults)?.value;
+        let cpu = mean_of(it, usual, |it| it.user_s + it.system_s)?.value;
+        let response = mean_of(it, usual, |it| it.response_s - it.wait_s)?.value;
+        Some([faults, (response - cpu).max(0.0), cpu, it.finished.len() as f64])
+    });
+    let rows: Vec<[f64; 4]> = rows.collect();
     let sum = |of: &dyn Fn(&[f64; 4]) -> f64| rows.iter().map(|row| of(row) * row[3]).sum::<f64>();
     let weights = sum(&|_| 1.0).max(f64::MIN_POSITIVE);
     let mean = |of: &dyn Fn(&[f64; 4]) -> f64| sum(of) / weights;

@@ -168,13 +168,11 @@ fn missed_by(
     usual: &Usual,
     of: fn(&Forecast) -> Option<Judged>,
 ) -> Option<Missed> {
-    let errors: Vec<Judged> = forecasts
-        .iter()
-        .filter_map(|forecast| {
-            let it = measured.iter().find(|it| it.configuration == forecast.configuration)?;
-            Some(error(&of(forecast)?, &judged(it, usual)?))
-        })
-        .collect();
+    let errors = forecasts.iter().filter_map(|forecast| {
+        let it = measured.iter().find(|it| it.configuration == forecast.configuration)?;
+        Some(error(&of(forecast)?, &judged(it, usual)?))
+    });
+    let errors: Vec<Judged> = errors.collect();
     (!errors.is_empty()).then(|| Missed {
         median: over(&errors, |values| median(values).unwrap_or(0.0)),
         largest: over(&errors, |values| sorted(values).last().copied().unwrap_or(0.0)),

@@ -96,10 +96,8 @@ fn point(memory: Option<u64>, repetitions: &[&Measured]) -> CliffPoint {
     let count: usize = rows.iter().map(|row| row.response.count).sum();
     let failed: usize = rows.iter().map(|row| row.response.failed).sum();
     let done = (count - failed) as f64;
-    let response: f64 = rows
-        .iter()
-        .filter_map(|row| Some(row.response.mean?.value * (row.response.count - row.response.failed) as f64))
-        .sum();
+    let all = rows.iter().map(|row| &row.response);
+    let response: f64 = all.filter_map(|it| Some(it.mean?.value * (it.count - it.failed) as f64)).sum();
     CliffPoint {
         memory: memory.map_or(f64::INFINITY, |bytes| bytes as f64),
         throughput: done / elapsed,

@@ -121,10 +121,8 @@ fn enough(it: &SteadyState) -> u64 {
 }
 
 fn by_users(system: &System, most: f64) -> Result<Vec<(f64, PredictionInterval)>, ModelError> {
-    let mut all: Vec<u32> = (0..POINTS)
-        .map(|point| (1.0 + (most - 1.0) * f64::from(point) / f64::from(POINTS - 1)).round() as u32)
-        .chain([system.users])
-        .collect();
+    let users = |point| (1.0 + (most - 1.0) * f64::from(point) / f64::from(POINTS - 1)).round() as u32;
+    let mut all: Vec<u32> = (0..POINTS).map(users).chain([system.users]).collect();
     all.sort_unstable();
     all.dedup();
     let one = |users| Ok((f64::from(users), predict_interval(&System { users, ..system.clone() })?));

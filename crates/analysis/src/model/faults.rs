@@ -90,16 +90,8 @@ impl FaultCurve {
     }
 
     /// Every parameter of the curve.
-    pub(super) fn figures(&self) -> Vec<&Figure> {
-        match self {
-            FaultCurve::None => vec![],
-            FaultCurve::PerInteraction(figure)
-            | FaultCurve::Every(figure)
-            | FaultCurve::Saltzer { s_per_byte: figure } => vec![figure],
-            FaultCurve::ByDepth(figures) => figures.iter().collect(),
-            FaultCurve::Power { every_s, exponent, .. } => vec![every_s, exponent],
-            FaultCurve::Points(points) => points.iter().map(|point| &point.per_s).collect(),
-        }
+    pub(super) fn figures(&self) -> Vec<Figure> {
+        self.clone().figures_mut().into_iter().map(|figure| *figure).collect()
     }
 
     /// The same, to be changed.

@@ -76,10 +76,7 @@ impl Figure {
 
     /// True if it is a number from zero up that lies within its interval.
     pub(super) fn is_sound(&self) -> bool {
-        let sound = |number: f64| number.is_finite() && number >= 0.0;
-        sound(self.value)
-            && self
-                .interval
-                .is_none_or(|(low, high)| sound(low) && sound(high) && low <= self.value && self.value <= high)
+        let Interval { value, low, high } = self.interval();
+        0.0 <= low && low <= value && value <= high && high.is_finite()
     }
 }

@@ -191,11 +191,8 @@ impl Seen {
             windows.iter().filter(|window| window.traced == traced).map(|window| window.end - window.start).sum()
         };
         let (untraced_time, traced_time) = (time(false), time(true));
-        let window: Vec<usize> = recording
-            .gaps
-            .iter()
-            .map(|gap| windows.partition_point(|window| window.start <= gap.start).saturating_sub(1))
-            .collect();
+        let place = |gap: &Gap| windows.partition_point(|window| window.start <= gap.start).saturating_sub(1);
+        let window: Vec<usize> = recording.gaps.iter().map(place).collect();
         let traced: Vec<bool> = window.iter().map(|&place| windows[place].traced).collect();
         let mut charges = charge(&recording.gaps, &recording.events);
         for (charges, traced) in charges.iter_mut().zip(&traced) {
@@ -224,10 +221,8 @@ fn traced_causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
     }
     let time = seen.traced_time.max(1.0);
     let unexplained = by_cause.remove(&UNEXPLAINED).unwrap_or_default();
-    let mut causes: Vec<NoiseCause> = by_cause
-        .into_iter()
-        .map(|(cause, times)| single(recording.names.get(cause).map_or("", String::as_str), &times, time))
-        .collect();
+    let name = |cause: usize| recording.names.get(cause).map_or("", String::as_str);
+    let mut causes: Vec<_> = by_cause.into_iter().map(|(cause, times)| single(name(cause), &times, time)).collect();
     let rest = single(NOTHING_KNOWN, &unexplained, time);
     causes.extend(with_steal(rest, recording.steal.map(|steal| steal / seen.time)));
     causes

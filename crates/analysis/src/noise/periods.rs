@@ -211,10 +211,8 @@ fn candidates(starts: &[f64]) -> Vec<f64> {
         let peaks = peaks(&distances, width, (starts.len() / 20).max(3));
         let most = peaks.iter().map(|peak| peak.0).fold(0.0, f64::max);
         let often = peaks.iter().filter(|peak| peak.0 >= AS_OFTEN * most).map(|peak| peak.1);
-        let new: Vec<f64> = often
-            .filter(|distance| kept.iter().all(|other| (other / distance - 1.0).abs() > width))
-            .take(KEPT)
-            .collect();
+        let is_new = |distance: &f64| kept.iter().all(|other| (other / distance - 1.0).abs() > width);
+        let new: Vec<f64> = often.filter(is_new).take(KEPT).collect();
         kept.extend(new);
     }
     kept

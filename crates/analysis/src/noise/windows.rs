@@ -86,10 +86,8 @@ fn not_negative(columns: &[Vec<f64>], lost: &[f64], weights: &[f64]) -> Vec<f64>
     const SWEEPS: u32 = 500;
     let mut costs = vec![0.0; columns.len()];
     let mut rest = lost.to_vec();
-    let squares: Vec<f64> = columns
-        .iter()
-        .map(|column| column.iter().zip(weights).map(|(value, weight)| weight * value * value).sum::<f64>())
-        .collect();
+    let square = |column: &Vec<f64>| column.iter().zip(weights).map(|(value, weight)| weight * value * value).sum();
+    let squares: Vec<f64> = columns.iter().map(square).collect();
     for _ in 0..SWEEPS {
         let mut moved = 0.0_f64;
         // What time alone explains comes last: it stands for what nothing else does.

@@ -220,6 +220,7 @@ fn title(machine: &Machine) -> String {
 pub(super) fn stripped_machine(machine: &Machine) -> Machine {
     let (cpu, kernel) = (&machine.cpu, &machine.kernel);
     let text = |text: &Option<String>| text.as_deref().map(plain).filter(|text| !text.is_empty());
+    let cache = |it: &record::Cache| record::Cache { kind: plain(&it.kind), shared_by: None, ..it.clone() };
     Machine {
         host: None,
         architecture: plain(&machine.architecture),
@@ -235,11 +236,7 @@ pub(super) fn stripped_machine(machine: &Machine) -> Machine {
             cores: cpu.cores,
             threads_per_core: cpu.threads_per_core,
             sockets: cpu.sockets,
-            caches: cpu
-                .caches
-                .iter()
-                .map(|it| record::Cache { kind: plain(&it.kind), shared_by: None, ..it.clone() })
-                .collect(),
+            caches: cpu.caches.iter().map(cache).collect(),
             frequency: record::Frequency {
                 governor: text(&cpu.frequency.governor),
                 driver: text(&cpu.frequency.driver),

@@ -101,12 +101,8 @@ pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Besi
         }
     }
     // What is faster than anything known and has no explanation is good news that nobody acts on.
-    let (odd, cheaper) = std::mem::take(&mut verdict.odd)
-        .into_iter()
-        .partition(|oddity: &Oddity<'_>| oddity.direction == Direction::Slower || oddity.reason.is_some());
-    let cheaper: Vec<Oddity<'_>> = cheaper;
-    verdict.cheaper = cheaper.iter().map(|oddity| oddity.costs.len()).sum();
-    verdict.odd = odd;
+    let is_good_news = |it: &mut Oddity<'_>| it.direction == Direction::Faster && it.reason.is_none();
+    verdict.cheaper = verdict.odd.extract_if(.., is_good_news).map(|oddity| oddity.costs.len()).sum();
     verdict.odd.sort_by(|one, other| {
         let furthest = |it: &Oddity<'_>| it.costs.first().map_or(0.0, |odd| off(&odd.nearest));
         other.remedy.is_some().cmp(&one.remedy.is_some()).then(furthest(other).total_cmp(&furthest(one)))

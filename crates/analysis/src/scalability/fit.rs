@@ -128,14 +128,9 @@ fn draws(points: &[Weighed], best: &Law) -> Vec<Law> {
     let free = points.len().saturating_sub(LEAST);
     let scale = if free > 0 { (misfit / free as f64).sqrt().max(1.0) } else { 1.0 };
     let mut random = fastrand::Rng::with_seed(SEED);
-    let mut draw = || {
-        let drawn: Vec<Weighed> = points
-            .iter()
-            .map(|it| Weighed { time: (it.time + scale * it.error * normal(&mut random)).max(it.time * 1e-3), ..*it })
-            .collect();
-        least_squares(&drawn)
-    };
-    (0..DRAWS).filter_map(|_| draw()).collect()
+    let mut drawn =
+        |it: &Weighed| Weighed { time: (it.time + scale * it.error * normal(&mut random)).max(it.time * 1e-3), ..*it };
+    (0..DRAWS).filter_map(|_| least_squares(&points.iter().map(&mut drawn).collect::<Vec<_>>())).collect()
 }
 
 /// The law with the least weighted squares among those without a negative parameter: the best of all choices of parameters

@@ -65,11 +65,8 @@ mod tests {
     fn the_factors_of_the_whole_multiply_to_it() {
         let books = books(&STUDY);
         let table = arithmetic::factors(&Paper::new(&books).expect("books"));
-        let values: Vec<f64> = table
-            .rows
-            .iter()
-            .filter_map(|row| if let Cell::Number(value) = row[2] { Some(value) } else { None })
-            .collect();
+        let number = |row: &Vec<Cell>| if let Cell::Number(value) = row[2] { Some(value) } else { None };
+        let values: Vec<f64> = table.rows.iter().filter_map(number).collect();
         let [hardware, crossing, store, whole] = values[..] else { panic!("{values:?}") };
         assert!((hardware * crossing * store - whole).abs() < 1e-12);
         assert!((whole - 25.0 / 14.0).abs() < 1e-12);

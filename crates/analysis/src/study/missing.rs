@@ -1,6 +1,13 @@
 //! Why costs are missing from a run.
 
-use record::{Run, typed_name};
+use record::{Cost, Run, typed_name};
+
+use crate::derived::Part;
+
+/// The cost of a part in a run, or why there is none.
+pub(super) fn found<'a>(part: &Part, run: &'a Run) -> Result<&'a Cost, String> {
+    part.find(run).ok_or_else(|| why_missing(run, &[part.name()]))
+}
 
 /// Why costs are missing: the reason they were skipped for and the remedy, where the run knows it.
 pub(crate) fn why_missing(run: &Run, missing: &[String]) -> String {

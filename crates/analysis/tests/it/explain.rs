@@ -2,7 +2,7 @@
 
 use howslow_analysis::explain::{explain, explain_all};
 use proptest::prelude::*;
-use record::{Nanoseconds, Point, Run, Term};
+use record::{Cost, Figures, Nanoseconds, Point, Run, Term};
 
 use crate::support::example;
 
@@ -13,12 +13,8 @@ fn run(whole: Figure, parts: &[(f64, Figure)]) -> Run {
     let mut run = example();
     let pattern = run.costs[0].clone();
     let cost = |operation: &str, (value, half): Figure| {
-        let mut cost = pattern.clone();
-        cost.operation = operation.into();
-        cost.net_ns.quiet = Nanoseconds(value);
-        (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(value - half), Nanoseconds(value + half));
-        cost.explained_by.clear();
-        cost
+        let net_ns = Figures::given(value, value - half, value + half);
+        Cost { operation: operation.into(), net_ns, explained_by: Vec::new(), ..pattern.clone() }
     };
     run.costs = vec![cost("x.whole", whole)];
     for (index, (times, figure)) in parts.iter().enumerate() {

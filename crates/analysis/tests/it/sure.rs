@@ -91,12 +91,8 @@ fn one_round_makes_a_prediction_without_an_interval_and_factors_without_one() {
     assert!(!figure.is_told() && close(figure.value, total(&priced(&work(), &run, 0))));
     let untold = prediction.total().untold().map(|(_, name)| name.clone()).collect::<Vec<_>>();
     assert_eq!(untold, ["syscall.read"]);
-    assert!(
-        prediction
-            .doubts()
-            .iter()
-            .any(|doubt| matches!(doubt, Doubt::Inherited { from, .. } if from == "syscall.read"))
-    );
+    let is_of_read = |doubt: &Doubt| matches!(doubt, Doubt::Inherited { from, .. } if from == "syscall.read");
+    assert!(prediction.doubts().iter().any(is_of_read));
     assert!(prediction.rows[0].each.figure().is_told());
     let found = factors(&priced(&work(), &run, 1), &prediction).expect("the values have a ratio");
     assert!(close(found.predicted.value, 1.0) && !found.predicted.is_told());
@@ -129,13 +125,9 @@ fn a_prediction_is_no_surer_than_its_run_and_its_clock() {
     assert!((half(&run) - 0.006).abs() < 1e-12);
     let without = half(&run);
     run.noise.cycle_range_ns = Some(Ends { low: run.noise.cycle_ns * 0.9, high: run.noise.cycle_ns * 1.1 });
-    let following: f64 = priced(&work(), &run, 0)
-        .rows
-        .iter()
-        .filter(|row| row.clock.is_some())
-        .map(|row| row.total().figure().value)
-        .sum();
-    let share = following / total(&priced(&work(), &run, 0));
+    let prediction = priced(&work(), &run, 0);
+    let following = prediction.rows.iter().filter(|row| row.clock.is_some());
+    let share = following.map(|row| row.total().figure().value).sum::<f64>() / total(&prediction);
     assert!((half(&run) - (without * without + (0.1 * share).powi(2)).sqrt()).abs() < 1e-9, "{} {share}", half(&run));
     run.origin = Origin::Published;
     assert_eq!(half(&run), 0.0, "printed figures share nothing");

@@ -1,6 +1,6 @@
 //! Calls by what they are made on: a read of a pipe, of a file of /proc and of a file on a device have little in common.
 
-use record::{CallCount, NamedCount, ObjectCount, Term, Value};
+use record::{CallCount, ObjectCount, Term, Value};
 
 use super::list::PAIRS;
 use super::rules::{ACCEPTS, ONE, OPENS, Rules};
@@ -92,7 +92,8 @@ impl Rules<'_> {
     fn nothing_yet(&self, call: &CallCount, object: &ObjectCount) -> f64 {
         let can = |kind: &str| SOCKETS.contains(&kind) || PAIRS.iter().any(|pair| pair.0 == kind);
         let all: u64 = call.objects.iter().filter(|it| can(&it.object)).map(|it| it.count).sum();
-        let none: u64 = call.errors.iter().filter(|it| is_nothing_yet(it)).map(|it| it.count).sum();
+        let nothing_yet = call.errors.iter().filter(|it| NOTHING_YET.contains(&it.name.as_str()));
+        let none: u64 = nothing_yet.map(|it| it.count).sum();
         if can(&object.object) { none.min(all) as f64 * object.count as f64 / all.max(1) as f64 } else { 0.0 }
     }
 
@@ -110,8 +111,4 @@ impl Rules<'_> {
         let same = [("distance", Value::Word("same".into()))];
         [self.at("called.wakes", &same, near / 2.0), self.at("called.futex.waiting", &[], far)].concat()
     }
-}
-
-fn is_nothing_yet(error: &NamedCount) -> bool {
-    NOTHING_YET.contains(&error.name.as_str())
 }

@@ -121,13 +121,11 @@ fn nearest(shares: &[f64], share: f64) -> usize {
 /// One step of expectation and maximization for counts that are sums over hidden parts (Richardson, 1972; Lucy, 1974): each rate is
 /// multiplied by the mean of measured over predicted faults of the configurations that work at its share. Then the curve is made falling.
 fn improve(limited: &[Limited<'_>], rates: &mut [f64]) {
-    let told: Vec<f64> = limited
-        .iter()
-        .map(|it| {
-            let predicted: f64 = it.work.iter().zip(&*rates).map(|(work, rate)| work * rate).sum();
-            if predicted > 0.0 { it.per_s / predicted } else { 1.0 }
-        })
-        .collect();
+    let told = limited.iter().map(|it| {
+        let predicted: f64 = it.work.iter().zip(&*rates).map(|(work, rate)| work * rate).sum();
+        if predicted > 0.0 { it.per_s / predicted } else { 1.0 }
+    });
+    let told: Vec<f64> = told.collect();
     let mut weights = vec![0.0; rates.len()];
     for (index, rate) in rates.iter_mut().enumerate() {
         let (mut factor, mut weight) = (0.0, 0.0);

@@ -4,7 +4,7 @@ use super::found::Fit;
 use super::squares::{least_squares, mean};
 use crate::model::error::ModelError;
 use crate::model::figure::Figure;
-use crate::model::measured::MeasuredMeans;
+use crate::model::measured::{MeasuredConfiguration, MeasuredMeans};
 use crate::model::solve::predict;
 use crate::model::system::PageSource;
 
@@ -34,15 +34,11 @@ pub(super) fn cpu(measured: &[&MeasuredMeans]) -> Result<Fit, ModelError> {
     fit.system_s = system_s;
     let least = each.iter().copied().min_by(|a, b| a.value.total_cmp(&b.value)).unwrap_or_default();
     fit.handling_s = least;
-    fit.devices = names
-        .into_iter()
-        .zip(&each)
-        .map(|(name, cost)| PageSource {
-            name,
-            cpu_s: Figure::from((cost.value - least.value).max(0.0)),
-            ..PageSource::default()
-        })
-        .collect();
+    let device = |(name, cost): (String, &Figure)| {
+        let cpu_s = Figure::from((cost.value - least.value).max(0.0));
+        PageSource { name, cpu_s, ..PageSource::default() }
+    };
+    fit.devices = names.into_iter().zip(&each).map(device).collect();
     if fit.user_s.value + fit.system_s.value > 0.0 {
         return Ok(fit);
     }
@@ -166,11 +162,10 @@ fn waits_from_response(alone: &[&&MeasuredMeans], fit: &mut Fit) {
 pub(super) fn channels(measured: &[&MeasuredMeans], fit: &mut Fit) {
     for index in 0..fit.devices.len() {
         let name = fit.devices[index].name.clone();
-        let several: Vec<&&MeasuredMeans> = measured
-            .iter()
-            .filter(|it| it.configuration.page_device == name && it.faults.value > 0.0)
-            .filter(|it| it.page_wait_s.is_some() && it.configuration.users > 1 && it.configuration.eligible != Some(1))
-            .collect();
+        let waits = measured.iter().filter(|it| it.faults.value > 0.0 && it.page_wait_s.is_some());
+        let is_of_several =
+            |it: &MeasuredConfiguration| it.page_device == name && it.users > 1 && it.eligible != Some(1);
+        let several: Vec<&&MeasuredMeans> = waits.filter(|it| is_of_several(&it.configuration)).collect();
         if several.is_empty() || fit.devices[index].service_s.value <= 0.0 {
             continue;
         }

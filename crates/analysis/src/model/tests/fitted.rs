@@ -88,13 +88,11 @@ fn one_user_alone_tells_the_demands_and_the_curve() {
 
 #[test]
 fn half_of_the_configurations_predicts_the_other_half() {
-    let fitted: Vec<MeasuredMeans> = [(4, 32, 2), (8, 64, 3), (16, 96, 4), (24, 48, 2), (1, 32, 1), (1, 64, 1)]
-        .iter()
-        .flat_map(|&(users, mib, eligible)| {
-            ["swap file", "zram"].map(|device| measure(&configuration(users, mib, eligible, device)))
-        })
-        .collect();
-    let found = fit(&fitted).expect("a fit");
+    let fitted = [(4, 32, 2), (8, 64, 3), (16, 96, 4), (24, 48, 2), (1, 32, 1), (1, 64, 1)];
+    let fitted = fitted.map(|(users, mib, eligible)| {
+        ["swap file", "zram"].map(|device| measure(&configuration(users, mib, eligible, device)))
+    });
+    let found = fit(fitted.as_flattened()).expect("a fit");
     near("handling", found.handling_s.value, 8e-6, 0.02);
     near("zram", found.device("zram").expect("zram").cpu_s.value, 12e-6, 0.02);
     assert_eq!(found.device("zram").expect("zram").service_s.value, 0.0, "a page on zram is not waited for");
@@ -126,13 +124,10 @@ fn where_pages_stay_users_share_the_memory() {
     near("reloaded", faults(&stay(4, 64), Some(300.0)), 300.0, 1e-6);
     // Two eligible have 8 MiB each or one 16: more than pages that left.
     assert!(faults(&stay(16, 16), Some(300.0)) > 1000.0);
-    let measured: Vec<MeasuredMeans> = [(1, 16), (1, 32), (2, 32), (4, 96)]
-        .iter()
-        .map(|&(users, mib)| {
-            let it = stay(users, mib);
-            MeasuredMeans { faults: faults(&it, None).into(), configuration: it.clone(), ..measure(&it) }
-        })
-        .collect();
+    let measured = [(1, 16), (1, 32), (2, 32), (4, 96)].map(|(users, mib)| {
+        let it = stay(users, mib);
+        MeasuredMeans { faults: faults(&it, None).into(), configuration: it.clone(), ..measure(&it) }
+    });
     let found = fit(&measured).expect("a fit");
     let told = predict(&found.system(&stay(6, 128)).expect("a system")).expect("a system");
     near("other users", told.faults, faults(&stay(6, 128), None), 0.15);

@@ -63,10 +63,8 @@ impl Made {
     /// In windows of 50 ms with holes of 0.4 ms, gaps that overlap being one.
     fn recorded(mut self) -> (Vec<Gap>, Vec<SpinWindow>) {
         let count = (self.seconds * 20.0) as u32;
-        let windows: Vec<SpinWindow> = (0..count)
-            .map(|number| f64::from(number) * 5e7)
-            .map(|start| SpinWindow { start, end: start + 4.96e7, ..SpinWindow::default() })
-            .collect();
+        let window = |start: f64| SpinWindow { start, end: start + 4.96e7, ..SpinWindow::default() };
+        let windows: Vec<SpinWindow> = (0..count).map(|number| window(f64::from(number) * 5e7)).collect();
         self.gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
         let mut seen: Vec<Gap> = Vec::new();
         for gap in self.gaps {

@@ -121,12 +121,7 @@ fn miss(paper: &Paper, run: &str) -> Option<Interval> {
 
 /// The largest miss of these runs.
 fn worst(paper: &Paper, runs: &[&str]) -> Option<Interval> {
-    let misses: Option<Vec<Interval>> = runs.iter().map(|run| miss(paper, run)).collect();
-    let most = |of: fn(&Interval) -> f64, misses: &[Interval]| misses.iter().map(of).fold(0.0, f64::max);
-    let misses = misses?;
-    Some(Interval {
-        value: most(|it| it.value, &misses),
-        low: most(|it| it.low, &misses),
-        high: most(|it| it.high, &misses),
-    })
+    let misses = runs.iter().map(|run| miss(paper, run)).collect::<Option<Vec<_>>>()?;
+    let most = |of: fn(&Interval) -> f64| misses.iter().map(of).fold(0.0, f64::max);
+    Some(Interval { value: most(|it| it.value), low: most(|it| it.low), high: most(|it| it.high) })
 }

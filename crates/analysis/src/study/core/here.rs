@@ -10,8 +10,7 @@ use record::{Bytes, Cost, Figures, Point, Run, Value};
 use super::runs::DATA;
 use crate::derived::{Part, cost};
 use crate::load::{
-    Configuration, Finished, Forecasts, Judged, Measured, PageDevice, Relief, between_faults, idle_interval, mean_of,
-    response,
+    Configuration, Finished, Forecasts, Judged, Measured, PageDevice, between_faults, idle_interval, mean_of, response,
 };
 use crate::model::Figure;
 use crate::statistics::Interval;
@@ -56,8 +55,7 @@ fn configurations() -> Vec<Configuration> {
         cpus,
         eligible: Some(ELIGIBLE),
         device: PageDevice::Swap,
-        relief: Relief::None,
-        repetition: 1,
+        ..Configuration::default()
     };
     PLACES.into_iter().map(one).collect()
 }
@@ -155,11 +153,8 @@ fn whole(costs: &[Cost], forecasts: &Forecasts) -> Vec<Cost> {
     if let Some((model, real)) = of(IDLE[0], more, "model").zip(of(IDLE[0], more, "measured")) {
         let miss = (model.value - real.value).abs();
         let half = model.half().hypot(real.half());
-        found.push(made(
-            &MISS,
-            Point::default(),
-            Interval { value: miss, low: (miss - half).max(0.0), high: miss + half },
-        ));
+        let miss = Interval { value: miss, low: (miss - half).max(0.0), high: miss + half };
+        found.push(made(&MISS, Point::default(), miss));
     }
     found
 }

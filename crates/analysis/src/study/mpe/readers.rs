@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use record::{Book, Cost, Entry, Run};
+use record::{Book, Entry, Run};
 
 use super::points::{DATA, inferred};
 use crate::derived::{Part, net};
 use crate::study::data::{PrintedRow, PrintedTable};
 use crate::study::definition::Paper;
-use crate::study::missing::why_missing;
+use crate::study::missing::found;
 use crate::study::table::{Cell, TableAnswer};
 use crate::sums::quotient;
 
@@ -110,8 +110,4 @@ fn device(id: Option<&str>, part: &Part, paper: &Paper, run: &Run, one: Option<f
     cells.push(Cell::number(waited.zip(guess).map(|(waited, guess)| waited / guess)));
     cells.push(Cell::doubts_of([part.find(run)]));
     cells
-}
-
-fn found<'a>(part: &Part, run: &'a Run) -> Result<&'a Cost, String> {
-    part.find(run).ok_or_else(|| why_missing(run, &[part.name()]))
 }

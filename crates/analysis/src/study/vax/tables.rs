@@ -9,6 +9,7 @@ use crate::derived::Part;
 use crate::statistics::Interval;
 use crate::study::data::StudyData;
 use crate::study::definition::Paper;
+use crate::study::missing::found;
 use crate::study::rsx::rate;
 use crate::study::table::{Cell, Curve, Curves, TableAnswer};
 use crate::sums::quotient;
@@ -70,8 +71,7 @@ pub(super) fn tables(paper: &Paper, run: &Run) -> Vec<TableAnswer> {
 
 /// A route that is one cost.
 fn figure(part: &Part, run: &Run) -> Result<Interval, String> {
-    let missing = || crate::study::missing::why_missing(run, &[part.name()]);
-    part.find(run).map(|cost| part.figure(cost)).ok_or_else(missing)
+    found(part, run).map(|cost| part.figure(cost))
 }
 
 fn memory(paper: &Paper, run: &Run) -> TableAnswer {
