@@ -164,7 +164,11 @@ impl Demand {
     }
 
     fn limit(&self, per_cycle: f64, rate: f64) -> Limit {
-        let over = |delivered: Interval, asked: f64| delivered.times(1.0 / asked);
+        let over = |delivered: Interval, asked: f64| Interval {
+            value: delivered.value / asked,
+            low: delivered.low / asked,
+            high: delivered.high / asked,
+        };
         let together = self.together.as_ref();
         let at_once = self.line / (self.bytes * rate);
         Limit {
