@@ -44,7 +44,7 @@ fn stacks_and_findings_name_the_functions_of_the_program() {
         let all: u64 = of.clone().map(|stack| stack.calls).sum();
         let is_own = |frame: &StackFrame| frame.own && frame.function.contains(function);
         let own: u64 = of.filter(|stack| stack.frames.iter().any(is_own)).map(|stack| stack.calls).sum();
-        assert!(all > 500 && 10 * own >= 9 * all, "{call}: {own} of {all} calls by {function}");
+        assert!(all > 500 && 10 * own >= 9 * all, "{call}: {own} of {all} by {function}; {:?}", bill.seen.losses);
     }
     let findings = bill.document["findings"].as_array().expect("findings");
     let small = findings.iter().find(|it| it["text"].as_str().is_some_and(|text| text.starts_with("read moved")));
