@@ -8,8 +8,9 @@ mod serve;
 mod wire;
 
 pub use command::{Program, find};
-pub use crew::{Users, Work, user_folder};
+pub use crew::{Users, user_folder};
 pub use job::{Area, Spin};
 pub use wire::{Report, nanoseconds, tell, told};
 
 pub(crate) use serve::Step;
+pub use serve::Work;

@@ -12,6 +12,7 @@ mod rare;
 mod rights;
 mod savings;
 mod stacks;
+mod stressed;
 mod tasks;
 mod timed;
 

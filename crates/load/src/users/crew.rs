@@ -4,26 +4,13 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use analysis::load::Relief;
 use operation::Usage;
 use rustix::process::{Pid, Signal, kill_process_group};
 use system::guard::{Crew, Post, children};
 
-use super::job::Spin;
-use super::serve::{Duty, Step, serve, slot};
+use super::serve::{Duty, Work, serve, slot};
 use crate::error::LoadError;
 use crate::site::Group;
-
-/// What all users of a configuration have in common.
-pub struct Work<'a> {
-    /// The script's steps, by the number that the driver asks for.
-    pub(crate) steps: &'a [Step],
-    /// An interaction that takes longer is stopped.
-    pub limit: Duration,
-    pub relief: Relief,
-    pub cpus: &'a [u32],
-    pub spin: Spin,
-}
 
 /// The users' processes. Dropping it ends them and whatever they have started.
 pub struct Users {

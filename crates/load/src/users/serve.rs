@@ -2,15 +2,15 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use analysis::load::Outcome;
+use analysis::load::{Outcome, Relief};
 use operation::Usage;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use system::guard::Post;
 
 use super::command::Program;
-use super::crew::Work;
-use super::job::Area;
+use super::job::{Area, Spin};
 use super::wire::{Report, nanoseconds, tell, told};
 use crate::plan::Job;
 use crate::site::Group;
@@ -33,6 +33,17 @@ pub(super) mod slot {
 pub enum Step {
     Job(Job),
     Program(Program),
+}
+
+/// What all users of a configuration have in common.
+pub struct Work<'a> {
+    /// The script's steps, by the number that the driver asks for.
+    pub(crate) steps: &'a [Step],
+    /// An interaction that takes longer is stopped.
+    pub limit: Duration,
+    pub relief: Relief,
+    pub cpus: &'a [u32],
+    pub spin: Spin,
 }
 
 /// Everything a user must know.
