@@ -3,9 +3,9 @@
 
 use record::{Estimate, Figures, Machine, Origin, Point, ReadError, printable};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use twox_hash::XxHash3_128;
 
+use crate::head::SettingsPart;
 use crate::id::check_id;
 use crate::rows::{Row, Series};
 
@@ -113,15 +113,6 @@ struct RunPart {
     #[serde(default)]
     noise: NoisePart,
     costs: Vec<CostPart>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct SettingsPart {
-    pub label: Option<String>,
-    pub patterns: Vec<String>,
-    pub full: bool,
-    beside: Vec<IgnoredAny>,
 }
 
 #[derive(Default, Deserialize)]

@@ -8,7 +8,6 @@ use record::{Machine, printable};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 
-use crate::entry::SettingsPart;
 use crate::label::check_label;
 
 /// How much of a file is read for its head: machine and settings are a few kilobytes. The second number is for the rare larger one.
@@ -47,6 +46,16 @@ pub struct Head {
     pub cycle_ns: f64,
     /// The share of its batches in which the core was undisturbed, if it is known.
     pub undisturbed: Option<f64>,
+}
+
+/// What a store reads of the settings of a run.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct SettingsPart {
+    pub label: Option<String>,
+    pub patterns: Vec<String>,
+    pub full: bool,
+    pub beside: Vec<IgnoredAny>,
 }
 
 impl Head {
