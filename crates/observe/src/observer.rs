@@ -234,7 +234,10 @@ impl Observer {
             ..self.head(elapsed_ns)
         };
         split_by_samples(&mut seen);
-        if let ([process], true) = (seen.processes.as_mut_slice(), whole.is_some()) {
+        let is_known = whole.is_some() || self.unknown_ends == 0;
+        if let ([process], true) = (seen.processes.as_mut_slice(), is_known)
+            && !process.kernel
+        {
             process.usage = seen.usage;
         }
         Ok(seen)

@@ -74,7 +74,7 @@ fn of_many_processes_and_threads_none_is_lost() {
         let are_told = losses.iter().all(|loss| source == "ebpf" && loss.what.contains("counted together"));
         assert!(are_told, "{losses:?}");
     }
-    // The kernel tells what a thread used up to its last switch, so the ends of many short threads are missing in their sum.
+    // What the kernel charges a process lacks what each thread still does after it was counted there.
     let Some(data) = counting("ebpf") else { return };
     let Bill { seen, .. } = billed(&data, data.path(), &[&program("short")]);
     assert!(matches!(seen.processes.as_slice(), [it] if it.thread_count == 231 && it.usage == seen.usage), "{seen:?}");
