@@ -10,7 +10,7 @@ mod wire;
 pub use command::{Program, find};
 pub use crew::{Users, user_folder};
 pub use job::{Area, Spin};
-pub use wire::{Report, nanoseconds, tell, told};
+pub use wire::{Report, nanoseconds, receive_number, send_number};
 
 pub(crate) use serve::Step;
 pub use serve::Work;

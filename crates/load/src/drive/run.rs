@@ -19,7 +19,7 @@ use super::setting::Setting;
 use super::tally::Tally;
 use crate::error::LoadError;
 use crate::plan::Arrivals;
-use crate::users::{Report, Users, nanoseconds, tell, told};
+use crate::users::{Report, Users, nanoseconds, receive_number, send_number};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
@@ -254,7 +254,7 @@ impl<'a> Driver<'a> {
         const PATIENCE: Duration = Duration::from_secs(5);
         let Ok((mut stream, _)) = self.listener.accept() else { return };
         let _ = stream.set_read_timeout(Some(PATIENCE));
-        let Ok(user) = told(&mut stream) else { return };
+        let Ok(user) = receive_number(&mut stream) else { return };
         let Some(person) = self.people.get_mut(user as usize) else { return };
         let data = epoll::EventData::new_u64(u64::from(user));
         if epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN).is_err() {
@@ -308,7 +308,7 @@ impl<'a> Driver<'a> {
     fn report(&mut self, user: u32) {
         let person = &mut self.people[user as usize];
         let (Some(stream), Some(serves)) = (&mut person.stream, &mut person.serves) else { return };
-        serves.reported = tell(stream, serves.request.interaction as u32).is_ok();
+        serves.reported = send_number(stream, serves.request.interaction as u32).is_ok();
     }
 
     /// A user's process has reported, or has ended.

@@ -11,7 +11,7 @@ use system::guard::Post;
 
 use super::command::Program;
 use super::job::{Area, Spin};
-use super::wire::{Report, nanoseconds, tell, told};
+use super::wire::{Report, nanoseconds, receive_number, send_number};
 use crate::plan::Job;
 use crate::site::Group;
 
@@ -65,13 +65,13 @@ pub(super) fn serve(duty: &Duty, post: &Post) -> std::io::Result<()> {
     work.cpus.iter().for_each(|&cpu| cpus.set(cpu as usize));
     sched_setaffinity(None, &cpus)?;
     let mut stream = UnixStream::connect(&duty.socket)?;
-    tell(&mut stream, duty.number)?;
+    send_number(&mut stream, duty.number)?;
     post.put(slot::GREETED, 1.0);
     let mut areas = areas(duty)?;
     Report::ready(nanoseconds()).send(&mut stream)?;
     let mut reported = used();
     loop {
-        let Ok(requested) = told(&mut stream) else { return Ok(()) };
+        let Ok(requested) = receive_number(&mut stream) else { return Ok(()) };
         let Some(step) = work.steps.get(requested as usize) else { return Ok(()) };
         let outcome = match (step, areas.get_mut(requested as usize).and_then(Option::as_mut)) {
             (Step::Job(job), Some(area)) => {

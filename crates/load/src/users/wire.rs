@@ -33,12 +33,12 @@ pub fn nanoseconds() -> f64 {
 
 /// Sends a number: a user its own when it has connected, the driver then that of each interaction to do. Fails if the other
 /// side is gone.
-pub fn tell(to: &mut UnixStream, number: u32) -> std::io::Result<()> {
+pub fn send_number(to: &mut UnixStream, number: u32) -> std::io::Result<()> {
     to.write_all(&number.to_ne_bytes())
 }
 
 /// Reads such a number. Fails if the other side is gone or silent.
-pub fn told(from: &mut UnixStream) -> std::io::Result<u32> {
+pub fn receive_number(from: &mut UnixStream) -> std::io::Result<u32> {
     let mut bytes = [0; 4];
     from.read_exact(&mut bytes)?;
     Ok(u32::from_ne_bytes(bytes))
@@ -81,14 +81,14 @@ mod tests {
     #[test]
     fn what_is_said_is_heard() {
         let (mut one, mut other) = UnixStream::pair().expect("a pair");
-        tell(&mut one, 17).expect("said");
-        assert_eq!(told(&mut other).expect("heard"), 17);
+        send_number(&mut one, 17).expect("said");
+        assert_eq!(receive_number(&mut other).expect("heard"), 17);
         let report =
             Report { kind: 1.0, code: 2.0, ended: 3.5, user: 4.0, system: 5.0, minor: 6.0, major: f64::from(u32::MAX) };
         report.send(&mut one).expect("said");
         assert_eq!(Report::hear(&mut other).expect("heard"), report);
-        tell(&mut other, 3).expect("said");
-        assert_eq!(told(&mut one).expect("heard"), 3);
+        send_number(&mut other, 3).expect("said");
+        assert_eq!(receive_number(&mut one).expect("heard"), 3);
         drop(one);
         assert!(Report::hear(&mut other).is_err());
     }
