@@ -211,8 +211,10 @@ impl Observer {
         // What the kernel charged the command holds the end of each process, which comes after its own account.
         let stops = self.counter.as_ref().and_then(Counter::tracer).map_or(0, Tracer::stops);
         let whole = self.command.as_ref().and_then(Running::usage).map(|usage| without_stops(usage, stops));
-        // It lacks processes that nobody waited for, as of a server that ignores SIGCHLD; then their own accounts hold more.
-        let whole = whole.filter(|whole| parts.cpu_ns <= whole.cpu_ns.map(|cpu| cpu * (1.0 + ROUNDED)));
+        // It lacks processes that nobody waited for, as of a server that ignores SIGCHLD, and what threads do after they were counted there;
+        // then their own accounts hold more, if they are all known.
+        let most = |whole: &Usage| whole.cpu_ns.map(|cpu| cpu * (1.0 + ROUNDED));
+        let whole = whole.filter(|whole| self.unknown_ends > 0 || parts.cpu_ns <= most(whole));
         // A sum that lacks most of its parts is no charge, and no number of faults.
         let usage = whole.unwrap_or(match (self.uncharged_ends, self.unknown_ends) {
             (0, 0) => parts,
@@ -308,12 +310,13 @@ impl Observer {
         }
         let unknown = self.stacks.as_ref().map_or(0, |stacks| stacks.unknown);
         lose(unknown, "calls have no stack: their processes ended too early, or the kernel could not read it");
-        let what = match self.uncharged_ends {
-            0 => "tasks ended whose faults and switches are not known: that takes CAP_NET_ADMIN",
-            _ => "tasks ended whose processor time is not known, so what was charged is not: that takes CAP_NET_ADMIN",
+        // What a command used is known by its end.
+        let (unknown, what) = match self.uncharged_ends {
+            _ if self.command.is_some() => (0, ""),
+            0 => (self.unknown_ends, "faults and switches are not known"),
+            uncharged => (uncharged, "processor time is not known, so what was charged is not"),
         };
-        let unknown = if self.uncharged_ends > 0 { self.uncharged_ends } else { self.unknown_ends };
-        lose(if self.command.is_none() { unknown } else { 0 }, what);
+        lose(unknown, &format!("tasks ended whose {what}: that takes CAP_NET_ADMIN"));
         let knows_types = self.counter.as_ref().and_then(|counter| match counter {
             Counter::Bpf(counting) => Some(counting.knows_objects()),
             _ => None,

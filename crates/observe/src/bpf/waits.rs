@@ -157,10 +157,10 @@ pub(super) fn note_woken(b: &mut Builder) {
     b.code.jump_if(1, When::Equal, Constant(0), over);
     b.code.load(Width::Double, 2, 7, layout::RUNNABLE);
     b.code.jump_if(2, When::NotEqual, Constant(0), over);
+    b.code.copy(2, 8);
     b.code.jump_if(8, When::Above, Other(1), slept);
-    b.code.store(Width::Double, 7, layout::RUNNABLE, 1);
-    b.code.jump(over);
+    b.code.copy(2, 1);
     b.code.place(slept);
-    b.code.store(Width::Double, 7, layout::RUNNABLE, 8);
+    b.code.store(Width::Double, 7, layout::RUNNABLE, 2);
     b.code.place(over);
 }

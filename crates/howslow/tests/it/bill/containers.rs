@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use super::programs::program;
 use super::{Bill, billed_by, counting, possible};
 use crate::support::folder;
 
@@ -139,6 +140,12 @@ fn what_the_kernel_does_not_tell_is_no_charge_and_no_object_and_is_said() {
     let (bill, losses) = behind(&[&without, &watch]);
     assert!(losses.contains("faults and switches are not known: that takes CAP_NET_ADMIN"), "{losses}");
     assert!(charged(&bill) > Some(0.0) && bill.seen.usage.minor_faults.is_none(), "{}", bill.document);
+    // What a command used in all is told at its end.
+    let short = program("short");
+    for _ in 0..8 {
+        let (bill, _) = behind(&[&without, &["HOWSLOW", "bill", "--source", "ebpf", "--json", "--", &short]]);
+        assert!(charged(&bill) > Some(0.0) && bill.seen.usage.minor_faults > Some(0), "{}", bill.document);
+    }
     let (bill, losses) = behind(&[&hide, &without, &watch]);
     assert!(losses.contains("processor time is not known") && losses.contains("CAP_NET_ADMIN"), "{losses}");
     assert!(charged(&bill).is_none(), "{}", bill.document);

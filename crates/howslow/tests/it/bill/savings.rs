@@ -209,5 +209,5 @@ fn syncing_less_saves_what_was_said(data: &TempDir) {
     });
     saved.sort_by(|(one, [least, _]), (other, [its_least, _])| (one / least).total_cmp(&(other / its_least)));
     let (middle, [least, most]) = saved[TURNS / 2];
-    assert!(middle > least / HOST && middle < most * HOST, "{middle} ns of {saved:?}");
+    assert!(middle > least / HOST && middle < most * 1.2, "{middle} ns of {saved:?}");
 }

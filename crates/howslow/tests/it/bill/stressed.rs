@@ -21,20 +21,20 @@ fn no_figure_of_a_stressed_kernel_exceeds_what_can_be() {
         return testing::not_tested!("there is no stress-ng; the package stress-ng is one");
     }
     let (place, file) = (folder(), data.path().join("bill.json"));
-    let is_known = |stressor: &&str| {
+    let mut known = 0;
+    for stressor in STRESSORS.split_whitespace() {
         let mut command = unvaried(&data, place.path(), assert_cmd::cargo::cargo_bin!("howslow"));
         command.args(["bill", "--source", "ebpf", "-o"]).arg(&file).args(["--", "stress-ng", "--quiet", "--temp-path"]);
         let output = command.arg(place.path()).args([&format!("--{stressor}"), "2", "-t", "1"]).output();
         let output = output.expect("howslow runs");
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(!text.contains("panicked"), "{stressor}: {text}");
-        // A stressor that this kernel or this stress-ng does not have.
-        output.status.success() && {
+        // This kernel or this stress-ng may not have it.
+        if output.status.success() {
             check(stressor, &Bill::read(&file).seen);
-            true
+            known += 1;
         }
-    };
-    let known = STRESSORS.split_whitespace().filter(is_known).count();
+    }
     assert!(known > 60, "{known} stressors ran");
 }
 
