@@ -179,20 +179,19 @@ mod tests {
         }
     }
 
-    /// Thousands of connections must not stay behind in the kernel.
+    /// Thousands of connections must not stay behind in the kernel. In a network of its own, since a port that was just given out
+    /// may have been another's, whose connections wait.
     #[test]
     fn closed_connections_are_gone() {
+        if let Err(why) = own_network() {
+            return testing::not_tested!("{why}; run the tests as root");
+        }
         let server = Server::new().expect("a server");
-        let port = server.name.port();
         for _ in 0..8 {
             let [client, ours] = server.pair().expect("a connection");
             drop(ours);
             drop(client);
         }
-        let table = std::fs::read_to_string("/proc/net/tcp").expect("the connections");
-        // The state 06 is TIME-WAIT (include/net/tcp_states.h); addresses end in the port in hexadecimal numbers.
-        let port = format!(":{port:04X} ");
-        let left: Vec<&str> = table.lines().filter(|line| line.contains(&port) && line.contains(" 06 ")).collect();
-        assert!(left.is_empty(), "{left:#?}");
+        assert_eq!(waiting(), Some(0));
     }
 }
