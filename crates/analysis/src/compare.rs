@@ -88,7 +88,7 @@ impl<'a> Comparison<'a> {
             .map(|(one, two)| {
                 let unit = unit_of(self.unit, one);
                 let clocks = self.clocks.as_ref().filter(|_| unit == CountedIn::Cycles);
-                let apart = clocks.map_or(0.0, Clocks::apart).hypot(conditions.reach([one, two]));
+                let apart = clocks.map_or(0.0, |clocks| clocks.apart[place]).hypot(conditions.reach([one, two]));
                 let figures = levels::figures(one, two, [self.figure(0, one, unit), self.figure(place, two, unit)]);
                 verdict::CostPair::of(figures, [(base, one), (other, two)], (apart, conditions))
             })

@@ -50,7 +50,7 @@ fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Str
     for (column, joint) in it.noise.iter().enumerate() {
         let of = if it.noise.len() == 1 { String::new() } else { format!("{}: ", view.label(column + 1)) };
         text += &(style.dim(&style.paragraph("", &format!("{of}{}", change(it, column, joint)))) + "\n");
-        let notes = [drifted(joint.conditions), loaded(joint.conditions)].into_iter().flatten();
+        let notes = [drifted(joint.conditions), loaded(joint.conditions), miscounted(it, column)].into_iter().flatten();
         text += &style.asides("", notes.map(|note| format!("{of}{note}")));
     }
     if view.shown != Shown::All {
@@ -101,6 +101,20 @@ fn loaded(it: Conditions) -> Option<String> {
             "other programs took {} more of the CPUs in one run than in the other: waiting for a second CPU, or for a device, took as long \
              as they let it, so no change of that is reported",
             percent(it.loads_apart)
+        )
+    })
+}
+
+/// By how much cycles of the run in this column were counted otherwise; `None` if that is little.
+fn miscounted(it: &Comparison<'_>, column: usize) -> Option<String> {
+    /// Less does not hide a change of a few percent.
+    const LEAST: f64 = 0.02;
+    let apart = it.clocks.as_ref()?.apart[column + 1];
+    (apart > LEAST).then(|| {
+        format!(
+            "an add took {} more cycles in one run than in the other, as it does where others take turns of microseconds: a change must \
+             exceed that too",
+            percent(apart.exp_m1())
         )
     })
 }

@@ -15,8 +15,8 @@ pub struct Clocks {
     /// One core cycle of each run, in ns: that of an add where all runs have it. Those that differ by no more than the check resolves
     /// are the same.
     pub cycle_ns: Vec<f64>,
-    /// Whether an add shows them.
-    pub by_add: bool,
+    /// Of each run: by how much its cycles and those of the first may be counted apart, on the log scale.
+    pub apart: Vec<f64>,
 }
 
 impl Clocks {
@@ -31,14 +31,14 @@ impl Clocks {
             let first = cycle_by_add(base)?;
             runs.iter().map(|run| Some(first * explained(base, run)?)).collect()
         };
-        let by_run = || runs.iter().map(|run| run.noise.cycle_ns).collect();
-        let known: Option<Vec<f64>> = by_add();
-        Some(Clocks { by_add: known.is_some(), cycle_ns: known.unwrap_or_else(by_run) })
-    }
-
-    /// By how much cycles of two of the runs may be counted apart, on the log scale.
-    pub(super) fn apart(&self) -> f64 {
-        if self.by_add { 0.0 } else { CALIBRATION * std::f64::consts::SQRT_2 }
+        if let Some(cycle_ns) = by_add() {
+            return Some(Clocks { cycle_ns, apart: vec![0.0; runs.len()] });
+        }
+        let apart = |run: &Run| (CALIBRATION * std::f64::consts::SQRT_2).hypot(miscounted(base, run).unwrap_or(0.0));
+        Some(Clocks {
+            cycle_ns: runs.iter().map(|run| run.noise.cycle_ns).collect(),
+            apart: runs.iter().map(apart).collect(),
+        })
     }
 
     /// The cycle length of each run except the first, divided by that of the first.
@@ -47,10 +47,23 @@ impl Clocks {
     }
 }
 
+/// The cycles of an add by the clock of its run: 1 if they were counted right.
+fn cycles_of_add(run: &Run) -> Option<f64> {
+    let add = add(run)?;
+    Some(add.gross_ns.get(add.headline).0 * add.cycles / add.quoted().0)
+}
+
+/// By how much the cycles of an add differ, on the log scale, where adds do not give the clocks: beside a neighbour that comes and goes
+/// the checks of the clock find it gone, and what is timed does not. Twelve runs beside a compilation counted 1.01 to 1.07 cycles, and
+/// all other costs of the core differed as much. `None` if it is more than a run miscounts by.
+fn miscounted(base: &Run, other: &Run) -> Option<f64> {
+    let ratio = cycles_of_add(other)? / cycles_of_add(base)?;
+    is_explained(ratio.max(1.0 / ratio), true).then(|| ratio.ln())
+}
+
 /// One cycle of a run in ns by what an add took.
 fn cycle_by_add(run: &Run) -> Option<f64> {
-    let add = add(run)?;
-    let cycles = add.gross_ns.get(add.headline).0 * add.cycles / add.quoted().0;
+    let cycles = cycles_of_add(run)?;
     is_explained(cycles, is_sure(run)).then_some(run.noise.cycle_ns * cycles)
 }
 

@@ -65,3 +65,17 @@ fn a_clock_of_its_own_is_known_less_well() {
     let changes = |ghz: f64| against(&at(1.0, ghz), &at(1.02, ghz)).verdict.is_change();
     assert!(changes(3.96) && !changes(3.4));
 }
+
+#[test]
+fn what_a_neighbour_slows_as_much_as_an_add_is_no_change() {
+    let beside = |slow: f64, more: f64| {
+        let mut run = clocked(slow, 1.0, true);
+        run.costs[0].rounds.truncate(2);
+        run.costs[1] = clocked(slow * more, 1.0, true).costs.remove(1);
+        run
+    };
+    let changed = |slow: f64, more: f64| changes(&[beside(1.0, 1.0), beside(slow, more)]);
+    assert!(changed(1.05, 1.0).is_empty(), "{:?}", changed(1.05, 1.0));
+    assert_eq!(changed(1.05, 1.1), ["a.x"]);
+    assert_eq!(changed(1.0, 1.04), ["a.x"], "an add that took as long");
+}
