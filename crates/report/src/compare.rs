@@ -50,8 +50,8 @@ fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Str
     for (column, joint) in it.noise.iter().enumerate() {
         let of = if it.noise.len() == 1 { String::new() } else { format!("{}: ", view.label(column + 1)) };
         text += &(style.dim(&style.paragraph("", &format!("{of}{}", change(it, column, joint)))) + "\n");
-        let notes = [drifted(joint.conditions), loaded(joint.conditions), miscounted(it, column)].into_iter().flatten();
-        text += &style.asides("", notes.map(|note| format!("{of}{note}")));
+        let notes = [drifted(joint.conditions), loaded(joint.conditions), miscounted(it, column), shared(it, column)];
+        text += &style.asides("", notes.into_iter().flatten().map(|note| format!("{of}{note}")));
     }
     if view.shown != Shown::All {
         return text;
@@ -115,6 +115,20 @@ fn miscounted(it: &Comparison<'_>, column: usize) -> Option<String> {
             "an add took {} more cycles in one run than in the other, as it does where others take turns of microseconds: a change must \
              exceed that too",
             percent(apart.exp_m1())
+        )
+    })
+}
+
+/// What waits for a device may differ by; `None` if no cost compared does.
+fn shared(it: &Comparison<'_>, column: usize) -> Option<String> {
+    let conditions = it.noise[column].conditions;
+    let mut pairs = it.rows.iter().filter_map(|row| Some([row.base, row.others[column].as_ref()?.0]));
+    let waits = conditions.devices_apart > 0.0 && pairs.any(conditions::wait_for_a_device);
+    waits.then(|| {
+        format!(
+            "waits for a guest's device, which others use, may differ {:.1} times by their state alone, and a change must exceed that too; \
+             less in longer runs, and in sets of runs",
+            conditions.devices_apart.exp()
         )
     })
 }

@@ -13,6 +13,12 @@ const LONGEST: f64 = 1800.0;
 pub const MEMORY: f64 = 0.04;
 /// The same for page faults and processes, which touch memory.
 pub const PAGES: f64 = 0.02;
+/// What a wait for a guest's device, which the host shares out, differs by from one short run to the next, on the log scale: calm runs of
+/// 9 s had an fsync of 115 to 611 us, pairs of them a ratio of up to 5.3, with intervals of a quarter. So great a difference is reached
+/// where 80 costs are judged together.
+const DEVICE: f64 = 0.8;
+/// After so many seconds of measuring a device may be found in another state.
+const DEVICE_STAYS: f64 = 10.0;
 /// If other programs took of the CPUs a share that differs by no more than this, costs that need a second CPU are comparable.
 const LOADS_ALIKE: f64 = 0.10;
 /// The share of the difference between a core's clock beside this work and that of the run by which its cycles may be miscounted.
@@ -25,20 +31,29 @@ pub struct Conditions {
     pub seconds_apart: f64,
     /// The difference between the shares of all CPUs that other programs took, from 0 to 1.
     pub loads_apart: f64,
+    /// What waits for a device may differ by, on the log scale; 0 on a machine of its own.
+    pub devices_apart: f64,
 }
 
 impl Conditions {
     /// Those of these runs.
     pub fn between(base: &Run, other: &Run) -> Conditions {
-        let middle = |run: &Run| {
-            let second = |time: &str| Some(time.parse::<Timestamp>().ok()?.as_millisecond() as f64 / 1e3);
-            Some((second(&run.started)? + second(&run.finished)?) / 2.0)
-        };
         if base.is_published() || other.is_published() {
             return Conditions::default();
         }
-        let seconds_apart = middle(base).zip(middle(other)).map_or(0.0, |(one, two)| (two - one).abs());
-        Conditions { seconds_apart, loads_apart: (base.noise.others - other.noise.others).abs() }
+        let second = |time: &str| Some(time.parse::<Timestamp>().ok()?.as_millisecond() as f64 / 1e3);
+        let times = |run: &Run| Some((second(&run.started)?, second(&run.finished)?));
+        let middle = |run| times(run).map(|(from, to)| (from + to) / 2.0);
+        let device = |run: &Run| {
+            let measured = times(run).map_or(0.0, |(from, to)| (to - from).min(run.settings.budget_s));
+            let states = (measured / DEVICE_STAYS).max(1.0);
+            run.machine.virtualization.hypervisor.as_ref().map_or(0.0, |_| DEVICE / (2.0 * states).sqrt())
+        };
+        Conditions {
+            seconds_apart: middle(base).zip(middle(other)).map_or(0.0, |(one, two)| (two - one).abs()),
+            loads_apart: (base.noise.others - other.noise.others).abs(),
+            devices_apart: device(base).hypot(device(other)),
+        }
     }
 
     /// The share of its greatest drift that a cost reaches in the time between, as a random walk.
@@ -49,7 +64,7 @@ impl Conditions {
     /// By how much a cost may differ with the conditions alone, 95 times in 100, on the log scale.
     pub(super) fn reach(&self, [base, other]: [&Cost; 2]) -> f64 {
         if base.headline != Estimate::Quiet || base.cpus > 1 {
-            return 0.0;
+            return if wait_for_a_device([base, other]) { self.devices_apart } else { 0.0 };
         }
         let (drift, load) = match KindOfWork::of(&base.operation) {
             _ if !base.follows_clock => (MEMORY, 0.10),
@@ -71,6 +86,12 @@ impl Conditions {
     pub fn loads_differ(&self) -> bool {
         self.loads_apart > LOADS_ALIKE
     }
+}
+
+/// True if one of these costs of one operation is a wait for a device more than anything else.
+pub fn wait_for_a_device(pair: [&Cost; 2]) -> bool {
+    let waits = |cost: &Cost| cost.headline != Estimate::Quiet && cost.wait_ns.0 > cost.gross_ns.typical.0 / 2.0;
+    KindOfWork::of(&pair[0].operation) == KindOfWork::File && pair.into_iter().any(waits)
 }
 
 /// How far the clock beside this work lay from that of the run, on the log scale; 0 if it was the same.

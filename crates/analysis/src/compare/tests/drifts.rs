@@ -56,6 +56,26 @@ fn what_other_programs_let_take_longer_is_no_change() {
 }
 
 #[test]
+fn a_device_that_others_use_is_in_another_state_a_minute_later() {
+    let waits = |times: f64, hypervisor: Option<&str>, measured_s: u32| {
+        let mut run = run(&[("file.fsync", 150_000.0 * times, 0.1), ("file.read", 150_000.0 * times, 0.1)]);
+        run.costs[0].headline = record::Estimate::Typical;
+        run.costs[0].wait_ns = Nanoseconds(140_000.0 * times);
+        run.machine.virtualization.hypervisor = hypervisor.map(Into::into);
+        (run.started, run.finished) = ("2026-11-01T00:00:00Z".into(), format!("2026-11-01T00:00:{measured_s:02}Z"));
+        run.settings.budget_s = 50.0;
+        run
+    };
+    let changed = |times: f64, hypervisor: Option<&str>, measured_s: u32| {
+        changes(&[waits(1.0, hypervisor, measured_s), waits(times, hypervisor, measured_s)])
+    };
+    assert_eq!(changed(2.0, None, 9), ["file.fsync", "file.read"]);
+    assert_eq!(changed(2.0, Some("KVM"), 9), ["file.read"]);
+    assert_eq!(changed(2.0, Some("KVM"), 50), ["file.fsync", "file.read"], "it was seen in five states");
+    assert_eq!(changed(6.0, Some("KVM"), 9), ["file.fsync", "file.read"]);
+}
+
+#[test]
 fn a_clock_of_its_own_is_known_less_well() {
     let at = |times: f64, ghz: f64| {
         let mut run = run(&[("memory.read", 100.0 * times, 0.1)]);
