@@ -74,6 +74,12 @@ pub fn compare<'a>(runs: &'a [Run], how: &CompareOptions) -> Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
+    /// By how much figures in this unit may differ as cycles of the run at this place are counted otherwise, on the log scale.
+    fn clocks_apart(&self, unit: CountedIn, place: usize) -> f64 {
+        let clocks = self.clocks.as_ref().filter(|_| unit == CountedIn::Cycles);
+        clocks.map_or(0.0, |clocks| clocks.apart[place])
+    }
+
     /// Of each cost of the base: its like in the run at this place, judged together with all others of that run.
     fn column(
         &self,
@@ -87,8 +93,7 @@ impl<'a> Comparison<'a> {
         let judged: Vec<_> = costs
             .map(|(one, two)| {
                 let unit = unit_of(self.unit, one);
-                let clocks = self.clocks.as_ref().filter(|_| unit == CountedIn::Cycles);
-                let apart = clocks.map_or(0.0, |clocks| clocks.apart[place]).hypot(conditions.reach([one, two]));
+                let apart = self.clocks_apart(unit, place).hypot(conditions.reach([one, two]));
                 let figures = levels::figures(one, two, [self.figure(0, one, unit), self.figure(place, two, unit)]);
                 verdict::CostPair::of(figures, [(base, one), (other, two)], (apart, conditions))
             })
