@@ -12,7 +12,7 @@ fn commands_are_predicted_on_the_system_they_were_not_counted_on() {
         return;
     }
     // Small, because the test asserts that everything is counted, priced and compared, not how good the prediction is.
-    let options = ["--rounds", "2", "--precision", "50%", "--budget", "8s"].map(String::from).to_vec();
+    let options = ["--rounds", "3", "--precision", "50%", "--budget", "24s"].map(String::from).to_vec();
     let extent = Extent { names: vec!["find"], size: 400, times: 3, options };
     let laboratory = laboratory(&extent).expect("both systems are measured");
     assert_eq!(laboratory.commands.len(), 3);
