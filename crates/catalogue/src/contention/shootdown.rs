@@ -8,9 +8,6 @@ use crate::kit::{Area, BASE, ENTRY, Part, STOCK, Seats, Slots, Work, beside, cal
 /// The CPUs that run a thread of this memory, ours included.
 const CPUS: Axis = cpus("cpus", numbers![1, 2, 4, 8]);
 
-/// Batches of a round whose interrupts are counted: the kernel's list is long on a large machine.
-const COUNTED: u32 = 8;
-
 pub(crate) const OPERATIONS: &[Operation] = &[
     SHOOTDOWN
         .id("contention.shootdown.munmap")
@@ -70,14 +67,17 @@ struct Calls {
     interrupts: Tally,
     /// The CPUs that are interrupted.
     cpus: Vec<u32>,
-    counted: u32,
+    batches: u64,
     before: Option<u64>,
 }
 
 impl Work for Calls {
     fn ready(&mut self, times: u64) -> Result<(), Failure> {
         (0..times as usize).try_for_each(|page| self.call.renew(page))?;
-        self.before = if self.counted < COUNTED { interrupts(&self.cpus) } else { None };
+        self.batches += 1;
+        // Few, since the kernel's list is long on a large machine, and apart, since all of the first ones may lie where another task
+        // has the other CPU.
+        self.before = self.batches.is_power_of_two().then(|| interrupts(&self.cpus)).flatten();
         Ok(())
     }
 
@@ -88,7 +88,6 @@ impl Work for Calls {
     fn check(&mut self, times: u64) -> Result<(), Failure> {
         if let Some((before, after)) = self.before.take().zip(interrupts(&self.cpus)) {
             self.interrupts.passes(times, after - before);
-            self.counted += 1;
         }
         std::mem::replace(&mut self.done, Ok(()))
     }
@@ -128,7 +127,7 @@ fn shot_down(setting: &Setting, call: PageCall) -> Result<Loop, Failure> {
         done: Ok(()),
         interrupts: setting.tally("TLB interrupts of other CPUs"),
         cpus: seats.cpus.clone(),
-        counted: 0,
+        batches: 0,
         before: None,
     };
     Ok(beside(setting, (&seats, Part::Throughout), |_| Ok(calls), |_| Ok(Running))?.at_most(STOCK))
