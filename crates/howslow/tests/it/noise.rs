@@ -60,8 +60,10 @@ fn tails_tell_what_was_timed_and_with_arrivals_service_and_response() {
     let tails = cost(&run, "syscall.stat").tails.as_ref().expect("tails");
     let response = tails.response.as_ref().expect("a response");
     assert_eq!(response.samples, tails.service.samples);
-    // Nobody is served before having come. On a busy host too few may have come for any percentile.
-    assert_eq!(response.percentiles.len(), tails.service.percentiles.len(), "{tails:?}");
+    // Nobody is served before having come. On a busy host too few may have come for any percentile, and where some were not served
+    // there are none.
+    let told = if tails.unserved > 0 { 0 } else { tails.service.percentiles.len() };
+    assert_eq!(response.percentiles.len(), told, "{} unserved: {response:?}", tails.unserved);
     let mut both = response.percentiles.iter().zip(&tails.service.percentiles).take(1);
     assert!(both.all(|(response, service)| response.ns >= service.low_ns), "{response:?}");
     let asked = run.settings.tails.and_then(|tails| tails.arrivals).expect("as asked for");
