@@ -74,12 +74,6 @@ pub fn compare<'a>(runs: &'a [Run], how: &CompareOptions) -> Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// By how much figures in this unit may differ as cycles of the run at this place are counted otherwise, on the log scale.
-    fn clocks_apart(&self, unit: CountedIn, place: usize) -> f64 {
-        let clocks = self.clocks.as_ref().filter(|_| unit == CountedIn::Cycles);
-        clocks.map_or(0.0, |clocks| clocks.apart[place])
-    }
-
     /// Of each cost of the base: its like in the run at this place, judged together with all others of that run.
     fn column(
         &self,
@@ -88,12 +82,13 @@ impl<'a> Comparison<'a> {
         how: &CompareOptions,
     ) -> (Vec<Option<(&'a Cost, Against)>>, Joint) {
         let (base, other) = (&self.runs[0], &self.runs[place]);
-        let conditions = Conditions::between(base, other);
+        let cycles_apart = self.clocks.as_ref().map_or(0.0, |clocks| clocks.apart(base, other));
+        let conditions = Conditions { cycles_apart, ..Conditions::between(base, other) };
         let costs = pairs.iter().map(|&(one, two)| (&base.costs[one], &other.costs[two]));
         let judged: Vec<_> = costs
             .map(|(one, two)| {
                 let unit = unit_of(self.unit, one);
-                let apart = self.clocks_apart(unit, place).hypot(conditions.reach([one, two]));
+                let apart = conditions.reach([one, two], unit);
                 let figures = levels::figures(one, two, [self.figure(0, one, unit), self.figure(place, two, unit)]);
                 verdict::CostPair::of(figures, [(base, one), (other, two)], (apart, conditions))
             })

@@ -50,7 +50,8 @@ fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Str
     for (column, joint) in it.noise.iter().enumerate() {
         let of = if it.noise.len() == 1 { String::new() } else { format!("{}: ", view.label(column + 1)) };
         text += &(style.dim(&style.paragraph("", &format!("{of}{}", change(it, column, joint)))) + "\n");
-        let notes = [drifted(joint.conditions), loaded(joint.conditions), miscounted(it, column), shared(it, column)];
+        let notes =
+            [drifted(joint.conditions), loaded(joint.conditions), miscounted(joint.conditions), shared(it, column)];
         text += &style.asides("", notes.into_iter().flatten().map(|note| format!("{of}{note}")));
     }
     if view.shown != Shown::All {
@@ -105,16 +106,15 @@ fn loaded(it: Conditions) -> Option<String> {
     })
 }
 
-/// By how much cycles of the run in this column were counted otherwise; `None` if that is little.
-fn miscounted(it: &Comparison<'_>, column: usize) -> Option<String> {
+/// By how much cycles were counted otherwise; `None` if that is little.
+fn miscounted(it: Conditions) -> Option<String> {
     /// Less does not hide a change of a few percent.
     const LEAST: f64 = 0.02;
-    let apart = it.clocks.as_ref()?.apart[column + 1];
-    (apart > LEAST).then(|| {
+    (it.cycles_apart > LEAST).then(|| {
         format!(
-            "an add took {} more cycles in one run than in the other, as it does where others take turns of microseconds: a change must \
-             exceed that too",
-            percent(apart.exp_m1())
+            "by what an add took, cycles of the two runs may be counted {} apart, as where others take turns of microseconds: a change \
+             must exceed that too",
+            percent(it.cycles_apart.exp_m1())
         )
     })
 }

@@ -15,8 +15,8 @@ pub struct Clocks {
     /// One core cycle of each run, in ns: that of an add where all runs have it. Those that differ by no more than the check resolves
     /// are the same.
     pub cycle_ns: Vec<f64>,
-    /// Of each run: by how much its cycles and those of the first may be counted apart, on the log scale.
-    pub apart: Vec<f64>,
+    /// Whether an add shows them.
+    by_add: bool,
 }
 
 impl Clocks {
@@ -31,14 +31,17 @@ impl Clocks {
             let first = cycle_by_add(base)?;
             runs.iter().map(|run| Some(first * explained(base, run)?)).collect()
         };
-        if let Some(cycle_ns) = by_add() {
-            return Some(Clocks { cycle_ns, apart: vec![0.0; runs.len()] });
+        let by_run = || runs.iter().map(|run| run.noise.cycle_ns).collect();
+        let known: Option<Vec<f64>> = by_add();
+        Some(Clocks { by_add: known.is_some(), cycle_ns: known.unwrap_or_else(by_run) })
+    }
+
+    /// By how much cycles of these two of the runs may be counted apart, on the log scale.
+    pub(super) fn apart(&self, base: &Run, other: &Run) -> f64 {
+        if self.by_add {
+            return 0.0;
         }
-        let apart = |run: &Run| (CALIBRATION * std::f64::consts::SQRT_2).hypot(miscounted(base, run).unwrap_or(0.0));
-        Some(Clocks {
-            cycle_ns: runs.iter().map(|run| run.noise.cycle_ns).collect(),
-            apart: runs.iter().map(apart).collect(),
-        })
+        (CALIBRATION * std::f64::consts::SQRT_2).hypot(miscounted(base, other).unwrap_or(0.0))
     }
 
     /// The cycle length of each run except the first, divided by that of the first.

@@ -2,7 +2,7 @@
 //! by how much costs change with either.
 
 use jiff::Timestamp;
-use record::{Cost, Doubt, Estimate, Run};
+use record::{Cost, CountedIn, Doubt, Estimate, Run};
 
 use crate::kind::KindOfWork;
 
@@ -33,10 +33,12 @@ pub struct Conditions {
     pub loads_apart: f64,
     /// What waits for a device may differ by, on the log scale; 0 on a machine of its own.
     pub devices_apart: f64,
+    /// By how much cycles may be counted apart, on the log scale; 0 where adds give the clocks, or there are none to compare.
+    pub cycles_apart: f64,
 }
 
 impl Conditions {
-    /// Those of these runs.
+    /// Those of these runs, without their clocks.
     pub fn between(base: &Run, other: &Run) -> Conditions {
         if base.is_published() || other.is_published() {
             return Conditions::default();
@@ -53,6 +55,7 @@ impl Conditions {
             seconds_apart: middle(base).zip(middle(other)).map_or(0.0, |(one, two)| (two - one).abs()),
             loads_apart: (base.noise.others - other.noise.others).abs(),
             devices_apart: device(base).hypot(device(other)),
+            cycles_apart: 0.0,
         }
     }
 
@@ -61,8 +64,13 @@ impl Conditions {
         (self.seconds_apart.min(LONGEST) / LONGEST).sqrt()
     }
 
-    /// By how much a cost may differ with the conditions alone, 95 times in 100, on the log scale.
-    pub(super) fn reach(&self, [base, other]: [&Cost; 2]) -> f64 {
+    /// By how much a cost in this unit may differ with the conditions alone, 95 times in 100, on the log scale.
+    pub(super) fn reach(&self, pair: [&Cost; 2], unit: CountedIn) -> f64 {
+        let cycles = if unit == CountedIn::Cycles { self.cycles_apart } else { 0.0 };
+        cycles.hypot(self.reach_in_time(pair))
+    }
+
+    fn reach_in_time(&self, [base, other]: [&Cost; 2]) -> f64 {
         if base.headline != Estimate::Quiet || base.cpus > 1 {
             return if wait_for_a_device([base, other]) { self.devices_apart } else { 0.0 };
         }

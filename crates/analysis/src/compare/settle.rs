@@ -44,12 +44,11 @@ impl Settling<'_> {
 /// What the comparison with the run in this column leaves open.
 pub fn settling<'a>(it: &Comparison<'a>, column: usize) -> Settling<'a> {
     let runs = [&it.runs[0], &it.runs[column + 1]];
-    let apart = |row: &ComparisonRow<'_>| it.clocks_apart(row.unit, column + 1);
-    let open = it.rows.iter().filter_map(|row| open(row, column, runs, (&it.noise[column], apart(row))));
+    let open = it.rows.iter().filter_map(|row| open(row, column, runs, &it.noise[column]));
     Settling { open: open.collect(), budget_s: runs.map(|run| run.settings.budget_s).into_iter().fold(0.0, f64::max) }
 }
 
-fn open<'a>(row: &ComparisonRow<'a>, column: usize, runs: [&Run; 2], criteria: (&Joint, f64)) -> Option<OpenCost<'a>> {
+fn open<'a>(row: &ComparisonRow<'a>, column: usize, runs: [&Run; 2], joint: &Joint) -> Option<OpenCost<'a>> {
     let (other, against) = row.others[column].as_ref()?;
     if against.verdict != Verdict::Inconclusive || row.base.rounds.is_empty() || other.rounds.is_empty() {
         return None;
@@ -57,22 +56,24 @@ fn open<'a>(row: &ComparisonRow<'a>, column: usize, runs: [&Run; 2], criteria: (
     let rounds: usize = runs[0].costs.iter().map(|cost| cost.rounds.len()).sum();
     let share = row.base.rounds.len() as f64 / rounds.max(1) as f64;
     let times = match &against.ratio {
-        RatioToBase::Times(ratio) => needed(*ratio, [(runs[0], row.base), (runs[1], other)], criteria),
+        RatioToBase::Times(ratio) => {
+            // Longer runs make conditions no more alike.
+            let drift = joint.conditions.reach([row.base, other], row.unit);
+            needed(*ratio, [(runs[0], row.base), (runs[1], other)], (joint, drift))
+        }
         _ => None,
     };
     Some(OpenCost { cost: row.base, times, share })
 }
 
-/// How many times as many rounds would show a change of this ratio, or that it is none, where cycles may be counted so far apart.
-fn needed(ratio: Interval, sides: [(&Run, &Cost); 2], (joint, apart_by_clock): (&Joint, f64)) -> Option<u32> {
+/// How many times as many rounds would show a change of this ratio beyond this drift, or that it is none.
+fn needed(ratio: Interval, sides: [(&Run, &Cost); 2], (joint, drift): (&Joint, f64)) -> Option<u32> {
     let apart = ratio.value.ln().abs();
     let wanted_same = (joint.margin.ln_1p() - apart) / ONE_SIDED;
     let wanted_changed = if apart > joint.threshold.ln_1p() { apart / joint.reaches() } else { 0.0 };
     let log_half = |cost: &Cost| (cost.net_ns.high.0 / cost.net_ns.low.0).ln() / 2.0;
     let [base, other] = sides.map(|(run, cost)| Some((log_half(cost), shrunk(run, cost)?)));
     let ((base, base_parts), (other, other_parts)) = (base?, other?);
-    // Longer runs make conditions no more alike.
-    let drift = joint.conditions.reach(sides.map(|(_, cost)| cost)).hypot(apart_by_clock);
     let is_enough = |place: &usize| {
         let reach = (base * base_parts[*place]).hypot(other * other_parts[*place]);
         reach <= wanted_same || reach.hypot(drift) <= wanted_changed
