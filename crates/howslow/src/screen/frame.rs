@@ -5,8 +5,8 @@ mod help;
 mod pane;
 mod table;
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui_core::layout::{Constraint, Layout, Rect};
+use ratatui_core::terminal::Frame;
 
 use crate::screen::state::{Mode, State};
 

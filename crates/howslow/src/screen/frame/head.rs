@@ -1,10 +1,10 @@
 //! The heading: how it is counted and priced, and what the whole system does.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::{Style, Stylize};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Style, Stylize};
+use ratatui_core::terminal::Frame;
+use ratatui_core::text::{Line, Span};
+use ratatui_widgets::paragraph::Paragraph;
 use record::Nanoseconds;
 use record::units::percent;
 

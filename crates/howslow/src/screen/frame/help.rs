@@ -1,10 +1,11 @@
 //! The help, and the line at the foot: the keys, or what is being typed.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::Stylize;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Paragraph};
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Stylize;
+use ratatui_core::terminal::Frame;
+use ratatui_core::text::{Line, Span};
+use ratatui_widgets::block::Block;
+use ratatui_widgets::paragraph::Paragraph;
 
 use crate::screen::state::{Mode, State};
 

@@ -1,11 +1,15 @@
 //! The pane of the chosen row: its requests with their prices, its pairs, its errors, and its trend.
 
 use analysis::bill::{Account, AccountLine, Who};
-use ratatui::Frame;
-use ratatui::layout::{Alignment, Constraint, Layout, Rect};
-use ratatui::style::{Style, Stylize};
-use ratatui::text::{Line, Span, Text};
-use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Sparkline, Table};
+use ratatui_core::layout::{Alignment, Constraint, Layout, Rect};
+use ratatui_core::style::{Style, Stylize};
+use ratatui_core::terminal::Frame;
+use ratatui_core::text::{Line, Span, Text};
+use ratatui_widgets::block::Block;
+use ratatui_widgets::borders::Borders;
+use ratatui_widgets::paragraph::Paragraph;
+use ratatui_widgets::sparkline::Sparkline;
+use ratatui_widgets::table::{Cell, Row, Table};
 use record::{Nanoseconds, printable};
 
 use crate::screen::column::{Column, cost, rate};

@@ -1,11 +1,11 @@
 //! The table of processes or cgroups.
 
 use analysis::bill::Who;
-use ratatui::Frame;
-use ratatui::layout::{Alignment, Constraint, Rect};
-use ratatui::style::Style;
-use ratatui::text::Text;
-use ratatui::widgets::{Cell, Row, Table};
+use ratatui_core::layout::{Alignment, Constraint, Rect};
+use ratatui_core::style::Style;
+use ratatui_core::terminal::Frame;
+use ratatui_core::text::Text;
+use ratatui_widgets::table::{Cell, Row, Table};
 
 use crate::screen::column::{Column, has_ended, known};
 use crate::screen::memory::Entry;

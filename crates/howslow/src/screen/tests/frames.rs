@@ -1,8 +1,8 @@
 //! Frames on a terminal in memory.
 
 use analysis::bill::Account;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
+use ratatui_core::backend::TestBackend;
+use ratatui_core::terminal::Terminal;
 
 use super::{about, process, second, some, state_of};
 use crate::screen::{About, Key, Settings, State, draw};
