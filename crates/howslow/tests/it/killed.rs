@@ -30,7 +30,8 @@ fn traced(data: &TempDir, store: &str, words: &[&str], tracing: &[&str]) -> Chil
     for name in ["TMPDIR", "XDG_RUNTIME_DIR"] {
         command.env(name, data.path());
     }
-    let started = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let errors = fs::File::create(data.path().join("errors")).expect("a file");
+    let started = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn();
     started.expect("strace, which the tests of bills need too")
 }
 
@@ -54,7 +55,7 @@ fn shared() -> BTreeSet<String> {
 /// What exists of a command that worked in this folder, beside the folder's own files.
 fn remains(data: &TempDir, pid: u32, before: &BTreeSet<String>) -> Vec<String> {
     let place = data.path().display().to_string();
-    let own = ["trace", "plan.toml", "run.json", "data"];
+    let own = ["trace", "errors", "plan.toml", "run.json", "data"];
     let files = names(data.path()).filter(|path| !own.iter().any(|own| path.ends_with(own)));
     let works_here = |path: &PathBuf| {
         let is_other = path.file_name().is_some_and(|name| name != std::process::id().to_string().as_str());
@@ -97,7 +98,8 @@ impl Victim<'_> {
         let (data, before) = (folder(), shared());
         (self.prepare)(&data);
         let mut running = traced(&data, self.store, self.words, &[]);
-        assert!(running.wait().expect("our child").success(), "{:?}", self.words);
+        let has_ended = running.wait().expect("our child").success();
+        assert!(has_ended, "{:?}: {}", self.words, fs::read_to_string(data.path().join("errors")).expect("a file"));
         is_gone(&data, running.id(), &before, "without a kill");
         (self.check)(&data);
         let text = fs::read(data.path().join("trace")).expect("a trace");

@@ -1,8 +1,8 @@
 //! `howslow load`: whole experiments of some seconds, their accounts, their faults, and that nothing is left behind.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -27,12 +27,10 @@ fn json(data: &TempDir, path: &Path, words: &[&str]) -> Value {
     support::json(howslow(data).arg("load").arg(path).args(words).arg("--json"))
 }
 
-/// Swap is the whole machine's: what one test makes, another one's users would be swapped to.
-static ALONE: Mutex<()> = Mutex::new(());
-
-/// Keeps other tests from making swap meanwhile. `None` if this machine does not let a test limit memory and make swap, by what
+/// Keeps other tests from making swap meanwhile, those of another suite as well. Swap is the whole machine's: what one test makes,
+/// another one's users would be swapped to. `None` if this machine does not let a test limit memory and make swap, by what
 /// a dry run and the user say.
-pub fn limits(data: &TempDir) -> Option<MutexGuard<'static, ()>> {
+pub fn limits(data: &TempDir) -> Option<File> {
     let path = plan(data, SMALL);
     let told =
         howslow(data).arg("load").arg(&path).arg("--dry-run").args(["--memory", "16MiB"]).output().expect("it starts");
@@ -41,7 +39,9 @@ pub fn limits(data: &TempDir) -> Option<MutexGuard<'static, ()>> {
         testing::left_out!("limits of memory and page devices need root and the memory controller");
         return None;
     }
-    Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner))
+    let swaps = File::open("/proc/swaps").expect("swaps");
+    swaps.lock().expect("the lock");
+    Some(swaps)
 }
 
 fn number(value: &Value, key: &str) -> f64 {

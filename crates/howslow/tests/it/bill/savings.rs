@@ -100,8 +100,9 @@ impl Habits {
         (charged, ends)
     }
 
-    /// Checks what a change saves against what a bill before it says. The host's other work makes runs longer and none shorter, so the least of
-    /// each kind of run is taken, and of the bills the one with the least charge; where some are shorter by luck, the middle of each figure. `timed` is the program that is run for the times.
+    /// Checks what a change saves against what a bill before it says. The host's other work makes runs longer and none shorter, so the
+    /// least of each kind of run is taken, and of the bills the one with the least charge; where some are shorter by luck, the middle of
+    /// each figure. `timed` is the program that is run for the times.
     fn check(&self, (habit, words): (&str, &str), timed: &str) {
         let (mut told, mut used) = (Vec::new(), [Vec::new(), Vec::new()]);
         for _ in 0..TURNS {
