@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::statistics::Interval;
 
@@ -26,7 +26,13 @@ impl<T, F: Form<T>> Form<Vec<T>> for Vec<F> {
     }
 }
 
-/// `#[serde(with = "As::<F>")]`: the field is written in the form `F`, which the schema describes.
+/// What gives a `T` back when it is read.
+pub trait ReadForm<T> {
+    /// The value of this form.
+    fn value(self) -> T;
+}
+
+/// `#[serde(with = "As::<F>")]`: the field is written in the form `F`, which the schema describes, and read from it.
 pub struct As<F>(PhantomData<F>);
 
 impl<F> As<F> {
@@ -39,6 +45,17 @@ impl<F> As<F> {
         F: Form<T>,
     {
         F::of(value).serialize(serializer)
+    }
+
+    /// Reads the form.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
+    pub fn deserialize<'de, T, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>
+    where
+        F: Deserialize<'de> + ReadForm<T>,
+    {
+        F::deserialize(deserializer).map(F::value)
     }
 }
 
@@ -67,7 +84,7 @@ impl<F: JsonSchema> JsonSchema for As<F> {
 }
 
 /// A time in nanoseconds with its 95 % interval. Ends that a single round does not tell are null.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TimeFigure {
     /// The time.
@@ -87,6 +104,25 @@ impl From<&Interval> for TimeFigure {
 impl Form<Interval> for TimeFigure {
     fn of(time: &Interval) -> TimeFigure {
         time.into()
+    }
+}
+
+/// The ends alone.
+impl Form<Interval> for [f64; 2] {
+    fn of(it: &Interval) -> [f64; 2] {
+        [it.low, it.high]
+    }
+}
+
+/// An end that is null is the time itself.
+impl ReadForm<Option<Interval>> for Option<TimeFigure> {
+    fn value(self) -> Option<Interval> {
+        let TimeFigure { ns, low_ns, high_ns } = self?;
+        ns.map(|value| Interval {
+            value,
+            low: low_ns.unwrap_or(value).min(value),
+            high: high_ns.unwrap_or(value).max(value),
+        })
     }
 }
 

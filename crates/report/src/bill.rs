@@ -17,7 +17,7 @@ use crate::column::{self, Column, right};
 use crate::grid::{Grid, RowKind};
 use crate::text::{Style, in_table, times};
 
-pub use changes::{BillChangesView, BillGate, bill_changes, bill_changes_markdown};
+pub use changes::{BillChanges, BillGate, bill_changes, bill_changes_markdown};
 pub use elsewhere::{BillElsewhereView, bill_elsewhere};
 pub use units::bill_per_unit;
 pub use view::{BillView, PriceOrigin};

@@ -29,7 +29,7 @@ mod top;
 mod watch;
 
 pub use bench::BenchDocument;
-pub use bill::{BillChanges, BillDocument};
+pub use bill::BillDocument;
 pub use bill_elsewhere::BillElsewhereDocument;
 pub use compare::{CompareDocument, ComparedGate};
 pub use crossover::CrossoverDocument;
@@ -84,6 +84,7 @@ mod tests {
     use schemars::schema_for;
 
     use super::*;
+    use crate::bill::BillChanges;
     use crate::lists::{Kept, Listed, ListedCall};
 
     #[test]

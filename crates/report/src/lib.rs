@@ -56,7 +56,7 @@ mod watch;
 pub use accounts::COMMANDS;
 pub use bench::{BenchRow, BenchShown, NullRuns, bench, bench_badge, bench_markdown};
 pub use bill::{
-    BillChangesView, BillElsewhereView, BillGate, BillView, PriceOrigin, bill, bill_changes, bill_changes_markdown,
+    BillChanges, BillElsewhereView, BillGate, BillView, PriceOrigin, bill, bill_changes, bill_changes_markdown,
     bill_elsewhere, bill_per_unit,
 };
 pub use compare::{ComparisonView, Shown, Sort, comparison, comparison_markdown, gate_sentence};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use record::Repetition;
 use serde::Serialize;
 
+use crate::form::As;
 use crate::statistics::{Interval, mean, student_quantile, variance};
 
 /// Counts that differ by no more than this share are the same: wake-ups and retries depend on the moment.
@@ -43,6 +44,7 @@ impl WorkUnit {
 
 /// What a figure of a bill did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeVerdict {
     /// It grew.
@@ -72,6 +74,7 @@ impl ChangeVerdict {
 
 /// What a unit of work took or asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BilledFigure {
     /// Elapsed time, in ns.
@@ -145,8 +148,9 @@ impl BilledFigure {
     }
 }
 
-/// One figure before and after, for a unit of work.
-#[derive(Clone, Debug, PartialEq)]
+/// A time or count of a unit of work, before and after.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedFigure {
     /// Which.
     pub figure: BilledFigure,
@@ -154,8 +158,9 @@ pub struct ChangedFigure {
     pub before: f64,
     /// Its mean after.
     pub after: f64,
-    /// After over before, with an interval that holds for all figures together at 95 %; `None` where either is zero or was not
-    /// repeated.
+    /// The lower and upper end of after over before; the intervals of all figures hold together at 95 %. Null where either is zero or
+    /// was not repeated.
+    #[serde(with = "As::<Option<[f64; 2]>>")]
     pub ratio: Option<Interval>,
     /// What it did.
     pub verdict: ChangeVerdict,
@@ -254,34 +259,39 @@ pub struct BilledLine {
 }
 
 /// What changed in one line between two bills, for a unit of work.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedRow {
     /// The call, or what else costs processor time.
     pub what: String,
-    /// Before and after.
-    pub lines: [BilledLine; 2],
+    /// How often for a unit, before and after.
+    pub count: [f64; 2],
+    /// Its processor time for a unit in ns, before and after: measured, else by its price; null where neither is known.
+    pub cpu_ns: [Option<f64>; 2],
+    /// The time off the CPU in it for a unit in ns, before and after.
+    pub waited_ns: [f64; 2],
 }
 
 impl ChangedRow {
     /// True if more than the last digits of a division differ.
     fn is_change(&self) -> bool {
         let differs = |one: f64, other: f64| (one - other).abs() > 1e-9 * one.abs().max(other.abs());
-        let [before, after] = self.lines;
-        let time = before.cpu_ns.zip(after.cpu_ns).map(|(one, other)| differs(one, other));
-        differs(before.count, after.count)
-            || differs(before.waited_ns, after.waited_ns)
-            || time.unwrap_or(before.cpu_ns != after.cpu_ns)
+        let [before, after] = self.cpu_ns;
+        let time = before.zip(after).map(|(one, other)| differs(one, other));
+        differs(self.count[0], self.count[1])
+            || differs(self.waited_ns[0], self.waited_ns[1])
+            || time.unwrap_or(before != after)
     }
 
     /// The change of processor time in ns, where both are known.
     pub fn cpu_ns(&self) -> Option<f64> {
-        let [before, after] = self.lines.map(|line| line.cpu_ns);
+        let [before, after] = self.cpu_ns;
         Some(after? - before?)
     }
 
     /// The change of waiting in ns.
     pub fn waited_ns(&self) -> f64 {
-        self.lines[1].waited_ns - self.lines[0].waited_ns
+        self.waited_ns[1] - self.waited_ns[0]
     }
 }
 
@@ -293,11 +303,16 @@ pub fn changes(bills: [&BTreeMap<String, BilledLine>; 2]) -> Vec<ChangedRow> {
     let none = BilledLine { cpu_ns: Some(0.0), ..BilledLine::default() };
     let rows = names.into_iter().map(|what| {
         let lines = bills.map(|bill| bill.get(what).copied().unwrap_or(none));
-        ChangedRow { what: what.clone(), lines }
+        ChangedRow {
+            what: what.clone(),
+            count: lines.map(|line| line.count),
+            cpu_ns: lines.map(|line| line.cpu_ns),
+            waited_ns: lines.map(|line| line.waited_ns),
+        }
     });
     let mut rows: Vec<ChangedRow> = rows.filter(ChangedRow::is_change).collect();
     let size = |row: &ChangedRow| row.cpu_ns().unwrap_or(0.0).abs() + row.waited_ns().abs();
-    let calls = |row: &ChangedRow| (row.lines[1].count - row.lines[0].count).abs();
+    let calls = |row: &ChangedRow| (row.count[1] - row.count[0]).abs();
     rows.sort_by(|one, other| size(other).total_cmp(&size(one)).then(calls(other).total_cmp(&calls(one))));
     rows
 }

@@ -1,11 +1,13 @@
 //! What a program that was billed here would take on another machine: its own times, by the ratios of the prices.
 
 use record::Run;
+use serde::Serialize;
 
 use super::measured::is_within_calls;
 use super::processes::is_priced_together;
-use super::rows::Bill;
-use super::written::{PricedRow, WrittenBill};
+use super::rows::{Bill, BillRow};
+use super::written::WrittenBill;
+use crate::form::{As, TimeFigure};
 use crate::predict::MachineState;
 use crate::statistics::{Interval, median};
 
@@ -55,19 +57,22 @@ pub struct BillElsewhere {
 }
 
 /// A line of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ElsewhereRow {
-    /// The call, `minor faults`, `switches`.
+    /// A system call, or what else costs processor time in the kernel.
     pub what: String,
     /// How often.
     pub count: u64,
-    /// The processor time of all of them here, in ns: as measured in the program, else by the price.
+    /// The processor time of all of them here, in ns.
     pub here_ns: Option<f64>,
-    /// True if it was measured.
+    /// True if that was measured in the program, false if it is a price.
+    #[serde(rename = "measured")]
     pub is_measured: bool,
     /// The price there over the price here.
     pub ratio: Option<f64>,
-    /// The processor time of all of them there, in ns; `None` without a price.
+    /// The processor time of all of them there; null without a price.
+    #[serde(with = "As::<Option<TimeFigure>>")]
     pub there: Option<Interval>,
 }
 
@@ -75,9 +80,9 @@ pub struct ElsewhereRow {
 /// user mode takes there.
 pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carried: Carried) -> BillElsewhere {
     // Processes are created, executed and waited for by calls, whose times and prices are in the line of processes.
-    let is_held = |row: &PricedRow| is_priced_together(row.what) || here.is_measured() && is_within_calls(row.what);
-    let lines = here.priced_rows().filter(|row| !is_held(row));
-    let mut rows: Vec<ElsewhereRow> = lines.map(|row| moved(&row, there, carried)).collect();
+    let is_held = |row: &BillRow| is_priced_together(&row.what) || here.is_measured() && is_within_calls(&row.what);
+    let lines = here.rows().iter().filter(|row| !is_held(row));
+    let mut rows: Vec<ElsewhereRow> = lines.map(|row| moved(row, there, carried)).collect();
     let cost = |row: &ElsewhereRow| row.there.map_or(-1.0, |there| there.value);
     rows.sort_by(|one, other| cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count)));
     let lacking = rows.iter().filter(|row| row.there.is_none()).map(|row| row.what.clone()).collect::<Vec<_>>();
@@ -144,15 +149,16 @@ pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interv
 
 /// What this program adds to a price may grow with it or stay, so the interval holds both. A call that is cheaper there cannot lose more
 /// than it took, so it is scaled.
-fn moved(row: &PricedRow, there: &Bill, carried: Carried) -> ElsewhereRow {
-    let other = there.row(row.what);
+fn moved(row: &BillRow, there: &Bill, carried: Carried) -> ElsewhereRow {
+    let other = there.row(&row.what);
+    let price_here = row.whole_cpu_ns();
     let price_there = other.and_then(|other| Some((other.whole_cpu_ns()?, other.total?)));
-    let here = row.measured.or(row.price_ns.map(Interval::exactly));
-    let ratio = price_there.zip(row.price_ns.filter(|ns| *ns > 0.0)).map(|((there, _), here)| there / here);
+    let here = row.measured.or(price_here.map(Interval::exactly));
+    let ratio = price_there.zip(price_here.filter(|ns| *ns > 0.0)).map(|((there, _), here)| there / here);
     let there = price_there.map(|(price, total)| {
         let share = |end: f64| if total.value > 0.0 { (end / total.value).max(0.0) } else { 1.0 };
         let (low, high) = (share(total.low), share(total.high));
-        let (value, ends) = match (here, ratio, row.price_ns) {
+        let (value, ends) = match (here, ratio, price_here) {
             (Some(here), Some(ratio), Some(price_here)) => {
                 let added = |end: f64| (end + price - price_here).max(0.0);
                 let ends = [here.low * ratio, added(here.low), here.high * ratio, added(here.high)];
@@ -166,7 +172,14 @@ fn moved(row: &PricedRow, there: &Bill, carried: Carried) -> ElsewhereRow {
         ordered(value, [least * low.min(1.0), most * high.max(1.0)])
     });
     let here_ns = here.map(|here| here.value);
-    ElsewhereRow { what: row.what.into(), count: row.count, here_ns, is_measured: row.measured.is_some(), ratio, there }
+    ElsewhereRow {
+        what: row.what.clone(),
+        count: row.count,
+        here_ns,
+        is_measured: row.measured.is_some(),
+        ratio,
+        there,
+    }
 }
 
 /// A value between ends in any order.
@@ -176,7 +189,7 @@ fn ordered(value: f64, [one, other]: [f64; 2]) -> Interval {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::{BillRow, CALLS};
+    use super::super::rows::CALLS;
     use super::*;
 
     /// What becomes of a written bill at these prices.
@@ -199,6 +212,11 @@ mod tests {
         document["seen"] = seen;
         document["seen"]["usage"]["user_ns"] = 500.0.into();
         document["seen"]["usage"]["cpu_ns"] = 2_500.0.into();
+        for row in document["rows"].as_array_mut().expect("rows") {
+            row["family"] = CALLS.into();
+            row["failed"] = 0.into();
+            row["priced_by"] = serde_json::Value::Array(Vec::new());
+        }
         WrittenBill::read(document.to_string().as_bytes()).expect("a bill")
     }
 

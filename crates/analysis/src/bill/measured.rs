@@ -1,21 +1,25 @@
 //! What was measured of a bill in the program itself: calls and page faults, by samples.
 
 use record::{CallTime, Observation};
+use serde::Serialize;
 
 use super::charge::Charged;
 use super::interval::Unit;
 use super::processes::is_priced_together;
 use super::row::{BillRow, PROCESSES};
 use crate::change::REACH;
+use crate::form::{As, TimeFigure};
 use crate::statistics::{Interval, weighted_sum};
 
 /// The row of page faults, and that of processes.
 const FAULTS: &str = "minor faults";
 
 /// The measured side of a bill.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredCalls {
-    /// The processor time of the calls and page faults, in ns.
+    /// The processor time of calls and page faults.
+    #[serde(with = "As::<TimeFigure>")]
     pub calls: Interval,
     /// The price of page faults that were not timed, in ns.
     pub priced_ns: f64,

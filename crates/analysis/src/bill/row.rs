@@ -1,5 +1,8 @@
 //! One line of a bill. Knows no other line.
 
+use serde::{Deserialize, Serialize};
+
+use crate::form::{As, TimeFigure};
 use crate::statistics::Interval;
 
 /// The family of the lines that price system calls. Others price what comes with them.
@@ -8,9 +11,10 @@ pub const CALLS: &str = "system calls";
 pub(super) const PROCESSES: [&str; 2] = ["processes", "threads"];
 
 /// One line of a bill: a call, or what else costs processor time in the kernel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillRow {
-    /// The call, `minor faults`, `switches`, `processes`.
+    /// A system call, or what else costs processor time in the kernel.
     pub what: String,
     /// What it is added up with.
     pub family: String,
@@ -20,15 +24,18 @@ pub struct BillRow {
     pub bytes: Option<u64>,
     /// How often it failed.
     pub failed: u64,
-    /// The time of all of them in ns; `None` if the run lacks the price.
+    /// The time of all of them; null without a price.
+    #[serde(default, with = "As::<Option<TimeFigure>>")]
     pub total: Option<Interval>,
-    /// The part of it that a CPU works, in ns: waiting is not charged.
+    /// The part of it that a CPU works, in ns.
     pub cpu_ns: Option<f64>,
     /// How many of them the run has no price for: the times are those of the others.
+    #[serde(default)]
     pub lacking: f64,
     /// The operations that price it.
     pub priced_by: Vec<String>,
-    /// The processor time of all of them as it was in this program, in ns, by samples.
+    /// The processor time of all of them as it was in this program, by samples; null without samples.
+    #[serde(default, with = "As::<Option<TimeFigure>>")]
     pub measured: Option<Interval>,
 }
 

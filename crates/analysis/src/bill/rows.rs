@@ -1,6 +1,7 @@
 //! The rows of a bill, and how their prices close against what was charged.
 
 use record::{Observation, Requests};
+use serde::Serialize;
 
 use super::charge::Charged;
 use super::measured::{self, MeasuredCalls};
@@ -12,15 +13,16 @@ use crate::predict::MixPrediction;
 use crate::statistics::Interval;
 
 /// A habit that costs time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Habit {
     /// One sentence.
     pub text: String,
-    /// The processor time that it would save, at least and at most, in ns; `None` without a price.
+    /// The processor time that it would save, at least and at most, in ns; null without a price.
     pub saves_ns: Option<[f64; 2]>,
     /// The most as a share of all charged processor time.
     pub share: Option<f64>,
-    /// The elapsed time that it would save, at least and at most, in ns; `None` if it saves processor time alone.
+    /// The elapsed time that it would save, at least and at most, in ns; null if it saves processor time alone.
     pub saves_elapsed_ns: Option<[f64; 2]>,
 }
 

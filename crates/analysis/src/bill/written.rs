@@ -7,55 +7,18 @@ use serde::Deserialize;
 
 use super::changes::BilledLine;
 use super::rows::{Bill, BillRow};
-use crate::statistics::Interval;
 
 /// What is read of a bill's document.
 #[derive(Debug, Deserialize)]
 pub struct WrittenBill {
     seen: Observation,
-    rows: Vec<WrittenRow>,
+    rows: Vec<BillRow>,
     #[serde(default)]
     run: Option<String>,
     #[serde(default)]
     charged_ns: Option<f64>,
     #[serde(default)]
     kernel_alone: Option<bool>,
-}
-
-#[derive(Debug, Deserialize)]
-struct WrittenRow {
-    what: String,
-    count: u64,
-    cpu_ns: Option<f64>,
-    #[serde(default)]
-    lacking: f64,
-    measured: Option<WrittenTime>,
-}
-
-#[derive(Debug, Deserialize)]
-struct WrittenTime {
-    ns: Option<f64>,
-    low_ns: Option<f64>,
-    high_ns: Option<f64>,
-}
-
-impl WrittenTime {
-    fn interval(&self) -> Option<Interval> {
-        self.ns.map(|value| Interval {
-            value,
-            low: self.low_ns.unwrap_or(value).min(value),
-            high: self.high_ns.unwrap_or(value).max(value),
-        })
-    }
-}
-
-/// A line as a written bill has it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PricedRow<'a> {
-    pub what: &'a str,
-    pub count: u64,
-    pub price_ns: Option<f64>,
-    pub measured: Option<Interval>,
 }
 
 /// What the kernel charged, in ns. Without samples in the kernel, all processor time counts as its own.
@@ -80,14 +43,7 @@ impl WrittenBill {
 
     /// A bill that was not written.
     pub fn of(seen: &Observation, bill: &Bill) -> WrittenBill {
-        let time = |it: Interval| WrittenTime { ns: Some(it.value), low_ns: Some(it.low), high_ns: Some(it.high) };
-        let row = |row: &BillRow| WrittenRow {
-            what: printable(&row.what),
-            count: row.count,
-            cpu_ns: row.cpu_ns,
-            lacking: row.lacking,
-            measured: row.measured.map(time),
-        };
+        let row = |row: &BillRow| BillRow { what: printable(&row.what), ..row.clone() };
         let seen = Observation { what: printable(&seen.what), ..seen.clone() };
         let charged = bill.charged;
         WrittenBill {
@@ -109,14 +65,9 @@ impl WrittenBill {
         self.run.as_deref()
     }
 
-    /// Its lines with their prices and what was measured of them.
-    pub(super) fn priced_rows(&self) -> impl Iterator<Item = PricedRow<'_>> {
-        self.rows.iter().map(|row| PricedRow {
-            what: &row.what,
-            count: row.count,
-            price_ns: row.cpu_ns.filter(|_| row.lacking == 0.0),
-            measured: row.measured.as_ref().and_then(WrittenTime::interval),
-        })
+    /// Its lines.
+    pub(super) fn rows(&self) -> &[BillRow] {
+        &self.rows
     }
 
     /// What the kernel charged. Where its samples did not find the kernel, all is taken as time there.
@@ -148,11 +99,11 @@ impl WrittenBill {
     /// Its lines for a unit of work, of which the last run had so many: with measured times if so said, else with prices.
     pub fn lines(&self, units: f64, measured: bool) -> BTreeMap<String, BilledLine> {
         let waits = &self.seen.together.waits;
-        let line = |row: &WrittenRow| {
+        let line = |row: &BillRow| {
             let own = waits.iter().filter(|it| it.call.as_deref() == Some(row.what.as_str()));
             let waited_ns = own.fold(0.0, |sum, it| sum + it.total_ns) / units;
-            let time = row.measured.as_ref().and_then(|it| it.ns).filter(|_| measured);
-            let cpu_ns = time.or(row.cpu_ns.filter(|_| row.lacking == 0.0)).map(|ns| ns / units);
+            let time = row.measured.map(|it| it.value).filter(|_| measured);
+            let cpu_ns = time.or(row.whole_cpu_ns()).map(|ns| ns / units);
             (row.what.clone(), BilledLine { count: row.count as f64 / units, cpu_ns, waited_ns })
         };
         self.rows.iter().map(line).collect()

@@ -6,8 +6,7 @@ use analysis::bill::{
     BilledFigure, ChangedFigure, ChangedRow, WorkUnit, WrittenBill, changed_figures, changes as changes_of,
 };
 use record::{Repetition, printable};
-use report::document::BillChanges;
-use report::{BillChangesView, BillGate, Style};
+use report::{BillChanges, BillGate, Style};
 
 use crate::cli::{BillArgs, BillGrowth};
 use crate::output::{self, Misuse, Outcome};
@@ -42,7 +41,7 @@ pub(super) fn compared(
     let per = unit_name(args);
     let view = view(names, per, units, &repetitions, (&figures, &rows), args);
     let text = match () {
-        () if args.json => output::document_text(&BillChanges::of(&view))?,
+        () if args.json => output::document_text(&view)?,
         () if args.markdown => report::bill_changes_markdown(&view),
         () => style.fitted(&report::bill_changes(&view, style)),
     };
@@ -56,13 +55,14 @@ fn view<'a>(
     repetitions: &[Vec<Repetition>; 2],
     (figures, rows): (&'a [ChangedFigure], &'a [ChangedRow]),
     args: &BillArgs,
-) -> BillChangesView<'a> {
-    let gate = (!args.fail_on.is_empty()).then(|| BillGate {
+) -> BillChanges<'a> {
+    let gate = BillGate {
         figures: args.fail_on.iter().flat_map(|growth| growth.figures()).copied().collect(),
         at_least: args.at_least.unwrap_or(0.0),
-    });
+    };
+    let gate = (!args.fail_on.is_empty()).then(|| gate.judged(figures));
     let repetitions = [repetitions[0].len(), repetitions[1].len()];
-    BillChangesView { bills, unit, units, repetitions, figures, rows, gate }
+    BillChanges { bills, unit, units, repetitions, figures, rows, gate }
 }
 
 impl BillGrowth {
@@ -79,9 +79,9 @@ impl BillGrowth {
 }
 
 /// A failure counts more than a figure without a verdict.
-fn outcome(view: &BillChangesView) -> Outcome {
+fn outcome(view: &BillChanges) -> Outcome {
     let Some(gate) = &view.gate else { return Outcome::Done };
-    match (gate.failed(view.figures).is_empty(), gate.unjudged(view.figures).is_empty()) {
+    match (gate.failed.is_empty(), gate.unjudged.is_empty()) {
         (false, _) => Outcome::GateFailed,
         (true, false) => Outcome::Skipped,
         (true, true) => Outcome::Done,

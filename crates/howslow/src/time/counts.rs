@@ -8,7 +8,7 @@ use analysis::bill::{BilledFigure, ChangedFigure, WorkUnit, changed_figures};
 use catalogue::command::shell;
 use observe::{Detail, ObserveError, Observer, Options, State, Target};
 use record::{Repetition, printable};
-use report::{BillChangesView, BillGate};
+use report::{BillChanges, BillGate};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
 use super::works::{Kind, Work, Works};
@@ -45,12 +45,13 @@ pub(super) fn counted(works: &Works, args: &TimeArgs) -> anyhow::Result<Counted>
         let all = changed_figures(std::slice::from_ref(base), std::slice::from_ref(other), &WorkUnit::Whole, false);
         // One run each says nothing of times.
         let figures: Vec<ChangedFigure> = all.into_iter().filter(|figure| figure.figure.is_count()).collect();
-        let gate = (!args.fail_on_counts.is_empty()).then(|| BillGate { figures: wanted(args), at_least: 0.0 });
+        let gate = BillGate { figures: wanted(args), at_least: 0.0 };
+        let gate = (!args.fail_on_counts.is_empty()).then(|| gate.judged(&figures));
         outcome = match &gate {
-            Some(gate) if !gate.failed(&figures).is_empty() => Outcome::GateFailed,
+            Some(gate) if !gate.failed.is_empty() => Outcome::GateFailed,
             _ => outcome,
         };
-        let view = BillChangesView {
+        let view = BillChanges {
             bills: [first, name],
             unit: "command",
             units: [1.0; 2],

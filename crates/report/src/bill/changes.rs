@@ -4,6 +4,8 @@ use analysis::bill::{BilledFigure, ChangeVerdict, ChangedFigure, ChangedRow};
 use record::Nanoseconds;
 use record::units::{counted, grouped, percent};
 
+use serde::Serialize;
+
 use crate::compare::markdown::{code, escaped};
 use crate::grid::{Grid, RowKind};
 use crate::text::{Style, in_table, times};
@@ -20,39 +22,55 @@ pub struct BillGate {
 }
 
 impl BillGate {
-    /// The figures that certainly grew by more than is allowed.
-    pub fn failed<'a>(&self, of: &'a [ChangedFigure]) -> Vec<&'a ChangedFigure> {
-        of.iter().filter(|it| self.figures.contains(&it.figure) && it.grew_by(self.at_least)).collect()
-    }
-
-    /// The figures of which nobody can tell.
-    pub fn unjudged<'a>(&self, of: &'a [ChangedFigure]) -> Vec<&'a ChangedFigure> {
+    /// What it finds.
+    pub fn judged(&self, figures: &[ChangedFigure]) -> GatedFigures {
         let open = [ChangeVerdict::Single, ChangeVerdict::Inconclusive];
-        of.iter().filter(|it| self.figures.contains(&it.figure) && open.contains(&it.verdict)).collect()
+        let which = |is: &dyn Fn(&ChangedFigure) -> bool| {
+            let found = figures.iter().filter(|it| self.figures.contains(&it.figure) && is(it));
+            found.map(|it| it.figure).collect()
+        };
+        GatedFigures {
+            failed: which(&|it| it.grew_by(self.at_least)),
+            unjudged: which(&|it| open.contains(&it.verdict)),
+            at_least: self.at_least,
+        }
     }
 }
 
-/// Two bills side by side.
-#[derive(Clone, Debug)]
-pub struct BillChangesView<'a> {
-    /// What they are of.
+/// What a gate found.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GatedFigures {
+    /// The figures that certainly grew by more than is allowed.
+    pub failed: Vec<BilledFigure>,
+    /// The figures without a verdict.
+    pub unjudged: Vec<BilledFigure>,
+    #[serde(skip)]
+    at_least: f64,
+}
+
+/// What changed between two bills.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BillChanges<'a> {
+    /// What the bills are of.
     pub bills: [&'a str; 2],
-    /// The unit of work.
+    /// The unit of work: the whole command, or a call.
     pub unit: &'a str,
-    /// How many units each has, on the mean of its repetitions.
+    /// How many units, before and after, on the mean of the repetitions.
     pub units: [f64; 2],
     /// How often each command was run.
     pub repetitions: [usize; 2],
-    /// Times and counts for a unit.
+    /// Times and counts of a unit.
     pub figures: &'a [ChangedFigure],
-    /// The lines that changed.
+    /// The lines that changed, the largest change of time first.
     pub rows: &'a [ChangedRow],
-    /// What may not grow.
-    pub gate: Option<BillGate>,
+    /// What a gate found.
+    pub gate: Option<GatedFigures>,
 }
 
 /// The page.
-pub fn bill_changes(view: &BillChangesView, style: Style) -> String {
+pub fn bill_changes(view: &BillChanges, style: Style) -> String {
     let [before, after] = view.bills.map(in_table);
     let mut text = style.bold(&format!("from {before} to {after}")) + "\n";
     text += &(style.paragraph("", &basis(view)) + "\n");
@@ -88,7 +106,7 @@ pub fn bill_changes(view: &BillChangesView, style: Style) -> String {
 }
 
 /// Markdown for a comment: the verdict, the figures, the lines folded.
-pub fn bill_changes_markdown(view: &BillChangesView) -> String {
+pub fn bill_changes_markdown(view: &BillChanges) -> String {
     let grown = view.figures.iter().filter(|it| it.verdict == ChangeVerdict::More).map(|it| it.figure.words());
     let grown: Vec<&str> = grown.collect();
     let title = match (gate_sentence(view), grown.as_slice()) {
@@ -122,14 +140,14 @@ pub fn bill_changes_markdown(view: &BillChangesView) -> String {
     text
 }
 
-impl BillChangesView<'_> {
+impl BillChanges<'_> {
     fn unit_title(&self) -> String {
         format!("for each {}", in_table(self.unit))
     }
 }
 
 /// What the figures are of.
-fn basis(view: &BillChangesView) -> String {
+fn basis(view: &BillChanges) -> String {
     let [before, after] = view.units;
     let units = if before == 1.0 && after == 1.0 {
         String::new()
@@ -145,20 +163,22 @@ fn basis(view: &BillChangesView) -> String {
 }
 
 /// How the gate ended; `None` without one.
-fn gate_sentence(view: &BillChangesView) -> Option<String> {
+fn gate_sentence(view: &BillChanges) -> Option<String> {
     let gate = view.gate.as_ref()?;
-    let list = |of: Vec<&ChangedFigure>, sentence: &dyn Fn(&ChangedFigure) -> String| {
-        of.iter().map(|it| sentence(it)).collect::<Vec<_>>().join(", ")
+    let list = |of: &[BilledFigure], sentence: &dyn Fn(&ChangedFigure) -> String| {
+        let figures = view.figures.iter().filter(|it| of.contains(&it.figure));
+        figures.map(sentence).collect::<Vec<_>>().join(", ")
     };
     let grown = |it: &ChangedFigure| match it.times() {
         Some(times) => format!("{} {times:.3} times", it.figure.words()),
         None => it.figure.words().into(),
     };
     let name = |it: &ChangedFigure| it.figure.words().to_string();
-    let (failed, open) = (gate.failed(view.figures), gate.unjudged(view.figures));
-    Some(match (failed.is_empty(), open.is_empty()) {
-        (false, _) => format!("failed: {}", list(failed, &grown)),
-        (true, false) => format!("incomplete: {} cannot be told apart yet; repeat more often", list(open, &name)),
+    Some(match (gate.failed.is_empty(), gate.unjudged.is_empty()) {
+        (false, _) => format!("failed: {}", list(&gate.failed, &grown)),
+        (true, false) => {
+            format!("incomplete: {} cannot be told apart yet; repeat more often", list(&gate.unjudged, &name))
+        }
         (true, true) if gate.at_least > 0.0 => format!("passed: nothing grew by more than {}", percent(gate.at_least)),
         (true, true) => "passed: nothing grew".into(),
     })
@@ -182,12 +202,12 @@ fn figure_cells(it: &ChangedFigure) -> Vec<String> {
 /// Counts before and after, the processor time before, its change, and the change of waiting.
 fn row_cells(row: &ChangedRow) -> Vec<String> {
     let signed = |ns: f64| if ns > 0.0 { format!("+{}", Nanoseconds(ns)) } else { Nanoseconds(ns).to_string() };
-    let [before, after] = row.lines.map(|line| amount(line.count));
+    let [before, after] = row.count.map(amount);
     let waited = row.waited_ns();
     vec![
         before,
         after,
-        row.lines[0].cpu_ns.map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string()),
+        row.cpu_ns[0].map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string()),
         row.cpu_ns().map_or_else(|| "-".into(), signed),
         if waited == 0.0 { String::new() } else { signed(waited) },
     ]
