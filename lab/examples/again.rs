@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use howslow_analysis::again::recompute;
-use howslow_analysis::history::traces;
-use howslow_analysis::prior::{Prior, learn};
+use analysis::again::recompute;
+use analysis::history::traces;
+use analysis::prior::{Prior, learn};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

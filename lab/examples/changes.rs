@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use howslow_analysis::again::{pooled, recompute};
-use howslow_analysis::change::LEAST;
-use howslow_analysis::compare::{CompareOptions, Verdict, Versions, compare};
-use howslow_analysis::history::traces;
-use howslow_analysis::prior::{Prior, learn};
-use howslow_analysis::reference::{Facts, judge};
-use howslow_analysis::watch::{Observed, Strictness, changes};
+use analysis::again::{pooled, recompute};
+use analysis::change::LEAST;
+use analysis::compare::{CompareOptions, Verdict, Versions, compare};
+use analysis::history::traces;
+use analysis::prior::{Prior, learn};
+use analysis::reference::{Facts, judge};
+use analysis::watch::{Observed, Strictness, changes};
 use record::{Cost, Estimate, Run};
 
 const HOW: CompareOptions = CompareOptions { unit: None, threshold: LEAST, margin: 0.05, versions: Versions::Kept };
@@ -62,7 +62,7 @@ fn watched(runs: &[Run], least: f64, random: &mut fastrand::Rng) {
             let cost = |run: &&Run| run.costs.iter().find(|cost| cost.name() == name).cloned();
             let found = order.iter().enumerate().filter_map(|(at, run)| Some((at, cost(run)?)));
             let observed = |(at, cost): (usize, Cost)| {
-                let figure = howslow_analysis::history::figure(&cost)? * place(at);
+                let figure = analysis::history::figure(&cost)? * place(at);
                 Some(Observed { figure, reach: (cost.net_ns.high.0 / cost.quoted().0).ln() })
             };
             found.filter_map(observed).collect()
@@ -83,7 +83,7 @@ fn watched(runs: &[Run], least: f64, random: &mut fastrand::Rng) {
 
 /// How many costs of each run are open beside a reference.
 fn verdicts_on_reference(runs: &[Run]) -> Result<(), record::BookError> {
-    let reference = [record::Book::from_toml(include_str!("../../../books/zen-4-kvm.toml"))?.run()];
+    let reference = [record::Book::from_toml(include_str!("../../books/zen-4-kvm.toml"))?.run()];
     for run in runs {
         let facts = Facts { machine: &run.machine, noise: &run.noise, present: None };
         let verdict = judge(run, &reference, &facts);
@@ -174,7 +174,7 @@ impl Tally {
 
 fn verdicts(runs: &[Run; 2]) -> Vec<(String, &'static str, Verdict)> {
     let rows = compare(runs, &HOW).rows;
-    let told = |row: &howslow_analysis::compare::ComparisonRow<'_>| {
+    let told = |row: &analysis::compare::ComparisonRow<'_>| {
         let (_, against) = row.others[0].as_ref()?;
         Some((row.base.name(), kind(row.base), against.verdict))
     };
