@@ -122,8 +122,8 @@ fn miscounted(it: Conditions) -> Option<String> {
 /// What waits for a device may differ by; `None` if no cost compared does.
 fn shared(it: &Comparison<'_>, column: usize) -> Option<String> {
     let conditions = it.noise[column].conditions;
-    let mut pairs = it.rows.iter().filter_map(|row| Some([row.base, row.others[column].as_ref()?.0]));
-    let waits = conditions.devices_apart > 0.0 && pairs.any(conditions::wait_for_a_device);
+    let mut costs = it.rows.iter().filter_map(|row| Some([row.base, row.others[column].as_ref()?.0])).flatten();
+    let waits = conditions.devices_apart > 0.0 && costs.any(conditions::waits_for_a_device);
     waits.then(|| {
         format!(
             "waits for a guest's device, which others use, may differ {:.1} times by their state alone, and a change must exceed that too; \

@@ -49,14 +49,14 @@ impl Footnotes {
         self.labelled("", doubts)
     }
 
-    /// The numbers of these doubts and of a text.
+    /// The numbers of these doubts and of these texts.
     pub(crate) fn doubts_and<'d>(
         &mut self,
         doubts: impl IntoIterator<Item = &'d Doubt>,
-        text: Option<String>,
+        texts: impl IntoIterator<Item = String>,
     ) -> String {
-        let [doubts, text] = [self.doubts(doubts), self.refer(text)];
-        if doubts.is_empty() || text.is_empty() { doubts + &text } else { (doubts + &text).replace("][", ",") }
+        let [doubts, texts] = [self.doubts(doubts), self.refer(texts)];
+        (doubts + &texts).replace("][", ",")
     }
 
     /// The same for one of several runs, with its label.

@@ -1,6 +1,7 @@
 //! The price list: every cost of a run, its equivalents, and the reasons to trust it.
 
 use analysis::Surroundings;
+use analysis::compare::conditions::{device_reach, waits_for_a_device};
 use analysis::longer::{TIMES, shrunk};
 use analysis::reference::hold;
 use record::units::{counted, grouped, payload_rate, rate, relative_width, significant};
@@ -197,7 +198,8 @@ fn prices(run: &Run, chosen: &Chosen, against: Option<&Run>, notes: &mut Footnot
             heading = Some(cost.heading());
             grid.add(RowKind::Heading, title(cost.heading()));
         }
-        let mut row = row(cost, block, notes);
+        let mut row = row(cost, block);
+        row.push(footnotes(run, cost, notes));
         if hides {
             row.insert(3, hidden(cost));
         }
@@ -215,7 +217,8 @@ fn at(cost: &Cost) -> String {
     if cost.holds_zero() { format!("{values} at most").trim_start().into() } else { values }
 }
 
-pub(crate) fn row(cost: &Cost, block: Option<f64>, notes: &mut Footnotes) -> Vec<String> {
+/// The cells of a cost but its notes.
+pub(crate) fn row(cost: &Cost, block: Option<f64>) -> Vec<String> {
     let none = || "-".to_string();
     let quoted = cost.quoted();
     let bound = (!cost.holds_zero()).then(|| range_of_wide(&cost.net_ns)).flatten();
@@ -231,7 +234,6 @@ pub(crate) fn row(cost: &Cost, block: Option<f64>, notes: &mut Footnotes) -> Vec
         worth(block.map(|block| blocks(quoted.0 / block))),
         worth(Some(rate(quoted))),
         payload,
-        footnotes(cost, notes),
     ]
 }
 
@@ -266,7 +268,7 @@ pub(crate) fn blocks(times: f64) -> String {
 }
 
 /// The numbers of the notes on a cost: `[1,3]`.
-fn footnotes(cost: &Cost, notes: &mut Footnotes) -> String {
+fn footnotes(run: &Run, cost: &Cost, notes: &mut Footnotes) -> String {
     let shown = cost.doubts.iter().filter(|doubt| match doubt {
         // The row already says so.
         Doubt::AtMost { .. } => !cost.holds_zero(),
@@ -274,5 +276,43 @@ fn footnotes(cost: &Cost, notes: &mut Footnotes) -> String {
         Doubt::Inherited { doubt, .. } => !cost.doubts.iter().any(|own| same_kind(own, doubt)),
         _ => true,
     });
-    notes.doubts_and(shown, crate::levels::sentence(cost))
+    let texts = crate::levels::sentence(cost).into_iter().chain(of_device(run, cost));
+    notes.doubts_and(shown, texts)
+}
+
+/// What the interval of a wait for a guest's device does not hold.
+pub(crate) fn of_device(run: &Run, cost: &Cost) -> Option<String> {
+    let reach = device_reach(run);
+    let is_shared = reach > 0.0 && waits_for_a_device(cost);
+    is_shared.then(|| {
+        format!(
+            "waits for a guest's device, which others use: the interval is that of this run; in the device's usual state it may be {:.1} \
+             times as much or as little",
+            reach.exp()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Estimate, Figures, Nanoseconds};
+
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_wait_for_a_guests_device_is_that_of_one_state() {
+        let cost = Cost {
+            operation: "file.fsync".into(),
+            headline: Estimate::Typical,
+            gross_ns: Figures { typical: Nanoseconds(200_000.0), ..Figures::default() },
+            wait_ns: Nanoseconds(150_000.0),
+            ..Cost::default()
+        };
+        let mut run = Run::default();
+        assert_eq!(of_device(&run, &cost), None);
+        run.machine.virtualization.hypervisor = Some("KVM".into());
+        assert!(of_device(&run, &cost).is_some_and(|text| text.contains("1.8 times as much or as little")));
+        let works = Cost { wait_ns: Nanoseconds(50_000.0), ..cost };
+        assert_eq!(of_device(&run, &works), None);
+    }
 }

@@ -43,18 +43,11 @@ impl Conditions {
         if base.is_published() || other.is_published() {
             return Conditions::default();
         }
-        let second = |time: &str| Some(time.parse::<Timestamp>().ok()?.as_millisecond() as f64 / 1e3);
-        let times = |run: &Run| Some((second(&run.started)?, second(&run.finished)?));
         let middle = |run| times(run).map(|(from, to)| (from + to) / 2.0);
-        let device = |run: &Run| {
-            let measured = times(run).map_or(0.0, |(from, to)| (to - from).min(run.settings.budget_s));
-            let states = (measured / DEVICE_STAYS).max(1.0);
-            run.machine.virtualization.hypervisor.as_ref().map_or(0.0, |_| DEVICE / (2.0 * states).sqrt())
-        };
         Conditions {
             seconds_apart: middle(base).zip(middle(other)).map_or(0.0, |(one, two)| (two - one).abs()),
             loads_apart: (base.noise.others - other.noise.others).abs(),
-            devices_apart: device(base).hypot(device(other)),
+            devices_apart: device_reach(base).hypot(device_reach(other)),
             cycles_apart: 0.0,
         }
     }
@@ -72,7 +65,7 @@ impl Conditions {
 
     fn reach_in_time(&self, [base, other]: [&Cost; 2]) -> f64 {
         if base.headline != Estimate::Quiet || base.cpus > 1 {
-            return if wait_for_a_device([base, other]) { self.devices_apart } else { 0.0 };
+            return if [base, other].into_iter().any(waits_for_a_device) { self.devices_apart } else { 0.0 };
         }
         let (drift, load) = match KindOfWork::of(&base.operation) {
             _ if !base.follows_clock => (MEMORY, 0.10),
@@ -96,10 +89,24 @@ impl Conditions {
     }
 }
 
-/// True if one of these costs of one operation is a wait for a device more than anything else.
-pub fn wait_for_a_device(pair: [&Cost; 2]) -> bool {
-    let waits = |cost: &Cost| cost.headline != Estimate::Quiet && cost.wait_ns.0 > cost.gross_ns.typical.0 / 2.0;
-    KindOfWork::of(&pair[0].operation) == KindOfWork::File && pair.into_iter().any(waits)
+/// Seconds since the epoch at which a run began and ended; `None` if it does not say so.
+fn times(run: &Run) -> Option<(f64, f64)> {
+    let second = |time: &str| Some(time.parse::<Timestamp>().ok()?.as_millisecond() as f64 / 1e3);
+    Some((second(&run.started)?, second(&run.finished)?))
+}
+
+/// How far what waits for a device in this run may lie from what it takes in the device's usual state, on the log scale, 95 times in 100;
+/// 0 on a machine of its own.
+pub fn device_reach(run: &Run) -> f64 {
+    let measured = times(run).map_or(0.0, |(from, to)| (to - from).min(run.settings.budget_s));
+    let states = (measured / DEVICE_STAYS).max(1.0);
+    run.machine.virtualization.hypervisor.as_ref().map_or(0.0, |_| DEVICE / (2.0 * states).sqrt())
+}
+
+/// True if this cost is a wait for a device more than anything else.
+pub fn waits_for_a_device(cost: &Cost) -> bool {
+    let waits = cost.headline != Estimate::Quiet && cost.wait_ns.0 > cost.gross_ns.typical.0 / 2.0;
+    waits && KindOfWork::of(&cost.operation) == KindOfWork::File
 }
 
 /// How far the clock beside this work lay from that of the run, on the log scale; 0 if it was the same.

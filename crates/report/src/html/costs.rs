@@ -10,9 +10,8 @@ use super::curves::Curve;
 use super::form::{HtmlPage, PageDetail, anchor};
 use super::unfolded;
 use crate::doubts::same_kind;
-use crate::footnotes::Footnotes;
 use crate::prices;
-use crate::text::{Style, in_table};
+use crate::text::in_table;
 
 /// More words than these about a cost's doubts are for those who unfold it.
 const DOUBTS: usize = 2;
@@ -76,7 +75,7 @@ fn groups(run: &Run) -> Vec<(&str, Vec<&Cost>)> {
 }
 
 fn row(page: &HtmlPage<'_>, run: &Run, cost: &Cost, block: Option<f64>, curves: &[Curve], columns: usize) -> Markup {
-    let cells = prices::row(cost, block, &mut Footnotes::of(Style::PLAIN));
+    let cells = prices::row(cost, block);
     let [time, width, neighbours, cycles, blocks, ..] = cells.as_slice() else { return html! {} };
     let bound = if cost.holds_zero() { "at most " } else { "" };
     let values = printable(&cost.at.values());

@@ -22,7 +22,7 @@ pub(super) fn unfolded(page: &HtmlPage<'_>, run: &Run, cost: &Cost, curves: &[Cu
         @if !cost.summary.is_empty() || !cost.like.is_empty() {
             p { (printable(&cost.summary)) @if !cost.like.is_empty() { " (like " (printable(&cost.like.join(", "))) ")" } }
         }
-        p.facts { (printable(&facts(cost).join(" · "))) }
+        p.facts { (printable(&facts(run, cost).join(" · "))) }
         @if let Some(strip) = strip { (strip) }
         @if !cost.terms.is_empty() { p { "Subtracted: " @for (place, term) in cost.terms.iter().enumerate() { @if place > 0 { ", " } (named(term)) } "." } }
         @if let Some(it) = explain(run, cost) { (parts(&it)) }
@@ -46,7 +46,7 @@ fn named(term: &Term) -> Markup {
 }
 
 /// What is known of the cost beside its headline figure.
-fn facts(cost: &Cost) -> Vec<String> {
+fn facts(run: &Run, cost: &Cost) -> Vec<String> {
     let net = &cost.net_ns;
     let positive = |time: Nanoseconds| (time.0.is_finite() && time.0 > 0.0).then(|| time.to_string());
     let mut facts = vec![format!("{} figure for one {}", cost.headline.word(), cost.per)];
@@ -77,6 +77,7 @@ fn facts(cost: &Cost) -> Vec<String> {
         facts.push(format!("moves {}", cost.bytes));
     }
     facts.extend(crate::levels::sentence(cost));
+    facts.extend(crate::prices::of_device(run, cost));
     facts
 }
 
