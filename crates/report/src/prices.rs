@@ -286,8 +286,8 @@ pub(crate) fn of_device(run: &Run, cost: &Cost) -> Option<String> {
     let is_shared = reach > 0.0 && waits_for_a_device(cost);
     is_shared.then(|| {
         format!(
-            "waits for a guest's device, which others use: the interval is that of this run; in the device's usual state it may be {:.1} \
-             times as much or as little",
+            "waits for a guest's device, which others use and the host may throttle: the interval is that of this run; another run may \
+             find it {:.1} times as fast or slow, and beside other writers far more",
             reach.exp()
         )
     })
@@ -311,7 +311,7 @@ mod tests {
         let mut run = Run::default();
         assert_eq!(of_device(&run, &cost), None);
         run.machine.virtualization.hypervisor = Some("KVM".into());
-        assert!(of_device(&run, &cost).is_some_and(|text| text.contains("1.8 times as much or as little")));
+        assert!(of_device(&run, &cost).is_some_and(|text| text.contains("1.8 times as fast or slow")));
         let works = Cost { wait_ns: Nanoseconds(50_000.0), ..cost };
         assert_eq!(of_device(&run, &works), None);
     }
