@@ -24,9 +24,12 @@ finish() {
 trap 'finish 143 "ended by a signal"' TERM INT HUP
 
 architecture=$(uname -m)
-# What an attempt left that was killed. No other attempt of this fleet runs on this node.
-for old in "${TMPDIR:-/tmp}/$mark".*; do [ ! -d "$old" ] || [ ! -O "$old" ] || rm -rf "$old"; done
-private=$(mktemp -d "${TMPDIR:-/tmp}/$mark.XXXXXX") || finish 75 "no private folder in ${TMPDIR:-/tmp}"
+# What an attempt left that was killed. A fleet of another folder may have the same name; its process is there.
+for old in "${TMPDIR:-/tmp}/$mark".*; do
+    process=${old#"${TMPDIR:-/tmp}/$mark."}
+    [ ! -d "$old" ] || [ ! -O "$old" ] || kill -0 "${process%%.*}" 2>/dev/null || rm -rf "$old"
+done
+private=$(mktemp -d "${TMPDIR:-/tmp}/$mark.$$.XXXXXX") || finish 75 "no private folder in ${TMPDIR:-/tmp}"
 if [ "$program" = sent ]; then
     [ -f "$folder/howslow-$architecture" ] || finish 72 "no program for $architecture was sent"
     cp "$folder/howslow-$architecture" "$private/howslow" && chmod 700 "$private/howslow" ||

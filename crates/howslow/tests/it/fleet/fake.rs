@@ -10,6 +10,9 @@ use tempfile::TempDir;
 use super::{TINY, ended, node, small_program, state};
 use crate::support::{EXAMPLE, folder, until};
 
+/// No process of Linux has a greater number.
+const MOST_PROCESSES: u32 = 1 << 22;
+
 /// `sbatch`: runs the script at once for most nodes. The node's name says what goes wrong. `@` stands for the test's folder.
 const SBATCH: &str = include_str!("fake/sbatch.sh");
 
@@ -91,14 +94,22 @@ fn a_scheduler_that_refuses_loses_and_talks_nonsense_costs_only_the_nodes_concer
     fake.program("bin-foreign", "uname", "case $1 in -m) echo riscv64 ;; *) echo foreign ;; esac");
     let program = small_program();
     let program = program.to_str().expect("a plain path");
+    // On the first node: what an attempt left that was killed, and what one has that works for a fleet of another folder.
+    let leftover =
+        |process: u32| std::env::temp_dir().join(format!("howslow-fleet-odd-n0.{process}.{}", std::process::id()));
+    let [killed, working] = [MOST_PROCESSES + 1, std::process::id()].map(leftover);
+    for folder in [&killed, &working] {
+        std::fs::create_dir(folder).expect("a folder");
+    }
     let result = fake.run("odd", &["--binary", program, "--budget", "1s", "--rounds", "1"]);
+    let stays = [&killed, &working].map(|folder| std::fs::remove_dir(folder).is_ok());
     let said = said(&result);
     assert_eq!(result.status.code(), Some(3), "{said}");
     for text in ["good is named twice", "squeue did not answer with a list of jobs"] {
         assert!(said.contains(text), "{text}: {said}");
     }
     let fleet = state(&fake.path().join("data"), "odd");
-    assert_eq!(fleet.nodes.len(), 7);
+    assert_eq!((fleet.nodes.len(), fleet.nodes[0].name.as_str(), stays), (7, "good", [false, true]));
     ended(&fleet, "good", Stage::Done, "");
     // Its job is found by its name.
     ended(&fleet, "mute", Stage::Done, "");
