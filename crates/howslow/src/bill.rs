@@ -12,7 +12,7 @@ mod repeat;
 use std::time::Duration;
 
 use measure::Signals;
-use observe::{Detail, ObserveError, Observer, Options, State, Target};
+use observe::{Calibrate, Detail, ObserveError, Observer, Options, State, Target};
 use record::{Observation, printable};
 use system::machine::NamedCgroup;
 
@@ -38,7 +38,7 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let mut prices = Prices::open(args)?;
     let target = target(args)?;
     let detail = if args.counts_only { Detail::Numbers } else { Detail::All };
-    let options = Options { source: args.source, calibrate: true, detail, stacks: args.stacks };
+    let mut options = Options { source: args.source, calibrate: Calibrate::Not, detail, stacks: args.stacks };
     let alternated = match args.alternate {
         Some(times) => alternate::alternate(&target, &options, times).map_err(misuse)?,
         None => None,
@@ -46,8 +46,11 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let against = repeat::against(args)?;
     let signals = Signals::watch();
     let mut outgoing = Outgoing::default();
-    let once = |target: &Target, calibrate: bool| -> anyhow::Result<Watched> {
-        let observer = Observer::start(target.clone(), &Options { calibrate, ..options }).map_err(misuse)?;
+    // All repetitions are judged by one calibration, so that its error is no difference between them.
+    options.calibrate = Calibrate::Before;
+    let once = |target: &Target| -> anyhow::Result<Watched> {
+        let observer = Observer::start(target.clone(), &options).map_err(misuse)?;
+        options.calibrate = observer.calibration().map_or(Calibrate::Before, Calibrate::Known);
         // Before it executed its program, the command had the handlers of this process, and may have lost a signal to them.
         if let Some(come) = signals.come() {
             observer.signal(come);

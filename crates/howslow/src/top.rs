@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::screen::{About, Action, Column, Settings, State, View};
 use analysis::bill::interval;
-use observe::{Observer, Options, Source, Stretch, Stretches, Target};
+use observe::{Calibrate, Observer, Options, Source, Stretch, Stretches, Target};
 use record::Observation;
 use report::document::TopDocument;
 
@@ -33,7 +33,7 @@ pub(crate) fn top(args: &TopArgs) -> anyhow::Result<Outcome> {
         return Err(Misuse(text.into()).into());
     }
     let prices = Prices::of(args.on.as_deref(), args.by)?;
-    let options = Options { source: args.source, calibrate: true, ..Options::default() };
+    let options = Options { source: args.source, calibrate: Calibrate::Before, ..Options::default() };
     let observer = Observer::start(Target::System, &options).map_err(bill::misuse)?;
     let mut meter = Meter { stretches: Stretches::of(observer), prices };
     if args.once { once(args, &mut meter) } else { live(args, &mut meter) }

@@ -1,6 +1,6 @@
 //! What counting costs a system call: calls of howslow's own, which are alternately counted and not.
 
-mod added;
+pub(crate) mod added;
 mod counted;
 mod followed;
 mod sampled;

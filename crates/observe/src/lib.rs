@@ -36,4 +36,4 @@ pub use bpf::are_calls_traced;
 pub use exits::fuzz_taskstats;
 pub use observer::stretches::{Stretch, Stretches};
 pub use observer::{Observer, State};
-pub use target::{Detail, ObserveError, Options, Source, Target};
+pub use target::{Calibrate, Calibration, Detail, ObserveError, Options, Source, Target};

@@ -25,7 +25,7 @@ use crate::counts::Counts;
 use crate::exits::Exits;
 use crate::fold::{Fold, requests};
 use crate::stacks::Stacks;
-use crate::target::{Detail, ObserveError, Source, Target};
+use crate::target::{Calibration, Detail, ObserveError, Source, Target};
 use crate::task::Task;
 use crate::traced::Tracer;
 use crate::usage;
@@ -70,6 +70,11 @@ pub struct Observer {
 }
 
 impl Observer {
+    /// What counting adds here, for another watching; `None` if it was not determined.
+    pub fn calibration(&self) -> Option<Calibration> {
+        self.added.clone().map(|added| Calibration(Box::new(added)))
+    }
+
     /// Names the processes to watch, where they are watched by their ids.
     fn want(&self, counter: &Counter) -> io::Result<()> {
         match (&self.target, &self.cgroup) {

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::calibrate::added::Added;
+
 /// What is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -54,13 +56,29 @@ pub enum Detail {
     Numbers,
 }
 
+/// What counting adds to what is counted.
+#[derive(Clone, Debug)]
+pub struct Calibration(pub(crate) Box<Added>);
+
+/// Whether it is determined what counting costs.
+#[derive(Clone, Debug, Default)]
+pub enum Calibrate {
+    /// It is not.
+    #[default]
+    Not,
+    /// Before the watching, which takes some milliseconds.
+    Before,
+    /// It is known from an earlier watching of such a target by the same means.
+    Known(Calibration),
+}
+
 /// How to watch.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Count in this way only; else in the best that is possible.
     pub source: Option<Source>,
-    /// Determine what counting costs, which takes some milliseconds.
-    pub calibrate: bool,
+    /// Whether to determine what counting costs.
+    pub calibrate: Calibrate,
     /// What to tell of each call. Less takes less time.
     pub detail: Detail,
     /// Tell which functions of the program made its calls, by samples.

@@ -12,7 +12,7 @@ pub struct CountingCost {
     /// null where no program counts.
     #[serde(default)]
     pub in_program_ns: Option<f64>,
-    /// The longer time of a call times the counted calls, in ns.
+    /// What it cost in all: of calls, timed faults, samples and switches, in ns.
     pub together_ns: f64,
     /// How it was determined.
     pub method: String,

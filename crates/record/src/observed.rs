@@ -44,8 +44,8 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Its sums; `counting_each_ns` is what counting one call took, in ns.
-    pub fn repetition(&self, counting_each_ns: f64) -> Repetition {
+    /// Its sums.
+    pub fn repetition(&self) -> Repetition {
         let together = &self.together;
         let waits = together.waits.iter().filter(|row| row.reason != WaitReason::Stopped).map(|row| row.total_ns);
         Repetition {
@@ -53,14 +53,14 @@ impl Observation {
             usage: self.usage,
             calls: together.calls.iter().map(|row| (row.call.clone(), row.count)).collect(),
             waited_ns: (!together.waits.is_empty()).then(|| waits.sum()),
-            counting_ns: counting_each_ns * together.total() as f64,
+            counting_ns: self.counting.as_ref().map_or(0.0, |it| it.together_ns.max(0.0)),
         }
     }
 
     /// Its repetitions; without any, itself.
     pub fn all_repetitions(&self) -> Vec<Repetition> {
         if self.repetitions.is_empty() {
-            return vec![self.repetition(self.counting.as_ref().map_or(0.0, |row| row.per_call_ns.max(0.0)))];
+            return vec![self.repetition()];
         }
         self.repetitions.clone()
     }
@@ -79,12 +79,16 @@ impl Observation {
             (new.requests.total() > 0).then_some(new)
         });
         let together = self.together.since(&earlier.together);
-        let calls = together.total() as f64;
+        let counted_before = earlier.counting.as_ref().map_or(0.0, |it| it.together_ns);
+        let counting = self
+            .counting
+            .clone()
+            .map(|it| CountingCost { together_ns: (it.together_ns - counted_before).max(0.0), ..it });
         Observation {
             elapsed_ns: (self.elapsed_ns - earlier.elapsed_ns).max(0.0),
             usage: self.usage.since(&earlier.usage),
             processes: processes.collect(),
-            counting: self.counting.clone().map(|row| CountingCost { together_ns: row.per_call_ns * calls, ..row }),
+            counting,
             together,
             ..self.clone()
         }

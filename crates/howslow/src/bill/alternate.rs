@@ -11,14 +11,13 @@ use crate::output::say;
 /// How long a look for the end of the command may take.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Runs the command this often each way. `None` if calls cannot be counted here.
+/// Runs the command this often each way, with these options, which do not calibrate. `None` if calls cannot be counted here.
 pub(super) fn alternate(target: &Target, options: &Options, times: u32) -> Result<Option<Alternated>, ObserveError> {
-    let bare = Options { source: Some(Source::Accounts), calibrate: false, ..*options };
-    let counted = Options { calibrate: false, ..*options };
+    let bare = Options { source: Some(Source::Accounts), ..options.clone() };
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for _ in 0..times {
         without.push(run(target, &bare)?);
-        let seen = run(target, &counted)?;
+        let seen = run(target, options)?;
         if seen.source == Source::Accounts.word() {
             say("--alternate: calls cannot be counted here, so counting costs nothing");
             return Ok(None);

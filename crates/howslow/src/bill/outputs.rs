@@ -93,7 +93,7 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<String> {
 
 /// What a unit of work is, and how many there were; without any, the mix is of the whole.
 fn units<'a>(seen: &Observation, args: &'a BillArgs) -> (&'a str, f64) {
-    match work_unit(args).of(1, &seen.repetition(0.0)) {
+    match work_unit(args).of(1, &seen.repetition()) {
         units if units > 0.0 => (unit_name(args), units),
         _ => ("command", 1.0),
     }

@@ -5,7 +5,7 @@ use std::process::ExitStatus;
 
 use anyhow::bail;
 use observe::Target;
-use record::{CountingCost, Observation, Repetition, printable};
+use record::{Observation, Repetition, printable};
 
 use crate::cli::BillArgs;
 use crate::output::{Misuse, Outcome, say};
@@ -61,7 +61,7 @@ pub(super) fn repeated(
     target: &Target,
     against: Option<&Target>,
     times: u32,
-    mut watch: impl FnMut(&Target, bool) -> anyhow::Result<Watched>,
+    mut watch: impl FnMut(&Target) -> anyhow::Result<Watched>,
 ) -> anyhow::Result<(Watched, Option<Observation>)> {
     let (mut own, mut other): (Vec<Watched>, Vec<Watched>) = (Vec::new(), Vec::new());
     'all: for round in 0..times {
@@ -71,7 +71,7 @@ pub(super) fn repeated(
                 (false, Some(against)) => (&mut other, against),
                 (false, None) => continue,
             };
-            let watched = watch(target, place.is_empty())?;
+            let watched = watch(target)?;
             let failed = watched.signal.is_some() || watched.status.is_some_and(|status| !status.success());
             let status = watched.status;
             place.push(watched);
@@ -95,15 +95,11 @@ pub(super) fn repeated(
     last.map(|last| (last, other)).ok_or_else(|| anyhow::anyhow!("nothing was run"))
 }
 
-/// The last one, with all as its repetitions. What counting costs was determined before the first.
+/// The last one, with all as its repetitions.
 fn gathered(mut all: Vec<Watched>, several: bool) -> Option<Watched> {
-    let counting = all.first().and_then(|first| first.seen.counting.clone());
-    let each = counting.as_ref().map_or(0.0, |it| it.per_call_ns.max(0.0));
-    let repetitions: Vec<Repetition> = all.iter().map(|it| it.seen.repetition(each)).collect();
+    let repetitions: Vec<Repetition> = all.iter().map(|it| it.seen.repetition()).collect();
     let mut last = all.pop()?;
     if several {
-        let together_ns = each * last.seen.together.total() as f64;
-        last.seen.counting = counting.map(|it| CountingCost { together_ns, ..it });
         last.seen.repetitions = repetitions;
     }
     Some(last)

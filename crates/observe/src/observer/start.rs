@@ -16,7 +16,7 @@ use crate::command::{self, Running};
 use crate::counter::Counter;
 use crate::exits::Exits;
 use crate::fold::Fold;
-use crate::target::{ObserveError, Options, Source, Target};
+use crate::target::{Calibrate, ObserveError, Options, Source, Target};
 use crate::traced::Tracer;
 
 /// Records that are free for a command and what it starts until those that ended are read; each takes 22 KB. More come when these are
@@ -104,7 +104,11 @@ impl Observer {
             (Target::Process(_), _) => (Whom::Wanted { joined_later: false }, FEW),
         };
         // It also shows that a task can be announced, before the command is one.
-        let added = options.calibrate.then(|| counted_calls(whom, options)).transpose()?;
+        let added = match &options.calibrate {
+            Calibrate::Not => None,
+            Calibrate::Before => Some(counted_calls(whom, options)?),
+            Calibrate::Known(calibration) => Some((*calibration.0).clone()),
+        };
         let (counting, programs) = Counting::new(whom, records, options)?;
         let mut counter = Counter::Bpf(Box::new(counting));
         // Before anything is attached: a task that is not wanted then is never looked at again.
@@ -126,9 +130,10 @@ impl Observer {
         if matches!(self.target, Target::Cgroup(_) | Target::System) {
             return Err("it follows a command or a process, not a cgroup or the system".into());
         }
-        let added = match options.calibrate {
-            true => Some(followed_calls(options.detail)?),
-            false => can_follow(options.detail).map(|()| None)?,
+        let added = match &options.calibrate {
+            Calibrate::Not => can_follow(options.detail).map(|()| None)?,
+            Calibrate::Before => Some(followed_calls(options.detail)?),
+            Calibrate::Known(calibration) => Some((*calibration.0).clone()),
         };
         if let Target::Process(process) = self.target {
             self.counter = Some(Counter::Traced(Tracer::attach(process, options.detail)?));

@@ -1,8 +1,8 @@
 //! A bill divided by the units of work that it is of, such as requests: the live view of a server.
 
 use analysis::bill::{BilledFigure, WorkUnit};
+use record::Nanoseconds;
 use record::units::grouped;
-use record::{Nanoseconds, Repetition};
 
 use super::view::BillView;
 use crate::text::{Style, in_table};
@@ -13,8 +13,7 @@ const MOST: usize = 6;
 /// What a unit took and asked for, in some lines; `name` is what the unit is called.
 pub fn bill_per_unit(view: &BillView, (unit, name): (&WorkUnit, &str), style: Style) -> String {
     let seen = view.seen;
-    let each_ns = seen.counting.as_ref().map_or(0.0, |it| it.per_call_ns.max(0.0));
-    let all: Repetition = seen.repetition(each_ns);
+    let all = seen.repetition();
     let units = unit.of(1, &all);
     let first = format!("per {}  ", in_table(name));
     if units <= 0.0 {

@@ -67,10 +67,7 @@ fn an_hour_of_short_lived_processes_leaves_nothing_behind() {
 
 #[test]
 fn the_system_is_told_stretch_by_stretch() {
-    let observer = match Observer::start(
-        Target::System,
-        &Options { source: Some(Source::Bpf), calibrate: false, ..Options::default() },
-    ) {
+    let observer = match Observer::start(Target::System, &Options { source: Some(Source::Bpf), ..Options::default() }) {
         Ok(observer) => observer,
         Err(error) => return testing::not_tested!("{error}"),
     };
