@@ -7,15 +7,17 @@ use super::rules::{COPIES, MISSING, ONE, REMOVES, REPLACED, Rules, failed};
 /// A copied or removed file of these sizes is known.
 const PAGE: f64 = 4096.0;
 const LARGE: f64 = 65536.0;
-/// Calls that may have written what is removed.
-const WRITES: &[&str] = &["write", "pwrite64", "writev", "copy_file_range"];
+const WRITES: &[&str] = &["write", "pwrite64", "writev", "pwritev", "pwritev2"];
+const FILE_COPIES: &[&str] = &["copy_file_range"];
+/// Objects that hold what is written to them.
+const FILES: [&str; 2] = ["file", "tmpfs"];
 
 impl Rules<'_> {
     /// As many writes as files were created, or emptied, write the first block of one; others go on.
     pub(super) fn writes(&self, call: &CallCount) -> Vec<Term> {
         let mean = call.bytes.unwrap_or(0) as f64 / call.count.max(1) as f64;
-        let all: u64 = self.calls(&["write", "pwrite64"]);
-        let share = call.count as f64 / all.max(1) as f64;
+        let (all, _) = self.written(WRITES);
+        let share = call.count as f64 / all.max(call.count).max(1) as f64;
         let first = (self.asked.creates as f64 * share).floor().min(call.count as f64);
         let again = (self.asked.truncating as f64 * share).floor().min(call.count as f64 - first);
         let rest = call.count as f64 - first - again;
@@ -24,6 +26,15 @@ impl Rules<'_> {
         terms.extend(self.sized(&["syscall.write.null", "called.append"], (rest, rest * mean), ONE));
         terms.extend(self.wakes(call));
         terms
+    }
+
+    /// How often these calls wrote to files, and how many bytes, as far as it is known what they wrote to.
+    fn written(&self, calls: &[&str]) -> (u64, u64) {
+        self.of(calls).fold((0, 0), |(count, bytes), call| {
+            let others = call.objects.iter().filter(|it| !FILES.contains(&it.object.as_str()));
+            let (times, moved) = others.fold((0, 0), |sum, it| (sum.0 + it.count, sum.1 + it.bytes.unwrap_or(0)));
+            (count + call.count.saturating_sub(times), bytes + call.bytes.unwrap_or(0).saturating_sub(moved))
+        })
     }
 
     /// The last call for each file finds its end.
@@ -41,7 +52,7 @@ impl Rules<'_> {
         let found = (call.count - missing) as f64;
         let (created, removed) = (self.asked.creates, self.answered(REMOVES));
         let own = 2 * created >= removed && created > 0;
-        let written: u64 = self.moved(WRITES);
+        let written = self.written(WRITES).1 + self.written(FILE_COPIES).1;
         let mean = if own { written as f64 / created as f64 } else { PAGE };
         let knows = !self.asked.waits.is_empty() && self.list.removal_sleeps();
         let slept = knows.then(|| (self.slept(&call.call) as f64 / found.max(1.0)).min(1.0));

@@ -3,13 +3,12 @@
 use record::{CallCount, ObjectCount, Term, Value};
 
 use super::list::PAIRS;
-use super::rules::{ACCEPTS, ONE, OPENS, Rules};
+use super::rules::{ACCEPTS, ONE, OPENS, Rules, SOCKETS};
 
 /// Errors that say that nothing has come yet, or that there is no room.
 const NOTHING_YET: [&str; 2] = ["EAGAIN", "EINPROGRESS"];
 const READS: &[&str] = &["read", "pread64", "readv", "recvfrom", "recvmsg"];
 const WRITES: &[&str] = &["write", "pwrite64", "writev", "sendto", "sendmsg"];
-const SOCKETS: &[&str] = &["tcp", "udp", "unix", "socket"];
 /// Files that the kernel writes when they are read.
 const WRITTEN_ANEW: &[&str] = &["proc", "sys"];
 
@@ -59,7 +58,8 @@ impl Rules<'_> {
             _ if READS.contains(&name) && WRITTEN_ANEW.contains(&kind) && moved.1 > 0.0 => {
                 self.at("called.read.proc", &[], count)
             }
-            _ if READS.contains(&name) && kind == "null" => self.at("syscall.read.null", &[], count),
+            // What moves bytes is a read of zeros, or of random numbers.
+            _ if READS.contains(&name) && kind == "null" && moved.1 == 0.0 => self.at("syscall.read.null", &[], count),
             _ if WRITES.contains(&name) && kind == "null" => self.at("syscall.write.null", &[], count),
             "connect" if kind == "tcp" => self.at("called.connect", &[], count),
             "close" if kind == "tcp" => {

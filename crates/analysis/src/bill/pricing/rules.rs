@@ -37,6 +37,8 @@ const LOOKS: &[&str] =
     &["stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat"];
 pub(super) const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
 pub(super) const ACCEPTS: &[&str] = &["accept", "accept4"];
+/// Objects that are sockets.
+pub(super) const SOCKETS: &[&str] = &["tcp", "udp", "unix", "socket"];
 const LISTS: &[&str] = &["getdents", "getdents64"];
 pub(super) const REMOVES: &[&str] = &["unlink", "unlinkat"];
 pub(super) const RENAMES: &[&str] = &["rename", "renameat", "renameat2"];
@@ -170,7 +172,9 @@ impl Rules<'_> {
     /// Each opened file is closed by its only descriptor, and so is each connection; what is left were copies.
     fn closes(&self, call: &CallCount) -> Vec<Term> {
         let answered = call.count - call.failed().min(call.count);
-        let connections = self.answered(ACCEPTS).min(answered);
+        // Those that are known to be sockets are priced as such already.
+        let known: u64 = SOCKETS.iter().map(|kind| self.on_objects("close", kind)).sum();
+        let connections = self.answered(ACCEPTS).saturating_sub(known).min(answered);
         let files = self.answered(OPENS).min(answered - connections);
         let mut terms = self.closed(connections as f64, self.on_objects("close", "tcp") as f64);
         let written = files.min(self.asked.creates + self.asked.writing);
@@ -195,7 +199,7 @@ impl Rules<'_> {
     }
 
     /// The counts of these calls.
-    fn of<'c>(&'c self, calls: &'c [&str]) -> impl Iterator<Item = &'c CallCount> {
+    pub(super) fn of<'c>(&'c self, calls: &'c [&str]) -> impl Iterator<Item = &'c CallCount> {
         self.asked.calls.iter().filter(|call| calls.contains(&call.call.as_str()))
     }
 
@@ -212,10 +216,6 @@ impl Rules<'_> {
     pub(super) fn slept(&self, call: &str) -> u64 {
         let waits = self.asked.waits.iter().filter(|it| it.call.as_deref() == Some(call));
         waits.filter(|it| it.reason == WaitReason::Kernel).map(|it| it.count).sum()
-    }
-
-    pub(super) fn moved(&self, calls: &[&str]) -> u64 {
-        self.of(calls).filter_map(|call| call.bytes).sum()
     }
 
     /// The share of look-ups that find nothing of a name in the private caches: the first of each name, and all if the names

@@ -101,6 +101,23 @@ fn closes_are_those_of_connections_of_files_and_of_copies() {
 }
 
 #[test]
+fn connections_that_are_known_to_be_closed_are_closed_once() {
+    let on = |object: &str, count, bytes| ObjectCount { object: object.into(), count, bytes };
+    let close = CallCount { objects: vec![on("file", 60, None), on("tcp", 10, None)], ..call("close", 70, 0, None) };
+    let calls = [close, call("openat", 60, 0, None), call("accept4", 10, 0, None)];
+    assert_eq!(chosen(&calls, &[], Met::One), lines(&[("called.close.connection", 10.0), ("called.close", 60.0)]));
+}
+
+#[test]
+fn zeros_are_read_and_an_empty_device_is_not() {
+    let on = |bytes| ObjectCount { object: "null".into(), count: 10, bytes: Some(bytes) };
+    let read =
+        |bytes| chosen(&[CallCount { objects: vec![on(bytes)], ..call("read", 10, 0, Some(bytes)) }], &[], Met::One);
+    assert_eq!(read(0), lines(&[("syscall.read.null", 10.0)]));
+    assert_eq!(read(10 << 20), chosen(&[call("read", 10, 0, Some(10 << 20))], &[], Met::One));
+}
+
+#[test]
 fn a_listing_ends_by_a_call_that_finds_its_end() {
     let calls = [call("getdents64", 30, 0, Some(20 * 304))];
     let twice = [("getdents64", "getdents64", 20)];

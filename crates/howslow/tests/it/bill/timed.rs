@@ -12,7 +12,12 @@ fn calls_and_commands_are_timed_by_samples() {
 fn a_call_takes_its_own_time_with_what_the_kernel_does_after_it_and_without_its_sleep() {
     let Some(data) = counting("ebpf") else { return };
     let bill = billed(&data, data.path(), &[&program("timed")]);
-    let measured = |name: &str| call(&bill.seen.together, name).measured.expect("it was sampled");
+    let measured = |name: &str| {
+        let found = call(&bill.seen.together, name);
+        found
+            .measured
+            .unwrap_or_else(|| panic!("{found:?} was not sampled; {:?}, {:?}", bill.seen.counting, bill.seen.losses))
+    };
     let sleep = measured("clock_nanosleep");
     // But for those in which the kernel did not tell that the task left its CPU.
     assert!((17..=20).contains(&sleep.samples), "the first calls of each kind are timed, and of 20 {sleep:?}");

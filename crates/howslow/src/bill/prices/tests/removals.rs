@@ -88,3 +88,22 @@ fn files_are_replaced_as_often_as_renaming_slept() {
     assert_eq!(of(vec![slept]), lines(&[("called.rename.over", 7.0), ("call.rename", 3.0)]));
     assert_eq!(of(Vec::new()), lines(&[("call.rename", 10.0)]));
 }
+
+#[test]
+fn what_went_into_pipes_is_in_no_file() {
+    let on = |object: &str, count, bytes| ObjectCount { object: object.into(), count, bytes };
+    let writes = |name: &str| {
+        let objects = vec![on("file", 10, Some(10 * 4096)), on("pipe", 90, Some(1 << 30))];
+        CallCount { objects, ..call(name, 100, 0, Some(10 * 4096 + (1 << 30))) }
+    };
+    let of = |calls: &[CallCount]| {
+        let together = Requests { calls: calls.to_vec(), creates: 10, ..Requests::default() };
+        shown(&OPERATIONS.terms(&calls[0], &together, Met::One))
+    };
+    let removed = of(&[call("unlink", 10, 0, None), writes("write")]);
+    assert_eq!(removed, lines(&[("called.unlink@content=new,size=4096", 10.0)]));
+    // All writes to files are the first of one, by whichever call.
+    for name in ["write", "writev"] {
+        assert!(of(&[writes(name)]).contains(&("called.fill@size=4096".into(), 10.0)), "{:?}", of(&[writes(name)]));
+    }
+}
