@@ -208,11 +208,21 @@ fn changed(figure: BilledFigure, one: &[f64], other: &[f64], paired: bool, level
         Some(it) if it.high < 1.0 => ChangeVerdict::Less,
         Some(it) if it.low >= 1.0 - margin && it.high <= 1.0 + margin => ChangeVerdict::Same,
         Some(_) => ChangeVerdict::Inconclusive,
+        None if figure.is_count() && are_apart(one, other, level) => counted(before, after),
         None if one.len().min(other.len()) > 1 => ChangeVerdict::Inconclusive,
         None if figure.is_count() => counted(before, after),
         None => ChangeVerdict::Single,
     };
     ChangedFigure { figure, before, after, ratio, verdict }
+}
+
+/// True if all values of one side are above all of the other, which happens by chance less often than the level allows: of all orders of
+/// the values, two are so.
+fn are_apart(one: &[f64], other: &[f64], level: f64) -> bool {
+    let ends = |of: &[f64]| of.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(*it), high.max(*it)));
+    let (first, second) = (ends(one), ends(other));
+    let orders: f64 = (1..=one.len()).map(|place| (other.len() + place) as f64 / place as f64).product();
+    (first.1 < second.0 || second.1 < first.0) && 2.0 / orders < 1.0 - level
 }
 
 /// The verdict on two counts, which are exact.

@@ -95,7 +95,9 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carri
     // What the lines do not hold is work of the same kernel, as much longer as they are, or as long as here.
     let rest = charge.kernel_ns.map(|kernel| {
         let rest = kernel - charge.counting_ns - counted;
-        let value = if carried == Carried::Added { rest } else { rest * ratio };
+        // Less than nothing is what the lines have too much, which is less where they are cheaper.
+        let value =
+            if carried == Carried::Added { rest * if rest < 0.0 { ratio.min(1.0) } else { 1.0 } } else { rest * ratio };
         (rest, ordered(value, [rest, rest * ratio]))
     });
     let user = charge.user_ns.filter(|ns| *ns > 0.0).map(|ns| (ns, user.map(|ratio| ratio.times(ns))));
@@ -266,6 +268,10 @@ mod tests {
         let found = found(&text, &[("read", 10_000.0), ("write", 1000.0)], None, Carried::Scaled);
         assert!(found.rest.is_some_and(|(rest, there)| rest < 0.0 && there.low < rest), "{found:?}");
         assert!(found.there.low >= 0.0, "{found:?}");
+        // By the same processor, lines that are cheaper leave as much less of what they have too much.
+        let user = Some(Interval::exactly(1.0));
+        let cheaper = elsewhere(&written(&text), &priced(&[("read", 100.0), ("write", 10.0)]), user, Carried::Added);
+        assert!(cheaper.there.low <= cheaper.there.value, "{cheaper:?}");
     }
 
     #[test]

@@ -192,11 +192,13 @@ fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &dyn 
     }
     let usage = &process.usage;
     let both = |one: Option<u64>, other: Option<u64>| one.unwrap_or(0) + other.unwrap_or(0);
+    // Of processes that are put together it is not known which of them are children of others.
+    let threads = if process.pid.is_some() { asked.forks.saturating_sub(children) } else { 0 };
     // Programs that a new process executes come with its creation; others were executed by a process that was there.
     let units = [
         (Unit::Exec, executed(asked)),
         (Unit::Fork, created.saturating_sub(executed(asked))),
-        (Unit::Thread, asked.forks.saturating_sub(children)),
+        (Unit::Thread, threads),
         (Unit::MinorFault, usage.minor_faults.unwrap_or(0)),
         (Unit::Switch, both(usage.voluntary_switches, usage.involuntary_switches)),
     ];

@@ -104,8 +104,10 @@ fn mean_at(it: &Measured, place: usize, of: fn(&Finished) -> f64) -> Option<Mean
     let done = it.finished.iter().filter(|it| it.interaction == place && it.outcome == Outcome::Done);
     let values: Vec<f64> = done.map(of).collect();
     let count = values.len() as f64;
-    let scatter = squares(&values) / (count - 1.0).max(1.0);
-    (count > 0.0).then(|| MeanAt { mean: mean(&values), variance: scatter / count })
+    let middle = mean(&values);
+    // One that ended alone tells no scatter: it is uncertain by as much as itself.
+    let scatter = if values.len() == 1 { middle * middle } else { squares(&values) / (count - 1.0) };
+    (count > 0.0).then(|| MeanAt { mean: middle, variance: scatter / count })
 }
 
 /// The share of memory that decides on faults: that of a user where pages stay while it thinks, else that of an eligible one.

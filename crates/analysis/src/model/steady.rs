@@ -45,7 +45,7 @@ impl<'a> Steady<'a> {
         self.cpu.faults += handling;
         match present {
             0 => self.cpu.zero_idle += idle,
-            _ if eligible == rates.limit => self.cpu.multiprogramming_idle += idle,
+            _ if eligible == rates.most_eligible() => self.cpu.multiprogramming_idle += idle,
             _ => self.cpu.non_multiprogramming_idle += idle,
         }
         self.throughput += working / rates.work_s;

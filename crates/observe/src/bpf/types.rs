@@ -45,9 +45,15 @@ impl Types {
         let at = |of: &str, path: &[&str]| known.offset(of, path);
         /// `MM_ANONPAGES` (include/linux/mm_types_task.h).
         const ANONYMOUS: i32 = 1;
-        // Since Linux 6.2 the counts are those of `struct percpu_counter`.
-        let each = known.size("percpu_counter");
-        let anonymous = at("mm_struct", &["rss_stat"]).zip(at("percpu_counter", &["count"])).zip(each);
+        let counters = || {
+            let (first, count) = (at("mm_struct", &["rss_stat"])?, at("percpu_counter", &["count"])?);
+            Some(first + ANONYMOUS * known.size("percpu_counter")? + count)
+        };
+        // Since Linux 6.2 the counts are those of `struct percpu_counter`. Before, they were numbers, and there were such counters too.
+        let anonymous = match known.named.contains_key("mm_rss_stat") {
+            true => at("mm_struct", &["rss_stat", "count"]).map(|first| first + ANONYMOUS * size_of::<u64>() as i32),
+            false => counters(),
+        };
         Some(Types {
             files: at("task_struct", &["files"])?,
             memory: at("task_struct", &["mm"])?,
@@ -68,7 +74,7 @@ impl Types {
             sock: at("socket", &["sk"])?,
             family: at("sock", &["__sk_common", "skc_family"])?,
             at_return: known.named.get("btf_trace_sys_exit").map(|place| *place as u32),
-            anonymous: anonymous.map(|((all, count), each)| all + ANONYMOUS * each + count),
+            anonymous,
         })
     }
 }

@@ -130,10 +130,16 @@ fn container_in(folder: &str) -> Option<String> {
     is_id(id).then(|| id.to_string())
 }
 
-/// The id of the pod: `podID`, `kubepods-burstable-podID.slice`, where systemd's names have low lines.
+/// The id of the pod: `podID`, `kubepods-burstable-podID.slice`, where systemd's names have low lines. That of a static pod has neither
+/// hyphens nor low lines.
 fn pod_in(folder: &str) -> Option<String> {
     let name = folder.strip_suffix(".slice").unwrap_or(folder);
-    let id = name.rsplit('-').next().filter(|last| last.contains('_')).unwrap_or(name).strip_prefix("pod")?;
+    let id = name
+        .rsplit('-')
+        .next()
+        .filter(|last| last.contains('_') || last.starts_with("pod"))
+        .unwrap_or(name)
+        .strip_prefix("pod")?;
     Some(id.replace('_', "-"))
 }
 
@@ -294,8 +300,10 @@ mod tests {
         let id = "0b6c1a0e-1111-2222-3333-444455556666";
         let slice =
             format!("kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{}.slice", id.replace('-', "_"));
+        // A static pod's.
+        let fixed = format!("kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{}.slice", &WEB[..32]);
         let place = machine(
-            &["system.slice/nginx.service", &slice, &format!("kubepods/pod{}", "77")],
+            &["system.slice/nginx.service", &slice, "kubepods/pod77", &fixed],
             &[
                 ("sys/fs/cgroup/cgroup.controllers", "cpu".into()),
                 (&format!("var/log/pods/shop_web-0_{id}/0.log"), String::new()),
@@ -309,6 +317,7 @@ mod tests {
         let pod = |name: &str| found(&place, NamedCgroup::Pod(name.into()));
         assert_eq!(pod(id), Ok(format!("sys/fs/cgroup/{slice}")));
         assert_eq!((pod("web-0"), pod("shop/web-0")), (pod(id), pod(id)));
+        assert_eq!(pod(&WEB[..32]), Ok(format!("sys/fs/cgroup/{fixed}")));
         assert_eq!(pod("77"), Ok("sys/fs/cgroup/kubepods/pod77".into()));
         assert!(pod("web").expect_err("no such pod").contains("known: shop/web-0"));
     }

@@ -76,6 +76,24 @@ fn equal_repetitions_change_in_at_most_one_comparison_of_twenty() {
 }
 
 #[test]
+fn counts_that_begin_at_none_are_more_where_all_of_one_side_are_above_the_other() {
+    let switches = |count: u64| {
+        let one = repetition(1e9, 10);
+        Repetition {
+            usage: Usage { voluntary_switches: Some(count), involuntary_switches: Some(0), ..one.usage },
+            ..one
+        }
+    };
+    let told = |before: &[u64], after: &[u64]| {
+        let [before, after] = [before, after].map(|of| of.iter().map(|it| switches(*it)).collect::<Vec<_>>());
+        verdict(&changed_figures(&before, &after, &WorkUnit::Whole, false), BilledFigure::Switches)
+    };
+    assert_eq!((told(&[0; 9], &[50; 9]), told(&[50; 9], &[0; 9])), (ChangeVerdict::More, ChangeVerdict::Less));
+    assert_eq!(told(&[0; 2], &[50; 2]), ChangeVerdict::Inconclusive, "one of three orders is so by chance");
+    assert_eq!(told(&[0, 60, 0, 0, 0, 0], &[50; 6]), ChangeVerdict::Inconclusive);
+}
+
+#[test]
 fn counting_is_taken_out() {
     let counted = [Repetition { counting_ns: 1e8, ..repetition(1e9, 10) }];
     let figures = changed_figures(&counted, &counted, &WorkUnit::Whole, false);

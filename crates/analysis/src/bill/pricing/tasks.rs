@@ -106,7 +106,7 @@ impl Tasks {
         ];
         let contained = |part: fn(&Price) -> f64| -> f64 {
             let price = |id: &str| list.at(id, &[], 1.0).first().and_then(|term| list.price(id, &term.at));
-            each[..3].iter().map(|(_, id, times)| *times as f64 * price(id).as_ref().map_or(0.0, part)).sum()
+            each.iter().map(|(_, id, times)| *times as f64 * price(id).as_ref().map_or(0.0, part)).sum()
         };
         let mut terms: Vec<(Unit, Term)> = Vec::new();
         for (unit, id, times) in each {

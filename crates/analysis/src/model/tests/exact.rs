@@ -119,7 +119,11 @@ fn users_who_never_think_are_always_there() {
         let system = System { think_s: 0.0.into(), eligible, ..system() };
         let exact = predict_exactly(&system).expect("a system");
         alike(&exact, &predict_by_hierarchy(&system).expect("a system"));
-        assert_eq!(exact.cpu.zero_idle, 0.0);
+        assert_eq!(
+            (exact.cpu.zero_idle, exact.cpu.non_multiprogramming_idle),
+            (0.0, 0.0),
+            "as many as may be are there"
+        );
         let nearly = predict_exactly(&System { think_s: 1e-7.into(), ..system }).expect("a system");
         assert!((nearly.throughput / exact.throughput - 1.0).abs() < 1e-5);
     }
