@@ -27,7 +27,11 @@ const STEP: Duration = Duration::from_millis(20);
 const LAST: Duration = Duration::from_secs(2);
 
 pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
+    repeat::check_units(args)?;
     if let [before, after] = args.bills.as_slice() {
+        if args.on.is_some() {
+            return Err(Misuse("--on prices one bill; of two, what was counted is compared".into()).into());
+        }
         return changes::changes([before, after], args);
     }
     if let [here] = args.bills.as_slice() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use record::units::counted;
-use record::{Cost, Run};
+use record::{Cost, Run, printable};
 use report::{Kept, KeptFigure};
 use store::exchange::{Cell, Table};
 use store::{Filter, Head, Series, Store};
@@ -19,9 +19,7 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     if let Some(HistoryVerb::Remove { runs }) = &args.verb {
         return remove(&store, runs);
     }
-    if !args.take_in.is_empty() {
-        take_in(&store, args)?;
-    }
+    let taken = if args.take_in.is_empty() { Outcome::Done } else { take_in(&store, args)? };
     let filter = Filter {
         machine: args.machine.clone(),
         since: args.since.as_deref().map(resolve::since).transpose()?,
@@ -58,10 +56,10 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
         // That no run fits is said already.
         output::print_page(&report::history(&kept, output::style()))?;
     }
-    Ok(Outcome::Done)
+    Ok(taken)
 }
 
-/// Prints what the runs of these names are, and removes them.
+/// Removes the runs of these names, and prints what they were.
 fn remove(store: &Store, names: &[String]) -> anyhow::Result<Outcome> {
     let mut heads: Vec<Head> = Vec::new();
     for name in names {
@@ -71,8 +69,8 @@ fn remove(store: &Store, names: &[String]) -> anyhow::Result<Outcome> {
         }
     }
     let shown: Vec<Kept> = heads.iter().zip(1..).map(|(head, place)| kept(head.clone(), place)).collect();
-    output::print_page(&report::history(&shown, output::style()))?;
     heads.iter().try_for_each(|head| store.remove(head))?;
+    output::print_page(&report::history(&shown, output::style()))?;
     say(&format!("{} removed from {}", counted(heads.len() as u64, "run"), store.place()));
     Ok(Outcome::Done)
 }
@@ -101,10 +99,16 @@ fn with_operation(
     Ok(Some(places.into_iter().filter_map(|place| table.runs.get(place as usize)).map(name).collect()))
 }
 
-/// Takes the files of the arguments into the store, and says what became of them.
-fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<()> {
-    if let Some(missing) = args.take_in.iter().find(|path| !path.exists()) {
-        return Err(Misuse(format!("--take-in {}: there is no such file or folder", missing.display())).into());
+/// Takes the files of the arguments into the store, and says what became of them. One that was named itself and is refused is missing.
+fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<Outcome> {
+    for path in &args.take_in {
+        path.metadata().map_err(|error| {
+            let why = match error.kind() {
+                std::io::ErrorKind::NotFound => "there is no such file or folder".into(),
+                _ => error.to_string(),
+            };
+            Misuse(format!("--take-in {}: {why}", printable(&path.display().to_string())))
+        })?;
     }
     let taken = store.take_in(&args.take_in)?;
     for (path, why) in taken.refused.iter().take(5) {
@@ -116,7 +120,8 @@ fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<()> {
     };
     let (new, place, known) = (counted(taken.new as u64, "run"), store.place(), taken.known);
     say(&format!("{new} taken into {place}, {known} already there{refused}"));
-    Ok(())
+    let is_missing = taken.refused.iter().any(|(path, _)| args.take_in.contains(path));
+    Ok(if is_missing { Outcome::Skipped } else { Outcome::Done })
 }
 
 /// The list as a table, with one row a run.

@@ -55,12 +55,12 @@ pub(crate) fn until(signal: Option<i32>) -> Outcome {
     Outcome::Interrupted(signal)
 }
 
-/// Checks before anything is measured that the files of `-o` can be written.
+/// Checks before anything is measured that these files can be written.
 pub(crate) fn check_writable<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Misuse> {
     let mut files = files.into_iter();
     files
         .try_for_each(|path| store::check_writable(path))
-        .map_err(|error| Misuse(format!("-o: {error}; choose another place")))
+        .map_err(|error| Misuse(format!("{error}; choose another place")))
 }
 
 /// Prints the failure, if any. Returns the exit status.

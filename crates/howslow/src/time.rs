@@ -11,6 +11,7 @@ use std::path::Path;
 
 use catalogue::command::{self, CommandError, CommandOptions, Cpus, OnFailure};
 use catalogue::{HUNG_REMEDY, routine};
+use measure::Signals;
 use operation::{Item, Operation};
 use record::{Cost, Estimate, Point, Run, Skip, TimedRatio, printable};
 use report::COMMANDS;
@@ -39,17 +40,26 @@ pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
     session::check(&system::machine::describe(), &args.measure)?;
     let works = Works::of(args)?;
     counts::check(&works, args)?;
+    // A signal ends what runs; what was set up is cleaned up.
+    let signals = Signals::watch();
     let steps = steps::set_up(&works.all)?;
-    let timed = timed(&works, args);
+    let timed = timed(&works, args, &signals);
     let cleaned = steps.clean_up();
+    if let Some(signal) = signals.end() {
+        return Ok(Outcome::Interrupted(signal));
+    }
     let outcome = timed?;
     cleaned?;
     Ok(outcome)
 }
 
-fn timed(works: &Works, args: &TimeArgs) -> anyhow::Result<Outcome> {
+/// The signal that comes meanwhile decides how it ends.
+fn timed(works: &Works, args: &TimeArgs, signals: &Signals) -> anyhow::Result<Outcome> {
     let names = works.names();
-    let (tried, failed) = try_all(&works.all, args)?;
+    let (tried, failed) = try_all(&works.all, args, signals)?;
+    if signals.come().is_some() {
+        return Ok(Outcome::Done);
+    }
     if tried.is_empty() {
         let mut reasons: Vec<String> =
             failed.iter().map(|skip| format!("{}: {}", skip.operation, skip.reason)).collect();
@@ -70,7 +80,7 @@ fn timed(works: &Works, args: &TimeArgs) -> anyhow::Result<Outcome> {
     if let Some(path) = &args.export_json {
         export_json(run, path)?;
     }
-    let counted = counts::counted(works, args)?;
+    let counted = counts::counted(works, args, signals)?;
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let none = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
     let answer = format!("{told}{}", counted.text);
@@ -118,12 +128,12 @@ fn routine_of(name: &str, args: &TimeArgs) -> Result<&'static Operation, Misuse>
 type Tried<'w> = Vec<(&'w Work, &'static Operation)>;
 
 /// Looks at every routine, and tries every command once. Those that fail become skips.
-fn try_all<'w>(works: &'w [Work], args: &TimeArgs) -> Result<(Tried<'w>, Vec<Skip>), Misuse> {
+fn try_all<'w>(works: &'w [Work], args: &TimeArgs, signals: &Signals) -> Result<(Tried<'w>, Vec<Skip>), Misuse> {
     let (mut tried, mut failed) = (Vec::new(), Vec::new());
-    for work in works {
+    for work in works.iter().take_while(|_| signals.come().is_none()) {
         match &work.kind {
             Kind::Routine(name) => tried.push((work, routine_of(name, args)?)),
-            Kind::Command(words) => match try_command(work, words, args, works.len() > 1)? {
+            Kind::Command(words) => match try_command(work, words, args, (works.len() > 1, signals))? {
                 Ok(operation) => tried.push((work, operation)),
                 Err(skip) => failed.push(skip),
             },
@@ -136,7 +146,7 @@ fn try_command(
     work: &Work,
     words: &[String],
     args: &TimeArgs,
-    in_lockstep: bool,
+    (in_lockstep, signals): (bool, &Signals),
 ) -> Result<Result<&'static Operation, Skip>, Misuse> {
     let running = CommandOptions {
         patience: args.patience.unwrap_or(PATIENCE),
@@ -152,7 +162,7 @@ fn try_command(
         reason: printable(reason),
         remedy: remedy.into(),
     };
-    match command::command(&work.name, &words, running, work.around.clone()) {
+    match command::command(&work.name, &words, running, work.around.clone(), &|| signals.come().is_some()) {
         Ok(good) => {
             if good.busy > PARALLEL && running.cpus == Cpus::One {
                 say(&format!(

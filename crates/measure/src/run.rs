@@ -69,7 +69,7 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
     drop(rounds);
     drop(scratch);
     let interrupted = match ended {
-        Ok(()) => None,
+        Ok(()) => signals.end(),
         Err(Ended::Signal(signal)) => Some(signal),
         Err(Ended::Broken(error)) => return Err(error),
     };

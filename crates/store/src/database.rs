@@ -105,9 +105,9 @@ pub(crate) fn document(backend: &mut dyn Backend, run: i64) -> Result<Vec<u8>, D
     }
 }
 
-/// Removes a run, and its machine if no other run was on it. Returns its document.
-pub(crate) fn remove(backend: &mut dyn Backend, head: &Head) -> Result<Vec<u8>, DatabaseError> {
-    let document = document(backend, head.key)?;
+/// Removes a run, and its machine if no other run was on it. Returns its document; `None` if that is damaged.
+pub(crate) fn remove(backend: &mut dyn Backend, head: &Head) -> Result<Option<Vec<u8>>, DatabaseError> {
+    let document = document(backend, head.key).ok();
     let (run, machine) = (head.key, head.machine);
     let tables =
         ["cost WHERE run", "document WHERE run", "run WHERE key"].map(|row| format!("DELETE FROM {row} = {run}"));

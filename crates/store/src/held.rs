@@ -87,7 +87,14 @@ impl Held {
     }
 
     pub(crate) fn read(&mut self, head: &Head) -> Result<Run, StoreError> {
-        let bytes = self.asked(|backend| database::document(backend, head.key))?;
+        let of_run = |error| match error {
+            DatabaseError::Refused(why) => {
+                let id = &head.id;
+                DatabaseError::Refused(format!("run {id}: {why}; `howslow history remove {id}` removes it"))
+            }
+            other => other,
+        };
+        let bytes = self.asked(|backend| database::document(backend, head.key).map_err(of_run))?;
         record::run_from_bytes(&bytes).map_err(|source| StoreError::Read { path: head.path.join(&head.id), source })
     }
 
@@ -101,7 +108,7 @@ impl Held {
     }
 
     /// Removes a run. Returns its document.
-    pub(crate) fn remove(&mut self, head: &Head) -> Result<Vec<u8>, StoreError> {
+    pub(crate) fn remove(&mut self, head: &Head) -> Result<Option<Vec<u8>>, StoreError> {
         self.asked(|backend| database::remove(backend, head))
     }
 

@@ -201,7 +201,7 @@ impl Store {
         };
         let document = held.remove(head)?;
         for path in self.taken_files(&head.id) {
-            if files::document(&path).is_ok_and(|there| there == document) {
+            if files::document(&path).is_ok_and(|there| document.as_ref() == Some(&there)) {
                 let io = |source| StoreError::Io { what: "remove", path: path.clone(), source };
                 std::fs::remove_file(&path).map_err(io)?;
             }

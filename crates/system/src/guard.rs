@@ -16,6 +16,7 @@ mod post;
 mod wait;
 
 use std::io::{Read, Write};
+use std::net::Shutdown;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -35,17 +36,38 @@ pub use ending::limit;
 pub use lost::Lost;
 pub use post::{NUMBERS, Post};
 
+/// How long nobody looks up from waiting.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// Does `work` once in a child process that cannot harm this one, and returns what it returned. What the child has
 /// started is gone afterwards. Forks: call it while the process has one thread. Fails with why nothing was returned: it
 /// crashed, exited, multiplied, or took more than `patience`; or the system has no process left.
 pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnOnce() -> T) -> Result<T, Lost> {
-    apart_in(None, patience, work)
+    forked(None, patience, &|| false, work)
+}
+
+/// As [`apart`], until `stop` says so: then the child and what it has started are ended, and nothing is returned.
+pub fn apart_until<T: Serialize + DeserializeOwned>(
+    stop: &dyn Fn() -> bool,
+    patience: Duration,
+    work: impl FnOnce() -> T,
+) -> Result<T, Lost> {
+    forked(None, patience, stop, work)
 }
 
 /// As [`apart`], for work in a folder that is removed if this process is killed meanwhile. Fails as [`apart`] does.
 pub fn apart_in<T: Serialize + DeserializeOwned>(
     folder: Option<&Path>,
     patience: Duration,
+    work: impl FnOnce() -> T,
+) -> Result<T, Lost> {
+    forked(folder, patience, &|| false, work)
+}
+
+fn forked<T: Serialize + DeserializeOwned>(
+    folder: Option<&Path>,
+    patience: Duration,
+    stop: &dyn Fn() -> bool,
     work: impl FnOnce() -> T,
 ) -> Result<T, Lost> {
     let (mut ours, theirs) = UnixStream::pair().map_err(|error| Lost::NoSocket(error.to_string()))?;
@@ -75,6 +97,12 @@ pub fn apart_in<T: Serialize + DeserializeOwned>(
         }
         pid => {
             drop(theirs);
+            while ready([(ours.as_raw_fd(), libc::POLLIN)], LOOK) == [false] {
+                if stop() {
+                    // The guard takes it for our end.
+                    let _ = ours.shutdown(Shutdown::Write);
+                }
+            }
             let mut text = Vec::new();
             let read = ours.read_to_end(&mut text);
             children::wait_for(pid);
@@ -110,14 +138,13 @@ pub fn guarded<T: Serialize + DeserializeOwned>(
 }
 
 /// Waits for the child's report, its death, its time to run out, or the parent's going, whichever is first, and leaves
-/// no descendant alive. The launcher looks up every 50 ms, to notice a child that multiplies.
+/// no descendant alive. The launcher looks up now and then, to notice a child that multiplies.
 fn watch_over<T: DeserializeOwned>(
     pid: libc::pid_t,
     reader: OwnedFd,
     parent: &UnixStream,
     patience: Duration,
 ) -> Option<Result<T, Lost>> {
-    const LOOK: Duration = Duration::from_millis(50);
     let start = Instant::now();
     let crowd = children::processes();
     loop {

@@ -58,7 +58,7 @@ pub fn response<'a>(finished: impl IntoIterator<Item = &'a Finished>) -> Respons
     let all: Vec<&Finished> = finished.into_iter().collect();
     let done: Vec<&Finished> = all.iter().copied().filter(|it| it.outcome == Outcome::Done).collect();
     let times: Vec<f64> = done.iter().map(|it| it.response_s).collect();
-    let mean = |of: fn(&Finished) -> f64| done.iter().map(|it| of(it)).sum::<f64>() / done.len().max(1) as f64;
+    let mean = |of: fn(&Finished) -> f64| done.iter().fold(0.0, |sum, it| sum + of(it)) / done.len().max(1) as f64;
     let ascending = sorted(times.iter().copied());
     Response {
         count: all.len(),

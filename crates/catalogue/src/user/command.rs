@@ -13,7 +13,7 @@ use record::{EXIT_STATUS, Estimate, PEAK_MEMORY};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use system::guard::{Lost, apart};
+use system::guard::{Lost, apart_until};
 
 use crate::kit::{NOT_STARTED, Shared, do_nothing, ensure, fork};
 use crate::user::HUNG_REMEDY;
@@ -110,12 +110,13 @@ struct Command {
 
 /// The operation that runs this command line, under this name, after one trial run in a separate process. `around` happens
 /// around every run, also around the trial. Fails if the program does not exist or cannot be executed, or if its trial
-/// or what happens around it fails or hangs.
+/// or what happens around it fails or hangs; or if `stop` has ended the trial.
 pub fn command(
     name: &str,
     words: &[OsString],
     running: CommandOptions,
     around: Around,
+    stop: &dyn Fn() -> bool,
 ) -> Result<TriedCommand, CommandError> {
     let first = words.first().filter(|first| !first.is_empty()).ok_or(CommandError::Empty)?;
     let program = found(first)?;
@@ -131,7 +132,7 @@ pub fn command(
         warm: false,
         around,
     };
-    let (elapsed, busy) = match apart(Duration::from_secs_f64(running.patience), || trial(&command)) {
+    let (elapsed, busy) = match apart_until(stop, Duration::from_secs_f64(running.patience), || trial(&command)) {
         Ok(Ok(measured)) => measured,
         Ok(Err((0, why))) => return Err(CommandError::Failed(why)),
         Ok(Err((_, why))) => return Err(CommandError::NotExecutable { program: program.display().to_string(), why }),

@@ -60,7 +60,7 @@ pub(crate) fn with_steps(work: Loop, around: &Around) -> Loop {
 pub(crate) fn make_cold(files: &[PathBuf]) -> Result<(), String> {
     for path in files {
         let why = |why: String| format!("--cold {}: {why}", path.display());
-        let file = std::fs::File::open(path).map_err(|error| why(error.to_string()))?;
+        let file = record::open_input(path).map_err(|error| why(error.to_string()))?;
         match residence::evict(&file).map_err(|error| why(error.to_string()))?.resident {
             0 => {}
             left => return Err(why(format!("{left} of its pages stay in memory; another process maps or locks them"))),

@@ -6,7 +6,7 @@ use analysis::fleet::MachinePart;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Subcommand};
 
-use super::value::{at_least_one, seconds, share};
+use super::value::{at_least_one, between, seconds, share};
 
 const EXPLAINED: &str = "\
 From a fresh cluster to a list of slow nodes (docs/FLEET.md).
@@ -115,7 +115,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "SUITE", num_args = 1.., default_value = "headline")]
     pub suite: Vec<String>,
     /// Runs on each node, one document each
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = between::<1, 1000>)]
     pub repeat: u32,
     /// Time that one run may take, as for `howslow run`
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
@@ -172,10 +172,10 @@ pub(crate) struct KubernetesArgs {
     #[arg(long, value_name = "IMAGE", requires = "kubernetes")]
     pub image: Option<String>,
     /// Number of nodes that the Job measures, if --nodes does not name them
-    #[arg(long, value_name = "N", requires = "kubernetes", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", requires = "kubernetes", value_parser = between::<1, 100_000>)]
     pub count: Option<u32>,
     /// Whole CPUs for each pod
-    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", default_value = "2", value_parser = between::<1, 4096>)]
     pub cpus: u32,
     /// Where the documents go: pvc:CLAIM, or postgres:SECRET/KEY, a Secret that holds the store's address
     #[arg(long, value_name = "PLACE", default_value = "pvc:howslow")]

@@ -75,7 +75,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "BOUND", value_parser = bound, requires = "command")]
     pub size_for: Option<Bound>,
     /// The command for --size-for
-    #[arg(last = true, value_name = "COMMAND", requires = "size_for")]
+    #[arg(last = true, value_name = "COMMAND", requires = "size_for", conflicts_with = "plan")]
     pub command: Vec<String>,
     /// Seed of the users' times to think
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]

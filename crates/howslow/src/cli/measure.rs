@@ -13,7 +13,7 @@ use report::Detail;
 use super::bench::BenchArgs;
 use super::bill::BillGrowth;
 use super::interference::load;
-use super::value::{arrivals, at_least_one, label, seconds, share, whole};
+use super::value::{arrivals, at_least_one, between, label, seconds, share, whole};
 use crate::complete;
 
 /// How to measure.
@@ -33,7 +33,7 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
     /// Measure this many whole runs, and show how much each cost scatters between them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), conflicts_with = "output")]
+    #[arg(long, value_name = "N", value_parser = between::<2, 1000>, conflicts_with = "output")]
     pub repeat: Option<u32>,
     /// Measure on this CPU only
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true)]
@@ -74,7 +74,7 @@ pub(crate) struct MeasureArgs {
     #[arg(long)]
     pub json: bool,
     /// With --json: without the samples
-    #[arg(long, requires = "json")]
+    #[arg(long, requires = "json", conflicts_with = "csv")]
     pub summary: bool,
     /// Print CSV instead of the page: one row a cost, one column an axis
     #[arg(long, conflicts_with = "json")]

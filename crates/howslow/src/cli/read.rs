@@ -60,7 +60,7 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub json: bool,
     /// With --json: without the samples
-    #[arg(long, requires = "json")]
+    #[arg(long, requires = "json", conflicts_with = "csv")]
     pub summary: bool,
     /// Print CSV: one row a cost, one column an axis
     #[arg(long, conflicts_with = "json")]

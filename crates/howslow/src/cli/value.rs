@@ -12,6 +12,12 @@ pub(super) fn at_least_one<T: Count>(text: &str) -> Result<T, String> {
     if number < T::from(1) { Err("give a whole number of at least 1".into()) } else { Ok(number) }
 }
 
+/// A whole number between two.
+pub(super) fn between<const LOW: u32, const HIGH: u32>(text: &str) -> Result<u32, String> {
+    let number = whole(text).ok().filter(|number| (LOW..=HIGH).contains(number));
+    number.ok_or_else(|| format!("give a whole number from {LOW} to {HIGH}"))
+}
+
 /// `1%`, `0.5 %`, and the bare `2`, which is 2 %, as a share. A bare number below 1 is refused: it may be meant as a share or
 /// as a percentage.
 pub(super) fn share(text: &str) -> Result<f64, String> {

@@ -6,16 +6,20 @@ use std::os::fd::OwnedFd;
 
 use analysis::bill::{BilledFigure, ChangedFigure, WorkUnit, changed_figures};
 use catalogue::command::shell;
+use measure::Signals;
 use observe::{Detail, ObserveError, Observer, Options, State, Target};
 use record::{Repetition, printable};
 use report::{BillChanges, BillGate};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use signal_hook::consts::SIGKILL;
 
 use super::works::{Kind, Work, Works};
 use crate::bill::misuse;
 use crate::cli::TimeArgs;
 use crate::output::{self, Misuse, Outcome};
 
+/// After a signal, a command gets this long to end by itself.
+const LAST: std::time::Duration = std::time::Duration::from_secs(2);
 /// How often the end of a command is looked for.
 const STEP: std::time::Duration = std::time::Duration::from_millis(20);
 
@@ -27,15 +31,18 @@ pub(super) struct Counted {
 
 /// Counts the commands if that was asked for, and compares each with the first.
 /// Refuses fewer than two commands, and counting that is impossible here.
-pub(super) fn counted(works: &Works, args: &TimeArgs) -> anyhow::Result<Counted> {
+pub(super) fn counted(works: &Works, args: &TimeArgs, signals: &Signals) -> anyhow::Result<Counted> {
     let nothing = Counted { text: String::new(), outcome: Outcome::Done };
     if !args.counts && args.fail_on_counts.is_empty() {
         return Ok(nothing);
     }
     let mut counted = Vec::new();
     for work in &works.all {
+        if signals.come().is_some() {
+            return Ok(nothing);
+        }
         if let Kind::Command(words) = &work.kind {
-            counted.push((work.name.as_str(), repetition(work, words)?));
+            counted.push((work.name.as_str(), repetition(work, words, signals)?));
         }
     }
     let Some(((first, base), others)) = counted.split_first() else { return Ok(nothing) };
@@ -87,7 +94,7 @@ pub(super) fn check(works: &Works, args: &TimeArgs) -> Result<(), Misuse> {
 }
 
 /// One run of a command, counted in the best way that is possible here.
-fn repetition(work: &Work, words: &[String]) -> anyhow::Result<Repetition> {
+fn repetition(work: &Work, words: &[String], signals: &Signals) -> anyhow::Result<Repetition> {
     let step = |option, text: &Option<String>| {
         shell(option, text.as_deref()).map_err(|why| anyhow::anyhow!("{}", printable(&why)))
     };
@@ -97,7 +104,17 @@ fn repetition(work: &Work, words: &[String]) -> anyhow::Result<Repetition> {
     let silent = Silence::keep(work.around.input.as_deref())?;
     let seen = (|| -> Result<_, ObserveError> {
         let mut observer = Observer::start(target, &options)?;
-        while observer.step(STEP)? == State::Running {}
+        let mut asked = None;
+        while observer.step(STEP)? == State::Running {
+            let Some(signal) = signals.come() else { continue };
+            let now = observer.elapsed();
+            match asked {
+                None => observer.signal(signal),
+                Some(at) if now > at + LAST => observer.signal(SIGKILL),
+                Some(_) => {}
+            }
+            asked.get_or_insert(now);
+        }
         observer.finish()
     })();
     drop(silent);

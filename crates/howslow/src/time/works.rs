@@ -1,5 +1,7 @@
 //! What `howslow time` is to time: the routines and commands of the command line, once for each combination of parameters.
 
+use std::os::unix::fs::FileTypeExt;
+
 use catalogue::command::Around;
 use record::units::counted;
 use record::{COMMAND, Point, Value, printable};
@@ -65,8 +67,10 @@ impl Works {
         for (option, path) in
             args.cold.iter().map(|path| ("--cold", path)).chain(args.input.iter().map(|path| ("--input", path)))
         {
-            std::fs::File::open(path)
-                .map_err(|error| Misuse(format!("{option} {}: {error}", printable(&path.display().to_string()))))?;
+            // The input may be a device, such as /dev/zero.
+            let is_device = path.metadata().is_ok_and(|it| it.file_type().is_char_device());
+            let opened = if is_device && option == "--input" { Ok(()) } else { record::open_input(path).map(drop) };
+            opened.map_err(|error| Misuse(format!("{option} {}: {error}", printable(&path.display().to_string()))))?;
         }
         let reference = args.reference.as_ref().map(|text| reference(text, &mut all, args)).transpose()?;
         if all.is_empty() {

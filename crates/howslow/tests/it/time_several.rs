@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::Stdio;
 
 use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::support::{self, cost, folder, howslow};
@@ -119,6 +121,29 @@ fn parameters_are_the_points_of_the_costs_and_steps_happen_around_every_run() {
     // What is given once is for both commands, what is given for each is for its own.
     let [all, own] = [count("conclude 1") + count("conclude 2"), count("run 1") + count("run 2")];
     assert!(count("other") > 2 && all == own + count("other"), "{logged:?}");
+}
+
+/// The trial is a whole run, in which a signal may well come.
+#[test]
+fn what_was_set_up_is_cleaned_up_where_a_signal_ends_the_trial() {
+    let data = folder();
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
+    command.env("HOWSLOW_DATA", data.path().join("data")).current_dir(data.path());
+    command.args([
+        "time",
+        "--setup",
+        "echo made >> log",
+        "--cleanup",
+        "echo gone >> log",
+        "-c",
+        "sh -c 'touch begun; exec sleep 60'",
+    ]);
+    let mut running =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    support::until("the trial", || data.path().join("begun").exists());
+    support::kill(running.id(), Signal::TERM);
+    assert_eq!(running.wait().expect("our child").code(), Some(143));
+    assert_eq!(fs::read_to_string(data.path().join("log")).expect("a log"), "made\ngone\n");
 }
 
 fn runs_alternate_and_each_is_in_hyperfines_json() {
