@@ -23,7 +23,7 @@ const FAMILIES: [&str; 8] = [
 /// The share of a batch that may belong to none of the tasks: clock readings, ticks of the system.
 const NOBODYS: f64 = 0.1;
 /// The most batches tried until one is undisturbed by the rest of the system.
-const MOST: u32 = 400;
+const MOST: u32 = 2000;
 /// Points whose iteration takes more processor time, in ns, are omitted, because on a busy system each of their batches is interrupted.
 /// A smaller point shows the same.
 const LONG: f64 = 2e6;
