@@ -172,9 +172,10 @@ impl Rules<'_> {
     /// Each opened file is closed by its only descriptor, and so is each connection; what is left were copies.
     fn closes(&self, call: &CallCount) -> Vec<Term> {
         let answered = call.count - call.failed().min(call.count);
-        // Those that are known to be sockets are priced as such already.
-        let known: u64 = SOCKETS.iter().map(|kind| self.on_objects("close", kind)).sum();
-        let connections = self.answered(ACCEPTS).saturating_sub(known).min(answered);
+        // Ends that are known to be sockets are priced as such already. One that was accepted and only closed is not known.
+        let known: u64 = ["tcp", "unix"].iter().map(|kind| self.on_objects("close", kind)).sum();
+        let ends = self.answered(ACCEPTS) + self.on_objects("connect", "tcp");
+        let connections = ends.saturating_sub(known).min(self.answered(ACCEPTS)).min(answered);
         let files = self.answered(OPENS).min(answered - connections);
         let mut terms = self.closed(connections as f64, self.on_objects("close", "tcp") as f64);
         let written = files.min(self.asked.creates + self.asked.writing);
