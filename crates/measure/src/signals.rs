@@ -38,7 +38,6 @@ impl Signals {
     /// program, and the signal would end that one.
     pub fn watch() -> Signals {
         let mut signals = Signals { flags: Vec::new(), any: Arc::default(), handlers: Vec::new() };
-        let unwatched = Arc::clone(&UNWATCHED);
         for signal in ENDING.into_iter().filter(|signal| !is_ignored(*signal)) {
             let flag = Arc::new(AtomicBool::new(false));
             let both = [&flag, &signals.any].map(|flag| signal_hook::flag::register(signal, Arc::clone(flag)));
@@ -46,7 +45,8 @@ impl Signals {
             signals.flags.push((signal, flag));
         }
         WATCHING.fetch_add(1, Ordering::Relaxed);
-        unwatched.store(false, Ordering::Relaxed);
+        // The first time, this adds handlers. A signal that came when there were no others would be lost.
+        UNWATCHED.store(false, Ordering::Relaxed);
         signals
     }
 
