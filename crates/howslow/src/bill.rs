@@ -24,7 +24,7 @@ use repeat::Watched;
 /// How often what ended is collected.
 const STEP: Duration = Duration::from_millis(20);
 /// After a signal, the command gets this long to end by itself.
-const LAST: Duration = Duration::from_secs(2);
+pub(crate) const LAST: Duration = Duration::from_secs(2);
 
 pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     repeat::check_units(args)?;
@@ -42,7 +42,7 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let mut prices = Prices::open(args)?;
     let target = target(args)?;
     let detail = if args.counts_only { Detail::Numbers } else { Detail::All };
-    let mut options = Options { source: args.source, calibrate: Calibrate::Not, detail, stacks: args.stacks };
+    let mut options = Options { source: args.source, calibrate: Calibrate::Before, detail, stacks: args.stacks };
     let alternated = match args.alternate {
         Some(times) => alternate::alternate(&target, &options, times).map_err(misuse)?,
         None => None,
@@ -51,7 +51,6 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let signals = Signals::watch();
     let mut outgoing = Outgoing::default();
     // All repetitions are judged by one calibration, so that its error is no difference between them.
-    options.calibrate = Calibrate::Before;
     let once = |target: &Target| -> anyhow::Result<Watched> {
         let observer = Observer::start(target.clone(), &options).map_err(misuse)?;
         options.calibrate = observer.calibration().map_or(Calibrate::Before, Calibrate::Known);

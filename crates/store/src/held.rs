@@ -107,7 +107,7 @@ impl Held {
         self.asked(|backend| database::costs(backend, filter, wanted, each))
     }
 
-    /// Removes a run. Returns its document.
+    /// Removes a run. Returns its document; `None` if that is damaged.
     pub(crate) fn remove(&mut self, head: &Head) -> Result<Option<Vec<u8>>, StoreError> {
         self.asked(|backend| database::remove(backend, head))
     }

@@ -95,10 +95,13 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carri
     // What the lines do not hold is work of the same kernel, as much longer as they are, or as long as here.
     let rest = charge.kernel_ns.map(|kernel| {
         let rest = kernel - charge.counting_ns - counted;
-        // Less than nothing is what the lines have too much, which is less where they are cheaper.
-        let value =
-            if carried == Carried::Added { rest * if rest < 0.0 { ratio.min(1.0) } else { 1.0 } } else { rest * ratio };
-        (rest, ordered(value, [rest, rest * ratio]))
+        let longer = match carried {
+            // Less than nothing is what the lines have too much, which is less where they are cheaper.
+            Carried::Added if rest < 0.0 => ratio.min(1.0),
+            Carried::Added => 1.0,
+            Carried::Scaled => ratio,
+        };
+        (rest, ordered(rest * longer, [rest, rest * ratio]))
     });
     let user = charge.user_ns.filter(|ns| *ns > 0.0).map(|ns| (ns, user.map(|ratio| ratio.times(ns))));
     let mut sum = rest.map_or(all, |(_, rest)| all.plus(rest));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use analysis::statistics::median;
-use observe::{ObserveError, Observer, Options, Source, State, Target};
+use observe::{Calibrate, ObserveError, Observer, Options, Source, State, Target};
 use record::{Alternated, Observation};
 
 use crate::output::say;
@@ -11,13 +11,14 @@ use crate::output::say;
 /// How long a look for the end of the command may take.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Runs the command this often each way, with these options, which do not calibrate. `None` if calls cannot be counted here.
+/// Runs the command this often each way, without determining what counting costs. `None` if calls cannot be counted here.
 pub(super) fn alternate(target: &Target, options: &Options, times: u32) -> Result<Option<Alternated>, ObserveError> {
-    let bare = Options { source: Some(Source::Accounts), ..options.clone() };
+    let counted = Options { calibrate: Calibrate::Not, ..options.clone() };
+    let bare = Options { source: Some(Source::Accounts), ..counted.clone() };
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for _ in 0..times {
         without.push(run(target, &bare)?);
-        let seen = run(target, options)?;
+        let seen = run(target, &counted)?;
         if seen.source == Source::Accounts.word() {
             say("--alternate: calls cannot be counted here, so counting costs nothing");
             return Ok(None);

@@ -14,12 +14,10 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use signal_hook::consts::SIGKILL;
 
 use super::works::{Kind, Work, Works};
-use crate::bill::misuse;
+use crate::bill::{LAST, misuse};
 use crate::cli::TimeArgs;
 use crate::output::{self, Misuse, Outcome};
 
-/// After a signal, a command gets this long to end by itself.
-const LAST: std::time::Duration = std::time::Duration::from_secs(2);
 /// How often the end of a command is looked for.
 const STEP: std::time::Duration = std::time::Duration::from_millis(20);
 

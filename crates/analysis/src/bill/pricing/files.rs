@@ -2,12 +2,11 @@
 
 use record::{CallCount, Term, Value};
 
-use super::rules::{COPIES, MISSING, ONE, REMOVES, REPLACED, Rules, failed};
+use super::rules::{COPIES, FILE_WRITES, MISSING, ONE, REMOVES, REPLACED, Rules, failed};
 
 /// A copied or removed file of these sizes is known.
 const PAGE: f64 = 4096.0;
 const LARGE: f64 = 65536.0;
-const WRITES: &[&str] = &["write", "pwrite64", "writev", "pwritev", "pwritev2"];
 const FILE_COPIES: &[&str] = &["copy_file_range"];
 /// Objects that hold what is written to them.
 const FILES: [&str; 2] = ["file", "tmpfs"];
@@ -16,7 +15,7 @@ impl Rules<'_> {
     /// As many writes as files were created, or emptied, write the first block of one; others go on.
     pub(super) fn writes(&self, call: &CallCount) -> Vec<Term> {
         let mean = call.bytes.unwrap_or(0) as f64 / call.count.max(1) as f64;
-        let (all, _) = self.written(WRITES);
+        let (all, _) = self.written(FILE_WRITES);
         let share = call.count as f64 / all.max(call.count).max(1) as f64;
         let first = (self.asked.creates as f64 * share).floor().min(call.count as f64);
         let again = (self.asked.truncating as f64 * share).floor().min(call.count as f64 - first);
@@ -52,7 +51,7 @@ impl Rules<'_> {
         let found = (call.count - missing) as f64;
         let (created, removed) = (self.asked.creates, self.answered(REMOVES));
         let own = 2 * created >= removed && created > 0;
-        let written = self.written(WRITES).1 + self.written(FILE_COPIES).1;
+        let written = self.written(FILE_WRITES).1 + self.written(FILE_COPIES).1;
         let mean = if own { written as f64 / created as f64 } else { PAGE };
         let knows = !self.asked.waits.is_empty() && self.list.removal_sleeps();
         let slept = knows.then(|| (self.slept(&call.call) as f64 / found.max(1.0)).min(1.0));

@@ -37,8 +37,8 @@ const LOOKS: &[&str] =
     &["stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat"];
 pub(super) const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
 pub(super) const ACCEPTS: &[&str] = &["accept", "accept4"];
-/// Objects that are sockets.
-pub(super) const SOCKETS: &[&str] = &["tcp", "udp", "unix", "socket"];
+/// Calls that may write to a file.
+pub(super) const FILE_WRITES: &[&str] = &["write", "pwrite64", "writev", "pwritev", "pwritev2"];
 const LISTS: &[&str] = &["getdents", "getdents64"];
 pub(super) const REMOVES: &[&str] = &["unlink", "unlinkat"];
 pub(super) const RENAMES: &[&str] = &["rename", "renameat", "renameat2"];
@@ -105,7 +105,7 @@ impl Rules<'_> {
             _ if OPENS.contains(&name) => self.open(call),
             _ if LISTS.contains(&name) => self.listing(call),
             _ if REMOVES.contains(&name) => self.removal(call),
-            "write" | "pwrite64" | "writev" | "pwritev" | "pwritev2" if call.bytes.is_some() => self.writes(call),
+            _ if FILE_WRITES.contains(&name) && call.bytes.is_some() => self.writes(call),
             "copy_file_range" if call.bytes.is_some() => self.copies(call),
             "close" => self.closes(call),
             "dup2" | "dup3" => [self.alone(call), self.at(REWRITTEN, &[], self.rewritten_closed_by(call))].concat(),

@@ -13,6 +13,11 @@ fn call(name: &str, count: u64, missing: u64, bytes: Option<u64>) -> CallCount {
     CallCount { call: name.into(), count, bytes, errors, ..CallCount::default() }
 }
 
+/// So many calls on this kind of object.
+fn object(kind: &str, count: u64, bytes: Option<u64>) -> ObjectCount {
+    ObjectCount { object: kind.into(), count, bytes }
+}
+
 /// The lines of the first call, as names and times.
 fn chosen(calls: &[CallCount], pairs: &[(&str, &str, u64)], met: Met) -> Vec<(String, f64)> {
     let pair = |it: &(&str, &str, u64)| PairCount { first: it.0.into(), then: it.1.into(), count: it.2 };
@@ -102,17 +107,15 @@ fn closes_are_those_of_connections_of_files_and_of_copies() {
 
 #[test]
 fn connections_that_are_known_to_be_closed_are_closed_once() {
-    let on = |object: &str, count, bytes| ObjectCount { object: object.into(), count, bytes };
-    let close = CallCount { objects: vec![on("file", 60, None), on("tcp", 10, None)], ..call("close", 70, 0, None) };
+    let close =
+        CallCount { objects: vec![object("file", 60, None), object("tcp", 10, None)], ..call("close", 70, 0, None) };
     let calls = [close, call("openat", 60, 0, None), call("accept4", 10, 0, None)];
     assert_eq!(chosen(&calls, &[], Met::One), lines(&[("called.close.connection", 10.0), ("called.close", 60.0)]));
 }
 
 #[test]
 fn zeros_are_read_and_an_empty_device_is_not() {
-    let on = |bytes| ObjectCount { object: "null".into(), count: 10, bytes: Some(bytes) };
-    let read =
-        |bytes| chosen(&[CallCount { objects: vec![on(bytes)], ..call("read", 10, 0, Some(bytes)) }], &[], Met::One);
+    let read = |bytes| chosen(&[on("read", "null", 10, Some(bytes))], &[], Met::One);
     assert_eq!(read(0), lines(&[("syscall.read.null", 10.0)]));
     assert_eq!(read(10 << 20), chosen(&[call("read", 10, 0, Some(10 << 20))], &[], Met::One));
 }
@@ -268,8 +271,8 @@ fn a_server_receives_by_what_it_reads_with() {
 }
 
 /// A call that was made on one kind of object.
-fn on(name: &str, object: &str, count: u64, bytes: Option<u64>) -> CallCount {
-    let objects = vec![ObjectCount { object: object.into(), count, bytes }];
+fn on(name: &str, kind: &str, count: u64, bytes: Option<u64>) -> CallCount {
+    let objects = vec![object(kind, count, bytes)];
     CallCount { objects, ..call(name, count, 0, bytes) }
 }
 
@@ -344,7 +347,7 @@ fn all_that_can_price_a_call_is_among_what_is_measured() {
     let mut calls: Vec<CallCount> = Vec::new();
     for name in &names {
         for bytes in [None, Some(0), Some(100), Some(100 * 300), Some(100 * 9000), Some(100 << 20)] {
-            let of = |object: &&str| ObjectCount { object: (*object).into(), count: 5, bytes };
+            let of = |kind: &&str| object(kind, 5, bytes);
             let objects: Vec<ObjectCount> = objects.iter().map(of).collect();
             for objects in [Vec::new(), objects] {
                 calls.push(CallCount {

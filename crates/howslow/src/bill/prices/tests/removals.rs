@@ -91,9 +91,8 @@ fn files_are_replaced_as_often_as_renaming_slept() {
 
 #[test]
 fn what_went_into_pipes_is_in_no_file() {
-    let on = |object: &str, count, bytes| ObjectCount { object: object.into(), count, bytes };
     let writes = |name: &str| {
-        let objects = vec![on("file", 10, Some(10 * 4096)), on("pipe", 90, Some(1 << 30))];
+        let objects = vec![object("file", 10, Some(10 * 4096)), object("pipe", 90, Some(1 << 30))];
         CallCount { objects, ..call(name, 100, 0, Some(10 * 4096 + (1 << 30))) }
     };
     let of = |calls: &[CallCount]| {
