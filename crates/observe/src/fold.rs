@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use record::{
-    CallCount, CallTime, FaultTime, NamedCount, ObjectCount, PairCount, ProcessCounts, Requests, ThreadCounts, Usage,
-    Waits,
+    Bytes, CallCount, CallTime, FaultTime, NamedCount, ObjectCount, PairCount, ProcessCounts, Requests, SMALL_PAGE,
+    ThreadCounts, Usage, Waits,
 };
+use rustix::param::page_size;
 
 use crate::call_names::CallNames;
 use crate::cgroup;
@@ -264,6 +265,7 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
         }),
         copied_pages: counts.copied,
         distinct_names: counts.names.distinct(),
+        page: Some(Bytes(page_size() as u64)).filter(|page| page.0 != SMALL_PAGE),
     }
 }
 

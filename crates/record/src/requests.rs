@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::units::Bytes;
 use crate::waits::{CallTime, FaultTime, Waits};
+
+/// The usual size of a base page, in bytes.
+pub const SMALL_PAGE: u64 = 4096;
 
 /// What was asked of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -46,6 +50,9 @@ pub struct Requests {
     /// How many different names were looked up, within some per cent; null if none was, or if that was not counted.
     #[serde(default)]
     pub distinct_names: Option<u64>,
+    /// The size of the base pages that are counted, in bytes; absent if it is 4 KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<Bytes>,
 }
 
 impl Requests {
@@ -94,7 +101,18 @@ impl Requests {
             faults: self.faults.map(|faults| faults.since(earlier.faults)),
             // Those of the stretch are among them.
             distinct_names: self.distinct_names,
+            page: self.page,
         }
+    }
+
+    /// The size of a base page, in bytes.
+    pub fn page_bytes(&self) -> u64 {
+        self.page.map_or(SMALL_PAGE, |page| page.0)
+    }
+
+    /// How many base pages a huge one has: a page full of entries of 8 bytes, on x86-64 and on aarch64.
+    pub fn pages_in_huge(&self) -> u64 {
+        self.page_bytes() / 8
     }
 
     /// All system calls together.

@@ -6,10 +6,10 @@ use std::ptr;
 use std::time::Instant;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::param::page_size;
 
-/// So many pages of this size.
+/// So many pages.
 const PAGES: usize = 64;
-const PAGE: usize = 4096;
 
 /// Memory of this process alone.
 pub(super) struct Touched {
@@ -19,19 +19,19 @@ pub(super) struct Touched {
 impl Touched {
     pub(super) fn new() -> io::Result<Touched> {
         // SAFETY: the kernel chooses the place, so nothing else is there.
-        let address = unsafe {
-            mmap_anonymous(ptr::null_mut(), PAGES * PAGE, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)?
-        };
+        let address =
+            unsafe { mmap_anonymous(ptr::null_mut(), bytes(), ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)? };
         Ok(Touched { address })
     }
 
     /// The time of one page fault, in ns, with a loop around it that takes next to nothing.
     pub(super) fn fault_ns(&mut self) -> f64 {
         // SAFETY: the memory belongs to this value, and nothing in it is kept.
-        let given_back = unsafe { madvise(self.address, PAGES * PAGE, Advice::LinuxDontNeed) };
+        let given_back = unsafe { madvise(self.address, bytes(), Advice::LinuxDontNeed) };
+        let size = page_size();
         let begin = Instant::now();
         for page in 0..PAGES {
-            let place = self.address.cast::<u8>().wrapping_add(page * PAGE);
+            let place = self.address.cast::<u8>().wrapping_add(page * size);
             // SAFETY: the byte is within the memory.
             unsafe { place.write_volatile(1) };
         }
@@ -46,9 +46,14 @@ impl Touched {
     }
 }
 
+/// The size of them all.
+fn bytes() -> usize {
+    PAGES * page_size()
+}
+
 impl Drop for Touched {
     fn drop(&mut self) {
         // SAFETY: the memory belongs to this value, and nothing points into it any more.
-        let _ = unsafe { munmap(self.address, PAGES * PAGE) };
+        let _ = unsafe { munmap(self.address, bytes()) };
     }
 }

@@ -1,12 +1,10 @@
 //! Findings about memory: faults that huge pages, or memory that is kept, would save.
 
-use record::Observation;
+use record::{Bytes, Observation};
 
 use super::super::rows::Bill;
 use super::saving::{FEW, Saving, answered, beside_calls, each};
 
-/// Pages of 4 KiB in a huge page.
-const HUGE: u64 = 512;
 /// Most faults of a program that begins, or of a process that was copied.
 const BEGINNING: u64 = 128;
 
@@ -24,18 +22,20 @@ fn each_fault(seen: &Observation, bill: &Bill) -> Option<f64> {
 
 /// Large areas that are given page by page.
 pub(super) fn small_pages(seen: &Observation, bill: &Bill) -> Option<Saving> {
-    /// 64 MiB.
-    const LEAST: u64 = 1 << 14;
+    const LEAST: Bytes = Bytes(64 << 20);
+    let (page, in_huge) = (seen.together.page_bytes(), seen.together.pages_in_huge());
     let small = faults(seen).saturating_sub(seen.together.huge_pages);
     let areas = answered(seen, &["mmap", "brk", "mremap"]).max(1);
-    if small < LEAST || small < HUGE * areas {
+    if small * page < LEAST.0 || small < in_huge * areas {
         return None;
     }
     let text = format!(
-        "{small} page faults gave memory in pages of 4 KiB, {} for each mmap or brk: with huge pages (MADV_HUGEPAGE, or always in \
-         /sys/kernel/mm/transparent_hugepage/enabled) one takes the place of {HUGE}; what is not touched of 2 MiB is held as well, and the \
+        "{small} page faults gave memory in pages of {}, {} for each mmap or brk: with huge pages (MADV_HUGEPAGE, or always in \
+         /sys/kernel/mm/transparent_hugepage/enabled) one takes the place of {in_huge}; what is not touched of {} is held as well, and the \
          first touches are dear where the host of a virtual machine must find it.",
-        small / areas
+        Bytes(page),
+        small / areas,
+        Bytes(page * in_huge)
     );
     // Huge pages are cleared like small ones, which is a fifth to a half of such a fault.
     let saves = each_fault(seen, bill).map(|each| [0.4 * each * small as f64, each * small as f64]);
@@ -46,7 +46,7 @@ pub(super) fn small_pages(seen: &Observation, bill: &Bill) -> Option<Saving> {
 pub(super) fn given_back(seen: &Observation, bill: &Bill) -> Option<Saving> {
     let times = answered(seen, &["munmap"]).min(answered(seen, &["mmap"])) + answered(seen, &["madvise"]);
     let huge = seen.together.huge_pages;
-    let pages = faults(seen) + (HUGE - 1) * huge.min(faults(seen));
+    let pages = faults(seen) + (seen.together.pages_in_huge() - 1) * huge.min(faults(seen));
     if times < FEW || pages < 4 * times {
         return None;
     }

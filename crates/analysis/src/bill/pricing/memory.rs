@@ -4,10 +4,6 @@ use record::{CallCount, FaultKinds, Observation, Requests, Term, Usage, Value};
 
 use super::list::PriceList;
 
-/// The size of a page and of a huge page, in bytes, and the base pages of the latter.
-pub(super) const PAGE: u64 = 4096;
-const HUGE: u64 = 2 << 20;
-const BASE_IN_HUGE: u64 = HUGE / PAGE;
 /// The sizes at which giving memory back is measured: within the core's private caches, and far beyond them.
 const SMALL: u64 = 2 << 20;
 const LARGE: u64 = 64 << 20;
@@ -15,12 +11,15 @@ const LARGE: u64 = 64 << 20;
 pub(super) const UNMAPPED: &str = "page.unmap.touched";
 /// More huge pages than these are no longer in the caches when they are given again.
 const FEW_HUGE: u64 = 4;
-/// Pages of a file that the kernel maps at one fault.
-const AROUND: f64 = 16.0;
+/// The bytes of a file that the kernel maps at one fault, unless a page is larger (fault_around_bytes, mm/memory.c).
+const AROUND: u64 = 64 << 10;
 
 /// The faults of some tasks, and what became of their pages.
 #[derive(Default)]
 pub(super) struct Memory {
+    /// The size of a base page, in bytes, and how many of them a huge one has.
+    page: u64,
+    in_huge: u64,
     /// By samples; `None` where the kernel does not say.
     kinds: Option<FaultKinds>,
     /// Huge pages that were given at a first touch; base pages that calls gave back, in all and by those that gave few at once.
@@ -38,6 +37,8 @@ impl Memory {
         let ended = || seen.processes.iter().filter(|process| !process.running);
         let all: u64 = seen.processes.iter().map(|process| faults(&process.usage)).sum();
         Memory {
+            page: seen.together.page_bytes(),
+            in_huge: seen.together.pages_in_huge(),
             kinds: seen.together.faults.and_then(|faults| faults.kinds).filter(|kinds| kinds.total() > 0),
             huge: seen.together.huge_pages,
             freed: freed_by_calls(&seen.together),
@@ -69,16 +70,17 @@ impl Memory {
 
     /// What the ends of processes give back: what their calls did not.
     fn ends(&self, list: &PriceList, faults: &Faults) -> Vec<Term> {
-        let by_calls = huge_by_calls(self.huge, self.freed);
+        let by_calls = huge_by_calls(self.huge, self.freed, self.in_huge);
         let huge = (self.huge - by_calls) as f64 * self.ended_share;
-        let freed = (self.freed - by_calls * BASE_IN_HUGE) as f64;
+        let freed = (self.freed - by_calls * self.in_huge) as f64;
+        let page = self.page as f64;
         let base = (faults.new + faults.copied - freed).max(0.0) * self.ended_share;
-        let file = faults.read * AROUND * self.ended_share;
+        let file = faults.read * self.page.max(AROUND) as f64 * self.ended_share;
         let each = base / self.ended.max(1) as f64;
         [
-            unmapped(list, "huge", huge * HUGE as f64, LARGE),
-            base_pages(list, base, each),
-            unmapped(list, "file", file * PAGE as f64, SMALL),
+            unmapped(list, "huge", huge * page * self.in_huge as f64, LARGE),
+            base_pages(list, base * page, each * page),
+            unmapped(list, "file", file, SMALL),
         ]
         .concat()
     }
@@ -107,17 +109,17 @@ pub(super) fn freed(list: &PriceList, call: &CallCount, asked: &Requests) -> Vec
     if call.freed_pages == 0 {
         return Vec::new();
     }
-    let all = freed_by_calls(asked);
-    let huge_share = (huge_by_calls(asked.huge_pages, all) * BASE_IN_HUGE) as f64 / all.max(1) as f64;
-    let pages = call.freed_pages as f64;
-    let base = pages * (1.0 - huge_share);
-    let huge = unmapped(list, "huge", pages * huge_share * PAGE as f64, LARGE);
+    let (all, in_huge) = (freed_by_calls(asked), asked.pages_in_huge());
+    let huge_share = (huge_by_calls(asked.huge_pages, all, in_huge) * in_huge) as f64 / all.max(1) as f64;
+    let freed = (call.freed_pages * asked.page_bytes()) as f64;
+    let base = freed * (1.0 - huge_share);
+    let huge = unmapped(list, "huge", freed * huge_share, LARGE);
     [huge, base_pages(list, base, base / call.count.max(1) as f64)].concat()
 }
 
-/// How many of these huge pages calls that gave back this many base pages gave back: as many as can be.
-fn huge_by_calls(huge: u64, freed: u64) -> u64 {
-    huge.min(freed / BASE_IN_HUGE)
+/// How many of these huge pages, of so many base pages each, calls that gave back this many base pages gave back: as many as can be.
+fn huge_by_calls(huge: u64, freed: u64, in_huge: u64) -> u64 {
+    huge.min(freed.checked_div(in_huge).unwrap_or(0))
 }
 
 fn freed_by_calls(asked: &Requests) -> u64 {
@@ -126,15 +128,20 @@ fn freed_by_calls(asked: &Requests) -> u64 {
 
 /// Pages that are still in the private caches when the kernel gives them again.
 fn freed_few(asked: &Requests) -> u64 {
-    /// At once: 128 KiB, from which on the C library maps memory of its own.
-    const FEW: u64 = 32;
-    asked.calls.iter().filter(|call| call.freed_pages <= FEW * call.count).map(|call| call.freed_pages).sum()
+    /// At once: from this on the C library maps memory of its own.
+    const FEW: u64 = 128 << 10;
+    asked
+        .calls
+        .iter()
+        .filter(|call| call.freed_pages * asked.page_bytes() <= FEW * call.count)
+        .map(|call| call.freed_pages)
+        .sum()
 }
 
-/// So many base pages, so many at once.
-fn base_pages(list: &PriceList, pages: f64, at_once: f64) -> Vec<Term> {
-    let size = if at_once * PAGE as f64 > SMALL as f64 { LARGE } else { SMALL };
-    unmapped(list, "base", pages * PAGE as f64, size)
+/// So many bytes of base pages, so many at once.
+fn base_pages(list: &PriceList, bytes: f64, at_once: f64) -> Vec<Term> {
+    let size = if at_once > SMALL as f64 { LARGE } else { SMALL };
+    unmapped(list, "base", bytes, size)
 }
 
 fn unmapped(list: &PriceList, pages: &str, bytes: f64, size: u64) -> Vec<Term> {

@@ -6,7 +6,7 @@ use super::super::interval::Unit;
 use super::super::processes::executed;
 use super::super::waiting::WaitedFor;
 use super::list::{Price, PriceList};
-use super::memory::{Faults, Memory, PAGE};
+use super::memory::{Faults, Memory};
 use super::rules::{EMPTIED, OPENS, REMOVES, RENAMES, REPLACED};
 
 /// Faults of a program that does nothing but load the C library: half of them find pages of its files in memory, a quarter
@@ -27,8 +27,8 @@ pub(super) struct Tasks {
     threads: u64,
     /// Sleeps until a device had brought a block.
     transfers: u64,
-    /// Pages of their own that copied processes had.
-    copied_pages: u64,
+    /// The memory of their own that copied processes had, in bytes.
+    copied_bytes: u64,
     memory: Memory,
 }
 
@@ -91,8 +91,9 @@ impl Tasks {
         let threads = seen.together.forks.saturating_sub(created);
         // A command's own first program is executed by it, but the process was there.
         let copied = created.saturating_sub(executed.saturating_sub(1));
-        let (transfers, copied_pages) = (transfers(list, seen), seen.together.copied_pages);
-        Tasks { executed, copied, threads, transfers, copied_pages, memory: Memory::of(seen) }
+        let copied_bytes = seen.together.copied_pages * seen.together.page_bytes();
+        let transfers = transfers(list, seen);
+        Tasks { executed, copied, threads, transfers, copied_bytes, memory: Memory::of(seen) }
     }
 
     /// What prices them, and the faults and switches of all.
@@ -113,7 +114,7 @@ impl Tasks {
             terms.extend(list.at(id, &[], times as f64).into_iter().map(|term| (unit, term)));
         }
         let resident = [("resident", Value::Number(KNOWN))];
-        let shared = list.at(RESIDENT, &resident, (self.copied_pages * PAGE) as f64 / KNOWN as f64);
+        let shared = list.at(RESIDENT, &resident, self.copied_bytes as f64 / KNOWN as f64);
         terms.extend(shared.into_iter().map(|term| (Unit::Fork, term)));
         let faults = usage.minor_faults.unwrap_or(0) as f64 - contained(|price| price.minor_faults);
         let [faults, ends] = self.memory.terms(list, faults.max(0.0), |left| self.likely(left));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{CallTime, FaultKinds, FaultTime, Observation, ProcessCounts, Usage};
+use record::{Bytes, CallTime, FaultKinds, FaultTime, Observation, ProcessCounts, Usage};
 
 use super::*;
 
@@ -75,18 +75,33 @@ fn faults_are_priced_by_what_the_sampled_ones_were() {
 #[test]
 fn what_calls_did_not_give_back_is_given_back_at_the_end() {
     const PER_SMALL: f64 = 512.0;
-    let priced = |seen: &Observation| {
-        let small = |pages: &str| format!("page.unmap.touched@pages={pages},size=2097152");
-        let all = priced(seen);
-        [small("base"), small("file"), "page.unmap.touched@pages=huge,size=67108864".into()]
-            .map(|name| all.get(&name).copied().unwrap_or(0.0))
-    };
-    let [base, file, huge] = priced(&that_ended());
+    let [base, file, huge] = given_back(&that_ended());
     // The calls gave back 1,064 pages, of which 1,024 are those of the two huge ones; 320 base pages were new or copied.
     assert!((base * PER_SMALL - (40.0 + 280.0)).abs() < 1e-9, "{base}");
     assert!((huge * 32.0 - 2.0).abs() < 1e-9, "{huge}");
     assert!((file * PER_SMALL - 80.0 * 16.0).abs() < 1e-9, "{file}");
     let mut running = that_ended();
     running.processes[0].running = true;
-    assert_eq!(priced(&running)[1], 0.0, "a process that runs has its pages still");
+    assert_eq!(given_back(&running)[1], 0.0, "a process that runs has its pages still");
+}
+
+#[test]
+fn larger_pages_hold_as_much_more() {
+    let mut seen = that_ended();
+    seen.together.page = Some(Bytes(64 << 10));
+    // Huge pages have 512 MiB, so that what calls gave back was none; of base pages they gave back more than there were.
+    assert_eq!(given_back(&seen), [1.25, 2.5, 16.0], "40 base pages and 80 of a file by 2 MiB, 2 huge ones by 64 MiB");
+    let copied = |page| {
+        let together = Requests { copied_pages: 8 << 18, forks: 8, page, ..Requests::default() };
+        priced(&of(300, together))["process.fork.resident@resident=1073741824"]
+    };
+    assert_eq!(copied(Some(Bytes(16 << 10))), 4.0 * copied(None));
+}
+
+/// How often what gives back 2 MiB of base pages and of a file's pages, and 64 MiB of huge ones, prices what was seen.
+fn given_back(seen: &Observation) -> [f64; 3] {
+    let small = |pages: &str| format!("page.unmap.touched@pages={pages},size=2097152");
+    let all = priced(seen);
+    [small("base"), small("file"), "page.unmap.touched@pages=huge,size=67108864".into()]
+        .map(|name| all.get(&name).copied().unwrap_or(0.0))
 }
