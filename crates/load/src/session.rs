@@ -218,6 +218,7 @@ fn allowed(plan: &Plan, all: &[Configuration], on: &Controllers) -> Result<Vec<S
     {
         return Err(too_few_cpus(most));
     }
+    all.iter().try_for_each(|it| Device::check(it.device))?;
     let limits = all.iter().any(|it| it.memory.is_some());
     if limits && on.version().is_none() {
         let why = on.why_not();

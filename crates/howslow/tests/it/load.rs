@@ -153,7 +153,7 @@ fn without_rights_what_needs_them_is_refused(data: &TempDir) {
     assert!(ran.status.success() && told.contains("Memory is not limited"), "{told}");
     let swap = without_rights(data, &[&["load", &path, "--device", "swap"], &short[..]].concat()).expect("as before");
     let why = String::from_utf8_lossy(&swap.stderr).into_owned();
-    assert!(swap.status.code() == Some(1) && why.contains("choose the device none"), "{why}");
+    assert!(swap.status.code() == Some(2) && why.contains("choose the device none"), "{why}");
     let ledgers = std::env::temp_dir().join("howslow-65534");
     assert!(!ledgers.exists(), "{ledgers:?} stays");
 }

@@ -107,6 +107,7 @@ impl Plan {
 
     /// Checks what its type does not. Fails if a part makes no sense.
     pub fn check(&self) -> Result<(), PlanError> {
+        const TWO: &str = "two have this name; rename one";
         let nonsense = |what: &str, why: &str| PlanError::Nonsense { what: record::printable(what), why: why.into() };
         let refuse = |what: &str, is_wrong, why: &str| if is_wrong { Err(nonsense(what, why)) } else { Ok(()) };
         let none = self.interactions.is_empty();
@@ -115,10 +116,12 @@ impl Plan {
             let what = format!("the interaction {:?}", interaction.name);
             interaction.check().map_err(|why| nonsense(&what, &why))?;
             let again = self.interactions[..place].iter().any(|other| other.name == interaction.name);
-            refuse(&what, again, "two have this name; rename one")?;
+            refuse(&what, again, TWO)?;
         }
-        for file in &self.files {
-            file.check().map_err(|why| nonsense(&format!("the file {:?}", file.name), &why))?;
+        for (place, file) in self.files.iter().enumerate() {
+            let what = format!("the file {:?}", file.name);
+            file.check().map_err(|why| nonsense(&what, &why))?;
+            refuse(&what, self.files[..place].iter().any(|other| other.name == file.name), TWO)?;
         }
         refuse("setup", self.setup.iter().any(Vec::is_empty), "a command is empty; name a program")?;
         refuse("time", self.time.0 < 0.1, "say at least 100ms")?;
@@ -216,6 +219,8 @@ mod tests {
         assert!(wrong(format!("{LEAST}[axes]\nusers = []\n")).contains("axes.users"));
         assert!(wrong(format!("{LEAST}[[interaction]]\nname = 'a'\njob = {{}}\n")).contains("two have this name"));
         assert!(wrong(format!("{LEAST}[[file]]\nname = '../x'\nlines = 1\n")).contains("../x"));
+        let twice = "[[file]]\nname = 'x'\nlines = 1\n".repeat(2);
+        assert!(wrong(format!("{LEAST}{twice}")).contains("the file \"x\": two have this name"));
     }
 
     #[test]

@@ -50,6 +50,24 @@ impl Device {
         }
     }
 
+    /// Fails if no device of this kind can be had here, as far as that can be told without making one.
+    pub fn check(kind: PageDevice) -> Result<(), LoadError> {
+        let lacking = |what: &str, remedy: &str| {
+            let remedy = format!("{remedy}, or choose the device none");
+            Err(LoadError::Lacking { what: what.into(), remedy })
+        };
+        // The kernel looks at the rights before the name, and there is no file without a name.
+        let refused = || turn_on(Path::new("")).is_err_and(|error| error.raw_os_error() == Some(libc::EPERM));
+        match kind {
+            PageDevice::None => Ok(()),
+            _ if refused() => lacking("this process may not turn on a page device", remedy_of_refusal()),
+            PageDevice::Zram if !Path::new(CONTROL).exists() => {
+                lacking("this kernel has no zram", "load the module zram (modprobe zram)")
+            }
+            PageDevice::Swap | PageDevice::Zram => Ok(()),
+        }
+    }
+
     /// Seconds in which the device was busy so far; `None` if the kernel does not tell. Field 10 of a block device's counts.
     pub fn busy(&self) -> Option<f64> {
         let text = fs::read_to_string(self.counts.as_ref()?).ok()?;
