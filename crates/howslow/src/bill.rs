@@ -39,6 +39,7 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     }
     outputs::check(args)?;
     repeat::check(args)?;
+    let is_to_measure = is_to_measure(args)?;
     let mut prices = Prices::open(args)?;
     let target = target(args)?;
     let detail = if args.counts_only { Detail::Numbers } else { Detail::All };
@@ -64,7 +65,7 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     // Nothing is attached any more, and a reader that takes nothing must not keep this process from being ended.
     watched.signal = watched.signal.or(signals.end());
     alternate::note(&mut watched.seen, alternated);
-    if is_to_measure(args) && watched.signal.is_none() {
+    if is_to_measure && watched.signal.is_none() {
         watched.signal = prices.measure(&watched.seen, args.measure)?;
     }
     let own = tell(&watched.seen, &watched.seen, args, &prices)?;
@@ -84,9 +85,16 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
 }
 
 /// True if lacking prices are measured after the watching.
-fn is_to_measure(args: &BillArgs) -> bool {
-    let is_refused = args.no_measure || std::env::var_os("HOWSLOW_PRICES").is_some_and(|it| it == "kept");
-    args.measure || !is_refused && args.on.is_none() && args.every.is_none()
+fn is_to_measure(args: &BillArgs) -> Result<bool, Misuse> {
+    let wanted = std::env::var_os("HOWSLOW_PRICES").filter(|value| !value.is_empty());
+    if let Some(other) = wanted.as_ref().filter(|value| *value != "kept") {
+        let other = printable(&other.to_string_lossy());
+        return Err(Misuse(format!(
+            "HOWSLOW_PRICES={other}: set it to kept, so that bills measure no prices, or unset it"
+        )));
+    }
+    let is_refused = args.no_measure || wanted.is_some();
+    Ok(args.measure || !is_refused && args.on.is_none() && args.every.is_none())
 }
 
 /// What a command changes beside another one that was run in turn with it.

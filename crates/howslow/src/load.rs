@@ -10,6 +10,7 @@ use std::path::Path;
 use ::load::{Plan, Remains, Time, dry_run, shipped};
 use analysis::load::{Experiment, Forecasts};
 use jiff::{SignedDuration, SpanRound, Unit};
+use record::units::counted;
 use report::document::LoadDocument;
 
 pub(crate) use study::{left_out, users_of};
@@ -65,7 +66,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
                 told(before)
             ));
         }
-        lines.push(format!("{} configurations, about {takes}", configurations.len()));
+        lines.push(format!("{}, about {takes}", counted(configurations.len() as u64, "configuration")));
         output::print_page(&(lines.join("\n") + "\n"))?;
         return Ok(Outcome::Done);
     }
@@ -145,7 +146,8 @@ fn check_count(plan: &Plan) -> Result<(), Misuse> {
 fn check_time(count: usize, seconds: f64, yes: bool) -> Result<(), Misuse> {
     if seconds > LONG && !yes {
         let takes = told(seconds);
-        return Err(Misuse(format!("{count} configurations take about {takes}; give --yes to begin, or fewer values")));
+        let count = counted(count as u64, "configuration");
+        return Err(Misuse(format!("{count} would take about {takes}; give --yes to begin, or fewer values")));
     }
     Ok(())
 }

@@ -27,6 +27,8 @@ pub(crate) fn store() -> anyhow::Result<Store> {
     match store.take_in_waiting(PATIENCE) {
         Ok(None) => {}
         Ok(Some(text)) => say(&text),
+        // Whatever opens the store says so.
+        Err(StoreError::Damaged { .. }) => {}
         Err(error) => say(&format!("warning: runs that wait in files are not taken in: {error}")),
     }
     Ok(store)

@@ -17,7 +17,8 @@ use crate::text::Style;
 pub fn load(it: &Experiment, style: Style) -> String {
     let rows: Vec<_> = it.measured.iter().map(row).collect();
     let by = it.limited_by.as_deref().unwrap_or("no limits");
-    let mut text = format!("{}: {} configurations, {by}\n\n", style.bold(&record::printable(&it.plan)), rows.len());
+    let count = record::units::counted(rows.len() as u64, "configuration");
+    let mut text = format!("{}: {}, {by}\n\n", style.bold(&record::printable(&it.plan)), count);
     if !rows.is_empty() {
         text += &tables::interactions(&rows, style);
         text += "\n";

@@ -1,6 +1,6 @@
 //! What a bill is written and printed as: the page, the document, the mix, folded stacks, metrics.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use record::{MixLine, Observation, printable};
 use report::chart::Flame;
@@ -42,6 +42,11 @@ pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
             "-o {shown}: say FILE.toml for the mix, FILE.json for the document, FILE.folded for stacks of a flame graph, \
              FILE.svg for the graph, or FILE.prom for metrics"
         )));
+    }
+    let is_drawn = |path: &PathBuf| matches!(written(path), Some(OutputForm::Folded | OutputForm::Picture));
+    let has_stacks = args.format == Some(BillFormat::Folded) || args.output.iter().any(is_drawn);
+    if args.weigh.is_some() && !has_stacks {
+        return Err(Misuse("--weigh is of stacks: add --format folded, -o FILE.folded or -o FILE.svg".into()));
     }
     output::check_writable(&args.output)
 }
@@ -119,12 +124,16 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 fn folded(view: &BillView, args: &BillArgs) -> String {
-    report::folded(view.seen, view.bill, args.weigh)
+    report::folded(view.seen, view.bill, weight(args))
+}
+
+fn weight(args: &BillArgs) -> Weight {
+    args.weigh.unwrap_or(Weight::Count)
 }
 
 /// The stacks as a flame graph.
 fn picture(view: &BillView, args: &BillArgs) -> String {
-    let what = match args.weigh {
+    let what = match weight(args) {
         Weight::Count => "calls",
         Weight::Cost => "ns of calls",
     };

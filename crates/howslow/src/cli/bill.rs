@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use observe::Source;
 use report::Weight;
 
-use super::value::{at_least_one, positive, seconds, share};
+use super::value::{at_least_one, between, positive, seconds, share};
 
 const USAGE: &str = "\
 howslow bill [OPTIONS] -- <COMMAND>...
@@ -111,7 +111,7 @@ pub(crate) struct BillArgs {
     #[arg(long, value_name = "STATE", value_enum, default_value_t = MachineState::Typical)]
     pub by: MachineState,
     /// Run COMMAND this often: bills of repeated runs are compared with intervals
-    #[arg(long, value_name = "TIMES", value_parser = at_least_one::<u32>, requires = "words",
+    #[arg(long, value_name = "TIMES", value_parser = between::<2, 100_000>, allow_hyphen_values = true, requires = "words",
           conflicts_with_all = ["pid", "cgroup", "system", "every", "time", "alternate"])]
     pub repeat: Option<u32>,
     /// With --repeat: run this command line alternately with COMMAND, and print what COMMAND changes
@@ -121,7 +121,7 @@ pub(crate) struct BillArgs {
     #[arg(long, value_name = "CALL", conflicts_with = "units")]
     pub per: Option<String>,
     /// The same for each of so many units of work; of two bills two numbers if they differ
-    #[arg(long, value_name = "N[,N]", value_delimiter = ',', num_args = 1, value_parser = positive)]
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', num_args = 1, value_parser = positive, allow_hyphen_values = true)]
     pub units: Vec<f64>,
     /// Of two bills: exit status 4 if one of these grew
     #[arg(long, value_name = "GROWTH", value_enum, value_delimiter = ',')]
@@ -133,7 +133,7 @@ pub(crate) struct BillArgs {
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
     /// First run COMMAND this often without and with counting, alternately, to tell what counting costs it
-    #[arg(long, value_name = "TIMES", value_parser = at_least_one::<u32>, requires = "words",
+    #[arg(long, value_name = "TIMES", value_parser = at_least_one::<u32>, allow_hyphen_values = true, requires = "words",
           conflicts_with_all = ["pid", "cgroup", "system"])]
     pub alternate: Option<u32>,
     /// Count in this way only
@@ -158,9 +158,9 @@ pub(crate) struct BillArgs {
     /// Print this instead of the page
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with = "json")]
     pub format: Option<BillFormat>,
-    /// What the stacks are weighed by
-    #[arg(long, value_name = "WEIGHT", value_enum, default_value_t = Weight::Count)]
-    pub weigh: Weight,
+    /// What the stacks are weighed by [default: count]
+    #[arg(long, value_name = "WEIGHT", value_enum)]
+    pub weigh: Option<Weight>,
     /// The command to watch, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub words: Vec<OsString>,

@@ -33,16 +33,16 @@ pub(crate) struct LoadArgs {
     #[arg(value_name = "PLAN", required_unless_present = "size_for", conflicts_with = "size_for", add = clap_complete::ArgValueCompleter::new(crate::complete::plans))]
     pub plan: Option<PathBuf>,
     /// Numbers of users, instead of the plan's
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = at_least_one::<u32>)]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = at_least_one::<u32>, allow_hyphen_values = true)]
     pub users: Vec<u32>,
     /// Limits of their memory: a size, or none
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = memory)]
     pub memory: Vec<Memory>,
     /// Numbers of CPUs
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = at_least_one::<u32>)]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = at_least_one::<u32>, allow_hyphen_values = true)]
     pub cpus: Vec<u32>,
     /// How many interactions may run at once, 0 for all
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole::<u32>)]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole::<u32>, allow_hyphen_values = true)]
     pub eligible: Vec<u32>,
     /// Page devices: none, swap, zram
     #[arg(long, value_name = "DEVICE,...", value_delimiter = ',', value_parser = load::device)]
@@ -51,7 +51,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "RELIEF,...", value_delimiter = ',', value_parser = load::relief)]
     pub relief: Vec<Relief>,
     /// How often each configuration is measured
-    #[arg(long, value_name = "N", value_parser = at_least_one::<u32>)]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u32>, allow_hyphen_values = true)]
     pub repetitions: Option<u32>,
     /// How long each configuration is measured
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
