@@ -54,7 +54,7 @@ fn is_computed(doubt: &Doubt) -> bool {
     )
 }
 
-/// Several runs of one machine as one: the first, with the rounds of all for each of its costs. Batches are told in ns of the
+/// Several runs of one machine as one: the first, with the rounds of all for each of its costs. Batches are given in ns of the
 /// first one's clock, which the add, the same number of cycles in each, shows better than the clocks that the runs state. How rounds
 /// scatter is what they themselves show, unless earlier runs have shown more: by the default, a cost of two layouts has the narrow
 /// interval of one of them, and of 100 pairs of four runs against four, 33 had a false change instead of 5.

@@ -51,7 +51,7 @@ impl Answer {
 /// The answer to: is a positive figure below a bound? The interval and the figure must both lie on one side, and the
 /// figure by more than the share `band`, the machine's own A/A difference.
 pub fn below(figure: &Interval, bound: f64, band: f64) -> Answer {
-    if !figure.is_told() {
+    if !figure.is_bounded() {
         Answer::Inconclusive
     } else if figure.high < bound && figure.value < bound * (1.0 - band) {
         Answer::Yes
@@ -64,7 +64,7 @@ pub fn below(figure: &Interval, bound: f64, band: f64) -> Answer {
 
 /// The answer to: is a positive figure above a bound? As [`below`].
 pub fn above(figure: &Interval, bound: f64, band: f64) -> Answer {
-    if !figure.is_told() {
+    if !figure.is_bounded() {
         Answer::Inconclusive
     } else if figure.low > bound && figure.value > bound * (1.0 + band) {
         Answer::Yes
@@ -78,7 +78,7 @@ pub fn above(figure: &Interval, bound: f64, band: f64) -> Answer {
 /// The answer to: is a positive figure between two bounds? This is an equivalence test: yes if the whole interval lies
 /// inside, no if all of it lies outside on one side.
 pub fn between(figure: &Interval, (low, high): (f64, f64), band: f64) -> Answer {
-    if !figure.is_told() {
+    if !figure.is_bounded() {
         return Answer::Inconclusive;
     }
     let within = low <= figure.low && figure.high <= high;
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn without_an_interval_there_is_no_evidence() {
-        let open = Interval::untold(1.0);
+        let open = Interval::unbounded(1.0);
         let answers = [below(&open, 5.0, 0.0), above(&open, 0.1, 0.0), between(&open, (0.5, 2.0), 0.0)];
         assert_eq!(answers, [Answer::Inconclusive; 3]);
     }

@@ -27,7 +27,10 @@ impl Difference {
     /// That of two independent positive figures.
     pub fn of(base: Interval, other: Interval) -> Difference {
         let log = (other.value / base.value).ln();
-        let [down, up] = [|it: Interval| (it.value / it.low).ln(), |it: Interval| (it.high / it.value).ln()];
+        let [down, up] = [
+            |interval: Interval| (interval.value / interval.low).ln(),
+            |interval: Interval| (interval.high / interval.value).ln(),
+        ];
         let [towards, away] = [down(other).hypot(up(base)), up(other).hypot(down(base))];
         Difference { log, reach: if log > 0.0 { towards } else { away } }
     }

@@ -124,8 +124,8 @@ mod tests {
         const TIMES: u64 = 2000;
         let mut sums = [0.0; 3];
         for seed in 0..TIMES {
-            let it = components(&simulated(seed, deviations, shape));
-            let parts = [it.between_runs, it.between_launchers, it.between_rounds];
+            let found = components(&simulated(seed, deviations, shape));
+            let parts = [found.between_runs, found.between_launchers, found.between_rounds];
             sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part.unwrap_or(f64::NAN));
         }
         sums.map(|sum| sum / TIMES as f64)
@@ -168,26 +168,27 @@ mod tests {
     #[test]
     fn equal_numbers_give_what_is_worked_by_hand() {
         let run = |values: [[f64; 2]; 2]| values.map(|launcher| launcher.map(f64::exp).to_vec()).to_vec();
-        let it = components(&[run([[0.0, 2.0], [4.0, 6.0]]), run([[10.0, 12.0], [14.0, 16.0]])]);
+        let found = components(&[run([[0.0, 2.0], [4.0, 6.0]]), run([[10.0, 12.0], [14.0, 16.0]])]);
         // Rounds: four launchers with squares of 2 over four degrees of freedom. Launchers: means 1, 5 and 11, 15, so
         // squares of 2 x (4 + 4) twice over two: 16 = 2 + 2 x 7. Runs: means 3 and 13, 4 x 2 x 25 over one:
         // 200 = 2 + 2 x 7 + 4 x 46.
-        let near =
-            |found: Option<f64>, wanted: f64| assert!(found.is_some_and(|it| (it - wanted).abs() < 1e-9), "{it:?}");
-        near(it.between_rounds, 2.0);
-        near(it.between_launchers, 7.0);
-        near(it.between_runs, 46.0);
+        let near = |part: Option<f64>, wanted: f64| {
+            assert!(part.is_some_and(|part| (part - wanted).abs() < 1e-9), "{found:?}")
+        };
+        near(found.between_rounds, 2.0);
+        near(found.between_launchers, 7.0);
+        near(found.between_runs, 46.0);
     }
 
     #[test]
-    fn what_cannot_be_told_is_in_the_level_above() {
+    fn what_cannot_be_separated_is_in_the_level_above() {
         let one_launcher = &vec![vec![6]; 40];
         let mut found = (0.0, 0.0);
         for seed in 0..200 {
-            let it = components(&simulated(seed, [0.01, 0.02, 0.03], one_launcher));
-            assert_eq!(it.between_launchers, None);
-            found.0 += it.between_runs.expect("forty runs") / 200.0;
-            found.1 += it.between_rounds.expect("six rounds") / 200.0;
+            let parts = components(&simulated(seed, [0.01, 0.02, 0.03], one_launcher));
+            assert_eq!(parts.between_launchers, None);
+            found.0 += parts.between_runs.expect("forty runs") / 200.0;
+            found.1 += parts.between_rounds.expect("six rounds") / 200.0;
         }
         assert!((found.0 / (0.01_f64.powi(2) + 0.02_f64.powi(2)) - 1.0).abs() < 0.05, "{found:?}");
         assert!((found.1 / 0.03_f64.powi(2) - 1.0).abs() < 0.05, "{found:?}");
@@ -217,9 +218,9 @@ mod tests {
 
     #[test]
     fn figures_that_are_all_alike_have_no_components() {
-        let it = components(&vec![vec![vec![7.0; 3]; 2]; 4]);
-        for part in [it.between_runs, it.between_launchers, it.between_rounds] {
-            assert!(part.is_some_and(|part| part.abs() < 1e-20), "{it:?}");
+        let found = components(&vec![vec![vec![7.0; 3]; 2]; 4]);
+        for part in [found.between_runs, found.between_launchers, found.between_rounds] {
+            assert!(part.is_some_and(|part| part.abs() < 1e-20), "{found:?}");
         }
         assert_eq!([deviation(4.0), deviation(-4.0)], [2.0, 0.0]);
     }

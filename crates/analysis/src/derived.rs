@@ -62,7 +62,7 @@ pub struct Derived {
 /// Every derived cost: for a book its own, otherwise those of howslow's operations.
 pub fn derive(run: &Run) -> Vec<Derived> {
     let any = |derivations: &[Derivation]| {
-        let mut parts = derivations.iter().flat_map(|it| it.routes).flat_map(Route::parts);
+        let mut parts = derivations.iter().flat_map(|derivation| derivation.routes).flat_map(Route::parts);
         parts.any(|(_, part)| part.find(run).is_some())
     };
     let derivations = if any(&DERIVATIONS.rsx) { &DERIVATIONS.rsx } else { &DERIVATIONS.derived };
@@ -91,16 +91,16 @@ pub fn follow(derivation: &Derivation, run: &Run) -> Derived {
 
 fn agreement(figures: &[Interval]) -> Option<Agreement> {
     let extreme = |pick: fn(f64, f64) -> f64, of: fn(&Interval) -> f64| figures.iter().map(of).reduce(pick);
-    let (least, most) = (extreme(f64::min, |it| it.value)?, extreme(f64::max, |it| it.value)?);
-    let told = figures.len() > 1 && figures.iter().all(|it| !it.is_at_most() && it.value > 0.0);
-    let known = figures.iter().all(Interval::is_told);
-    let overlap = known && extreme(f64::max, |it| it.low)? <= extreme(f64::min, |it| it.high)?;
+    let (least, most) = (extreme(f64::min, |figure| figure.value)?, extreme(f64::max, |figure| figure.value)?);
+    let comparable = figures.len() > 1 && figures.iter().all(|figure| !figure.is_at_most() && figure.value > 0.0);
+    let known = figures.iter().all(Interval::is_bounded);
+    let overlap = known && extreme(f64::max, |figure| figure.low)? <= extreme(f64::min, |figure| figure.high)?;
     let pairs = figures.iter().enumerate().flat_map(|(place, one)| figures[..place].iter().map(move |two| (one, two)));
     let agree = pairs.map(|(one, two)| match quotient(*one, *two) {
         Some(ratio) => between(&ratio, (1.0 / AGREE, AGREE), 0.0),
         None => Answer::Inconclusive,
     });
-    told.then(|| Agreement { ratio: most / least, overlap, agree: agree.fold(Answer::Yes, Answer::and) })
+    comparable.then(|| Agreement { ratio: most / least, overlap, agree: agree.fold(Answer::Yes, Answer::and) })
 }
 
 /// The part of a call that is the bare entry into the kernel.
@@ -136,8 +136,8 @@ pub fn entry_shares(run: &Run) -> Vec<EntryShare> {
 /// How often a cost enters the kernel: the number that it states, otherwise once if its family consists of single
 /// calls.
 fn entries(cost: &Cost, entry: &str) -> Option<f64> {
-    let said = cost.explained_by.iter().find(|term| term.operation == entry).map(|term| term.times);
-    said.or_else(|| (cost.family() == "call" && cost.per == "call").then_some(1.0))
+    let explained = cost.explained_by.iter().find(|term| term.operation == entry).map(|term| term.times);
+    explained.or_else(|| (cost.family() == "call" && cost.per == "call").then_some(1.0))
 }
 
 /// A route.

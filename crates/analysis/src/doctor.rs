@@ -32,7 +32,7 @@ pub fn examine(machine: &Machine, noise: Option<&Noise>, now: &Present) -> Vec<F
     let mut findings = findings.0;
     findings.sort_by_key(|finding| finding.severity);
     let place = Place::of(machine);
-    findings.into_iter().map(|finding| finding.told_in(place)).collect()
+    findings.into_iter().map(|finding| finding.worded_for(place)).collect()
 }
 
 #[cfg(test)]

@@ -46,11 +46,11 @@ pub fn gross(rounds: &[Round], reading: Reading, prior: &Prior) -> Option<Gross>
     };
     // An operation that waits has no state of the core.
     let of_levels = LevelRounds::of(rounds, clocking, cpus).filter(|_| headline == Estimate::Quiet);
-    let levels = of_levels.and_then(|it| Some((it.levels(clocking, prior)?, it)));
-    if let Some((levels, it)) = &levels {
-        let place = it.quoted();
+    let levels = of_levels.and_then(|by_level| Some((by_level.levels(clocking, prior)?, by_level)));
+    if let Some((levels, by_level)) = &levels {
+        let place = by_level.quoted();
         let interval = levels::interval(&levels[place]).times(1.0 / unit);
-        quiet = Estimated { interval, rounds: it.at(place).len() };
+        quiet = Estimated { interval, rounds: by_level.at(place).len() };
         doubts.retain(|doubt| !matches!(doubt, Doubt::Layout { .. }));
     }
     let typical = match &levels {
@@ -89,15 +89,15 @@ pub fn gross(rounds: &[Round], reading: Reading, prior: &Prior) -> Option<Gross>
 /// What the typical moment costs over the quiet one, like with like.
 fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[RoundFigure], clocking: Clocking) -> Option<Neighbours> {
     let typicals = typical_medians(rounds, clocking);
-    let ratio = median(typicals.iter().map(|said| said.figure))? / quiet;
+    let ratio = median(typicals.iter().map(|round| round.figure))? / quiet;
     let wide = reach(&typicals).hypot(reach(quiet_rounds));
-    let told = typicals.len() >= ENOUGH_FOR_A_RATIO && ratio.is_finite() && ratio > 0.0 && wide.is_finite();
-    let it = around(ratio, wide);
-    told.then_some(Neighbours { ratio, low: it.low, high: it.high })
+    let known = typicals.len() >= ENOUGH_FOR_A_RATIO && ratio.is_finite() && ratio > 0.0 && wide.is_finite();
+    let interval = around(ratio, wide);
+    known.then_some(Neighbours { ratio, low: interval.low, high: interval.high })
 }
 
 /// The medians of the rounds that took batches whatever the core was doing: only those show what is typical; rounds that
-/// sought quiet moments would flatter it. Of older runs, which do not tell them apart, of all rounds.
+/// sought quiet moments would flatter it. Of older runs, which do not distinguish them, of all rounds.
 pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
     let medians = |only_surveyed: bool| {
         let chosen = rounds.iter().filter(move |round| !only_surveyed || round.survey == Some(true));
@@ -107,21 +107,21 @@ pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure>
     if surveyed.is_empty() { medians(false) } else { surveyed }
 }
 
-/// What each round's quiet batches say, without the rounds that hardly weigh.
+/// What each round's quiet batches show, without the rounds that hardly weigh.
 pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
     without_light(quiet_figures(rounds, clocking))
 }
 
-/// What each round's quiet batches say, in the order taken, and how far that is to be trusted: a round differs from others
+/// What each round's quiet batches show, in the order taken, and how far that is to be trusted: a round differs from others
 /// in where memory lies, so that beyond some quiet batches more of them do not make it weigh more; but where few of a
-/// round's batches were quiet, a neighbour came and went, and lucky checks around a batch say little of what was between.
+/// round's batches were quiet, a neighbour came and went, and lucky checks around a batch show little of what was between.
 pub(crate) fn quiet_figures(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
     let figure =
         |round: &Round| RoundFigure::of_quiet(&quiet_samples(round, clocking).collect::<Vec<_>>(), round.ns.len());
     rounds.iter().filter_map(figure).collect()
 }
 
-/// What single rounds of a cost say of its headline figure, in ns or in cycles.
+/// What single rounds of a cost show of its headline figure, in ns or in cycles.
 pub struct RoundsFigures {
     headline: Estimate,
     clocking: Clocking,
@@ -154,15 +154,15 @@ impl RoundsFigures {
 }
 
 /// The rounds that weigh at least a quarter as much as the heaviest one, and three of them in any case.
-pub fn without_light(mut said: Vec<RoundFigure>) -> Vec<RoundFigure> {
+pub fn without_light(mut rounds: Vec<RoundFigure>) -> Vec<RoundFigure> {
     const LEAST: usize = 3;
     const SHARE: f64 = 0.25;
-    let mut weights: Vec<f64> = said.iter().map(|said| said.weight).collect();
+    let mut weights: Vec<f64> = rounds.iter().map(|round| round.weight).collect();
     weights.sort_by(|one, other| other.total_cmp(one));
     let limit = weights.first().map_or(0.0, |most| most * SHARE);
     let limit = weights.get(LEAST - 1).map_or(0.0, |third| limit.min(*third));
-    said.retain(|said| said.weight >= limit);
-    said
+    rounds.retain(|round| round.weight >= limit);
+    rounds
 }
 
 /// How far another run's quiet figure may lie from that of these rounds: what their scatter says, joined with what a neighbour
@@ -173,12 +173,12 @@ pub fn reach_of_quiet(rounds: &[RoundFigure]) -> f64 {
 
 /// The share of the trust wanted that these rounds lack, from 0 to 1.
 fn lacking_trust(rounds: &[RoundFigure]) -> f64 {
-    let trust: f64 = rounds.iter().map(|said| said.weight).sum();
+    let trust: f64 = rounds.iter().map(|round| round.weight).sum();
     (1.0 - trust / ENOUGH_TRUST).max(0.0)
 }
 
 impl RoundFigure {
-    /// What the quiet ones of a round's batches say. It weighs as many as they are, up to ten, times their share: replayed
+    /// What the quiet ones of a round's batches show. It weighs as many as they are, up to ten, times their share: replayed
     /// over recorded runs beside other rules in lab/RULES.md.
     pub fn of_quiet(quiet: &[f64], batches: usize) -> Option<RoundFigure> {
         let share = quiet.len() as f64 / batches.max(1) as f64;

@@ -66,17 +66,17 @@ pub fn explain(run: &Run, cost: &Cost) -> Option<Explanation> {
     if cost.explained_by.is_empty() {
         return None;
     }
-    let of = |term: &Term| run.cost_of(term);
+    let cost_of = |term: &Term| run.cost_of(term);
     let explained = |term: &Term| {
-        let each = of(term).map(net);
+        let each = cost_of(term).map(net);
         let total = each.map(|each| sum(&[(term.times, each)]));
-        Explained { term: term.clone(), each, total, doubts: of(term).map(doubts_of).unwrap_or_default() }
+        Explained { term: term.clone(), each, total, doubts: cost_of(term).map(doubts_of).unwrap_or_default() }
     };
     let parts: Vec<Explained> = cost.explained_by.iter().map(explained).collect();
     let totals = |sign: f64| parts.iter().filter_map(move |part| Some((sign, part.total?)));
     let whole = net(cost);
     let residual = sum(&[(1.0, whole)].into_iter().chain(totals(-1.0)).collect::<Vec<_>>());
-    let within = cost.explained_by.iter().filter_map(|term| Some((-term.times, net(of(term)?), of(term)?)));
+    let within = cost.explained_by.iter().filter_map(|term| Some((-term.times, net(cost_of(term)?), cost_of(term)?)));
     Some(Explanation {
         name: cost.name(),
         summary: cost.summary.clone(),

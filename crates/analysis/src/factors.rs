@@ -63,8 +63,8 @@ struct FactorFigure {
 }
 
 impl Form<Interval> for FactorFigure {
-    fn of(it: &Interval) -> FactorFigure {
-        FactorFigure { factor: it.value, low: finite(it.low), high: finite(it.high) }
+    fn of(interval: &Interval) -> FactorFigure {
+        FactorFigure { factor: interval.value, low: finite(interval.low), high: finite(interval.high) }
     }
 }
 
@@ -128,8 +128,8 @@ pub fn factors(before: &MixPrediction, after: &MixPrediction) -> Result<Factors,
         if let Some((line, _)) = prediction.lacking.first() {
             return Err(NoFactors::Lacking(side, line.typed()));
         }
-        let told = |figure: &Interval| figure.value > 0.0 && !figure.is_at_most();
-        if !told(&prediction.total().figure()) || prediction.measured.is_some_and(|whole| !told(&whole)) {
+        let known = |figure: &Interval| figure.value > 0.0 && !figure.is_at_most();
+        if !known(&prediction.total().figure()) || prediction.measured.is_some_and(|whole| !known(&whole)) {
             return Err(NoFactors::NoTotal(side));
         }
     }
@@ -250,9 +250,9 @@ impl Split {
             }
         }
         // If one cost has no interval, no factor has one, because each is a part of one ratio.
-        if sides.iter().any(|side| !side.total().figure().is_told()) {
-            reaches = vec![[Reach::UNTOLD; 3]; self.names.len()];
-            (ratio, clock) = (Reach::UNTOLD, Reach::UNTOLD);
+        if sides.iter().any(|side| !side.total().figure().is_bounded()) {
+            reaches = vec![[Reach::UNBOUNDED; 3]; self.names.len()];
+            (ratio, clock) = (Reach::UNBOUNDED, Reach::UNBOUNDED);
         }
         let families = self.names.iter().zip(&logs.families).zip(&reaches).map(|((name, logs), reach)| Factor {
             cause: Cause::Family,
@@ -299,7 +299,7 @@ fn moves<'a>(sides: [&'a MixPrediction; 2]) -> Vec<[Move<'a>; 2]> {
     let mut own: BTreeMap<&FigureSource, [f64; 2]> = BTreeMap::new();
     let mut shared: BTreeMap<usize, f64> = BTreeMap::new();
     for (source, price, error) in sides.into_iter().flat_map(|side| &side.rows).flat_map(|row| row.each.prices()) {
-        if price.is_told() && price.low < price.high {
+        if price.is_bounded() && price.low < price.high {
             own.insert(source, [price.low, price.high]);
         }
         let most = shared.entry(source.0).or_default();
@@ -325,7 +325,7 @@ struct Reach {
 
 impl Reach {
     /// The reach of a value without an interval.
-    const UNTOLD: Reach = Reach { down: f64::INFINITY, up: f64::INFINITY };
+    const UNBOUNDED: Reach = Reach { down: f64::INFINITY, up: f64::INFINITY };
 
     fn add(&mut self, moves: [f64; 2]) {
         self.down += moves.iter().fold(0.0, |most: f64, by| most.min(*by)).powi(2);
@@ -334,7 +334,7 @@ impl Reach {
 
     fn around(self, log: f64) -> Interval {
         if self.down.is_infinite() {
-            return Interval::untold(log.exp());
+            return Interval::unbounded(log.exp());
         }
         Interval { value: log.exp(), low: (log - self.down.sqrt()).exp(), high: (log + self.up.sqrt()).exp() }
     }

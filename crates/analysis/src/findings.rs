@@ -1,11 +1,11 @@
-//! The findings of a run in plain words: first what is odd beside the reference machines, then what its own costs say. Each
+//! The findings of a run in plain words: first what is odd beside the reference machines, then what its own costs show. Each
 //! sentence appears only if its costs were measured and are distinguishable from zero.
 
 use record::units::{percent, significant};
 use record::{Bytes, Cost, Estimate, Nanoseconds, Neighbours, Point, Present, Run, Value};
 
 use crate::memory::levels;
-use crate::reference::{Facts, Place, judge, likely_cause_of_waking, told as verdict_told};
+use crate::reference::{Facts, Place, judge, likely_cause_of_waking, sentences as verdict_sentences};
 use crate::statistics::{Interval, quantile, sorted};
 
 /// More sentences than a reader can take in are left out.
@@ -28,12 +28,12 @@ pub struct Surroundings<'a> {
     pub present: Option<&'a Present>,
 }
 
-/// Up to six sentences about the machine of this run: the verdict, what is odd, and then what its own costs say, what can be
+/// Up to six sentences about the machine of this run: the verdict, what is odd, and then what its own costs show, what can be
 /// acted on first.
 pub fn findings(run: &Run, around: Surroundings<'_>) -> Vec<String> {
     let facts = Facts { machine: &run.machine, noise: &run.noise, present: around.present };
     let verdict = judge(run, around.references, &facts);
-    let mut sentences = verdict_told(&verdict, Place::of(&run.machine));
+    let mut sentences = verdict_sentences(&verdict, Place::of(&run.machine));
     let of_costs = [
         traced(run),
         neighbours(run),
@@ -64,7 +64,7 @@ fn traced(run: &Run) -> Option<String> {
 }
 
 /// The cost of an operation at a point, if it is distinguishable from zero.
-fn told<'a>(run: &'a Run, operation: &str, at: &[(&str, Value)]) -> Option<&'a Cost> {
+fn nonzero<'a>(run: &'a Run, operation: &str, at: &[(&str, Value)]) -> Option<&'a Cost> {
     run.cost(operation, at).filter(|cost| cost.net_ns.low.0 > 0.0 && cost.quoted().0 > 0.0)
 }
 
@@ -96,11 +96,11 @@ fn times(value: f64) -> String {
 }
 
 fn switch_in_system_calls(run: &Run) -> Option<String> {
-    let call = told(run, "syscall.getppid", &[])?;
-    let switch = in_units_of(call, told(run, "switch.process", &[number("set", 0)])?);
+    let call = nonzero(run, "syscall.getppid", &[])?;
+    let switch = in_units_of(call, nonzero(run, "switch.process", &[number("set", 0)])?);
     let sets = [("set", Value::Word(LARGEST_OWN.into())), number("set", WORKING_SET)];
     let loaded = sets.into_iter().find_map(|set| {
-        let cost = told(run, "switch.process", &[set])?;
+        let cost = nonzero(run, "switch.process", &[set])?;
         let ratio = Some(in_units_of(call, cost)).filter(has_digits)?;
         let bytes = cost.tallies.get("set bytes").map_or(WORKING_SET, |bytes| *bytes as u64);
         Some(format!("; {} with a working set of {}", times(ratio.value), Bytes(bytes)))
@@ -114,8 +114,8 @@ fn switch_in_system_calls(run: &Run) -> Option<String> {
 /// Uses a fault that takes a frame of new memory. Recently used frames are cleared in the core's own caches, which says
 /// nothing about new memory. Older runs used those frames, so there is no sentence for them.
 fn page_fault_in_system_calls(run: &Run) -> Option<String> {
-    let call = told(run, "syscall.getppid", &[])?;
-    let fault = told(run, "page.fault.anonymous", &[("frames", Value::Word("fresh".into()))])?;
+    let call = nonzero(run, "syscall.getppid", &[])?;
+    let fault = nonzero(run, "page.fault.anonymous", &[("frames", Value::Word("fresh".into()))])?;
     let text = times(in_units_of(call, fault).value);
     let page = run.machine.memory.page.0;
     let each = if page == 0 {
@@ -139,8 +139,8 @@ struct Mapped<'a> {
 fn mapped_over_read(run: &Run) -> Vec<Mapped<'_>> {
     let mapped = |read: &'_ Cost| {
         let at: Vec<_> = read.at.0.iter().map(|(axis, value)| (axis.as_str(), value.clone())).collect();
-        let read_net = told(run, "file.read", &at)?;
-        let over_read = |id| Some(in_units_of(read_net, told(run, id, &at)?));
+        let read_net = nonzero(run, "file.read", &at)?;
+        let over_read = |id| Some(in_units_of(read_net, nonzero(run, id, &at)?));
         Some((over_read("file.read.mapped")?, over_read("file.map.read.unmap")))
     };
     let reads = run.costs.iter().filter(|cost| cost.operation == "file.read");
@@ -159,7 +159,7 @@ fn mapped_file(run: &Run) -> Option<String> {
     let usual = both.iter().find(|mapped| differs(&mapped.touched))?;
     let bytes = |axis| usual.at.number(axis).map(|bytes| Bytes(bytes).to_string());
     let (block, file, filled) = (bytes("size")?, bytes("file"), bytes("filled"));
-    let of = file.map(|file| format!(" of a file of {file}")).unwrap_or_default();
+    let of_file = file.map(|file| format!(" of a file of {file}")).unwrap_or_default();
     let filled = filled.map(|filled| format!(" (written {filled} at a time)")).unwrap_or_default();
     let whole = usual.whole.as_ref().map(|ratio| format!(", {} with map, faults and unmap", against(ratio)));
     let whole = whole.unwrap_or_default();
@@ -168,7 +168,7 @@ fn mapped_file(run: &Run) -> Option<String> {
     let opposed =
         opposed.map(|mapped| format!("; at {} {} once touched", mapped.at.values(), against(&mapped.touched)));
     Some(format!(
-        "Through a mapping, {block}{of}{filled} are {} than by read() once their pages are touched{whole}{}.",
+        "Through a mapping, {block}{of_file}{filled} are {} than by read() once their pages are touched{whole}{}.",
         against(&usual.touched),
         opposed.unwrap_or_default()
     ))
@@ -193,7 +193,10 @@ fn other_cpu(run: &Run, facts: &Facts<'_>) -> Option<String> {
             _ => (*axis, value.clone()),
         });
         (cost.at.word("distance") == Some("other")).then_some(())?;
-        Some(in_units_of(told(run, "pipe.roundtrip", &near.collect::<Vec<_>>())?, told(run, "pipe.roundtrip", &far)?))
+        Some(in_units_of(
+            nonzero(run, "pipe.roundtrip", &near.collect::<Vec<_>>())?,
+            nonzero(run, "pipe.roundtrip", &far)?,
+        ))
     })?;
     if !differs(&ratio) {
         return None;
@@ -213,7 +216,7 @@ fn huge_pages(run: &Run) -> Option<String> {
     // The oldest runs call the working set `size`.
     let ratio = ["set", "size"].iter().find_map(|axis| {
         let at = [number(axis, FAR_MEMORY)];
-        Some(in_units_of(told(run, "memory.load", &at)?, told(run, "memory.load.paged", &at)?))
+        Some(in_units_of(nonzero(run, "memory.load", &at)?, nonzero(run, "memory.load.paged", &at)?))
     })?;
     (ratio.low > 1.0).then(|| {
         format!(
@@ -226,14 +229,14 @@ fn huge_pages(run: &Run) -> Option<String> {
 /// The levels of memory, if loads show more than one.
 fn levels_found(run: &Run) -> Option<String> {
     let levels = levels(run);
-    let told: Vec<String> =
+    let named: Vec<String> =
         levels.found.iter().map(|level| format!("{} {}", level.name, Nanoseconds(level.latency.value))).collect();
     // The headline run has too few working sets to separate a level from the rise to it.
-    if levels.curve.len() < 8 || told.len() < 2 {
+    if levels.curve.len() < 8 || named.len() < 2 {
         return None;
     }
     let disagreement = levels.disagreements.first().map(|text| format!("; {text}")).unwrap_or_default();
-    Some(format!("A random load takes: {}{disagreement}.", told.join(", ")))
+    Some(format!("A random load takes: {}{disagreement}.", named.join(", ")))
 }
 
 /// If a hypervisor backs huge pages by small ones, the processor has no huge pages to remember.
@@ -241,8 +244,8 @@ fn huge_pages_undone(run: &Run) -> Option<String> {
     const PAGES: u64 = 256;
     // They fit in any first cache, and the huge pages are one.
     const LINES: u64 = PAGES * 64;
-    let apart = told(run, "memory.translate", &[number("pages", PAGES), ("in", Value::Word("huge".into()))])?;
-    let ratio = in_units_of(told(run, "memory.load", &[number("set", LINES)])?, apart);
+    let apart = nonzero(run, "memory.translate", &[number("pages", PAGES), ("in", Value::Word("huge".into()))])?;
+    let ratio = in_units_of(nonzero(run, "memory.load", &[number("set", LINES)])?, apart);
     (ratio.low > 1.2).then(|| {
         format!(
             "Huge pages do not reach the processor: {PAGES} lines spread over one of them take {} times as long as side \
@@ -270,9 +273,9 @@ fn shared_core(run: &Run) -> Option<String> {
     /// A smaller effect of sharing is almost zero.
     const NEXT_TO_NOTHING: f64 = 1.03;
     let is_quiet = |cost: &&Cost| is_kernel_work(cost) && cost.headline == Estimate::Quiet && cost.cpus <= 1;
-    let is_told = |tax: &Neighbours| [tax.ratio, tax.low, tax.high].iter().all(|figure| figure.is_finite());
+    let is_known = |tax: &Neighbours| [tax.ratio, tax.low, tax.high].iter().all(|figure| figure.is_finite());
     let quiet = run.costs.iter().filter(is_quiet);
-    let taxes: Vec<Neighbours> = quiet.filter_map(|cost| cost.neighbours).filter(is_told).collect();
+    let taxes: Vec<Neighbours> = quiet.filter_map(|cost| cost.neighbours).filter(is_known).collect();
     // The middle half, because single operations may be slow for other reasons.
     let quartile = |share: f64, of: fn(&Neighbours) -> f64| quantile(&sorted(taxes.iter().map(of)), share);
     if taxes.len() < 4 {

@@ -1,4 +1,4 @@
-//! How answers are written where `--json` prints them otherwise than their fields say.
+//! How answers are written where `--json` prints them otherwise than their fields are.
 
 use std::marker::PhantomData;
 
@@ -109,8 +109,8 @@ impl Form<Interval> for TimeFigure {
 
 /// The ends alone.
 impl Form<Interval> for [f64; 2] {
-    fn of(it: &Interval) -> [f64; 2] {
-        [it.low, it.high]
+    fn of(interval: &Interval) -> [f64; 2] {
+        [interval.low, interval.high]
     }
 }
 
@@ -139,9 +139,9 @@ pub(crate) struct OpenFigure {
 }
 
 impl Form<Interval> for OpenFigure {
-    fn of(it: &Interval) -> OpenFigure {
-        let end = |end| it.is_told().then_some(end);
-        OpenFigure { value: it.value, low: end(it.low), high: end(it.high) }
+    fn of(interval: &Interval) -> OpenFigure {
+        let end = |end| interval.is_bounded().then_some(end);
+        OpenFigure { value: interval.value, low: end(interval.low), high: end(interval.high) }
     }
 }
 

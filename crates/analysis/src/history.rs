@@ -23,7 +23,7 @@ pub fn figure(cost: &Cost) -> Option<f64> {
 pub fn traces(run: &Run) -> BTreeMap<String, Trace> {
     /// A round that weighs less was hardly undisturbed.
     const LEAST: f64 = 1.0;
-    /// More rounds tell no more of scatter.
+    /// More rounds show no more of scatter.
     const MOST: usize = 20;
     let add = match add(run) {
         Some(add) => Some(add.gross_ns.quiet.0).filter(|_| add.half_width().is_some_and(|half| half < CLOCK)),
@@ -36,7 +36,7 @@ pub fn traces(run: &Run) -> BTreeMap<String, Trace> {
         let log = |figure: f64| (figure * clocking.unit()).ln() as f32;
         let mut rounds: Vec<RoundFigure> = match LevelRounds::of(&cost.rounds, clocking, cost.cpus) {
             // Its changes of level are no scatter.
-            Some(it) => it.at(it.quoted()).iter().map(QuietRound::weighted).collect(),
+            Some(levels) => levels.at(levels.quoted()).iter().map(QuietRound::weighted).collect(),
             None => quiet_figures(&cost.rounds, clocking),
         };
         rounds.retain(|round| round.weight >= LEAST && round.figure > 0.0);

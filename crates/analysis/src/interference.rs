@@ -1,5 +1,5 @@
 //! How much work is slowed by other work beside it: one figure from many pairs of a stretch alone and a stretch beside,
-//! and what pairs say of three together. Knows nothing of how they were measured.
+//! and what pairs show of three together. Knows nothing of how they were measured.
 
 use record::Place;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub struct Load {
 pub struct ComparedStretch {
     /// Elapsed time per operation, beside over alone.
     pub elapsed: f64,
-    /// Processor time per operation, beside over alone; `None` if it is too short to tell.
+    /// Processor time per operation, beside over alone; `None` if it is too short to be known.
     pub cpu: Option<f64>,
     /// Elapsed ns per operation alone.
     pub alone_ns: f64,
@@ -51,7 +51,7 @@ pub struct Slowdown {
     pub pairs: usize,
     /// Elapsed time beside over alone.
     pub elapsed: Interval,
-    /// Processor time beside over alone, if it can be told. Where the loads share its CPU, this is what it is slowed by; the
+    /// Processor time beside over alone, if it is known. Where the loads share its CPU, this is what it is slowed by; the
     /// rest of the elapsed time it had no CPU.
     pub cpu: Option<Interval>,
     /// Elapsed ns per operation alone.
@@ -60,7 +60,7 @@ pub struct Slowdown {
     pub achieved: Vec<f64>,
 }
 
-/// An interval that reaches no further tells a slow-down to this many points.
+/// An interval that reaches no further shows a slow-down to this many points.
 pub const POINTS: f64 = 0.05;
 
 impl Slowdown {
@@ -82,9 +82,9 @@ impl Slowdown {
         })
     }
 
-    /// The slow-down, if it can be told: its interval leaves 1 out, or reaches no further than [`POINTS`].
-    pub fn told(&self) -> Option<Interval> {
-        told(self.elapsed)
+    /// The slow-down, if it is conclusive: its interval leaves 1 out, or reaches no further than [`POINTS`].
+    pub fn conclusive(&self) -> Option<Interval> {
+        conclusive(self.elapsed)
     }
 
     /// True if the interval of the elapsed time reaches further than [`POINTS`]: another run may differ by more than that.
@@ -93,16 +93,16 @@ impl Slowdown {
         self.elapsed.half() > POINTS
     }
 
-    /// The slow-down of the processor time, if it can be told.
-    pub fn told_cpu(&self) -> Option<Interval> {
-        self.cpu.and_then(told)
+    /// The slow-down of the processor time, if it is conclusive.
+    pub fn conclusive_cpu(&self) -> Option<Interval> {
+        self.cpu.and_then(conclusive)
     }
 }
 
-/// The slow-down with this interval, if it can be told: the interval leaves 1 out, or reaches no further than [`POINTS`].
-pub fn told(it: Interval) -> Option<Interval> {
-    let finite = it.low.is_finite() && it.high.is_finite();
-    (finite && (it.low > 1.0 || it.high < 1.0 || it.half() <= POINTS)).then_some(it)
+/// The slow-down with this interval, if it is conclusive: the interval leaves 1 out, or reaches no further than [`POINTS`].
+pub fn conclusive(interval: Interval) -> Option<Interval> {
+    let finite = interval.low.is_finite() && interval.high.is_finite();
+    (finite && (interval.low > 1.0 || interval.high < 1.0 || interval.half() <= POINTS)).then_some(interval)
 }
 
 /// Everything that was measured.
@@ -209,7 +209,7 @@ pub struct Together<'a> {
     /// The victim and its loads.
     pub cell: &'a PairSlowdown,
     pub measured: Interval,
-    /// What the pairs say.
+    /// What the pairs show.
     pub prediction: LoadsPrediction,
 }
 
@@ -304,17 +304,17 @@ impl Form<PairSlowdown> for CellWritten {
         let slowdown = cell.slowdown.as_ref();
         let load = |(number, load): (usize, &Load)| ActiveLoad {
             load: load.clone(),
-            per_second: slowdown.and_then(|it| it.achieved.get(number).copied()).and_then(finite),
+            per_second: slowdown.and_then(|slowdown| slowdown.achieved.get(number).copied()).and_then(finite),
         };
         CellWritten {
             victim: cell.victim.clone(),
             beside: cell.beside.iter().enumerate().map(load).collect(),
-            pairs: slowdown.map_or(0, |it| it.pairs),
-            alone_ns: slowdown.and_then(|it| finite(it.alone_ns)),
-            elapsed: slowdown.map(|it| it.elapsed),
-            told: slowdown.is_some_and(|it| it.told().is_some()),
+            pairs: slowdown.map_or(0, |slowdown| slowdown.pairs),
+            alone_ns: slowdown.and_then(|slowdown| finite(slowdown.alone_ns)),
+            elapsed: slowdown.map(|slowdown| slowdown.elapsed),
+            told: slowdown.is_some_and(|slowdown| slowdown.conclusive().is_some()),
             wide: slowdown.is_none_or(Slowdown::is_wide),
-            cpu: slowdown.and_then(|it| it.cpu),
+            cpu: slowdown.and_then(|slowdown| slowdown.cpu),
         }
     }
 }
@@ -337,27 +337,30 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_told_where_its_interval_is_narrow_or_leaves_one_out() {
-        let of = |ratios: &[f64]| {
+    fn a_cell_is_conclusive_where_its_interval_is_narrow_or_leaves_one_out() {
+        let slowdown = |ratios: &[f64]| {
             let pairs: Vec<ComparedStretch> = ratios.iter().map(|&ratio| pair(ratio, Some(ratio))).collect();
             Slowdown::of(&pairs).expect("figures")
         };
-        let nothing = of(&[1.0, 1.01, 0.99, 1.0, 1.01, 0.99]);
-        assert!(nothing.told().is_some_and(|it| it.value == 1.0 && it.low < 1.0 && it.high > 1.0), "{nothing:?}");
-        let clear = of(&[2.1, 1.9, 2.0, 2.3, 1.8]);
-        assert!(clear.told().is_some_and(|it| it.low > 1.0 && it.half() > POINTS), "{clear:?}");
-        assert!(clear.is_wide() && !nothing.is_wide() && of(&[2.0]).is_wide());
-        assert_eq!(of(&[1.4, 0.7, 1.0, 1.2]).told(), None);
-        assert_eq!(of(&[2.0]).told(), None, "one pair shows no scatter");
+        let nothing = slowdown(&[1.0, 1.01, 0.99, 1.0, 1.01, 0.99]);
+        assert!(
+            nothing.conclusive().is_some_and(|elapsed| elapsed.value == 1.0 && elapsed.low < 1.0 && elapsed.high > 1.0),
+            "{nothing:?}"
+        );
+        let clear = slowdown(&[2.1, 1.9, 2.0, 2.3, 1.8]);
+        assert!(clear.conclusive().is_some_and(|elapsed| elapsed.low > 1.0 && elapsed.half() > POINTS), "{clear:?}");
+        assert!(clear.is_wide() && !nothing.is_wide() && slowdown(&[2.0]).is_wide());
+        assert_eq!(slowdown(&[1.4, 0.7, 1.0, 1.2]).conclusive(), None);
+        assert_eq!(slowdown(&[2.0]).conclusive(), None, "one pair shows no scatter");
         assert_eq!(Slowdown::of(&[]), None);
         assert_eq!((clear.achieved.as_slice(), clear.alone_ns), ([5.0, 7.0].as_slice(), 100.0));
     }
 
     #[test]
-    fn processor_time_is_told_only_if_every_pair_has_it() {
+    fn processor_time_is_known_only_if_every_pair_has_it() {
         let pairs = [pair(2.0, Some(1.0)), pair(2.0, None), pair(2.0, Some(1.1))];
-        assert_eq!(Slowdown::of(&pairs).and_then(|it| it.cpu), None);
-        assert!(Slowdown::of(&pairs[..1]).is_some_and(|it| it.cpu.is_some()));
+        assert_eq!(Slowdown::of(&pairs).and_then(|slowdown| slowdown.cpu), None);
+        assert!(Slowdown::of(&pairs[..1]).is_some_and(|slowdown| slowdown.cpu.is_some()));
     }
 
     #[test]
@@ -387,7 +390,7 @@ mod tests {
         ];
         let curves = Interference { cells, ..Interference::default() }.curves();
         let [curve] = curves.as_slice() else { panic!("{curves:?}") };
-        let points: Vec<(f64, f64)> = curve.points.iter().map(|(dose, it)| (*dose, it.value)).collect();
+        let points: Vec<(f64, f64)> = curve.points.iter().map(|(dose, ratio)| (*dose, ratio.value)).collect();
         assert_eq!(points, [(0.0, 1.0), (0.25, 1.1), (0.5, 1.2), (1.0, 1.4)]);
     }
 }

@@ -32,8 +32,8 @@ impl RoundFigure {
 
 /// How many rounds of equal weight tell as much as these (Kish, Survey Sampling, 1965, section 11.7).
 pub fn effective(rounds: &[RoundFigure]) -> f64 {
-    let sum: f64 = rounds.iter().map(|said| said.weight).sum();
-    let squares: f64 = rounds.iter().map(|said| said.weight.powi(2)).sum();
+    let sum: f64 = rounds.iter().map(|round| round.weight).sum();
+    let squares: f64 = rounds.iter().map(|round| round.weight.powi(2)).sum();
     if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
@@ -46,12 +46,12 @@ const ENOUGH_FOR_RANKS: f64 = 12.0;
 /// fewer, `t x 1.253 x s x sqrt(2 / n)`, Student's t with n - 1 degrees of freedom. The floor joins by squares.
 /// Infinite for what tells no more than one round, which shows no scatter.
 pub fn reach(rounds: &[RoundFigure]) -> f64 {
-    if rounds.iter().any(|said| said.figure <= 0.0) {
+    if rounds.iter().any(|round| round.figure <= 0.0) {
         // The clock resolves nothing here. The linear scale still shows the scatter.
-        let middle = median(rounds.iter().map(|said| said.figure)).map_or(0.0, f64::abs);
+        let middle = median(rounds.iter().map(|round| round.figure)).map_or(0.0, f64::abs);
         return joined(weighted_reach(rounds) / middle);
     }
-    let log = |said: &RoundFigure| RoundFigure { figure: said.figure.ln(), ..*said };
+    let log = |round: &RoundFigure| RoundFigure { figure: round.figure.ln(), ..*round };
     joined(weighted_reach(&rounds.iter().map(log).collect::<Vec<_>>()))
 }
 
@@ -75,9 +75,9 @@ fn weighted_reach(rounds: &[RoundFigure]) -> f64 {
 }
 
 fn reach_by_scatter(rounds: &[RoundFigure], count: f64) -> f64 {
-    let sum: f64 = rounds.iter().map(|said| said.weight).sum();
-    let mean = rounds.iter().map(|said| said.weight * said.figure).sum::<f64>() / sum;
-    let squares: f64 = rounds.iter().map(|said| said.weight * (said.figure - mean).powi(2)).sum();
+    let sum: f64 = rounds.iter().map(|round| round.weight).sum();
+    let mean = rounds.iter().map(|round| round.weight * round.figure).sum::<f64>() / sum;
+    let squares: f64 = rounds.iter().map(|round| round.weight * (round.figure - mean).powi(2)).sum();
     let deviation = (squares / sum * count / (count - 1.0)).sqrt();
     // Rounds of equal weight count exactly; the small number covers the rounding error of their sum.
     let freedom = ((count - 1.0 + 1e-6).floor() as usize).max(1);
@@ -91,7 +91,7 @@ fn reach_by_scatter(rounds: &[RoundFigure], count: f64) -> f64 {
 fn reach_by_ranks(rounds: &[RoundFigure], count: f64) -> f64 {
     const DEVIATIONS: f64 = 1.8;
     let apart = DEVIATIONS * (0.5 / count).sqrt();
-    let values: Vec<(f64, f64)> = rounds.iter().map(|said| (said.figure, said.weight)).collect();
+    let values: Vec<(f64, f64)> = rounds.iter().map(|round| (round.figure, round.weight)).collect();
     let at = |share: f64| weighted_quantile(&values, share.clamp(0.0, 1.0)).unwrap_or(f64::INFINITY);
     (at(0.5) - at(0.5 - apart)).max(at(0.5 + apart) - at(0.5))
 }
@@ -111,7 +111,7 @@ fn joined(reach: f64) -> f64 {
 /// The interval with this reach on the log scale around a positive figure.
 pub fn around(figure: f64, reach: f64) -> Interval {
     if !reach.is_finite() {
-        return Interval::untold(figure);
+        return Interval::unbounded(figure);
     }
     let ends = (figure * (-reach).exp(), figure * reach.exp());
     Interval { value: figure, low: ends.0.min(ends.1), high: ends.0.max(ends.1) }
@@ -119,7 +119,7 @@ pub fn around(figure: f64, reach: f64) -> Interval {
 
 /// The number of rounds that reduces this reach to `wanted`; `None` if the floor alone is wider.
 pub fn rounds_needed(rounds: f64, reach: f64, wanted: f64) -> Option<f64> {
-    let above_floor = |it: f64| it * it - FLOOR * FLOOR;
+    let above_floor = |width: f64| width * width - FLOOR * FLOOR;
     (above_floor(wanted) > 0.0).then(|| rounds * above_floor(reach).max(0.0) / above_floor(wanted))
 }
 
@@ -139,14 +139,14 @@ mod tests {
             let (one, other) = (run(), run());
             let figure = |run: &[f64]| median(run.iter().copied()).unwrap_or(0.0);
             reaches.push(reach(&RoundFigure::alike(one.iter().copied())));
-            let it = around(figure(&one), *reaches.last().unwrap_or(&0.0));
-            (it.low..=it.high).contains(&figure(&other))
+            let interval = around(figure(&one), *reaches.last().unwrap_or(&0.0));
+            (interval.low..=interval.high).contains(&figure(&other))
         });
         (held.count() as f64 / f64::from(PAIRS), median(reaches.clone()).unwrap_or(0.0))
     }
 
     #[test]
-    fn another_run_lands_within_as_often_as_is_said() {
+    fn another_run_lands_within_as_often_as_is_reported() {
         for rounds in [2, 3, 4, 6, 10, 12, 15, 20, 30, 100] {
             let (held, _) = coverage(rounds, |random| 100.0 * (0.02 * normal(random)).exp());
             assert!((0.935..=0.985).contains(&held), "{rounds} rounds: {held}");
@@ -178,19 +178,19 @@ mod tests {
 
     #[test]
     fn one_round_tells_no_interval() {
-        let it = around(100.0, reach(&RoundFigure::alike([100.0])));
-        assert_eq!((it.low, it.high), (f64::NEG_INFINITY, f64::INFINITY));
+        let interval = around(100.0, reach(&RoundFigure::alike([100.0])));
+        assert_eq!((interval.low, interval.high), (f64::NEG_INFINITY, f64::INFINITY));
         assert_eq!(reach(&[]), f64::INFINITY);
     }
 
     #[test]
     fn a_round_that_is_hardly_trusted_tells_hardly_anything() {
-        let said = |figure: f64, weight: f64| RoundFigure { figure, weight };
-        let (good, bad) = (RoundFigure::alike([100.0, 101.0, 99.0, 100.5, 99.5, 100.2]), said(180.0, 0.01));
+        let round = |figure: f64, weight: f64| RoundFigure { figure, weight };
+        let (good, bad) = (RoundFigure::alike([100.0, 101.0, 99.0, 100.5, 99.5, 100.2]), round(180.0, 0.01));
         let with: Vec<RoundFigure> = good.iter().copied().chain([bad]).collect();
         assert!(reach(&with) < 8.0 * reach(&good), "{} {}", reach(&with), reach(&good));
-        assert!(reach(&RoundFigure::alike(with.iter().map(|it| it.figure))) > 15.0 * reach(&good));
-        assert_eq!(reach(&[said(100.0, 10.0), said(150.0, 0.1)]), f64::INFINITY, "it is one round and a little");
+        assert!(reach(&RoundFigure::alike(with.iter().map(|round| round.figure))) > 15.0 * reach(&good));
+        assert_eq!(reach(&[round(100.0, 10.0), round(150.0, 0.1)]), f64::INFINITY, "it is one round and a little");
         assert!((effective(&good) - 6.0).abs() < 1e-9);
     }
 
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn figures_below_zero_scatter_too() {
-        let it = around(-1.0, reach(&RoundFigure::alike([-1.0, 1.0, -2.0])));
-        assert!(it.low <= -1.0 && it.high >= -1.0 && it.low.is_finite(), "{it:?}");
+        let interval = around(-1.0, reach(&RoundFigure::alike([-1.0, 1.0, -2.0])));
+        assert!(interval.low <= -1.0 && interval.high >= -1.0 && interval.low.is_finite(), "{interval:?}");
     }
 }

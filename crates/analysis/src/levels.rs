@@ -135,7 +135,7 @@ impl LevelRounds {
 
     /// The levels in ns, as timed, cheapest first. `None` if one of them has no interval.
     pub(crate) fn levels(&self, clocking: Clocking, prior: &Prior) -> Option<Vec<Level>> {
-        // What is told of the scatter of such a cost includes its changes of level.
+        // What is reported of the scatter of such a cost includes its changes of level.
         let crisp = Prior { scatter: prior.scatter.min(HALF), ..*prior };
         let one = |level: usize| {
             let (cost, share) =
@@ -250,7 +250,8 @@ fn are_apart(rounds: &[LevelBatches], low: f64, high: f64) -> bool {
     let at = |middle: f64| rounds.iter().filter(|round| round.stretches(middle - HALF, middle + HALF) > 0).count();
     let stays = rounds.iter().filter(|round| round.stretches(between.0, between.1) * 4 > round.logs.len()).count();
     let is_inside = |log: &&f64| (between.0..between.1).contains(*log);
-    let inside: f64 = rounds.iter().map(|it| it.weight() * it.logs.iter().filter(is_inside).count() as f64).sum();
+    let inside: f64 =
+        rounds.iter().map(|round| round.weight() * round.logs.iter().filter(is_inside).count() as f64).sum();
     [low, high].into_iter().all(|middle| {
         let there = at(middle);
         let by_chance = binomial_tail(there, there + stays, 2.0 * HALF / (2.0 * HALF + width));

@@ -26,8 +26,8 @@ pub fn shrunk(run: &Run, cost: &Cost) -> Option<[f64; TIMES.len()]> {
 }
 
 fn log_half(figures: &Figures, headline: Estimate) -> f64 {
-    let it = interval(figures, headline);
-    (it.high / it.low).ln() / 2.0
+    let interval = interval(figures, headline);
+    (interval.high / interval.low).ln() / 2.0
 }
 
 /// The rounds of a cost so many times. Copies differ by the usual scatter: equal ones would show none.

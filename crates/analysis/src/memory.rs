@@ -90,8 +90,8 @@ pub fn memory(run: &Run) -> Option<MemoryHierarchy> {
     let bandwidth = bandwidth(run, &levels);
     let demand = Demand::of(run, &levels, &bandwidth);
     let memory = MemoryHierarchy { translation: translation(run), loaded: loaded(run), levels, bandwidth, demand };
-    let says = !memory.levels.curve.is_empty() || !memory.bandwidth.is_empty() || !memory.translation.is_empty();
-    (says || !memory.loaded.is_empty()).then_some(memory)
+    let has_levels = !memory.levels.curve.is_empty() || !memory.bandwidth.is_empty() || !memory.translation.is_empty();
+    (has_levels || !memory.loaded.is_empty()).then_some(memory)
 }
 
 fn translation(run: &Run) -> Vec<Translation> {
@@ -115,10 +115,10 @@ fn translation(run: &Run) -> Vec<Translation> {
             Some(_) => format!("one line in each of {size} pages"),
             None => base.at.values(),
         };
-        let beside = base.at.number("pages").and_then(|pages| packed(run, pages));
-        let packed = beside.map(net);
+        let next_to = base.at.number("pages").and_then(|pages| packed(run, pages));
+        let packed = next_to.map(net);
         let share = weighted_sum(&[(1.0, net(base)), (-1.0, packed.unwrap_or(net(huge)))]);
-        let doubts = doubts_of_all([base, huge].into_iter().chain(beside));
+        let doubts = doubts_of_all([base, huge].into_iter().chain(next_to));
         Translation { name: base.name(), at, base: net(base), huge: net(huge), packed, share, doubts }
     })
     .collect()
@@ -131,7 +131,7 @@ fn packed(run: &Run, lines: u64) -> Option<&Cost> {
 }
 
 fn loaded(run: &Run) -> Vec<Loaded> {
-    let of = |cost: &Cost| {
+    let one = |cost: &Cost| {
         let load = cost.at.word("load")?;
         let set = working_set(cost)?;
         let is_idle = |other: &&Cost| other.at.word("load") == Some("idle") && working_set(other) == Some(set);
@@ -140,5 +140,5 @@ fn loaded(run: &Run) -> Vec<Loaded> {
         let doubts = doubts_of_all([cost].into_iter().chain(idle));
         Some(Loaded { load: load.into(), set, latency: net(cost), slowdown, doubts })
     };
-    costs(run, "memory.load.loaded").filter_map(of).collect()
+    costs(run, "memory.load.loaded").filter_map(one).collect()
 }

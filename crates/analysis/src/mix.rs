@@ -113,11 +113,11 @@ impl Sum {
     /// The same sum, in which costs without an interval are uncertain by as much as themselves if all of them together are at
     /// most a hundredth of the whole: nobody needs to know more of them.
     #[must_use]
-    pub fn without_untold_trifles(mut self) -> Sum {
+    pub fn without_unbounded_trifles(mut self) -> Sum {
         let whole = self.figure().value.abs();
-        let untold = || self.parts.values().filter(|part| !part.price.is_told());
-        if untold().map(|part| (part.times * part.price.value).abs()).sum::<f64>() <= SMALL * whole {
-            for part in self.parts.values_mut().filter(|part| !part.price.is_told()) {
+        let unbounded = || self.parts.values().filter(|part| !part.price.is_bounded());
+        if unbounded().map(|part| (part.times * part.price.value).abs()).sum::<f64>() <= SMALL * whole {
+            for part in self.parts.values_mut().filter(|part| !part.price.is_bounded()) {
                 let Interval { value, .. } = part.price;
                 part.price = Interval::around(value, value.abs());
             }
@@ -162,8 +162,8 @@ impl Sum {
     }
 
     /// The costs in it that have no interval.
-    pub fn untold(&self) -> impl Iterator<Item = &FigureSource> {
-        self.parts.iter().filter(|(_, part)| part.times != 0.0 && !part.price.is_told()).map(|(source, _)| source)
+    pub fn unbounded(&self) -> impl Iterator<Item = &FigureSource> {
+        self.parts.iter().filter(|(_, part)| part.times != 0.0 && !part.price.is_bounded()).map(|(source, _)| source)
     }
 }
 
@@ -271,22 +271,22 @@ mod tests {
     #[test]
     fn a_sum_with_a_cost_of_one_round_has_no_interval() {
         let shared = SharedErrors { error: 0.01, clock: (-0.1, 0.1) };
-        let open = Sum::once((0, "a".into()), Interval::untold(6.0), shared);
+        let open = Sum::once((0, "a".into()), Interval::unbounded(6.0), shared);
         let sum = once(0, "b", Interval::around(3.0, 0.5)).plus(2.0, &open);
-        assert_eq!(sum.figure(), Interval::untold(15.0));
-        assert_eq!(sum.untold().collect::<Vec<_>>(), [&(0, "a".to_string())]);
-        assert_eq!(sum.clone().without_untold_trifles(), sum, "it is no trifle");
+        assert_eq!(sum.figure(), Interval::unbounded(15.0));
+        assert_eq!(sum.unbounded().collect::<Vec<_>>(), [&(0, "a".to_string())]);
+        assert_eq!(sum.clone().without_unbounded_trifles(), sum, "it is no trifle");
         assert_eq!(sum.plus(-2.0, &open).figure(), Interval::around(3.0, 0.5), "what cancels leaves nothing open");
     }
 
     #[test]
     fn a_trifle_of_one_round_does_not_take_the_interval_away() {
-        let open = Sum::once((0, "a".into()), Interval::untold(3.0), SharedErrors::default());
-        let sum = once(0, "b", Interval::around(400.0, 4.0)).plus(1.0, &open).without_untold_trifles();
+        let open = Sum::once((0, "a".into()), Interval::unbounded(3.0), SharedErrors::default());
+        let sum = once(0, "b", Interval::around(400.0, 4.0)).plus(1.0, &open).without_unbounded_trifles();
         assert_eq!(sum.figure(), Interval::around(403.0, 5.0));
-        assert_eq!(sum.untold().count(), 0);
-        let many = (0..2).map(|n| Sum::once((0, n.to_string()), Interval::untold(3.0), SharedErrors::default()));
+        assert_eq!(sum.unbounded().count(), 0);
+        let many = (0..2).map(|n| Sum::once((0, n.to_string()), Interval::unbounded(3.0), SharedErrors::default()));
         let sum = many.fold(once(0, "b", Interval::around(400.0, 4.0)), |sum, open| sum.plus(1.0, &open));
-        assert!(!sum.without_untold_trifles().figure().is_told(), "together they are no trifle");
+        assert!(!sum.without_unbounded_trifles().figure().is_bounded(), "together they are no trifle");
     }
 }

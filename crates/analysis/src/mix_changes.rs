@@ -56,7 +56,7 @@ pub fn mix_changes(before: &MixPrediction, after: &MixPrediction) -> MixChanges 
     let share = |[one, other]: &[Sum; 2]| sum(&[(1.0, other.figure()), (-1.0, one.figure())]).times(1.0 / whole);
     let changed = names.into_iter().zip(&lines).filter_map(|(what, sides)| {
         let ratio = quotient(sides[1].figure(), sides[0].figure())?;
-        let differs = ratio.is_told() && (ratio.low > 1.0 || ratio.high < 1.0);
+        let differs = ratio.is_bounded() && (ratio.low > 1.0 || ratio.high < 1.0);
         differs.then(|| MixChange { what, ratio, share: share(sides) })
     });
     let mut lines: Vec<MixChange> = changed.collect();

@@ -1,6 +1,6 @@
 //! Models of a machine with users, too little memory, CPUs and a page device: parameters in, prediction out. Pure arithmetic.
 //!
-//! Each of `users` thinks, asks for one interaction and waits for its end. At most `eligible` interactions hold memory at once; the
+//! Each of `users` thinks, requests one interaction and waits for its end. At most `eligible` interactions hold memory at once; the
 //! others queue, first come first served. An interaction computes until it faults, waits for the page, computes again, until it has done
 //! its work. Fewer bytes for each eligible interaction mean more faults.
 //!
@@ -8,9 +8,9 @@
 //! 1. Describe a [`System`] (TOML or in code) and call [`predict`]: throughput, response, how the CPUs are used, three kinds of idle time.
 //! 2. Or measure configurations, put each into a [`MeasuredMeans`], and [`fit`] them: first of all one user alone over several memory
 //!    limits. [`Fit::system`] then gives the [`System`] of any other [`MeasuredConfiguration`], measured or not.
-//! 3. [`predict_interval`] carries the intervals of the parameters to the prediction. [`bounds`] says what no system of these demands
+//! 3. [`predict_interval`] carries the intervals of the parameters to the prediction. [`bounds`] gives what no system of these demands
 //!    exceeds, and [`simulate()`] plays the same system event by event, with percentiles of the response time.
-//! 4. [`questions`] asks how many users a system carries, what a change is worth, and what limits it.
+//! 4. [`questions`] answers how many users a system carries, what a change is worth, and what limits it.
 //!
 //! ```
 //! use howslow_analysis::model::{FaultCurve, System, predict};

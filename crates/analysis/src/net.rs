@@ -23,14 +23,14 @@ pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a 
     let mut others =
         Figures { best: Nanoseconds(0.0), quiet: Nanoseconds(0.0), typical: Nanoseconds(0.0), ..cost.gross_ns };
     for term in &cost.terms {
-        let of = find(term).ok_or_else(|| term.typed())?;
-        parts.push((-term.times, or_anything(interval(&of.net_ns, of.headline))));
-        if (term.times * of.quoted().0).abs() >= MATTERS * cost.gross_ns.get(cost.headline).0.abs() {
-            inherited.extend(doubts_of(of));
+        let baseline = find(term).ok_or_else(|| term.typed())?;
+        parts.push((-term.times, or_anything(interval(&baseline.net_ns, baseline.headline))));
+        if (term.times * baseline.quoted().0).abs() >= MATTERS * cost.gross_ns.get(cost.headline).0.abs() {
+            inherited.extend(doubts_of(baseline));
         }
-        others.best.0 += term.times * of.net_ns.best.0;
-        others.quiet.0 += term.times * of.net_ns.quiet.0;
-        others.typical.0 += term.times * of.net_ns.typical.0;
+        others.best.0 += term.times * baseline.net_ns.best.0;
+        others.quiet.0 += term.times * baseline.net_ns.quiet.0;
+        others.typical.0 += term.times * baseline.net_ns.typical.0;
     }
     let net = weighted_sum(&parts);
     cost.net_ns = Figures {
@@ -58,7 +58,7 @@ pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a 
 /// A baseline that has no interval is anything between nothing and twice its figure. It does not take the interval of what
 /// contains it.
 fn or_anything(part: Interval) -> Interval {
-    if part.is_told() { part } else { Interval::around(part.value, part.value.abs()) }
+    if part.is_bounded() { part } else { Interval::around(part.value, part.value.abs()) }
 }
 
 /// Subtracts the terms of all costs, innermost first, because a term's own net cost must be known before it is subtracted, and

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contradiction_is_told_once_however_often_its_rule_is_given() {
+    fn a_contradiction_is_reported_once_however_often_its_rule_is_given() {
         let mut costs = [cost("fork", 100.0), cost("exec", 50.0)];
         let rule = || Rule { dearer: "exec", cheaper: "fork" };
         check(&mut costs, &[rule(), rule()], &[]);

@@ -102,7 +102,7 @@ fn grouped(rounds: &[Observation]) -> Vec<Group> {
 fn grid(groups: &[Group], usual: f64, other: Option<(f64, f64)>) -> Vec<f64> {
     /// Half the number of points around each round.
     const SIDE: i32 = 16;
-    /// Quantiles nearer to each other than this, or than this share of their distance to the nearest round, tell the same.
+    /// Quantiles nearer to each other than this, or than this share of their distance to the nearest round, show the same.
     const NEAREST: f64 = FLOOR / 6.0;
     const NEAR: f64 = 0.15;
     let steps = || (-SIDE..=SIDE).map(|step| f64::from(step) / f64::from(SIDE));

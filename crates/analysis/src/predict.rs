@@ -137,7 +137,7 @@ impl Accuracy {
 
     /// The share by which a prediction may err on this machine.
     pub fn share(self) -> f64 {
-        /// What one machine does not tell of another: predictions of commands under an emulator, by counts of the native system,
+        /// What one machine does not show of another: predictions of commands under an emulator, by counts of the native system,
         /// erred by up to 0.15 of what was measured, also where the mix had left out less (docs/SYSTEMS.md).
         const OTHER_MACHINE: f64 = 0.2;
         match self {
@@ -220,7 +220,7 @@ impl MixPrediction {
     /// The sum of all rows. It is a lower bound if something is missing.
     pub fn total(&self) -> Sum {
         let all = self.rows.iter().fold(Sum::default(), |sum, row| sum.plus(row.line.term.times, &row.each));
-        all.without_untold_trifles()
+        all.without_unbounded_trifles()
     }
 
     /// Families in the order of the mix.
@@ -252,8 +252,8 @@ impl MixPrediction {
     /// is not positive.
     pub fn left_out(&self) -> Option<f64> {
         let total = self.total().figure().value;
-        let told = self.lacking.is_empty() && total > 0.0;
-        self.residual().filter(|_| told).map(|residual| residual.value.abs() / total)
+        let complete = self.lacking.is_empty() && total > 0.0;
+        self.residual().filter(|_| complete).map(|residual| residual.value.abs() / total)
     }
 
     /// The total with the known accuracy of the mix: the interval of the prices, and what the mix may leave out on this

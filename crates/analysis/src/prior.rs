@@ -1,4 +1,4 @@
-//! What earlier runs of the same build, kernel and machine tell of a cost: how much its rounds scatter, and what a neighbour adds.
+//! What earlier runs of the same build, kernel and machine show of a cost: how much its rounds scatter, and what a neighbour adds.
 //! It changes how wide an interval is, never a figure, except that of a cost that was never undisturbed.
 
 use record::{Basis, Cost};
@@ -123,7 +123,7 @@ impl UsualNoise {
     }
 }
 
-/// What the rounds of a cost in one run tell later runs: logarithms of ns.
+/// What the rounds of a cost in one run show to later runs: logarithms of ns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// The rounds that were mostly undisturbed, with their weights.
@@ -136,7 +136,7 @@ pub struct Trace {
     pub add: Option<f32>,
 }
 
-/// What these traces of one cost tell, beyond what is usual. Fewer than four rounds tell nothing.
+/// What these traces of one cost show, beyond what is usual. Fewer than four rounds show nothing.
 pub fn learn<'a>(traces: impl Iterator<Item = &'a Trace> + Clone, usual: Prior) -> Prior {
     let first = traces.clone().find_map(|trace| trace.add);
     // A clock that differs by less than the check resolves is the same.
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn few_rounds_and_damaged_ones_tell_nothing() {
+    fn few_rounds_and_damaged_ones_show_nothing() {
         assert_eq!(learn([].into_iter(), Prior::DEFAULT), Prior::DEFAULT);
         assert_eq!(learn([&trace(&[4.0, 4.1, 4.2], Some(5.0))].into_iter(), Prior::DEFAULT), Prior::DEFAULT);
         let busy = trace(&[], Some(4.4));

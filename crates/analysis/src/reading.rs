@@ -18,12 +18,12 @@ pub(crate) fn add(run: &Run) -> Option<&Cost> {
 }
 
 /// How many times as long a cycle of the second run is as one of the first, by what an add took: 1 if the adds' own
-/// intervals and what a run may err by do not tell them apart. `None` without an add in both.
+/// intervals and what a run may err by do not distinguish them. `None` without an add in both.
 pub(crate) fn clock_ratio(base: &Run, other: &Run) -> Option<f64> {
     let figure = |run: &Run| {
         let (gross, headline) = add(run).map(|cost| (cost.gross_ns, cost.headline))?;
-        let it = Interval { value: gross.get(headline).0, low: gross.low.0, high: gross.high.0 };
-        (it.low > 0.0 && it.is_told()).then_some(it)
+        let interval = Interval { value: gross.get(headline).0, low: gross.low.0, high: gross.high.0 };
+        (interval.low > 0.0 && interval.is_bounded()).then_some(interval)
     };
     let apart = Difference::of(figure(base)?, figure(other)?);
     Some(if apart.log.abs() < CALIBRATION.hypot(apart.reach) { 1.0 } else { apart.log.exp() })

@@ -15,9 +15,9 @@ pub use contributed::{Contribution, ContributionError, contribute};
 pub use facts::{Facts, dear_mitigations};
 pub use held::{Direction, Held, NotHeld, hold};
 pub use knowledge::likely_cause_of_waking;
-pub use oddities::{BesideReferences, OddCost, Oddity, judge};
+pub use oddities::{OddCost, Oddity, ReferenceVerdict, judge};
 pub use remedy::{Place, Remedy};
-pub use verdict::told;
+pub use verdict::sentences;
 
 #[cfg(test)]
 mod tests;

@@ -143,7 +143,7 @@ fn clocking(cost: &Cost) -> Clocking {
     if cost.follows_clock { Clocking::At(1.0) } else { Clocking::AsRead }
 }
 
-/// What each round in the order taken says of the figure; `None` for one that was lost or tells nothing.
+/// What each round in the order taken shows of the figure; `None` for one that was lost or shows nothing.
 fn figures(cost: &Cost) -> Vec<Option<RoundFigure>> {
     let figures = RoundsFigures::of(&cost.rounds, cost.headline, clocking(cost));
     in_order(cost).map(|round| figures.figure(round)).collect()
@@ -165,14 +165,14 @@ fn in_order(cost: &Cost) -> impl Iterator<Item = &Round> {
 }
 
 /// The same net of the terms, in ns.
-fn nets(cost: &Cost, told: Vec<Option<RoundFigure>>) -> Vec<Option<RoundFigure>> {
-    let values: Vec<(f64, f64)> = told.iter().flatten().map(|it| (it.figure, it.weight)).collect();
+fn nets(cost: &Cost, figures: Vec<Option<RoundFigure>>) -> Vec<Option<RoundFigure>> {
+    let values: Vec<(f64, f64)> = figures.iter().flatten().map(|round| (round.figure, round.weight)).collect();
     let gross = cost.gross_ns.get(cost.headline).0;
     // In ns at the clock that the cost is quoted at.
-    let Some(scale) = weighted_median(&values).map(|middle| gross / middle) else { return vec![None; told.len()] };
+    let Some(scale) = weighted_median(&values).map(|middle| gross / middle) else { return vec![None; figures.len()] };
     let terms = gross - cost.quoted().0;
-    let net = |it: RoundFigure| RoundFigure { figure: it.figure * scale - terms, ..it };
-    told.into_iter().map(|it| it.map(net)).collect()
+    let net = |round: RoundFigure| RoundFigure { figure: round.figure * scale - terms, ..round };
+    figures.into_iter().map(|round| round.map(net)).collect()
 }
 
 #[cfg(test)]
@@ -191,7 +191,7 @@ mod tests {
         let mut cost = example::run().costs[0].clone();
         let round = |(order, ns): (u32, &f64)| Round { order: order * 1000 + taken, ..example::round(&[*ns; 12]) };
         cost.rounds = (0..).zip(rounds).map(round).collect();
-        let middle = weighted_median(&rounds.iter().map(|it| (*it, 1.0)).collect::<Vec<_>>()).expect("rounds");
+        let middle = weighted_median(&rounds.iter().map(|value| (*value, 1.0)).collect::<Vec<_>>()).expect("rounds");
         (cost.headline, cost.follows_clock) = (headline, headline == Estimate::Quiet);
         for (figures, value) in [(&mut cost.gross_ns, middle), (&mut cost.net_ns, middle - terms)] {
             let ns = Nanoseconds(value);
@@ -205,8 +205,8 @@ mod tests {
     fn a_drift_that_hits_both_is_no_scatter_of_the_ratio() {
         let drift = [1.0, 1.3, 0.8, 1.1, 2.0, 1.5, 0.9, 1.2, 1.0, 1.4, 1.7, 1.1];
         for headline in [Estimate::Quiet, Estimate::Typical] {
-            let base = cost(&drift.map(|it| 100.0 * it), 0.0, headline);
-            let other = cost(&drift.map(|it| 105.0 * it), 0.0, headline);
+            let base = cost(&drift.map(|factor| 100.0 * factor), 0.0, headline);
+            let other = cost(&drift.map(|factor| 105.0 * factor), 0.0, headline);
             let Relative::Times { ratio, pairs, .. } = relative(&base, &other) else { panic!("a ratio") };
             assert_eq!(pairs, 12);
             assert!((ratio.value - 1.05).abs() < 1e-9 && ratio.low > 1.04 && ratio.high < 1.06, "{ratio:?}");
@@ -218,14 +218,14 @@ mod tests {
     #[test]
     fn scatter_of_their_own_leaves_open_which_takes_longer() {
         let (one, other) = ([90.0, 110.0, 95.0, 120.0, 85.0, 100.0], [110.0, 88.0, 121.0, 90.0, 100.0, 101.0]);
-        let [base, other] = [one, other].map(|it| cost(&it, 0.0, Estimate::Typical));
+        let [base, other] = [one, other].map(|rounds| cost(&rounds, 0.0, Estimate::Typical));
         let Relative::Times { ratio, .. } = relative(&base, &other) else { panic!("a ratio") };
         assert!(ratio.low < 1.0 && ratio.high > 1.0, "{ratio:?}");
     }
 
     #[test]
     fn what_starting_a_program_takes_is_in_neither() {
-        let [base, other] = [200.0, 300.0].map(|it| cost(&[it; 6], 100.0, Estimate::Typical));
+        let [base, other] = [200.0, 300.0].map(|ns| cost(&[ns; 6], 100.0, Estimate::Typical));
         let Relative::Times { ratio, .. } = relative(&base, &other) else { panic!("a ratio") };
         assert!((ratio.value - 2.0).abs() < 1e-9, "{ratio:?}");
         let none = cost(&[100.0; 6], 100.0, Estimate::Typical);
@@ -235,8 +235,8 @@ mod tests {
     #[test]
     fn rounds_that_were_never_undisturbed_together_are_compared_as_they_are() {
         let noise = [1.3, 1.2, 1.4, 1.25, 1.3, 1.5, 1.2, 1.3];
-        let mut base = cost(&noise.map(|it| 100.0 * it), 0.0, Estimate::Quiet);
-        let mut other = cost(&noise.map(|it| 300.0 * it), 0.0, Estimate::Quiet);
+        let mut base = cost(&noise.map(|factor| 100.0 * factor), 0.0, Estimate::Quiet);
+        let mut other = cost(&noise.map(|factor| 300.0 * factor), 0.0, Estimate::Quiet);
         for (place, (one, two)) in base.rounds.iter_mut().zip(&mut other.rounds).enumerate() {
             (if place % 2 == 0 { one } else { two }).quiet.fill(false);
         }

@@ -117,12 +117,12 @@ fn one<'a>(cost: &'a Cost, runs: &'a [Run], wanted: f64) -> Option<Repeated<'a>>
 /// The headline figure of each round that is trusted, in cycles or ns.
 fn round_figures(cost: &Cost) -> Vec<f64> {
     let clocking = if cost.follows_clock { Clocking::At(1.0) } else { Clocking::AsRead };
-    let said = match cost.headline {
+    let rounds = match cost.headline {
         Estimate::Quiet => quiet_rounds(&cost.rounds, clocking),
         Estimate::Typical | Estimate::Best => typical_medians(&cost.rounds, clocking),
     };
-    let most = said.iter().map(|said| said.weight).fold(0.0, f64::max);
-    said.iter().filter(|said| said.weight >= most / 2.0).map(|said| said.figure).collect()
+    let most = rounds.iter().map(|round| round.weight).fold(0.0, f64::max);
+    rounds.iter().filter(|round| round.weight >= most / 2.0).map(|round| round.figure).collect()
 }
 
 fn needs(between_runs: f64, between_rounds: Option<f64>, of_a_run: f64, wanted: f64) -> Option<Needs> {
@@ -184,27 +184,27 @@ mod tests {
     #[test]
     fn scatter_of_rounds_alone_is_cured_by_rounds() {
         let runs = runs(40, 12, 0.0, 0.02);
-        let told = &repeated(&runs, 0.01)[0];
-        let rounds = told.between_rounds.expect("many rounds");
-        assert!((0.018..0.022).contains(&rounds) && told.between_runs < 0.004, "{told:?}");
+        let found = &repeated(&runs, 0.01)[0];
+        let rounds = found.between_rounds.expect("many rounds");
+        assert!((0.018..0.022).contains(&rounds) && found.between_runs < 0.004, "{found:?}");
         // (pi / 2) 0.02^2 / n = (0.01 / 1.96)^2 gives n = 24.
-        assert!(matches!(told.needs, Some(Needs::Rounds(18..=36))), "{told:?}");
-        assert_eq!((told.runs, told.rounds), (40, 12.0));
+        assert!(matches!(found.needs, Some(Needs::Rounds(18..=36))), "{found:?}");
+        assert_eq!((found.runs, found.rounds), (40, 12.0));
     }
 
     #[test]
     fn scatter_of_runs_is_cured_by_runs() {
         let runs = runs(40, 12, 0.03, 0.005);
-        let told = &repeated(&runs, 0.01)[0];
-        assert!((0.02..0.04).contains(&told.between_runs), "{told:?}");
+        let found = &repeated(&runs, 0.01)[0];
+        assert!((0.02..0.04).contains(&found.between_runs), "{found:?}");
         // (1.96 x 0.03 / 0.01)^2 is 35.
-        assert!(matches!(told.needs, Some(Needs::Runs(20..=60))), "{told:?}");
-        assert!((told.detectable / told.detectable_by_all - 40_f64.sqrt()).abs() < 1e-9);
-        assert!((0.08..0.16).contains(&told.detectable), "2.8 x sqrt(2) x 0.03: {told:?}");
+        assert!(matches!(found.needs, Some(Needs::Runs(20..=60))), "{found:?}");
+        assert!((found.detectable / found.detectable_by_all - 40_f64.sqrt()).abs() < 1e-9);
+        assert!((0.08..0.16).contains(&found.detectable), "2.8 x sqrt(2) x 0.03: {found:?}");
     }
 
     #[test]
-    fn one_run_tells_nothing_of_runs() {
+    fn one_run_shows_nothing_of_runs() {
         assert!(repeated(&runs(1, 12, 0.0, 0.01), 0.01).is_empty());
         assert!(repeated(&[], 0.01).is_empty());
     }

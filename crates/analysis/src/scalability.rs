@@ -97,13 +97,17 @@ fn level(cpus: u32, time: Interval, payload: Bytes, one: Interval) -> CostAtCpus
         per_second: rate(many),
         // The payload of a cost is that of all CPUs.
         bytes_per_second: (payload.0 > 0).then(|| rate(payload.0 as f64)),
-        speed_up: if cpus == 1 { Some(Interval::exactly(1.0)) } else { quotient(one, time).map(|it| it.times(many)) },
+        speed_up: if cpus == 1 {
+            Some(Interval::exactly(1.0))
+        } else {
+            quotient(one, time).map(|ratio| ratio.times(many))
+        },
     }
 }
 
 /// A number over a time, with its interval; without one where the time has none or may be zero.
 fn over(number: f64, time: Interval) -> Interval {
-    if time.is_told() && time.low > 0.0 { time.under(number) } else { Interval::untold(number / time.value) }
+    if time.is_bounded() && time.low > 0.0 { time.under(number) } else { Interval::unbounded(number / time.value) }
 }
 
 /// The first number of CPUs after which further ones certainly add less than [`HARDLY`] of the first one's throughput each.
@@ -111,7 +115,7 @@ fn stops_at(levels: &[CostAtCpus]) -> Option<u32> {
     levels.windows(2).find_map(|pair| {
         let (before, after) = (pair[0].speed_up?, pair[1].speed_up?);
         let added = f64::from(pair[1].cpus - pair[0].cpus);
-        (after.is_told() && before.is_told() && after.high - before.low < HARDLY * added).then_some(pair[0].cpus)
+        (after.is_bounded() && before.is_bounded() && after.high - before.low < HARDLY * added).then_some(pair[0].cpus)
     })
 }
 

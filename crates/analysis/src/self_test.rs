@@ -13,8 +13,8 @@ use check::{AGAIN, clock_moved, is_calm, is_disturbed, is_wide, measured};
 pub use check::{CheckEnd, SelfCheck};
 pub use known::known_costs;
 
-/// A cost of a run beside the smallest time that a plain loop took for the same work; whether calls were traced meanwhile.
-pub fn beside_plain(run: &Run, operation: &str, plain_ns: f64, traced: bool) -> SelfCheck {
+/// A cost of a run compared with the smallest time that a plain loop took for the same work; whether calls were traced meanwhile.
+pub fn compared_with_plain(run: &Run, operation: &str, plain_ns: f64, traced: bool) -> SelfCheck {
     /// How far they may be from each other at one clock: a plain loop has other instructions around the work.
     const AROUND: f64 = 0.15;
     let name = format!("{operation} costs what a plain loop takes");

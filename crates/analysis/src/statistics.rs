@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn two_groups_are_told_from_one() {
+    fn two_groups_are_distinguished_from_one() {
         let one: Vec<f64> = (0..40).map(|i| 100.0 + i as f64 * 0.1).collect();
         assert_eq!(two_groups(&one), None);
         let two: Vec<f64> = (0..40).map(|i| if i < 20 { 100.0 } else { 130.0 } + i as f64 * 0.05).collect();
@@ -350,14 +350,14 @@ mod tests {
 
     #[test]
     fn a_ratio_carries_both_intervals() {
-        let exact = ratio(Interval::around(10.0, 1.0), Interval::around(2.0, 0.0)).expect("told from zero");
+        let exact = ratio(Interval::around(10.0, 1.0), Interval::around(2.0, 0.0)).expect("distinguished from zero");
         assert!((exact.low - 4.5).abs() < 1e-12 && (exact.high - 5.5).abs() < 1e-12 && exact.value == 5.0);
-        let both = ratio(Interval::around(10.0, 0.3), Interval::around(2.0, 0.08)).expect("told from zero");
+        let both = ratio(Interval::around(10.0, 0.3), Interval::around(2.0, 0.08)).expect("distinguished from zero");
         // Relative half-widths of 3 and 4 % give about 5 %.
         assert!((both.high / 5.0 - 1.05).abs() < 2e-3 && (1.0 - both.low / 5.0 - 0.05).abs() < 2e-3, "{both:?}");
         assert_eq!(ratio(Interval::around(10.0, 11.0), Interval::around(2.0, 0.1)), None);
-        let wide =
-            ratio(Interval::around(10.0, 1.0), Interval { value: 2.0, low: 1.0, high: 9.0 }).expect("told from zero");
+        let wide = ratio(Interval::around(10.0, 1.0), Interval { value: 2.0, low: 1.0, high: 9.0 })
+            .expect("distinguished from zero");
         assert!(wide.low <= wide.value && wide.value <= wide.high, "{wide:?}");
     }
 

@@ -10,7 +10,7 @@ pub(crate) const SMALL: f64 = 0.01;
 
 impl Interval {
     /// A value without an interval: its error is unknown.
-    pub fn untold(value: f64) -> Interval {
+    pub fn unbounded(value: f64) -> Interval {
         Interval { value, low: f64::NEG_INFINITY, high: f64::INFINITY }
     }
 
@@ -25,18 +25,18 @@ impl Interval {
     }
 
     /// True if there is an interval. A single round gives none.
-    pub fn is_told(&self) -> bool {
+    pub fn is_bounded(&self) -> bool {
         self.low.is_finite() && self.high.is_finite()
     }
 
     /// True if its interval contains zero, so that only its upper end is known.
     pub fn is_at_most(&self) -> bool {
-        self.is_told() && self.holds_zero()
+        self.is_bounded() && self.holds_zero()
     }
 
     /// Half the interval; `None` if there is none.
-    pub fn told_half(&self) -> Option<f64> {
-        self.is_told().then(|| self.half())
+    pub fn bounded_half(&self) -> Option<f64> {
+        self.is_bounded().then(|| self.half())
     }
 
     /// This value times a factor above 0.
@@ -59,7 +59,7 @@ impl Interval {
 
     /// The largest size that it may have; without an interval, the size of its value.
     fn reach(&self) -> f64 {
-        let ends = if self.is_told() { self.low.abs().max(self.high.abs()) } else { 0.0 };
+        let ends = if self.is_bounded() { self.low.abs().max(self.high.abs()) } else { 0.0 };
         self.value.abs().max(ends)
     }
 }
@@ -72,20 +72,20 @@ pub fn sum(parts: &[(f64, Interval)]) -> Interval {
         // The sum of no floating-point numbers is minus zero, which would be visible.
         return Interval::exactly(0.0);
     }
-    if parts.iter().all(|(_, part)| part.is_told()) {
+    if parts.iter().all(|(_, part)| part.is_bounded()) {
         return weighted_sum(&parts);
     }
-    Interval::untold(parts.iter().map(|(factor, part)| factor * part.value).sum())
+    Interval::unbounded(parts.iter().map(|(factor, part)| factor * part.value).sum())
 }
 
 /// One cost divided by another: with the interval of [`ratio`] if both have one, otherwise without. `None` if either is
 /// not distinguishable from zero.
 pub fn quotient(over: Interval, under: Interval) -> Option<Interval> {
-    if over.is_told() && under.is_told() {
+    if over.is_bounded() && under.is_bounded() {
         return ratio(over, under);
     }
     let positive = |of: &Interval| of.value > 0.0 && !of.is_at_most();
-    (positive(&over) && positive(&under)).then(|| Interval::untold(over.value / under.value))
+    (positive(&over) && positive(&under)).then(|| Interval::unbounded(over.value / under.value))
 }
 
 /// The doubts of a cost in the form in which everything computed from it carries them: the serious ones, with the
@@ -121,7 +121,7 @@ pub fn doubts_of_all<'a>(costs: impl IntoIterator<Item = &'a Cost>) -> Vec<Doubt
 /// True if a part of a sum, with its factor, may be more than a hundredth of the sum and more than half its interval.
 pub fn matters(whole: &Interval, factor: f64, part: &Interval) -> bool {
     let reach = factor.abs() * part.reach();
-    reach > SMALL * whole.value.abs() && reach > whole.told_half().unwrap_or(0.0)
+    reach > SMALL * whole.value.abs() && reach > whole.bounded_half().unwrap_or(0.0)
 }
 
 /// The doubts of the costs that matter to a sum of them.
@@ -147,19 +147,26 @@ mod tests {
 
     #[test]
     fn a_sum_with_a_part_without_an_interval_has_none_and_is_a_number() {
-        let parts = [(2.0, Interval::around(3.0, 1.0)), (1.0, Interval::untold(4.0))];
-        assert_eq!(sum(&parts), Interval::untold(10.0));
+        let parts = [(2.0, Interval::around(3.0, 1.0)), (1.0, Interval::unbounded(4.0))];
+        assert_eq!(sum(&parts), Interval::unbounded(10.0));
         // Zero times infinity is not a number.
-        assert_eq!(sum(&[(2.0, Interval::around(3.0, 1.0)), (0.0, Interval::untold(4.0))]), Interval::around(6.0, 2.0));
+        assert_eq!(
+            sum(&[(2.0, Interval::around(3.0, 1.0)), (0.0, Interval::unbounded(4.0))]),
+            Interval::around(6.0, 2.0)
+        );
         assert!(sum(&[]) == Interval::exactly(0.0) && sum(&[]).value.is_sign_positive());
-        assert!(!sum(&parts).is_at_most() && Interval::untold(4.0).holds_zero());
+        assert!(!sum(&parts).is_at_most() && Interval::unbounded(4.0).holds_zero());
     }
 
     #[test]
     fn a_ratio_without_an_interval_is_a_number_without_one() {
-        assert_eq!(quotient(Interval::untold(6.0), Interval::around(2.0, 0.1)), Some(Interval::untold(3.0)));
-        assert_eq!(quotient(Interval::around(2.0, 0.1), Interval::untold(-6.0)), None);
-        assert_eq!(quotient(Interval::untold(6.0), Interval::around(2.0, 3.0)), None, "it cannot be told from zero");
+        assert_eq!(quotient(Interval::unbounded(6.0), Interval::around(2.0, 0.1)), Some(Interval::unbounded(3.0)));
+        assert_eq!(quotient(Interval::around(2.0, 0.1), Interval::unbounded(-6.0)), None);
+        assert_eq!(
+            quotient(Interval::unbounded(6.0), Interval::around(2.0, 3.0)),
+            None,
+            "it cannot be distinguished from zero"
+        );
     }
 
     #[test]
@@ -169,30 +176,30 @@ mod tests {
     }
 
     #[test]
-    fn only_what_matters_is_told_of() {
+    fn only_what_matters_is_reported() {
         let wide = || vec![Doubt::Wide { half_width: 0.5, wanted: 0.01 }];
         let (large, small) = (cost("large", wide()), cost("small", wide()));
-        let of = |half: f64| {
+        let count = |half: f64| {
             let parts = [(1.0, Interval::around(1000.0, 1.0), &large), (2.0, Interval::around(4.0, half), &small)];
             let whole = sum(&parts.map(|(factor, part, _)| (factor, part)));
             doubts_in(&whole, parts).len()
         };
-        assert_eq!(of(0.1), 1, "8 of 1008");
-        assert_eq!(of(20.0), 2, "8 +- 40 of 1008 is most of what is not known of it");
-        let open = [(1.0, Interval::untold(1000.0), &large), (1.0, Interval::around(900.0, 1.0), &small)];
-        assert_eq!(doubts_in(&Interval::untold(1900.0), open).len(), 2);
+        assert_eq!(count(0.1), 1, "8 of 1008");
+        assert_eq!(count(20.0), 2, "8 +- 40 of 1008 is most of what is not known of it");
+        let open = [(1.0, Interval::unbounded(1000.0), &large), (1.0, Interval::around(900.0, 1.0), &small)];
+        assert_eq!(doubts_in(&Interval::unbounded(1900.0), open).len(), 2);
     }
 
     #[test]
-    fn doubts_keep_the_name_they_come_from_and_are_told_once() {
+    fn doubts_keep_the_name_they_come_from_and_are_reported_once() {
         let inner = Doubt::Inherited { from: "base".into(), doubt: Box::new(Doubt::NeverQuiet) };
         let bound = Doubt::AtMost { high: record::Nanoseconds(1.0) };
         let harmless = Doubt::Inherited { from: "base".into(), doubt: Box::new(bound.clone()) };
         let cost = cost("a", vec![inner.clone(), bound, harmless, Doubt::NegativeNet]);
-        let told = doubts_of(&cost);
-        assert_eq!(told, [inner, Doubt::Inherited { from: "a".into(), doubt: Box::new(Doubt::NegativeNet) }]);
-        let mut all = told.clone();
-        join(&mut all, told);
+        let doubts = doubts_of(&cost);
+        assert_eq!(doubts, [inner, Doubt::Inherited { from: "a".into(), doubt: Box::new(Doubt::NegativeNet) }]);
+        let mut all = doubts.clone();
+        join(&mut all, doubts);
         assert_eq!(all.len(), 2);
     }
 }

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// The shares that a tail is told by: p50, p90, p99, p99.9, p99.99.
+/// The shares that a tail is reported by: p50, p90, p99, p99.9, p99.99.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
 
 /// How often an interval may miss.
@@ -72,8 +72,12 @@ impl Tail {
     /// As a run keeps it.
     pub fn recorded(&self) -> record::Tail {
         let figure = |share| {
-            let it = self.percentile(share);
-            let [ns, low_ns, high_ns] = [it.map(|it| it.ns), it.map(|it| it.low), it.map(|it| it.high)];
+            let percentile = self.percentile(share);
+            let [ns, low_ns, high_ns] = [
+                percentile.map(|percentile| percentile.ns),
+                percentile.map(|percentile| percentile.low),
+                percentile.map(|percentile| percentile.high),
+            ];
             record::Percentile { share, ns, low_ns, high_ns }
         };
         record::Tail {

@@ -109,7 +109,7 @@ pub struct Latency {
     ns: Vec<f64>,
 }
 
-/// The quantiles that are told, and the fewest samples for each: ten of them must lie beyond it, or one for p99 and more,
+/// The quantiles that are reported, and the fewest samples for each: ten of them must lie beyond it, or one for p99 and more,
 /// which then is no more than a hint.
 pub const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
@@ -212,7 +212,8 @@ impl Form<Latency> for LatencyQuantiles {
 
 impl Form<Parsed> for ParsedRates {
     fn of(payload: &Parsed) -> ParsedRates {
-        let rate = |it: Interval| Rate { bytes_per_second: it.value, low: it.low, high: it.high };
+        let rate =
+            |interval: Interval| Rate { bytes_per_second: interval.value, low: interval.low, high: interval.high };
         ParsedRates {
             name: payload.name,
             about: payload.about,

@@ -25,8 +25,8 @@ fn net_typical(run: &Run, cost: &Cost, depth: u32) -> Interval {
     let value = cost.net_ns.typical.0;
     let mut parts = vec![(1.0, gross_typical(cost))];
     for term in cost.terms.iter().filter(|_| depth < DEEPEST) {
-        let found = run.costs.iter().find(|it| it.operation == term.operation && it.at == term.at);
-        parts.extend(found.map(|of| (-term.times, net_typical(run, of, depth + 1))));
+        let found = run.costs.iter().find(|other| other.operation == term.operation && other.at == term.at);
+        parts.extend(found.map(|baseline| (-term.times, net_typical(run, baseline, depth + 1))));
     }
     let reach = sum(&parts);
     Interval { value, low: value - (reach.value - reach.low), high: value + (reach.high - reach.value) }
@@ -42,8 +42,8 @@ pub fn gross_typical(cost: &Cost) -> Interval {
         let medians: Vec<f64> = medians(&cost.rounds).iter().map(|round| round.figure).collect();
         // Where the mean of another run lies.
         let reach = half_of_mean(&medians) * std::f64::consts::SQRT_2;
-        let told = Interval { value, low: (value - reach).max(0.0), high: value + reach };
-        return if reach.is_finite() { told } else { Interval::untold(value) };
+        let interval = Interval { value, low: (value - reach).max(0.0), high: value + reach };
+        return if reach.is_finite() { interval } else { Interval::unbounded(value) };
     }
     around(value, spread(cost).unwrap_or(f64::INFINITY))
 }
@@ -60,13 +60,13 @@ fn spread(cost: &Cost) -> Option<f64> {
     const FEW: usize = 3;
     const USUAL: f64 = 8.0;
     let medians = medians(&cost.rounds);
-    if medians.is_empty() || medians.iter().any(|said| said.figure <= 0.0) {
+    if medians.is_empty() || medians.iter().any(|round| round.figure <= 0.0) {
         return None;
     }
     let Some(usual) = usual_deviation(cost).filter(|_| medians.len() <= FEW) else {
         return Some(reach(&medians)).filter(|half| half.is_finite());
     };
-    let logs: Vec<f64> = medians.iter().map(|said| said.figure.ln()).collect();
+    let logs: Vec<f64> = medians.iter().map(|round| round.figure.ln()).collect();
     let count = logs.len() as f64;
     let freedom = USUAL + count - 1.0;
     let variance = (USUAL * usual * usual + squares(&logs)) / freedom;
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn only_rounds_that_surveyed_count_where_the_run_says_so() {
+    fn only_rounds_that_surveyed_count_where_the_run_records_them() {
         let quiet = |ns: f64| round(&[ns], Some(false));
         let surveyed = |ns: f64| round(&[ns], Some(true));
         assert_eq!(spread(&[quiet(1.0), quiet(9.0), surveyed(5.0), surveyed(5.0)]), Some(FLOOR));
@@ -121,7 +121,7 @@ mod tests {
         cost.rounds = vec![round(&[110.0], Some(true)), round(&[100.0], Some(false))];
         (cost.gross_ns.typical, cost.gross_ns.quiet) = (Nanoseconds(110.0), Nanoseconds(100.0));
         cost.basis = None;
-        assert_eq!(gross_typical(&cost), Interval::untold(110.0));
+        assert_eq!(gross_typical(&cost), Interval::unbounded(110.0));
         cost.basis =
             Some(Basis { rounds: 2, earlier_rounds: 0, scatter: 0.03, slow_down: 0.2, slow_down_deviation: 0.04 });
         // t(0.975, 8) = 2.306, of one round.
@@ -129,7 +129,7 @@ mod tests {
         let found = gross_typical(&cost);
         assert!((found.high / (110.0 * half.exp()) - 1.0).abs() < 1e-4, "{found:?}");
         assert!((found.low / (110.0 * (-half).exp()) - 1.0).abs() < 1e-4, "{found:?}");
-        // Two that agree say more; four are judged alone.
+        // Two that agree show more; four are judged alone.
         let alike = |count: usize| Cost { rounds: vec![round(&[110.0], Some(true)); count], ..cost.clone() };
         let half = |count: usize| super::spread(&alike(count)).expect("rounds");
         assert!(half(2) < 0.7 * half(1) && half(4) == FLOOR, "{} {} {}", half(1), half(2), half(4));
@@ -150,7 +150,7 @@ mod tests {
         assert!((alone.half() - 0.2).abs() < 1e-3 && found.half() > 4.0 * 0.1, "{alone:?} {found:?}");
         assert!(found.value == 98.2 && found.low < 98.2 && found.high > 98.2);
         cost.rounds.truncate(1);
-        assert_eq!(typical(&run, &cost), Interval::untold(98.2));
+        assert_eq!(typical(&run, &cost), Interval::unbounded(98.2));
     }
 
     #[test]

@@ -203,7 +203,7 @@ pub(crate) fn of_typical(figure: f64, medians: &[RoundFigure]) -> Interval {
         return Interval { value: figure, ..unresolved(values()) };
     }
     let observed: Vec<Observation> = values().map(|value| Observation { log: value.ln(), slowed: SLOWED }).collect();
-    let Some(points) = posterior(&observed, WIDE, None) else { return Interval::untold(figure) };
+    let Some(points) = posterior(&observed, WIDE, None) else { return Interval::unbounded(figure) };
     ends(stretched(Quantiles { middle: figure.ln(), ..points }, 1.0, FLOOR))
 }
 

@@ -11,7 +11,7 @@ use crate::change::{REACH, deviations};
 use crate::history::scatter;
 use crate::statistics::{Interval, student_quantile};
 
-/// With fewer runs before the newest one, nothing is told.
+/// With fewer runs before the newest one, nothing is reported.
 pub const ENOUGH_RUNS: usize = 4;
 /// What the intervals know of the variance is worth as much as this number of runs (the prior of Smyth, Statistical
 /// Applications in Genetics and Molecular Biology 3:3, 2004).
@@ -48,13 +48,13 @@ pub struct Change {
 pub struct Strictness {
     /// The number of costs that are watched together.
     pub costs: usize,
-    /// Smaller changes are not told, as a share.
+    /// Smaller changes are not reported, as a share.
     pub least: f64,
 }
 
-/// The changes in a series of runs, oldest first. A level of a single run is told only if that run is the newest.
+/// The changes in a series of runs, oldest first. A level of a single run is reported only if that run is the newest.
 pub fn changes(series: &[Observed], strict: Strictness) -> Vec<Change> {
-    if series.len() <= ENOUGH_RUNS || series.iter().any(|it| !(it.figure > 0.0 && it.reach.is_finite())) {
+    if series.len() <= ENOUGH_RUNS || series.iter().any(|run| !(run.figure > 0.0 && run.reach.is_finite())) {
         return Vec::new();
     }
     let mut steps = Steps::of(series, &[], strict);
@@ -63,7 +63,7 @@ pub fn changes(series: &[Observed], strict: Strictness) -> Vec<Change> {
         steps = Steps::of(series, &begins, strict);
         begins = steps.find();
     }
-    steps.told(&begins, strict)
+    steps.changes(&begins, strict)
 }
 
 /// The figures as the search needs them.
@@ -71,17 +71,17 @@ struct Steps {
     /// Sums of weight, weight times value, weight times square before each place. Weights are one over the variance.
     sums: Vec<[f64; 3]>,
     penalty: f64,
-    /// The two-sided 95 % point for the intervals told.
+    /// The two-sided 95 % point for the intervals reported.
     quantile: f64,
 }
 
 impl Steps {
     fn of(series: &[Observed], begins: &[usize], strict: Strictness) -> Steps {
-        let mut logs: Vec<f64> = series.iter().map(|it| it.figure.ln()).collect();
-        let mut own: Vec<f64> = series.iter().map(|it| (it.reach / REACH).powi(2)).collect();
-        let told = middle(&own);
+        let mut logs: Vec<f64> = series.iter().map(|run| run.figure.ln()).collect();
+        let mut own: Vec<f64> = series.iter().map(|run| (run.reach / REACH).powi(2)).collect();
+        let stated = middle(&own);
         // By the larger of both deviations: by one that is too small, usual runs would be taken for disturbed ones.
-        let deviation = told.sqrt().max(scatter(&logs));
+        let deviation = stated.sqrt().max(scatter(&logs));
         smooth(&mut logs, deviation);
         // Within levels only: a step is no scatter.
         let (mut squares, mut freedom) = (0.0, 0.0);
@@ -96,13 +96,13 @@ impl Steps {
             begin = end;
         }
         let seen = if freedom > 0.0 { squares / freedom } else { 0.0 };
-        // Successive differences tell two thirds as much as deviations from a known level (von Neumann, 1941).
+        // Successive differences show two thirds as much as deviations from a known level (von Neumann, 1941).
         let freedom = freedom * 2.0 / 3.0;
-        let variance = ((PRIOR * told + freedom * seen) / (PRIOR + freedom)).max(seen);
-        // Where runs scatter more than their intervals say, the intervals know nothing of it.
-        let freedom = if seen > told { freedom.max(1.0) } else { PRIOR + freedom };
-        // A run with a wide interval tells less than the others.
-        own.iter_mut().for_each(|own| *own = (*own / told).max(1.0) * variance);
+        let variance = ((PRIOR * stated + freedom * seen) / (PRIOR + freedom)).max(seen);
+        // Where runs scatter more than their intervals state, the intervals know nothing of it.
+        let freedom = if seen > stated { freedom.max(1.0) } else { PRIOR + freedom };
+        // A run with a wide interval shows less than the others.
+        own.iter_mut().for_each(|own| *own = (*own / stated).max(1.0) * variance);
         let mut sums = vec![[0.0; 3]];
         for (log, own) in logs.iter().zip(&own) {
             let [weight, first, second] = sums.last().copied().unwrap_or_default();
@@ -149,7 +149,7 @@ impl Steps {
         begins
     }
 
-    fn told(&self, begins: &[usize], strict: Strictness) -> Vec<Change> {
+    fn changes(&self, begins: &[usize], strict: Strictness) -> Vec<Change> {
         let count = self.sums.len() - 1;
         let befores = std::iter::once(0).chain(begins.iter().copied());
         let ends = begins.iter().skip(1).copied().chain([count]);
@@ -201,7 +201,7 @@ mod tests {
     fn runs_that_differ_in_nothing_give_few_alarms() {
         let mut random = fastrand::Rng::with_seed(16);
         for count in [5, 8, 20] {
-            // Each of these watches 10 costs; at most 5 in 100 may tell of a change.
+            // Each of these watches 10 costs; at most 5 in 100 may report a change.
             let strict = Strictness { costs: 10, ..STRICT };
             let alarm = |random: &mut fastrand::Rng| {
                 (0..10).any(|_| !changes(&runs(random, count, 0.02, count, 1.0), strict).is_empty())
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_scatter_more_than_their_intervals_say_give_few_alarms() {
+    fn runs_that_scatter_more_than_their_intervals_state_give_few_alarms() {
         let mut random = fastrand::Rng::with_seed(3);
         let alarm = |random: &mut fastrand::Rng| {
             let mut runs = runs(random, 20, 0.03, 20, 1.0);
@@ -241,18 +241,18 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_run_alone_is_told_when_it_is_far_off() {
+    fn the_newest_run_alone_is_reported_when_it_is_far_off() {
         let mut random = fastrand::Rng::with_seed(9);
         let mut series = runs(&mut random, 10, 0.005, 9, 1.1);
-        let told = changes(&series, STRICT);
-        assert_eq!((told.len(), told[0].begins, told[0].ends), (1, 9, 10), "{told:?}");
+        let found = changes(&series, STRICT);
+        assert_eq!((found.len(), found[0].begins, found[0].ends), (1, 9, 10), "{found:?}");
         // The next runs show that it was disturbed.
         series.extend(runs(&mut random, 3, 0.005, 3, 1.0));
         assert!(changes(&series, STRICT).is_empty());
     }
 
     #[test]
-    fn small_changes_few_runs_and_unknown_figures_are_not_told() {
+    fn small_changes_few_runs_and_unknown_figures_are_not_reported() {
         let mut random = fastrand::Rng::with_seed(11);
         assert!(changes(&runs(&mut random, 20, 0.001, 10, 1.02), STRICT).is_empty());
         assert!(changes(&runs(&mut random, 4, 0.001, 3, 2.0), STRICT).is_empty());
@@ -263,16 +263,16 @@ mod tests {
     }
 
     #[test]
-    fn several_changes_are_told_apart() {
+    fn several_changes_are_distinguished() {
         let mut random = fastrand::Rng::with_seed(13);
         let mut series = runs(&mut random, 10, 0.005, 10, 1.0);
         series.extend(runs(&mut random, 10, 0.005, 0, 1.1));
         series.extend(runs(&mut random, 10, 0.005, 0, 1.0));
-        let told = changes(&series, STRICT);
+        let found = changes(&series, STRICT);
         assert_eq!(
-            told.iter().map(|change| (change.before, change.begins, change.ends)).collect::<Vec<_>>(),
+            found.iter().map(|change| (change.before, change.begins, change.ends)).collect::<Vec<_>>(),
             [(0, 10, 20), (10, 20, 30)]
         );
-        assert!(told[0].ratio.low > 1.08 && told[1].ratio.high < 0.93);
+        assert!(found[0].ratio.low > 1.08 && found[1].ratio.high < 0.93);
     }
 }

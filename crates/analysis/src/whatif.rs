@@ -67,8 +67,9 @@ pub fn suppose(prediction: &MixPrediction, supposed: &[Supposed]) -> Result<MixP
     }
     // A supposed operation has a price, so it is no longer missing.
     let is_supposed = |name: &str| {
-        let sets = supposed.iter().filter(|it| matches!(it.change, Assumption::Time(_) | Assumption::As(_)));
-        sets.flat_map(|it| &it.rows).any(|&place| prediction.rows[place].line.name() == name)
+        let sets =
+            supposed.iter().filter(|assumption| matches!(assumption.change, Assumption::Time(_) | Assumption::As(_)));
+        sets.flat_map(|assumption| &assumption.rows).any(|&place| prediction.rows[place].line.name() == name)
     };
     changed.lacking.retain(|(line, _)| !is_supposed(&line.name()));
     Ok(changed)

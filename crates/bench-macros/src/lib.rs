@@ -11,7 +11,7 @@ use proc_macro::TokenStream;
 use function::Function;
 use options::Options;
 
-/// Registers a function as a benchmark. Without parameters, the function is what is timed. With a `Bencher`, it says what is timed.
+/// Registers a function as a benchmark. Without parameters, the function is what is timed. With a `Bencher`, it states what is timed.
 ///
 /// | option | meaning |
 /// | --- | --- |

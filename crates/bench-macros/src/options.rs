@@ -18,7 +18,7 @@ impl Options {
     /// Reads them.
     ///
     /// # Errors
-    /// What is wrong, for the compiler to say.
+    /// What is wrong, for the compiler to report.
     pub fn read(attribute: TokenStream) -> Result<Options, String> {
         let mut options = Options::default();
         for part in split(attribute) {

@@ -66,7 +66,7 @@ pub(crate) fn counted(batch: impl FnOnce()) -> Option<Allocations> {
     })
 }
 
-/// Says that the timed part of a batch begins or ends.
+/// Notes that the timed part of a batch begins or ends.
 pub(crate) fn inside(is_timed: bool) {
     INSIDE.store(is_timed, Relaxed);
 }
@@ -87,7 +87,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for AllocProfiler<A> {
         if COUNTING.load(Relaxed) {
             note(layout.size(), 0);
         }
-        // SAFETY: the caller's promises are those that the allocator inside asks for.
+        // SAFETY: the caller's promises are those that the allocator inside requires.
         unsafe { self.0.alloc(layout) }
     }
 

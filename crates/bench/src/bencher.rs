@@ -1,4 +1,4 @@
-//! What a benchmark is given: it says what to run, on what inputs, and gives the control to whoever asks for batches.
+//! What a benchmark is given: it states what to run, on what inputs, and gives the control to whoever requests batches.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use crate::allocations;
 use crate::counter::Counter;
-use crate::request::{Asker, serve};
+use crate::request::{Requester, serve};
 use crate::rounds;
 
 /// Runs the code to be timed. What a benchmark does before it calls a method of this is set-up; what it does afterwards is
 /// tear-down.
 pub struct Bencher<'a> {
-    asker: &'a mut dyn Asker,
+    requester: &'a mut dyn Requester,
     counter: Option<Counter>,
     threads: usize,
 }
@@ -27,11 +27,11 @@ pub struct Inputs<'a, M> {
 type Boxed<'f> = Pin<Box<dyn Future<Output = ()> + 'f>>;
 
 impl<'a> Bencher<'a> {
-    pub(crate) fn new(asker: &'a mut dyn Asker, threads: usize) -> Bencher<'a> {
-        Bencher { asker, counter: None, threads }
+    pub(crate) fn new(requester: &'a mut dyn Requester, threads: usize) -> Bencher<'a> {
+        Bencher { requester, counter: None, threads }
     }
 
-    /// Says what one iteration processes, so that a rate is shown.
+    /// States what one iteration processes, so that a rate is shown.
     pub fn counter(self, counter: impl Into<Counter>) -> Bencher<'a> {
         Bencher { counter: Some(counter.into()), ..self }
     }
@@ -52,7 +52,7 @@ impl<'a> Bencher<'a> {
 
     /// Times `work`, which may change what it captures, in one thread.
     pub fn bench_local<O>(self, mut work: impl FnMut() -> O) {
-        serve(self.asker, self.counter, &mut |times| rounds::plain(times, &mut work));
+        serve(self.requester, self.counter, &mut |times| rounds::plain(times, &mut work));
     }
 
     /// Times futures. `block_on` runs a future to its end, such as `|future| runtime.block_on(future)`; it runs once for a
@@ -63,17 +63,17 @@ impl<'a> Bencher<'a> {
 
     fn in_threads(self, batch: &(dyn Fn(u64) -> Duration + Sync)) {
         let threads = self.threads;
-        serve(self.asker, self.counter, &mut |times| rounds::threaded(threads, &|| batch(times)));
+        serve(self.requester, self.counter, &mut |times| rounds::threaded(threads, &|| batch(times)));
     }
 }
 
 impl<'a, M> Inputs<'a, M> {
-    /// Says what one iteration processes.
+    /// States what one iteration processes.
     pub fn counter(self, counter: impl Into<Counter>) -> Inputs<'a, M> {
         Inputs { bencher: self.bencher.counter(counter), ..self }
     }
 
-    /// Says what one iteration processes, by an input.
+    /// States what one iteration processes, by an input.
     pub fn input_counter<I, C: Into<Counter>>(mut self, count: impl FnOnce(&I) -> C) -> Inputs<'a, M>
     where
         M: FnMut() -> I,
@@ -111,8 +111,8 @@ impl<'a, M> Inputs<'a, M> {
     where
         M: FnMut() -> I,
     {
-        let Bencher { asker, counter, .. } = self.bencher;
-        serve(asker, counter, &mut |times| rounds::on_values(times, &mut self.make, &mut work));
+        let Bencher { requester, counter, .. } = self.bencher;
+        serve(requester, counter, &mut |times| rounds::on_values(times, &mut self.make, &mut work));
     }
 
     /// [`Inputs::bench_refs`] in one thread, with a `work` that may change what it captures.
@@ -120,8 +120,8 @@ impl<'a, M> Inputs<'a, M> {
     where
         M: FnMut() -> I,
     {
-        let Bencher { asker, counter, .. } = self.bencher;
-        serve(asker, counter, &mut |times| rounds::on_refs(times, &mut self.make, &mut work));
+        let Bencher { requester, counter, .. } = self.bencher;
+        serve(requester, counter, &mut |times| rounds::on_refs(times, &mut self.make, &mut work));
     }
 
     /// Times futures, each with an input; see [`Bencher::bench_async`]. Inputs are made outside the timing.
@@ -133,8 +133,8 @@ impl<'a, M> Inputs<'a, M> {
         M: FnMut() -> I,
     {
         const PART: u64 = 1024;
-        let Bencher { asker, counter, .. } = self.bencher;
-        serve(asker, counter, &mut |times| {
+        let Bencher { requester, counter, .. } = self.bencher;
+        serve(requester, counter, &mut |times| {
             let (mut left, mut took) = (times, Duration::ZERO);
             while left > 0 {
                 let part = left.min(PART);

@@ -56,7 +56,7 @@ pub(crate) struct Benchmark {
 }
 
 impl Benchmark {
-    /// Sets it up, and serves whoever asks.
+    /// Sets it up, and serves whoever requests batches.
     pub fn run(&self, bencher: Bencher<'_>) {
         (self.case.run)(bencher);
     }

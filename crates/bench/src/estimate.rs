@@ -6,7 +6,7 @@ use crate::allocations::Allocations;
 use crate::bencher::Bencher;
 use crate::counter::Counter;
 use crate::entry::Benchmark;
-use crate::request::{Answer, Asker, Request};
+use crate::request::{Answer, Request, Requester};
 
 /// Time for one benchmark.
 const BUDGET: Duration = Duration::from_millis(500);
@@ -26,7 +26,7 @@ struct Plain {
     counter: Option<Counter>,
 }
 
-impl Asker for Plain {
+impl Requester for Plain {
     fn ready(&mut self, counter: Option<Counter>) {
         (self.counter, self.start, self.times) = (counter, Some(Instant::now()), 1);
     }
@@ -60,7 +60,7 @@ struct Once {
     ran: bool,
 }
 
-impl Asker for Once {
+impl Requester for Once {
     fn ready(&mut self, _: Option<Counter>) {}
 
     fn next(&mut self) -> Request {

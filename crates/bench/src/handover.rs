@@ -150,7 +150,7 @@ fn hand_over(program: PathBuf, wanted: &Wanted) -> i32 {
     }
     command.args(&wanted.options);
     match command.status() {
-        // A signal has no exit status; shells say 128 and more.
+        // A signal has no exit status; shells give 128 and more.
         Ok(status) => status.code().unwrap_or(130),
         Err(error) => misused(&format!("{} cannot be started: {error}; HOWSLOW= turns it off", program.display())),
     }
@@ -162,11 +162,11 @@ mod tests {
 
     #[test]
     fn filters_come_before_options_and_what_is_unknown_is_for_howslow() {
-        let of = |words: &[&str]| wanted(words.iter().map(|word| word.to_string()));
-        let all = of(&["--bench", "sum", "--exact", "--against", "main", "--budget", "2s"]);
+        let parsed = |words: &[&str]| wanted(words.iter().map(|word| word.to_string()));
+        let all = parsed(&["--bench", "sum", "--exact", "--against", "main", "--budget", "2s"]);
         assert_eq!((all.filters, all.exact), (vec!["sum".to_owned()], true));
         assert_eq!(all.options, ["--against", "main", "--budget", "2s"]);
-        let tested = of(&["--test", "a", "b"]);
+        let tested = parsed(&["--test", "a", "b"]);
         assert!(tested.test && tested.filters == ["a", "b"] && tested.options.is_empty());
     }
 }

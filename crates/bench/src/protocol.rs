@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::bencher::Bencher;
 use crate::counter::Counter;
 use crate::entry::{self, Benchmark};
-use crate::request::{Answer, Asker, Request};
+use crate::request::{Answer, Request, Requester};
 
 /// howslow names its two descriptors here: the one to read, a comma, and the one to write.
 pub(crate) const PIPES: &str = "HOWSLOW_BENCH";
@@ -37,24 +37,24 @@ pub(crate) fn serve(descriptors: &str) -> Result<(), String> {
     if let Some(shift) = std::env::var_os(SHIFT) {
         std::mem::forget(vec![1_u8; shift.len() * 16]);
     }
-    pipes.say(&format!("howslow-bench 1 rust {}", env!("CARGO_PKG_VERSION")));
+    pipes.send(&format!("howslow-bench 1 rust {}", env!("CARGO_PKG_VERSION")));
     let all = entry::all();
     while let Some(line) = pipes.line() {
         match line.split_once(' ').unwrap_or((&line, "")) {
             ("list", _) => {
                 for benchmark in &all {
                     let ignored = if benchmark.ignored { "ignored" } else { "bench" };
-                    pipes.say(&format!("{ignored} {}", benchmark.name));
+                    pipes.send(&format!("{ignored} {}", benchmark.name));
                 }
-                pipes.say("end");
+                pipes.send("end");
             }
             ("prepare", EMPTY) => pipes.run(&Benchmark::empty()),
             ("prepare", name) => match all.iter().find(|benchmark| benchmark.name == name) {
                 Some(benchmark) => pipes.run(benchmark),
-                None => pipes.say("failed there is no such benchmark"),
+                None => pipes.send("failed there is no such benchmark"),
             },
             ("quit", _) => break,
-            _ => pipes.say("failed no such request"),
+            _ => pipes.send("failed no such request"),
         }
     }
     Ok(())
@@ -88,8 +88,8 @@ impl Pipes {
         (read > 0).then(|| line.trim_end().to_owned())
     }
 
-    fn say(&mut self, line: &str) {
-        // If howslow has gone, the next request says so.
+    fn send(&mut self, line: &str) {
+        // If howslow has gone, the next request shows it.
         let _ = self.answers.write_all(format!("{line}\n").as_bytes());
     }
 
@@ -98,22 +98,22 @@ impl Pipes {
         (self.ready, self.threads) = (false, benchmark.threads);
         let bencher_of = |pipes: &mut Pipes| benchmark.run(Bencher::new(pipes, benchmark.threads));
         match catch_unwind(AssertUnwindSafe(|| bencher_of(self))) {
-            Ok(()) if self.ready => self.say("dropped"),
-            Ok(()) => self.say("failed it returned without calling a method of its Bencher"),
+            Ok(()) if self.ready => self.send("dropped"),
+            Ok(()) => self.send("failed it returned without calling a method of its Bencher"),
             Err(panic) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
                 let text = text.unwrap_or("without a message").replace(char::is_control, " ");
-                self.say(&format!("failed it panicked: {text}"));
+                self.send(&format!("failed it panicked: {text}"));
             }
         }
     }
 }
 
-impl Asker for Pipes {
+impl Requester for Pipes {
     fn ready(&mut self, counter: Option<Counter>) {
         self.ready = true;
         let counter = counter.map(|counter| format!(" {counter}")).unwrap_or_default();
-        self.say(&format!("ready threads={}{counter}", self.threads));
+        self.send(&format!("ready threads={}{counter}", self.threads));
     }
 
     fn next(&mut self) -> Request {
@@ -127,7 +127,7 @@ impl Asker for Pipes {
                 }
                 ("count", Ok(times)) => return Request::Count(times),
                 ("drop", _) => return Request::Drop,
-                _ => self.say("failed no such request"),
+                _ => self.send("failed no such request"),
             }
         }
     }
@@ -144,11 +144,11 @@ impl Asker for Pipes {
                 format!("counted allocations={} allocated={} kept={}", all.calls, all.allocated, all.kept)
             }
         };
-        self.say(&line);
+        self.send(&line);
     }
 }
 
-/// The processor time of this process in ns, where the system says it.
+/// The processor time of this process in ns, where the system gives it.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn processor_time() -> Option<u64> {
     /// `CLOCK_PROCESS_CPUTIME_ID` of time.h.

@@ -1,11 +1,11 @@
-//! Who asks for batches while a benchmark is prepared: howslow, the plain estimate, or a test that runs it once.
+//! Who requests batches while a benchmark is prepared: howslow, the plain estimate, or a test that runs it once.
 
 use std::time::Duration;
 
 use crate::allocations::Allocations;
 use crate::counter::Counter;
 
-/// What a prepared benchmark is asked for.
+/// What a prepared benchmark has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// Time this many iterations.
@@ -25,8 +25,8 @@ pub(crate) enum Answer {
     Counted(Option<Allocations>),
 }
 
-/// Asks for batches.
-pub(crate) trait Asker {
+/// Requests batches.
+pub(crate) trait Requester {
     /// The set-up is done.
     fn ready(&mut self, counter: Option<Counter>);
     /// The next request.
@@ -36,16 +36,16 @@ pub(crate) trait Asker {
 }
 
 /// Serves requests until there are no more. `batch` runs iterations and returns what they took.
-pub(crate) fn serve(asker: &mut dyn Asker, counter: Option<Counter>, batch: &mut dyn FnMut(u64) -> Duration) {
-    asker.ready(counter);
+pub(crate) fn serve(requester: &mut dyn Requester, counter: Option<Counter>, batch: &mut dyn FnMut(u64) -> Duration) {
+    requester.ready(counter);
     loop {
-        let answer = match asker.next() {
+        let answer = match requester.next() {
             Request::Run(times) => Answer::Ran(batch(times)),
             Request::Count(times) => Answer::Counted(crate::allocations::counted(|| {
                 batch(times);
             })),
             Request::Drop => return,
         };
-        asker.answer(answer);
+        requester.answer(answer);
     }
 }

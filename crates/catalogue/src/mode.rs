@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_that_is_not_built_in_skips_and_says_what_builds_it() {
+    fn a_mode_that_is_not_built_in_skips_and_names_what_builds_it() {
         let refused = crate::kit::trial::prepare(&OPERATIONS[0], Point::default().with("mode", Word("jit").value()));
         let Err(Failure::Skip { remedy, .. }) = refused.map(|_| ()) else { panic!("it is not skipped") };
         assert!(remedy.contains("lab/Cargo.toml"));

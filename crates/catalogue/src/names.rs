@@ -76,7 +76,11 @@ const NAMES: &[(&str, &str)] = &[
 
 /// What people call the operation with this id; empty if nothing else than its summary does.
 pub fn other_names(id: &str) -> &'static str {
-    NAMES.iter().find(|(of, _)| id == *of).or_else(|| NAMES.iter().find(|(of, _)| is_of(id, of))).map_or("", |it| it.1)
+    NAMES
+        .iter()
+        .find(|(known, _)| id == *known)
+        .or_else(|| NAMES.iter().find(|(known, _)| is_of(id, known)))
+        .map_or("", |(_, names)| names)
 }
 
 /// True for the family itself as the first word of an id. Names of an operation are not those of variants of it.

@@ -199,8 +199,8 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
 /// The heading of the family of the operation with this id; empty if it is in none.
 pub fn heading(id: &str) -> &'static str {
     static HEADINGS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-        let of = |family: &'static Family| family.operations().map(|operation| (operation.id, family.title));
-        FAMILIES.iter().flat_map(of).collect()
+        let headings = |family: &'static Family| family.operations().map(|operation| (operation.id, family.title));
+        FAMILIES.iter().flat_map(headings).collect()
     });
     HEADINGS.get(id).copied().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Begins a fleet: checks what was asked for, and puts the program where the nodes find it.
+//! Begins a fleet: checks what was requested, and puts the program where the nodes find it.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ pub enum Nodes<'a> {
     Hosts(&'a [String]),
 }
 
-/// Creates a fleet and writes its state. Returns it, and what the user should know. Fails if what was asked for makes no
+/// Creates a fleet and writes its state. Returns it, and what the user should know. Fails if what was requested makes no
 /// sense, the scheduler does not answer, or something cannot be written.
 pub fn begin(folder: &Folder, request: &Request) -> Result<(Fleet, Vec<String>), FleetError> {
     let id = match request.id {

@@ -30,7 +30,7 @@ impl Answer {
 ///
 /// Output goes through files: what a tool leaves running in the background may hold a pipe open for ever. Fails if it
 /// cannot be started, takes longer than `patience` or answers without end; then it is killed.
-pub(crate) fn ask(command: &mut Command, input: &[u8], patience: Duration) -> Result<Answer, String> {
+pub(crate) fn run_command(command: &mut Command, input: &[u8], patience: Duration) -> Result<Answer, String> {
     const PAUSE: Duration = Duration::from_millis(5);
     let name = command.get_program().to_string_lossy().into_owned();
     let io = |error: std::io::Error| format!("{name}: {error}");
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn shell(script: &str, patience: u64) -> Result<Answer, String> {
-        ask(Command::new("sh").args(["-c", script]), b"in\n", Duration::from_millis(patience))
+        run_command(Command::new("sh").args(["-c", script]), b"in\n", Duration::from_millis(patience))
     }
 
     #[test]
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!((answer.ok, answer.status, answer.text().as_str()), (false, Some(4), "in\n"));
         assert_eq!(answer.complaint, "one; two");
         assert!(shell("exec sleep 100", 50).is_err_and(|why| why.contains("did not answer")));
-        let missing = ask(&mut Command::new("howslow-no-such-tool"), b"", Duration::from_secs(9));
+        let missing = run_command(&mut Command::new("howslow-no-such-tool"), b"", Duration::from_secs(9));
         assert!(missing.is_err_and(|why| why == "there is no command howslow-no-such-tool here"));
     }
 

@@ -29,7 +29,7 @@ pub enum FleetError {
 }
 
 impl FleetError {
-    /// True if the user asked for something that makes no sense.
+    /// True if the user requested something that makes no sense.
     pub fn is_misuse(&self) -> bool {
         matches!(self, FleetError::Misuse(_))
     }

@@ -216,8 +216,8 @@ mod tests {
         for (repeat, is_read) in [("1", true), ("1000", true), ("0", false), ("4294967295", false)] {
             std::fs::write(folder.of("a").join(STATE), state.replace("REPEAT", repeat)).expect("a state");
             let read = folder.read("a");
-            let is_told = read.as_ref().err().is_some_and(|error| error.to_string().contains("from 1 to 1000"));
-            assert_eq!((read.is_ok(), is_told), (is_read, !is_read), "{repeat}: {read:?}");
+            let is_refused = read.as_ref().err().is_some_and(|error| error.to_string().contains("from 1 to 1000"));
+            assert_eq!((read.is_ok(), is_refused), (is_read, !is_read), "{repeat}: {read:?}");
         }
         std::fs::write(folder.of("a").join(STATE), state.replace("headline", "head\u{7f}line")).expect("a state");
         let why = folder.read("a").expect_err("no suite").to_string();

@@ -54,7 +54,7 @@ impl<'a> Follower<'a> {
         self.store = Some(store);
     }
 
-    /// Begins an attempt on every node that lacks a document and has none open. Stops early if `go_on` says so. Returns
+    /// Begins an attempt on every node that lacks a document and has none open. Stops early if `go_on` requires it. Returns
     /// what happened, and the number of jobs submitted. Fails if there is no scheduler, or the state cannot be written.
     pub fn submit(
         &mut self,
@@ -190,7 +190,7 @@ impl<'a> Follower<'a> {
     ) -> Result<(BTreeMap<usize, crate::scheduler::Seen>, BTreeMap<String, String>), FleetError> {
         let seen = self.scheduler.look(fleet, tasks)?;
         let at_ease = |task: &Task| matches!(seen.get(&task.place), Some(seen) if matches!(seen.sight, crate::scheduler::Sight::Running(_)));
-        // Asked only if it can explain why a job does not run.
+        // Requested only if it can explain why a job does not run.
         let refusing = if tasks.iter().all(at_ease) { BTreeMap::new() } else { self.scheduler.refusing()? };
         Ok((seen, refusing))
     }

@@ -1,5 +1,5 @@
 //! Manifests for Kubernetes: a ConfigMap of the plan, an indexed Job that measures on a number of nodes, and a DaemonSet
-//! that measures on all. They ask for what a container would otherwise hide.
+//! that measures on all. They request what a container would otherwise hide.
 
 use serde_json::{Value, json};
 
@@ -29,8 +29,8 @@ impl Collector {
         };
         parsed.ok_or_else(|| {
             let shown = record::printable(text);
-            let say = "give pvc:CLAIM or postgres:SECRET/KEY, with names as Kubernetes has them";
-            FleetError::Misuse(format!("--collector: {shown:?} is no place for documents: {say}"))
+            let remedy = "give pvc:CLAIM or postgres:SECRET/KEY, with names as Kubernetes has them";
+            FleetError::Misuse(format!("--collector: {shown:?} is no place for documents: {remedy}"))
         })
     }
 }
@@ -68,7 +68,7 @@ const HOST: &str = "kubernetes.io/hostname";
 const MEMORY: &str = "2Gi";
 
 impl Manifests {
-    /// Checks every name, and writes the manifests. Fails if a name is none of Kubernetes, or nothing says how many nodes
+    /// Checks every name, and writes the manifests. Fails if a name is none of Kubernetes, or nothing states how many nodes
     /// there are.
     pub fn write(&self) -> Result<Written, FleetError> {
         self.check()?;
@@ -76,8 +76,8 @@ impl Manifests {
     }
 
     fn check(&self) -> Result<(), FleetError> {
-        let misuse = |option: &str, text: &str, say: &str| {
-            Err(FleetError::Misuse(format!("{option}: {:?} {say}", record::printable(text))))
+        let misuse = |option: &str, text: &str, remedy: &str| {
+            Err(FleetError::Misuse(format!("{option}: {:?} {remedy}", record::printable(text))))
         };
         if !is_label(&self.id, 50) {
             return misuse("--id", &self.id, "is no name for Kubernetes: small letters, digits and '-', at most 50");
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_asks_for_what_a_container_hides() {
+    fn a_pod_requests_what_a_container_hides() {
         let job = &manifests().job()["spec"];
         assert_eq!((&job["completions"], &job["completionMode"]), (&json!(2), &json!("Indexed")));
         let container = &job["template"]["spec"]["containers"][0];

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::FleetError;
 
-/// The budget of a run that is told none, in seconds: the headline operations, patterns, the whole catalogue.
+/// The budget of a run that is given none, in seconds: the headline operations, patterns, the whole catalogue.
 const HEADLINE_S: f64 = 9.0;
 const PATTERNS_S: f64 = 60.0;
 const FULL_S: f64 = 175.0;

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_tells_what_it_needs() {
+    fn a_program_shows_what_it_needs() {
         assert_eq!(parse(&elf(62, 1)), Some((Architecture::X86, true)));
         assert_eq!(parse(&elf(183, 3)), Some((Architecture::Arm, false)));
         let own = Program::read(Path::new("/proc/self/exe")).expect("this program");

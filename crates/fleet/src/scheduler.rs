@@ -1,4 +1,4 @@
-//! What every means of reaching nodes must do: take tasks, tell about them, cancel them.
+//! What every means of reaching nodes must do: take tasks, report on them, cancel them.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -49,8 +49,8 @@ pub(crate) struct Seen {
     pub sight: Sight,
 }
 
-/// Told after every submission: the task, and its job or why it was refused. A job of `None` may exist. Breaks off if told so.
-pub(crate) type Told<'a> = &'a mut dyn FnMut(&Task, Result<Option<String>, String>) -> ControlFlow<()>;
+/// Called after every submission: the task, and its job or why it was refused. A job of `None` may exist. Breaks off if that is returned.
+pub(crate) type Submitted<'a> = &'a mut dyn FnMut(&Task, Result<Option<String>, String>) -> ControlFlow<()>;
 
 /// A way to reach nodes.
 pub(crate) trait Scheduler {
@@ -58,7 +58,7 @@ pub(crate) trait Scheduler {
     fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError>;
 
     /// Submits the tasks. Fails if there is no scheduler at all.
-    fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Told<'_>) -> Result<(), FleetError>;
+    fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Submitted<'_>) -> Result<(), FleetError>;
 
     /// What is known of the tasks, by place. A task that is unknown is absent. Fails if the scheduler does not answer, or
     /// not as it should.

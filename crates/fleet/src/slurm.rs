@@ -10,9 +10,9 @@ use std::time::Duration;
 #[cfg(feature = "fuzz")]
 pub use answers::fuzz_slurm;
 
-use crate::command::{Answer, ask};
+use crate::command::{Answer, run_command};
 use crate::error::FleetError;
-use crate::scheduler::{End, Scheduler, Seen, Sight, Task, Told};
+use crate::scheduler::{End, Scheduler, Seen, Sight, Submitted, Task};
 use crate::script::node_arguments;
 use crate::state::{Fleet, SlurmOptions};
 
@@ -103,12 +103,15 @@ impl Slurm {
     fn record_of(&self, jobs: &[&str]) -> BTreeMap<String, (End, String)> {
         let list = format!("--jobs={}", jobs.join(","));
         let format = "--format=JobIDRaw,State%60,ExitCode,NodeList%100";
-        let accounting =
-            ask(slurm("sacct").args(["--noheader", "--parsable2", "--allocations", &list, format]), b"", PATIENCE);
+        let accounting = run_command(
+            slurm("sacct").args(["--noheader", "--parsable2", "--allocations", &list, format]),
+            b"",
+            PATIENCE,
+        );
         let mut known = accounting.map(|answer| answers::accounting(&answer.text())).unwrap_or_default();
         for job in jobs {
             if !known.contains_key(*job) {
-                let answer = ask(slurm("scontrol").args(["--oneliner", "show", "job", job]), b"", PATIENCE);
+                let answer = run_command(slurm("scontrol").args(["--oneliner", "show", "job", job]), b"", PATIENCE);
                 let reported = answer.ok().and_then(|answer| answers::job(&answer.text()));
                 known.extend(reported.map(|reported| ((*job).to_owned(), reported)));
             }
@@ -122,9 +125,9 @@ impl Scheduler for Slurm {
         Ok(answers::refusing(&self.sinfo()?))
     }
 
-    fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Told<'_>) -> Result<(), FleetError> {
+    fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Submitted<'_>) -> Result<(), FleetError> {
         for task in tasks {
-            let result = match ask(&mut self.submission(fleet, task), b"", PATIENCE) {
+            let result = match run_command(&mut self.submission(fleet, task), b"", PATIENCE) {
                 // The job may exist. It is found by its name.
                 Ok(answer) if answer.ok => Ok(answers::submitted(&answer.text())),
                 Ok(answer) => Err(complaint("sbatch", &answer)),
@@ -178,7 +181,8 @@ impl Scheduler for Slurm {
         // By id and name, so that a job of somebody else who got the same number is left alone.
         for task in tasks {
             let name = format!("--name={}", job_name(fleet, task));
-            let answer = ask(slurm("scancel").args([&user, &name]), b"", PATIENCE).map_err(FleetError::Trouble)?;
+            let answer =
+                run_command(slurm("scancel").args([&user, &name]), b"", PATIENCE).map_err(FleetError::Trouble)?;
             if !answer.ok {
                 return Err(FleetError::Trouble(complaint("scancel", &answer)));
             }
@@ -229,7 +233,8 @@ fn slurm(name: &str) -> Command {
 }
 
 fn succeed(name: &str, arguments: &[&str]) -> Result<Answer, FleetError> {
-    let answer = ask(slurm(name).args(arguments), b"", PATIENCE).map_err(|why| FleetError::Trouble(missing(&why)))?;
+    let answer =
+        run_command(slurm(name).args(arguments), b"", PATIENCE).map_err(|why| FleetError::Trouble(missing(&why)))?;
     if answer.ok { Ok(answer) } else { Err(FleetError::Trouble(complaint(name, &answer))) }
 }
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::command::{Answer, ask};
+use crate::command::{Answer, run_command};
 use crate::error::FleetError;
 use crate::gather::program_file;
-use crate::scheduler::{End, Scheduler, Seen, Sight, Task, Told};
+use crate::scheduler::{End, Scheduler, Seen, Sight, Submitted, Task};
 use crate::script::{NODE_SCRIPT, node_arguments};
 use crate::state::Fleet;
 
@@ -21,10 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const CARRY: Duration = Duration::from_secs(600);
 /// A larger file is no howslow.
 const LARGEST_PROGRAM: u64 = 1 << 30;
-/// Hosts that are asked at the same time.
+/// Hosts that are contacted at the same time.
 const AT_ONCE: usize = 16;
 
-/// Makes the fleet's folder and says the architecture. Its argument is the folder's name.
+/// Makes the fleet's folder and prints the architecture. Its argument is the folder's name.
 const PREPARE: &str =
     r#"umask 077; mkdir -p "$HOME/$1" && [ -O "$HOME/$1" ] && cd "$HOME/$1" && rm -f .part && uname -m && ls"#;
 /// Receives a file. Arguments: the folder, the file's name.
@@ -87,7 +87,7 @@ impl Ssh {
         let words = ["sh", "-c", script, "howslow"].into_iter().chain(arguments.iter().copied());
         let mut command = self.client(host);
         command.arg(shell_words::join(words));
-        let answer = ask(&mut command, input, if input.is_empty() { PATIENCE } else { CARRY })?;
+        let answer = run_command(&mut command, input, if input.is_empty() { PATIENCE } else { CARRY })?;
         match answer.ok {
             true => Ok(answer),
             false if answer.complaint.is_empty() => Err(format!("{host}: status {:?}", answer.status)),
@@ -170,7 +170,7 @@ impl Scheduler for Ssh {
         Ok(BTreeMap::new())
     }
 
-    fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Told<'_>) -> Result<(), FleetError> {
+    fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Submitted<'_>) -> Result<(), FleetError> {
         for some in tasks.chunks(AT_ONCE) {
             for (task, result) in some.iter().zip(self.all(some, |task| self.start(fleet, task))) {
                 if reported(task, result).is_break() {
@@ -227,7 +227,7 @@ impl Drop for Ssh {
             words.truncate(words.len().saturating_sub(2));
             command = Command::new("ssh");
             command.args(words).args(["-O", "exit", "--"]).arg(host);
-            let _ = ask(&mut command, b"", Duration::from_secs(5));
+            let _ = run_command(&mut command, b"", Duration::from_secs(5));
         }
     }
 }

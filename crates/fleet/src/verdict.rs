@@ -1,4 +1,4 @@
-//! What became of an attempt, by what the scheduler says and what the node left. Pure.
+//! What became of an attempt, by what the scheduler reports and what the node left. Pure.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ const NEVER: [&str; 9] = [
 const LOOKS: u32 = 3;
 
 pub(crate) struct Facts<'a> {
-    /// What the scheduler says; `None` if it does not know the job.
+    /// What the scheduler reports; `None` if it does not know the job.
     pub sight: Option<&'a Sight>,
     /// Why the node takes no job now.
     pub refusing: Option<&'a str>,

@@ -5,7 +5,7 @@ use analysis::reference::{NotHeld, hold};
 use record::{Present, Run};
 use report::PageView;
 
-use crate::output::{Misuse, say};
+use crate::output::{Misuse, print_note};
 use crate::resolve;
 
 /// The run or reference machine that `--against` names.
@@ -45,22 +45,22 @@ impl Against {
 }
 
 /// What a page shows a run beside.
-pub(crate) struct Beside {
+pub(crate) struct References {
     references: Vec<Run>,
     present: Option<Present>,
     against: Option<Run>,
 }
 
-impl Beside {
+impl References {
     /// The references for a run, and the one that was named. `present` is the machine's state, if the run is of now.
     /// Fails if nothing of the named one can be held against the run.
-    pub(crate) fn of(run: &Run, against: Option<Against>, present: Option<Present>) -> anyhow::Result<Beside> {
+    pub(crate) fn of(run: &Run, against: Option<Against>, present: Option<Present>) -> anyhow::Result<References> {
         let against = against.map(|Against(reference)| reference);
         if let Some(reference) = &against {
             has_common(run, reference)?;
         }
         let references = if run.is_book() { Vec::new() } else { store::references(&run.machine.architecture) };
-        Ok(Beside { references, present, against })
+        Ok(References { references, present, against })
     }
 
     /// In the form that a page takes.
@@ -82,7 +82,7 @@ fn same_architecture(reference: &Run, architecture: &str) -> anyhow::Result<()> 
     .into())
 }
 
-/// A column without a figure would say nothing, so the reason is said instead.
+/// A column without a figure would show nothing, so the reason is printed instead.
 fn has_common(run: &Run, reference: &Run) -> anyhow::Result<()> {
     same_architecture(reference, &run.machine.architecture)?;
     let held: Vec<Option<NotHeld>> = run.costs.iter().map(|cost| hold(cost, reference).err()).collect();
@@ -91,7 +91,7 @@ fn has_common(run: &Run, reference: &Run) -> anyhow::Result<()> {
         return Ok(());
     }
     if any(Some(NotHeld::Open)) {
-        say(&format!("the costs in common with {} are too uncertain for a ratio", reference.id));
+        print_note(&format!("the costs in common with {} are too uncertain for a ratio", reference.id));
         return Ok(());
     }
     let why = if any(Some(NotHeld::OtherVersion)) { "only costs of other versions" } else { "no cost" };

@@ -13,8 +13,8 @@ const BATCH_US: f64 = 8_000.0;
 /// The same beside work on the same CPU: several of the scheduler's turns of 3 to 4 ms, or most batches would meet none.
 const SHARED_BATCH_US: f64 = 24_000.0;
 
-/// Starts the work that was asked for, and notes in the settings what that changes: one CPU for all rounds, and longer
-/// batches. `None` if none was asked for.
+/// Starts the work that was requested, and notes in the settings what that changes: one CPU for all rounds, and longer
+/// batches. `None` if none was requested.
 pub(crate) fn start(args: &MeasureArgs, settings: &mut Settings, scratch: &Path) -> anyhow::Result<Option<Loads>> {
     if args.beside.is_empty() {
         return Ok(None);
@@ -33,7 +33,7 @@ pub(crate) fn start(args: &MeasureArgs, settings: &mut Settings, scratch: &Path)
 pub(crate) fn finish(loads: Option<Loads>, noise: &mut Noise, cpus: u32) -> anyhow::Result<Vec<Achieved>> {
     let Some(loads) = loads else { return Ok(Vec::new()) };
     let achieved = loads.finish().map_err(refused)?;
-    let own: f64 = achieved.iter().map(|it| it.cpu).sum();
+    let own: f64 = achieved.iter().map(|achieved| achieved.cpu).sum();
     noise.others = (noise.others - own / f64::from(cpus.max(1))).max(0.0);
     Ok(achieved)
 }

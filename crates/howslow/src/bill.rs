@@ -1,4 +1,4 @@
-//! `howslow bill`: what a running program asks of the kernel, priced by a run, beside what the kernel charged.
+//! `howslow bill`: what a running program requests of the kernel, priced by a run, beside what the kernel charged.
 
 mod alternate;
 mod changes;
@@ -17,7 +17,7 @@ use record::{Observation, printable};
 use system::machine::NamedCgroup;
 
 use crate::cli::BillArgs;
-use crate::output::{self, Misuse, Outcome, Outgoing, say};
+use crate::output::{self, Misuse, Outcome, Outgoing, print_note};
 use prices::Prices;
 use repeat::Watched;
 
@@ -68,13 +68,13 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     if is_to_measure && watched.signal.is_none() {
         watched.signal = prices.measure(&watched.seen, args.measure)?;
     }
-    let own = tell(&watched.seen, &watched.seen, args, &prices)?;
+    let own = write_bill(&watched.seen, &watched.seen, args, &prices)?;
     let (text, gate) = match &base {
-        Some(base) => beside(base, &watched.seen, args, &prices)?,
+        Some(base) => compared(base, &watched.seen, args, &prices)?,
         None => (own, Outcome::Done),
     };
     outgoing.add(&text);
-    // Once a signal has asked for the end, a reader that takes nothing is not waited for.
+    // Once a signal has requested the end, a reader that takes nothing is not waited for.
     let patience = if watched.signal.is_some() { LAST } else { Duration::MAX };
     let finished = match outputs::is_beside_a_command(args) {
         // The command's status is passed on, whoever reads the bill.
@@ -98,7 +98,7 @@ fn is_to_measure(args: &BillArgs) -> Result<bool, Misuse> {
 }
 
 /// What a command changes beside another one that was run in turn with it.
-fn beside(
+fn compared(
     base: &Observation,
     seen: &Observation,
     args: &BillArgs,
@@ -144,35 +144,35 @@ fn watch(
 ) -> anyhow::Result<Watched> {
     let limit = args.time.map(Duration::from_secs_f64);
     let every = args.every.map(Duration::from_secs_f64);
-    let (mut told, mut before) = (Duration::ZERO, None);
-    // The signal that asks for the end, and when it came.
-    let (mut status, mut asked): (_, Option<(i32, Duration)>) = (None, None);
+    let (mut printed, mut before) = (Duration::ZERO, None);
+    // The signal that requests the end, and when it came.
+    let (mut status, mut requested): (_, Option<(i32, Duration)>) = (None, None);
     loop {
         let time = every.map_or(STEP, |every| every.min(STEP));
         if let State::Ended(with) = observer.step(time)? {
             status = with;
             break;
         }
-        if asked.is_none()
+        if requested.is_none()
             && let Some(come) = signals.come()
         {
-            asked = Some((come, observer.elapsed()));
+            requested = Some((come, observer.elapsed()));
             // The terminal sends Ctrl-C to the command as well; other signals come to this process alone.
             if come != SIGINT {
                 observer.signal(come);
             }
         }
-        if asked.is_some_and(|(_, at)| args.words.is_empty() || observer.elapsed() >= at + LAST) {
+        if requested.is_some_and(|(_, at)| args.words.is_empty() || observer.elapsed() >= at + LAST) {
             break;
         }
         if limit.is_some_and(|limit| observer.elapsed() >= limit) {
             break;
         }
-        if let Some(every) = every.filter(|every| observer.elapsed() >= told + *every) {
-            told += every;
+        if let Some(every) = every.filter(|every| observer.elapsed() >= printed + *every) {
+            printed += every;
             let now = observer.look()?;
             let stretch = before.as_ref().map_or_else(|| now.clone(), |before| now.since(before));
-            outgoing.add(&tell(&stretch, &now, args, prices)?);
+            outgoing.add(&write_bill(&stretch, &now, args, prices)?);
             before = Some(now);
         }
         match outputs::is_beside_a_command(args) {
@@ -181,23 +181,25 @@ fn watch(
         }
     }
     let seen = observer.finish()?;
-    Ok(Watched { seen, status, signal: asked.map(|(signal, _)| signal) })
+    Ok(Watched { seen, status, signal: requested.map(|(signal, _)| signal) })
 }
 
 /// SIGINT, which has this number everywhere (signal(7)).
 const SIGINT: i32 = 2;
 
 /// Writes the bill of a stretch of time, which is a part of the whole. Returns the text to be printed.
-fn tell(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &Prices) -> anyhow::Result<String> {
+fn write_bill(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &Prices) -> anyhow::Result<String> {
     let priced = prices.priced(stretch);
     let metrics = |form| store::exchange::bill_metrics(whole, &prices.priced(whole).bill, form);
-    let told = outputs::Told { view: &priced.view(stretch, prices), lines: &priced.lines, metrics: &metrics };
-    let text = outputs::tell(&told, args)?;
+    let bill = outputs::PricedBill { view: &priced.view(stretch, prices), lines: &priced.lines, metrics: &metrics };
+    let text = outputs::write_files(&bill, args)?;
     if args.stacks && stretch.stacks.is_empty() {
-        say("--stacks: no stack was found; that takes eBPF (as root), and a program that runs for more than a moment");
+        print_note(
+            "--stacks: no stack was found; that takes eBPF (as root), and a program that runs for more than a moment",
+        );
     }
     if outputs::is_page(args) && outputs::counted_nothing(stretch) {
-        say(&match args.source {
+        print_note(&match args.source {
             Some(_) => "no call was counted: the accounts tell none; omit --source accounts".to_string(),
             None => format!("no call was counted; {}, to count them", system::machine::remedy_of_refusal()),
         });

@@ -62,20 +62,23 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_that_was_not_kept_is_told() {
+    fn a_budget_that_was_not_kept_is_reported() {
         assert_eq!((exceeded(2.9, 1.0), exceeded(15.0, HEADLINE), exceeded(1.0, 60.0)), (None, None, None));
-        let told = exceeded(21.6, 1.0).expect("told");
-        assert!(told.contains("it took 22 s, not 1 s"), "{told}");
+        let warning = exceeded(21.6, 1.0).expect("a warning");
+        assert!(warning.contains("it took 22 s, not 1 s"), "{warning}");
     }
 
     #[test]
-    fn the_help_and_the_readme_tell_the_defaults() {
+    fn the_help_and_the_readme_name_the_defaults() {
         let command = Command::command();
-        let budget = command.get_arguments().find(|it| it.get_id() == "budget").and_then(|it| it.get_help());
+        let budget = command
+            .get_arguments()
+            .find(|argument| argument.get_id() == "budget")
+            .and_then(|argument| argument.get_help());
         let help = budget.expect("--budget has a help").to_string();
-        let told =
+        let defaults =
             format!("[default: {HEADLINE}s; {PATTERNS}s with patterns; {FULL}s with --full; {TIME}s for `time`]");
-        assert!(help.contains(&told), "{help}");
+        assert!(help.contains(&defaults), "{help}");
         let about = command.get_long_about().expect("a description").to_string();
         let readme = include_str!("../../../README.md");
         let rounded = format!("about {} seconds", (HEADLINE / 5.0).ceil() * 5.0);

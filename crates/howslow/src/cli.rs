@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_colour_and_the_store_may_be_said_before_the_verb() {
+    fn the_colour_and_the_store_may_be_given_before_the_verb() {
         let moved = |words: &[&str]| after_verb(words.iter().map(OsString::from).collect());
         assert_eq!(moved(&["howslow", "--color", "never", "list", "x"]), ["howslow", "list", "--color", "never", "x"]);
         assert_eq!(moved(&["howslow", "--color=never", "list"]), ["howslow", "list", "--color=never"]);

@@ -9,7 +9,7 @@ use report::{ComparisonView, Shown};
 
 use crate::cli::CompareArgs;
 use crate::factors::{FactorSplit, split_from_first};
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::pattern::{Pattern, nearest_of};
 use crate::predict::open_mix;
 use crate::predict::whole::Whole;
@@ -36,7 +36,7 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
     let gated = gate::gated(&comparison, skipped, args);
     print(&comparison, splits, gated.as_ref(), args, &names)?;
     let Some(gated) = gated else { return Ok(Outcome::Done) };
-    say(&report::gate_sentence(&gated, &view(args, &names)));
+    print_note(&report::gate_sentence(&gated, &view(args, &names)));
     Ok(gate::outcome(&gated))
 }
 
@@ -108,7 +108,7 @@ fn sections(comparison: &Comparison<'_>, splits: &[FactorSplit], view: &Comparis
 }
 
 fn view<'n>(args: &CompareArgs, names: &'n [String]) -> ComparisonView<'n> {
-    // Costs that were asked for by name are shown whatever their verdict.
+    // Costs that were requested by name are shown whatever their verdict.
     let all = args.all || (!args.only.is_empty() && !args.changed);
     ComparisonView { names, sort: args.sort, shown: if all { Shown::All } else { Shown::Changed } }
 }

@@ -13,7 +13,7 @@ use store::Store;
 
 use crate::pattern::Pattern;
 
-/// The shells that ask howslow.
+/// The shells that request completions.
 pub(crate) const SHELLS: Shells<'static> = {
     let bash: &dyn EnvCompleter = &bash::Bash;
     Shells(&[bash, &Elvish, &Fish, &Powershell, &Zsh])
@@ -41,7 +41,8 @@ fn points(id: &str, point: &str) -> Vec<CompletionCandidate> {
     let Ok(pattern) = Pattern::parse(id) else { return Vec::new() };
     let meant: Vec<&Operation> = catalogue::all().filter(|operation| pattern.selects(operation)).collect();
     let axes = || meant.iter().flat_map(|operation| operation.axes);
-    let (before, last) = point.rsplit_once(',').map_or((String::new(), point), |(it, last)| (format!("{it},"), last));
+    let (before, last) =
+        point.rsplit_once(',').map_or((String::new(), point), |(before, last)| (format!("{before},"), last));
     let mut known = BTreeSet::new();
     let mut ends: Vec<(String, String)> = match last.split_once('=') {
         Some((name, _)) => {

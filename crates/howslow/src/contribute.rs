@@ -4,7 +4,7 @@ use analysis::reference::{self, Contribution, ContributionError};
 use record::Book;
 
 use crate::cli::ContributeArgs;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::resolve;
 
 pub(crate) fn contribute(args: &ContributeArgs) -> anyhow::Result<Outcome> {
@@ -20,7 +20,7 @@ pub(crate) fn contribute(args: &ContributeArgs) -> anyhow::Result<Outcome> {
     }
     store::write_whole(&args.output, text.as_bytes())?;
     report(&made);
-    say(&format!("written: {}; read it before you pass it on", args.output.display()));
+    print_note(&format!("written: {}; read it before you pass it on", args.output.display()));
     Ok(Outcome::Done)
 }
 
@@ -40,15 +40,15 @@ fn name_of(args: &ContributeArgs) -> Result<String, Misuse> {
 /// What was kept and what was left out.
 fn report(made: &Contribution) {
     let Book { machine, measured_costs, .. } = &made.book;
-    say(&format!(
+    print_note(&format!(
         "kept: {} costs with value, interval, cycles and version; {} with its kernel's version and mitigations, hypervisor, \
          caches, CPUs, memory size and limits",
         measured_costs.len(),
         if machine.cpu.model.is_empty() { "the processor" } else { &machine.cpu.model }
     ));
-    say(&format!("left out: {}", made.stripped.join("; ")));
+    print_note(&format!("left out: {}", made.stripped.join("; ")));
     if made.uncertain > 0 {
-        say(&format!("left out: {} costs that are too uncertain", made.uncertain));
+        print_note(&format!("left out: {} costs that are too uncertain", made.uncertain));
     }
 }
 

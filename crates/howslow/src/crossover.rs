@@ -17,16 +17,16 @@ use crate::pattern::{self, Pattern};
 use crate::pictures;
 use crate::session::{self, Wanted};
 
-/// Seconds it takes where nothing else is said.
+/// Seconds it takes where nothing else is given.
 const BUDGET: f64 = 20.0;
 
 pub(crate) fn crossover(args: &CrossoverArgs) -> anyhow::Result<Outcome> {
     session::has_no_csv(&args.measure, "`howslow crossover`")?;
     pictures::check(args.measure.svg.as_deref())?;
-    let asked = request(args)?;
+    let request = request(args)?;
     let mut all: Option<Measurement> = None;
     let found =
-        instruments::advise::crossover(&asked, &mut |items, time| measured(items, time, &args.measure, &mut all));
+        instruments::advise::crossover(&request, &mut |items, time| measured(items, time, &args.measure, &mut all));
     let found = match found {
         Ok(found) => found,
         Err(CrossoverError::Measuring(error)) => return Err(error),
@@ -34,13 +34,13 @@ pub(crate) fn crossover(args: &CrossoverArgs) -> anyhow::Result<Outcome> {
     };
     let Some(all) = all else { return Err(anyhow!(session::NOTHING)) };
     let (run, ending) = session::finish(all, &args.measure);
-    let names = asked.items.clone().map(|item| name(&item, &asked.axis));
-    let notes = notes(&asked, &run);
+    let names = request.items.clone().map(|item| name(&item, &request.axis));
+    let notes = notes(&request, &run);
     let shown = CrossoverShown {
         names,
-        axis: &asked.axis,
-        unit: asked.items[0].operation.axis(&asked.axis).map(|axis| axis.unit).unwrap_or_default(),
-        by: if asked.by == By::Time { "time" } else { "processor time" },
+        axis: &request.axis,
+        unit: request.items[0].operation.axis(&request.axis).map(|axis| axis.unit).unwrap_or_default(),
+        by: if request.by == By::Time { "time" } else { "processor time" },
         answer: &found.answer,
         points: &found.points,
         notes: &notes,
@@ -59,7 +59,7 @@ fn print(shown: &CrossoverShown<'_>, args: &CrossoverArgs) -> anyhow::Result<()>
     pictures::write(args.measure.svg.as_deref(), [(name, shown.chart().svg())])
 }
 
-/// What is asked, or why it cannot be meant.
+/// What is requested, or why it cannot be meant.
 fn request(args: &CrossoverArgs) -> Result<CrossoverRequest, Misuse> {
     let items = [one(&args.first, &args.axis)?, one(&args.second, &args.axis)?];
     let [first, second] = &items;
@@ -74,8 +74,8 @@ fn request(args: &CrossoverArgs) -> Result<CrossoverRequest, Misuse> {
     };
     let range = args.range.unwrap_or(all);
     if range.0 < all.0 || range.1 > all.1 {
-        let asked = format!("{}..{}", range.0, range.1);
-        return Err(Misuse(format!("--range {asked}: both operations take {} from {} to {}", args.axis, all.0, all.1)));
+        let given = format!("{}..{}", range.0, range.1);
+        return Err(Misuse(format!("--range {given}: both operations take {} from {} to {}", args.axis, all.0, all.1)));
     }
     let budget = Duration::from_secs_f64(args.measure.budget.unwrap_or(BUDGET));
     Ok(CrossoverRequest { items, axis: args.axis.clone(), range, by: args.by, budget })
@@ -141,7 +141,8 @@ fn join(all: &mut Measurement, step: Measurement) {
     let Run { costs, skipped, finished, settings, .. } = step.run;
     all.run.costs.retain(|cost| !costs.iter().any(|new| new.operation == cost.operation && new.at == cost.at));
     all.run.costs.extend(costs);
-    let known = |skip: &Skip| all.run.skipped.iter().any(|it| it.operation == skip.operation && it.at == skip.at);
+    let known =
+        |skip: &Skip| all.run.skipped.iter().any(|known| known.operation == skip.operation && known.at == skip.at);
     let new: Vec<Skip> = skipped.into_iter().filter(|skip| !known(skip)).collect();
     all.run.skipped.extend(new);
     all.run.settings.patterns.extend(settings.patterns);
@@ -158,14 +159,14 @@ fn name(item: &Item, axis: &str) -> String {
 }
 
 /// What could not be measured, what the operations counted themselves, and payloads that differ.
-fn notes(asked: &CrossoverRequest, run: &Run) -> Vec<String> {
+fn notes(request: &CrossoverRequest, run: &Run) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for skip in &run.skipped {
         let remedy = if skip.remedy.is_empty() { String::new() } else { format!("; {}", skip.remedy) };
         notes.push(format!("not measured: {}{}: {}{remedy}", skip.operation, skip.at, skip.reason));
     }
     notes.truncate(4);
-    for item in &asked.items {
+    for item in &request.items {
         let of_it = run.costs.iter().filter(|cost| cost.operation == item.operation.id);
         let mut counts: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         for (name, count) in of_it.flat_map(|cost| &cost.tallies).filter(|(name, _)| !name.starts_with("mode ")) {
@@ -173,15 +174,15 @@ fn notes(asked: &CrossoverRequest, run: &Run) -> Vec<String> {
             *range = (range.0.min(*count), range.1.max(*count));
         }
         for (name, (low, high)) in counts {
-            let told = |count: f64| record::units::significant(count);
-            let range = if low == high { told(low) } else { format!("{} to {}", told(low), told(high)) };
+            let text = |count: f64| record::units::significant(count);
+            let range = if low == high { text(low) } else { format!("{} to {}", text(low), text(high)) };
             notes.push(format!("{}: {name} {range}", item.operation.id));
         }
     }
     let payload = |item: &Item| item.operation.payload(&item.point).0;
-    let [one, other] = [payload(&asked.items[0]), payload(&asked.items[1])];
+    let [one, other] = [payload(&request.items[0]), payload(&request.items[1])];
     if one != other {
-        let [first, second] = asked.items.clone().map(|item| item.operation.id);
+        let [first, second] = request.items.clone().map(|item| item.operation.id);
         notes.push(format!(
             "{first} moves {one} bytes where {second} moves {other}: costs are of one iteration of each"
         ));

@@ -4,7 +4,7 @@ use analysis::derived::{derive, entry_shares};
 use analysis::explain::{Explanation, explain_all};
 use analysis::levels::{CostLevels, LevelCause};
 use analysis::memory::memory;
-use analysis::reference::{Facts, Oddity, Place, hold, judge, told};
+use analysis::reference::{Facts, Oddity, Place, hold, judge, sentences};
 use record::Run;
 use report::document::{CostHeld, CostsExplained, ExplainDocument, OddCosts};
 
@@ -41,7 +41,7 @@ fn all(run: &Run, json: bool) -> anyhow::Result<Outcome> {
         let style = output::style();
         let page = report::explained(run, &derived, &shares, &explanations, style);
         let page = page + &report::levels(&CostLevels::all(run.costs.iter(), cause), style);
-        output::print_page(&(page + &report::beside_references(&told(&verdict, place), style)))?;
+        output::print_page(&(page + &report::compared_with_references(&sentences(&verdict, place), style)))?;
     }
     Ok(Outcome::Done)
 }
@@ -64,7 +64,7 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
         return Err(Misuse(format!("this run has no cost called '{text}'; `howslow show` lists what it has")).into());
     }
     let mut explanations: Vec<Explanation> = explain_all(run);
-    explanations.retain(|it| meant.iter().any(|cost| cost.name() == it.name));
+    explanations.retain(|explanation| meant.iter().any(|cost| cost.name() == explanation.name));
     let references = references(run);
     let pairs = meant.iter().flat_map(|cost| references.iter().map(move |reference| (*cost, reference)));
     let held: Vec<_> = pairs.filter_map(|(cost, reference)| Some((cost, hold(cost, reference).ok()?))).collect();
@@ -83,9 +83,9 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     };
     let page = page + &report::levels(&levels, style);
     let verdict = judge(run, &references, &facts(run));
-    let asked =
+    let is_meant =
         |oddity: &&Oddity<'_>| oddity.costs.iter().any(|odd| meant.iter().any(|cost| std::ptr::eq(*cost, odd.cost)));
-    let odd = verdict.odd.iter().filter(asked).map(|oddity| oddity.sentence(Place::of(&run.machine)));
+    let odd = verdict.odd.iter().filter(is_meant).map(|oddity| oddity.sentence(Place::of(&run.machine)));
     output::print_page(&(page + &report::held(&held, &odd.collect::<Vec<_>>(), style)))?;
     Ok(Outcome::Done)
 }

@@ -7,7 +7,7 @@ use record::{Run, printable};
 use store::exchange::{Exporter, Table};
 
 use crate::cli::ExportArgs;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::resolve;
 
 pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Outcome> {
@@ -23,7 +23,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Outcome> {
         other => anyhow::Error::from(other),
     })?;
     for note in empty(&runs, &args.runs).into_iter().chain(notes) {
-        say(&note);
+        print_note(&note);
     }
     match &args.output {
         Some(path) => store::write_whole(path, &bytes)?,
@@ -33,7 +33,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The format asked for, or the one that the end of the file's name says.
+/// The format requested, or the one that the end of the file's name means.
 fn format(args: &ExportArgs) -> Result<&'static Exporter, Misuse> {
     let unknown = |what: String| Misuse(format!("{what}; say --format, one of {}", names().join(", ")));
     if let Some(name) = &args.format {
@@ -54,7 +54,7 @@ fn names() -> Vec<&'static str> {
     store::exchange::EXPORTERS.iter().map(|format| format.name).collect()
 }
 
-/// What to say of runs without a cost.
+/// What to print of runs without a cost.
 fn empty(runs: &[Run], names: &[String]) -> Vec<String> {
     let none = runs.iter().zip(names).filter(|(run, _)| run.costs.is_empty());
     none.map(|(_, name)| format!("{} has no cost, so nothing of it is exported", printable(name))).collect()

@@ -20,7 +20,7 @@ pub(crate) struct FactorSplit {
 }
 
 /// Splits the ratio of the second side over the first.
-/// Refuses a price that is missing, or a total that cannot be told from zero if the ratio needs it.
+/// Refuses a price that is missing, or a total that cannot be distinguished from zero if the ratio needs it.
 pub(crate) fn split(
     state: MachineState,
     mixes: [&Mix; 2],
@@ -51,8 +51,8 @@ fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&MixPrediction; 2
     let found = factors(predictions[0], predictions[1]).map_err(|why| refused(why, sides))?;
     let changes = (mixes[0] == mixes[1]).then(|| mix_changes(predictions[0], predictions[1]));
     let runs = sides.map(|named| named.run);
-    let of = FactorsOf { mixes, runs, factors: &found, changes: changes.as_ref() };
-    let page = report::factors(&of, output::style());
+    let shown = FactorsOf { mixes, runs, factors: &found, changes: changes.as_ref() };
+    let page = report::factors(&shown, output::style());
     Ok(FactorSplit { page, document: FactorsDocument::of(found, changes) })
 }
 

@@ -45,7 +45,7 @@ fn resident(files: &PathsArgs) -> anyhow::Result<Outcome> {
 
 fn evict(files: &PathsArgs) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Done;
-    let mut told = Vec::new();
+    let mut states = Vec::new();
     let files_open = opened(files)?;
     for &(path, ref file) in &files_open {
         residence::can_be_cold(file).map_err(|error| failed(path, &error))?;
@@ -54,15 +54,15 @@ fn evict(files: &PathsArgs) -> anyhow::Result<Outcome> {
         if after.resident > 0 {
             outcome = Outcome::Skipped;
         }
-        told.push((path, before, after));
+        states.push((path, before, after));
     }
-    let each = told.iter().map(|(path, before, after)| FileEvicted {
+    let each = states.iter().map(|(path, before, after)| FileEvicted {
         path: named(path),
         pages: after.pages,
         resident_pages_before: before.resident,
         resident_pages: after.resident,
     });
-    let page = |_| told.iter().map(|(path, before, after)| evicted(path, *before, *after)).collect();
+    let page = |_| states.iter().map(|(path, before, after)| evicted(path, *before, *after)).collect();
     output::answer(files.json, &each.collect::<Vec<_>>(), page)?;
     Ok(outcome)
 }
@@ -77,18 +77,18 @@ fn evicted(path: &Path, before: Cached, after: Cached) -> String {
 
 fn sync(files: &PathsArgs) -> anyhow::Result<Outcome> {
     let files_open = opened(files)?;
-    let mut told = Vec::new();
+    let mut synced = Vec::new();
     for &(path, ref file) in &files_open {
         let before = residence::resident(file).ok().and_then(|cached| cached.dirty);
         residence::sync(file).map_err(|error| failed(path, &error))?;
-        told.push((path, before));
+        synced.push((path, before));
     }
-    let each = told.iter().map(|(path, dirty)| FileSynced { path: named(path), dirty_pages_before: *dirty });
+    let each = synced.iter().map(|(path, dirty)| FileSynced { path: named(path), dirty_pages_before: *dirty });
     let line = |(path, dirty): &(&PathBuf, Option<u64>)| match dirty {
         Some(dirty) => format!("{}: {}, all written\n", named(path), counted(*dirty, "dirty page")),
         None => format!("{}: all written\n", named(path)),
     };
-    output::answer(files.json, &each.collect::<Vec<_>>(), |_| told.iter().map(line).collect())?;
+    output::answer(files.json, &each.collect::<Vec<_>>(), |_| synced.iter().map(line).collect())?;
     Ok(Outcome::Done)
 }
 

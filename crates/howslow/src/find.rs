@@ -2,7 +2,7 @@
 
 use operation::Operation;
 
-/// Words that say nothing about what is looked for.
+/// Words that mean nothing for what is looked for.
 const EMPTY: [&str; 22] = [
     "a", "an", "the", "of", "to", "and", "in", "on", "how", "long", "does", "do", "is", "what", "cost", "costs",
     "take", "takes", "time", "my", "for", "with",
@@ -17,9 +17,9 @@ pub(crate) fn find(text: &str) -> Vec<&'static Operation> {
 fn found(text: &str) -> (bool, Vec<&'static Operation>) {
     let text = text.to_lowercase();
     let all: Vec<&str> =
-        text.split(|c: char| c.is_whitespace() || "-./,:+()".contains(c)).filter(|it| !it.is_empty()).collect();
-    let telling: Vec<&str> = all.iter().copied().filter(|word| !EMPTY.contains(word)).collect();
-    let words = if telling.is_empty() { all } else { telling };
+        text.split(|c: char| c.is_whitespace() || "-./,:+()".contains(c)).filter(|word| !word.is_empty()).collect();
+    let significant: Vec<&str> = all.iter().copied().filter(|word| !EMPTY.contains(word)).collect();
+    let words = if significant.is_empty() { all } else { significant };
     let mut found: Vec<(usize, u32, &'static Operation)> = catalogue::all()
         .map(|operation| {
             let scores: Vec<u32> = words.iter().map(|word| score(operation, word)).filter(|score| *score > 0).collect();

@@ -28,7 +28,7 @@ pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Outcome> {
 
 /// Prints what is known of a fleet, without asking anybody.
 fn status(args: &StatusArgs) -> anyhow::Result<Outcome> {
-    let folder = status::told(Folder::of_user())?;
-    let fleet = status::told(folder.read(&status::told(folder.find(args.fleet.id.as_deref()))?))?;
+    let folder = status::or_misuse(Folder::of_user())?;
+    let fleet = status::or_misuse(folder.read(&status::or_misuse(folder.find(args.fleet.id.as_deref()))?))?;
     status::show(&fleet, args.json)
 }

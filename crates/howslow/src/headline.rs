@@ -18,7 +18,7 @@ pub(crate) fn headline(args: &MeasureArgs, beside: &AgainstArgs) -> anyhow::Resu
         Some(count) => crate::repeat::repeat(count, &wanted, args, &|_| false),
         None => {
             let against = Against::check(beside.against.as_deref())?;
-            session::print_beside(session::measure(wanted, args)?, args, (against, ""), &|_| false)
+            session::print_compared(session::measure(wanted, args)?, args, (against, ""), &|_| false)
         }
     }
 }

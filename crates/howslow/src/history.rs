@@ -11,7 +11,7 @@ use store::{Filter, Head, Series, Store};
 
 use crate::cli::{HistoryArgs, HistoryVerb};
 use crate::kin::{self, Kin};
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::resolve;
 
 pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
@@ -46,14 +46,14 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     }
     let is_filtered = args.since.is_some() || filter != Filter::default() || !args.operation.is_empty();
     if kept.is_empty() && is_filtered {
-        say(&format!("no run in {} is meant by this; omit an option", store.place()));
+        print_note(&format!("no run in {} is meant by this; omit an option", store.place()));
     }
     if args.csv {
         crate::export::print_table(&table(&kept))?;
     } else if args.json {
         output::print_json(&kept)?;
     } else if !kept.is_empty() || !is_filtered {
-        // That no run fits is said already.
+        // That no run fits is reported already.
         output::print_page(&report::history(&kept, output::style()))?;
     }
     Ok(taken)
@@ -71,7 +71,7 @@ fn remove(store: &Store, names: &[String]) -> anyhow::Result<Outcome> {
     let shown: Vec<Kept> = heads.iter().zip(1..).map(|(head, place)| kept(head.clone(), place)).collect();
     heads.iter().try_for_each(|head| store.remove(head))?;
     output::print_page(&report::history(&shown, output::style()))?;
-    say(&format!("{} removed from {}", counted(heads.len() as u64, "run"), store.place()));
+    print_note(&format!("{} removed from {}", counted(heads.len() as u64, "run"), store.place()));
     Ok(Outcome::Done)
 }
 
@@ -99,7 +99,7 @@ fn with_operation(
     Ok(Some(places.into_iter().filter_map(|place| table.runs.get(place as usize)).map(name).collect()))
 }
 
-/// Takes the files of the arguments into the store, and says what became of them. One that was named itself and is refused is missing.
+/// Takes the files of the arguments into the store, and reports what became of them. One that was named itself and is refused is missing.
 fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<Outcome> {
     for path in &args.take_in {
         path.metadata().map_err(|error| {
@@ -112,14 +112,14 @@ fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<Outcome> {
     }
     let taken = store.take_in(&args.take_in)?;
     for (path, why) in taken.refused.iter().take(5) {
-        say(&format!("{} is not taken in: {why}", path.display()));
+        print_note(&format!("{} is not taken in: {why}", path.display()));
     }
     let refused = match taken.refused.len() {
         0 => String::new(),
         refused => format!(", {refused} refused"),
     };
     let (new, place, known) = (counted(taken.new as u64, "run"), store.place(), taken.known);
-    say(&format!("{new} taken into {place}, {known} already there{refused}"));
+    print_note(&format!("{new} taken into {place}, {known} already there{refused}"));
     let is_missing = taken.refused.iter().any(|(path, _)| args.take_in.contains(path));
     Ok(if is_missing { Outcome::Skipped } else { Outcome::Done })
 }
@@ -127,10 +127,10 @@ fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<Outcome> {
 /// The list as a table, with one row a run.
 fn table(kept: &[Kept]) -> Table {
     let mut table = Table::new(["place", "id", "started", "label", "cpu_model", "kernel", "patterns", "full", "path"]);
-    for (it, place) in kept.iter().zip(1..) {
-        let label = it.label.clone().unwrap_or_default();
-        let texts = [&it.id, &it.started, &label, &it.model, &it.kernel, &it.patterns.join(" ")];
-        let full = [Cell::Flag(it.full), Cell::text(&it.path)];
+    for (run, place) in kept.iter().zip(1..) {
+        let label = run.label.clone().unwrap_or_default();
+        let texts = [&run.id, &run.started, &label, &run.model, &run.kernel, &run.patterns.join(" ")];
+        let full = [Cell::Flag(run.full), Cell::text(&run.path)];
         let row = [Cell::Count(place)].into_iter().chain(texts.into_iter().map(Cell::text));
         table.rows.push(row.chain(full).collect());
     }
@@ -162,22 +162,22 @@ fn figures(store: &Store, heads: &[Head], patterns: &[String]) -> anyhow::Result
     let names: BTreeSet<String> =
         runs.iter().flat_map(|run| &run.costs).filter(|cost| means(cost)).map(Cost::name).collect();
     let (Some(name), 1) = (names.first(), names.len()) else { return Ok(None) };
-    // What a figure needs: its baselines, and the add, by which clocks are told.
+    // What a figure needs: its baselines, and the add, by which clocks are known.
     for run in &mut runs {
         let terms: Vec<String> = run.costs.iter().filter(|cost| cost.name() == *name).flat_map(term_names).collect();
         run.costs.retain(|cost| {
             cost.name() == *name || cost.operation == "instruction.add.latency" || terms.contains(&cost.name())
         });
     }
-    let told = |run: &Run, runs: usize| {
+    let kept_figure = |run: &Run, runs: usize| {
         let cost = run.costs.iter().find(|cost| cost.name() == *name)?;
         Some(KeptFigure { ns: cost.quoted().0, half_width: cost.half_width(), runs })
     };
-    let of = |place: usize| {
+    let alone_and_together = |place: usize| {
         let kin = Kin::among(&runs, place);
-        Some([told(&runs[place], 1)?, told(&kin.together()?, kin.count())?])
+        Some([kept_figure(&runs[place], 1)?, kept_figure(&kin.together()?, kin.count())?])
     };
-    Ok((0..runs.len()).map(of).collect())
+    Ok((0..runs.len()).map(alone_and_together).collect())
 }
 
 fn term_names(cost: &Cost) -> impl Iterator<Item = String> {

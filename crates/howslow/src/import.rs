@@ -12,7 +12,7 @@ use store::Store;
 use store::exchange::{ImportError, MOST_BYTES};
 
 use crate::cli::ImportArgs;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::session;
 
 pub(crate) fn import(args: &ImportArgs) -> anyhow::Result<Outcome> {
@@ -28,7 +28,7 @@ pub(crate) fn import(args: &ImportArgs) -> anyhow::Result<Outcome> {
             None => session::keep_in(&Store::of_user()?, run)?,
         }
         for skip in &run.skipped {
-            say(&format!("{} is left out: {}", skip.operation, skip.reason));
+            print_note(&format!("{} is left out: {}", skip.operation, skip.reason));
         }
         let costs = counted(run.costs.len() as u64, "cost");
         output::print(&format!("{}   {costs} from {}\n", run.id, run.tool))?;

@@ -10,10 +10,10 @@ use crate::output::{self, Outcome};
 use crate::pictures;
 use crate::scratch;
 
-/// Dose curves that are measured unless others are asked for: victim and aggressor. The first is the paper's own.
+/// Dose curves that are measured unless others are requested: victim and aggressor. The first is the paper's own.
 const CURVES: [(&str, &str); 4] =
     [("compute", "disk-reads"), ("memory", "memory"), ("disk-reads", "compute"), ("faults", "memory")];
-/// Kinds that run together unless others are asked for.
+/// Kinds that run together unless others are requested.
 const TOGETHER: [[&str; 3]; 2] = [["memory", "network", "disk-reads"], ["compute", "memory", "faults"]];
 
 pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
@@ -32,7 +32,7 @@ pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
     }
 }
 
-/// True if this place or kind was asked for by name.
+/// True if this place or kind was requested by name.
 fn is_named(args: &InterferenceArgs, what: &str) -> bool {
     let kinds = args.kinds.iter().chain(&args.victims).chain(&args.aggressors);
     args.on.iter().any(|place| place.described() == what) || kinds.into_iter().any(|kind| kind.name == what)
@@ -53,7 +53,7 @@ fn request(args: &InterferenceArgs) -> anyhow::Result<Request> {
         }
     };
     let (victims, aggressors) = (chosen(&args.victims), chosen(&args.aggressors));
-    // Those that nobody asked for are measured only of kinds that are measured anyway.
+    // Those that nobody requested are measured only of kinds that are measured anyway.
     let is = |kinds: &[&Kind], name: &str| kinds.iter().any(|kind| kind.name == name);
     let mut curves = args.doses.clone();
     if curves.is_empty() {

@@ -106,7 +106,7 @@ fn begin() -> std::process::ExitCode {
     // A file beyond `ulimit -f` is then an error of the write, as one on a full disk is. A handler ends with exec, so commands that
     // are started have the signal as it was.
     let _ = signal_hook::flag::register(rustix::process::Signal::XFSZ.as_raw(), std::sync::Arc::default());
-    // A shell asks what may follow, and nothing else is done.
+    // A shell requests what may follow, and nothing else is done.
     clap_complete::CompleteEnv::with_factory(cli::command).shells(complete::SHELLS).complete();
     let command = cli::parse();
     if let Err(error) = resolve::choose_store(command.store.as_deref()) {

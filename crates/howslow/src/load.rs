@@ -18,7 +18,7 @@ pub(crate) use study::{left_out, users_of};
 use experiment::{experiment, refused};
 
 use crate::cli::LoadArgs;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::pictures;
 use crate::scratch;
 
@@ -26,10 +26,10 @@ use crate::scratch;
 pub(crate) fn remove_remains() {
     let remains = Remains::sweep();
     if !remains.removed.is_empty() {
-        say(&format!("removed what a killed howslow had left: {}", remains.removed.join(", ")));
+        print_note(&format!("removed what a killed howslow had left: {}", remains.removed.join(", ")));
     }
     if !remains.stays.is_empty() {
-        say(&format!(
+        print_note(&format!(
             "a killed howslow has left what cannot be removed ({}); run howslow once more to try again",
             remains.stays.join(", ")
         ));
@@ -38,7 +38,7 @@ pub(crate) fn remove_remains() {
 
 /// Longer files are no plans.
 const MOST_BYTES: u64 = 1 << 20;
-/// Longer experiments must be asked for twice.
+/// Longer experiments must be confirmed.
 const LONG: f64 = 3600.0;
 
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
@@ -56,14 +56,14 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     let before = if args.predict { predict::takes(&plan, &configurations) } else { 0.0 };
     let seconds = plan.takes(configurations.len()) + before;
     check_time(configurations.len(), seconds, args.yes)?;
-    let takes = told(seconds);
+    let takes = duration_text(seconds);
     if args.dry_run {
         let mut lines = dry_run(&plan, &configurations, &root).map_err(refused)?;
         if args.predict {
             lines.push(format!(
                 "one user alone first, with several limits of memory, and a few who never think, for about {}; predictions are \
                  written down before the rest",
-                told(before)
+                duration_text(before)
             ));
         }
         lines.push(format!("{}, about {takes}", counted(configurations.len() as u64, "configuration")));
@@ -72,27 +72,28 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     }
     let mut predicted = None;
     if args.predict {
-        say(&format!("about {takes}, of which {} are for the predictions", told(before)));
+        print_note(&format!("about {takes}, of which {} are for the predictions", duration_text(before)));
         match predict::before(&plan, &configurations, &root, seed).map_err(refused)? {
             Ok(before) => predicted = Some(before),
             Err(signal) => return Ok(Outcome::Interrupted(signal)),
         }
     }
-    let it = experiment(&plan, &configurations, &root, seed).map_err(refused)?;
+    let results = experiment(&plan, &configurations, &root, seed).map_err(refused)?;
     if let Some(predicted) = &mut predicted {
-        predicted.add_halves(&it.measured);
-        args.output.as_ref().map_or(Ok(()), |path| predict::write(path, &predicted.forecasts, &it.measured))?;
+        predicted.add_halves(&results.measured);
+        args.output.as_ref().map_or(Ok(()), |path| predict::write(path, &predicted.forecasts, &results.measured))?;
     }
-    print(&it, predicted.as_ref().map(|it| &it.forecasts), args)?;
-    Ok(output::until(it.interrupted))
+    print(&results, predicted.as_ref().map(|predicted| &predicted.forecasts), args)?;
+    Ok(output::until(results.interrupted))
 }
 
-fn print(it: &Experiment, forecasts: Option<&Forecasts>, args: &LoadArgs) -> anyhow::Result<()> {
-    let charts = report::load_charts(it, forecasts);
-    output::answer(args.json, &LoadDocument::of(it, forecasts, &system::machine::describe()), |style| {
+fn print(results: &Experiment, forecasts: Option<&Forecasts>, args: &LoadArgs) -> anyhow::Result<()> {
+    let charts = report::load_charts(results, forecasts);
+    output::answer(args.json, &LoadDocument::of(results, forecasts, &system::machine::describe()), |style| {
         let curves: String = charts.iter().map(|(_, chart)| format!("\n{}", chart.text(style.width()))).collect();
-        let predicted = forecasts.map(|of| report::load_forecasts(of, &it.measured, style)).unwrap_or_default();
-        report::load(it, style) + &predicted + &curves
+        let predicted =
+            forecasts.map(|forecasts| report::load_forecasts(forecasts, &results.measured, style)).unwrap_or_default();
+        report::load(results, style) + &predicted + &curves
     })?;
     pictures::write(args.svg.as_deref(), charts.iter().map(|(name, chart)| (name, chart.svg())))
 }
@@ -111,11 +112,11 @@ fn read(name: &Path) -> anyhow::Result<Plan> {
     Ok(Plan::from_toml(&text).map_err(|error| wrong(&error))?)
 }
 
-/// The plan with what the command line says instead.
+/// The plan with what the command line gives instead.
 fn adjusted(mut plan: Plan, args: &LoadArgs) -> Result<Plan, Misuse> {
-    fn instead<T: Clone>(of: &mut Vec<T>, by: &[T]) {
-        if !by.is_empty() {
-            *of = by.to_vec();
+    fn instead<T: Clone>(values: &mut Vec<T>, given: &[T]) {
+        if !given.is_empty() {
+            *values = given.to_vec();
         }
     }
     instead(&mut plan.axes.users, &args.users);
@@ -133,7 +134,7 @@ fn adjusted(mut plan: Plan, args: &LoadArgs) -> Result<Plan, Misuse> {
 
 /// Refuses more configurations than anybody wants. They are counted before they are made.
 fn check_count(plan: &Plan) -> Result<(), Misuse> {
-    /// More are a mistake, whatever was said.
+    /// More are a mistake, whatever was given.
     const MOST: f64 = 100_000.0;
     let count = plan.axes.count();
     if count > MOST {
@@ -145,15 +146,15 @@ fn check_count(plan: &Plan) -> Result<(), Misuse> {
 /// Refuses what takes very long, unless that is wanted.
 fn check_time(count: usize, seconds: f64, yes: bool) -> Result<(), Misuse> {
     if seconds > LONG && !yes {
-        let takes = told(seconds);
+        let takes = duration_text(seconds);
         let count = counted(count as u64, "configuration");
         return Err(Misuse(format!("{count} would take about {takes}; give --yes to begin, or fewer values")));
     }
     Ok(())
 }
 
-/// `3 h 20 min` as jiff tells it.
-fn told(seconds: f64) -> String {
+/// `3 h 20 min` as jiff prints it.
+fn duration_text(seconds: f64) -> String {
     let duration = SignedDuration::from_secs(seconds.round() as i64);
     let days = seconds / 86_400.0;
     if days >= 2.0 {

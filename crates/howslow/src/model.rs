@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use analysis::model::answer::{Asked, answer};
+use analysis::model::answer::{Questions, answer};
 use analysis::model::{FaultCurve, Figure, Fit, MeasuredMeans, ModelFile, SimulationSettings, System, fit};
 use record::printable;
 use report::document::ModelDocument;
@@ -19,16 +19,16 @@ pub(crate) fn model(args: &ModelArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.svg.as_deref())?;
     let file = args.file.as_deref().map(read).transpose()?.unwrap_or_default();
     let Described { system, measured, fit } = described(file, args)?;
-    let questions = &args.questions;
-    let asked = Asked {
-        mean_s: questions.mean,
-        p95_s: questions.p95,
-        more_bytes: questions.more_memory,
-        simulation: SimulationSettings { events: questions.events, seed: questions.seed },
+    let options = &args.questions;
+    let questions = Questions {
+        mean_s: options.mean,
+        p95_s: options.p95,
+        more_bytes: options.more_memory,
+        simulation: SimulationSettings { events: options.events, seed: options.seed },
         measured,
         fit,
     };
-    let found = answer(&system, &asked).map_err(|error| Misuse(error.to_string()))?;
+    let found = answer(&system, &questions).map_err(|error| Misuse(error.to_string()))?;
     output::answer(args.json, &ModelDocument::of(&found), |style| report::model(&found, style.width(), style))?;
     let charts = report::model_charts(&found).into_iter().map(|(name, chart)| (name, chart.svg()));
     pictures::write(args.svg.as_deref(), charts)?;
@@ -53,7 +53,7 @@ fn from_toml(text: &str) -> Result<ModelFile, String> {
     })
 }
 
-/// What the document of an experiment says for the model.
+/// What the document of an experiment holds for the model.
 fn from_document(text: &str) -> Result<ModelFile, String> {
     /// The one key that matters here.
     #[derive(Deserialize)]
@@ -102,7 +102,7 @@ fn described(file: ModelFile, args: &ModelArgs) -> Result<Described, Misuse> {
     Ok(Described { system: with_demands(system, &args.demands)?, measured: same, fit: Some(fitted) })
 }
 
-/// The system of the file with the page device that is asked for, or one to be described by options.
+/// The system of the file with the page device that is requested, or one to be described by options.
 fn given(file: &ModelFile, args: &ModelArgs) -> Result<System, Misuse> {
     let system = file.system_with(args.device.as_deref());
     match (system, &args.device) {
@@ -123,7 +123,7 @@ fn replace(figure: &mut Figure, option: Option<f64>) {
     }
 }
 
-/// The system with the demands that the options say.
+/// The system with the demands that the options give.
 fn with_demands(mut system: System, args: &DemandArgs) -> Result<System, Misuse> {
     replace(&mut system.user_s, args.user);
     replace(&mut system.system_s, args.system);

@@ -17,17 +17,17 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 /// How a verb ended, if it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// All that was asked for.
+    /// All that was requested.
     Done,
     /// Something that was named could not be measured here.
     Skipped,
     /// A cost is at a new level: exit status 5, which means nothing else.
     Changed,
-    /// A gate that was asked for failed: exit status 4, which means nothing else.
+    /// A gate that was requested failed: exit status 4, which means nothing else.
     GateFailed,
     /// This signal ended the measurement early.
     Interrupted(i32),
-    /// All that was asked for; the command that was watched ended with this status, which is passed on.
+    /// All that was requested; the command that was watched ended with this status, which is passed on.
     Passed(u8),
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn refused(is_misuse: bool, error: impl std::error::Error + Send + Sy
 /// How a verb ended that printed what it had until this signal came, if one did.
 pub(crate) fn until(signal: Option<i32>) -> Outcome {
     let Some(signal) = signal else { return Outcome::Done };
-    say("interrupted: this is what was measured until then");
+    print_note("interrupted: this is what was measured until then");
     Outcome::Interrupted(signal)
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Passed(status)) => ExitCode::from(status),
         Ok(Outcome::Interrupted(signal)) => ExitCode::from(128 + signal as u8),
         Err(error) => {
-            say(&told(&error));
+            print_note(&error_text(&error));
             ExitCode::from(if is_misuse(&error) { 2 } else { 1 })
         }
     }
@@ -99,39 +99,39 @@ pub(crate) fn finish_usage(error: &clap::Error) -> i32 {
     match print(&text(colours(&std::io::stdout()))) {
         Ok(()) => error.exit_code(),
         Err(error) => {
-            say(&error.to_string());
+            print_note(&error.to_string());
             1
         }
     }
 }
 
-/// An error with its causes, each said once: a text that contains its cause is not followed by it.
-pub(crate) fn told(error: &anyhow::Error) -> String {
-    let mut told = String::new();
+/// An error with its causes, each printed once: a text that contains its cause is not followed by it.
+pub(crate) fn error_text(error: &anyhow::Error) -> String {
+    let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
-        if told.is_empty() {
-            told = cause;
-        } else if !told.contains(&cause) {
-            told += &format!(": {cause}");
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text += &format!(": {cause}");
         }
     }
     // What the kernel refused; a file that is too large to be read is not one that may not be written.
     let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
     match io.filter(|error| error.raw_os_error().is_some()).map(std::io::Error::kind) {
         Some(ErrorKind::FileTooLarge) => {
-            told + "; files may not be longer here: raise the limit (ulimit -f), or write elsewhere"
+            text + "; files may not be longer here: raise the limit (ulimit -f), or write elsewhere"
         }
-        Some(ErrorKind::StorageFull) => told + "; free some space, or write elsewhere",
-        _ => told,
+        Some(ErrorKind::StorageFull) => text + "; free some space, or write elsewhere",
+        _ => text,
     }
 }
 
 /// Prints one sentence to stderr: in lines that fit on a terminal, in one line elsewhere, where programs read it.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_note(text: &str) {
     let stderr = std::io::stderr();
     let line = format!("howslow: {text}");
     let line = report::shown(&line, Colours::Off);
-    let line = if stderr.is_terminal() { of(&stderr).fitted(&line) } else { line.into_owned() };
+    let line = if stderr.is_terminal() { style_for(&stderr).fitted(&line) } else { line.into_owned() };
     // If stderr is closed, there is no place to report that.
     let _ = writeln!(&stderr, "{line}");
 }
@@ -202,13 +202,13 @@ impl Outgoing {
             }
         }
         if self.left_out > 0 {
-            say(&format!("{} bills are missing in the output, because its reader was too slow", self.left_out));
+            print_note(&format!("{} bills are missing in the output, because its reader was too slow", self.left_out));
         }
         Ok(())
     }
 }
 
-/// True if a stream takes something now. One that cannot be asked is written to.
+/// True if a stream takes something now. One of which that is not known is written to.
 fn is_ready(stream: &impl AsFd) -> bool {
     let mut polled = [PollFd::new(stream, PollFlags::OUT)];
     poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) != Ok(0)
@@ -229,7 +229,7 @@ pub(crate) fn print_document(document: &impl serde::Serialize) -> anyhow::Result
     print(&report::shown_json(&document_text(document)?))
 }
 
-/// Prints a document of [`report::document`] if JSON is asked for, else its page.
+/// Prints a document of [`report::document`] if JSON is requested, else its page.
 pub(crate) fn answer(
     json: bool,
     document: &impl serde::Serialize,
@@ -246,20 +246,20 @@ pub(crate) fn document_text(document: &impl serde::Serialize) -> anyhow::Result<
 /// The look of pages on stdout. Colours are used on a terminal that supports them, unless `--color` or the environment says
 /// otherwise (NO_COLOR, CLICOLOR, CLICOLOR_FORCE).
 pub(crate) fn style() -> Style {
-    of(&std::io::stdout())
+    style_for(&std::io::stdout())
 }
 
-/// The same with this much said.
+/// The same with this much detail.
 pub(crate) fn style_in(detail: Detail) -> Style {
     style().with_detail(detail)
 }
 
 /// The same for what is printed to stderr.
 pub(crate) fn error_style() -> Style {
-    of(&std::io::stderr())
+    style_for(&std::io::stderr())
 }
 
-fn of(stream: &(impl RawStream + AsFd)) -> Style {
+fn style_for(stream: &(impl RawStream + AsFd)) -> Style {
     Style::new(colours(stream), columns(stream))
 }
 
@@ -277,9 +277,12 @@ pub(crate) fn width() -> usize {
 
 /// What COLUMNS says, else the width of the terminal, else 100.
 fn columns(stream: impl AsFd) -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<u16>().ok());
+    let variable = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<u16>().ok());
     let terminal = || rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col);
-    told.filter(|&columns| columns > 0).or_else(|| terminal().filter(|&columns| columns > 0)).map_or(100, usize::from)
+    variable
+        .filter(|&columns| columns > 0)
+        .or_else(|| terminal().filter(|&columns| columns > 0))
+        .map_or(100, usize::from)
 }
 
 /// Whether the terminal says that it only prints: it has no colours, and its cursor cannot be moved.
@@ -287,7 +290,7 @@ pub(crate) fn only_prints() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Does something that tells its progress.
+/// Does something that reports its progress.
 pub(crate) fn watched<T>(work: impl FnOnce(&mut dyn FnMut(&Progress)) -> T) -> T {
     let bar = Bar::new();
     let done = work(&mut |progress| bar.show(progress));

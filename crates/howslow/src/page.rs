@@ -14,7 +14,7 @@ use report::{CostHistories, HtmlPage, PageDetail, PageRun, Section};
 use crate::against::Against;
 use crate::cli::ReportArgs;
 use crate::factors::split_from_first;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::predict::open_mix;
 use crate::resolve::Named;
 use sources::{PageSources, Privacy};
@@ -36,7 +36,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Outcome> {
     let page = page(args, &sources, privacy)?;
     store::write_whole(path, page.as_bytes())?;
     let names = if privacy == Privacy::Anonymous { "; names were left out (--with-host keeps them)" } else { "" };
-    say(&format!(
+    print_note(&format!(
         "wrote {}, {:.0} KiB{names}",
         record::printable(&path.display().to_string()),
         page.len() as f64 / 1024.0
@@ -44,15 +44,15 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The page, told as fully as its size allows.
+/// The page, as full as its size allows.
 fn page(args: &ReportArgs, sources: &PageSources, privacy: Privacy) -> anyhow::Result<String> {
     let first = sources.runs.first().map(|named| &named.run);
     let references =
         first.filter(|run| !run.is_book()).map(|run| store::references(&run.machine.architecture)).unwrap_or_default();
     let against = Against::of(args.against.as_deref())?.map(Against::run);
-    let beside = against.as_ref().or_else(|| report::nearest_reference(first?, &references));
+    let reference = against.as_ref().or_else(|| report::nearest_reference(first?, &references));
     let (histories, watched) = match sources.runs.as_slice() {
-        [one] => history::of(&one.original, privacy),
+        [one] => history::gathered(&one.original, privacy),
         _ => (CostHistories::new(), None),
     };
     let mut sections = factors(args, sources)?;
@@ -67,7 +67,7 @@ fn page(args: &ReportArgs, sources: &PageSources, privacy: Privacy) -> anyhow::R
             runs: &runs,
             run_type: store::RUN_TYPE,
             references: &references,
-            beside,
+            compared: reference,
             command: command.clone(),
             histories: &histories,
             // A page of rows alone has no room for the tables of papers; `howslow study` prints them.
@@ -91,7 +91,7 @@ fn factors(args: &ReportArgs, sources: &PageSources) -> anyhow::Result<Vec<Secti
         return Err(Misuse("--mix splits the ratio of two runs or more; name another run".into()).into());
     }
     let mix = open_mix(name)?;
-    let named: Vec<Named<'_>> = sources.runs.iter().map(|it| Named { name: &it.name, run: &it.run }).collect();
+    let named: Vec<Named<'_>> = sources.runs.iter().map(|named| Named { name: &named.name, run: &named.run }).collect();
     let splits = split_from_first(&mix, &named, &[])?;
     let section =
         |(place, (split, other)): (usize, (crate::factors::FactorSplit, &Named<'_>))| -> anyhow::Result<Section> {
@@ -103,7 +103,7 @@ fn factors(args: &ReportArgs, sources: &PageSources) -> anyhow::Result<Vec<Secti
     splits.into_iter().zip(&named[1..]).enumerate().map(section).collect()
 }
 
-/// The studies that this run has something to say of.
+/// The studies that this run has figures for.
 fn studies(run: &Run) -> anyhow::Result<Vec<Section>> {
     let mut sections = Vec::new();
     for study in STUDIES.iter().filter(|_| !run.is_published()) {

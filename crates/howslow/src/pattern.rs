@@ -75,7 +75,7 @@ impl Pattern {
         !self.id.as_str().contains(['*', '?', '['])
     }
 
-    /// True if it says exactly what it means: ids, families, headings, points, `syscall:NAME`. A bare word that happens to
+    /// True if it names exactly what it means: ids, families, headings, points, `syscall:NAME`. A bare word that happens to
     /// be a system call's name may as well be a word to search for.
     pub(crate) fn is_of_ids(&self) -> bool {
         let id = self.id.as_str();
@@ -139,7 +139,7 @@ impl Pattern {
         points
     }
 
-    /// The numbers of the user's own that it says, on axes of this operation that take them.
+    /// The numbers of the user's own that it has, on axes of this operation that take them.
     fn own<'a>(&'a self, operation: &'a Operation) -> impl Iterator<Item = (&'a WantedAxis, u64)> {
         self.at.iter().filter_map(|wanted| {
             let (axis, number) = (operation.axis(&wanted.axis)?, wanted.number?);
@@ -148,7 +148,7 @@ impl Pattern {
         })
     }
 
-    /// Why the first of the numbers that it says is none of this operation.
+    /// Why the first of the numbers that it has is none of this operation.
     fn refused(&self, operation: &Operation) -> Option<Refused> {
         self.at.iter().find_map(|wanted| operation.axis(&wanted.axis)?.takes(wanted.number?).err())
     }
@@ -165,9 +165,13 @@ impl Pattern {
                     format!("no operation is called '{text}'; {near}{found}`howslow list` shows all")
                 }
             }),
-            operations if operations.iter().any(|it| matches!(self.refused(it), Some(Refused::Outside { .. }))) => {
-                let each = operations.iter().find_map(|it| match self.refused(it) {
-                    Some(why @ Refused::Outside { .. }) => Some(format!("{}: {why}", it.id)),
+            operations
+                if operations
+                    .iter()
+                    .any(|operation| matches!(self.refused(operation), Some(Refused::Outside { .. }))) =>
+            {
+                let each = operations.iter().find_map(|operation| match self.refused(operation) {
+                    Some(why @ Refused::Outside { .. }) => Some(format!("{}: {why}", operation.id)),
                     _ => None,
                 });
                 Misuse(each.unwrap_or_default())

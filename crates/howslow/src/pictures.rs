@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::output::{self, Misuse};
 
-/// Checks that pictures can be written into this folder, where one was asked for.
+/// Checks that pictures can be written into this folder, where one was requested.
 pub(crate) fn check(folder: Option<&Path>) -> Result<(), Misuse> {
     let Some(folder) = folder else { return Ok(()) };
     if !folder.is_dir() {
@@ -15,7 +15,7 @@ pub(crate) fn check(folder: Option<&Path>) -> Result<(), Misuse> {
     store::check_writable(&folder.join("chart.svg")).map_err(why)
 }
 
-/// Writes charts into the folder, where one was asked for: each the name of its file without the ending, and an SVG document. Each file
+/// Writes charts into the folder, where one was requested: each the name of its file without the ending, and an SVG document. Each file
 /// is complete or absent, and one that is there is replaced.
 pub(crate) fn write<N: AsRef<str>>(
     folder: Option<&Path>,
@@ -25,7 +25,7 @@ pub(crate) fn write<N: AsRef<str>>(
     for (name, svg) in pictures {
         let path = folder.join(file_name(name.as_ref()));
         store::write_whole(&path, svg.as_bytes())?;
-        output::say(&format!("wrote {}", record::printable(&path.display().to_string())));
+        output::print_note(&format!("wrote {}", record::printable(&path.display().to_string())));
     }
     Ok(())
 }

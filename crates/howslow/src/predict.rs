@@ -80,7 +80,8 @@ fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome
         let mut documents = Vec::new();
         for ((mix, _, after), shown) in all.iter().zip(&shown) {
             let on = runs.iter().map(|named| named.name).zip(shown);
-            let document = |(on, it)| PredictDocument::of((mix, on), it, &after.supposed, &missing_costs::command);
+            let document =
+                |(on, priced)| PredictDocument::of((mix, on), priced, &after.supposed, &missing_costs::command);
             documents.extend(on.map(document));
         }
         match documents.as_slice() {
@@ -93,7 +94,8 @@ fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome
         };
         output::print_page(&all.iter().zip(&shown).map(page).collect::<Vec<_>>().join("\n"))?;
     }
-    let partial = all.iter().flat_map(|(_, predictions, _)| predictions).any(|it| !it.lacking.is_empty());
+    let partial =
+        all.iter().flat_map(|(_, predictions, _)| predictions).any(|prediction| !prediction.lacking.is_empty());
     Ok(if partial { Outcome::Skipped } else { Outcome::Done })
 }
 
@@ -104,8 +106,8 @@ fn show<'a>(request: &PredictRequest<'a>, mix: &Mix, all: &'a [MixPrediction], a
     let one = |(place, prediction): (usize, &'a MixPrediction)| {
         let run = request.runs[place].run;
         // A book has one state only, and there is no total if a price is missing.
-        let told = prediction.lacking.is_empty() && !run.is_published();
-        let otherwise = told.then(|| predict_in(other, mix, run, place, &names).total().figure());
+        let is_comparable = prediction.lacking.is_empty() && !run.is_published();
+        let otherwise = is_comparable.then(|| predict_in(other, mix, run, place, &names).total().figure());
         Priced { run, prediction, supposed: after.predictions[place].clone(), state, otherwise }
     };
     all.iter().enumerate().map(one).collect()

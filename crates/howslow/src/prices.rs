@@ -7,7 +7,7 @@ use record::units::counted;
 use crate::bill::kept::{Ended, Kept};
 use crate::bill::prices::all_items;
 use crate::cli::PricesArgs;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::predict::missing_costs::of_mix;
 use crate::predict::open_mix;
 
@@ -44,7 +44,7 @@ pub(crate) fn prices(args: &PricesArgs) -> anyhow::Result<Outcome> {
     }
     let some = lacking.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
     let more = if lacking.len() > 6 { ", ..." } else { "" };
-    say(&format!("{} not measured here in {} s: {some}{more}", lacking.len(), args.budget));
+    print_note(&format!("{} not measured here in {} s: {some}{more}", lacking.len(), args.budget));
     Ok(Outcome::Skipped)
 }
 

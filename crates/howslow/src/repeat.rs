@@ -6,7 +6,7 @@ use record::{Run, Skip};
 use report::document::RepeatDocument;
 
 use crate::cli::MeasureArgs;
-use crate::output::{self, Outcome, say};
+use crate::output::{self, Outcome, print_note};
 use crate::session::{self, Wanted};
 
 /// Measures `count` whole runs, keeps each, and prints how the costs scatter. `by_name` says whether the operations were named, so
@@ -34,7 +34,7 @@ pub(crate) fn repeat(
         session::keep(&run, width, &args)?;
         runs.push(run);
         if number < count {
-            say(&format!("run {number} of {count} is done"));
+            print_note(&format!("run {number} of {count} is done"));
         }
     }
     if runs.len() >= 2 {
@@ -47,7 +47,7 @@ pub(crate) fn repeat(
         }
     }
     if let Some(signal) = ended {
-        say(&format!("interrupted in run {}: the {} before it are kept", runs.len() + 1, runs.len()));
+        print_note(&format!("interrupted in run {}: the {} before it are kept", runs.len() + 1, runs.len()));
         return Ok(Outcome::Interrupted(signal));
     }
     let skipped = runs.iter().flat_map(|run| &run.skipped).any(by_name);

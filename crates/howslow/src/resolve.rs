@@ -7,7 +7,7 @@ use record::{Point, ReadError, Run, Value};
 use store::{PriceBook, Store, StoreError};
 
 use crate::kin::Kin;
-use crate::output::{Misuse, say};
+use crate::output::{Misuse, print_note};
 use crate::pattern::Pattern;
 
 /// A run and the name it was called by.
@@ -26,10 +26,10 @@ pub(crate) fn store() -> anyhow::Result<Store> {
     let store = Store::of_user().map_err(misuse)?;
     match store.take_in_waiting(PATIENCE) {
         Ok(None) => {}
-        Ok(Some(text)) => say(&text),
-        // Whatever opens the store says so.
+        Ok(Some(text)) => print_note(&text),
+        // Whatever opens the store reports that.
         Err(StoreError::Damaged { .. }) => {}
-        Err(error) => say(&format!("warning: runs that wait in files are not taken in: {error}")),
+        Err(error) => print_note(&format!("warning: runs that wait in files are not taken in: {error}")),
     }
     Ok(store)
 }

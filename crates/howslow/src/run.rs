@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
             let against = Against::check(args.beside.against.as_deref())?;
             let mut measured = session::measure(wanted, &args.measure)?;
             let sentences = if args.ratio { ratios(&mut measured.run, &patterns) } else { String::new() };
-            session::print_beside(measured, &args.measure, (against, &sentences), &by_name)
+            session::print_compared(measured, &args.measure, (against, &sentences), &by_name)
         }
     }
 }

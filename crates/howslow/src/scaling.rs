@@ -35,7 +35,7 @@ pub(crate) fn scaling(args: &ScalingArgs) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Measures every kind of work on one CPU and on more, keeps the run, writes it where asked for.
+/// Measures every kind of work on one CPU and on more, keeps the run, writes it where requested.
 fn measured(args: &ScalingArgs) -> anyhow::Result<(Run, SessionEnd)> {
     let usable = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
     if usable < 2 {
@@ -49,7 +49,7 @@ fn measured(args: &ScalingArgs) -> anyhow::Result<(Run, SessionEnd)> {
 
 /// Every kind of work on this number of CPUs.
 fn items(cpus: u32) -> Vec<Item> {
-    let of = WORKS.iter().filter_map(|work| {
+    let items = WORKS.iter().filter_map(|work| {
         let operation = catalogue::find(work.operation)?;
         let point = work.at.iter().fold(Point::default(), |point, (axis, value)| {
             let unit = operation.axes.iter().find(|own| own.name == *axis).map(|own| own.unit);
@@ -57,7 +57,7 @@ fn items(cpus: u32) -> Vec<Item> {
         });
         Some(Item { operation, point: point.with(AXIS, Value::Number(u64::from(cpus))) })
     });
-    of.collect()
+    items.collect()
 }
 
 /// The numbers of CPUs that are measured: powers of two and what lies half-way between two of them, up to all.

@@ -1,6 +1,6 @@
 //! `howslow self-test`: whether costs are measured right on this machine.
 
-use analysis::self_test::{CheckEnd, SelfCheck, beside_plain, known_costs, null_comparison};
+use analysis::self_test::{CheckEnd, SelfCheck, compared_with_plain, known_costs, null_comparison};
 use measure::Measurement;
 use record::Run;
 use report::document::SelfTestDocument;
@@ -66,7 +66,7 @@ fn plain(run: &Run, operation: &str, time: impl Fn() -> rustix::io::Result<f64>)
     let took = (0..LOOPS).try_fold(f64::INFINITY, |least, _| time().map(|ns| ns.min(least)));
     traced |= observe::are_calls_traced();
     match took {
-        Ok(ns) => beside_plain(run, operation, ns, traced),
+        Ok(ns) => compared_with_plain(run, operation, ns, traced),
         Err(error) => SelfCheck::unknown(&format!("{operation} costs what a plain loop takes"), error.to_string()),
     }
 }

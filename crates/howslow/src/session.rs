@@ -1,4 +1,4 @@
-//! The common part of every verb that measures: it measures, keeps the run, writes it if asked, prints it, and reports an
+//! The common part of every verb that measures: it measures, keeps the run, writes it if requested, prints it, and reports an
 //! interruption.
 
 use std::path::Path;
@@ -10,13 +10,13 @@ use operation::Item;
 use record::{Machine, Point, Run, Settings, Skip, Tailing, Value};
 use store::{Calibration, FigureHistory, Store, StoreError};
 
-use crate::against::{Against, Beside};
+use crate::against::{Against, References};
 use crate::beside;
 use crate::budget;
 use crate::cli::MeasureArgs;
 use crate::cpu;
 use crate::kin::{kind, machine_name};
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::pictures;
 use crate::resolve;
 use crate::scratch;
@@ -58,7 +58,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     if measured.interrupted.is_none()
         && let Some(warning) = budget::exceeded(started.elapsed().as_secs_f64(), budget_s)
     {
-        say(&warning);
+        print_note(&warning);
     }
     Ok(measured)
 }
@@ -125,7 +125,7 @@ impl SessionEnd {
         self.written?;
         self.kept?;
         let Some(signal) = self.interrupted else { return Ok(Outcome::Done) };
-        say("interrupted: the page shows what was measured until then; it is not kept (-o FILE writes it)");
+        print_note("interrupted: the page shows what was measured until then; it is not kept (-o FILE writes it)");
         Ok(Outcome::Interrupted(signal))
     }
 }
@@ -138,7 +138,7 @@ pub(crate) fn has_chart(args: &MeasureArgs) -> Result<(), Misuse> {
     Ok(())
 }
 
-/// Checks that a verb without a CSV was not asked for one. It is misuse to give `--csv` or `--summary`.
+/// Checks that a verb without a CSV was not given an option for one. It is misuse to give `--csv` or `--summary`.
 pub(crate) fn has_no_csv(args: &MeasureArgs, verb: &str) -> Result<(), Misuse> {
     if args.csv || args.summary {
         let what = if args.csv { "--csv" } else { "--summary" };
@@ -161,7 +161,7 @@ pub(crate) fn finish(measured: Measurement, args: &MeasureArgs) -> (Run, Session
 
 /// Finishes a run and prints it, with a column for a reference, below an answer in sentences. `by_name` says whether the operations
 /// were named, so that a skip counts. A run that cannot be kept is still printed.
-pub(crate) fn print_beside(
+pub(crate) fn print_compared(
     measured: Measurement,
     args: &MeasureArgs,
     (against, answer): (Option<Against>, &str),
@@ -175,8 +175,8 @@ pub(crate) fn print_beside(
         crate::show::print_run(run.clone(), samples)?;
     } else {
         let present = system::machine::present(&scratch::root());
-        let beside = Beside::of(&run, against, Some(present))?;
-        let page = report::page_beside(&run, &beside.view(), output::style_in(args.detail()));
+        let references = References::of(&run, against, Some(present))?;
+        let page = report::compared_page(&run, &references.view(), output::style_in(args.detail()));
         let gap = if answer.is_empty() { "" } else { "\n" };
         output::print_page(&format!("{answer}{gap}{page}"))?;
     }
@@ -189,15 +189,15 @@ pub(crate) fn print_beside(
     }
 }
 
-/// Keeps a run, and what later runs learn from it. A failure is a warning, unless `--keep` asks for more.
+/// Keeps a run, and what later runs learn from it. A failure is a warning, unless `--keep` requests more.
 /// Fails if `--keep` is given and the run is kept nowhere.
 pub(crate) fn keep(run: &Run, width: Width, args: &MeasureArgs) -> anyhow::Result<()> {
     let store = match Store::of_user().and_then(|store| keep_in(&store, run).map(|()| store)) {
         Ok(store) => store,
         Err(error) if args.keep => return Err(anyhow::anyhow!("the run {} is not kept (--keep): {error}", run.id)),
         Err(error) => {
-            let why = output::told(&error.into());
-            say(&format!("warning: this run is not kept: {why}; with --keep that is a failure (status 1)"));
+            let why = output::error_text(&error.into());
+            print_note(&format!("warning: this run is not kept: {why}; with --keep that is a failure (status 1)"));
             return Ok(());
         }
     };
@@ -205,7 +205,7 @@ pub(crate) fn keep(run: &Run, width: Width, args: &MeasureArgs) -> anyhow::Resul
     if run.settings.beside.is_empty()
         && let Err(error) = remember(&store, run, width)
     {
-        say(&format!("warning: later runs learn nothing from this one: {error}"));
+        print_note(&format!("warning: later runs learn nothing from this one: {error}"));
     }
     Ok(())
 }
@@ -228,7 +228,7 @@ fn remember(store: &Store, run: &Run, width: Width) -> Result<(), StoreError> {
 /// Keeps a run, with a warning if that went another way than usual.
 pub(crate) fn keep_in(store: &Store, run: &Run) -> Result<(), StoreError> {
     if let Some(warning) = store.keep(run)?.warning {
-        say(&format!("warning: {warning}"));
+        print_note(&format!("warning: {warning}"));
     }
     Ok(())
 }
@@ -260,7 +260,7 @@ fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {
     }
 }
 
-/// Checks what the command line asks, before anything is done for it.
+/// Checks what the command line requests, before anything is done for it.
 pub(crate) fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
     if args.repeat.is_some() {
         return Err(Misuse("--repeat: only `howslow` and `howslow run` repeat whole runs; omit it here".into()));

@@ -2,7 +2,7 @@
 
 use record::Run;
 
-use crate::against::{Against, Beside};
+use crate::against::{Against, References};
 use crate::cli::{ExportArgs, ShowArgs};
 use crate::export;
 use crate::kin::Kin;
@@ -20,8 +20,8 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Outcome> {
     } else if args.json {
         print_run(run, if args.summary { Samples::Omitted } else { Samples::Kept })?;
     } else {
-        let beside = Beside::of(&run, Against::of(args.against.as_deref())?, None)?;
-        let page = report::page_beside(&run, &beside.view(), output::style_in(args.detail()));
+        let references = References::of(&run, Against::of(args.against.as_deref())?, None)?;
+        let page = report::compared_page(&run, &references.view(), output::style_in(args.detail()));
         let kept = if args.kept { kept(&run)? } else { String::new() };
         output::print_page(&(page + &kept))?;
     }

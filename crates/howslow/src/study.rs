@@ -24,7 +24,7 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
         }
         return crate::advise::study(path.as_deref(), args.measure.budget, args.measure.json);
     }
-    let studies = asked_for(&args.paper)?;
+    let studies = named(&args.paper)?;
     if args.measure.svg.is_some() && studies.iter().all(|study| study.curves.is_none()) {
         return Err(Misuse(format!("--svg: the study {} draws no chart; omit it", args.paper)).into());
     }
@@ -42,7 +42,7 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
         crate::export::print_table(&crate::tables::studies(studies.iter().zip(&answers)))?;
     } else if !args.measure.json {
         let pages: Vec<String> =
-            answers.iter().map(|it| page(it, &run, output::style_in(args.measure.detail()))).collect();
+            answers.iter().map(|answer| page(answer, &run, output::style_in(args.measure.detail()))).collect();
         output::print_page(&pages.join("\n"))?;
     } else if args.paper == ALL {
         let studies = each.map(|(study, answer)| StudyDocument::of(study, answer)).collect();
@@ -63,7 +63,7 @@ fn page(answer: &StudyAnswer, run: &record::Run, style: Style) -> String {
 }
 
 /// The study with this name, or all of them.
-fn asked_for(name: &str) -> Result<Vec<&'static Study>, Misuse> {
+fn named(name: &str) -> Result<Vec<&'static Study>, Misuse> {
     if name == ALL {
         return Ok(STUDIES.to_vec());
     }
@@ -81,7 +81,7 @@ fn book(name: &str) -> anyhow::Result<record::Book> {
     Ok(store::book(name).with_context(|| format!("the book {name} is missing"))??)
 }
 
-/// Measures what the studies need, keeps the run, writes it if asked.
+/// Measures what the studies need, keeps the run, writes it if requested.
 fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Result<(record::Run, SessionEnd)> {
     let seconds = |study: &&Study| study.more.as_ref().filter(|_| full).map_or(study.seconds, |more| more.seconds);
     let wanted = Wanted { full, ..Wanted::of(items(studies, full), studies.iter().map(seconds).sum()) };
@@ -90,7 +90,7 @@ fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Resul
     let mut measured = session::measure(wanted, &args)?;
     for study in studies {
         match study.users {
-            // What changes the machine is asked for by name.
+            // What changes the machine is requested by name.
             Some(users) if studies.len() > 1 => load::left_out(users, study.name, &mut measured.run),
             Some(users) if measured.interrupted.is_none() => {
                 measured.interrupted = load::users_of(users, &mut measured.run)?;

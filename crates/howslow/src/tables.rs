@@ -30,8 +30,8 @@ const RATIOS: [&str; 17] = [
 ];
 
 /// A row for each cost of each run but the first, beside that of the first.
-pub(crate) fn comparison(it: &Comparison<'_>, names: &[String], shown: Shown) -> Table {
-    let rows: Vec<_> = it.rows.iter().filter(|row| shown == Shown::All || row.changed()).collect();
+pub(crate) fn comparison(comparison: &Comparison<'_>, names: &[String], shown: Shown) -> Table {
+    let rows: Vec<_> = comparison.rows.iter().filter(|row| shown == Shown::All || row.changed()).collect();
     let axes = axis_columns(rows.iter().map(|row| &row.base.at));
     let taken: Vec<&str> = COMPARED.into_iter().chain(RATIOS).collect();
     let mut table = Table::new(COMPARED);
@@ -39,14 +39,14 @@ pub(crate) fn comparison(it: &Comparison<'_>, names: &[String], shown: Shown) ->
     table.columns.extend(RATIOS.map(String::from));
     for row in rows {
         for (place, (cost, against)) in
-            row.others.iter().enumerate().filter_map(|(at, it)| Some((at + 1, it.as_ref()?)))
+            row.others.iter().enumerate().filter_map(|(at, other)| Some((at + 1, other.as_ref()?)))
         {
             let mut cells = vec![Cell::text(&row.base.operation), Cell::text(row.family())];
             cells.extend(axes.cells(&row.base.at));
             let name = |place: usize| names.get(place).map_or(Cell::Missing, Cell::text);
             cells.extend([name(place), name(0), Cell::text(row.unit.unit())]);
-            cells.extend(ends(it, place, cost, row.unit));
-            cells.extend(ends(it, 0, row.base, row.unit));
+            cells.extend(ends(comparison, place, cost, row.unit));
+            cells.extend(ends(comparison, 0, row.base, row.unit));
             cells.extend(ratio(&against.ratio));
             cells.extend([
                 Cell::text(against.verdict.word()),
@@ -62,15 +62,17 @@ pub(crate) fn comparison(it: &Comparison<'_>, names: &[String], shown: Shown) ->
 }
 
 /// The figure of a cost and the ends of its interval.
-fn ends(it: &Comparison<'_>, place: usize, cost: &Cost, unit: CountedIn) -> [Cell; 3] {
-    let figure = it.figure(place, cost, unit);
-    figure.interval().map_or([const { Cell::Missing }; 3], |it| [it.value, it.low, it.high].map(Cell::number))
+fn ends(comparison: &Comparison<'_>, place: usize, cost: &Cost, unit: CountedIn) -> [Cell; 3] {
+    let figure = comparison.figure(place, cost, unit);
+    figure.interval().map_or([const { Cell::Missing }; 3], |interval| {
+        [interval.value, interval.low, interval.high].map(Cell::number)
+    })
 }
 
 /// A ratio and the ends of its interval. A bound has the end that is known.
 fn ratio(ratio: &RatioToBase) -> [Cell; 3] {
     match ratio {
-        RatioToBase::Times(it) => [it.value, it.low, it.high].map(Cell::number),
+        RatioToBase::Times(times) => [times.value, times.low, times.high].map(Cell::number),
         RatioToBase::AtMost(most) => [Cell::Missing, Cell::Missing, Cell::number(*most)],
         RatioToBase::AtLeast(least) => [Cell::Missing, Cell::number(*least), Cell::Missing],
         RatioToBase::Unknown(_) => [const { Cell::Missing }; 3],
@@ -82,15 +84,15 @@ pub(crate) fn studies<'a>(answers: impl Iterator<Item = (&'a &'static Study, &'a
     let mut table = Table::new(["study", "table", "row", "name", "column", "value", "low", "high", "text"]);
     for (study, answer) in answers {
         let document = StudyDocument::of(study, answer);
-        for of in &document.tables {
-            for (row, number) in of.rows.iter().zip(1..) {
+        for shown in &document.tables {
+            for (row, number) in shown.rows.iter().zip(1..) {
                 let named = row.iter().flatten().find_map(|cell| match cell {
                     StudyCell::Text(text) => Some(*text),
                     _ => None,
                 });
-                for (cell, column) in row.iter().zip(&of.columns) {
+                for (cell, column) in row.iter().zip(&shown.columns) {
                     let Some(cell) = cell else { continue };
-                    let start = [study.name, of.title].map(Cell::text);
+                    let start = [study.name, shown.title].map(Cell::text);
                     let place = [Cell::Count(number), Cell::text(named.unwrap_or_default()), Cell::text(*column)];
                     table.rows.push(start.into_iter().chain(place).chain(value(cell)).collect());
                 }
@@ -114,8 +116,10 @@ fn value(cell: &StudyCell<'_>) -> [Cell; 4] {
         StudyCell::Text(text) => [Cell::Missing, Cell::Missing, Cell::Missing, Cell::text(*text)],
         StudyCell::Number(value) => [Cell::number(*value), Cell::Missing, Cell::Missing, Cell::Missing],
         StudyCell::Count(count) => [Cell::Count(*count), Cell::Missing, Cell::Missing, Cell::Missing],
-        StudyCell::Cost(it) => [number(it.ns), number(it.low_ns), number(it.high_ns), Cell::Missing],
-        StudyCell::Ratio(it) => [Cell::number(it.value), Cell::number(it.low), Cell::number(it.high), Cell::Missing],
+        StudyCell::Cost(cost) => [number(cost.ns), number(cost.low_ns), number(cost.high_ns), Cell::Missing],
+        StudyCell::Ratio(ratio) => {
+            [Cell::number(ratio.value), Cell::number(ratio.low), Cell::number(ratio.high), Cell::Missing]
+        }
         StudyCell::Doubts(doubts) => {
             let texts: Vec<&str> = doubts.iter().map(record::Doubt::short).collect();
             [Cell::Missing, Cell::Missing, Cell::Missing, Cell::text(texts.join("; "))]

@@ -11,7 +11,7 @@ use crate::output::{self, Outcome};
 use crate::pictures;
 use crate::scratch;
 
-/// The signal that tells of a terminal that was closed: `SIGHUP`.
+/// The signal that reports a terminal that was closed: `SIGHUP`.
 const HANGUP: i32 = 1;
 
 pub(crate) fn terminal(args: &TerminalArgs) -> anyhow::Result<Outcome> {

@@ -19,7 +19,7 @@ use report::COMMANDS;
 use self::works::{Kind, Work, Works};
 use crate::budget;
 use crate::cli::TimeArgs;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::session::{self, Wanted};
 
 /// The seconds after which a round of a command counts as hung. Commands may take long.
@@ -75,7 +75,7 @@ fn timed(works: &Works, args: &TimeArgs, signals: &Signals) -> anyhow::Result<Ou
         cost.group = if is_routine { ROUTINES } else { COMMANDS }.into();
     }
     run.skipped.extend(failed);
-    let (ratios, told) = ratios(run, works);
+    let (ratios, sentences) = ratios(run, works);
     run.ratios = ratios;
     if let Some(path) = &args.export_json {
         export_json(run, path)?;
@@ -83,8 +83,8 @@ fn timed(works: &Works, args: &TimeArgs, signals: &Signals) -> anyhow::Result<Ou
     let counted = counts::counted(works, args, signals)?;
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let none = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
-    let answer = format!("{told}{}", counted.text);
-    let outcome = session::print_beside(measured, &args.measure, (None, &answer), &is_named)?;
+    let answer = format!("{sentences}{}", counted.text);
+    let outcome = session::print_compared(measured, &args.measure, (None, &answer), &is_named)?;
     if none {
         anyhow::bail!("nothing could be timed; the page says why");
     }
@@ -165,7 +165,7 @@ fn try_command(
     match command::command(&work.name, &words, running, work.around.clone(), &|| signals.come().is_some()) {
         Ok(good) => {
             if good.busy > PARALLEL && running.cpus == Cpus::One {
-                say(&format!(
+                print_note(&format!(
                     "{} keeps {:.1} CPUs busy, but is timed on one; --all-cpus lets it use all",
                     work.name, good.busy
                 ));

@@ -16,7 +16,7 @@ use report::document::TopDocument;
 use crate::bill;
 use crate::bill::prices::Prices;
 use crate::cli::TopArgs;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use screen::Screen;
 use signals::Signals;
 
@@ -119,10 +119,10 @@ fn once(args: &TopArgs, meter: &mut Meter) -> anyhow::Result<Outcome> {
     } else {
         output::print_page(&crate::screen::page(&state, ROWS))?;
         for note in &about.notes {
-            say(note);
+            print_note(note);
         }
         if let Some(remedy) = prices.priced(seen).remedy.filter(|_| about.counts_calls) {
-            say(&remedy);
+            print_note(&remedy);
         }
     }
     Ok(come.map_or(Outcome::Done, Outcome::Interrupted))

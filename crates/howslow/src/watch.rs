@@ -13,9 +13,9 @@ use crate::output::{self, Misuse, Outcome};
 use crate::pattern::Pattern;
 use crate::resolve;
 
-/// Older runs say nothing of the present machine.
+/// Older runs mean nothing for the present machine.
 const MOST_RUNS: usize = 200;
-/// Without --since, a change is told for so many runs; then its level is the usual one.
+/// Without --since, a change is reported for so many runs; then its level is the usual one.
 const NEW_FOR: usize = 10;
 /// Figures with these doubts are no figures of this machine at rest.
 const UNUSABLE: [&str; 6] =
@@ -42,7 +42,7 @@ pub(crate) fn document(
     since: Option<&str>,
     least: f64,
 ) -> anyhow::Result<WatchDocument> {
-    let (runs, among) = beside(store, newest)?;
+    let (runs, among) = compared_runs(store, newest)?;
     let mut histories = histories(store, &runs, newest, patterns)?;
     let all = histories.len();
     histories.retain(|(_, history)| history.len() > ENOUGH_RUNS);
@@ -72,9 +72,9 @@ pub(crate) fn document(
         Some(since) => runs[*place].ordered.as_str() >= since,
         None => place + NEW_FOR >= runs.len(),
     };
-    let told = found.into_iter().rev().filter(|(place, _)| is_new(place));
-    let told: Vec<WatchChange> =
-        told.filter_map(|(place, (before, costs))| group(store, &runs, place, before, costs)).collect();
+    let recent = found.into_iter().rev().filter(|(place, _)| is_new(place));
+    let reported: Vec<WatchChange> =
+        recent.filter_map(|(place, (before, costs))| group(store, &runs, place, before, costs)).collect();
     Ok(WatchDocument {
         run: newest.id.clone(),
         started: newest.started.clone(),
@@ -85,8 +85,8 @@ pub(crate) fn document(
         costs: histories.len(),
         too_few: all - histories.len(),
         least,
-        changed: told.iter().flat_map(|change| &change.costs).any(|cost| cost.lasts),
-        changes: told,
+        changed: reported.iter().flat_map(|change| &change.costs).any(|cost| cost.lasts),
+        changes: reported,
     })
 }
 
@@ -110,7 +110,7 @@ fn newest(store: &Store, name: Option<&str>) -> anyhow::Result<Head> {
 }
 
 /// The runs up to this one of its machine, or of its class where those are too few, oldest first.
-fn beside(store: &Store, newest: &Head) -> anyhow::Result<(Vec<Head>, &'static str)> {
+fn compared_runs(store: &Store, newest: &Head) -> anyhow::Result<(Vec<Head>, &'static str)> {
     // Of that class, and not later than the newest one.
     let class = store.runs(&Filter { machine: Some(newest.class.clone()), ..Filter::default() })?;
     let earlier =

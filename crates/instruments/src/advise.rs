@@ -1,6 +1,6 @@
-//! Which way to read a file and how far ahead to ask for it, measured on the file itself, then recommended; and where one
+//! Which way to read a file and how far ahead to request it, measured on the file itself, then recommended; and where one
 //! operation overtakes another. Returns data
-//! and typed errors, tells progress by a callback, and prints nothing.
+//! and typed errors, reports progress by a callback, and prints nothing.
 //!
 //! ```no_run
 //! use std::{path::Path, time::Duration};
@@ -12,7 +12,7 @@
 //!     budget: Duration::from_secs(30),
 //! };
 //! let tuning = howslow_instruments::advise::tuning(&request, &mut |progress| eprintln!("{}", progress.item))?;
-//! println!("ask for {} bytes, {} ahead", tuning.recommended.quantity, tuning.recommended.distance);
+//! println!("request {} bytes, {} ahead", tuning.recommended.quantity, tuning.recommended.distance);
 //! # Ok::<(), howslow_instruments::advise::AdviseError>(())
 //! ```
 

@@ -74,8 +74,8 @@ impl RacedBenchmark {
 
     /// The median times of an iteration of both sides, in ns.
     pub fn medians(&self) -> Option<[f64; 2]> {
-        let of = |side: fn(&Block) -> f64| median(self.blocks().map(side));
-        Some([of(|block| block.base)?, of(|block| block.other)?])
+        let median_of = |side: fn(&Block) -> f64| median(self.blocks().map(side));
+        Some([median_of(|block| block.base)?, median_of(|block| block.other)?])
     }
 }
 
@@ -84,13 +84,13 @@ impl RacedBenchmark {
 pub fn listed(program: &std::path::Path, patience: f64) -> Result<Vec<(String, bool)>, String> {
     /// A greeting, and a list.
     const LONGEST: Duration = Duration::from_secs(60);
-    let ask = || -> Result<Vec<(String, bool)>, String> {
+    let request = || -> Result<Vec<(String, bool)>, String> {
         let patience = Duration::from_secs_f64(patience);
         let mut running = BenchProgram::start(program, 0, patience).map_err(|error| error.to_string())?;
         let all = running.list().map_err(|error| error.to_string())?;
         Ok(all.into_iter().map(|listed| (listed.name, listed.ignored)).collect())
     };
-    apart(LONGEST, ask).unwrap_or_else(|lost| Err(format!("{}: {lost}", program.display())))
+    apart(LONGEST, request).unwrap_or_else(|lost| Err(format!("{}: {lost}", program.display())))
 }
 
 /// Runs both in lockstep until the time is over. Forks: call it while the process has one thread. Fails if this process

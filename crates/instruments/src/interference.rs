@@ -1,5 +1,5 @@
 //! How much each kind of work slows each other kind. A load is one of howslow's own operations, repeated by a process of
-//! its own until told to stop. [`Loads`] are loads beside any measurement; [`matrix()`] measures every pair.
+//! its own until it has to stop. [`Loads`] are loads beside any measurement; [`matrix()`] measures every pair.
 #![forbid(unsafe_code)]
 
 mod company;

@@ -1,4 +1,4 @@
-//! One configuration driven: users think, ask, queue for eligibility, are served and counted. One thread waits for all of them.
+//! One configuration driven: users think, request, queue for eligibility, are served and counted. One thread waits for all of them.
 
 mod counts;
 mod drawn;

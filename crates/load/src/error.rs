@@ -15,7 +15,7 @@ pub enum LoadError {
     Users(String),
     #[error("the plan's setup `{command}` failed: {why}; run it by hand to see its messages")]
     Preparing { command: String, why: String },
-    /// One user alone told too little.
+    /// One user alone showed too little.
     #[error("nothing can be predicted: not every interaction of the script ended while one user ran alone; {remedy}")]
     NothingEnded { remedy: &'static str },
     #[error(transparent)]
@@ -23,7 +23,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// True if the plan is wrong, or asks for what this machine does not have.
+    /// True if the plan is wrong, or requires what this machine does not have.
     pub fn is_misuse(&self) -> bool {
         matches!(self, LoadError::Plan(_) | LoadError::Lacking { .. })
     }

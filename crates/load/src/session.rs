@@ -1,4 +1,4 @@
-//! An experiment from its beginning to its end: what an earlier one has left is removed, the machine is asked what it allows,
+//! An experiment from its beginning to its end: what an earlier one has left is removed, what the machine allows is found out,
 //! and each configuration gets a group, a page device and users, which are gone after it.
 
 use std::path::Path;
@@ -37,7 +37,7 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Prepares an experiment with scratch files below `root`. From now on SIGINT, SIGTERM and SIGHUP end it early. Forks: call it
-    /// while the process has one thread. Fails if the plan asks for what this machine does not have, or nothing can be
+    /// while the process has one thread. Fails if the plan requires what this machine does not have, or nothing can be
     /// written.
     pub fn open(
         plan: &'a Plan,
@@ -79,7 +79,7 @@ impl<'a> Session<'a> {
         &self.script.names
     }
 
-    /// What the script says of all configurations.
+    /// What the script has for all configurations.
     pub fn usual(&self) -> Usual {
         self.script.usual()
     }
@@ -213,13 +213,13 @@ fn too_few_cpus(wanted: u32) -> LoadError {
 
 /// Checks what the configurations need. Returns what will be otherwise, in whole sentences.
 fn allowed(plan: &Plan, all: &[Configuration], on: &Controllers) -> Result<Vec<String>, LoadError> {
-    if let Some(most) = all.iter().map(|it| it.cpus).max()
+    if let Some(most) = all.iter().map(|configuration| configuration.cpus).max()
         && cpus_of(most).is_none()
     {
         return Err(too_few_cpus(most));
     }
-    all.iter().try_for_each(|it| Device::check(it.device))?;
-    let limits = all.iter().any(|it| it.memory.is_some());
+    all.iter().try_for_each(|configuration| Device::check(configuration.device))?;
+    let limits = all.iter().any(|configuration| configuration.memory.is_some());
     if limits && on.version().is_none() {
         let why = on.why_not();
         if plan.needs_limits {
@@ -233,14 +233,17 @@ fn allowed(plan: &Plan, all: &[Configuration], on: &Controllers) -> Result<Vec<S
     Ok(Vec::new())
 }
 
-/// Says which users' pages fit neither into memory nor onto the page device: the kernel kills some of them, which is a result.
+/// Which users' pages fit neither into memory nor onto the page device: the kernel kills some of them, which is a result.
 fn overfull(plan: &Plan, all: &[Configuration], script: &Script) -> Option<String> {
-    let pages = |it: &Configuration| script.pages_bytes().saturating_mul(it.users.into());
-    let room = |it: &Configuration| match it.device {
-        PageDevice::None => it.memory,
-        _ => it.memory.map(|bytes| bytes.saturating_add(plan.device_size.0)),
+    let pages = |configuration: &Configuration| script.pages_bytes().saturating_mul(configuration.users.into());
+    let room = |configuration: &Configuration| match configuration.device {
+        PageDevice::None => configuration.memory,
+        _ => configuration.memory.map(|bytes| bytes.saturating_add(plan.device_size.0)),
     };
-    let worst = all.iter().filter(|it| room(it).is_some_and(|room| pages(it) > room)).max_by_key(|it| pages(it))?;
+    let worst = all
+        .iter()
+        .filter(|configuration| room(configuration).is_some_and(|room| pages(configuration) > room))
+        .max_by_key(|configuration| pages(configuration))?;
     let size = |bytes: u64| record::Bytes(bytes).to_string();
     Some(format!(
         "The pages of {} users ({}) fit neither into their memory nor onto the page device, together {}: the kernel will kill some. {}",
@@ -252,14 +255,16 @@ fn overfull(plan: &Plan, all: &[Configuration], script: &Script) -> Option<Strin
 }
 
 /// What an experiment would do, line by line, without doing it. Fails as [`Session::open`] does, as far as that can be
-/// told beforehand.
+/// known beforehand.
 pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Result<Vec<String>, LoadError> {
     let script = Script::of(plan)?;
     let controllers = Controllers::find();
     let notes = allowed(plan, configurations, &controllers)?;
     let by = controllers.version().map_or("not limited".into(), |version| format!("limited by {}", version.name()));
     let mut lines = vec![format!("users are {by}; scratch files below {}", root.display())];
-    let devices = PageDevice::ALL.iter().filter(|device| configurations.iter().any(|it| it.device == **device));
+    let devices = PageDevice::ALL
+        .iter()
+        .filter(|device| configurations.iter().any(|configuration| configuration.device == **device));
     let size = record::Bytes(plan.device_size.0);
     lines.extend(devices.filter_map(|device| match device {
         PageDevice::None => None,
@@ -277,7 +282,7 @@ pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Re
     lines.extend(overfull(plan, configurations, &script));
     lines.extend(script.notes);
     let each = plan.settle.0 + plan.time.0;
-    lines.extend(configurations.iter().map(|it| format!("{each:.0} s: {}", it.told())));
+    lines.extend(configurations.iter().map(|configuration| format!("{each:.0} s: {}", configuration.described())));
     Ok(lines)
 }
 
@@ -295,25 +300,25 @@ mod tests {
         let limited = [one(None), one(Some(16 << 20))];
         let refused = allowed(&needs, &limited, &none).expect_err("there are no limits");
         assert!(refused.is_misuse() && refused.to_string().contains("the plan x needs limits of memory"), "{refused}");
-        let told = allowed(&free, &limited, &none).expect("it runs without");
-        assert!(told[0].starts_with("Memory is not limited") && told.len() == 1, "{told:?}");
+        let notes = allowed(&free, &limited, &none).expect("it runs without");
+        assert!(notes[0].starts_with("Memory is not limited") && notes.len() == 1, "{notes:?}");
         assert_eq!(allowed(&needs, &[one(None)], &none).expect("nothing is limited"), Vec::<String>::new());
     }
 
     #[test]
-    fn users_whose_pages_have_no_room_are_told_of() {
+    fn users_whose_pages_have_no_room_are_reported() {
         let text = "name = 'x'\ndevice_size = '64MiB'\n[[interaction]]\nname = 'a'\njob = { working_set = '8MiB' }\n";
         let plan = Plan::from_toml(text).expect("a plan");
         let script = Script::of(&plan).expect("a script");
         let one = |users, device| Configuration { users, memory: Some(16 << 20), device, ..Configuration::default() };
-        let told = |all: &[Configuration]| overfull(&plan, all, &script);
-        assert_eq!(told(&[one(2, PageDevice::None), one(10, PageDevice::Swap)]), None);
-        let swap = told(&[one(2, PageDevice::Swap), one(11, PageDevice::Swap)]).expect("too many");
+        let warning = |all: &[Configuration]| overfull(&plan, all, &script);
+        assert_eq!(warning(&[one(2, PageDevice::None), one(10, PageDevice::Swap)]), None);
+        let swap = warning(&[one(2, PageDevice::Swap), one(11, PageDevice::Swap)]).expect("too many");
         assert!(
             swap.contains("11 users (88 MiB)") && swap.contains("80 MiB") && swap.contains("device_size"),
             "{swap}"
         );
-        assert!(told(&[one(3, PageDevice::None)]).is_some_and(|it| it.contains("Take a page device")));
-        assert_eq!(told(&[Configuration { memory: None, ..one(99, PageDevice::None) }]), None);
+        assert!(warning(&[one(3, PageDevice::None)]).is_some_and(|text| text.contains("Take a page device")));
+        assert_eq!(warning(&[Configuration { memory: None, ..one(99, PageDevice::None) }]), None);
     }
 }

@@ -1,5 +1,5 @@
 //! The users' processes: each has a supervisor, which starts it again when the kernel has killed it, and a socket to the
-//! driver. They do nothing but what the driver tells them.
+//! driver. They do nothing but what the driver orders.
 
 mod command;
 mod crew;

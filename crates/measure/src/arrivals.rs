@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn they_come_at_the_rate_asked_for() {
+    fn they_come_at_the_rate_requested() {
         for poisson in [false, true] {
             let moments = moments(1_000.0, poisson);
             let rate = moments.len() as f64 / moments.last().expect("many") * 1e9;

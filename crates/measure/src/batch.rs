@@ -15,7 +15,7 @@ use crate::watch::Watch;
 pub(crate) struct RoundPlan {
     /// Shortest batch in ns, unless one iteration is longer.
     pub batch: f64,
-    /// Fixed iterations per batch, if asked for.
+    /// Fixed iterations per batch, if requested.
     pub count: Option<u64>,
     /// Iterations per batch that an earlier round found.
     pub hint: Option<u64>,

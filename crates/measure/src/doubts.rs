@@ -126,7 +126,7 @@ fn non_linear(harvests: &[&RoundSamples]) -> Option<Doubt> {
 fn interrupted(entry: &ItemProgress, harvests: &[&RoundSamples]) -> Option<Doubt> {
     /// Other tasks for each CPU that is not ours. Half of them run on a partner's CPU.
     const CROWDED: f64 = 0.5;
-    // What runs beside it was asked for, and the run says so.
+    // What runs beside it was requested, and the run says so.
     if entry.has_load {
         return None;
     }
@@ -217,7 +217,7 @@ mod tests {
             elapsed: 1e5,
             quiet: true,
         };
-        let mut entry = ItemProgress::new(&WORK, record::Point::default(), Purpose::Asked);
+        let mut entry = ItemProgress::new(&WORK, record::Point::default(), Purpose::Requested);
         entry.rounds.extend(orders.map(|order| RoundTaken {
             order,
             cpu: 0,
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_lowers_the_clock_is_told_with_its_clock_and_costs_what_it_did() {
+    fn work_that_lowers_the_clock_is_reported_with_its_clock_and_costs_what_it_did() {
         // Every third round is of work that runs at 3.7 GHz where all else runs at 4.1.
         let others = || entry((0..60).filter(|order| order % 3 != 0), 1.0 / 4.1);
         let wide = |ghz: f64| entry((0..60).filter(|order| order % 3 == 0), 1.0 / ghz);

@@ -15,8 +15,8 @@ use crate::round::RoundEnd;
 /// Why an item is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    Asked,
-    /// It is a term of an item that the user asked for.
+    Requested,
+    /// It is a term of an item that the user requested.
     Term,
     /// It is a second measurement of the item with this index.
     Twin(usize),
@@ -226,8 +226,8 @@ impl ItemProgress {
     }
 
     /// How often a batch is switched out by the operation itself: partners on one CPU take it from each other. More than
-    /// that is somebody else's doing. Where it cannot be told whose doing it was, the time that none of its tasks had the
-    /// CPU tells.
+    /// that is somebody else's doing. Where it cannot be known whose doing it was, the time that none of its tasks had the
+    /// CPU decides.
     fn usual_switches(&self) -> f64 {
         // Tasks of its own that give the CPU to each other also take it from each other, in some batches and not in
         // others.
@@ -274,7 +274,7 @@ mod tests {
     fn surveys_take_the_cpus_in_turn() {
         static WORK: Operation = Operation { id: "test.work", ..Operation::DEFAULT };
         for (number, first) in [(0, 0), (1, 1)] {
-            let mut entry = ItemProgress::new(&WORK, Point::default(), Purpose::Asked);
+            let mut entry = ItemProgress::new(&WORK, Point::default(), Purpose::Requested);
             let mut cpus = Vec::new();
             for order in 0..10 {
                 let survey = entry.wants_survey(5);

@@ -20,7 +20,7 @@ pub enum MeasureError {
     /// No such CPU.
     #[error("CPU {cpu} is not one this process may use ({usable})")]
     Cpu {
-        /// The CPU asked for.
+        /// The CPU requested.
         cpu: u32,
         /// The CPUs that this process may use.
         usable: String,

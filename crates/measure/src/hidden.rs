@@ -45,14 +45,14 @@ struct Window {
 pub(crate) const WINDOW: f64 = 6e6;
 /// Work that an operation leaves to the kernel is done by then.
 const GRACE: Duration = Duration::from_micros(300);
-/// Pairs of windows in a round: fewer tell no interval, more tell little more.
+/// Pairs of windows in a round: fewer give no interval, more give little more.
 const FEWEST: usize = 4;
 const MOST: usize = 16;
 /// To have the fewest pairs, a round may take this many times its time.
 const LONGER: f64 = 8.0;
 
 /// Takes pairs of windows for the time of the plan. `cpus` are all CPUs that howslow may use. Fails as the
-/// operation does; a skip if nothing tells how long CPUs are busy.
+/// operation does; a skip if nothing shows how long CPUs are busy.
 pub(crate) fn account(
     work: &mut Loop,
     watch: &mut impl Watch,
@@ -102,7 +102,7 @@ struct Account<'s> {
 }
 
 impl Account<'_> {
-    /// Runs `inside` and waits for what it leaves behind. Fails if nothing tells any more how long CPUs are busy.
+    /// Runs `inside` and waits for what it leaves behind. Fails if nothing shows any more how long CPUs are busy.
     fn window<T>(&mut self, inside: impl FnOnce() -> T) -> Result<(Window, T), Failure> {
         // In the same order before and after, so that each account contains the time that reading all of them takes once.
         let (threads, charged, busy, start) =

@@ -263,7 +263,7 @@ pub fn serve_rounds(find: fn(&str) -> Option<&'static Operation>) -> Result<(), 
     Ok(())
 }
 
-/// The launcher's loop: a request, a round, an answer, until it is told to end. If the parent ends without notice, it
+/// The launcher's loop: a request, a round, an answer, until it has to end. If the parent ends without notice, it
 /// also removes the scratch folder.
 fn serve(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path, number: u32) {
     children::become_guard();

@@ -18,7 +18,7 @@ pub struct Plan<'a> {
     pub machine: Machine,
     /// The settings.
     pub settings: Settings,
-    /// Of this many items, from the first, single iterations are timed, if the settings ask for it.
+    /// Of this many items, from the first, single iterations are timed, if the settings request it.
     pub tailed: usize,
     /// This many items, from the first, are measured in lockstep: in common rounds, in which their batches alternate, so that the
     /// ratios of their costs are those of the same moments. 0 for none.

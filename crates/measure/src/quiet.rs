@@ -94,7 +94,7 @@ impl Quietness {
     /// Checks every CPU for some milliseconds.
     ///
     /// # Errors
-    /// If this process may not use the CPU that was asked for.
+    /// If this process may not use the CPU that was requested.
     pub fn open(
         checker: Checker,
         requested: Option<u32>,
@@ -173,7 +173,7 @@ impl Quietness {
 
     /// Drops CPUs that can no longer be used. One may go offline at any time.
     pub fn drop_lost_cpus(&mut self) {
-        // The kernel answers with the online CPUs among those asked for.
+        // The kernel answers with the online CPUs among those requested.
         let _ = rustix::thread::sched_setaffinity(None, &self.allowed);
         let Ok(online) = rustix::thread::sched_getaffinity(None) else { return };
         let still = |cpu: &u32| online.is_set(*cpu as usize);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_that_never_leaves_is_told_by_what_is_remembered() {
+    fn a_neighbour_that_never_leaves_is_known_by_what_is_remembered() {
         let width = judged(&around(0.38, 0.2), Some(0.25), 0.05);
         assert_eq!(width, Width { share: 0.25, seen: false });
         // Without a remembered width, the run's own checks decide.

@@ -24,7 +24,7 @@ impl Rounds {
     /// Those of a recorded run, by item.
     pub fn recorded(run: &Run, items: &[Item]) -> Rounds {
         let left = items.iter().map(|item| recorded_cost(run, item).map_or_else(VecDeque::new, in_order)).collect();
-        // A number of iterations that was asked for may make any batch shorter.
+        // A number of iterations that was requested may make any batch shorter.
         let batch = if run.settings.count.is_none() { run.settings.batch_us * 1e3 } else { 0.0 };
         Rounds::Recorded { left, width: run.noise.best_width_cycles, batch }
     }
@@ -127,7 +127,7 @@ fn samples(round: &Round, width: f64, batch: f64) -> RoundSamples {
     samples
 }
 
-/// Takes from a recorded run what its rounds do not tell: where and when it was taken, and what costs have beside their time.
+/// Takes from a recorded run what its rounds do not hold: where and when it was taken, and what costs have beside their time.
 pub(crate) fn complete(run: &mut Run, recorded: &Run) {
     let noise = Noise {
         cpus: std::mem::take(&mut run.noise.cpus),

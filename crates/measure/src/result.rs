@@ -20,7 +20,7 @@ use crate::hidden::HiddenSample;
 use crate::quiet::Quietness;
 use crate::tails;
 
-/// Assembles the result. `precision` is what the user asked for.
+/// Assembles the result. `precision` is what the user requested.
 pub(crate) fn assemble(
     mut entries: Vec<ItemProgress>,
     quietness: &Quietness,
@@ -42,7 +42,7 @@ pub(crate) fn assemble(
         ..quietness.noise(surveyed)
     };
     let skipped =
-        entries.iter().filter(|entry| entry.role == Purpose::Asked).filter_map(ItemProgress::skipped).collect();
+        entries.iter().filter(|entry| entry.role == Purpose::Requested).filter_map(ItemProgress::skipped).collect();
     let rules = rules(&entries);
     let requested = entries.iter().zip(costs).filter(|(entry, _)| !matches!(entry.role, Purpose::Twin(_)));
     let mut costs: Vec<Cost> = requested.filter_map(|(_, cost)| cost).collect();
@@ -129,8 +129,9 @@ fn hidden(samples: &[HiddenSample]) -> Option<Hidden> {
     samples.sort_by(|one, other| one.busy().total_cmp(&other.busy()));
     let quarter = samples.len() / 4;
     let middle = samples.get(quarter..samples.len() - quarter).filter(|middle| !middle.is_empty())?;
-    let mean =
-        |of: &dyn Fn(&HiddenSample) -> f64| middle.iter().map(|sample| of(sample)).sum::<f64>() / middle.len() as f64;
+    let mean = |part: &dyn Fn(&HiddenSample) -> f64| {
+        middle.iter().map(|sample| part(sample)).sum::<f64>() / middle.len() as f64
+    };
     let value = mean(&|sample| sample.hidden);
     let reach = linear_reach(&samples.iter().map(|sample| sample.hidden).collect::<Vec<_>>());
     let seen = samples.iter().all(|sample| sample.kernel_threads.is_some());
@@ -240,11 +241,11 @@ fn band(entries: &[ItemProgress], costs: &[Option<Cost>]) -> Option<Band> {
         Some(Twins { name: first.name(), apart, beyond: rounded(beyond(twin, first)), sound })
     });
     let pairs: Vec<Twins> = pairs.collect();
-    // A twin with a doubt tells of that doubt, not of the machine; where all have one, they are all there is.
+    // A twin with a doubt shows that doubt, not of the machine; where all have one, they are all there is.
     let any_sound = pairs.iter().any(|twins| twins.sound);
-    let most = |of: fn(&Twins) -> f64| {
+    let most = |part: fn(&Twins) -> f64| {
         let counted = pairs.iter().filter(|twins| twins.sound || !any_sound);
-        rounded(quantile(&sorted(counted.map(of)), MOST_OF_THEM).unwrap_or(0.0))
+        rounded(quantile(&sorted(counted.map(part)), MOST_OF_THEM).unwrap_or(0.0))
     };
     let (difference, beyond) = (most(|twins| twins.apart), Some(most(|twins| twins.beyond)));
     let operations: Vec<(String, f64)> = pairs.iter().map(|twins| (twins.name.clone(), twins.apart)).collect();
@@ -262,8 +263,8 @@ struct Twins {
     sound: bool,
 }
 
-/// How far 1 lies from the interval of the ratio of two costs, as a share: what they differ by though their intervals say
-/// that they should not. Nothing where either tells no interval.
+/// How far 1 lies from the interval of the ratio of two costs, as a share: what they differ by though their intervals mean
+/// that they should not. Nothing where either has no interval.
 fn beyond(one: &Cost, other: &Cost) -> f64 {
     let figure = |cost: &Cost| {
         let scale = cost.cycles / cost.quoted().0;

@@ -120,8 +120,11 @@ pub fn run_id(started: Timestamp) -> String {
 
 /// The items, the operations that their terms name, and twins of a few items for the A/A band.
 fn entries(plan: &Plan<'_>) -> Result<Vec<ItemProgress>, MeasureError> {
-    let mut entries: Vec<ItemProgress> =
-        plan.items.iter().map(|item| ItemProgress::new(item.operation, item.point.clone(), Purpose::Asked)).collect();
+    let mut entries: Vec<ItemProgress> = plan
+        .items
+        .iter()
+        .map(|item| ItemProgress::new(item.operation, item.point.clone(), Purpose::Requested))
+        .collect();
     let mut index = 0;
     while index < entries.len() {
         let ItemProgress { item, .. } = &entries[index];

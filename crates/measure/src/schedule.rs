@@ -42,7 +42,7 @@ const MOST_SHARES: f64 = 4.0;
 /// Numbers of rounds at which the interval is checked. A rule that checks after every round stops too early by luck.
 const LOOKS: [usize; 9] = [6, 8, 10, 12, 15, 20, 30, 50, 100];
 /// From this check on, an item gets no more rounds if its interval would need this many times the rounds it has had.
-const TELLING_LOOK: usize = 15;
+const DECISIVE_LOOK: usize = 15;
 const TOO_MANY_TIMES: f64 = 3.0;
 /// A batch has at least this many steps of the clock, so that a step is no more than a third of a percent of it.
 const STEPS_OF_A_BATCH: f64 = 300.0;
@@ -157,7 +157,7 @@ impl Schedule<'_> {
         in_company(pass, others.iter().map(candidate).collect())
     }
 
-    /// True if more rounds would make an item's figure as precise as asked, or give the typical figure.
+    /// True if more rounds would make an item's figure as precise as requested, or give the typical figure.
     fn helps(&self, entry: &ItemProgress) -> bool {
         let least = (self.settings.rounds as usize).max(ENOUGH_ROUNDS);
         if entry.wants_quiet() && entry.surveyed() < SURVEYED && entry.rounds.len() < 2 * least.max(SURVEYED) {
@@ -171,24 +171,24 @@ impl Schedule<'_> {
         // Judged by the rounds up to this check, and not by later ones that were taken anyway.
         let count = (*look).max(least).min(figures.len());
         let standing = Standing::of(entry, &figures[..count]);
-        let hopeless = standing.rounds >= TELLING_LOOK.max(least) as f64
+        let hopeless = standing.rounds >= DECISIVE_LOOK.max(least) as f64
             && standing.needed(self.settings.precision).is_none_or(|times| times > TOO_MANY_TIMES);
         standing.reach > self.settings.precision && !hopeless
     }
 
-    /// What each round says of the headline figure, in the order taken. Only rounds that took batches whatever the cores were
-    /// doing tell the typical one.
+    /// What each round shows of the headline figure, in the order taken. Only rounds that took batches whatever the cores were
+    /// doing give the typical one.
     fn figures(&self, entry: &ItemProgress) -> Vec<RoundFigure> {
         let rounds = entry.harvests().filter(|(round, _)| round.survey || entry.wants_quiet());
         rounds.filter_map(|(_, harvest)| entry.round_figure(harvest)).collect()
     }
 
-    /// What more time would bring: the number of items that are wider than asked, and the seconds needed to narrow
+    /// What more time would bring: the number of items that are wider than requested, and the seconds needed to narrow
     /// them.
     pub fn more(&self) -> Option<More> {
         let wanted = self.settings.precision;
         let mut more = More { costs: 0, seconds: 0.0 };
-        let requested = self.entries.iter().filter(|entry| entry.role == Purpose::Asked && entry.alive());
+        let requested = self.entries.iter().filter(|entry| entry.role == Purpose::Requested && entry.alive());
         for entry in requested {
             let standing = Standing::of(entry, &self.figures(entry));
             if !standing.reach.is_finite() || standing.reach <= wanted {
@@ -246,7 +246,7 @@ impl Schedule<'_> {
         }
     }
 
-    /// Fails if somebody has asked for the end, or what runs beside has broken.
+    /// Fails if somebody has requested the end, or what runs beside has broken.
     fn may_go_on(&self) -> Result<(), Ended> {
         if let Some(signal) = self.signals.come() {
             return Err(Ended::Signal(signal));
@@ -255,7 +255,7 @@ impl Schedule<'_> {
         broken.map_or(Ok(()), |why| Err(Ended::Broken(MeasureError::Beside(why))))
     }
 
-    /// A round of these entries on this CPU, with partners where they ask for them.
+    /// A round of these entries on this CPU, with partners where they request them.
     fn request(&self, entries: &[usize], cpu: u32, plan: RoundPlan, random: &mut fastrand::Rng) -> RoundRequest {
         let progress = |&entry: &usize| &self.entries[entry];
         let distance = entries.iter().find_map(|entry| progress(entry).partner_place().distance());

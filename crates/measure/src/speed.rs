@@ -73,7 +73,7 @@ impl Tries {
     fn overhead(&self, coarse: bool) -> f64 {
         const BEST: f64 = 0.03;
         let solved = |check: f64, long: f64| (LONGER as f64 * check - long) / (LONGER - 1) as f64;
-        let best = |of: &[f64]| quantile(&sorted(of.iter().copied()), BEST);
+        let best = |times: &[f64]| quantile(&sorted(times.iter().copied()), BEST);
         let overhead = match coarse {
             true => median(self.checks.iter().zip(&self.longs).map(|(&check, &long)| solved(check, long))),
             false => best(&self.checks).zip(best(&self.longs)).map(|(check, long)| solved(check, long)),
@@ -110,7 +110,7 @@ pub(crate) fn correction(anchors: &[Anchor], usual: f64) -> f64 {
     let Some(middle) = median(like().map(ratio)) else { return 1.0 };
     let near = || like().filter(|anchor| close(ratio(anchor), middle));
     // Sums instead of medians: the steps of the clock cancel in a mean.
-    let sum = |of: fn(&Anchor) -> f64| near().map(of).sum::<f64>();
+    let sum = |part: fn(&Anchor) -> f64| near().map(part).sum::<f64>();
     if near().count() < ENOUGH { 1.0 } else { sum(|anchor| anchor.long) / sum(|anchor| anchor.check) }
 }
 
@@ -264,13 +264,16 @@ mod tests {
 
     #[test]
     fn a_check_is_longer_where_reading_the_clock_costs_more_and_never_without_end() {
-        let of = |cost, step| {
+        let longer_with = |cost, step| {
             let mut clock = Clock::plain();
             (clock.cost, clock.step) = (cost, step);
             longer(clock)
         };
-        assert_eq!([1.0, 27.0, 60.0, 205.0, 1000.0, f64::INFINITY].map(|cost| of(cost, 1.0)), [1, 1, 1, 4, 8, 8]);
-        assert_eq!(of(27.0, 1000.0), 8, "a clock of 1 µs steps");
+        assert_eq!(
+            [1.0, 27.0, 60.0, 205.0, 1000.0, f64::INFINITY].map(|cost| longer_with(cost, 1.0)),
+            [1, 1, 1, 4, 8, 8]
+        );
+        assert_eq!(longer_with(27.0, 1000.0), 8, "a clock of 1 µs steps");
     }
 
     #[test]
@@ -344,7 +347,8 @@ mod tests {
             assert!((add - 1.0).abs() < 0.001, "run {run}: an add takes {add} cycles");
             assert!(correction(&anchors[..19], cycle) == 1.0);
             // Most anchors were taken while checks, and they alone, took a tenth longer.
-            let slow: Vec<Anchor> = anchors.iter().map(|it| Anchor { check: it.check * 1.1, ..*it }).collect();
+            let slow: Vec<Anchor> =
+                anchors.iter().map(|anchor| Anchor { check: anchor.check * 1.1, ..*anchor }).collect();
             let add = ADD / (cycle * correction(&[anchors, slow.clone(), slow].concat(), cycle));
             assert!((add - 1.0).abs() < 0.001, "run {run}: an add takes {add} cycles beside a neighbour");
         }

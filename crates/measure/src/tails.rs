@@ -13,7 +13,7 @@ use crate::watch::Watch;
 pub(crate) struct TailPlan {
     /// Time for them, in ns.
     pub time: f64,
-    /// As asked for.
+    /// As requested.
     pub tailing: Tailing,
     /// For moments at random.
     pub seed: u64,
@@ -75,7 +75,7 @@ struct Timer<'a, W> {
 }
 
 impl<W: Watch> Timer<'_, W> {
-    /// Why single iterations cannot be told, if so.
+    /// Why single iterations cannot be timed, if so.
     fn left_out(&mut self, plan: &TailPlan) -> Result<Option<String>, Failure> {
         const TRIED: u32 = 101;
         let each = self.work.operations_per_iteration();
@@ -205,15 +205,15 @@ pub(crate) fn together<'a>(rounds: impl Iterator<Item = &'a TailSamples>, readin
     if timed.is_empty() {
         return Some(record::Tails { left_out: rounds[0].left_out.clone(), clock_ns: reading, ..Default::default() });
     }
-    let merged = |of: &dyn Fn(&TailSamples) -> Option<Buckets>| {
+    let merged = |part: &dyn Fn(&TailSamples) -> Option<Buckets>| {
         let mut tail = Tail::new();
-        timed.iter().filter_map(|round| of(round)).for_each(|buckets| tail.merge(&Tail::of_buckets(&buckets)));
+        timed.iter().filter_map(|round| part(round)).for_each(|buckets| tail.merge(&Tail::of_buckets(&buckets)));
         tail
     };
     let unserved = timed.iter().map(|round| round.unserved).sum();
     let response = timed.iter().any(|round| round.response.is_some()).then(|| {
         let tail = merged(&|round| round.response.clone());
-        // With a queue that grows, they say how long was measured, and nothing of the operation.
+        // With a queue that grows, they show how long was measured, and nothing of the operation.
         if unserved > 0 { record::Tail { percentiles: Vec::new(), ..tail.recorded() } } else { tail.recorded() }
     });
     Some(record::Tails {

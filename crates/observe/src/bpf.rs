@@ -190,7 +190,7 @@ impl Counting {
         Ok(tasks)
     }
 
-    /// Keeps records free. Tasks that found none come to their own now, where each call asks whether its task is to be watched.
+    /// Keeps records free. Tasks that found none come to their own now, where each call checks whether its task is to be watched.
     fn replenish(&mut self) -> io::Result<()> {
         let refused = self.maps.noted(layout::lost::RECORDS);
         let lacking = refused - self.refused;
@@ -203,7 +203,7 @@ impl Counting {
         Ok(())
     }
 
-    /// True if the kernel tells what descriptors stand for.
+    /// True if the kernel reports what descriptors stand for.
     pub(crate) fn knows_objects(&self) -> bool {
         self.maps.types.is_some()
     }
@@ -255,8 +255,8 @@ impl Counting {
         }
         let places: HashMap<u64, usize> = tasks.iter().enumerate().map(|(place, task)| (task.id, place)).collect();
         for key in self.maps.spilled.keys() {
-            let of = places.get(&reader::number(&key, 0));
-            if let (Some(place), Ok(count)) = (of, self.maps.spilled.get(&key)) {
+            let place = places.get(&reader::number(&key, 0));
+            if let (Some(place), Ok(count)) = (place, self.maps.spilled.get(&key)) {
                 reader::add_key(&mut tasks[*place].counts, reader::number(&key, 8), reader::number(&count, 0));
             }
         }

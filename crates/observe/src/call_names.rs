@@ -61,7 +61,7 @@ impl Default for CallNames {
 }
 
 impl CallNames {
-    /// The names of calls of which this much is told.
+    /// The names of calls of which this much is counted.
     pub fn new(detail: Detail) -> CallNames {
         let calls = every_call().into_iter();
         let names = calls.filter_map(|call| Some((u16::try_from(call.number).ok()?, call.name))).collect();

@@ -23,7 +23,7 @@ impl Cgroup {
         let folder = path.canonicalize().map_err(wrong)?;
         fs::metadata(folder.join("cgroup.procs")).map_err(wrong)?;
         let is_unified = |folder: &Path| folder.join("cgroup.controllers").exists();
-        let device = |folder: &Path| fs::metadata(folder).map(|it| it.dev()).ok();
+        let device = |folder: &Path| fs::metadata(folder).map(|metadata| metadata.dev()).ok();
         let inode = fs::metadata(&folder).map_err(wrong)?.ino();
         let above = folder.ancestors().skip(1).take_while(|above| device(above) == device(&folder));
         // The id of a cgroup is the inode of its folder.
@@ -40,7 +40,9 @@ impl Cgroup {
             let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
             found.extend(text.lines().filter_map(|line| line.trim().parse::<u32>().ok()));
             let below = fs::read_dir(&folder).into_iter().flatten().flatten();
-            folders.extend(below.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path()));
+            folders.extend(
+                below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
+            );
         }
         found
     }
@@ -50,7 +52,7 @@ impl Cgroup {
 /// (include/uapi/linux/nsfs.h, `CGROUP_NS_INIT_INO`).
 fn in_namespace() -> bool {
     const FIRST: u64 = 0xefff_fffb;
-    fs::metadata("/proc/self/ns/cgroup").is_ok_and(|it| it.ino() != FIRST)
+    fs::metadata("/proc/self/ns/cgroup").is_ok_and(|metadata| metadata.ino() != FIRST)
 }
 
 /// The names of a folder that are numbers.
@@ -65,7 +67,7 @@ const MOST: usize = 10_000;
 /// The id of the root of the unified hierarchy, mounted or not (the kernel's `kernfs_create_root` counts from 1).
 const ROOT: u64 = 1;
 
-/// The names of cgroups by id, read when one is asked for that is not known.
+/// The names of cgroups by id, read when one is requested that is not known.
 #[derive(Debug, Default)]
 pub(crate) struct Names(HashMap<u64, Option<String>>);
 
@@ -76,7 +78,7 @@ impl Names {
             return None;
         }
         if !self.0.contains_key(&id) {
-            // A cgroup that is gone is asked for once.
+            // A cgroup that is gone is looked for once.
             self.0 = [(id, None), (ROOT, Some("/".into()))].into();
             self.0.extend(names().into_iter().map(|(id, name)| (id, Some(name))));
         }
@@ -90,11 +92,13 @@ pub(crate) fn names() -> HashMap<u64, String> {
     let Some(root) = mounted(&fs::read_to_string("/proc/self/mountinfo").unwrap_or_default()) else { return names };
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop().filter(|_| names.len() < MOST) {
-        let Ok(inode) = fs::metadata(&folder).map(|it| it.ino()) else { continue };
+        let Ok(inode) = fs::metadata(&folder).map(|metadata| metadata.ino()) else { continue };
         let below = folder.strip_prefix(&root).unwrap_or(&folder);
         names.insert(inode, format!("/{}", below.display()));
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        folders.extend(entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path()));
+        folders.extend(
+            entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
+        );
     }
     names
 }

@@ -42,7 +42,7 @@ pub(crate) fn start(
 }
 
 impl Running {
-    /// Waits for its end, at most this long. `reap` tells the end: [`reap`], or the tracer, whom the kernel tells instead.
+    /// Waits for its end, at most this long. `reap` gives the end: [`reap`], or the tracer, to whom the kernel reports it instead.
     pub(crate) fn wait(
         &mut self,
         time: Duration,
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_command_is_told_as_it_is() {
+    fn the_end_of_a_command_is_reported_as_it_is() {
         assert_eq!(ended(&["sh", "-c", "exit 7"]).0.code(), Some(7));
         assert_eq!(ended(&["sh", "-c", "kill -9 $$"]).0.signal(), Some(9));
         let (status, usage) = ended(&["true"]);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_started_says_why() {
+    fn what_cannot_be_started_has_a_reason() {
         let missing = start(&["/no/such/program".into()], || Ok(())).expect_err("it is not there");
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }

@@ -1,4 +1,4 @@
-//! What counts calls: programs in the kernel, or a tracer. Both tell tasks.
+//! What counts calls: programs in the kernel, or a tracer. Both report tasks.
 
 use std::collections::HashSet;
 use std::io;
@@ -59,7 +59,7 @@ impl Counter {
         }
     }
 
-    /// When it is next to be asked for tasks that ended, if that matters.
+    /// When it is next to be read for tasks that ended, if that matters.
     pub(crate) fn due(&self) -> Option<Duration> {
         match self {
             Counter::Bpf(counting) => counting.due(),
@@ -92,7 +92,7 @@ impl Counter {
         }
     }
 
-    /// The tracer, to whom the kernel tells the command's end.
+    /// The tracer, to whom the kernel reports the command's end.
     pub(crate) fn tracer(&self) -> Option<&Tracer> {
         match self {
             Counter::Traced(tracer) => Some(tracer),

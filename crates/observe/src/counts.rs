@@ -1,4 +1,4 @@
-//! What a task, a process or a whole command asked of the kernel, by number. Knows no source of counts.
+//! What a task, a process or a whole command requested of the kernel, by number. Knows no source of counts.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ impl Lengths {
         bucket.map(|(bucket, _)| middle_ns(*bucket))
     }
 
-    /// As many equal samples would tell as much (L. Kish, Survey sampling, 1965).
+    /// As many equal samples would show as much (L. Kish, Survey sampling, 1965).
     pub fn samples(&self) -> f64 {
         let count = self.count() as f64;
         if self.squares > 0 { count * count / self.squares as f64 } else { count }
@@ -159,7 +159,7 @@ pub struct Counts {
     pub writing: u64,
     /// Those of them that were emptied.
     pub truncating: u64,
-    /// Opens right after the same task had asked for the attributes of the same name.
+    /// Opens right after the same task had requested the attributes of the same name.
     pub asked_first: u64,
     /// The names that were looked up.
     pub names: Sketch,
@@ -196,7 +196,7 @@ impl Counts {
         self.names.add(&other.names);
         let modes = self.modes.as_flattened_mut().iter_mut().zip(other.modes.as_flattened());
         modes.for_each(|(sum, count)| *sum += count);
-        self.in_program.iter_mut().zip(other.in_program).for_each(|(sum, it)| *sum += it);
+        self.in_program.iter_mut().zip(other.in_program).for_each(|(sum, ns)| *sum += ns);
     }
 
     /// Takes an earlier state of the same counts off. What is zero then is left out.
@@ -225,7 +225,7 @@ impl Counts {
         self.names.subtract(&earlier.names);
         let modes = self.modes.as_flattened_mut().iter_mut().zip(earlier.modes.as_flattened());
         modes.for_each(|(rest, count)| *rest = rest.saturating_sub(*count));
-        self.in_program.iter_mut().zip(earlier.in_program).for_each(|(rest, it)| *rest = rest.saturating_sub(it));
+        self.in_program.iter_mut().zip(earlier.in_program).for_each(|(rest, ns)| *rest = rest.saturating_sub(ns));
     }
 
     /// What the program at each call took to count one on the mean, in ns; `None` without samples.

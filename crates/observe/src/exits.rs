@@ -1,4 +1,4 @@
-//! What a thread had used when it ended: the kernel's exit accounting (taskstats), which tells it for every task of the
+//! What a thread had used when it ended: the kernel's exit accounting (taskstats), which reports it for every task of the
 //! system, however short its life.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use crate::usage::split;
 
 /// The registry of generic families has this fixed number (include/uapi/linux/genetlink.h, `GENL_ID_CTRL`).
 const REGISTRY: u16 = 0x10;
-/// `CTRL_CMD_GETFAMILY`, and the attributes that name a family and tell its number.
+/// `CTRL_CMD_GETFAMILY`, and the attributes that name a family and hold its number.
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
@@ -32,7 +32,7 @@ const REQUEST: u16 = 1;
 const WITH_ANSWER: u16 = 4;
 /// Room for the ends of some 20,000 tasks between two readings.
 const ROOM: usize = 16 << 20;
-/// Ends of tasks that are nobody's yet: the source of counts tells of them a little later.
+/// Ends of tasks that are nobody's yet: the source of counts reports them a little later.
 const MOST_KEPT: usize = 1 << 16;
 
 /// How a thread ended.
@@ -121,7 +121,7 @@ impl Exits {
     }
 }
 
-/// The number of the family that the registry was asked for.
+/// The number of the family that was requested of the registry.
 fn family(answer: &[u8]) -> Option<u16> {
     let found = messages(answer).find(|message| message.kind == REGISTRY)?;
     let id = find(found.attributes()?, FAMILY_ID)?;
@@ -135,7 +135,7 @@ fn refusal(answer: &[u8]) -> Option<io::Error> {
     (error != 0).then(|| io::Error::from_raw_os_error(error.saturating_neg()))
 }
 
-/// Reads what could have come from the kernel, in every way in which this program reads it. Returns how many ends of tasks it tells.
+/// Reads what could have come from the kernel, in every way in which this program reads it. Returns how many ends of tasks it reports.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_taskstats(text: &[u8]) -> usize {
     let _ = (family(text), refusal(text));
@@ -179,7 +179,7 @@ fn find(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let length = usize::from(u16::from_ne_bytes(attributes.get(..2)?.try_into().ok()?));
         let kind = u16::from_ne_bytes(attributes.get(2..4)?.try_into().ok()?);
-        // The highest bit says that it holds attributes.
+        // The highest bit means that it holds attributes.
         if kind & 0x7fff == wanted {
             return attributes.get(4..length);
         }
@@ -207,8 +207,8 @@ fn statistics(bytes: &[u8]) -> Option<(u32, TaskEnd)> {
     const MAJOR: usize = 176;
     const VOLUNTARY: usize = 272;
     const INVOLUNTARY: usize = 280;
-    let number = |at: usize| bytes.get(at..at + 8).and_then(|it| it.try_into().ok()).map(u64::from_ne_bytes);
-    let thread = bytes.get(THREAD..THREAD + 4).and_then(|it| it.try_into().ok()).map(u32::from_ne_bytes)?;
+    let number = |at: usize| bytes.get(at..at + 8).and_then(|field| field.try_into().ok()).map(u64::from_ne_bytes);
+    let thread = bytes.get(THREAD..THREAD + 4).and_then(|field| field.try_into().ok()).map(u32::from_ne_bytes)?;
     let microseconds = |at: usize| number(at).map(|time| time as f64 * 1e3);
     let rest = Usage {
         minor_faults: number(MINOR),
@@ -220,7 +220,7 @@ fn statistics(bytes: &[u8]) -> Option<(u32, TaskEnd)> {
     // A kernel without delay accounting leaves the run time 0.
     let run = number(RUN).filter(|run| *run > 0).map(|run| run as f64);
     let usage = split(run, microseconds(USER).zip(microseconds(SYSTEM)), rest);
-    // The highest of these bits says that memory was dumped.
+    // The highest of these bits means that memory was dumped.
     let status = bytes.get(STATUS..STATUS + 4)?.try_into().map(u32::from_ne_bytes).ok()?;
     let signal = (status & 0x7f) as u16;
     Some((thread, TaskEnd { usage, signal }))
@@ -231,13 +231,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_child_is_told_with_its_faults() {
+    fn the_end_of_a_child_is_reported_with_its_faults() {
         let mut exits = match Exits::new() {
             Ok(exits) => exits,
             Err(error) => return testing::not_tested!("the ends of tasks are not told: {error}; run as root"),
         };
-        // The kernel brings a task's time up to date at ticks and switches, and tells its end before the last: a task that is over
-        // between two ticks may be told with none. This one lasts many.
+        // The kernel brings a task's time up to date at ticks and switches, and reports its end before the last: a task that is over
+        // between two ticks may be reported with none. This one lasts many.
         let work = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done";
         let mut child = std::process::Command::new("sh").args(["-c", work]).spawn().expect("sh starts");
         let id = child.id();

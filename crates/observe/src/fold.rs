@@ -16,9 +16,9 @@ use crate::names;
 use crate::objects;
 use crate::task::Task;
 
-/// Ended processes that are told one by one.
+/// Ended processes that are listed one by one.
 const KEPT: usize = 256;
-/// Threads of a process that are told one by one.
+/// Threads of a process that are listed one by one.
 const THREADS: usize = 64;
 
 /// One process that is being put together.
@@ -81,7 +81,7 @@ impl Fold {
         let process = self.processes.entry(number).or_default();
         process.add(task, usage);
         if ends {
-            // The first thread of a process is the last to be told.
+            // The first thread of a process is the last to be reported.
             process.ended = true;
             self.current.remove(&task.process);
             self.ended += 1;
@@ -125,7 +125,7 @@ impl Fold {
     }
 
     /// All processes, with the tasks that run now, those with the most calls first; and all counts together.
-    pub(crate) fn told(
+    pub(crate) fn with_running(
         &self,
         running: &[(Task, Option<Usage>)],
         names: &CallNames,
@@ -143,11 +143,11 @@ impl Fold {
             let parent = process.creator.and_then(|creator| all.owners.get(&creator)).copied();
             // A process is no child of its own, though another of its threads may have executed its program.
             let parent = parent.filter(|parent| *parent != process.pid);
-            let mut told = process.told(parent, names);
-            // Only the end of a task tells its cgroup; of those that run, /proc does.
-            let running = told.pid.filter(|_| told.running).and_then(cgroup::of_process);
-            told.cgroup = running.or_else(|| cgroups.of(process.cgroup));
-            processes.push(told);
+            let mut described = process.described(parent, names);
+            // Only the end of a task has its cgroup; of those that run, /proc does.
+            let running = described.pid.filter(|_| described.running).and_then(cgroup::of_process);
+            described.cgroup = running.or_else(|| cgroups.of(process.cgroup));
+            processes.push(described);
         }
         processes.sort_by_key(|process| std::cmp::Reverse(process.requests.total()));
         Processes { processes, together }
@@ -179,19 +179,19 @@ impl Process {
             usage: usage.unwrap_or_default(),
             counts: task.counts.clone(),
         };
-        let told = self.threads.len();
+        let known = self.threads.len();
         match self.threads.iter_mut().find(|thread| thread.tid == task.thread) {
             Some(known) => known.counts.add(&thread.counts),
             None => {
                 self.thread_count += 1;
-                if told < THREADS {
+                if known < THREADS {
                     self.threads.push(thread);
                 }
             }
         }
     }
 
-    fn told(&self, parent: Option<u32>, names: &CallNames) -> ProcessCounts {
+    fn described(&self, parent: Option<u32>, names: &CallNames) -> ProcessCounts {
         // What one thread did is what the process did.
         let several = self.threads.len() > 1;
         let threads = self.threads.iter().filter(|_| several).map(|thread| ThreadCounts {
@@ -242,8 +242,8 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
     };
     let mut pairs: Vec<PairCount> = counts.pairs.iter().map(pair).collect();
     pairs.sort_by_key(|pair| std::cmp::Reverse(pair.count));
-    let named = |of: &BTreeMap<u16, u64>, name: fn(u16) -> String| -> Vec<NamedCount> {
-        of.iter().map(|(number, count)| NamedCount { name: name(*number), count: *count }).collect()
+    let named = |numbers: &BTreeMap<u16, u64>, name: fn(u16) -> String| -> Vec<NamedCount> {
+        numbers.iter().map(|(number, count)| NamedCount { name: name(*number), count: *count }).collect()
     };
     Requests {
         calls,
@@ -271,8 +271,8 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
 
 /// What a call was made on, the most frequent first; nothing where that is not known.
 fn by_object(call: Call, counts: &Counts, names: &CallNames) -> Vec<ObjectCount> {
-    let of = counts.objects.range((call, 1)..=(call, u8::MAX));
-    let mut objects: Vec<ObjectCount> = of
+    let made_on = counts.objects.range((call, 1)..=(call, u8::MAX));
+    let mut objects: Vec<ObjectCount> = made_on
         .filter_map(|((_, kind), times)| {
             let object = objects::KINDS.get(usize::from(*kind))?;
             let bytes = names.moves_bytes(call).then_some(times.results);
@@ -325,15 +325,16 @@ mod tests {
         fold.add(&task(2, 10, 11, true), None);
         fold.add(&task(3, 10, 10, true), None);
         fold.add(&task(4, 10, 10, true), None);
-        let told = fold.told(&[(task(1, 9, 9, false), None)], &CallNames::default(), &mut cgroup::Names::default());
-        let shown: Vec<_> = told
+        let processes =
+            fold.with_running(&[(task(1, 9, 9, false), None)], &CallNames::default(), &mut cgroup::Names::default());
+        let shown: Vec<_> = processes
             .processes
             .iter()
             .map(|process| (process.pid, process.requests.total(), process.threads.len(), process.running))
             .collect();
         assert_eq!(shown, [(Some(10), 4, 2, false), (Some(10), 2, 0, false), (Some(9), 2, 0, true)]);
-        assert_eq!(told.processes[0].parent, Some(9));
-        assert_eq!(told.together.total(), 8);
+        assert_eq!(processes.processes[0].parent, Some(9));
+        assert_eq!(processes.together.total(), 8);
     }
 
     #[test]
@@ -342,9 +343,9 @@ mod tests {
         fold.add(&task(2, 10, 10, true), None);
         let follower = Task { parent: Some(2), name: "true".into(), ..task(3, 10, 10, true) };
         fold.add(&follower, None);
-        let told = fold.told(&[], &CallNames::default(), &mut cgroup::Names::default());
-        assert_eq!(told.processes.len(), 1);
-        assert_eq!((told.processes[0].name.as_str(), told.processes[0].requests.total()), ("true", 4));
+        let processes = fold.with_running(&[], &CallNames::default(), &mut cgroup::Names::default());
+        assert_eq!(processes.processes.len(), 1);
+        assert_eq!((processes.processes[0].name.as_str(), processes.processes[0].requests.total()), ("true", 4));
     }
 
     #[test]
@@ -356,11 +357,11 @@ mod tests {
             ended.name = "true".into();
             fold.add(&ended, Some(Usage { minor_faults: Some(3), ..Usage::default() }));
         }
-        let told = fold.told(&[], &CallNames::default(), &mut cgroup::Names::default());
-        assert_eq!(told.processes.len(), KEPT + 1);
-        assert_eq!(told.processes.iter().map(|process| process.processes).sum::<u64>(), u64::from(many));
-        assert_eq!(told.together.total(), 2 * u64::from(many));
-        assert_eq!(told.processes[0].usage.minor_faults, Some(3000));
-        assert_eq!((told.processes[0].processes, told.processes[0].pid), (1000, None));
+        let processes = fold.with_running(&[], &CallNames::default(), &mut cgroup::Names::default());
+        assert_eq!(processes.processes.len(), KEPT + 1);
+        assert_eq!(processes.processes.iter().map(|process| process.processes).sum::<u64>(), u64::from(many));
+        assert_eq!(processes.together.total(), 2 * u64::from(many));
+        assert_eq!(processes.processes[0].usage.minor_faults, Some(3000));
+        assert_eq!((processes.processes[0].processes, processes.processes[0].pid), (1000, None));
     }
 }

@@ -20,16 +20,16 @@ pub(crate) const OPENS: u8 = 4;
 pub(crate) const ENTERS: u8 = 8;
 /// The result is a copy of the descriptor that is the first argument.
 pub(crate) const COPIES: u8 = 16;
-/// The same if the second argument says so.
+/// The same if the second argument requests it.
 pub(crate) const MAY_COPY: u8 = 32;
-/// The argument after the name may say that a file is to be created.
+/// The argument after the name may request that a file is created.
 pub(crate) const MAY_CREATE: u8 = 64;
-/// It asks for the attributes of what was named.
-pub(crate) const ASKS: u8 = 128;
+/// It requests the attributes of what was named.
+pub(crate) const ATTRIBUTES: u8 = 128;
 
 const CLASSES: &[(u8, &[&str])] = &[
-    (FIRST | ASKS, &["stat", "lstat", "access"]),
-    (SECOND | ASKS, &["newfstatat", "statx", "faccessat", "faccessat2"]),
+    (FIRST | ATTRIBUTES, &["stat", "lstat", "access"]),
+    (SECOND | ATTRIBUTES, &["newfstatat", "statx", "faccessat", "faccessat2"]),
     (
         FIRST,
         &[
@@ -92,9 +92,9 @@ mod tests {
     #[test]
     fn calls_that_take_names_are_known_by_their_numbers() {
         let classes = classes();
-        let of = |number: i64| classes[number as usize];
-        assert_eq!(of(libc::SYS_openat), SECOND | OPENS | MAY_CREATE);
-        assert_eq!(of(libc::SYS_fchdir), COPIES | ENTERS);
-        assert_eq!(of(libc::SYS_read), 0);
+        let class = |number: i64| classes[number as usize];
+        assert_eq!(class(libc::SYS_openat), SECOND | OPENS | MAY_CREATE);
+        assert_eq!(class(libc::SYS_fchdir), COPIES | ENTERS);
+        assert_eq!(class(libc::SYS_read), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! What a descriptor stands for, and which calls are told apart by it.
+//! What a descriptor stands for, and which calls are distinguished by it.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! Watches a target by the best way of counting that is possible, and tells what was counted.
+//! Watches a target by the best way of counting that is possible, and reports what was counted.
 
 mod start;
 pub(crate) mod stretches;
@@ -53,7 +53,7 @@ pub struct Observer {
     counter: Option<Counter>,
     command: Option<Running>,
     exits: Option<Exits>,
-    /// Tasks that ended without anybody to tell what they had used, and those of them of which not even their time is known.
+    /// Tasks that ended without anybody to report what they had used, and those of them of which not even their time is known.
     unknown_ends: u64,
     uncharged_ends: u64,
     fold: Fold,
@@ -97,8 +97,8 @@ impl Observer {
 
     /// The threads of what is watched, as they are now: process and thread. Those of a command are known to the programs.
     fn threads(&self) -> Vec<(u32, u32)> {
-        let of = |process: u32| threads_of(process).into_iter().map(move |thread| (process, thread));
-        self.processes().into_iter().flat_map(of).collect()
+        let threads = |process: u32| threads_of(process).into_iter().map(move |thread| (process, thread));
+        self.processes().into_iter().flat_map(threads).collect()
     }
 
     /// The processes of what is watched; of a whole system, the kernel's own threads too.
@@ -184,7 +184,7 @@ impl Observer {
         Ok(tasks.into_iter().map(used).collect())
     }
 
-    /// What a thread that runs has used since this was last asked, or since it is watched.
+    /// What a thread that runs has used since this was last read, or since it is watched.
     fn used(&mut self, process: u32, thread: u32) -> Option<Usage> {
         let now = usage::of_thread(process, thread)?;
         let before = self.before.insert(thread, now).unwrap_or_default();
@@ -208,10 +208,10 @@ impl Observer {
         self.collect()?;
         let elapsed_ns = self.begun.elapsed().as_nanos() as f64;
         let running = self.running()?;
-        let told = self.fold.told(&running, &self.names, &mut cgroup::Names::default());
+        let counted = self.fold.with_running(&running, &self.names, &mut cgroup::Names::default());
         // Where everything slept, what is charged is nothing, not unknown.
         let nothing = self.before.values().next().map(|usage| usage.since(usage)).unwrap_or_default();
-        let programs = told.processes.iter().filter(|process| !process.kernel);
+        let programs = counted.processes.iter().filter(|process| !process.kernel);
         let parts = programs.fold(nothing, |sum, process| sum.plus(&process.usage));
         // What the kernel charged the command holds the end of each process, which comes after its own account.
         let stops = self.counter.as_ref().and_then(Counter::tracer).map_or(0, Tracer::stops);
@@ -226,17 +226,17 @@ impl Observer {
             (0, _) => Usage { cpu_ns: parts.cpu_ns, ..Usage::default() },
             _ => Usage::default(),
         });
-        // A command is not told by how many ticks its time was split; its own samples are finer.
-        let own = ModeSamples::of(told.together.modes);
+        // A command does not learn by how many ticks its time was split; its own samples are finer.
+        let own = ModeSamples::of(counted.together.modes);
         let parts_ns = parts.sampled_ns.filter(|_| self.unknown_ends == 0);
         let sampled_ns = own.map(|own| own.sampled_ns).or(parts_ns).filter(|_| self.uncharged_ends == 0);
         let mut seen = Observation {
             numbers_alone: self.detail == Detail::Numbers && self.counter.is_some(),
             usage: Usage { sampled_ns, ..usage },
-            together: requests(&told.together, &self.names),
-            processes: told.processes,
-            stacks: self.stacks.as_ref().map_or_else(Vec::new, |stacks| stacks.told(|call| self.names.of(call))),
-            counting: self.counting_cost(&told.together, &usage),
+            together: requests(&counted.together, &self.names),
+            processes: counted.processes,
+            stacks: self.stacks.as_ref().map_or_else(Vec::new, |stacks| stacks.named(|call| self.names.of(call))),
+            counting: self.counting_cost(&counted.together, &usage),
             accounting: Accounting { sample_ns: own.map(|own| own.each_ns), ..self.accounting },
             ..self.head(elapsed_ns)
         };
@@ -286,7 +286,7 @@ impl Observer {
         };
         tasks.retain(|task| task.process != own);
         let known: HashSet<u32> = tasks.iter().map(|task| task.thread).collect();
-        // A thread that asked for nothing may have used something.
+        // A thread that requested nothing may have used something.
         for (process, thread) in self.threads().into_iter().filter(|(_, thread)| !known.contains(thread)) {
             tasks.push(usage::without_calls(process, thread));
         }
@@ -353,7 +353,7 @@ impl Observer {
     }
 }
 
-/// What an ended task had used, with how long it has run in all. Its account is from before its memory was given back, and tells its time
+/// What an ended task had used, with how long it has run in all. Its account is from before its memory was given back, and has its time
 /// up to its last switch before.
 fn until_its_end(account: Option<Usage>, run_time_ns: Option<u64>) -> Option<Usage> {
     let known = account.and_then(|account| account.cpu_ns);

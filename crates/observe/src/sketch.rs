@@ -69,9 +69,9 @@ mod tests {
     use super::*;
 
     /// The sketch of these numbers, by the hash and the places that the program in the kernel uses.
-    fn sketch(of: std::ops::Range<u64>) -> Sketch {
+    fn sketch(numbers: std::ops::Range<u64>) -> Sketch {
         let mut sketch = Sketch::default();
-        for number in of {
+        for number in numbers {
             let mut hash = (number ^ number >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             hash ^= hash >> 32;
             hash = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn few_and_many_are_told_within_some_per_cent() {
+    fn few_and_many_are_counted_within_some_per_cent() {
         for many in [1, 23, 500, 1024, 6000, 153_000] {
             let found = sketch(1..many + 1).distinct().expect("some");
             assert!(found.abs_diff(many) as f64 <= 1.0 + many as f64 * 0.1, "{many}: {found}");

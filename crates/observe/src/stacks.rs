@@ -16,7 +16,7 @@ use module::{Mapping, Module, Place, mappings};
 use symbols::Symbols;
 pub(crate) use unwind::{CallSample, REGISTERS};
 
-/// Stacks beyond these are not told apart.
+/// Stacks beyond these are not distinguished.
 const MOST: usize = 20_000;
 /// Processes whose memory is known.
 const PROCESSES: usize = 4096;
@@ -74,14 +74,14 @@ impl Stacks {
     }
 
     /// All stacks with the names of their functions, those of most calls first.
-    pub(crate) fn told(&self, name: impl Fn(Call) -> String) -> Vec<Stack> {
+    pub(crate) fn named(&self, name: impl Fn(Call) -> String) -> Vec<Stack> {
         let mut symbols = Symbols::default();
-        let mut told: HashMap<(String, String, Vec<StackFrame>), Met> = HashMap::new();
+        let mut merged: HashMap<(String, String, Vec<StackFrame>), Met> = HashMap::new();
         for ((process, call, places), met) in &self.met {
             let frames: Vec<StackFrame> = places.iter().rev().flat_map(|place| symbols.frames(place)).collect();
             let process = self.names.get(process).cloned().unwrap_or_default();
             // What differs by an instruction, or by the process, is the same here.
-            let all = told.entry((process, name(Call::Native(*call)), frames)).or_default();
+            let all = merged.entry((process, name(Call::Native(*call)), frames)).or_default();
             all.calls += met.calls;
             all.cpu_ns += met.cpu_ns;
         }
@@ -92,7 +92,7 @@ impl Stacks {
             calls: met.calls,
             cpu_ns: met.cpu_ns as f64,
         };
-        let mut stacks: Vec<Stack> = told.into_iter().map(stack).collect();
+        let mut stacks: Vec<Stack> = merged.into_iter().map(stack).collect();
         stacks.sort_by(|one, other| other.calls.cmp(&one.calls).then_with(|| one.frames.cmp(&other.frames)));
         stacks
     }

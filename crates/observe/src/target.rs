@@ -46,7 +46,7 @@ impl Source {
     }
 }
 
-/// What is told of each call.
+/// What is counted of each call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// How often, bytes, errors, and which call followed which.
@@ -79,9 +79,9 @@ pub struct Options {
     pub source: Option<Source>,
     /// Whether to determine what counting costs.
     pub calibrate: Calibrate,
-    /// What to tell of each call. Less takes less time.
+    /// What to count of each call. Less takes less time.
     pub detail: Detail,
-    /// Tell which functions of the program made its calls, by samples.
+    /// Find which functions of the program made its calls, by samples.
     pub stacks: bool,
 }
 
@@ -96,7 +96,7 @@ pub enum ObserveError {
     Ended(u32),
     #[error("{path} is no cgroup: {why}; give a folder below /sys/fs/cgroup")]
     NoCgroup { path: PathBuf, why: std::io::Error },
-    /// The way of counting that was asked for; the reason says what to do.
+    /// The way of counting that was requested; the reason contains what to do.
     #[error("{} cannot be used here: {why}", .with.word())]
     Refused { with: Source, why: String },
     /// The kernel refused something that it had allowed before.

@@ -1,4 +1,4 @@
-//! One task as a source of counts tells it.
+//! One task as a source of counts reports it.
 
 use crate::counts::Counts;
 
@@ -29,7 +29,7 @@ pub(crate) struct Task {
     pub counts: Counts,
 }
 
-/// Stands among the signals of a task for the end of its process, of which every thread is told.
+/// Stands among the signals of a task for the end of its process, which is reported to every thread.
 pub(crate) const ENDS: u16 = 0;
 
 /// Signals that leave a dump of memory: one of these is delivered to a thread under its own number (signal(7)).
@@ -50,9 +50,9 @@ impl Task {
     /// Replaces the end of the process, among the signals of an ended task, by the signal that ended it. It is that of the first
     /// thread: a process gets it once.
     pub(crate) fn name_its_end(&mut self) {
-        let told = self.counts.signals.remove(&ENDS).is_some() && self.thread == self.process;
+        let has_ended = self.counts.signals.remove(&ENDS).is_some() && self.thread == self.process;
         let signal = self.ended_by.unwrap_or(libc::SIGKILL as u16);
-        if told && signal != 0 && !DUMPING.contains(&i32::from(signal)) {
+        if has_ended && signal != 0 && !DUMPING.contains(&i32::from(signal)) {
             *self.counts.signals.entry(signal).or_default() += 1;
         }
     }
@@ -64,17 +64,17 @@ mod tests {
 
     #[test]
     fn a_process_gets_the_signal_that_ended_it_once() {
-        let told = |process, ended_by| {
+        let signals = |process, ended_by| {
             let mut task = Task { process, thread: 7, ended_by, ..Task::default() };
             task.counts.signals.insert(ENDS, 1);
             task.name_its_end();
             task.counts.signals.into_iter().collect::<Vec<_>>()
         };
-        assert_eq!(told(7, Some(15)), [(15, 1)]);
-        assert_eq!(told(7, Some(9)), [(9, 1)]);
-        assert_eq!(told(7, None), [(9, 1)], "as the kernel tells it");
-        assert!(told(7, Some(0)).is_empty(), "another thread made the process exit");
-        assert!(told(7, Some(11)).is_empty(), "it was delivered to a thread");
-        assert!(told(6, Some(15)).is_empty(), "not the first thread");
+        assert_eq!(signals(7, Some(15)), [(15, 1)]);
+        assert_eq!(signals(7, Some(9)), [(9, 1)]);
+        assert_eq!(signals(7, None), [(9, 1)], "as the kernel reports it");
+        assert!(signals(7, Some(0)).is_empty(), "another thread made the process exit");
+        assert!(signals(7, Some(11)).is_empty(), "it was delivered to a thread");
+        assert!(signals(6, Some(15)).is_empty(), "not the first thread");
     }
 }

@@ -71,13 +71,13 @@ impl Tracer {
         detail: Detail,
     ) -> Result<(Awaited, impl FnMut() -> io::Result<()> + Send + Sync + 'static), String> {
         let pipe = || io::pipe().map_err(|error| format!("there is no pipe: {error}"));
-        let ((mut told, tell), (answered, mut answer)) = (pipe()?, pipe()?);
+        let ((mut id_reader, id_writer), (answered, mut answer)) = (pipe()?, pipe()?);
         let (sender, refused) = mpsc::channel();
         let board: Arc<Mutex<Board>> = Arc::default();
         let shared = Arc::clone(&board);
         spawn(move || {
             let mut id = [0; 4];
-            if told.read_exact(&mut id).is_err() {
+            if id_reader.read_exact(&mut id).is_err() {
                 return;
             }
             let id = u32::from_ne_bytes(id);
@@ -90,10 +90,10 @@ impl Tracer {
                 tracing::follow(&shared, detail);
             }
         })?;
-        let (tell, answered) = (OwnedFd::from(tell), OwnedFd::from(answered));
-        let announce = move || {
+        let (id_writer, answered) = (OwnedFd::from(id_writer), OwnedFd::from(answered));
+        let send_id = move || {
             let id = rustix::process::getpid().as_raw_nonzero().get();
-            rustix::io::write(&tell, &id.to_ne_bytes())?;
+            rustix::io::write(&id_writer, &id.to_ne_bytes())?;
             // If howslow was killed meanwhile, no answer comes.
             let mut ready = [PollFd::new(&answered, PollFlags::IN)];
             match poll(&mut ready, Some(&ANSWERED))? {
@@ -101,7 +101,7 @@ impl Tracer {
                 _ => Ok(()),
             }
         };
-        Ok((Awaited { board, refused }, announce))
+        Ok((Awaited { board, refused }, send_id))
     }
 
     /// The tasks that ended since the last call, with what they used.

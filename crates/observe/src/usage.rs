@@ -1,4 +1,4 @@
-//! What /proc says that a thread has used: for threads that run.
+//! What /proc shows that a thread has used: for threads that run.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_the_kernel_are_told_from_programs() {
+    fn threads_of_the_kernel_are_distinguished_from_programs() {
         assert!(!without_calls(std::process::id(), std::process::id()).kernel);
         let name = fs::read_to_string("/proc/2/comm").unwrap_or_default();
         if name.trim() != "kthreadd" {

@@ -20,7 +20,7 @@ pub struct Axis {
     pub values: Values,
     /// The values of the headline run; empty means all.
     pub headline: Values,
-    /// The numbers that it can be measured at beside its values, where somebody asks for them.
+    /// The numbers that it can be measured at beside its values, where somebody requests them.
     pub bounds: Option<Bounds>,
 }
 
@@ -210,7 +210,7 @@ impl PartnerPlace {
         }
     }
 
-    /// The distance asked for; `None` where any will do.
+    /// The distance requested; `None` where any will do.
     pub fn distance(self) -> Option<Distance> {
         match self {
             PartnerPlace::At(distance) => Some(distance),
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_hold_what_they_say_and_give_the_nearest() {
+    fn bounds_hold_what_they_promise_and_give_the_nearest() {
         let steps = Bounds { low: 8, high: 100, step: Step::Of(8) };
         assert!(steps.hold(8) && steps.hold(96) && !steps.hold(9) && !steps.hold(104) && !steps.hold(0));
         let powers = Bounds { low: 32, high: 4096, step: Step::Power };

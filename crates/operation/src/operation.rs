@@ -22,7 +22,7 @@ pub struct Operation {
     pub per: &'static str,
     /// The papers' names for it.
     pub aliases: &'static [&'static str],
-    /// The system calls that one iteration makes, by the kernel's names: [`Operation::system_calls`] tells those of an
+    /// The system calls that one iteration makes, by the kernel's names: [`Operation::system_calls`] gives those of an
     /// operation that does not list them.
     pub calls: Option<&'static [&'static str]>,
     /// True if the calls are timed on the path that refuses them, because success would change the machine.
@@ -157,7 +157,7 @@ impl Operation {
             let values = self.axis(name).map_or(&[] as &[_], |axis| axis.values);
             !values.iter().any(|known| point.0.get(name) == Some(&known.value()))
         };
-        let rest = |of: &Point| of.0.iter().all(|(name, value)| is_own(name) || point.0.get(name) == Some(value));
+        let rest = |other: &Point| other.0.iter().all(|(name, value)| is_own(name) || point.0.get(name) == Some(value));
         named && within && self.points(false).iter().any(rest)
     }
 

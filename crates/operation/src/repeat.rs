@@ -252,7 +252,7 @@ fn turns<const BEFORE: usize>(times: u64, body: &mut impl FnMut() -> Result<(), 
     Ok(())
 }
 
-/// Tells the optimizer that all memory may have changed. It emits no instruction.
+/// Makes the optimizer assume that all memory may have changed. It emits no instruction.
 #[inline(always)]
 fn fence() {
     // SAFETY: the empty text executes nothing; leaving out `nomem` is what makes it a fence.

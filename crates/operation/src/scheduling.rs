@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 
-/// What the kernel is told of a task: the structure `sched_attr` of its first version.
+/// How the kernel schedules a task: the structure `sched_attr` of its first version.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scheduling {
@@ -16,7 +16,7 @@ pub struct Scheduling {
     pub nice: i32,
     /// The priority of real-time classes.
     pub priority: u32,
-    /// The time slice in ns, of classes that share the CPU (Linux 6.12 and later). 0 asks for the usual one.
+    /// The time slice in ns, of classes that share the CPU (Linux 6.12 and later). 0 requests the usual one.
     pub runtime: u64,
     /// The deadline in ns, of `SCHED_DEADLINE`.
     pub deadline: u64,

@@ -30,7 +30,7 @@ pub struct Setting {
     more_cpus: Vec<u32>,
     seed: u64,
     partners: Rc<RefCell<Vec<libc::pid_t>>>,
-    /// Tasks that keep our CPU and the partner's from halting, at points that ask for it.
+    /// Tasks that keep our CPU and the partner's from halting, at points that request it.
     awake: RefCell<Vec<Partner>>,
     doubts: Rc<RefCell<Vec<Doubt>>>,
     device: Rc<RefCell<Option<Device>>>,
@@ -178,7 +178,7 @@ impl Setting {
     }
 
     /// The CPU a partner belongs on, by the axis that says so: our own ([`PartnerPlace::Same`]), or the one that the run
-    /// chose (see `docs/METHOD.md`), which the cost tells. At [`PartnerPlace::Awake`] idle tasks keep that CPU and ours from
+    /// chose (see `docs/METHOD.md`), which the cost records. At [`PartnerPlace::Awake`] idle tasks keep that CPU and ours from
     /// halting. Skips if the point needs another CPU and there is none at that distance.
     pub fn partner_cpu(&self) -> Result<u32, Failure> {
         let place = self.partner_place();

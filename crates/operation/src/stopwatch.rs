@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_work_and_nothing_before_it_is_told() {
+    fn the_work_and_nothing_before_it_is_timed() {
         let stopwatch = Stopwatch::calibrated();
         let pages = |count: usize| vec![1_u8; count << 12].iter().map(|byte| usize::from(*byte)).sum::<usize>();
         pages(4000);

@@ -235,7 +235,9 @@ impl Book {
     /// difference of two such values. `None` for an entry that has only a printed time.
     pub fn recomputed_ms(&self, entry: &Entry) -> Option<f64> {
         let from_rate = |entry: &Entry| entry.rate.as_deref().and_then(number).map(|rate| 1000.0 / rate);
-        let ms = |entry: &Entry| from_rate(entry).or_else(|| entry.quoted(self.ghz()).map(|it| it.value / figure::MS));
+        let ms = |entry: &Entry| {
+            from_rate(entry).or_else(|| entry.quoted(self.ghz()).map(|interval| interval.value / figure::MS))
+        };
         match &entry.difference {
             Some(difference) => Some(ms(self.entry(&difference.of)?)? - ms(self.entry(&difference.less)?)?),
             None => from_rate(entry),

@@ -169,8 +169,8 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// The time, if it can be told from nothing; zero if it is at most a fiftieth of what was charged; else `None`.
-    pub fn told(&self) -> Option<Nanoseconds> {
+    /// The time, if it is known not to be zero; zero if it is at most a fiftieth of what was charged; else `None`.
+    pub fn known(&self) -> Option<Nanoseconds> {
         const NOTHING: f64 = 0.02;
         let Ends { low, high } = self.interval_ns?;
         if low > 0.0 {

@@ -16,7 +16,7 @@ const MOST_LINES: usize = 2000;
 /// More often than a CPU does anything in a year.
 const MOST_TIMES: f64 = 1e18;
 
-/// A mix that leaves out more than this many times its sum says nothing.
+/// A mix that leaves out more than this many times its sum shows nothing.
 const MOST_LEFT_OUT: f64 = 1000.0;
 
 /// The reasons why a text is not a mix.
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_bad_mix_is_one_clear_sentence() {
-        for (from, to, says) in [
+        for (from, to, why) in [
             ("name = \"echo\"", "", "missing field `name`"),
             ("name = \"echo\"", "name = \" \"", "its name is empty"),
             ("unit = \"request\"", "", "missing field `unit`"),
@@ -318,8 +318,8 @@ mod tests {
             ("whole =", "whole_units = nan\nwhole =", "whole_units = NaN"),
             ("whole =", "whole_as = \"best\"\nwhole =", "unknown variant"),
         ] {
-            let error = Mix::from_toml(&SMALL.replacen(from, to, 1)).expect_err(says).to_string();
-            assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+            let error = Mix::from_toml(&SMALL.replacen(from, to, 1)).expect_err(why).to_string();
+            assert!(error.contains(why) && error.lines().count() == 1, "{error}");
         }
         assert!(matches!(Mix::from_toml("name = \"x\"\nunit = \"y\""), Err(MixError::Empty)));
         let nothing = SMALL.replace("times = 2", "times = 0").replace("0.5", "0.0");

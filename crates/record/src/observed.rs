@@ -1,4 +1,4 @@
-//! What a program asked of the kernel while it was watched: plain counts, by process. Knows no price and no way of counting.
+//! What a program requested of the kernel while it was watched: plain counts, by process. Knows no price and no way of counting.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,7 @@ impl Observation {
             usage: self.usage,
             calls: together.calls.iter().map(|row| (row.call.clone(), row.count)).collect(),
             waited_ns: (!together.waits.is_empty()).then(|| waits.sum()),
-            counting_ns: self.counting.as_ref().map_or(0.0, |it| it.together_ns.max(0.0)),
+            counting_ns: self.counting.as_ref().map_or(0.0, |cost| cost.together_ns.max(0.0)),
         }
     }
 
@@ -79,11 +79,11 @@ impl Observation {
             (new.requests.total() > 0).then_some(new)
         });
         let together = self.together.since(&earlier.together);
-        let counted_before = earlier.counting.as_ref().map_or(0.0, |it| it.together_ns);
+        let counted_before = earlier.counting.as_ref().map_or(0.0, |cost| cost.together_ns);
         let counting = self
             .counting
             .clone()
-            .map(|it| CountingCost { together_ns: (it.together_ns - counted_before).max(0.0), ..it });
+            .map(|cost| CountingCost { together_ns: (cost.together_ns - counted_before).max(0.0), ..cost });
         Observation {
             elapsed_ns: (self.elapsed_ns - earlier.elapsed_ns).max(0.0),
             usage: self.usage.since(&earlier.usage),

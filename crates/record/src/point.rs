@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::units::{Bytes, counted, singular};
 
 /// The value an axis takes at a point: a number (bytes, a count) or a word.
-// In constants the word is a `&'static str`. Values are compared without their unit, which only says how they print.
+// In constants the word is a `&'static str`. Values are compared without their unit, which only determines how they print.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Value"))]
@@ -140,7 +140,7 @@ pub enum Unit {
 #[serde(transparent)]
 pub struct Point(pub BTreeMap<String, Value>);
 
-/// Axes whose numbers are bytes where nothing says their unit: in runs made before runs said so, in books and mixes.
+/// Axes whose numbers are bytes where nothing states their unit: in runs made before runs did, in books and mixes.
 const BYTE_AXES: [&str; 8] = ["size", "resident", "set", "file", "filled", "record", "ahead", "quantity"];
 
 impl Point {

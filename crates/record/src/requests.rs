@@ -1,4 +1,4 @@
-//! What was asked of the kernel, by call.
+//! What was requested of the kernel, by call.
 
 use serde::{Deserialize, Serialize};
 

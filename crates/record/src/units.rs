@@ -166,7 +166,7 @@ pub fn range(low: impl ToString, high: impl ToString) -> String {
     if low == high { low } else { format!("{low} to {high}") }
 }
 
-/// Half the width of an interval as a share of its figure: `0.31 %`. One that is wider than its figure says nothing more than
+/// Half the width of an interval as a share of its figure: `0.31 %`. One that is wider than its figure shows nothing more than
 /// that: `> 100 %`.
 pub fn relative_width(share: f64) -> String {
     if share > 1.0 { "> 100 %".into() } else { percent(share) }

@@ -50,7 +50,7 @@ fn the_example_survives_writing_and_reading() {
 }
 
 #[test]
-fn a_run_says_the_units_of_its_axes_and_where_it_comes_from() {
+fn a_run_holds_the_units_of_its_axes_and_where_it_comes_from() {
     let mut run = example();
     assert!(!run.is_published());
     run.costs[0].at = Point::default().with("block", Value::Bytes(4096)).with("tasks", Value::Number(2));
@@ -76,8 +76,9 @@ fn a_run_of_the_previous_schema_is_read_with_all_its_figures() {
     for (cost, written) in run.costs.iter().zip(costs) {
         assert_eq!(cost.operation, written["operation"]);
         for (figures, name) in [(&cost.net_ns, "net_ns"), (&cost.gross_ns, "gross_ns")] {
-            let read = [figures.best, figures.quiet, figures.typical, figures.low, figures.high].map(|it| Some(it.0));
-            let wanted = ["best", "quiet", "typical", "low", "high"].map(|it| written[name][it].as_f64());
+            let read =
+                [figures.best, figures.quiet, figures.typical, figures.low, figures.high].map(|time| Some(time.0));
+            let wanted = ["best", "quiet", "typical", "low", "high"].map(|key| written[name][key].as_f64());
             assert_eq!(read, wanted, "{} of {}", name, cost.operation);
         }
     }

@@ -50,7 +50,7 @@ mod tests {
     use crate::text::Colours;
 
     #[test]
-    fn the_page_says_what_changed_and_what_is_open() {
+    fn the_page_shows_what_changed_and_what_is_open() {
         let page = bench(&example(), Style::new(Colours::Off, 110));
         assert!(
             page.starts_with("this build beside main: 1 slower, 1 the same, 1 inconclusive, 1 not compared of 4"),

@@ -25,12 +25,12 @@ pub use view::{BillView, PriceOrigin};
 /// Rows, pairs and processes beyond these are only counted.
 const MOST_ROWS: usize = 20;
 const MOST_PAIRS: usize = 6;
-/// Processor time that no process was told to have used is told if it is more than this share of all.
+/// Processor time that is charged to no process has a row if it is more than this share of all.
 const ENDS: f64 = 0.02;
 const MOST_PROCESSES: usize = 12;
 /// The kernel's samples of where a task runs come at best this often, in ns (a thousand a second).
 const SAMPLED_NS: f64 = 1e6;
-/// Fewer samples than this do not tell user and kernel time apart.
+/// Fewer samples than this do not distinguish user and kernel time.
 const FEW_SAMPLES: f64 = 30.0;
 
 /// The page of a bill.
@@ -161,8 +161,8 @@ fn closing(view: &BillView, style: Style) -> String {
     let bill = view.bill;
     let mut text = String::new();
     if let Some(counting) = &view.seen.counting {
-        let told = counting_cost(counting, view.seen.usage.cpu_ns);
-        text += &(style.paragraph("counting ", &told) + "\n");
+        let cost = counting_cost(counting, view.seen.usage.cpu_ns);
+        text += &(style.paragraph("counting ", &cost) + "\n");
     }
     let (Some(charged), Some(share), Some(residual)) = (bill.charged, bill.explained_share(), bill.residual_ns())
     else {
@@ -189,61 +189,61 @@ fn closing(view: &BillView, style: Style) -> String {
 }
 
 /// What counting cost, by each way in which that is known.
-fn counting_cost(it: &CountingCost, cpu_ns: Option<f64>) -> String {
-    let share = cpu_ns.filter(|cpu| *cpu > 0.0).map(|cpu| it.together_ns / cpu);
+fn counting_cost(counting: &CountingCost, cpu_ns: Option<f64>) -> String {
+    let share = cpu_ns.filter(|cpu| *cpu > 0.0).map(|cpu| counting.together_ns / cpu);
     let share = share.map_or_else(String::new, |share| format!(", {} of its processor time", percent(share)));
-    let probe = it.probe.map(|probe| {
+    let probe = counting.probe.map(|probe| {
         let [each, low, high] = [probe.per_call_ns, probe.low_ns, probe.high_ns].map(Nanoseconds);
         (each, format!("{low} to {high}, 95 %, {} times each", probe.pairs))
     });
-    let by = match (&probe, &it.alternated) {
-        (Some((_, interval)), None) => format!("{}: {interval}", it.method),
+    let by = match (&probe, &counting.alternated) {
+        (Some((_, interval)), None) => format!("{}: {interval}", counting.method),
         (Some((each, interval)), Some(_)) => {
-            format!("{}; calls of its own, alternated, took {each} longer: {interval}", it.method)
+            format!("{}; calls of its own, alternated, took {each} longer: {interval}", counting.method)
         }
-        (None, _) => it.method.clone(),
+        (None, _) => counting.method.clone(),
     };
-    let inside = it.in_program_ns.map_or_else(String::new, |inside| {
+    let inside = counting.in_program_ns.map_or_else(String::new, |inside| {
         format!("; by the kernel's statistics, {} of it in howslow's program", Nanoseconds(inside))
     });
-    let (each, all) = (Nanoseconds(it.per_call_ns), Nanoseconds(it.together_ns));
-    let command = it.alternated.map_or_else(String::new, alternated);
+    let (each, all) = (Nanoseconds(counting.per_call_ns), Nanoseconds(counting.together_ns));
+    let command = counting.alternated.map_or_else(String::new, alternated);
     format!("{all} to count{share}, {each} a call ({by}{inside}); it is part of what was charged{command}")
 }
 
 /// What the command took without and with counting.
-fn alternated(it: Alternated) -> String {
+fn alternated(alternated: Alternated) -> String {
     let times = |bare: f64, counted: f64| if bare > 0.0 { format!("{:.2} times", counted / bare) } else { "-".into() };
     format!(
         ". Alternated, {} times each: {} of processor time without counting, {} with it ({}); {} and {} elapsed ({})",
-        it.pairs,
-        Nanoseconds(it.bare_cpu_ns),
-        Nanoseconds(it.counted_cpu_ns),
-        times(it.bare_cpu_ns, it.counted_cpu_ns),
-        Nanoseconds(it.bare_elapsed_ns),
-        Nanoseconds(it.counted_elapsed_ns),
-        times(it.bare_elapsed_ns, it.counted_elapsed_ns)
+        alternated.pairs,
+        Nanoseconds(alternated.bare_cpu_ns),
+        Nanoseconds(alternated.counted_cpu_ns),
+        times(alternated.bare_cpu_ns, alternated.counted_cpu_ns),
+        Nanoseconds(alternated.bare_elapsed_ns),
+        Nanoseconds(alternated.counted_elapsed_ns),
+        times(alternated.bare_elapsed_ns, alternated.counted_elapsed_ns)
     )
 }
 
 /// Signals, forks, execs, requests to io_urings.
 fn others(seen: &Observation, style: Style) -> String {
-    let asked = &seen.together;
+    let requests = &seen.together;
     let mut parts = Vec::new();
-    let woken: u64 = asked.calls.iter().map(|call| call.wakes).sum();
+    let woken: u64 = requests.calls.iter().map(|call| call.wakes).sum();
     for (count, one, several) in [
-        (asked.forks, "process or thread created", "processes and threads created"),
-        (asked.execs, "program executed", "programs executed"),
-        (asked.creates, "file opened to be created", "files opened to be created"),
+        (requests.forks, "process or thread created", "processes and threads created"),
+        (requests.execs, "program executed", "programs executed"),
+        (requests.creates, "file opened to be created", "files opened to be created"),
         (woken, "sleeping task woken", "sleeping tasks woken"),
     ] {
         if count > 0 {
             parts.push(format!("{} {}", times(count), if count == 1 { one } else { several }));
         }
     }
-    parts.extend(asked.distinct_names.map(|names| format!("some {} different names looked up", times(names))));
-    parts.extend(asked.signals.iter().map(|signal| format!("{} {}", times(signal.count), signal.name)));
-    let ring = asked.io_uring.iter().map(|it| format!("{} io_uring {}", times(it.count), it.name));
+    parts.extend(requests.distinct_names.map(|names| format!("some {} different names looked up", times(names))));
+    parts.extend(requests.signals.iter().map(|signal| format!("{} {}", times(signal.count), signal.name)));
+    let ring = requests.io_uring.iter().map(|request| format!("{} io_uring {}", times(request.count), request.name));
     parts.extend(ring);
     if parts.is_empty() { String::new() } else { style.paragraph("and      ", &parts.join(", ")) + "\n" }
 }
@@ -264,7 +264,7 @@ fn processes(seen: &Observation, style: Style) -> String {
         let none = String::new;
         grid.add(RowKind::Aside, vec![name, none(), none(), times(calls), none(), none(), none()]);
     }
-    let ends = seen.usage.cpu_ns.zip(sum_of_processes(seen)).map_or(0.0, |(whole, told)| whole - told);
+    let ends = seen.usage.cpu_ns.zip(sum_of_processes(seen)).map_or(0.0, |(whole, known)| whole - known);
     if ends > ENDS * seen.usage.cpu_ns.unwrap_or(0.0) {
         let none = String::new;
         let cells =
@@ -274,7 +274,7 @@ fn processes(seen: &Observation, style: Style) -> String {
     grid.render(style)
 }
 
-/// The processor time that processes were told to have used, in ns, if all were.
+/// The processor time that is charged to processes, in ns, if it is known of all.
 fn sum_of_processes(seen: &Observation) -> Option<f64> {
     seen.processes.iter().map(|process| process.usage.cpu_ns).sum()
 }

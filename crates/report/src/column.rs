@@ -1,4 +1,4 @@
-//! Tables by their columns: each says in one place what it is called, on which side it stands, when a narrow page leaves it
+//! Tables by their columns: each defines in one place what it is called, on which side it stands, when a narrow page leaves it
 //! out, and what its cells are.
 
 use std::collections::BTreeMap;

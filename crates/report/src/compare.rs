@@ -22,53 +22,57 @@ pub use view::{ComparisonView, Shown, Sort};
 
 /// A comparison as a page, as a sequence of parts. The first line is the verdict.
 pub fn comparison(
-    it: &Comparison<'_>,
+    comparison: &Comparison<'_>,
     differing: &[DifferingFact],
     view: &ComparisonView<'_>,
     style: Style,
 ) -> Vec<String> {
     let mut notes = notes::Notes::of_page(style);
-    let rows = rows::rows(it, view, &mut notes, style);
+    let rows = rows::rows(comparison, view, &mut notes, style);
     let parts = [
-        verdicts::lines(it, view, style),
+        verdicts::lines(comparison, view, style),
         rows,
         notes.render(style),
-        levels::moved(it, view, style),
-        verdicts::tail(it, view, style),
-        heads::heads(it, view, style) + &differing::table(it, differing, view, style),
-        criteria(it, view, style),
+        levels::moved(comparison, view, style),
+        verdicts::tail(comparison, view, style),
+        heads::heads(comparison, view, style) + &differing::table(comparison, differing, view, style),
+        criteria(comparison, view, style),
         builds(differing, style),
-        missing::versions(it, view, style),
-        missing::only(it, view, style),
+        missing::versions(comparison, view, style),
+        missing::only(comparison, view, style),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect()
 }
 
 /// The criterion for a change, and the limits of a mean over all.
-fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
+fn criteria(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let mut text = String::new();
-    for (column, joint) in it.noise.iter().enumerate() {
-        let of = if it.noise.len() == 1 { String::new() } else { format!("{}: ", view.label(column + 1)) };
-        text += &(style.dim(&style.paragraph("", &format!("{of}{}", change(it, column, joint)))) + "\n");
-        let notes =
-            [drifted(joint.conditions), loaded(joint.conditions), miscounted(joint.conditions), shared(it, column)];
-        text += &style.asides("", notes.into_iter().flatten().map(|note| format!("{of}{note}")));
+    for (column, joint) in comparison.noise.iter().enumerate() {
+        let pair = if comparison.noise.len() == 1 { String::new() } else { format!("{}: ", view.label(column + 1)) };
+        text += &(style.dim(&style.paragraph("", &format!("{pair}{}", change(comparison, column, joint)))) + "\n");
+        let notes = [
+            drifted(joint.conditions),
+            loaded(joint.conditions),
+            miscounted(joint.conditions),
+            shared(comparison, column),
+        ];
+        text += &style.asides("", notes.into_iter().flatten().map(|note| format!("{pair}{note}")));
     }
     if view.shown != Shown::All {
         return text;
     }
-    let margin = it.noise.first().map_or(0.0, |joint| joint.margin);
+    let margin = comparison.noise.first().map_or(0.0, |joint| joint.margin);
     let rule = format!(
         "The same: the ratio lies within {} of 1 on either side, each at 95 %. Neither a change nor the same: inconclusive.",
         percent(margin)
     );
     text += &(style.dim(&style.paragraph("", &rule)) + "\n");
-    if it.unit.is_none() {
+    if comparison.unit.is_none() {
         let cycles =
             "Costs that follow the clock are compared in cycles; what the clock itself changed is the first row.";
         text += &(style.dim(&style.paragraph("", cycles)) + "\n");
     }
-    if it.rows.len() > 1 {
+    if comparison.rows.len() > 1 {
         let warning = "The geometric mean weights every operation alike, a load and an exec; what a program pays depends \
                        on how often it does each.";
         text += &(style.dim(&style.paragraph("", warning)) + "\n");
@@ -77,13 +81,13 @@ fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Str
 }
 
 /// What costs may have drifted by from one run to the other; `None` if that is little.
-fn drifted(it: Conditions) -> Option<String> {
+fn drifted(conditions: Conditions) -> Option<String> {
     /// Less does not hide a change of a few percent.
     const LEAST: f64 = 0.02;
-    let share = it.share();
+    let share = conditions.share();
     let apart = match share {
         1.0 => "half an hour or more".to_string(),
-        _ => counted((it.seconds_apart / 60.0).round() as u64, "minute"),
+        _ => counted((conditions.seconds_apart / 60.0).round() as u64, "minute"),
     };
     (share * conditions::MEMORY >= LEAST).then(|| {
         format!(
@@ -96,33 +100,33 @@ fn drifted(it: Conditions) -> Option<String> {
 }
 
 /// What the runs cannot be compared in because of what else ran; `None` if that was alike.
-fn loaded(it: Conditions) -> Option<String> {
-    it.loads_differ().then(|| {
+fn loaded(conditions: Conditions) -> Option<String> {
+    conditions.loads_differ().then(|| {
         format!(
             "other programs took {} more of the CPUs in one run than in the other: waiting for a second CPU, or for a device, took as long \
              as they let it, so no change of that is reported",
-            percent(it.loads_apart)
+            percent(conditions.loads_apart)
         )
     })
 }
 
 /// By how much cycles were counted otherwise; `None` if that is little.
-fn miscounted(it: Conditions) -> Option<String> {
+fn miscounted(conditions: Conditions) -> Option<String> {
     /// Less does not hide a change of a few percent.
     const LEAST: f64 = 0.02;
-    (it.cycles_apart > LEAST).then(|| {
+    (conditions.cycles_apart > LEAST).then(|| {
         format!(
             "by what an add took, cycles of the two runs may be counted {} apart, as where others take turns of microseconds: a change \
              must exceed that too",
-            percent(it.cycles_apart.exp_m1())
+            percent(conditions.cycles_apart.exp_m1())
         )
     })
 }
 
 /// What waits for a device may differ by; `None` if no cost compared does.
-fn shared(it: &Comparison<'_>, column: usize) -> Option<String> {
-    let conditions = it.noise[column].conditions;
-    let mut costs = it.rows.iter().filter_map(|row| Some([row.base, row.others[column].as_ref()?.0])).flatten();
+fn shared(comparison: &Comparison<'_>, column: usize) -> Option<String> {
+    let conditions = comparison.noise[column].conditions;
+    let mut costs = comparison.rows.iter().filter_map(|row| Some([row.base, row.others[column].as_ref()?.0])).flatten();
     let waits = conditions.devices_apart > 0.0 && costs.any(conditions::waits_for_a_device);
     waits.then(|| {
         format!(
@@ -145,8 +149,8 @@ fn builds(differing: &[DifferingFact], style: Style) -> String {
 }
 
 /// What a difference between the first run and another must exceed to be a change, and the reason for it.
-fn change(it: &Comparison<'_>, column: usize, joint: &Joint) -> String {
-    let published = [0, column + 1].map(|place| it.runs[place].is_published());
+fn change(comparison: &Comparison<'_>, column: usize, joint: &Joint) -> String {
+    let published = [0, column + 1].map(|place| comparison.runs[place].is_published());
     if published == [true, true] {
         return "both are published: a difference counts where the printed digits leave no doubt".into();
     }

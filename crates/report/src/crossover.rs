@@ -37,9 +37,9 @@ impl CrossoverShown<'_> {
             format!(" from {} to {}", self.number(first.at), self.number(last.at))
         });
         match self.answer {
-            CrossoverAnswer::Once(it) => self.crossing(it),
+            CrossoverAnswer::Once(crossing) => self.crossing(crossing),
             CrossoverAnswer::Several(all) => {
-                let each: Vec<String> = all.iter().map(|it| self.crossing(it)).collect();
+                let each: Vec<String> = all.iter().map(|crossing| self.crossing(crossing)).collect();
                 format!("They cross {} times. {}", all.len(), each.join(" "))
             }
             CrossoverAnswer::Never { cheaper, trend } => {
@@ -65,17 +65,17 @@ impl CrossoverShown<'_> {
         }
     }
 
-    fn crossing(&self, it: &Crossing) -> String {
+    fn crossing(&self, crossing: &Crossing) -> String {
         let name = |side: Side| &self.names[side.index()];
         format!(
             "{} takes less {} below {} = {} ({} to {}), {} above.",
-            name(it.below),
+            name(crossing.below),
             self.by,
             self.axis,
-            self.number(it.at.value),
-            self.number(it.at.low),
-            self.number(it.at.high),
-            name(it.below.other())
+            self.number(crossing.at.value),
+            self.number(crossing.at.low),
+            self.number(crossing.at.high),
+            name(crossing.below.other())
         )
     }
 
@@ -109,15 +109,15 @@ impl CrossoverShown<'_> {
 }
 
 /// The page, with a chart of this width.
-pub fn crossover(it: &CrossoverShown<'_>, width: usize, style: Style) -> String {
-    let mut text = style.bold(&style.paragraph("", &it.answer())) + "\n\n";
+pub fn crossover(found: &CrossoverShown<'_>, width: usize, style: Style) -> String {
+    let mut text = style.bold(&style.paragraph("", &found.answer())) + "\n\n";
     let mut grid = Grid::new(">>>>>>", [vec![2, 4], vec![3]]);
-    let heads = [it.axis, &it.names[0], "+-", &it.names[1], "+-", "first over second"];
+    let heads = [found.axis, &found.names[0], "+-", &found.names[1], "+-", "first over second"];
     grid.heading(heads);
-    for point in it.points {
+    for point in found.points {
         let [one, other] = &point.costs;
         grid.row([
-            it.number(point.at),
+            found.number(point.at),
             value_or_bound(one),
             half_width(one),
             value_or_bound(other),
@@ -126,14 +126,14 @@ pub fn crossover(it: &CrossoverShown<'_>, width: usize, style: Style) -> String 
         ]);
     }
     text += &grid.render(style);
-    text += &format!("\n{}", it.chart().text(width));
-    text += &style.paragraphs("  ", it.notes);
+    text += &format!("\n{}", found.chart().text(width));
+    text += &style.paragraphs("  ", found.notes);
     text
 }
 
 fn over(one: Interval, other: Interval) -> String {
     ratio(one, other).map_or_else(
         || "-".into(),
-        |it| format!("{} ({} to {})", significant(it.value), significant(it.low), significant(it.high)),
+        |ratio| format!("{} ({} to {})", significant(ratio.value), significant(ratio.low), significant(ratio.high)),
     )
 }

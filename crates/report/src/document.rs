@@ -1,5 +1,5 @@
 //! What `--json` prints: one type for each document, with the JSON Schema derived from it. A document holds everything that
-//! the page tells, in plain numbers.
+//! the page shows, in plain numbers.
 
 use std::io::Read;
 

@@ -3,7 +3,7 @@
 use record::Doubt;
 use record::units::{counted, percent, relative_width};
 
-/// One sentence on doubts of one kind. A single doubt is told in full.
+/// One sentence on doubts of one kind. A single doubt is shown in full.
 pub(crate) fn together(doubts: &[Doubt]) -> String {
     let [first, _, ..] = doubts else { return doubts.first().map(Doubt::to_string).unwrap_or_default() };
     let count = doubts.len() as u64;
@@ -13,7 +13,7 @@ pub(crate) fn together(doubts: &[Doubt]) -> String {
     }
     let worst = doubts.iter().filter_map(worst).max_by(|one, other| one.0.total_cmp(&other.0));
     let worst = worst.map(|(_, text)| format!(", {text}")).unwrap_or_default();
-    let told = match first {
+    let sentence = match first {
         Doubt::Wide { wanted, .. } => {
             format!("{} wider than the {} asked for{worst}", counted(count, "interval"), percent(*wanted))
         }
@@ -22,12 +22,12 @@ pub(crate) fn together(doubts: &[Doubt]) -> String {
     // The remedy is the same for all of them.
     let text = first.to_string();
     match text.rsplit_once("; ") {
-        Some((_, remedy)) => format!("{told}; {remedy}"),
-        None => told,
+        Some((_, remedy)) => format!("{sentence}; {remedy}"),
+        None => sentence,
     }
 }
 
-/// How bad a doubt is among those of its kind, and the figure that says so; `None` if all are alike.
+/// How bad a doubt is among those of its kind, and the figure that shows it; `None` if all are alike.
 fn worst(doubt: &Doubt) -> Option<(f64, String)> {
     let share = |share: f64, what: &str| Some((share, format!("{what} {}", percent(share))));
     match doubt {

@@ -28,19 +28,24 @@ pub fn explained(
     let mut notes = Footnotes::of(style);
     page += &derived_costs(derived, &mut notes, style);
     page += &entry(shares, &mut notes, style);
-    page += &memory(run).map(|it| crate::memory::memory(&it, &mut notes, style)).unwrap_or_default();
+    page += &memory(run).map(|found| crate::memory::memory(&found, &mut notes, style)).unwrap_or_default();
     page += &format!("\n{}\n", style.bold("costs beside their parts, the least explained first"));
     if explanations.is_empty() {
         return page + "  no cost of this run names its parts\n" + &notes.render(style);
     }
     let mut grid = Grid::new("<>>>><", [vec![2], vec![4]]);
     grid.heading(["", "cost", "parts", "residual", "of it"]);
-    for it in explanations {
-        let lacks = if it.parts.iter().any(|part| part.total.is_none()) { " (a part is missing)" } else { "" };
-        let share = it.residual_share.map_or_else(|| "-".into(), percent);
-        let figures = [value_or_bound(&it.whole), value_or_bound(&it.sum), value_or_bound(&it.residual), share];
-        let name = vec![format!("  {}{lacks}", typed_name(&it.name))];
-        grid.row([name, figures.to_vec(), vec![notes.doubts(&it.residual_doubts)]].concat());
+    for explanation in explanations {
+        let lacks = if explanation.parts.iter().any(|part| part.total.is_none()) { " (a part is missing)" } else { "" };
+        let share = explanation.residual_share.map_or_else(|| "-".into(), percent);
+        let figures = [
+            value_or_bound(&explanation.whole),
+            value_or_bound(&explanation.sum),
+            value_or_bound(&explanation.residual),
+            share,
+        ];
+        let name = vec![format!("  {}{lacks}", typed_name(&explanation.name))];
+        grid.row([name, figures.to_vec(), vec![notes.doubts(&explanation.residual_doubts)]].concat());
     }
     page + &grid.render(style) + &notes.render(style)
 }
@@ -49,27 +54,27 @@ pub fn explained(
 pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> String {
     let mut page = head_line(run) + "\n";
     let mut notes = Footnotes::of(style);
-    for it in explanations {
+    for explanation in explanations {
         let mut grid = Grid::new("<>>>><", [vec![3], vec![1]]);
-        let name = typed_name(&it.name);
+        let name = typed_name(&explanation.name);
         grid.heading([name.as_ref(), "each", "together", "+-", "share"]);
-        for part in &it.parts {
+        for part in &explanation.parts {
             let name =
                 format!("  {} x {}{}", significant_times(part.term.times), part.term.operation, part.term.at.typed());
             let cells = match (part.each, part.total) {
-                (Some(each), Some(total)) => line(it, name, value_or_bound(&each), &total),
+                (Some(each), Some(total)) => line(explanation, name, value_or_bound(&each), &total),
                 _ => vec![name, "not in this run".into(), "-".into(), String::new(), "-".into()],
             };
             grid.row([cells, vec![notes.doubts(&part.doubts)]].concat());
         }
-        let last = |title: &str, of: &Interval| line(it, format!("  {title}"), String::new(), of);
-        grid.row(last("sum of the parts", &it.sum));
-        let residual = last("residual", &it.residual);
-        grid.row([residual, vec![notes.doubts(&it.residual_doubts)]].concat());
-        grid.row([last("the cost", &it.whole), vec![notes.doubts(&it.doubts)]].concat());
+        let last = |title: &str, of: &Interval| line(explanation, format!("  {title}"), String::new(), of);
+        grid.row(last("sum of the parts", &explanation.sum));
+        let residual = last("residual", &explanation.residual);
+        grid.row([residual, vec![notes.doubts(&explanation.residual_doubts)]].concat());
+        grid.row([last("the cost", &explanation.whole), vec![notes.doubts(&explanation.doubts)]].concat());
         page += &format!("\n{}", grid.render(style));
-        if !it.summary.is_empty() {
-            page += &(style.dim(&style.paragraph("  ", &it.summary)) + "\n");
+        if !explanation.summary.is_empty() {
+            page += &(style.dim(&style.paragraph("  ", &explanation.summary)) + "\n");
         }
     }
     page + &notes.render(style)
@@ -79,9 +84,9 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
 fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> String {
     let mut grid = Grid::new("<>><", NOTHING);
     let aside = |text: String| vec![text, String::new(), String::new()];
-    for it in derived {
-        grid.heading(vec![it.name.clone(), "cost".into(), "+-".into()]);
-        for followed in &it.routes {
+    for cost in derived {
+        grid.heading(vec![cost.name.clone(), "cost".into(), "+-".into()]);
+        for followed in &cost.routes {
             let (cells, how) = match &followed.figure {
                 Ok(figure) => ([value_or_bound(figure), half_width(figure)], followed.route.short_formula()),
                 Err(missing) => (["-".into(), "-".into()], format!("not in this run: {}", missing.join(", "))),
@@ -91,7 +96,7 @@ fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> St
             grid.row(vec![format!("  {}", followed.route.name), figure, width, doubts]);
             grid.add(RowKind::Aside, aside(format!("    {how}")));
         }
-        grid.add(RowKind::Aside, aside(format!("  {}", agreement(it))));
+        grid.add(RowKind::Aside, aside(format!("  {}", agreement(cost))));
     }
     grid.render(style)
 }
@@ -99,11 +104,11 @@ fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> St
 fn agreement(derived: &Derived) -> String {
     let figures = derived.routes.iter().filter(|route| route.figure.is_ok()).count();
     match derived.agreement {
-        Some(it) => format!(
+        Some(found) => format!(
             "routes agree to a factor of {AGREE}: {} ({}; intervals {})",
-            it.agree.word(),
-            significant(it.ratio),
-            if it.overlap { "overlap" } else { "do not overlap" }
+            found.agree.word(),
+            significant(found.ratio),
+            if found.overlap { "overlap" } else { "do not overlap" }
         ),
         None if derived.routes.len() == 1 => "one route only: nothing to agree with".into(),
         None if figures < 2 => "fewer than two routes were measured: nothing to agree with".into(),
@@ -123,7 +128,7 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
     grid.heading(["the bare kernel entry's share", "share", "+-"]);
     let mut row = |share: &EntryShare| {
         let times = if share.entries == 1.0 { String::new() } else { format!(" ({} entries)", share.entries) };
-        let half = share.share.told_half().map_or_else(|| "-".into(), percent);
+        let half = share.share.bounded_half().map_or_else(|| "-".into(), percent);
         vec![
             format!("  {}{times}", typed_name(&share.name)),
             percent(share.share.value),
@@ -150,8 +155,8 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
     format!("\n{}{}\n", grid.render(style), style.dim(&style.paragraph("  ", &summary)))
 }
 
-fn line(it: &Explanation, name: String, each: String, of: &Interval) -> Vec<String> {
-    vec![name, each, value_or_bound(of), half_width(of), it.share(of).map_or_else(|| "-".into(), percent)]
+fn line(explanation: &Explanation, name: String, each: String, of: &Interval) -> Vec<String> {
+    vec![name, each, value_or_bound(of), half_width(of), explanation.share(of).map_or_else(|| "-".into(), percent)]
 }
 
 /// `2`, `0.5`; `?` for what is no number.

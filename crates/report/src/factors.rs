@@ -84,7 +84,7 @@ fn table(factors: &Factors, style: Style) -> String {
 
 /// Half the interval divided by the figure.
 fn width(of: &Interval) -> String {
-    of.told_half().map_or_else(|| "-".into(), |half| percent(half / of.value))
+    of.bounded_half().map_or_else(|| "-".into(), |half| percent(half / of.value))
 }
 
 /// Two machines are as good as each other if their ratio certainly lies between these values.
@@ -97,30 +97,30 @@ fn consequences(factors: &Factors) -> Vec<String> {
     };
     let users = |ratio: f64| scaled(1.0 / ratio, ["more users than", "fewer users than", "times as many users as"]);
     let cost = |ratio: f64| scaled(ratio, ["more than", "less than", "times as much as"]);
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     let range = |of: &Interval| format!("between {} and {} times", significant(of.low), significant(of.high));
-    if !ratio.is_told() {
+    if !ratio.is_bounded() {
         let (users, cost) = (users(ratio.value), cost(ratio.value));
-        told.push(format!(
+        sentences.push(format!(
             "{how}, a CPU of B carries {users} one of A, and a unit of work costs {cost} there; how sure that is cannot be determined, because a \
              cost has no interval."
         ));
     } else if !holds_one(ratio) {
         let (users, cost) = (users(ratio.value), cost(ratio.value));
         let price = "at the same price per hour a unit of work costs";
-        told.push(format!("{how}, a CPU of B carries {users} one of A, and {price} {cost} there."));
+        sentences.push(format!("{how}, a CPU of B carries {users} one of A, and {price} {cost} there."));
     } else if between(ratio, AS_GOOD, 0.0) == Answer::Yes {
         let range = range(ratio);
-        told.push(format!("{how}, B is as good as A to within 5 %: a unit of work takes {range} as long there."));
+        sentences.push(format!("{how}, B is as good as A to within 5 %: a unit of work takes {range} as long there."));
     } else {
         let range = range(ratio);
-        told.push(format!(
+        sentences.push(format!(
             "{how}, which of the two is faster is inconclusive: a unit of work takes {range} as long on B as on A."
         ));
     }
     if let Some(unexplained) = &factors.unexplained {
         let (users, cost) = (users(unexplained.value), cost(unexplained.value));
-        told.push(if !unexplained.is_told() {
+        sentences.push(if !unexplained.is_bounded() {
             "Whether that is what the costs promise cannot be determined: one of them has no interval.".into()
         } else if !holds_one(unexplained) {
             format!("That is {users} the costs promise, and a unit of work costs {cost} they promise.")
@@ -130,7 +130,7 @@ fn consequences(factors: &Factors) -> Vec<String> {
             format!("Whether that is what the costs promise is inconclusive: it is {} that.", range(unexplained))
         });
     }
-    told
+    sentences
 }
 
 fn holds_one(ratio: &Interval) -> bool {

@@ -83,7 +83,7 @@ fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     for node in nodes.iter().take(most) {
         for (place, family) in node.families.iter().take(view.most(4)).enumerate() {
             let (name, class) = if place == 0 { (node.node.as_str(), node.class.as_str()) } else { ("", "") };
-            let cells = vec![format!("  {}", shown(name)), class.into(), added(&family.ratio), family_told(family)];
+            let cells = vec![format!("  {}", shown(name)), class.into(), added(&family.ratio), family_text(family)];
             grid.row(cells);
         }
         let more = node.families.len().saturating_sub(view.most(4));
@@ -93,7 +93,8 @@ fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
                 vec![String::new(), String::new(), String::new(), format!("and {more} more families")],
             );
         }
-        let causes: Vec<String> = node.causes.iter().map(|it| format!("{} ({})", it.kind.word(), it.because)).collect();
+        let causes: Vec<String> =
+            node.causes.iter().map(|cause| format!("{} ({})", cause.kind.word(), cause.because)).collect();
         rest.push(style.paragraph(&format!("  {}: ", shown(&node.node)), &causes.join("; ")));
     }
     let mut page = format!("\n{}", grid.render(style));
@@ -103,7 +104,7 @@ fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     page + &format!("\n{}\n{}\n", style.bold("likely causes"), rest.join("\n"))
 }
 
-fn family_told(family: &SlowFamily) -> String {
+fn family_text(family: &SlowFamily) -> String {
     const FEW: usize = 2;
     let worst: Vec<String> = family
         .costs
@@ -121,16 +122,21 @@ fn family_told(family: &SlowFamily) -> String {
 
 fn doubted(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     const FEW: usize = 10;
-    let all: Vec<_> = found.doubted.iter().filter(|it| view.has(&it.class)).collect();
+    let all: Vec<_> = found.doubted.iter().filter(|node| view.has(&node.class)).collect();
     if all.is_empty() {
         return String::new();
     }
     let mut grid = Grid::new("<<<<<", [vec![1], vec![3]]);
     grid.heading(["not accused: figures in doubt", "class", "slower by", "in", "doubt"]);
-    for it in all.iter().take(view.most(FEW)) {
-        let doubt = format!("{:.0} % of its figures: {}", it.share * 100.0, it.doubt);
-        let cells =
-            vec![format!("  {}", shown(&it.node)), it.class.clone(), added(&it.ratio), it.family.clone(), doubt];
+    for node in all.iter().take(view.most(FEW)) {
+        let doubt = format!("{:.0} % of its figures: {}", node.share * 100.0, node.doubt);
+        let cells = vec![
+            format!("  {}", shown(&node.node)),
+            node.class.clone(),
+            added(&node.ratio),
+            node.family.clone(),
+            doubt,
+        ];
         grid.row(cells);
     }
     let mut page = format!("\n{}", grid.render(style));
@@ -141,21 +147,21 @@ fn doubted(found: &Found, view: &FleetView<'_>, style: Style) -> String {
 }
 
 fn populations(found: &Found, view: &FleetView<'_>, style: Style) -> String {
-    let all: Vec<&Population> = found.populations.iter().filter(|it| view.has(&it.class)).collect();
+    let all: Vec<&Population> = found.populations.iter().filter(|population| view.has(&population.class)).collect();
     if all.is_empty() {
         return String::new();
     }
     let mut page = format!("\n{}\n", style.bold("two populations, nobody is called slow in them"));
-    for it in all {
-        let names: Vec<String> = it.slower.iter().take(view.most(4)).map(|name| shown(name)).collect();
-        let more = if it.slower.len() > names.len() { ", ..." } else { "" };
+    for population in all {
+        let names: Vec<String> = population.slower.iter().take(view.most(4)).map(|name| shown(name)).collect();
+        let more = if population.slower.len() > names.len() { ", ..." } else { "" };
         let text = format!(
             "class {}, {}: {} of {} nodes are slower by {} ({}{more})",
-            it.class,
-            it.family,
-            it.slower.len(),
-            it.slower.len() + it.faster,
-            percent(it.ratio - 1.0),
+            population.class,
+            population.family,
+            population.slower.len(),
+            population.slower.len() + population.faster,
+            percent(population.ratio - 1.0),
             names.join(", ")
         );
         page += &(style.paragraph("  ", &text) + "\n");
@@ -166,7 +172,7 @@ fn populations(found: &Found, view: &FleetView<'_>, style: Style) -> String {
 fn classes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     let mut page = format!("\n{}\n", style.bold("classes"));
     for class in found.classes.iter().filter(|class| view.has(&class.class.name)) {
-        page += &(style.paragraph("  ", &class_told(class)) + "\n");
+        page += &(style.paragraph("  ", &class_text(class)) + "\n");
         page += &differing(class, view, style);
         if let [LackingNode { node, lacks, of }, ..] = class.lacking.as_slice() {
             let text = format!(
@@ -181,18 +187,20 @@ fn classes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
 }
 
 /// False for a part of which nothing was learnt.
-fn is_known(told: &str) -> bool {
-    !matches!(told, "" | "unknown")
+fn is_known(fact: &str) -> bool {
+    !matches!(fact, "" | "unknown")
 }
 
-fn class_told(class: &ClassFound) -> String {
+fn class_text(class: &ClassFound) -> String {
     let part = |wanted: MachinePart| {
-        class.class.parts.iter().find(|(part, _)| *part == wanted).map_or("", |(_, told)| told.as_str())
+        class.class.parts.iter().find(|(part, _)| *part == wanted).map_or("", |(_, fact)| fact.as_str())
     };
     let cpus = part(MachinePart::Cpus);
     let cpus = if cpus.is_empty() { String::new() } else { format!("{cpus} CPUs") };
-    let microcode = Some(part(MachinePart::Microcode)).filter(|it| is_known(it)).map(|it| format!("microcode {it}"));
-    let huge = Some(part(MachinePart::HugePages)).filter(|it| is_known(it)).map(|it| format!("huge pages {it}"));
+    let microcode =
+        Some(part(MachinePart::Microcode)).filter(|fact| is_known(fact)).map(|fact| format!("microcode {fact}"));
+    let huge =
+        Some(part(MachinePart::HugePages)).filter(|fact| is_known(fact)).map(|fact| format!("huge pages {fact}"));
     let parts = [
         part(MachinePart::Cpu).to_string(),
         cpus,
@@ -202,16 +210,16 @@ fn class_told(class: &ClassFound) -> String {
         microcode.unwrap_or_default(),
         huge.unwrap_or_default(),
     ];
-    let what = parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", ");
-    let mut told =
+    let what = parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    let mut text =
         format!("{}  {}, {}: {what}", class.class.name, count(class.nodes.len(), "node"), count(class.runs, "run"));
     if class.is_small() {
-        told += &format!("; too few nodes to call one slow, {} are needed", analysis::fleet::ENOUGH_NODES);
+        text += &format!("; too few nodes to call one slow, {} are needed", analysis::fleet::ENOUGH_NODES);
     } else if class.has_single_runs() {
-        told +=
+        text +=
             "; one run of each node, so what runs differ by is not known and intervals hold the rounds of one run only";
     }
-    told
+    text
 }
 
 /// The parts in which nodes of the class differ.
@@ -223,10 +231,12 @@ fn differing(class: &ClassFound, view: &FleetView<'_>, style: Style) -> String {
         if here.is_empty() {
             continue;
         }
-        let name =
-            |node: u32| class.class.nodes.iter().position(|it| *it == node).map_or("", |it| class.nodes[it].as_str());
-        let told = |it: &&(u32, MachinePart, String)| format!("{} {}", shown(name(it.0)), cut(&it.2));
-        let some: Vec<String> = here.iter().take(view.most(3)).map(told).collect();
+        let name = |node: u32| {
+            class.class.nodes.iter().position(|other| *other == node).map_or("", |place| class.nodes[place].as_str())
+        };
+        let described =
+            |difference: &&(u32, MachinePart, String)| format!("{} {}", shown(name(difference.0)), cut(&difference.2));
+        let some: Vec<String> = here.iter().take(view.most(3)).map(described).collect();
         let more = if here.len() > some.len() { ", ..." } else { "" };
         let text = format!("{} differs on {}: {}{more}", part.word(), count(here.len(), "node"), some.join(", "));
         page += &(style.paragraph("     ", &text) + "\n");

@@ -71,7 +71,7 @@ fn sampled(seen: &Observation, weight: Weight) -> String {
     text
 }
 
-/// The stack of calls that no thread told of here made: those of a process with one thread, or of threads beyond the told.
+/// The stack of calls that no thread listed here made: those of a process with one thread, or of threads beyond those listed.
 fn remaining(process: &ProcessCounts, own: &str) -> String {
     let thread = if process.threads.is_empty() { own } else { "other threads" };
     format!("{own};{thread}")

@@ -10,7 +10,7 @@ use crate::text::{Detail, Style};
 pub(crate) struct Footnotes {
     detail: Detail,
     notes: Vec<Note>,
-    /// Doubts of kinds that are told elsewhere.
+    /// Doubts of kinds that are shown elsewhere.
     left_out: Vec<Doubt>,
 }
 
@@ -33,7 +33,7 @@ impl Footnotes {
         Footnotes { detail, notes: Vec::new(), left_out: Vec::new() }
     }
 
-    /// Leaves out the doubts of these kinds, which are told elsewhere.
+    /// Leaves out the doubts of these kinds, which are shown elsewhere.
     pub(crate) fn leave_out(&mut self, kinds: Vec<Doubt>) {
         self.left_out = kinds;
     }
@@ -62,8 +62,8 @@ impl Footnotes {
     /// The same for one of several runs, with its label.
     pub(crate) fn labelled<'d>(&mut self, label: &str, doubts: impl IntoIterator<Item = &'d Doubt>) -> String {
         let left_out = std::mem::take(&mut self.left_out);
-        let told = doubts.into_iter().filter(|doubt| !left_out.iter().any(|kind| same_kind(kind, doubt)));
-        let numbers = told.map(|doubt| match doubt {
+        let shown = doubts.into_iter().filter(|doubt| !left_out.iter().any(|kind| same_kind(kind, doubt)));
+        let numbers = shown.map(|doubt| match doubt {
             Doubt::Inherited { from, doubt } => self.doubt(label, doubt, Some(from)),
             own => self.doubt(label, own, None),
         });
@@ -114,13 +114,13 @@ impl Footnotes {
     pub(crate) fn render(&self, style: Style) -> String {
         let mut text = String::new();
         for (index, note) in self.notes.iter().enumerate() {
-            text += &style.dim(&style.paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), &self.told(note)));
+            text += &style.dim(&style.paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), &self.described(note)));
             text.push('\n');
         }
         text
     }
 
-    fn told(&self, note: &Note) -> String {
+    fn described(&self, note: &Note) -> String {
         let Note::Doubts { label, doubts, from } = note else {
             return if let Note::Text(text) = note { text.clone() } else { String::new() };
         };
@@ -131,7 +131,7 @@ impl Footnotes {
             distinct.dedup();
         }
         let text = if full { together(&doubts[..1]) } else { together(&distinct) };
-        // The names of the costs say how many they are.
+        // The names of the costs show how many they are.
         let costs = format!("{}: ", counted(doubts.len() as u64, "cost"));
         let text = if from.is_empty() { text } else { text.strip_prefix(&costs).map(String::from).unwrap_or(text) };
         let from: Vec<_> = from.iter().map(|name| typed_name(name)).collect();

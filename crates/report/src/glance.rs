@@ -5,7 +5,7 @@ use record::{Cost, Run};
 /// So many costs are shown, whatever the noise: a page or two.
 const SHOWN: usize = 30;
 
-/// What a reader asks of a machine first, most wanted first: an operation and its point as typed, or any point of it.
+/// What a reader wants to know of a machine first, most wanted first: an operation and its point as typed, or any point of it.
 const WANTED: [&str; 44] = [
     "syscall.getppid",
     "memory.copy@size=512",

@@ -84,7 +84,7 @@ impl Layout {
 
 impl Grid {
     /// A grid whose columns are left-aligned for `<` in `columns` and right-aligned for `>`. The columns of `gives_way` are
-    /// left out on a narrow page, in this order, those of one group together: what the others imply or what fewest ask for.
+    /// left out on a narrow page, in this order, those of one group together: what the others imply or what fewest want.
     pub(crate) fn new(columns: &str, gives_way: impl IntoIterator<Item = Vec<usize>>) -> Grid {
         let side = |c| if c == '>' { Side::Right } else { Side::Left };
         let columns: Vec<Side> = columns.chars().map(side).collect();
@@ -160,13 +160,13 @@ impl Grid {
 
     /// The width of each column, without titles that are wider than `titles`.
     fn widths(&self, titles: usize) -> Vec<usize> {
-        let of = |at: usize| {
+        let column_width = |at: usize| {
             let cells = self.rows.iter().filter_map(|(_, cells)| cells.get(at));
             let narrow = titles != usize::MAX;
             let width = |cell: &Cell| if narrow { cell.narrow_width() } else { cell.width() };
             cells.map(width).filter(|&width| at > 0 || width <= titles).max().unwrap_or(0)
         };
-        (0..self.columns.len()).map(of).collect()
+        (0..self.columns.len()).map(column_width).collect()
     }
 
     fn layout(&self, titles: usize, width: usize) -> Layout {

@@ -24,7 +24,7 @@ pub(crate) fn conditions(run: &Run) -> String {
     /// Below this share, only the system's own housekeeping was running.
     const BUSY: f64 = 0.05;
     let noise = &run.noise;
-    let range = noise.cycle_range_ns.map_or_else(String::new, |it| moved(1.0 / it.high, 1.0 / it.low));
+    let range = noise.cycle_range_ns.map_or_else(String::new, |cycle| moved(1.0 / cycle.high, 1.0 / cycle.low));
     let clock = (noise.cycle_ns > 0.0).then(|| format!("core clock {:.2} GHz{range}", 1.0 / noise.cycle_ns));
     let forked = noise.launchers.filter(|launchers| !launchers.executed);
     let forked = forked.map(|_| "rounds were forked from one process: other runs may scatter more".to_string());

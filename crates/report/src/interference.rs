@@ -1,6 +1,8 @@
 //! The page of `howslow interference`: the matrices, the dose curves, several loads at once, and the paper's own cell.
 
-use analysis::interference::{DoseCurve, Interference, Load, LoadsPrediction, POINTS, PairSlowdown, Slowdown, told};
+use analysis::interference::{
+    DoseCurve, Interference, Load, LoadsPrediction, POINTS, PairSlowdown, Slowdown, conclusive,
+};
 use analysis::statistics::Interval;
 use record::units::{counted, percent};
 use record::{Machine, Place};
@@ -55,7 +57,7 @@ struct Matrix {
 fn wide(matrix: &Matrix, style: Style) -> String {
     const NAMED: usize = 4;
     let Some(last) = matrix.wide.len().checked_sub(1) else { return String::new() };
-    let named = |(cells, it): &(String, Interval)| format!("{cells} {}", added(it));
+    let named = |(cells, ratio): &(String, Interval)| format!("{cells} {}", added(ratio));
     let named: Vec<String> = matrix.wide.iter().take(NAMED).map(named).collect();
     let more = if last < NAMED { String::new() } else { format!(", and {} more", last + 1 - NAMED) };
     let text = format!(
@@ -71,10 +73,10 @@ fn matrices(found: &Interference) -> Vec<Matrix> {
     let mut all = Vec::new();
     for &place in &found.places {
         let title = format!("beside work {}: elapsed time added, in percent", place.described());
-        all.push(matrix(found, place, format!("interference-{}", place.word()), title, Slowdown::told));
+        all.push(matrix(found, place, format!("interference-{}", place.word()), title, Slowdown::conclusive));
         if place == Place::Same {
             let title = format!("beside work {}: CPU time added while it has the CPU, in percent", place.described());
-            all.push(matrix(found, place, "interference-same-cpu-time".into(), title, Slowdown::told_cpu));
+            all.push(matrix(found, place, "interference-same-cpu-time".into(), title, Slowdown::conclusive_cpu));
         }
     }
     all
@@ -89,9 +91,9 @@ fn matrix(
 ) -> Matrix {
     let figure_of = |victim: &String, aggressor: &String| figure(found.pair(victim, aggressor, place)?);
     let cell = |victim: &String, aggressor: &String| Some(figure_of(victim, aggressor)?.value - 1.0);
-    // In whole points: less can seldom be told, and a matrix of a dozen kinds has room for no more.
+    // In whole points: less can seldom be distinguished, and a matrix of a dozen kinds has room for no more.
     let rounded = |added: f64| (added * 100.0).round() + 0.0;
-    let row = |victim| found.aggressors.iter().map(|it| cell(victim, it).map(rounded)).collect();
+    let row = |victim| found.aggressors.iter().map(|aggressor| cell(victim, aggressor).map(rounded)).collect();
     let heat = Heat {
         title,
         rows: found.victims.clone(),
@@ -100,18 +102,23 @@ fn matrix(
         absent: "inconclusive or not measured",
         unit: Unit::Count,
     };
-    let cells = found.victims.iter().flat_map(|victim| found.aggressors.iter().map(move |it| (victim, it)));
-    let told = cells.filter_map(|(victim, it)| Some((format!("{victim} beside {it}"), figure_of(victim, it)?)));
-    let mut wide: Vec<(String, Interval)> = told.filter(|(_, it)| it.half() > POINTS).collect();
+    let cells =
+        found.victims.iter().flat_map(|victim| found.aggressors.iter().map(move |aggressor| (victim, aggressor)));
+    let figures = cells.filter_map(|(victim, aggressor)| {
+        Some((format!("{victim} beside {aggressor}"), figure_of(victim, aggressor)?))
+    });
+    let mut wide: Vec<(String, Interval)> = figures.filter(|(_, ratio)| ratio.half() > POINTS).collect();
     wide.sort_by(|one, other| other.1.half().total_cmp(&one.1.half()));
     Matrix { name, heat, wide }
 }
 
 /// `+12.3 % (10.1 to 14.2)`.
-fn added(it: &Interval) -> String {
+fn added(ratio: &Interval) -> String {
     let points = |value: f64| format!("{:.1}", (value - 1.0) * 100.0);
-    match told(*it) {
-        Some(it) => format!("{:+.1} % ({} to {})", (it.value - 1.0) * 100.0, points(it.low), points(it.high)),
+    match conclusive(*ratio) {
+        Some(ratio) => {
+            format!("{:+.1} % ({} to {})", (ratio.value - 1.0) * 100.0, points(ratio.low), points(ratio.high))
+        }
         None => "inconclusive".into(),
     }
 }
@@ -128,8 +135,9 @@ fn doses(found: &Interference, style: Style) -> String {
     let titles = doses.iter().map(|dose| format!("{} of the time", percent(*dose)));
     grid.heading(std::iter::once("by dose: elapsed time added".to_string()).chain(titles));
     for curve in &curves {
-        let at =
-            |dose: &f64| curve.points.iter().find(|(known, _)| known == dose).map_or("-".into(), |it| added(&it.1));
+        let at = |dose: &f64| {
+            curve.points.iter().find(|(known, _)| known == dose).map_or("-".into(), |point| added(&point.1))
+        };
         let name = format!("  {} beside {} {}", curve.victim, curve.aggressor, curve.place.described());
         grid.row(std::iter::once(name).chain(doses.iter().map(at)));
     }
@@ -138,8 +146,8 @@ fn doses(found: &Interference, style: Style) -> String {
 
 fn dose_chart(curves: &[DoseCurve]) -> Chart {
     let series = |curve: &DoseCurve| {
-        let points = curve.points.iter().map(|(dose, it)| (*dose, it.value - 1.0)).collect();
-        let ends = curve.points.iter().map(|(_, it)| (it.low - 1.0, it.high - 1.0)).collect();
+        let points = curve.points.iter().map(|(dose, ratio)| (*dose, ratio.value - 1.0)).collect();
+        let ends = curve.points.iter().map(|(_, ratio)| (ratio.low - 1.0, ratio.high - 1.0)).collect();
         Series::new(format!("{} beside {}", curve.victim, curve.aggressor), points).with_intervals(ends)
     };
     Chart {
@@ -162,21 +170,21 @@ fn together(found: &Interference, style: Style) -> String {
     }
     let mut grid = Grid::new("<<<<", NOTHING);
     grid.heading(["three together: elapsed time added", "measured", "product of the pairs", "sum of the pairs"]);
-    for it in &several {
-        let PairSlowdown { victim, beside, .. } = it.cell;
+    for combination in &several {
+        let PairSlowdown { victim, beside, .. } = combination.cell;
         let loads: Vec<String> = beside.iter().map(load).collect();
         let place = beside.first().map_or("", |load| load.place.described());
         let predicted = |value: f64| {
-            let error = LoadsPrediction::error(value, it.measured.value);
+            let error = LoadsPrediction::error(value, combination.measured.value);
             format!("{:+.1} % (off by {:+.1} %)", (value - 1.0) * 100.0, error * 100.0)
         };
         grid.add(
             RowKind::Row,
             vec![
                 format!("  {victim} beside {} {place}", loads.join(" and ")),
-                added(&it.measured),
-                predicted(it.prediction.product),
-                predicted(it.prediction.sum),
+                added(&combination.measured),
+                predicted(combination.prediction.product),
+                predicted(combination.prediction.sum),
             ],
         );
     }
@@ -190,13 +198,13 @@ fn paper(found: &Interference, style: Style) -> String {
     let mut lines = String::new();
     for &place in &found.places {
         for disk in DISK {
-            let told = |victim: &&str| {
-                let it = found.pair(victim, disk, place)?.told()?;
-                Some(format!("{victim} {}", added(&it)))
+            let figure = |victim: &&str| {
+                let ratio = found.pair(victim, disk, place)?.conclusive()?;
+                Some(format!("{victim} {}", added(&ratio)))
             };
-            let told: Vec<String> = CPU.iter().filter_map(told).collect();
-            if !told.is_empty() {
-                let text = format!("{disk} {}: {}", place.described(), told.join(", "));
+            let figures: Vec<String> = CPU.iter().filter_map(figure).collect();
+            if !figures.is_empty() {
+                let text = format!("{disk} {}: {}", place.described(), figures.join(", "));
                 lines += &(style.paragraph("  ", &text) + "\n");
             }
         }

@@ -14,7 +14,7 @@ pub(crate) fn value_or_bound(figure: &Interval) -> String {
 
 /// Half the interval, if the figure itself is shown; `-` if there is none.
 pub(crate) fn half_width(figure: &Interval) -> String {
-    match figure.told_half() {
+    match figure.bounded_half() {
         None => "-".into(),
         Some(_) if figure.holds_zero() => String::new(),
         Some(half) => Nanoseconds(half).to_string(),
@@ -23,9 +23,9 @@ pub(crate) fn half_width(figure: &Interval) -> String {
 
 /// `38.0 to 90.1 µs`: the interval itself, if it is wider than a factor of two, so that the digits of the figure mean nothing.
 pub(crate) fn range_of_wide(figures: &Figures) -> Option<String> {
-    const TOLD: f64 = 2.0;
+    const WIDE: f64 = 2.0;
     let (low, high) = (figures.low, figures.high);
-    if !(low.0 > 0.0 && high.0.is_finite() && high.0 > TOLD * low.0) {
+    if !(low.0 > 0.0 && high.0.is_finite() && high.0 > WIDE * low.0) {
         return None;
     }
     let (least, most) = (low.to_string(), high.to_string());
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_wider_than_a_factor_of_two_is_told_by_its_ends() {
+    fn an_interval_wider_than_a_factor_of_two_is_shown_by_its_ends() {
         let range = |low: f64, high: f64| range_of_wide(&Figures::given(low * 1.2, low, high));
         assert_eq!(range(38_000.0, 90_100.0).as_deref(), Some("38.0 to 90.1 µs"));
         assert_eq!(range(800.0, 3_000.0).as_deref(), Some("800 ns to 3.00 µs"));

@@ -6,7 +6,7 @@ use record::{Cost, Run};
 use crate::grid::{Grid, NOTHING, RowKind};
 use crate::text::{Style, in_table};
 
-/// Every cost of a run beside the same of all runs together. `runs` says how many have a cost.
+/// Every cost of a run compared with the same of all runs together. `runs` is how many have a cost.
 pub fn kept(run: &Run, all: &Run, count: usize, runs: &dyn Fn(&str) -> usize, style: Style) -> String {
     let mut grid = Grid::new("<>>>>>", NOTHING);
     let title = format!("all {} of this build, kernel, boot and machine", counted(count as u64, "kept run"));

@@ -14,11 +14,11 @@ pub use forecasts::load_forecasts;
 use crate::text::Style;
 
 /// The page of an experiment.
-pub fn load(it: &Experiment, style: Style) -> String {
-    let rows: Vec<_> = it.measured.iter().map(row).collect();
-    let by = it.limited_by.as_deref().unwrap_or("no limits");
+pub fn load(experiment: &Experiment, style: Style) -> String {
+    let rows: Vec<_> = experiment.measured.iter().map(row).collect();
+    let by = experiment.limited_by.as_deref().unwrap_or("no limits");
     let count = record::units::counted(rows.len() as u64, "configuration");
-    let mut text = format!("{}: {}, {by}\n\n", style.bold(&record::printable(&it.plan)), count);
+    let mut text = format!("{}: {}, {by}\n\n", style.bold(&record::printable(&experiment.plan)), count);
     if !rows.is_empty() {
         text += &tables::interactions(&rows, style);
         text += "\n";
@@ -26,30 +26,31 @@ pub fn load(it: &Experiment, style: Style) -> String {
         text += "\n";
         text += &tables::processors(&rows, style);
         text += "\n";
-        text += &tables::responses(&it.measured, &it.interactions, style);
+        text += &tables::responses(&experiment.measured, &experiment.interactions, style);
         text += "\n";
     }
-    text += &paper::paper(&it.plan, &rows, style);
-    for cliff in cliffs(&it.measured) {
+    text += &paper::paper(&experiment.plan, &rows, style);
+    for cliff in cliffs(&experiment.measured) {
         text += &cliff::cliff(&cliff, style);
         text += "\n";
     }
-    text += &style.paragraphs("", it.notes.iter().cloned().chain(notes(&it.measured)));
+    text += &style.paragraphs("", experiment.notes.iter().cloned().chain(notes(&experiment.measured)));
     text
 }
 
 fn notes(all: &[Measured]) -> Vec<String> {
-    let mut notes: Vec<String> = all.iter().flat_map(|it| it.notes.iter().cloned()).collect();
-    for (number, it) in all.iter().enumerate() {
-        if it.killed_for_memory > 0 {
+    let mut notes: Vec<String> = all.iter().flat_map(|measured| measured.notes.iter().cloned()).collect();
+    for (number, measured) in all.iter().enumerate() {
+        if measured.killed_for_memory > 0 {
             notes.push(format!(
                 "Configuration {}: the kernel killed {} processes because the limit of memory was too small for them. Their \
                  interactions count as failed.",
                 number + 1,
-                it.killed_for_memory
+                measured.killed_for_memory
             ));
         }
-        let other = it.cpu.other_s / (f64::from(it.configuration.cpus) * it.elapsed_s).max(f64::MIN_POSITIVE);
+        let other =
+            measured.cpu.other_s / (f64::from(measured.configuration.cpus) * measured.elapsed_s).max(f64::MIN_POSITIVE);
         if other > 0.05 {
             notes.push(format!(
                 "Configuration {}: other programs, kernel threads and the host took {} of its processors.",
@@ -58,7 +59,7 @@ fn notes(all: &[Measured]) -> Vec<String> {
             ));
         }
     }
-    if all.iter().any(|it| it.configuration.device == analysis::load::PageDevice::Zram) {
+    if all.iter().any(|measured| measured.configuration.device == analysis::load::PageDevice::Zram) {
         notes.push(
             "A page from zram costs processor time and no waiting, so its share of the device's time is no measure of load."
                 .into(),

@@ -22,7 +22,7 @@ pub(crate) fn memory(memory: &MemoryHierarchy, notes: &mut Footnotes, style: Sty
         translation(&memory.translation, notes, style),
         bandwidth(&memory.bandwidth, notes, style),
         loaded(&memory.loaded, notes, style),
-        memory.demand.as_ref().map(|it| demand(it, notes, style)).unwrap_or_default(),
+        memory.demand.as_ref().map(|found| demand(found, notes, style)).unwrap_or_default(),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { String::new() } else { format!("\n{}", parts.join("\n")) }
@@ -54,19 +54,19 @@ fn translation(all: &[Translation], notes: &mut Footnotes, style: Style) -> Stri
     }
     let mut grid = Grid::new("<>>>>>><", [vec![6], vec![3], vec![5]]);
     grid.heading(["memory: translation", "base pages", "huge pages", "packed", "translation", "+-", "of it"]);
-    for it in all {
-        let part = if it.share.holds_zero() { String::new() } else { percent(it.share.value / it.base.value) };
-        let packed = it.packed.as_ref().map_or_else(String::new, value_or_bound);
-        let (name, base, huge) = (format!("  {}", it.at), value_or_bound(&it.base), value_or_bound(&it.huge));
+    for cost in all {
+        let part = if cost.share.holds_zero() { String::new() } else { percent(cost.share.value / cost.base.value) };
+        let packed = cost.packed.as_ref().map_or_else(String::new, value_or_bound);
+        let (name, base, huge) = (format!("  {}", cost.at), value_or_bound(&cost.base), value_or_bound(&cost.huge));
         grid.row([
             name,
             base,
             huge,
             packed,
-            value_or_bound(&it.share),
-            half_width(&it.share),
+            value_or_bound(&cost.share),
+            half_width(&cost.share),
             part,
-            notes.doubts(&it.doubts),
+            notes.doubts(&cost.doubts),
         ]);
     }
     grid.render(style)
@@ -78,17 +78,17 @@ fn bandwidth(all: &[Bandwidth], notes: &mut Footnotes, style: Style) -> String {
     }
     let mut grid = Grid::new("<><>>>><", [vec![2], vec![5], vec![3]]);
     grid.heading(["memory: bandwidth", "set", "level", "CPUs", "GB/s", "+-", "times one CPU"]);
-    for it in all {
-        let scaling = it.scaling.map(|scaling| significant(scaling.value)).unwrap_or_default();
+    for figure in all {
+        let scaling = figure.scaling.map(|scaling| significant(scaling.value)).unwrap_or_default();
         grid.row([
-            format!("  {}", it.operation),
-            Bytes(it.set).to_string(),
-            it.level.clone(),
-            it.cpus.to_string(),
-            significant(it.rate.value),
-            significant(it.rate.half()),
+            format!("  {}", figure.operation),
+            Bytes(figure.set).to_string(),
+            figure.level.clone(),
+            figure.cpus.to_string(),
+            significant(figure.rate.value),
+            significant(figure.rate.half()),
             scaling,
-            notes.doubts(&it.doubts),
+            notes.doubts(&figure.doubts),
         ]);
     }
     grid.render(style)
@@ -100,16 +100,16 @@ fn loaded(all: &[Loaded], notes: &mut Footnotes, style: Style) -> String {
     }
     let mut grid = Grid::new("<>>>><", [vec![3], vec![1]]);
     grid.heading(["memory: beside another CPU", "set", "load", "+-", "times idle"]);
-    for it in all {
-        let slowdown = it.slowdown.map(|slowdown| significant(slowdown.value)).unwrap_or_default();
-        let name = format!("  {}", it.load);
+    for figure in all {
+        let slowdown = figure.slowdown.map(|slowdown| significant(slowdown.value)).unwrap_or_default();
+        let name = format!("  {}", figure.load);
         grid.row([
             name,
-            Bytes(it.set).to_string(),
-            value_or_bound(&it.latency),
-            half_width(&it.latency),
+            Bytes(figure.set).to_string(),
+            value_or_bound(&figure.latency),
+            half_width(&figure.latency),
             slowdown,
-            notes.doubts(&it.doubts),
+            notes.doubts(&figure.doubts),
         ]);
     }
     grid.render(style)
@@ -159,7 +159,7 @@ fn demand(demand: &Demand, notes: &mut Footnotes, style: Style) -> String {
         demand.line,
         significant(demand.maximum.value),
         percent(hidden),
-        significant(VAX.asked(VAX_RATE.0, 0.5) * 1e3),
+        significant(VAX.needed(VAX_RATE.0, 0.5) * 1e3),
         significant(VAX.maximum.value * 1e3),
         significant(VAX_RATE.1 * 1e3),
         significant(VAX_RATE.0 * 1e3),

@@ -17,7 +17,7 @@ use crate::text::Style;
 
 pub use charts::model_charts;
 pub(crate) use row::{ModelRow, RESPONSE_95, ROWS, interval};
-use row::{range, told};
+use row::{in_unit, range};
 
 /// The name of a solution.
 pub(crate) fn method(method: Method) -> &'static str {
@@ -53,7 +53,7 @@ pub(crate) fn resource(resource: Resource) -> &'static str {
 
 /// The system in one or two lines.
 fn head(system: &System) -> String {
-    let seconds = |seconds: f64| told(Unit::Nanoseconds, seconds);
+    let seconds = |seconds: f64| in_unit(Unit::Nanoseconds, seconds);
     let mut parts = vec![
         format!("{} users thinking {}", system.users, seconds(system.think_s.value)),
         system.eligible.map_or("all eligible".into(), |limit| format!("at most {limit} eligible")),
@@ -93,21 +93,21 @@ fn crowding(system: &System) -> Option<String> {
 }
 
 /// The page, with charts of this width.
-pub fn model(it: &ModelAnswer, width: usize, style: Style) -> String {
-    let mut page = style.bold(&style.paragraph("", &head(&it.system))) + "\n\n";
-    page += &table(it).render(style);
-    if let Err(why) = &it.simulated {
+pub fn model(answer: &ModelAnswer, width: usize, style: Style) -> String {
+    let mut page = style.bold(&style.paragraph("", &head(&answer.system))) + "\n\n";
+    page += &table(answer).render(style);
+    if let Err(why) = &answer.simulated {
         page += &(style.dim(&style.paragraph("  ", &format!("no simulation: {why}"))) + "\n");
     }
-    if let Some(fit) = &it.fit {
+    if let Some(fit) = &answer.fit {
         page += &format!("\n{}", fitted::fitted(fit, style));
     }
     page += &format!("\n{}\n", style.bold("answers"));
-    page += &style.paragraphs("  ", answers(it));
-    if !it.worth.is_empty() {
-        page += &format!("\n{}", worth(it).render(style));
+    page += &style.paragraphs("  ", answers(answer));
+    if !answer.worth.is_empty() {
+        page += &format!("\n{}", worth(answer).render(style));
     }
-    for chart in model_charts(it).iter().filter(|(name, _)| name.starts_with("model-response")) {
+    for chart in model_charts(answer).iter().filter(|(name, _)| name.starts_with("model-response")) {
         page += &format!("\n{}", chart.1.text(width));
     }
     page += &style.asides("  ", NOTES);
@@ -121,53 +121,60 @@ const NOTES: [&str; 3] = [
 ];
 
 /// Bounds, solution, simulation and measurement.
-fn table(it: &ModelAnswer) -> Grid {
+fn table(answer: &ModelAnswer) -> Grid {
     let mut grid = Grid::new("<>>>>>>>", [vec![1], vec![6], vec![4]]);
-    let solution = method(it.prediction.value.method);
+    let solution = method(answer.prediction.value.method);
     let mut heads = vec!["", "bound", solution, "interval", "by server", "simulated", "interval"];
-    heads.extend(it.measured.is_some().then_some("measured"));
+    heads.extend(answer.measured.is_some().then_some("measured"));
     grid.heading(heads);
     for row in &ROWS {
         let given = row.name != RESPONSE_95;
-        let solved = interval(&it.prediction, row.of);
-        let simulated = it.simulated.as_ref().map(|it| interval(&it.prediction, row.of)).ok();
+        let solved = interval(&answer.prediction, row.of);
+        let simulated = answer.simulated.as_ref().map(|simulation| interval(&simulation.prediction, row.of)).ok();
         let bound = match row.name {
-            "interactions" => told(row.unit, it.bounds.throughput),
-            "mean response" => told(row.unit, it.bounds.response_s),
+            "interactions" => in_unit(row.unit, answer.bounds.throughput),
+            "mean response" => in_unit(row.unit, answer.bounds.response_s),
             _ => String::new(),
         };
         let mut cells = vec![
             row.name.into(),
             bound,
-            if given { told(row.unit, solved.value) } else { String::new() },
+            if given { in_unit(row.unit, solved.value) } else { String::new() },
             range(row.unit, &solved),
-            it.hierarchy.as_ref().filter(|_| given).map_or(String::new(), |it| told(row.unit, (row.of)(it))),
-            simulated.map_or(String::new(), |it| told(row.unit, it.value)),
-            simulated.map_or(String::new(), |it| range(row.unit, &it)),
+            answer
+                .hierarchy
+                .as_ref()
+                .filter(|_| given)
+                .map_or(String::new(), |state| in_unit(row.unit, (row.of)(state))),
+            simulated.map_or(String::new(), |figure| in_unit(row.unit, figure.value)),
+            simulated.map_or(String::new(), |figure| range(row.unit, &figure)),
         ];
         cells.extend(
-            it.measured.as_ref().map(|it| (row.measured)(it).map_or("-".into(), |value| told(row.unit, value))),
+            answer
+                .measured
+                .as_ref()
+                .map(|means| (row.measured)(means).map_or("-".into(), |value| in_unit(row.unit, value))),
         );
         grid.row(cells);
     }
     grid
 }
 
-fn users(it: &UsersWithin) -> String {
-    let more = if it.at_least { "at least " } else { "" };
-    let interval = if it.users.low < it.users.high {
-        format!(" ({} to {})", it.users.low.floor(), it.users.high.ceil())
+fn users(within: &UsersWithin) -> String {
+    let more = if within.at_least { "at least " } else { "" };
+    let interval = if within.users.low < within.users.high {
+        format!(" ({} to {})", within.users.low.floor(), within.users.high.ceil())
     } else {
         String::new()
     };
-    format!("{more}{}{interval}", it.users.value)
+    format!("{more}{}{interval}", within.users.value)
 }
 
 /// The answers in sentences.
-pub(crate) fn answers(it: &ModelAnswer) -> Vec<String> {
+pub(crate) fn answers(answer: &ModelAnswer) -> Vec<String> {
     let mut answers = Vec::new();
-    for (of, bound_s, within) in &it.within {
-        let bound = told(Unit::Nanoseconds, *bound_s);
+    for (of, bound_s, within) in &answer.within {
+        let bound = in_unit(Unit::Nanoseconds, *bound_s);
         let what = match of {
             ResponseOf::Mean => format!("a mean response within {bound}"),
             ResponseOf::P95 => format!("95 % of their responses within {bound}"),
@@ -178,10 +185,10 @@ pub(crate) fn answers(it: &ModelAnswer) -> Vec<String> {
             format!("Up to {} users have {what}.", users(within))
         });
     }
-    let gains = it.bottleneck.gains.iter().filter(|(_, gain)| *gain >= 0.005);
+    let gains = answer.bottleneck.gains.iter().filter(|(_, gain)| *gain >= 0.005);
     let all: Vec<String> =
         gains.map(|(which, gain)| format!("of {} {}", resource(*which), percent(gain / 100.0))).collect();
-    answers.push(match it.bottleneck.resource {
+    answers.push(match answer.bottleneck.resource {
         None => {
             "No resource limits the response: 1 % more of any shortens it by less than a twentieth of a percent.".into()
         }
@@ -193,11 +200,11 @@ pub(crate) fn answers(it: &ModelAnswer) -> Vec<String> {
     });
     answers.push(format!(
         "From {} users on, some must wait for others, whatever the order of events.",
-        significant(it.bounds.knee.max(1.0))
+        significant(answer.bounds.knee.max(1.0))
     ));
-    let cpu: &CpuShares = &it.prediction.value.cpu;
-    let device = &it.system.page_device;
-    if device.service_s.value == 0.0 && it.prediction.value.faults > 0.0 {
+    let cpu: &CpuShares = &answer.prediction.value.cpu;
+    let device = &answer.system.page_device;
+    if device.service_s.value == 0.0 && answer.prediction.value.faults > 0.0 {
         answers.push(format!(
             "A page costs CPU time and no waiting here: {} of the CPUs go into page faults, and none of the idle time is due to pages.",
             percent(cpu.faults)
@@ -206,15 +213,15 @@ pub(crate) fn answers(it: &ModelAnswer) -> Vec<String> {
     answers
 }
 
-fn worth(it: &ModelAnswer) -> Grid {
-    let bounded = it.worth.iter().any(|worth| worth.users.is_some());
+fn worth(answer: &ModelAnswer) -> Grid {
+    let bounded = answer.worth.iter().any(|worth| worth.users.is_some());
     let mut grid = Grid::new("<>>>>>", [vec![4], vec![2]]);
     let mut heads = vec!["what it is worth", "interactions", "interval", "mean response", "interval"];
     heads.extend(bounded.then_some("users within the mean"));
     grid.heading(heads);
-    for worth in &it.worth {
+    for worth in &answer.worth {
         let times = |value: f64| format!("x{}", significant(value));
-        let ends = |it: &Interval| range(Unit::Count, it);
+        let ends = |interval: &Interval| range(Unit::Count, interval);
         let mut cells = vec![
             change(worth.change),
             times(worth.throughput.value),

@@ -14,7 +14,7 @@ const MOST_CAUSES: usize = 14;
 const MOST_LINES: usize = 10;
 const MOST_PERIODS: usize = 10;
 
-/// The page. `together` says that all CPUs were watched at once; `charts` has the width of charts, if they are wanted.
+/// The page. `together` means that all CPUs were watched at once; `charts` has the width of charts, if they are wanted.
 pub fn noise(accounts: &[CpuAccount], together: bool, charts: Option<usize>, style: Style) -> String {
     let mut text = String::new();
     let order = if together { "all CPUs at once" } else { "one CPU after another, the others left to other programs" };
@@ -88,19 +88,20 @@ fn lengths(account: &CpuAccount) -> Grid {
     let name = |share: &f64| format!("p{}", share * 100.0);
     let head = ["  gaps".into()].into_iter().chain(SHARES.iter().map(name)).chain(["longest".into()]);
     grid.heading(head);
-    let told = SHARES.map(|share| account.tail.percentile(share));
-    let figures = told.iter().map(|it| it.map_or("-".into(), |it| Nanoseconds(it.ns).to_string()));
+    let percentiles = SHARES.map(|share| account.tail.percentile(share));
+    let figures =
+        percentiles.iter().map(|known| known.map_or("-".into(), |percentile| Nanoseconds(percentile.ns).to_string()));
     let longest = Nanoseconds(account.tail.longest()).to_string();
     let row = [format!("  {}", grouped(account.tail.samples() as f64))].into_iter().chain(figures).chain([longest]);
     grid.row(row);
-    let interval = |it: &Option<_>, share: f64| {
-        let it: &Option<analysis::tails::Percentile> = it;
-        it.map_or_else(
+    let interval = |known: &Option<_>, share: f64| {
+        let known: &Option<analysis::tails::Percentile> = known;
+        known.map_or_else(
             || format!("takes {}", grouped(samples_needed(share) as f64)),
-            |it| format!("{} - {}", Nanoseconds(it.low), Nanoseconds(it.high)),
+            |percentile| format!("{} - {}", Nanoseconds(percentile.low), Nanoseconds(percentile.high)),
         )
     };
-    let intervals = told.iter().zip(SHARES).map(|(it, share)| interval(it, share));
+    let intervals = percentiles.iter().zip(SHARES).map(|(known, share)| interval(known, share));
     let row = ["  95 % interval".into()].into_iter().chain(intervals).chain([String::new()]);
     grid.add(RowKind::Aside, row.collect());
     grid
@@ -127,11 +128,11 @@ fn periods(repeated: &[RepeatedSeries]) -> Grid {
     let mut grid = Grid::new("<>>>>>>", [vec![5], vec![3]]);
     grid.heading(["  comes back every", "gap of", "task's work", "nine in ten below", "there", "off by", "it is"]);
     // Those that take the most time, the shortest period first.
-    let weight = |it: &RepeatedSeries| it.series.members.len() as f64 * it.series.length;
+    let weight = |found: &RepeatedSeries| found.series.members.len() as f64 * found.series.length;
     let mut weights: Vec<f64> = repeated.iter().map(weight).collect();
     weights.sort_by(|a, b| b.total_cmp(a));
     let least = weights.get(MOST_PERIODS - 1).copied().unwrap_or(0.0);
-    for RepeatedSeries { series, name, worked } in repeated.iter().filter(|it| weight(it) >= least) {
+    for RepeatedSeries { series, name, worked } in repeated.iter().filter(|found| weight(found) >= least) {
         let there = series.members.len() as f64 / series.slots.max(1) as f64;
         grid.add(
             RowKind::Row,
@@ -150,19 +151,20 @@ fn periods(repeated: &[RepeatedSeries]) -> Grid {
 }
 
 fn longest(account: &CpuAccount) -> String {
-    let told =
+    let gaps =
         account.longest.iter().map(|gap| format!("{} at {:.3} s ({})", Nanoseconds(gap.length), gap.at, gap.cause));
-    let told: Vec<String> = told.collect();
-    if told.is_empty() { "no gap at all".into() } else { told.join("; ") }
+    let gaps: Vec<String> = gaps.collect();
+    if gaps.is_empty() { "no gap at all".into() } else { gaps.join("; ") }
 }
 
 fn counted(account: &CpuAccount) -> String {
-    let told = account.counted.iter().take(MOST_LINES).map(|line| format!("{} {}", line.name, amount(line.per_second)));
-    let mut told: Vec<String> = told.collect();
+    let lines =
+        account.counted.iter().take(MOST_LINES).map(|line| format!("{} {}", line.name, amount(line.per_second)));
+    let mut lines: Vec<String> = lines.collect();
     if account.counted.len() > MOST_LINES {
-        told.push(record::units::counted((account.counted.len() - MOST_LINES) as u64, "other"));
+        lines.push(record::units::counted((account.counted.len() - MOST_LINES) as u64, "other"));
     }
-    told.join("; ")
+    lines.join("; ")
 }
 
 fn amount(value: f64) -> String {
@@ -253,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_says_what_is_lost_by_what_and_how_often() {
+    fn the_page_shows_what_is_lost_by_what_and_how_often() {
         let page = noise(&[account(&recording(Some("not as this user")))], false, None, Style::PLAIN);
         insta::assert_snapshot!(page);
     }

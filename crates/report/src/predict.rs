@@ -28,18 +28,18 @@ pub struct Priced<'a> {
 
 /// The predicted time of one unit of a mix's work on each run.
 pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], style: Style) -> String {
-    let mut page = head(mix, &priced.iter().map(|it| it.run).collect::<Vec<_>>(), style);
+    let mut page = head(mix, &priced.iter().map(|pricing| pricing.run).collect::<Vec<_>>(), style);
     page += &format!("\n{}", families(priced, style));
     let mut footnotes = Footnotes::of(style);
     page += &format!("\n{}", operations(priced, &mut footnotes, style));
     page += &footnotes.render(style);
     page += &notes(priced, style);
     page += &format!("\n{}", seconds(mix, priced, style));
-    let texts: Vec<&str> = suppositions.iter().map(|it| it.text.as_str()).collect();
-    for (place, it) in priced.iter().enumerate() {
-        if let Some(after) = &it.supposed {
+    let texts: Vec<&str> = suppositions.iter().map(|change| change.text.as_str()).collect();
+    for (place, pricing) in priced.iter().enumerate() {
+        if let Some(after) = &pricing.supposed {
             let title = format!("{}what if {}", label(place, priced.len()), texts.join(", "));
-            page += &format!("\n{}", what_if(&mix.unit, &title, [it.prediction, after], style));
+            page += &format!("\n{}", what_if(&mix.unit, &title, [pricing.prediction, after], style));
         }
     }
     page
@@ -84,14 +84,14 @@ fn giving_way(first: usize, runs: usize) -> [Vec<usize>; 2] {
 fn families(priced: &[Priced], style: Style) -> String {
     let mut grid = Grid::new(&format!("<{}", ">>>".repeat(priced.len())), giving_way(1, priced.len()));
     grid.heading([vec!["families".into()], columns("together", priced)].concat());
-    let all: Vec<_> = priced.iter().map(|it| it.prediction.families()).collect();
+    let all: Vec<_> = priced.iter().map(|pricing| pricing.prediction.families()).collect();
     let mut order: Vec<usize> = (0..all.first().map_or(0, Vec::len)).collect();
     order.sort_by(|&one, &other| all[0][other].total.figure().value.total_cmp(&all[0][one].total.figure().value));
     for place in order {
-        let figures = all.iter().zip(priced).flat_map(|(families, it)| {
+        let figures = all.iter().zip(priced).flat_map(|(families, pricing)| {
             let total = &families[place].total;
-            let mut cells = cells(&total.figure(), it.prediction.share(total));
-            if it.prediction.lacking.iter().any(|(line, _)| line.family == families[place].family) {
+            let mut cells = cells(&total.figure(), pricing.prediction.share(total));
+            if pricing.prediction.lacking.iter().any(|(line, _)| line.family == families[place].family) {
                 cells[0] = format!("at least {}", cells[0]);
             }
             cells
@@ -121,15 +121,15 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
         row.extend(
             one.then(|| if rows[place].by.is_none() { "-".into() } else { value_or_bound(&rows[place].each.figure()) }),
         );
-        for it in priced {
-            let total = it.prediction.rows[place].total();
-            if is_lacking(it, line) {
+        for pricing in priced {
+            let total = pricing.prediction.rows[place].total();
+            if is_lacking(pricing, line) {
                 row.extend(["lacking", "", ""].map(String::from));
             } else {
-                row.extend(cells(&total.figure(), it.prediction.share(&total)));
+                row.extend(cells(&total.figure(), pricing.prediction.share(&total)));
             }
         }
-        let doubts = |it: &Priced| it.prediction.rows[place].doubts.clone();
+        let doubts = |pricing: &Priced| pricing.prediction.rows[place].doubts.clone();
         row.push(doubted(priced, notes, &doubts));
         grid.row(row);
     }
@@ -137,11 +137,11 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
     grid.render(style)
 }
 
-/// The numbers of each run's doubts. With several runs, each says which run it belongs to.
+/// The numbers of each run's doubts. With several runs, each has the run that it belongs to.
 fn doubted(priced: &[Priced], notes: &mut Footnotes, doubts: &dyn Fn(&Priced) -> Vec<Doubt>) -> String {
-    let numbers = priced.iter().enumerate().map(|(place, it)| {
+    let numbers = priced.iter().enumerate().map(|(place, pricing)| {
         let label = label(place, priced.len());
-        notes.labelled(label.trim().trim_end_matches(':'), &doubts(it))
+        notes.labelled(label.trim().trim_end_matches(':'), &doubts(pricing))
     });
     numbers.filter(|numbers| !numbers.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -154,45 +154,47 @@ fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
         let start = [vec![format!("  {title}"), String::new()], vec![String::new(); usize::from(one)]].concat();
         (RowKind::Row, [start, priced.iter().flat_map(of).collect()].concat())
     };
-    let state = priced.first().map_or(MachineState::Quiet, |it| it.state);
-    // A book has one state only, of which it says nothing.
-    let books = priced.iter().all(|it| it.run.is_published());
+    let state = priced.first().map_or(MachineState::Quiet, |pricing| pricing.state);
+    // A book has one state only, which it does not name.
+    let books = priced.iter().all(|pricing| pricing.run.is_published());
     let title = if books { "sum".into() } else { format!("sum, by {} prices", state.word()) };
-    let (kind, mut row) = whole(&title, &|it| {
-        let total = it.prediction.total();
-        let mut row = cells(&total.figure(), it.prediction.share(&total));
-        if !it.prediction.lacking.is_empty() {
+    let (kind, mut row) = whole(&title, &|pricing| {
+        let total = pricing.prediction.total();
+        let mut row = cells(&total.figure(), pricing.prediction.share(&total));
+        if !pricing.prediction.lacking.is_empty() {
             row[0] = format!("at least {}", row[0]);
         }
         row
     });
-    row.push(doubted(priced, notes, &|it| it.prediction.doubts()));
+    row.push(doubted(priced, notes, &|pricing| pricing.prediction.doubts()));
     grid.add(kind, row);
-    if priced.iter().any(|it| it.otherwise.is_some()) {
+    if priced.iter().any(|pricing| pricing.otherwise.is_some()) {
         let other = if state == MachineState::Quiet { MachineState::Typical } else { MachineState::Quiet };
         let title = format!("sum, by {} prices", other.word());
-        let (kind, row) = whole(&title, &|it| it.otherwise.map_or_else(none, |total| cells(&total, None)));
+        let (kind, row) = whole(&title, &|pricing| pricing.otherwise.map_or_else(none, |total| cells(&total, None)));
         grid.add(kind, row);
     }
-    if priced.iter().any(|it| it.prediction.measured.is_some()) {
+    if priced.iter().any(|pricing| pricing.prediction.measured.is_some()) {
         let (kind, row) =
-            whole("measured", &|it| it.prediction.measured.map_or_else(none, |whole| cells(&whole, None)));
+            whole("measured", &|pricing| pricing.prediction.measured.map_or_else(none, |whole| cells(&whole, None)));
         grid.add(kind, row);
-        let (kind, row) = whole("residual, of what was measured", &|it| {
-            let residual = it.prediction.residual().zip(it.prediction.measured);
+        let (kind, row) = whole("residual, of what was measured", &|pricing| {
+            let residual = pricing.prediction.residual().zip(pricing.prediction.measured);
             residual.map_or_else(none, |(left, whole)| signed(&left, Some(left.value / whole.value)))
         });
         grid.add(kind, row);
     }
-    if priced.iter().any(|it| it.prediction.accuracy.is_some()) {
-        let known = |it: &Priced| it.prediction.accuracy.map_or_else(none, |_| cells(&it.prediction.figure(), None));
+    if priced.iter().any(|pricing| pricing.prediction.accuracy.is_some()) {
+        let known = |pricing: &Priced| {
+            pricing.prediction.accuracy.map_or_else(none, |_| cells(&pricing.prediction.figure(), None))
+        };
         let (kind, row) = whole("sum, as far as the mix goes", &known);
         grid.add(kind, row);
     }
 }
 
-fn is_lacking(it: &Priced, line: &MixLine) -> bool {
-    it.prediction.lacking.iter().any(|(lacking, _)| lacking == line)
+fn is_lacking(pricing: &Priced, line: &MixLine) -> bool {
+    pricing.prediction.lacking.iter().any(|(lacking, _)| lacking == line)
 }
 
 /// The line as the mix writes it, with the whole point if the mix leaves it to the run.
@@ -212,7 +214,7 @@ fn cells(figure: &Interval, share: Option<f64>) -> Vec<String> {
 
 /// As [`cells`], for values that may be negative: it shows the interval and not its upper end.
 fn signed(figure: &Interval, share: Option<f64>) -> Vec<String> {
-    let half = figure.told_half().map_or_else(|| "-".into(), |half| Nanoseconds(half).to_string());
+    let half = figure.bounded_half().map_or_else(|| "-".into(), |half| Nanoseconds(half).to_string());
     vec![Nanoseconds(figure.value).to_string(), half, share.map_or_else(String::new, percent)]
 }
 
@@ -223,19 +225,19 @@ fn times(times: f64) -> String {
 /// Costs that are priced under another name, and missing costs.
 fn notes(priced: &[Priced], style: Style) -> String {
     let mut page = String::new();
-    for (place, it) in priced.iter().enumerate() {
+    for (place, pricing) in priced.iter().enumerate() {
         let label = label(place, priced.len());
         let renamed = |row: &PricedLine| {
             let by = row.by.as_ref().filter(|by| by.operation != row.line.term.operation)?;
             Some(format!("{} by {}", row.line.typed(), typed_name(&by.source.1)))
         };
-        let renamed: Vec<String> = it.prediction.rows.iter().filter_map(renamed).collect();
+        let renamed: Vec<String> = pricing.prediction.rows.iter().filter_map(renamed).collect();
         if !renamed.is_empty() {
             let text = format!("{label}priced by names in common: {}", renamed.join(", "));
             page += &(style.dim(&style.paragraph("  ", &text)) + "\n");
         }
-        page += &style.asides("  ", how_sure(it.prediction).iter().map(|text| format!("{label}{text}")));
-        for (line, lack) in &it.prediction.lacking {
+        page += &style.asides("  ", how_sure(pricing.prediction).iter().map(|text| format!("{label}{text}")));
+        for (line, lack) in &pricing.prediction.lacking {
             let why = match lack {
                 Lack::Missing(Some(reason)) => reason.as_str(),
                 _ => "not in this run",
@@ -249,10 +251,10 @@ fn notes(priced: &[Priced], style: Style) -> String {
 /// Why a prediction has no interval, and what widens it.
 fn how_sure(prediction: &MixPrediction) -> Vec<String> {
     let total = prediction.total();
-    let untold: Vec<_> = total.untold().map(|(_, name)| typed_name(name)).collect();
+    let without_interval: Vec<_> = total.unbounded().map(|(_, name)| typed_name(name)).collect();
     let mut texts = Vec::new();
-    if !untold.is_empty() {
-        texts.push(format!("the sum has no interval, because these costs have none: {}", untold.join(", ")));
+    if !without_interval.is_empty() {
+        texts.push(format!("the sum has no interval, because these costs have none: {}", without_interval.join(", ")));
     }
     if let Some(accuracy) = prediction.accuracy {
         let where_else = match accuracy {
@@ -274,10 +276,10 @@ fn how_sure(prediction: &MixPrediction) -> Vec<String> {
 fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
     let mut grid = Grid::new("<>>>>", [vec![3], vec![2]]);
     grid.heading(["a second holds", "one after another", "CPU time each", "waiting each", "on a CPU that never waits"]);
-    for (place, it) in priced.iter().enumerate() {
-        let most = if it.prediction.lacking.is_empty() { "" } else { "at most " };
-        let all = format!("{most}{}", rate(Nanoseconds(it.prediction.total().figure().value)));
-        let split = it.prediction.split().map(|split| {
+    for (place, pricing) in priced.iter().enumerate() {
+        let most = if pricing.prediction.lacking.is_empty() { "" } else { "at most " };
+        let all = format!("{most}{}", rate(Nanoseconds(pricing.prediction.total().figure().value)));
+        let split = pricing.prediction.split().map(|split| {
             let wait = if split.wait < 0.0 { "-".into() } else { Nanoseconds(split.wait).to_string() };
             [Nanoseconds(split.cpu).to_string(), wait, rate(Nanoseconds(split.cpu))]
         });
@@ -318,7 +320,7 @@ fn what_if(unit: &str, title: &str, [before, after]: [&MixPrediction; 2], style:
     }
     let title = style.bold(&style.paragraph("", title));
     // A supposed time is exact. A change in proportion to a cost has the uncertainty of the cost.
-    let open = match change.told_half() {
+    let open = match change.bounded_half() {
         None => style.dim("  the change has no interval") + "\n",
         Some(0.0) => String::new(),
         Some(half) => style.dim(&format!("  the change is known to +- {}", Nanoseconds(half))) + "\n",

@@ -11,27 +11,27 @@ use crate::grid::{Grid, NOTHING, inner};
 use crate::text::Style;
 
 /// The sweep over a file.
-pub fn tuning(it: &Tuning, style: Style) -> String {
+pub fn tuning(tuning: &Tuning, style: Style) -> String {
     let mut text = format!(
         "{}: {}, {} passes over {}, cold\n\n",
-        style.bold(&it.path),
-        size(it.file_bytes),
-        it.passes,
-        size(it.pass_bytes)
+        style.bold(&tuning.path),
+        size(tuning.file_bytes),
+        tuning.passes,
+        size(tuning.pass_bytes)
     );
-    text += &measured(&it.latency, &it.inputs, style);
+    text += &measured(&tuning.latency, &tuning.inputs, style);
     text += &format!("\n{}\n", style.bold("MB/s by bytes ahead (rows) and bytes at a time (columns)"));
-    text += &surface(it, style);
+    text += &surface(tuning, style);
     text += &style.dim("* best  p the paper's arithmetic  s by saturation (on the nearest point)\n");
     text += &format!("\n{}\n", style.bold("without explicit prefetch"));
-    text += &plain(&it.plain, style);
+    text += &plain(&tuning.plain, style);
     text += &format!("\n{}\n", style.bold("did the arithmetic find the best point?"));
-    text += &verdicts(it, style);
-    text += &style.paragraphs("recommended: ", [shown(it.recommended)]);
-    text += &style.paragraphs("", &it.notes);
-    if it.not_cold > 0 {
+    text += &verdicts(tuning, style);
+    text += &style.paragraphs("recommended: ", [shown(tuning.recommended)]);
+    text += &style.paragraphs("", &tuning.notes);
+    if tuning.not_cold > 0 {
         let doubt =
-            format!("{} passes began with pages of the file in memory: their figures are too good.", it.not_cold);
+            format!("{} passes began with pages of the file in memory: their figures are too good.", tuning.not_cold);
         text += &(style.paragraph("doubt: ", &doubt) + "\n");
     }
     text
@@ -62,19 +62,19 @@ fn measured(latency: &PageLatency, inputs: &Inputs, style: Style) -> String {
     grid.render(style)
 }
 
-fn surface(it: &Tuning, style: Style) -> String {
-    let mut grid = Grid::new(&">".repeat(it.quantities.len() + 1), inner(1, it.quantities.len()));
-    let head = it.quantities.iter().map(|&quantity| size(quantity));
+fn surface(tuning: &Tuning, style: Style) -> String {
+    let mut grid = Grid::new(&">".repeat(tuning.quantities.len() + 1), inner(1, tuning.quantities.len()));
+    let head = tuning.quantities.iter().map(|&quantity| size(quantity));
     grid.heading([String::new()].into_iter().chain(head));
-    let places = [(it.best, "*")]
+    let places = [(tuning.best, "*")]
         .into_iter()
-        .chain(it.verdicts.iter().map(|verdict| (nearest(it, verdict.window), &verdict.arithmetic[..1])));
+        .chain(tuning.verdicts.iter().map(|verdict| (nearest(tuning, verdict.window), &verdict.arithmetic[..1])));
     let places: Vec<(Window, &str)> = places.collect();
-    for &distance in &it.distances {
-        let cells = it.quantities.iter().map(|&quantity| {
+    for &distance in &tuning.distances {
+        let cells = tuning.quantities.iter().map(|&quantity| {
             let here = Window { distance, quantity };
             let marks: String = places.iter().filter(|(place, _)| *place == here).map(|(_, mark)| *mark).collect();
-            let tried = it.windows.iter().find(|tried| tried.of == here && !tried.rates.is_empty());
+            let tried = tuning.windows.iter().find(|tried| tried.of == here && !tried.rates.is_empty());
             tried.map_or_else(|| "-".into(), |tried| format!("{marks}{}", rate(tried.rate())))
         });
         grid.row([size(distance)].into_iter().chain(cells));
@@ -83,12 +83,12 @@ fn surface(it: &Tuning, style: Style) -> String {
 }
 
 /// The point of the surface next to a window. Points are rounded and bounded.
-fn nearest(it: &Tuning, window: Window) -> Window {
+fn nearest(tuning: &Tuning, window: Window) -> Window {
     let near = |values: &[u64], to: u64| {
         let apart = |value: u64| (value as f64 / to as f64).ln().abs();
         values.iter().copied().min_by(|&one, &other| apart(one).total_cmp(&apart(other))).unwrap_or(to)
     };
-    Window { distance: near(&it.distances, window.distance), quantity: near(&it.quantities, window.quantity) }
+    Window { distance: near(&tuning.distances, window.distance), quantity: near(&tuning.quantities, window.quantity) }
 }
 
 fn plain(methods: &[MeasuredRates<String>], style: Style) -> String {
@@ -99,10 +99,10 @@ fn plain(methods: &[MeasuredRates<String>], style: Style) -> String {
     grid.render(style)
 }
 
-fn verdicts(it: &Tuning, style: Style) -> String {
+fn verdicts(tuning: &Tuning, style: Style) -> String {
     let mut grid = Grid::new("<<<", NOTHING);
-    grid.row(vec!["best of the sweep".into(), shown(it.best), String::new()]);
-    for verdict in &it.verdicts {
+    grid.row(vec!["best of the sweep".into(), shown(tuning.best), String::new()]);
+    for verdict in &tuning.verdicts {
         let name = match verdict.arithmetic {
             "paper" => "latency x consumption",
             _ => "by saturation",
@@ -113,7 +113,7 @@ fn verdicts(it: &Tuning, style: Style) -> String {
 }
 
 fn found(verdict: &FormulaVerdict) -> String {
-    let beside = verdict.beside_best;
+    let relative = verdict.beside_best;
     let word = match verdict.found {
         Some(true) => "found it",
         Some(false) => "missed it",
@@ -121,10 +121,10 @@ fn found(verdict: &FormulaVerdict) -> String {
     };
     format!(
         "{word}: {} of the best's rate ({} to {}, {} pairs in turns)",
-        percent(beside.ratio),
-        percent(beside.low),
-        percent(beside.high),
-        beside.pairs
+        percent(relative.ratio),
+        percent(relative.low),
+        percent(relative.high),
+        relative.pairs
     )
 }
 
@@ -133,18 +133,19 @@ fn shown(window: Window) -> String {
 }
 
 /// Advice on one file.
-pub fn advice(it: &Advice, style: Style) -> String {
-    let mut text = format!("{}: {}, read in {} order\n", style.bold(&it.path), size(it.file_bytes), it.order);
-    for state in &it.states {
+pub fn advice(advice: &Advice, style: Style) -> String {
+    let mut text =
+        format!("{}: {}, read in {} order\n", style.bold(&advice.path), size(advice.file_bytes), advice.order);
+    for state in &advice.states {
         text += &format!("\n{}\n", style.bold(state.state));
         text += &recommended(state, style);
     }
     text.push('\n');
-    if let (Some(latency), Some(inputs)) = (&it.latency, &it.inputs) {
+    if let (Some(latency), Some(inputs)) = (&advice.latency, &advice.inputs) {
         text += &measured(latency, inputs, style);
         text.push('\n');
     }
-    text += &style.paragraphs("", &it.notes);
+    text += &style.paragraphs("", &advice.notes);
     text
 }
 
@@ -158,20 +159,20 @@ fn recommended(state: &Recommended, style: Style) -> String {
     let mut grid = Grid::new("<>>>", [vec![3], vec![2]]);
     grid.heading(["  method", "MB/s", "lowest to highest", "processor"]);
     let mut order: Vec<&Candidate> = state.candidates.iter().collect();
-    let typical = |it: &Candidate| median(it.rates.iter().copied()).unwrap_or(-1.0);
+    let typical = |candidate: &Candidate| median(candidate.rates.iter().copied()).unwrap_or(-1.0);
     order.sort_by(|one, other| typical(other).total_cmp(&typical(one)));
-    order.retain(|it| !it.rates.is_empty());
-    for it in order {
-        let mark = if state.method.as_ref() == Some(&it.method) { "> " } else { "  " };
-        let rates = sorted(it.rates.iter().copied());
+    order.retain(|candidate| !candidate.rates.is_empty());
+    for candidate in order {
+        let mark = if state.method.as_ref() == Some(&candidate.method) { "> " } else { "  " };
+        let rates = sorted(candidate.rates.iter().copied());
         let range = rates.first().zip(rates.last()).map(|(&low, &high)| format!("{} to {}", rate(low), rate(high)));
-        let cells = [rate(typical(it)), range.unwrap_or_default(), percent(it.processor)];
-        grid.row([format!("{mark}{}", it.method)].into_iter().chain(cells));
+        let cells = [rate(typical(candidate)), range.unwrap_or_default(), percent(candidate.processor)];
+        grid.row([format!("{mark}{}", candidate.method)].into_iter().chain(cells));
     }
     text += &grid.render(style);
-    for it in &state.candidates {
-        if let Some(reason) = &it.skipped {
-            text += &(style.paragraph("  not here: ", &format!("{}: {reason}", it.method)) + "\n");
+    for candidate in &state.candidates {
+        if let Some(reason) = &candidate.skipped {
+            text += &(style.paragraph("  not here: ", &format!("{}: {reason}", candidate.method)) + "\n");
         }
     }
     text

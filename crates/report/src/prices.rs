@@ -29,12 +29,12 @@ pub struct PageView<'a> {
 
 /// A whole run as a page, beside nothing.
 pub fn page(run: &Run, style: Style) -> String {
-    page_beside(run, &PageView::default(), style)
+    compared_page(run, &PageView::default(), style)
 }
 
 /// A whole run as a page: machine, prices by family, doubts, skips, findings. If it is of the headline operations, only the
-/// costs that are wanted most, unless all are asked for.
-pub fn page_beside(run: &Run, view: &PageView<'_>, style: Style) -> String {
+/// costs that are wanted most, unless all are requested.
+pub fn compared_page(run: &Run, view: &PageView<'_>, style: Style) -> String {
     let before = style.fitted(&before(run, view.around, style));
     let after = style.fitted(&after(run, style));
     if run.costs.is_empty() {
@@ -92,8 +92,8 @@ fn table(run: &Run, chosen: &Chosen, against: Option<&Run>, style: Style) -> Str
     let shared = if style.is_full() { Vec::new() } else { shared_doubts(&shown) };
     let mut text = String::new();
     for doubts in &shared {
-        let told = told_once(doubts, run);
-        text += &(style.dim(&style.paragraph("", &told)) + "\n");
+        let sentence = shared_doubt(doubts, run);
+        text += &(style.dim(&style.paragraph("", &sentence)) + "\n");
     }
     notes.leave_out(shared.iter().filter_map(|doubts| doubts.first().cloned()).collect());
     text += &(prices(run, chosen, against, &mut notes).render(style) + &notes.render(style));
@@ -128,18 +128,18 @@ fn shared_doubts(shown: &[&Cost]) -> Vec<Vec<Doubt>> {
 }
 
 /// A doubt of many costs in one sentence; of wide intervals, with what a longer run would bring.
-fn told_once(doubts: &[Doubt], run: &Run) -> String {
+fn shared_doubt(doubts: &[Doubt], run: &Run) -> String {
     let text = together(doubts);
     let wide = matches!(doubts[0], Doubt::Wide { .. });
     match (narrowing(run).filter(|_| wide), text.rsplit_once("; ")) {
-        (Some(remedy), Some((told, _))) => format!("{told}; {remedy}"),
+        (Some(remedy), Some((sentence, _))) => format!("{sentence}; {remedy}"),
         _ => text,
     }
 }
 
 /// What a longer run would bring, computed from the rounds of this one.
 fn narrowing(run: &Run) -> Option<String> {
-    /// An interval of this share tells one machine from another, and a change that matters.
+    /// An interval of this share distinguishes one machine from another, and shows a change that matters.
     const NEAR: f64 = 0.05;
     let (near, wide): (Vec<&Cost>, Vec<&Cost>) =
         run.costs.iter().partition(|cost| cost.half_width().is_some_and(|half| half <= NEAR));
@@ -169,8 +169,9 @@ fn prices(run: &Run, chosen: &Chosen, against: Option<&Run>, notes: &mut Footnot
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     // The column is there if any row has it.
     let shown = chosen.of(run);
-    let hides =
-        shown.iter().any(|cost| cost.hidden.as_ref().is_some_and(|hidden| hidden.told().is_some_and(|it| it.0 > 0.0)));
+    let hides = shown
+        .iter()
+        .any(|cost| cost.hidden.as_ref().is_some_and(|hidden| hidden.known().is_some_and(|time| time.0 > 0.0)));
     // What gives way on a narrow page: the rate with its payload, block moves, cycles, hidden time, neighbours.
     let mut dropped = match hides {
         true => vec![vec![7, 8], vec![6], vec![5], vec![4], vec![3]],
@@ -211,7 +212,7 @@ fn prices(run: &Run, chosen: &Chosen, against: Option<&Run>, notes: &mut Footnot
     grid
 }
 
-/// The point. If the figure is only a bound, also the words that say so.
+/// The point. If the figure is only a bound, also the words for that.
 fn at(cost: &Cost) -> String {
     let values = cost.at.values();
     if cost.holds_zero() { format!("{values} at most").trim_start().into() } else { values }
@@ -222,8 +223,8 @@ pub(crate) fn row(cost: &Cost, block: Option<f64>) -> Vec<String> {
     let none = || "-".to_string();
     let quoted = cost.quoted();
     let bound = (!cost.holds_zero()).then(|| range_of_wide(&cost.net_ns)).flatten();
-    let told = !cost.holds_zero() && bound.is_none();
-    let worth = |value: Option<String>| value.filter(|_| told && quoted.0 > 0.0).unwrap_or_else(none);
+    let is_known = !cost.holds_zero() && bound.is_none();
+    let worth = |value: Option<String>| value.filter(|_| is_known && quoted.0 > 0.0).unwrap_or_else(none);
     let payload = if cost.bytes.0 > 0 { worth(Some(payload_rate(cost.bytes, quoted))) } else { String::new() };
     let figure = if cost.holds_zero() { cost.net_ns.high } else { quoted };
     vec![
@@ -242,12 +243,12 @@ fn times_reference(cost: &Cost, reference: &Run) -> String {
     hold(cost, reference).ok().and_then(|held| held.text()).unwrap_or_else(|| "-".into())
 }
 
-/// Processor time that no task is charged for: empty if the operation cannot have any, `-` if it cannot be told.
+/// Processor time that no task is charged for: empty if the operation cannot have any, `-` if it is not known.
 fn hidden(cost: &Cost) -> String {
-    let told = |hidden: &Hidden| {
-        hidden.told().map_or("-".into(), |time| if time.0 == 0.0 { "0".into() } else { time.to_string() })
+    let text = |hidden: &Hidden| {
+        hidden.known().map_or("-".into(), |time| if time.0 == 0.0 { "0".into() } else { time.to_string() })
     };
-    cost.hidden.as_ref().map_or_else(String::new, told)
+    cost.hidden.as_ref().map_or_else(String::new, text)
 }
 
 /// What neighbours add, in whole percent. Empty if it cannot be determined: the interval contains 1 and much else.
@@ -270,7 +271,7 @@ pub(crate) fn blocks(times: f64) -> String {
 /// The numbers of the notes on a cost: `[1,3]`.
 fn footnotes(run: &Run, cost: &Cost, notes: &mut Footnotes) -> String {
     let shown = cost.doubts.iter().filter(|doubt| match doubt {
-        // The row already says so.
+        // The row already shows it.
         Doubt::AtMost { .. } => !cost.holds_zero(),
         // If the cost itself has the doubt, a part's doubt of the same kind needs no second sentence.
         Doubt::Inherited { doubt, .. } => !cost.doubts.iter().any(|own| same_kind(own, doubt)),

@@ -7,7 +7,7 @@ use crate::grid::Grid;
 use crate::text::Style;
 
 /// The sentences of a verdict below their title; empty without a sentence.
-pub fn beside_references(sentences: &[String], style: Style) -> String {
+pub fn compared_with_references(sentences: &[String], style: Style) -> String {
     if sentences.is_empty() {
         return String::new();
     }

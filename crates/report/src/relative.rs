@@ -14,7 +14,7 @@ pub fn ratios(costs: &[&Cost], base: Option<&Cost>) -> Vec<TimedRatio> {
         .map_or_else(Vec::new, |(base, others)| others.iter().map(|other| ratio(base, other, spent_s(costs))).collect())
 }
 
-/// The same for people: who takes longer, by how much, what the difference consists of, and the command that asks why.
+/// The same for people: who takes longer, by how much, what the difference consists of, and the command that shows why.
 pub fn relatives(costs: &[&Cost], base: Option<&Cost>, style: Style) -> String {
     let Some((base, others)) = others(costs, base) else { return String::new() };
     let spent = spent_s(costs);
@@ -41,7 +41,8 @@ fn spent_s(costs: &[&Cost]) -> f64 {
 
 /// The base, and the other costs, the fastest first.
 fn others<'c>(costs: &[&'c Cost], base: Option<&'c Cost>) -> Option<(&'c Cost, Vec<&'c Cost>)> {
-    let fastest = || costs.iter().copied().filter(|cost| is_told(cost)).min_by(|one, other| by_time(one, other));
+    let fastest =
+        || costs.iter().copied().filter(|cost| is_distinguishable(cost)).min_by(|one, other| by_time(one, other));
     let base = base.or_else(fastest).filter(|_| costs.len() > 1)?;
     let mut others: Vec<&Cost> = costs.iter().copied().filter(|cost| !std::ptr::eq(*cost, base)).collect();
     others.sort_by(|one, other| by_time(one, other));
@@ -73,13 +74,13 @@ fn by_time(one: &Cost, other: &Cost) -> std::cmp::Ordering {
 }
 
 /// True if it can be the base: its time is distinguishable from nothing.
-fn is_told(cost: &Cost) -> bool {
+fn is_distinguishable(cost: &Cost) -> bool {
     cost.quoted().0 > 0.0 && !cost.holds_zero()
 }
 
 /// `'sort -u a' is slower than 'sort a': it takes 1.05 times as long (1.04 - 1.06)`.
 fn sentence(base: &Cost, other: &Cost, found: &Relative, spent: f64) -> String {
-    /// An interval that spans more than this factor tells nothing.
+    /// An interval that spans more than this factor means nothing.
     const NOTHING: f64 = 4.0;
     let [one, two] = [other, base].map(name);
     let Relative::Times { ratio, verdict, more, time, .. } = found else {
@@ -130,7 +131,7 @@ fn parts(base: &Cost, other: &Cost) -> String {
     )
 }
 
-/// The command that asks what one of two commands asks of the kernel that the other does not.
+/// The command that shows what one of two commands requests of the kernel that the other does not.
 fn bill(base: &Cost, other: &Cost) -> String {
     let [base, other] = [base, other].map(|cost| printable(cost.operation.strip_prefix(COMMAND).unwrap_or_default()));
     format!("howslow bill --repeat 9 --against '{}' -- {other}", base.replace('\'', r"'\''"))

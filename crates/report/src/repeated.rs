@@ -8,7 +8,7 @@ use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
 use crate::text::{Style, in_table};
 
-/// The costs of runs that were taken one after another. `wanted` is the precision asked for.
+/// The costs of runs that were taken one after another. `wanted` is the precision requested.
 pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut page = format!("{}\n{}, one after another\n\n", head_line(first), counted(runs.len() as u64, "run"));

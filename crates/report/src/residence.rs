@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_map_tells_none_some_half_and_all() {
+    fn the_map_distinguishes_none_some_half_and_all() {
         assert_eq!(map(&file(4, &[1..2, 3..4]), 1), ".#.#");
         // 130 pages: cells of 3, the last one of a single page.
         let text = map(&file(130, &[0..3, 4..5, 6..8, 129..130]), 3);

@@ -13,11 +13,11 @@ use crate::text::Style;
 
 /// The speed-up of every kind of work by the number of CPUs.
 pub fn scaling_chart(scalings: &[Scaling]) -> Chart {
-    let series = scalings.iter().map(|it| {
-        let told = it.levels.iter().filter_map(|level| Some((f64::from(level.cpus), level.speed_up?)));
+    let series = scalings.iter().map(|scaling| {
+        let speed_ups = scaling.levels.iter().filter_map(|level| Some((f64::from(level.cpus), level.speed_up?)));
         let (points, intervals): (Vec<_>, Vec<_>) =
-            told.map(|(cpus, speed_up)| ((cpus, speed_up.value), drawn(cpus, &speed_up))).unzip();
-        Series::new(it.work.name, points).with_intervals(intervals)
+            speed_ups.map(|(cpus, speed_up)| ((cpus, speed_up.value), drawn(cpus, &speed_up))).unzip();
+        Series::new(scaling.work.name, points).with_intervals(intervals)
     });
     Chart {
         title: "Speed-up by the number of CPUs".into(),
@@ -41,17 +41,18 @@ pub fn scaling(run: &Run, scalings: &[Scaling], width: usize, style: Style) -> S
     let mut notes = Footnotes::of(style);
     let mut grid = Grid::new("<>>>>>>", [vec![3], vec![5], vec![6]]);
     grid.heading(["work", "CPUs", "per second", "payload", "speed-up", "+-", "of each CPU"]);
-    for it in scalings {
-        let doubts = notes.doubts(&it.doubts);
-        for (index, level) in it.levels.iter().enumerate() {
+    for scaling in scalings {
+        let doubts = notes.doubts(&scaling.doubts);
+        for (index, level) in scaling.levels.iter().enumerate() {
             let name =
-                if index == 0 { format!("  {} {doubts}", it.work.name).trim_end().into() } else { String::new() };
+                if index == 0 { format!("  {} {doubts}", scaling.work.name).trim_end().into() } else { String::new() };
             grid.row([vec![name], cells(level)].concat());
         }
     }
     page += &grid.render(style);
     page += &format!("\n{}\n", style.bold("what the numbers of CPUs say"));
-    page += &style.paragraphs("  ", scalings.iter().map(|it| format!("{}: {}", it.work.name, verdict(it))));
+    page +=
+        &style.paragraphs("  ", scalings.iter().map(|scaling| format!("{}: {}", scaling.work.name, verdict(scaling))));
     page += &format!("\n{}", scaling_chart(scalings).text(width));
     page += &style.asides("  ", NOTES);
     page + &notes.render(style)
@@ -69,39 +70,39 @@ fn cells(level: &CostAtCpus) -> Vec<String> {
     let payload = level.bytes_per_second.map_or_else(|| "-".into(), |rate| Amount(rate.value).of("B/s"));
     let (speed_up, width, each) = match level.speed_up {
         None => ("-".into(), "-".into(), "-".into()),
-        Some(it) => (
-            significant(it.value),
-            if level.cpus == 1 { "-".into() } else { half(&it) },
-            percent(it.value / f64::from(level.cpus)),
+        Some(speed_up) => (
+            significant(speed_up.value),
+            if level.cpus == 1 { "-".into() } else { half(&speed_up) },
+            percent(speed_up.value / f64::from(level.cpus)),
         ),
     };
     vec![level.cpus.to_string(), Amount(level.per_second.value).of("/s"), payload, speed_up, width, each]
 }
 
 /// Half an interval as a share of its value.
-fn half(it: &Interval) -> String {
-    it.told_half().map_or_else(|| "-".into(), |half| percent(half / it.value))
+fn half(interval: &Interval) -> String {
+    interval.bounded_half().map_or_else(|| "-".into(), |half| percent(half / interval.value))
 }
 
 /// The law of one kind of work, or what is known without it.
-pub(crate) fn verdict(it: &Scaling) -> String {
-    let law = match &it.law {
+pub(crate) fn verdict(scaling: &Scaling) -> String {
+    let law = match &scaling.law {
         Ok(fit) => law(fit),
-        Err(why) => format!("no law is fitted: {why}{}", last_ratio(it)),
+        Err(why) => format!("no law is fitted: {why}{}", last_ratio(scaling)),
     };
-    match it.stops_at {
-        Some(1) => format!("{law}; {} stops it at one CPU", it.work.bound),
-        Some(cpus) => format!("{law}; {} stops it at {cpus} CPUs", it.work.bound),
+    match scaling.stops_at {
+        Some(1) => format!("{law}; {} stops it at one CPU", scaling.work.bound),
+        Some(cpus) => format!("{law}; {} stops it at {cpus} CPUs", scaling.work.bound),
         None => law,
     }
 }
 
 /// The speed-up on the most CPUs, in words.
-fn last_ratio(it: &Scaling) -> String {
-    let Some((cpus, ratio)) = it.levels.last().and_then(|level| Some((level.cpus, level.speed_up?))) else {
+fn last_ratio(scaling: &Scaling) -> String {
+    let Some((cpus, ratio)) = scaling.levels.last().and_then(|level| Some((level.cpus, level.speed_up?))) else {
         return String::new();
     };
-    let known = if ratio.is_told() {
+    let known = if ratio.is_bounded() {
         format!(" ({} to {})", significant(ratio.low), significant(ratio.high))
     } else {
         String::new()
@@ -110,10 +111,13 @@ fn last_ratio(it: &Scaling) -> String {
 }
 
 fn law(fit: &FittedLaw) -> String {
-    let share = |it: &Interval| format!("{} ({} to {})", percent(it.value), percent(it.low), percent(it.high));
+    let share = |interval: &Interval| {
+        format!("{} ({} to {})", percent(interval.value), percent(interval.low), percent(interval.high))
+    };
     let mut text = format!("contention {}, coherence {}", share(&fit.contention), share(&fit.coherence));
-    let whole =
-        |it: &Interval| format!("{} ({} to {})", significant(it.value), significant(it.low), significant(it.high));
+    let whole = |interval: &Interval| {
+        format!("{} ({} to {})", significant(interval.value), significant(interval.low), significant(interval.high))
+    };
     if let Some(peak) = &fit.peak {
         text += &format!("; the highest throughput is at {} CPUs", whole(peak));
     } else if let Some(limit) = &fit.limit {

@@ -16,7 +16,7 @@ pub(crate) fn not_measured(skipped: &[Skip], style: Style) -> String {
     let heading = style.bold("not measured here");
     let groups: Vec<Vec<&Skip>> =
         if style.is_full() { skipped.iter().map(|skip| vec![skip]).collect() } else { grouped(skipped) };
-    format!("\n{heading}\n{}", style.paragraphs("  ", groups.iter().map(|group| told(group))))
+    format!("\n{heading}\n{}", style.paragraphs("  ", groups.iter().map(|group| sentence(group))))
 }
 
 /// Skips with one reason, which may differ in its numbers, and one remedy.
@@ -36,7 +36,7 @@ fn grouped(skipped: &[Skip]) -> Vec<Vec<&Skip>> {
     groups
 }
 
-fn told(group: &[&Skip]) -> String {
+fn sentence(group: &[&Skip]) -> String {
     let [first, rest @ ..] = group else { return String::new() };
     let remedy = if first.remedy.is_empty() { String::new() } else { format!("; to measure it: {}", first.remedy) };
     if rest.is_empty() {

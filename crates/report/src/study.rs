@@ -43,17 +43,17 @@ pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
 
 /// `14 of 20 sentences still hold; 3 do not, 2 are inconclusive, 1 was not measured`.
 pub(crate) fn held(answer: &StudyAnswer) -> String {
-    let of = |wanted: Answer| answer.findings.iter().filter(|finding| finding.answer() == wanted).count() as u64;
+    let count_of = |wanted: Answer| answer.findings.iter().filter(|finding| finding.answer() == wanted).count() as u64;
     let verb = |count: u64, one: &str, more: &str| format!("{count} {}", if count == 1 { one } else { more });
     let all = answer.findings.len() as u64;
     let others = [
-        (of(Answer::No), "does not", "do not"),
-        (of(Answer::Inconclusive), "is inconclusive", "are inconclusive"),
-        (of(Answer::NotMeasured), "was not measured", "were not measured"),
+        (count_of(Answer::No), "does not", "do not"),
+        (count_of(Answer::Inconclusive), "is inconclusive", "are inconclusive"),
+        (count_of(Answer::NotMeasured), "was not measured", "were not measured"),
     ];
     let others = others.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, more)| verb(count, one, more));
     let others: Vec<String> = others.collect();
-    let held = of(Answer::Yes);
+    let held = count_of(Answer::Yes);
     let still = format!("{held} of {} still {}", counted(all, "sentence"), if held == 1 { "holds" } else { "hold" });
     if others.is_empty() { still } else { format!("{still}; {}", others.join(", ")) }
 }
@@ -200,14 +200,14 @@ fn gathered(reasons: &[&str]) -> String {
             names.push(name);
         }
     }
-    let told = |(why, names): (&str, Vec<&str>)| match names.len() {
+    let reason = |(why, names): (&str, Vec<&str>)| match names.len() {
         0 => why.to_string(),
         // They can be run, so their whole names are shown.
         _ if why == ABSENT => format!("{why}: {}", names.join(", ")),
         1..=FEW => format!("{}: {why}", names.join(", ")),
         _ => format!("{}: {why}", operations(&names).join(", ")),
     };
-    groups.into_iter().map(told).collect::<Vec<_>>().join("; ")
+    groups.into_iter().map(reason).collect::<Vec<_>>().join("; ")
 }
 
 /// The operations of these names, each once.
@@ -273,7 +273,7 @@ fn compared(compared: &Compared, test: Test, notes: &mut Footnotes) -> String {
             named(&compared.one),
             named(other),
             significant(value.value),
-            if value.is_told() {
+            if value.is_bounded() {
                 format!("{} to {}", significant(value.low), significant(value.high))
             } else {
                 "no interval".into()

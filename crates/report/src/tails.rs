@@ -42,13 +42,14 @@ fn name(percentile: &Percentile) -> String {
 
 /// Two rows: the figures, and their intervals or how many samples would support them.
 fn add(grid: &mut Grid, title: String, tail: &Tail) {
-    let figures = tail.percentiles.iter().map(|it| it.ns.map_or("-".into(), |ns| Nanoseconds(ns).to_string()));
+    let figures =
+        tail.percentiles.iter().map(|percentile| percentile.ns.map_or("-".into(), |ns| Nanoseconds(ns).to_string()));
     let row = [title, grouped(tail.samples as f64)].into_iter().chain(figures);
     grid.row(row.chain([Nanoseconds(tail.longest_ns).to_string()]));
-    let interval = |it: &Percentile| match (it.low_ns, it.high_ns) {
+    let interval = |percentile: &Percentile| match (percentile.low_ns, percentile.high_ns) {
         (Some(low), Some(high)) => format!("{} - {}", Nanoseconds(low), Nanoseconds(high)),
-        _ if it.share > 0.0 && it.share < 1.0 => {
-            format!("takes {}", grouped(samples_needed(it.share.min(0.999_999)) as f64))
+        _ if percentile.share > 0.0 && percentile.share < 1.0 => {
+            format!("takes {}", grouped(samples_needed(percentile.share.min(0.999_999)) as f64))
         }
         _ => "-".into(),
     };

@@ -11,15 +11,19 @@ use crate::grid::{Grid, RowKind};
 use crate::text::Style;
 
 /// The terminal that howslow was run in.
-pub fn own_terminal(it: &OwnTerminal, style: Style) -> String {
-    let term = if it.term.is_empty() { "without TERM" } else { &record::printable(&it.term) };
-    let names: Vec<&str> = it.between.iter().map(|between| between.name).collect();
+pub fn own_terminal(terminal: &OwnTerminal, style: Style) -> String {
+    let term = if terminal.term.is_empty() { "without TERM" } else { &record::printable(&terminal.term) };
+    let names: Vec<&str> = terminal.between.iter().map(|between| between.name).collect();
     let through = if names.is_empty() { String::new() } else { format!(" through {}", names.join(" and ")) };
-    let mut text =
-        format!("{}: {term}, {} rows, {} columns{through}\n\n", style.bold("this terminal"), it.rows, it.columns);
+    let mut text = format!(
+        "{}: {term}, {} rows, {} columns{through}\n\n",
+        style.bold("this terminal"),
+        terminal.rows,
+        terminal.columns
+    );
     let mut grid = Grid::new("<>>>><", [vec![2], vec![4], vec![3]]);
     grid.heading(["MB/s", "as parsed", "lowest to highest", "as written", "each", "what was sent"]);
-    for payload in &it.payloads {
+    for payload in &terminal.payloads {
         let (parsed, written) = (payload.rate(), payload.written_rate());
         let value = |rate: Option<Interval>| rate.map_or_else(|| "-".into(), |rate| megabytes(rate.value));
         let range = parsed.map(|rate| format!("{} to {}", megabytes(rate.low), megabytes(rate.high)));
@@ -38,35 +42,35 @@ pub fn own_terminal(it: &OwnTerminal, style: Style) -> String {
     }
     text += &grid.render(style);
     text += "\n";
-    text += &latency("an answer to ESC[6n", &it.latency, style);
+    text += &latency("an answer to ESC[6n", &terminal.latency, style);
     text += "\n";
-    text += &style.paragraphs("", notes(it));
+    text += &style.paragraphs("", notes(terminal));
     text
 }
 
 /// A line of quantiles.
-fn latency(name: &str, it: &Latency, style: Style) -> String {
-    let told = QUANTILES.iter().filter_map(|&(quantile, share)| {
-        let interval = it
+fn latency(name: &str, latency: &Latency, style: Style) -> String {
+    let quantiles = QUANTILES.iter().filter_map(|&(quantile, share)| {
+        let interval = latency
             .interval(share)
             .map_or_else(String::new, |(low, high)| format!(" ({} to {})", Nanoseconds(low), Nanoseconds(high)));
-        Some(format!("{quantile} {}{interval}", Nanoseconds(it.at(share)?)))
+        Some(format!("{quantile} {}{interval}", Nanoseconds(latency.at(share)?)))
     });
-    let told: Vec<String> = told.chain([counted(it.samples() as u64, "sample")]).collect();
-    style.paragraph(&format!("{}: ", style.bold(name)), &told.join(", ")) + "\n"
+    let quantiles: Vec<String> = quantiles.chain([counted(latency.samples() as u64, "sample")]).collect();
+    style.paragraph(&format!("{}: ", style.bold(name)), &quantiles.join(", ")) + "\n"
 }
 
-fn notes(it: &OwnTerminal) -> Vec<String> {
+fn notes(terminal: &OwnTerminal) -> Vec<String> {
     let mut notes = vec![
         "As parsed: until the terminal answered the question that followed the last byte. As written: until the last write \
          returned, which counts bytes that only lie in a buffer."
             .to_string(),
     ];
-    notes.extend(it.between.iter().map(|between| format!("{}.", between.meaning)));
-    if it.resized {
+    notes.extend(terminal.between.iter().map(|between| format!("{}.", between.meaning)));
+    if terminal.resized {
         notes.push("The window changed its size in the meantime: lines may have wrapped.".into());
     }
-    if it.short {
+    if terminal.short {
         notes.push("Fewer than six payloads of a kind were sent: its range is no interval. Raise --budget.".into());
     }
     notes
@@ -100,7 +104,7 @@ mod tests {
             bytes,
             passes: times.iter().copied().map(pass).collect(),
         };
-        let it = OwnTerminal {
+        let terminal = OwnTerminal {
             term: "xterm-256color".into(),
             rows: 24,
             columns: 80,
@@ -110,6 +114,6 @@ mod tests {
             latency: Latency::new((1..=200).map(|n| f64::from(n) * 1e3)),
             payloads: vec![payload("plain", 2_000_000, &[0.1, 0.11, 0.12]), payload("cursor", 700, &[])],
         };
-        insta::assert_snapshot!(own_terminal(&it, Style::PLAIN));
+        insta::assert_snapshot!(own_terminal(&terminal, Style::PLAIN));
     }
 }

@@ -11,7 +11,7 @@ pub enum Colours {
     On,
 }
 
-/// How much a page says.
+/// How much a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// What matters most, with doubts and reasons of one kind together.
@@ -42,7 +42,7 @@ impl Style {
         Style { colours, width: width.max(1), detail: Detail::Folded }
     }
 
-    /// The same page with this much said.
+    /// The same page with this much shown.
     pub fn with_detail(self, detail: Detail) -> Style {
         Style { detail, ..self }
     }

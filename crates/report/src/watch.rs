@@ -12,22 +12,26 @@ use crate::text::{Style, in_table};
 const MOST_FACTS: usize = 12;
 
 /// The page of a watch.
-pub fn watch(told: &WatchDocument, style: Style) -> String {
-    let place = if told.host.is_empty() { told.class.clone() } else { format!("{}   {}", told.host, told.class) };
-    let others = match (told.among, told.others) {
+pub fn watch(document: &WatchDocument, style: Style) -> String {
+    let place = if document.host.is_empty() {
+        document.class.clone()
+    } else {
+        format!("{}   {}", document.host, document.class)
+    };
+    let others = match (document.among, document.others) {
         ("class", others) => format!("{others} earlier runs of machines of its class, because this one has too few"),
         (_, 1) => "1 earlier run of this machine".into(),
         (_, others) => format!("{others} earlier runs of this machine"),
     };
-    let few = match told.too_few {
+    let few = match document.too_few {
         0 => String::new(),
         few => format!("; {few} more have too few earlier figures to be watched"),
     };
-    let mut page = format!("{}   {place}\n{} costs beside {others}{few}\n", told.run, told.costs);
-    if told.changes.is_empty() {
-        return page + &format!("\nno cost changed by {} or more\n", percent(told.least));
+    let mut page = format!("{}   {place}\n{} costs beside {others}{few}\n", document.run, document.costs);
+    if document.changes.is_empty() {
+        return page + &format!("\nno cost changed by {} or more\n", percent(document.least));
     }
-    for change in &told.changes {
+    for change in &document.changes {
         page += &format!("\n{}\n", style.bold(&title(change)));
         let mut grid = Grid::new("<>>>", [vec![2]]);
         for cost in &change.costs {
@@ -71,7 +75,7 @@ fn facts(facts: &[WatchFact], style: Style) -> String {
     }
     let mut text = String::from("  what else changed then\n");
     for fact in facts.iter().take(MOST_FACTS) {
-        text += &format!("    {}: {} -> {}\n", fact.field, said(&fact.before), said(&fact.after));
+        text += &format!("    {}: {} -> {}\n", fact.field, value_text(&fact.before), value_text(&fact.after));
     }
     if facts.len() > MOST_FACTS {
         text += &(style.dim(&format!("    and {} more; --json has all", facts.len() - MOST_FACTS)) + "\n");
@@ -79,7 +83,7 @@ fn facts(facts: &[WatchFact], style: Style) -> String {
     text
 }
 
-fn said(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     /// Longer values, such as a command line, are cut.
     const MOST: usize = 60;
     let text = match value {

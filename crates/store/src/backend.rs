@@ -22,7 +22,7 @@ impl SqlDialect {
     }
 }
 
-/// Why a database does not do what it is asked, in its own words.
+/// Why a database does not do what is requested, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(all(feature = "database", feature = "team")),
@@ -92,7 +92,7 @@ impl SqlValue {
     }
 }
 
-/// An open database. Failures are told in its own words.
+/// An open database. Failures are reported in its own words.
 pub(crate) trait Backend {
     fn dialect(&self) -> &'static SqlDialect;
 

@@ -90,7 +90,7 @@ fn head(row: &[SqlValue]) -> Head {
         model: text(12),
         kernel: text(13),
         path: std::path::PathBuf::new(),
-        // Zero also stands for a run that does not tell.
+        // Zero also stands for a run that does not state it.
         undisturbed: row.get(14).map(SqlValue::real).filter(|quiet| *quiet > 0.0),
         machine: row.get(15).map_or(0, SqlValue::number),
     }

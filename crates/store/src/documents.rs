@@ -1,4 +1,4 @@
-//! What many documents in files say, without their samples, read on several processors.
+//! What many documents in files hold, without their samples, read on several processors.
 
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ use crate::head::SettingsPart;
 use crate::id::check_id;
 use crate::rows::{Row, Series};
 
-/// What a document says of a run and its costs.
+/// What a document holds of a run and its costs.
 #[derive(Debug)]
 pub struct Document {
     pub id: String,
@@ -25,7 +25,7 @@ pub struct Document {
     pub(crate) full: bool,
     /// The core cycle that prevailed, in ns; 0 if unknown.
     pub cycle_ns: f64,
-    /// The share of its batches in which the core was undisturbed, if it says so.
+    /// The share of its batches in which the core was undisturbed, if it states that.
     pub undisturbed: Option<f64>,
     pub origin: Origin,
     pub machine: Machine,
@@ -191,7 +191,7 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     format!("{:032x}", XxHash3_128::oneshot(bytes))
 }
 
-/// A digest of what a machine is and how it is set, by which its rows are told apart.
+/// A digest of what a machine is and how it is set, by which its rows are distinguished.
 pub(crate) fn state_of(machine: &Machine) -> String {
     let mut machine = machine.clone();
     // Some kernels report the present clock here.

@@ -11,7 +11,7 @@ pub const VARIABLE: &str = "HOWSLOW_DATA";
 /// The environment variable that names the store.
 pub const STORE_VARIABLE: &str = "HOWSLOW_STORE";
 
-/// The reasons why a run could not be kept or found. What they tell of a database is without user and password.
+/// The reasons why a run could not be kept or found. What they show of a database is without user and password.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("there is no home directory to keep runs in; set HOME, XDG_DATA_HOME or {VARIABLE}")]
@@ -45,7 +45,7 @@ pub enum StoreError {
     },
     #[error("{name}: {source}")]
     Book { name: String, source: BookError },
-    /// What `--store` or its variable says is no address. The text may hold a password, so it is not repeated.
+    /// What `--store` or its variable holds is no address. The text may hold a password, so it is not repeated.
     #[error(
         "the store that --store or {STORE_VARIABLE} names is none of postgres://USER@HOST/DATABASE, a file that ends in .sqlite, \
          and the word files"

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::StoreError;
 use crate::runs::Store;
 
-/// The number of runs remembered for one machine. Older ones say less about its present state.
+/// The number of runs remembered for one machine. Older ones show less of its present state.
 const MOST_RUNS: usize = 10;
 
 /// No history of ten runs is longer.
@@ -52,7 +52,7 @@ pub struct FigureHistory {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Earlier<'a> {
     runs: &'a [OfRun],
-    /// Why those that there are tell nothing of this one, if so: `2 earlier runs are of another kernel`.
+    /// Why those that there are show nothing of this one, if so: `2 earlier runs are of another kernel`.
     pub unused: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Earlier<'_> {
         self.runs.len()
     }
 
-    /// What they tell of a cost, beyond what is usual.
+    /// What they show of a cost, beyond what is usual.
     pub fn prior(&self, cost: &str, usual: Prior) -> Prior {
         learn(self.runs.iter().filter_map(|run| run.get(cost)), usual)
     }
@@ -77,7 +77,7 @@ impl FigureHistory {
         serde_json::from_slice(&text).unwrap_or(FigureHistory { damaged: true, ..FigureHistory::default() })
     }
 
-    /// The runs that tell something of a run of this kind on this machine.
+    /// The runs that show something of a run of this kind on this machine.
     pub fn of(&self, machine: &str, kind: &RunKind) -> Earlier<'_> {
         let Some(known) = self.machines.get(machine).filter(|known| !known.runs.is_empty()) else {
             let unused = self.damaged.then(|| "what earlier runs left cannot be read".into());

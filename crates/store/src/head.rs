@@ -39,7 +39,7 @@ pub struct Head {
     /// The processor's name, as it reports it.
     pub model: String,
     pub kernel: String,
-    /// The patterns asked for; empty for the headline operations.
+    /// The patterns requested; empty for the headline operations.
     pub patterns: Vec<String>,
     pub full: bool,
     /// The core cycle that prevailed in the run, in ns; 0 if unknown.

@@ -66,7 +66,7 @@ impl Held {
     }
 
     /// What the database answers; its errors name the store.
-    fn asked<T>(
+    fn answered<T>(
         &mut self,
         question: impl FnOnce(&mut dyn Backend) -> Result<T, DatabaseError>,
     ) -> Result<T, StoreError> {
@@ -74,11 +74,11 @@ impl Held {
     }
 
     pub(crate) fn heads(&mut self, filter: &Filter, skip: usize) -> Result<Vec<Head>, StoreError> {
-        self.asked(|backend| database::heads(backend, filter, skip)).map(|heads| self.placed(heads))
+        self.answered(|backend| database::heads(backend, filter, skip)).map(|heads| self.placed(heads))
     }
 
     pub(crate) fn beginning(&mut self, begin: &str) -> Result<Vec<Head>, StoreError> {
-        self.asked(|backend| database::beginning(backend, begin)).map(|heads| self.placed(heads))
+        self.answered(|backend| database::beginning(backend, begin)).map(|heads| self.placed(heads))
     }
 
     fn placed(&self, mut heads: Vec<Head>) -> Vec<Head> {
@@ -94,7 +94,7 @@ impl Held {
             }
             other => other,
         };
-        let bytes = self.asked(|backend| database::document(backend, head.key).map_err(of_run))?;
+        let bytes = self.answered(|backend| database::document(backend, head.key).map_err(of_run))?;
         record::run_from_bytes(&bytes).map_err(|source| StoreError::Read { path: head.path.join(&head.id), source })
     }
 
@@ -104,22 +104,22 @@ impl Held {
         wanted: &dyn Fn(&Series) -> bool,
         each: &mut dyn FnMut(&CostTable, Row) -> ControlFlow<()>,
     ) -> Result<CostTable, StoreError> {
-        self.asked(|backend| database::costs(backend, filter, wanted, each))
+        self.answered(|backend| database::costs(backend, filter, wanted, each))
     }
 
     /// Removes a run. Returns its document; `None` if that is damaged.
     pub(crate) fn remove(&mut self, head: &Head) -> Result<Option<Vec<u8>>, StoreError> {
-        self.asked(|backend| database::remove(backend, head))
+        self.answered(|backend| database::remove(backend, head))
     }
 
     /// Keeps a document. It is on the device when this returns.
     pub(crate) fn keep(&mut self, document: &[u8]) -> Result<(), StoreError> {
-        self.asked(|backend| import::insert(backend, &mut Keys::default(), &[Ready::of(document)?])).map(|_| ())
+        self.answered(|backend| import::insert(backend, &mut Keys::default(), &[Ready::of(document)?])).map(|_| ())
     }
 
     /// Takes in the documents of these files.
     pub(crate) fn take_in(&mut self, files: &[PathBuf], deadline: Option<Instant>) -> Result<Imported, StoreError> {
-        self.asked(|backend| import::take_in(backend, files, deadline))
+        self.answered(|backend| import::take_in(backend, files, deadline))
     }
 
     /// True if the store gives back this document byte for byte.

@@ -1,4 +1,4 @@
-//! Runs in a PostgreSQL database, in tables of a schema of their own. Whatever is asked of the server has a deadline.
+//! Runs in a PostgreSQL database, in tables of a schema of their own. Whatever is requested of the server has a deadline.
 
 mod encrypted;
 mod encryption;
@@ -88,13 +88,13 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // The end of the client tells the server so; it is not waited for long.
+        // The end of the client shows it to the server; it is not waited for long.
         self.session.client = None;
         self.runtime.block_on(async { tokio::time::timeout(CLOSE, tokio::task::yield_now()).await.ok() });
     }
 }
 
-/// What the library is told of an URL.
+/// What the library gets of an URL.
 fn config(url: &PostgresUrl) -> Result<Config, DatabaseError> {
     let mut words = String::new();
     // Values are quoted, so that no part of one is taken for another option.
@@ -138,7 +138,7 @@ async fn within<T>(
     }
 }
 
-/// The server's words, with what it says in detail.
+/// The server's words, with what it states in detail.
 fn words(error: &tokio_postgres::Error) -> DatabaseError {
     if let Some(reported) = error.as_db_error() {
         let locked = *reported.code() == tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE;

@@ -7,7 +7,7 @@ use record::{Bytes, Machine};
 
 use crate::backend::{Backend, DatabaseError, SqlValue};
 
-/// The machines, by their numbers, as far as the table tells.
+/// The machines, by their numbers, as far as the table has them.
 pub(crate) fn machines(backend: &mut dyn Backend) -> Result<HashMap<i64, Arc<Machine>>, DatabaseError> {
     let every = "SELECT key, host, architecture, cpu_model, microarchitecture, signature, microcode, cpus, memory_bytes, \
         hypervisor, container, kernel, kernel_version, command_line, mitigations, clock_source, governor, huge_pages, libc \

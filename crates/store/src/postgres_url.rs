@@ -27,7 +27,8 @@ impl PostgresUrl {
         if credentials.contains('?') && credentials.contains('=') {
             return None;
         }
-        let (user, password) = credentials.split_once(':').map_or((credentials, None), |(user, it)| (user, Some(it)));
+        let (user, password) =
+            credentials.split_once(':').map_or((credentials, None), |(user, password)| (user, Some(password)));
         url.set("user", user)?;
         url.set("password", password.unwrap_or_default())?;
         let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
@@ -80,13 +81,13 @@ impl PostgresUrl {
     }
 
     /// The last value of an option, else of an environment variable.
-    #[cfg_attr(not(feature = "team"), allow(dead_code, reason = "only an open database asks"))]
+    #[cfg_attr(not(feature = "team"), allow(dead_code, reason = "only an open database needs it"))]
     pub(crate) fn option(&self, name: &str, variable: Option<&str>) -> Option<String> {
         let given = self.options.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         given.or_else(|| std::env::var(variable?).ok()).filter(|value| !value.is_empty())
     }
 
-    /// What tells this database from every other one.
+    /// What distinguishes this database from every other one.
     pub(crate) fn identity(&self) -> String {
         let hosts = self.hosts.iter().map(|(host, port)| format!("{host}\0{}\0", port.unwrap_or(5432)));
         let database = self.database.as_ref().or(self.user.as_ref()).cloned().unwrap_or_default();
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn databases_are_told_apart() {
+    fn databases_are_distinguished() {
         let urls = [
             "postgres://u@h/a_b",
             "postgres://u@h_a/b",

@@ -42,7 +42,7 @@ pub struct PriceBook {
 }
 
 impl PriceBook {
-    /// Reads the prices of the state of a machine that a text says all of. A missing or damaged file counts as empty.
+    /// Reads the prices of the state of a machine that a text describes. A missing or damaged file counts as empty.
     pub fn load(store: &Store, state: &str) -> PriceBook {
         let text = record::read_input(&store.folder.join(file(&name(state))), MOST_BYTES).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
@@ -97,7 +97,7 @@ impl PriceBook {
         let mut given = 0;
         for cost in run.costs.iter().filter(|cost| is_current(cost)) {
             let certainty = Certainty::of(run, cost);
-            let place = known.costs.iter().position(|it| it.operation == cost.operation && it.at == cost.at);
+            let place = known.costs.iter().position(|price| price.operation == cost.operation && price.at == cost.at);
             let same_work = place.is_some_and(|place| known.costs[place].version == cost.version);
             let better = self.sources.get(&cost.name()).is_none_or(|source| certainty.exceeds(source.certainty));
             if !better && same_work {

@@ -1,4 +1,4 @@
-//! What a store can be asked: which runs, and the costs of them as rows of one long table.
+//! What can be read from a store: which runs, and the costs of them as rows of one long table.
 
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ impl Row<i64> {
 pub struct CostTable {
     /// The runs of the filter, newest first.
     pub runs: Vec<Head>,
-    /// The machine of each run. A database tells what its table `machines` has; the rest is empty.
+    /// The machine of each run. A database gives what its table `machines` has; the rest is empty.
     pub machines: Vec<Arc<Machine>>,
     /// The series. Some may have no row.
     pub series: Vec<Series>,

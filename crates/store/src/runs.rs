@@ -292,7 +292,7 @@ impl Store {
         Ok(path)
     }
 
-    /// Keeps a text that tells what was predicted before it was measured, under this name. Returns its path. Fails if it
+    /// Keeps a text of what was predicted before it was measured, under this name. Returns its path. Fails if it
     /// cannot be written.
     pub fn keep_prediction(&self, name: &str, ending: &str, text: &str) -> Result<PathBuf, StoreError> {
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };

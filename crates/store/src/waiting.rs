@@ -31,7 +31,7 @@ impl Store {
     }
 
     /// Takes in the runs that wait in files for this store, for about this long, and then puts the files away. Returns what
-    /// to tell the user, if there was something to do. Fails if the database fails. The files stay then.
+    /// to report to the user, if there was something to do. Fails if the database fails. The files stay then.
     pub fn take_in_waiting(&self, patience: Duration) -> Result<Option<String>, StoreError> {
         let folder = self.files().folder();
         let mut files = self.files().paths()?;

@@ -46,7 +46,7 @@ pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnO
     forked(None, patience, &|| false, work)
 }
 
-/// As [`apart`], until `stop` says so: then the child and what it has started are ended, and nothing is returned.
+/// As [`apart`], until `stop` is true: then the child and what it has started are ended, and nothing is returned.
 pub fn apart_until<T: Serialize + DeserializeOwned>(
     stop: &dyn Fn() -> bool,
     patience: Duration,

@@ -41,7 +41,7 @@ const MOST_BYTES: u64 = 256 << 20;
 const WANTED: usize = 6;
 
 /// Measures the terminal that this process belongs to. It takes little more than `budget`, and restores the terminal in any
-/// case. The environment tells what lies between. Fails if there is none, it does not answer, it takes nothing, it is
+/// case. The environment shows what lies between. Fails if there is none, it does not answer, it takes nothing, it is
 /// closed, or a signal comes.
 pub fn measure(budget: Duration, variable: impl Fn(&str) -> Option<String>) -> Result<OwnTerminal, TerminalError> {
     let device = Device::open()?;
@@ -49,12 +49,12 @@ pub fn measure(budget: Duration, variable: impl Fn(&str) -> Option<String>) -> R
     let mut held = Held::new(device)?;
     let begin = Instant::now();
     held.device.write(b"howslow measures this terminal. Ctrl-C ends it.")?;
-    let mut asking = Asking { device: &mut held.device, columns: size.1, requested: 0 };
-    let latency = asking.latency(budget.mul_f64(QUESTIONS))?;
+    let mut questions = Questions { device: &mut held.device, columns: size.1, requested: 0 };
+    let latency = questions.latency(budget.mul_f64(QUESTIONS))?;
     let mut payloads = Vec::new();
     for (place, payload) in PAYLOADS.iter().enumerate() {
         let left = budget.saturating_sub(begin.elapsed());
-        payloads.push(asking.parsed(payload, left / (PAYLOADS.len() - place) as u32, (size, &latency))?);
+        payloads.push(questions.parsed(payload, left / (PAYLOADS.len() - place) as u32, (size, &latency))?);
     }
     // A terminal that has become smaller has wrapped lines and moved the cursor's places.
     let resized = held.device.size()? != size;
@@ -78,13 +78,13 @@ pub fn measure(budget: Duration, variable: impl Fn(&str) -> Option<String>) -> R
 }
 
 /// Questions to the terminal, each with an answer of its own.
-struct Asking<'a> {
+struct Questions<'a> {
     device: &'a mut Device,
     columns: u16,
     requested: u16,
 }
 
-impl Asking<'_> {
+impl Questions<'_> {
     /// Puts the cursor into another column of the first row than the last time, so that no answer is taken for another one.
     fn question(&mut self) -> (Vec<u8>, u16) {
         const APART: u16 = 60;

@@ -16,7 +16,7 @@ use cells::Cells;
 
 pub use cells::Request;
 
-/// Measures all of it. Fails if there is no scratch folder. Parts that cannot be measured are told as missing.
+/// Measures all of it. Fails if there is no scratch folder. Parts that cannot be measured are reported as missing.
 pub fn measure(request: &Request<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<PseudoTerminals, TerminalError> {
     let scratch = Scratch::make(request.scratch_root).map_err(|error| TerminalError::Scratch(error.to_string()))?;
     let mut cells = Cells {

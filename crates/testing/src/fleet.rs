@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use fastrand::Rng;
 
 /// A cost of the headline page: operation and point, the mean figure in ns, the standard deviation of the logarithm of eight runs'
-/// figures, and the standard error within a run that its intervals told (the median of the eight).
+/// figures, and the standard error within a run that its intervals gave (the median of the eight).
 type Measured = (&'static str, f64, f64, f64);
 
-/// The costs that at least six of the eight runs told from zero.
+/// The costs that at least six of the eight runs distinguished from zero.
 const MEASURED: [Measured; 80] = [
     ("loop.empty", 0.2706, 0.0001, 0.00065),
     ("instruction.add.latency@width=64", 0.2707, 2.4e-05, 0.00065),
@@ -193,11 +193,12 @@ impl Fleet {
     pub fn rows(&self, node: usize) -> Vec<Vec<FleetRow>> {
         let mut random = Rng::with_seed(self.seed.wrapping_mul(1_000_003).wrapping_add(node as u64));
         let families: Vec<&str> = self.families().into_iter().collect();
-        let planted = self.planted.iter().find(|it| it.node == node);
+        let planted = self.planted.iter().find(|slow| slow.node == node);
         let of_family: Vec<f64> = families.iter().map(|_| COMMON.sqrt() * self.node_noise.draw(&mut random)).collect();
         let place = |cost: usize| families.iter().position(|name| *name == family(cost)).unwrap_or(0);
         let own = |cost: usize, random: &mut Rng| {
-            let slow = planted.filter(|it| it.families.contains(family(cost))).map_or(0.0, |it| it.share.ln_1p());
+            let slow =
+                planted.filter(|slow| slow.families.contains(family(cost))).map_or(0.0, |slow| slow.share.ln_1p());
             let scatter = of_family[place(cost)] + (1.0 - COMMON).sqrt() * self.node_noise.draw(random);
             slow + self.node_scatter * scatter
         };
@@ -205,13 +206,13 @@ impl Fleet {
         let mut run = || {
             let of_run: Vec<f64> = families.iter().map(|_| COMMON.sqrt() * self.noise.draw(&mut random)).collect();
             let row = |cost: usize| {
-                let (_, mean, total, told) = *measured(cost);
-                let within = told.min(total);
+                let (_, mean, total, error) = *measured(cost);
+                let within = error.min(total);
                 let between = (total * total - within * within).max(0.0).sqrt();
                 let scatter = of_run[place(cost)] + (1.0 - COMMON).sqrt() * self.noise.draw(&mut random);
                 let log = own[cost] + between * scatter + within * self.noise.draw(&mut random);
                 let value = mean * log.exp();
-                let reach = 2.2 * std::f64::consts::SQRT_2 * told * (0.8 + 0.4 * random.f64());
+                let reach = 2.2 * std::f64::consts::SQRT_2 * error * (0.8 + 0.4 * random.f64());
                 let row = FleetRow { cost, value, low: value * (-reach).exp(), high: value * reach.exp() };
                 (random.f64() >= self.missing).then_some(row)
             };
@@ -264,12 +265,12 @@ impl Fleet {
     /// Compares what was called slow, by name of node and family, with what was made slow.
     pub fn score(&self, called: &[(String, Vec<String>)]) -> Score {
         let mut score = Score { called: called.len(), ..Score::default() };
-        let slow = |name: &str| self.planted.iter().find(|it| self.node(it.node) == name);
+        let slow = |name: &str| self.planted.iter().find(|slow| self.node(slow.node) == name);
         for (node, families) in called {
             let planted = slow(node);
             score.wrong += usize::from(planted.is_none());
             score.pairs += families.len();
-            let wrong = |family: &&String| planted.is_none_or(|it| !it.families.contains(family.as_str()));
+            let wrong = |family: &&String| planted.is_none_or(|slow| !slow.families.contains(family.as_str()));
             score.wrong_pairs += families.iter().filter(wrong).count();
         }
         for planted in &self.planted {
@@ -298,22 +299,22 @@ mod tests {
         fleet.plant(6, &[0.03, 0.05, 0.10]);
         assert_eq!(fleet.rows(3), fleet.rows(3));
         assert_ne!(fleet.rows(3), fleet.rows(4));
-        let nodes: BTreeSet<usize> = fleet.planted.iter().map(|it| it.node).collect();
+        let nodes: BTreeSet<usize> = fleet.planted.iter().map(|slow| slow.node).collect();
         assert_eq!(nodes.len(), 6);
         let all: Vec<(String, Vec<String>)> = fleet
             .planted
             .iter()
-            .map(|it| (fleet.node(it.node), it.families.iter().map(|family| (*family).to_string()).collect()))
+            .map(|slow| (fleet.node(slow.node), slow.families.iter().map(|family| (*family).to_string()).collect()))
             .collect();
         let score = fleet.score(&all);
         assert_eq!((score.called, score.wrong, score.wrong_pairs), (6, 0, 0));
-        assert_eq!(score.by_share.iter().map(|(_, it)| it[0]).collect::<Vec<_>>(), [2, 2, 2]);
+        assert_eq!(score.by_share.iter().map(|(_, counts)| counts[0]).collect::<Vec<_>>(), [2, 2, 2]);
         let wrong = fleet.score(&[("nobody".into(), vec!["pipe".into()])]);
         assert_eq!((wrong.wrong, wrong.wrong_pairs), (1, 1));
     }
 
     #[test]
-    fn noise_has_the_deviation_it_says() {
+    fn noise_has_the_deviation_it_states() {
         let mut random = Rng::with_seed(1);
         for noise in [Noise::Normal, Noise::Heavy] {
             let squares: f64 = (0..200_000).map(|_| noise.draw(&mut random).powi(2)).sum();

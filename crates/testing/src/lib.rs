@@ -1,4 +1,4 @@
-//! What the tests of all crates share: a test that cannot run here says what is missing; programs that tests write and execute;
+//! What the tests of all crates share: a test that cannot run here reports what is missing; programs that tests write and execute;
 //! fleets of machines.
 //!
 //! ```should_panic
@@ -25,7 +25,7 @@ pub const EVERY_TEST: &str = "HOWSLOW_EVERY_TEST";
 /// The variable that names the parts of the tests that are left to `.ci/nightly`, such as `systems slurm`.
 pub const LATER: &str = "HOWSLOW_LATER";
 
-/// True if this part is left to `.ci/nightly`; says so.
+/// True if this part is left to `.ci/nightly`; prints so.
 pub fn is_for_later(part: &str) -> bool {
     let later = std::env::var(LATER).is_ok_and(|parts| parts.split(' ').any(|named| named == part));
     if later {
@@ -34,15 +34,15 @@ pub fn is_for_later(part: &str) -> bool {
     later
 }
 
-/// Says that something could not be tested and what would make it testable, and panics where every test must run.
+/// Reports that something could not be tested and what would make it testable, and panics where every test must run.
 #[macro_export]
 macro_rules! not_tested {
     ($($why:tt)*) => {
-        $crate::tell(format_args!($($why)*))
+        $crate::report(format_args!($($why)*))
     };
 }
 
-/// Says that one of the many things that a test goes over cannot be had on this machine: a point for more CPUs, a call that
+/// Reports that one of the many things that a test goes over cannot be had on this machine: a point for more CPUs, a call that
 /// this kernel lacks. The test runs without it, in CI too.
 #[macro_export]
 macro_rules! left_out {
@@ -55,7 +55,7 @@ macro_rules! left_out {
 ///
 /// # Panics
 /// If `HOWSLOW_EVERY_TEST` is set.
-pub fn tell(why: Arguments<'_>) {
+pub fn report(why: Arguments<'_>) {
     assert!(std::env::var_os(EVERY_TEST).is_none(), "{EVERY_TEST} is set, and this could not be tested: {why}");
     eprintln!("not tested: {why}");
 }

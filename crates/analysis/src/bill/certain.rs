@@ -38,7 +38,7 @@ impl Certainty {
 
     /// True if a price with this certainty is preferred to one with the other.
     pub fn exceeds(self, other: Certainty) -> bool {
-        let half = |it: Certainty| it.half_width.unwrap_or(f64::INFINITY);
+        let half = |certainty: Certainty| certainty.half_width.unwrap_or(f64::INFINITY);
         let untraced = other.traced.cmp(&self.traced);
         untraced.then(self.calm.cmp(&other.calm)).then(half(other).total_cmp(&half(self))) == Ordering::Greater
     }

@@ -128,20 +128,20 @@ impl BilledFigure {
     }
 
     /// Its value in a repetition, without what counting added; `None` if it is not known.
-    pub fn of(self, it: &Repetition) -> Option<f64> {
-        let usage = &it.usage;
+    pub fn of(self, repetition: &Repetition) -> Option<f64> {
+        let usage = &repetition.usage;
         let sum = |one: Option<u64>, other: Option<u64>| Some((one? + other?) as f64);
         match self {
             BilledFigure::Elapsed => {
                 // Counting is spread over the CPUs that were busy.
-                let busy = (usage.cpu_ns.unwrap_or(0.0) / it.elapsed_ns.max(1.0)).max(1.0);
-                Some((it.elapsed_ns - it.counting_ns / busy).max(0.0))
+                let busy = (usage.cpu_ns.unwrap_or(0.0) / repetition.elapsed_ns.max(1.0)).max(1.0);
+                Some((repetition.elapsed_ns - repetition.counting_ns / busy).max(0.0))
             }
-            BilledFigure::Cpu => Some((usage.cpu_ns? - it.counting_ns).max(0.0)),
+            BilledFigure::Cpu => Some((usage.cpu_ns? - repetition.counting_ns).max(0.0)),
             BilledFigure::User => usage.user_ns,
-            BilledFigure::Kernel => Some((usage.system_ns? - it.counting_ns).max(0.0)),
-            BilledFigure::Waiting => it.waited_ns,
-            BilledFigure::Calls => Some(it.calls.values().sum::<u64>() as f64),
+            BilledFigure::Kernel => Some((usage.system_ns? - repetition.counting_ns).max(0.0)),
+            BilledFigure::Waiting => repetition.waited_ns,
+            BilledFigure::Calls => Some(repetition.calls.values().sum::<u64>() as f64),
             BilledFigure::Faults => sum(usage.minor_faults, usage.major_faults),
             BilledFigure::Switches => sum(usage.voluntary_switches, usage.involuntary_switches),
         }
@@ -185,12 +185,12 @@ pub fn changed_figures(
     unit: &WorkUnit,
     paired: bool,
 ) -> Vec<ChangedFigure> {
-    let values = |side: usize, of: &[Repetition], figure: BilledFigure| -> Option<Vec<f64>> {
-        of.iter().map(|it| Some(figure.of(it)? / unit.of(side, it))).collect()
+    let values = |side: usize, repetitions: &[Repetition], figure: BilledFigure| -> Option<Vec<f64>> {
+        repetitions.iter().map(|repetition| Some(figure.of(repetition)? / unit.of(side, repetition))).collect()
     };
     let known = BilledFigure::ALL.into_iter().filter_map(|figure| {
         let (one, other) = (values(0, before, figure)?, values(1, after, figure)?);
-        (!one.is_empty() && !other.is_empty() && one.iter().chain(&other).any(|it| *it > 0.0))
+        (!one.is_empty() && !other.is_empty() && one.iter().chain(&other).any(|value| *value > 0.0))
             .then_some((figure, one, other))
     });
     let known: Vec<_> = known.collect();
@@ -203,10 +203,12 @@ fn changed(figure: BilledFigure, one: &[f64], other: &[f64], paired: bool, level
     let ratio = log_ratio(one, other, paired, level);
     let margin = if figure.is_count() { COUNT_MARGIN } else { SAME };
     let verdict = match ratio {
-        Some(it) if it.low >= 1.0 - margin && it.high <= 1.0 + margin && figure.is_count() => ChangeVerdict::Same,
-        Some(it) if it.low > 1.0 => ChangeVerdict::More,
-        Some(it) if it.high < 1.0 => ChangeVerdict::Less,
-        Some(it) if it.low >= 1.0 - margin && it.high <= 1.0 + margin => ChangeVerdict::Same,
+        Some(ratio) if ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin && figure.is_count() => {
+            ChangeVerdict::Same
+        }
+        Some(ratio) if ratio.low > 1.0 => ChangeVerdict::More,
+        Some(ratio) if ratio.high < 1.0 => ChangeVerdict::Less,
+        Some(ratio) if ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin => ChangeVerdict::Same,
         Some(_) => ChangeVerdict::Inconclusive,
         None if figure.is_count() && are_apart(one, other, level) => counted(before, after),
         None if one.len().min(other.len()) > 1 => ChangeVerdict::Inconclusive,
@@ -219,7 +221,9 @@ fn changed(figure: BilledFigure, one: &[f64], other: &[f64], paired: bool, level
 /// True if all values of one side are above all of the other, which happens by chance less often than the level allows: of all orders of
 /// the values, two are so.
 fn are_apart(one: &[f64], other: &[f64], level: f64) -> bool {
-    let ends = |of: &[f64]| of.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(*it), high.max(*it)));
+    let ends = |values: &[f64]| {
+        values.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(*value), high.max(*value)))
+    };
     let (first, second) = (ends(one), ends(other));
     let orders: f64 = (1..=one.len()).map(|place| (other.len() + place) as f64 / place as f64).product();
     (first.1 < second.0 || second.1 < first.0) && 2.0 / orders < 1.0 - level
@@ -237,7 +241,8 @@ fn counted(before: f64, after: f64) -> ChangeVerdict {
 /// The ratio of two geometric means, with the interval of Student's t on logarithms (Welch's for unpaired samples). `None` with
 /// fewer than two values on a side, or with zeros.
 fn log_ratio(one: &[f64], other: &[f64], paired: bool, level: f64) -> Option<Interval> {
-    let logs = |of: &[f64]| of.iter().map(|it| (*it > 0.0).then(|| it.ln())).collect::<Option<Vec<f64>>>();
+    let logs =
+        |values: &[f64]| values.iter().map(|value| (*value > 0.0).then(|| value.ln())).collect::<Option<Vec<f64>>>();
     let (one, other) = (logs(one)?, logs(other)?);
     if one.len().min(other.len()) < 2 {
         return None;

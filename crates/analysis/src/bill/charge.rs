@@ -1,12 +1,12 @@
-//! The charge that a bill is held against: the processor time in the kernel, as far as the kernel's samples tell it.
+//! The charge that a bill is held against: the processor time in the kernel, as far as the kernel's samples show it.
 
 use record::Observation;
 
 use crate::change::REACH;
 
-/// Fewer samples than this do not tell the kernel's part.
+/// Fewer samples than this do not show the kernel's part.
 const FEW: f64 = 10.0;
-/// The samples a second of a kernel that does not tell them.
+/// The samples a second of a kernel that does not report them.
 const USUAL_HZ: u32 = 250;
 
 /// The charged time against which a bill closes.
@@ -14,7 +14,7 @@ const USUAL_HZ: u32 = 250;
 pub struct Charged {
     /// The time in ns.
     pub ns: f64,
-    /// True if it is the time in the kernel alone; false if the kernel's samples did not tell it, so that it is all
+    /// True if it is the time in the kernel alone; false if the kernel's samples did not show it, so that it is all
     /// processor time.
     pub kernel_alone: bool,
     /// What the samples leave open, 95 times in 100, in ns; `None` if all is charged or the samples are not known.
@@ -39,7 +39,7 @@ impl Charged {
         };
         let charged = match usage.sampled_ns {
             Some(sampled) => in_kernel(sampled),
-            // The samples of processes that ended tell shares of their time, and not how much it was.
+            // The samples of processes that ended show shares of their time, and not how much it was.
             None => usage.system_ns.filter(|ns| *ns > 0.0 && !is_short_lived(seen)).map(|system| {
                 let sampled = system + usage.user_ns.unwrap_or(0.0);
                 Charged { ns: own(system / sampled), kernel_alone: true, range_ns: None }
@@ -78,7 +78,7 @@ fn wilson(share: f64, count: f64) -> [f64; 2] {
 /// True if the processes lived too short on the mean to be sampled: the kernel takes all time of a process for user time that
 /// no sample found in the kernel (`cputime_adjust` in kernel/sched/cputime.c).
 fn is_short_lived(seen: &Observation) -> bool {
-    /// Fewer samples than this tell nothing.
+    /// Fewer samples than this show nothing.
     const SAMPLES: f64 = 2.5;
     let processes: u64 = seen.processes.iter().map(|process| process.processes).sum();
     processes > 1 && seen.usage.cpu_ns.is_some_and(|cpu| cpu < SAMPLES * tick_ns(seen) * processes as f64)
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_and_none_in_the_kernel_tell_nothing() {
+    fn few_samples_and_none_in_the_kernel_show_nothing() {
         assert_eq!(charged(30e6, [20e6, 8e6]), Charged { ns: 30e6, kernel_alone: false, range_ns: None });
         assert!(!charged(800e6, [800e6, 0.0]).kernel_alone);
     }

@@ -11,7 +11,7 @@ use crate::form::{As, TimeFigure};
 use crate::predict::MachineState;
 use crate::statistics::{Interval, median};
 
-/// Operations in user mode whose costs say how programs that only compute compare, by kind; with the sizes of the working sets at which
+/// Operations in user mode whose costs show how programs that only compute compare, by kind; with the sizes of the working sets at which
 /// they are measured for that, in bytes, if they have any.
 pub const USER_KINDS: [&[(&str, &[u64])]; 3] = [
     &[("instruction.add.latency", &[]), ("instruction.multiply.latency", &[])],
@@ -133,7 +133,8 @@ pub fn user_ratio(here: &Run, there: &Run, state: MachineState) -> Option<Interv
     let kinds = USER_KINDS.iter().filter_map(|operations| {
         let ratios = there.costs.iter().enumerate().filter_map(|(place, cost)| {
             let is_one = operations.iter().any(|(id, _)| cost.operation == *id);
-            let same = here.costs.iter().position(|it| is_one && it.operation == cost.operation && it.at == cost.at)?;
+            let same =
+                here.costs.iter().position(|own| is_one && own.operation == cost.operation && own.at == cost.at)?;
             let ratio = price(there, place) / price(here, same);
             (ratio.is_finite() && ratio > 0.0).then_some(ratio)
         });
@@ -247,11 +248,11 @@ mod tests {
         let prices = [("read", 3000.0), ("write", 50.0)];
         let [added, scaled] =
             [Carried::Added, Carried::Scaled].map(|carried| elsewhere(&written(HERE), &priced(&prices), user, carried));
-        let of = |found: &BillElsewhere, what: &str| {
+        let price_there = |found: &BillElsewhere, what: &str| {
             found.rows.iter().find(|row| row.what == what).and_then(|row| row.there).expect("a price")
         };
-        assert_eq!((of(&added, "read").value, of(&added, "write").value), (3500.0, 50.0));
-        assert_eq!(of(&added, "read").high, of(&scaled, "read").high);
+        assert_eq!((price_there(&added, "read").value, price_there(&added, "write").value), (3500.0, 50.0));
+        assert_eq!(price_there(&added, "read").high, price_there(&scaled, "read").high);
         assert_eq!(added.rest.map(|(rest, there)| (rest, there.value)), Some((rest, rest)));
     }
 
@@ -259,9 +260,9 @@ mod tests {
     fn measured_calls_hold_switches_and_transfers() {
         let row = r#"{"what": "transfers", "count": 3, "cpu_ns": 900.0}, {"what": "write""#;
         let text = HERE.replace(r#"{"what": "write""#, row);
-        let of = |text: &str| found(text, &[("read", 3000.0), ("write", 100.0)], None, Carried::Scaled);
-        assert!(of(&text).lacking.is_empty() && of(&text).rows.len() == 2, "{:?}", of(&text));
-        assert_eq!(of(&text.replace("measured", "unknown")).lacking, ["transfers"]);
+        let bill = |text: &str| found(text, &[("read", 3000.0), ("write", 100.0)], None, Carried::Scaled);
+        assert!(bill(&text).lacking.is_empty() && bill(&text).rows.len() == 2, "{:?}", bill(&text));
+        assert_eq!(bill(&text.replace("measured", "unknown")).lacking, ["transfers"]);
     }
 
     #[test]

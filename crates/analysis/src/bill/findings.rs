@@ -148,8 +148,8 @@ fn delayed(waits: &Waits, seen: &Observation) -> Option<SavedTime> {
 /// True if as good as each call waits for a message, or its message is waited for: then a buffer has nothing to gather.
 fn takes_turns(call: &CallCount, seen: &Observation) -> bool {
     let waits = seen.together.waits.iter();
-    let waited = waits.filter(|it| it.call.as_deref() == Some(&call.call) && it.reason == WaitReason::Event);
-    4 * call.wakes.max(waited.map(|it| it.count).sum()) > call.count
+    let waited = waits.filter(|wait| wait.call.as_deref() == Some(&call.call) && wait.reason == WaitReason::Event);
+    4 * call.wakes.max(waited.map(|wait| wait.count).sum()) > call.count
 }
 
 fn small(call: &CallCount, seen: &Observation, bill: &Bill) -> Option<Saving> {
@@ -188,8 +188,12 @@ fn empty(call: &CallCount, bill: &Bill) -> Option<Saving> {
 /// Files of /proc, each read of which makes the kernel write them anew.
 fn written_anew(call: &CallCount, bill: &Bill) -> Option<Saving> {
     let reads = READS.contains(&call.call.as_str()) || call.call == "pread64";
-    let anew =
-        call.objects.iter().filter(|it| it.object == "proc" || it.object == "sys").map(|it| it.count).sum::<u64>();
+    let anew = call
+        .objects
+        .iter()
+        .filter(|object| object.object == "proc" || object.object == "sys")
+        .map(|object| object.count)
+        .sum::<u64>();
     if !reads || anew < 10 * FEW || 2 * anew < call.count {
         return None;
     }
@@ -235,9 +239,9 @@ fn same(call: &CallCount, bill: &Bill) -> Option<Saving> {
 }
 
 fn waited(pair: &PairCount, seen: &Observation, bill: &Bill) -> Option<Saving> {
-    let asks = WAITS.contains(&pair.first.as_str()) && READS.contains(&pair.then.as_str());
+    let polls = WAITS.contains(&pair.first.as_str()) && READS.contains(&pair.then.as_str());
     let reads = seen.together.calls.iter().find(|call| call.call == pair.then)?.count;
-    if !asks || pair.count < FEW || pair.count * 3 < reads {
+    if !polls || pair.count < FEW || pair.count * 3 < reads {
         return None;
     }
     let text = format!(

@@ -13,7 +13,7 @@ use super::processes::{executed, is_priced_together};
 /// What prices a line by its count.
 pub trait UnitPrices {
     /// The processor time of these calls together, in ns; they are among all that a process asked for.
-    fn calls(&self, call: &CallCount, asked: &Requests) -> Option<f64>;
+    fn calls(&self, call: &CallCount, requests: &Requests) -> Option<f64>;
     /// The processor time of one of these, in ns.
     fn unit(&self, unit: Unit) -> Option<f64>;
 }
@@ -179,12 +179,12 @@ pub fn interval(seen: &Observation, started: &BTreeSet<u32>, prices: &dyn UnitPr
 
 /// The account of a process: `created` says how many of its processes are new, and how many new ones are its children.
 fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &dyn UnitPrices) -> Account {
-    let asked = &process.requests;
+    let requests = &process.requests;
     let mut lines = Vec::new();
     let mut errors: BTreeMap<&str, u64> = BTreeMap::new();
-    for call in &asked.calls {
+    for call in &requests.calls {
         let together = is_priced_together(&call.call);
-        let cost_ns = if together { None } else { prices.calls(call, asked) };
+        let cost_ns = if together { None } else { prices.calls(call, requests) };
         lines.push(AccountLine { what: call.call.clone(), count: call.count, failed: call.failed(), cost_ns });
         for error in &call.errors {
             *errors.entry(&error.name).or_default() += error.count;
@@ -193,11 +193,11 @@ fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &dyn 
     let usage = &process.usage;
     let both = |one: Option<u64>, other: Option<u64>| one.unwrap_or(0) + other.unwrap_or(0);
     // Of processes that are put together it is not known which of them are children of others.
-    let threads = if process.pid.is_some() { asked.forks.saturating_sub(children) } else { 0 };
+    let threads = if process.pid.is_some() { requests.forks.saturating_sub(children) } else { 0 };
     // Programs that a new process executes come with its creation; others were executed by a process that was there.
     let units = [
-        (Unit::Exec, executed(asked)),
-        (Unit::Fork, created.saturating_sub(executed(asked))),
+        (Unit::Exec, executed(requests)),
+        (Unit::Fork, created.saturating_sub(executed(requests))),
         (Unit::Thread, threads),
         (Unit::MinorFault, usage.minor_faults.unwrap_or(0)),
         (Unit::Switch, both(usage.voluntary_switches, usage.involuntary_switches)),
@@ -216,11 +216,11 @@ fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &dyn 
         cgroup: process.cgroup.clone(),
         processes: process.processes,
         running: process.running,
-        calls: asked.total(),
-        failed: asked.calls.iter().map(CallCount::failed).sum(),
+        calls: requests.total(),
+        failed: requests.calls.iter().map(CallCount::failed).sum(),
         cost_ns: sum(&lines),
         lines,
-        pairs: asked.pairs.clone(),
+        pairs: requests.pairs.clone(),
         errors,
         usage: process.usage,
     }
@@ -240,7 +240,7 @@ impl Account {
         self.cost_ns = self.cost_ns.map_or(other.cost_ns, |cost| Some(cost + other.cost_ns.unwrap_or(0.0)));
         self.usage = self.usage.plus(&other.usage);
         for line in &other.lines {
-            match self.lines.iter_mut().find(|it| it.what == line.what) {
+            match self.lines.iter_mut().find(|own| own.what == line.what) {
                 Some(same) => {
                     same.count += line.count;
                     same.failed += line.failed;
@@ -250,13 +250,13 @@ impl Account {
             }
         }
         for pair in &other.pairs {
-            match self.pairs.iter_mut().find(|it| it.first == pair.first && it.then == pair.then) {
+            match self.pairs.iter_mut().find(|own| own.first == pair.first && own.then == pair.then) {
                 Some(same) => same.count += pair.count,
                 None => self.pairs.push(pair.clone()),
             }
         }
         for error in &other.errors {
-            match self.errors.iter_mut().find(|it| it.name == error.name) {
+            match self.errors.iter_mut().find(|own| own.name == error.name) {
                 Some(same) => same.count += error.count,
                 None => self.errors.push(error.clone()),
             }

@@ -92,7 +92,7 @@ impl MeasuredCalls {
 pub(super) fn add_tasks(rows: &mut Vec<BillRow>, seen: &Observation) {
     let calls = rows.iter().filter(|row| is_priced_together(&row.what)).filter_map(|row| row.measured);
     let calls = calls.reduce(both);
-    // The calls of threads cannot be told from those of processes.
+    // The calls of threads cannot be distinguished from those of processes.
     let processes = match rows.iter().any(|row| row.what == PROCESSES[1]) {
         true => None,
         false => rows.iter().position(|row| row.what == PROCESSES[0]),

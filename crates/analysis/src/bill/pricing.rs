@@ -39,14 +39,14 @@ impl PriceList {
     }
 
     /// What prices these calls, which are among all that was asked for.
-    pub fn terms(&self, call: &CallCount, asked: &Requests, met: Met) -> Vec<Term> {
-        Rules { list: self, asked, met }.call(call)
+    pub fn terms(&self, call: &CallCount, requests: &Requests, met: Met) -> Vec<Term> {
+        Rules { list: self, requests, met }.call(call)
     }
 }
 
 impl UnitPrices for PriceList {
-    fn calls(&self, call: &CallCount, asked: &Requests) -> Option<f64> {
-        self.sum(&self.terms(call, asked, Met::AsCounted))
+    fn calls(&self, call: &CallCount, requests: &Requests) -> Option<f64> {
+        self.sum(&self.terms(call, requests, Met::AsCounted))
     }
 
     fn unit(&self, unit: Unit) -> Option<f64> {

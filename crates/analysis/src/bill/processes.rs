@@ -11,7 +11,7 @@ pub fn is_priced_together(call: &str) -> bool {
 }
 
 /// The number of programs that were executed: the calls that succeeded.
-pub fn executed(asked: &Requests) -> u64 {
-    let calls = asked.calls.iter().filter(|call| call.call.starts_with("execve"));
+pub fn executed(requests: &Requests) -> u64 {
+    let calls = requests.calls.iter().filter(|call| call.call.starts_with("execve"));
     calls.map(|call: &CallCount| call.count.saturating_sub(call.failed())).sum()
 }

@@ -100,7 +100,7 @@ pub(super) fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bi
             continue;
         }
         let total = priced.total().figure();
-        // Waiting for a partner or a device is no processor time. What does not tell it is taken as work.
+        // Waiting for a partner or a device is no processor time. What does not show it is taken as work.
         let busy = priced.busy.unwrap_or(1.0).min(1.0);
         row.cpu_ns = Some(row.cpu_ns.unwrap_or(0.0) + total.value * busy);
         row.total = Some(row.total.map_or(total, |before| before.plus(total)));

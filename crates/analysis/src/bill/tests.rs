@@ -58,7 +58,7 @@ fn counting_is_part_of_what_was_charged() {
 }
 
 #[test]
-fn habits_are_told_and_answers_are_no_failures() {
+fn habits_are_reported_and_answers_are_no_failures() {
     let mut reads = call("read", 1000, Some(1 << 20));
     reads.errors = vec![NamedCount { name: "EAGAIN".into(), count: 400 }];
     let mut opens = call("openat", 500, None);
@@ -74,44 +74,44 @@ fn habits_are_told_and_answers_are_no_failures() {
 }
 
 /// The findings of these calls, with what else was counted.
-fn told(calls: Vec<CallCount>, set: impl FnOnce(&mut Observation)) -> String {
+fn sentences(calls: Vec<CallCount>, set: impl FnOnce(&mut Observation)) -> String {
     let mut seen = seen(calls);
     set(&mut seen);
     texts(&seen)
 }
 
 #[test]
-fn memory_in_small_pages_and_memory_given_back_are_told_apart() {
+fn memory_in_small_pages_and_memory_given_back_are_distinguished() {
     let calls = |times| vec![call("mmap", times, None), call("munmap", times, None)];
-    let large = told(calls(20), |seen| seen.usage.minor_faults = Some(65_536));
+    let large = sentences(calls(20), |seen| seen.usage.minor_faults = Some(65_536));
     assert!(large.contains("in pages of 4 KiB") && !large.contains("given back"), "{large}");
-    let again = told(calls(2000), |seen| seen.usage.minor_faults = Some(65_536));
+    let again = sentences(calls(2000), |seen| seen.usage.minor_faults = Some(65_536));
     assert!(again.contains("2000 times memory was given back") && !again.contains("in pages of 4 KiB"), "{again}");
     assert!(!again.contains("huge") && !again.contains("threads"), "{again}");
-    let cleared = told(calls(200), |seen| {
+    let cleared = sentences(calls(200), |seen| {
         (seen.usage.minor_faults, seen.together.huge_pages) = (Some(328), 200);
         seen.processes = vec![ProcessCounts { processes: 1, thread_count: 3, ..ProcessCounts::default() }];
     });
     assert!(cleared.contains("200 huge pages among them") && cleared.contains("the other 2 threads"), "{cleared}");
-    let program = told(calls(200), |seen| seen.usage.minor_faults = Some(120));
+    let program = sentences(calls(200), |seen| seen.usage.minor_faults = Some(120));
     assert!(!program.contains("given back"), "a program that begins has faults: {program}");
 }
 
 #[test]
 fn messages_that_take_turns_have_no_use_for_a_buffer() {
     let writes = |wakes, near_wakes| vec![CallCount { wakes, near_wakes, ..call("write", 5000, Some(5000)) }];
-    let alone = told(writes(0, 0), |_| ());
+    let alone = sentences(writes(0, 0), |_| ());
     assert!(alone.contains("with a buffer of 4 KiB") && !alone.contains("another CPU"), "{alone}");
-    let far = told(writes(4900, 100), |_| ());
+    let far = sentences(writes(4900, 100), |_| ());
     assert!(!far.contains("with a buffer") && far.contains("4800 of 5000 write woke a task of another CPU"), "{far}");
-    let near = told(writes(4900, 4800), |_| ());
+    let near = sentences(writes(4900, 4800), |_| ());
     assert!(!near.contains("with a buffer") && !near.contains("another CPU"), "{near}");
 }
 
 #[test]
-fn threads_that_wait_are_told_by_their_sleeps_and_names_by_what_was_asked_of_them() {
+fn threads_that_wait_are_known_by_their_sleeps_and_names_by_what_was_requested_of_them() {
     let futex = |slept| {
-        told(vec![call("futex", 5000, None)], |seen| {
+        sentences(vec![call("futex", 5000, None)], |seen| {
             let (call, reason) = (Some("futex".into()), record::WaitReason::Event);
             seen.together.waits =
                 vec![record::Waits { call, reason, count: slept, total_ns: 1e9, p50_ns: 1e5, p99_ns: 1e5 }];
@@ -119,11 +119,11 @@ fn threads_that_wait_are_told_by_their_sleeps_and_names_by_what_was_asked_of_the
     };
     assert!(futex(2000).contains("5000 futex calls, of which 2000 slept, 1.00 s in all"), "{}", futex(2000));
     assert!(!futex(20).contains("slept"), "few of them wait");
-    let asked = |times| {
-        told(vec![call("stat", 3000, None), call("openat", 3000, None)], |seen| seen.together.asked_first = times)
+    let looked_up = |times| {
+        sentences(vec![call("stat", 3000, None), call("openat", 3000, None)], |seen| seen.together.asked_first = times)
     };
-    assert!(asked(2900).contains("2900 opens came right after a look-up of the same name"), "{}", asked(2900));
-    assert!(!asked(5).contains("came right after"), "{}", asked(5));
+    assert!(looked_up(2900).contains("2900 opens came right after a look-up of the same name"), "{}", looked_up(2900));
+    assert!(!looked_up(5).contains("came right after"), "{}", looked_up(5));
 }
 
 #[test]

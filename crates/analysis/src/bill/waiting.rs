@@ -26,7 +26,7 @@ pub enum WaitedFor {
 }
 
 /// Calls that sleep because the program asks for it: until something happens among several things, or for a time.
-const ASKS: &[&str] = &[
+const REQUESTS: &[&str] = &[
     "poll",
     "ppoll",
     "select",
@@ -64,7 +64,7 @@ impl WaitedFor {
             WaitReason::Kernel if call.is_none() => WaitedFor::Page,
             WaitReason::Kernel => WaitedFor::Device,
             WaitReason::Event if among(LOCKS) => WaitedFor::Lock,
-            WaitReason::Event if among(ASKS) => WaitedFor::Asked,
+            WaitReason::Event if among(REQUESTS) => WaitedFor::Asked,
             WaitReason::Event => WaitedFor::Peer,
         }
     }
@@ -125,17 +125,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_is_told_apart_from_what_was_suffered() {
-        let of = |call, reason| WaitedFor::of(&waits(call, reason, 1.0));
-        assert_eq!(of(Some("fsync"), WaitReason::Kernel), WaitedFor::Device);
-        assert_eq!(of(None, WaitReason::Kernel), WaitedFor::Page);
-        assert_eq!(of(Some("recvfrom"), WaitReason::Event), WaitedFor::Peer);
-        assert_eq!(of(Some("futex"), WaitReason::Event), WaitedFor::Lock);
-        assert_eq!(of(Some("epoll_wait"), WaitReason::Event), WaitedFor::Asked);
-        assert_eq!(of(Some("vfork"), WaitReason::Kernel), WaitedFor::Child);
-        assert_eq!(of(Some("nanosleep"), WaitReason::Runnable), WaitedFor::Cpu);
-        assert!(!of(Some("nanosleep"), WaitReason::Event).is_suffered());
-        assert!(of(Some("read"), WaitReason::Event).is_suffered());
+    fn what_was_requested_is_distinguished_from_what_was_suffered() {
+        let waited_for = |call, reason| WaitedFor::of(&waits(call, reason, 1.0));
+        assert_eq!(waited_for(Some("fsync"), WaitReason::Kernel), WaitedFor::Device);
+        assert_eq!(waited_for(None, WaitReason::Kernel), WaitedFor::Page);
+        assert_eq!(waited_for(Some("recvfrom"), WaitReason::Event), WaitedFor::Peer);
+        assert_eq!(waited_for(Some("futex"), WaitReason::Event), WaitedFor::Lock);
+        assert_eq!(waited_for(Some("epoll_wait"), WaitReason::Event), WaitedFor::Asked);
+        assert_eq!(waited_for(Some("vfork"), WaitReason::Kernel), WaitedFor::Child);
+        assert_eq!(waited_for(Some("nanosleep"), WaitReason::Runnable), WaitedFor::Cpu);
+        assert!(!waited_for(Some("nanosleep"), WaitReason::Event).is_suffered());
+        assert!(waited_for(Some("read"), WaitReason::Event).is_suffered());
     }
 
     #[test]

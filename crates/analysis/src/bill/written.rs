@@ -77,7 +77,7 @@ impl WrittenBill {
         Charge {
             kernel_ns: self.charged_ns,
             user_ns: usage.cpu_ns.zip(self.charged_ns).filter(|_| alone).map(|(cpu, kernel)| (cpu - kernel).max(0.0)),
-            counting_ns: self.seen.counting.as_ref().map_or(0.0, |it| it.together_ns.max(0.0)),
+            counting_ns: self.seen.counting.as_ref().map_or(0.0, |counting| counting.together_ns.max(0.0)),
         }
     }
 
@@ -100,9 +100,9 @@ impl WrittenBill {
     pub fn lines(&self, units: f64, measured: bool) -> BTreeMap<String, BilledLine> {
         let waits = &self.seen.together.waits;
         let line = |row: &BillRow| {
-            let own = waits.iter().filter(|it| it.call.as_deref() == Some(row.what.as_str()));
-            let waited_ns = own.fold(0.0, |sum, it| sum + it.total_ns) / units;
-            let time = row.measured.map(|it| it.value).filter(|_| measured);
+            let own = waits.iter().filter(|wait| wait.call.as_deref() == Some(row.what.as_str()));
+            let waited_ns = own.fold(0.0, |sum, wait| sum + wait.total_ns) / units;
+            let time = row.measured.map(|figure| figure.value).filter(|_| measured);
             let cpu_ns = time.or(row.whole_cpu_ns()).map(|ns| ns / units);
             (row.what.clone(), BilledLine { count: row.count as f64 / units, cpu_ns, waited_ns })
         };

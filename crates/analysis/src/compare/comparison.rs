@@ -61,7 +61,7 @@ impl<'a> ComparisonRow<'a> {
 #[derive(Clone, Debug)]
 pub struct Only<'a> {
     pub cost: &'a Cost,
-    /// The runs that say why they do not have it, by their place, with their reason.
+    /// The runs that report why they do not have it, by their place, with their reason.
     pub skipped: Vec<(usize, &'a Skip)>,
 }
 
@@ -90,9 +90,9 @@ impl<'a> Comparison<'a> {
     /// Keeps what is wanted of the costs. The verdicts stay as they are: they do not depend on what is looked at.
     pub fn retain(&mut self, wanted: impl Fn(&Cost) -> bool) {
         self.rows.retain(|row| row.costs().any(&wanted));
-        self.versions.retain(|it| wanted(it.base) || wanted(it.other));
+        self.versions.retain(|pair| wanted(pair.base) || wanted(pair.other));
         for only in &mut self.only {
-            only.retain(|it| wanted(it.cost));
+            only.retain(|only| wanted(only.cost));
         }
     }
 
@@ -102,9 +102,9 @@ impl<'a> Comparison<'a> {
             0 => Some(row.base),
             _ => row.others[place - 1].as_ref().map(|(cost, _)| *cost),
         });
-        let listed = self.versions.iter().filter_map(|it| match place {
-            0 => Some(it.base),
-            _ => (it.run == place).then_some(it.other),
+        let listed = self.versions.iter().filter_map(|pair| match place {
+            0 => Some(pair.base),
+            _ => (pair.run == place).then_some(pair.other),
         });
         // By place in memory: a run may hold two costs of one name.
         let known: std::collections::HashSet<*const Cost> = compared.chain(listed).map(std::ptr::from_ref).collect();

@@ -27,7 +27,7 @@ const OWN_CLOCK: f64 = 0.10;
 /// What differed between two runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conditions {
-    /// The seconds from the middle of one run to that of the other; 0 if one of them was not measured, or does not say when.
+    /// The seconds from the middle of one run to that of the other; 0 if one of them was not measured, or does not record when.
     pub seconds_apart: f64,
     /// The difference between the shares of all CPUs that other programs took, from 0 to 1.
     pub loads_apart: f64,
@@ -89,7 +89,7 @@ impl Conditions {
     }
 }
 
-/// Seconds since the epoch at which a run began and ended; `None` if it does not say so.
+/// Seconds since the epoch at which a run began and ended; `None` if it does not record them.
 fn times(run: &Run) -> Option<(f64, f64)> {
     let second = |time: &str| Some(time.parse::<Timestamp>().ok()?.as_millisecond() as f64 / 1e3);
     Some((second(&run.started)?, second(&run.finished)?))
@@ -111,9 +111,9 @@ pub fn waits_for_a_device(cost: &Cost) -> bool {
 
 /// How far the clock beside this work lay from that of the run, on the log scale; 0 if it was the same.
 fn own_clock(cost: &Cost) -> f64 {
-    let of = |doubt: &Doubt| match doubt {
+    let apart = |doubt: &Doubt| match doubt {
         Doubt::OwnClock { ghz, run_ghz } => Some((ghz / run_ghz).ln().abs()).filter(|apart| apart.is_finite()),
         _ => None,
     };
-    cost.doubts.iter().find_map(of).unwrap_or(0.0)
+    cost.doubts.iter().find_map(apart).unwrap_or(0.0)
 }

@@ -31,7 +31,7 @@ const MEASURED: [&str; 2] = ["noise.cycle_ns", "machine.cpu.frequency.nominal_mh
 /// The difference that is allowed for them.
 const MEASURED_APART: f64 = 0.01;
 /// Fields that older runs lack, which is no difference.
-const ONLY_WHERE_SAID: [&str; 2] = [BUILD, "machine.host"];
+const ONLY_WHERE_RECORDED: [&str; 2] = [BUILD, "machine.host"];
 /// The fingerprint of the program that measured.
 const BUILD: &str = "build";
 /// Fields that explain most come first, then all others in the order of the document.
@@ -54,16 +54,16 @@ pub fn differences(runs: &[Run]) -> Vec<DifferingFact> {
     let fields: std::collections::BTreeSet<&String> = facts.iter().flat_map(BTreeMap::keys).collect();
     let mut found = Vec::new();
     let counts = |field: &&String| {
-        let said_by_all = || facts.iter().all(|facts| facts.contains_key(*field));
-        !VOLATILE.contains(&field.as_str()) && (!ONLY_WHERE_SAID.contains(&field.as_str()) || said_by_all())
+        let recorded_by_all = || facts.iter().all(|facts| facts.contains_key(*field));
+        !VOLATILE.contains(&field.as_str()) && (!ONLY_WHERE_RECORDED.contains(&field.as_str()) || recorded_by_all())
     };
     for field in fields.into_iter().filter(counts) {
-        let said: Vec<Option<&Value>> =
-            facts.iter().zip(runs).map(|(facts, run)| said(run, facts.get(field))).collect();
-        let mut values = said.iter().flatten();
+        let given: Vec<Option<&Value>> =
+            facts.iter().zip(runs).map(|(facts, run)| recorded(run, facts.get(field))).collect();
+        let mut values = given.iter().flatten();
         let first = values.next();
         if values.any(|value| first.is_some_and(|first| !alike(field, first, value))) {
-            let values = said.into_iter().map(|value| value.cloned().unwrap_or(Value::Null)).collect();
+            let values = given.into_iter().map(|value| value.cloned().unwrap_or(Value::Null)).collect();
             found.push(DifferingFact { field: field.clone(), values });
         }
     }
@@ -115,7 +115,7 @@ fn walk(path: String, value: Value, facts: &mut BTreeMap<String, Value>) {
 }
 
 /// The value that a run states. A fact that a measured run lacks is absent; one that a book leaves empty is not stated.
-fn said<'v>(run: &Run, value: Option<&'v Value>) -> Option<&'v Value> {
+fn recorded<'v>(run: &Run, value: Option<&'v Value>) -> Option<&'v Value> {
     let empty = |value: &Value| match value {
         Value::Null | Value::Bool(false) => true,
         Value::Number(number) => number.as_f64() == Some(0.0),

@@ -59,8 +59,8 @@ fn mean<'r>(ratios: impl Iterator<Item = &'r RatioToBase>) -> Mean {
     let mut left_out = 0;
     for ratio in ratios {
         match ratio {
-            RatioToBase::Times(it) => {
-                logarithms.push(Interval { value: it.value.ln(), low: it.low.ln(), high: it.high.ln() });
+            RatioToBase::Times(ratio) => {
+                logarithms.push(Interval { value: ratio.value.ln(), low: ratio.low.ln(), high: ratio.high.ln() });
             }
             RatioToBase::AtMost(_) | RatioToBase::AtLeast(_) | RatioToBase::Unknown(_) => left_out += 1,
         }

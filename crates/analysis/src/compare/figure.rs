@@ -20,7 +20,7 @@ impl ComparedFigure {
     /// The estimate with its ends, if there is one.
     pub fn interval(&self) -> Option<Interval> {
         match self {
-            ComparedFigure::Value(it) | ComparedFigure::AtMost(it) => Some(*it),
+            ComparedFigure::Value(interval) | ComparedFigure::AtMost(interval) => Some(*interval),
             ComparedFigure::Unknown(_) => None,
         }
     }
@@ -39,14 +39,18 @@ pub(super) fn figure(run: &Run, cost: &Cost, unit: CountedIn, cycle_ns: Option<f
     if !cost.has_interval() {
         return ComparedFigure::Unknown("it rests on a single round, so it has no interval".into());
     }
-    let it = net.times(factor);
-    if !(it.low <= it.value && it.value <= it.high && it.low.is_finite() && it.high.is_finite()) {
+    let interval = net.times(factor);
+    if !(interval.low <= interval.value
+        && interval.value <= interval.high
+        && interval.low.is_finite()
+        && interval.high.is_finite())
+    {
         return ComparedFigure::Unknown("its figure lies outside its own interval".into());
     }
-    if it.low > 0.0 {
-        ComparedFigure::Value(it)
-    } else if it.high > 0.0 {
-        ComparedFigure::AtMost(it)
+    if interval.low > 0.0 {
+        ComparedFigure::Value(interval)
+    } else if interval.high > 0.0 {
+        ComparedFigure::AtMost(interval)
     } else {
         ComparedFigure::Unknown("its baseline cost more than the whole".into())
     }

@@ -83,25 +83,25 @@ pub struct Gated<'c> {
 }
 
 /// Holds a comparison against a gate.
-pub fn gate<'c>(it: &'c Comparison<'_>, gate: Gate) -> Gated<'c> {
+pub fn gate<'c>(comparison: &'c Comparison<'_>, gate: Gate) -> Gated<'c> {
     let mut gated = Gated { gate, judged: 0, inconclusive: 0, failed: Vec::new(), unjudged: Vec::new(), left_out: 0 };
-    for row in &it.rows {
+    for row in &comparison.rows {
         for (place, other) in row.others.iter().enumerate() {
             match other {
-                None if is_of_another_version(it, row.base, place + 1) => {}
-                None => gated.unjudged.push(missing(it, row.base, place + 1)),
+                None if is_of_another_version(comparison, row.base, place + 1) => {}
+                None => gated.unjudged.push(missing(comparison, row.base, place + 1)),
                 Some((_, against)) => gated.judge(row, place + 1, against),
             }
         }
     }
-    for (place, only) in it.only.iter().enumerate() {
+    for (place, only) in comparison.only.iter().enumerate() {
         for one in only {
             // A cost that the base lacks is missing there; one of the base alone is missing in every other run.
-            let lack = if place == 0 { 1..it.runs.len() } else { 0..1 };
-            gated.unjudged.extend(lack.map(|run| missing(it, one.cost, run)));
+            let lack = if place == 0 { 1..comparison.runs.len() } else { 0..1 };
+            gated.unjudged.extend(lack.map(|run| missing(comparison, one.cost, run)));
         }
     }
-    gated.unjudged.extend(it.versions.iter().map(|one| Unjudged {
+    gated.unjudged.extend(comparison.versions.iter().map(|one| Unjudged {
         name: one.base.name(),
         run: one.run,
         why: format!("its work is another: version {} in the base, {} there", one.base.version, one.other.version),
@@ -138,7 +138,7 @@ impl<'c> Gated<'c> {
 /// The logarithm of a ratio, or of its bound.
 fn effect(against: &Against) -> f64 {
     match &against.ratio {
-        RatioToBase::Times(it) => it.value.ln(),
+        RatioToBase::Times(ratio) => ratio.value.ln(),
         RatioToBase::AtMost(bound) | RatioToBase::AtLeast(bound) => bound.ln(),
         RatioToBase::Unknown(_) => 0.0,
     }
@@ -151,12 +151,12 @@ fn badness(against: &Against) -> f64 {
 }
 
 /// True if the run has the cost, in another version.
-fn is_of_another_version(it: &Comparison<'_>, base: &Cost, run: usize) -> bool {
-    it.versions.iter().any(|one| one.run == run && std::ptr::eq(one.base, base))
+fn is_of_another_version(comparison: &Comparison<'_>, base: &Cost, run: usize) -> bool {
+    comparison.versions.iter().any(|one| one.run == run && std::ptr::eq(one.base, base))
 }
 
-fn missing(it: &Comparison<'_>, cost: &Cost, run: usize) -> Unjudged {
-    let skips = it.skips_of(usize::MAX, &cost.operation, &cost.at);
+fn missing(comparison: &Comparison<'_>, cost: &Cost, run: usize) -> Unjudged {
+    let skips = comparison.skips_of(usize::MAX, &cost.operation, &cost.at);
     let why = skips.iter().find(|(place, _)| *place == run).map(|(_, skip)| format!("skipped there: {}", skip.reason));
     Unjudged { name: cost.name(), run, why: why.unwrap_or_else(|| "the run lacks it".into()) }
 }

@@ -1,4 +1,4 @@
-//! What the rounds of two costs say on a difference besides the figures: whether each was undisturbed often enough, and whether both
+//! What the rounds of two costs show of a difference besides the figures: whether each was undisturbed often enough, and whether both
 //! show the same layouts.
 
 use record::{Cost, Estimate, Round, Run};
@@ -51,7 +51,7 @@ impl Grounds {
             let (slower, faster) = if times > 1.0 { (two, one) } else { (one, two) };
             share_layouts(slower, faster, times.max(1.0 / times))
         };
-        // Of a cost at two levels, one run may have told them and the other not.
+        // Of a cost at two levels, one run may have found them and the other not.
         let unlike = one.1.levels.is_empty() != two.1.levels.is_empty();
         let few = fewest < LAYOUTS_KNOWN || unlike;
         if few && times.is_some_and(shared) { Grounds::SameLayouts } else { Grounds::Enough }
@@ -70,7 +70,7 @@ fn share_layouts(slower: (&Run, &Cost), faster: (&Run, &Cost), times: f64) -> bo
 }
 
 /// Batches over the figure, both net: the undisturbed ones of rounds with two of them. Where single batches do not give the figure,
-/// what rounds say of it.
+/// what rounds show of it.
 fn relative_batches(cost: &Cost, cycle_ns: f64) -> Vec<f64> {
     const LEAST_BATCHES: usize = 2;
     let clocking = match cost.headline {
@@ -84,7 +84,7 @@ fn relative_batches(cost: &Cost, cycle_ns: f64) -> Vec<f64> {
         return rounds.filter(|batches| batches.len() >= LEAST_BATCHES).flatten().collect();
     }
     let figures = RoundsFigures::of(&cost.rounds, cost.headline, clocking);
-    cost.rounds.iter().filter_map(|round| figures.figure(round)).map(|it| net(it.figure)).collect()
+    cost.rounds.iter().filter_map(|round| figures.figure(round)).map(|round| net(round.figure)).collect()
 }
 
 /// The number of rounds behind a measured cost's figure.

@@ -61,13 +61,15 @@ fn share(cost: &Cost, place: usize) -> (f64, f64) {
 
 /// The figures by which two costs are compared, from their headline figures.
 pub(super) fn figures(base: &Cost, other: &Cost, [one, two]: [ComparedFigure; 2]) -> [ComparedFigure; 2] {
-    let compared = LevelsBeside::of(base, other).map_or([0, 0], |it| it.compared);
-    let of = |headline: ComparedFigure, cost: &Cost, place: usize| {
+    let compared = LevelsBeside::of(base, other).map_or([0, 0], |levels| levels.compared);
+    let compared_figure = |headline: ComparedFigure, cost: &Cost, place: usize| {
         let level = cost.levels.get(place).filter(|_| place != quoted(cost)).map(interval);
         match (headline, level) {
-            (ComparedFigure::Value(it), Some(level)) => ComparedFigure::Value(level.times(it.value / cost.quoted().0)),
+            (ComparedFigure::Value(figure), Some(level)) => {
+                ComparedFigure::Value(level.times(figure.value / cost.quoted().0))
+            }
             (headline, _) => headline,
         }
     };
-    [of(one, base, compared[0]), of(two, other, compared[1])]
+    [compared_figure(one, base, compared[0]), compared_figure(two, other, compared[1])]
 }

@@ -6,7 +6,7 @@ use record::CountedIn;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompareOptions {
     /// What all costs are compared in. `None` takes cycles where one of the runs counts in cycles; else, between runs of one
-    /// kind of processor, cycles for the costs that follow the clock, so that a faster clock is not told as cheaper work.
+    /// kind of processor, cycles for the costs that follow the clock, so that a faster clock is not reported as cheaper work.
     pub unit: Option<CountedIn>,
     /// The least share by which a cost must differ for a change, whatever the noise.
     pub threshold: f64,

@@ -42,9 +42,9 @@ impl Settling<'_> {
 }
 
 /// What the comparison with the run in this column leaves open.
-pub fn settling<'a>(it: &Comparison<'a>, column: usize) -> Settling<'a> {
-    let runs = [&it.runs[0], &it.runs[column + 1]];
-    let open = it.rows.iter().filter_map(|row| open(row, column, runs, &it.noise[column]));
+pub fn settling<'a>(comparison: &Comparison<'a>, column: usize) -> Settling<'a> {
+    let runs = [&comparison.runs[0], &comparison.runs[column + 1]];
+    let open = comparison.rows.iter().filter_map(|row| open(row, column, runs, &comparison.noise[column]));
     Settling { open: open.collect(), budget_s: runs.map(|run| run.settings.budget_s).into_iter().fold(0.0, f64::max) }
 }
 

@@ -100,10 +100,10 @@ fn cycles_are_those_of_an_add_and_not_of_a_clock_read_wrongly() {
     for (what, base, other, expected, verdict) in cases {
         let runs = [base.clone(), other];
         let row = compare(&runs, &HOW).rows.pop().expect("a row");
-        let (_, it) = row.others[0].as_ref().expect("two runs");
-        let RatioToBase::Times(ratio) = &it.ratio else { panic!("{what}: {it:?}") };
-        let right = (ratio.value - expected).abs() < 1e-9 && verdict.is_none_or(|verdict| it.verdict == verdict);
-        assert!(right, "{what}: {it:?}");
+        let (_, against) = row.others[0].as_ref().expect("two runs");
+        let RatioToBase::Times(ratio) = &against.ratio else { panic!("{what}: {against:?}") };
+        let right = (ratio.value - expected).abs() < 1e-9 && verdict.is_none_or(|verdict| against.verdict == verdict);
+        assert!(right, "{what}: {against:?}");
     }
 }
 
@@ -158,8 +158,8 @@ fn a_faster_clock_is_a_ratio_of_its_own_and_no_cheaper_work() {
     assert!((ratios[0] - 1.0 / 1.1).abs() < 1e-9, "{ratios:?}");
     let units: Vec<CountedIn> = compared.rows.iter().map(|row| row.unit).collect();
     assert_eq!(units, [CountedIn::Cycles, CountedIn::Nanoseconds]);
-    assert_eq!(verdicts(&runs, &HOW).iter().map(|it| it.1).collect::<Vec<_>>(), [Verdict::Same; 2]);
-    // Asked for in times, it is told as what it is for a program: faster.
+    assert_eq!(verdicts(&runs, &HOW).iter().map(|verdict| verdict.1).collect::<Vec<_>>(), [Verdict::Same; 2]);
+    // Asked for in times, it is reported as what it is for a program: faster.
     let in_times = CompareOptions { unit: Some(CountedIn::Nanoseconds), ..HOW };
     assert_eq!(verdicts(&runs, &in_times)[0].1, Verdict::Faster);
     // An emulator's adds are no cycles of the same core.
@@ -170,20 +170,20 @@ fn a_faster_clock_is_a_ratio_of_its_own_and_no_cheaper_work() {
 #[test]
 fn the_same_needs_evidence() {
     for (half, expected) in [(1.0, Verdict::Same), (2.0, Verdict::Same), (6.0, Verdict::Inconclusive)] {
-        let of = |value: f64| run(&[("a.x", value, half)]);
-        assert_eq!(against(&of(100.0), &of(100.5)).verdict, expected, "+- {half}");
+        let valued = |value: f64| run(&[("a.x", value, half)]);
+        assert_eq!(against(&valued(100.0), &valued(100.5)).verdict, expected, "+- {half}");
     }
 }
 
 #[test]
 fn an_interval_for_another_run_holds_the_errors_of_both() {
     // Each run lands at the end of the other's interval of 95 %. This is the smallest difference that counts by chance.
-    let of = |value: f64| {
+    let valued = |value: f64| {
         let mut run = run(&[("a.x", value, 5.0)]);
         run.costs[0].rounds.iter_mut().for_each(|round| round.survey = Some(true));
         run
     };
-    let chance = |other: f64| against(&of(100.0), &of(other)).chance.expect("measured");
+    let chance = |other: f64| against(&valued(100.0), &valued(other)).chance.expect("measured");
     assert!((chance(105.0) - 0.05).abs() < 0.015, "{}", chance(105.0));
     assert!(chance(104.0) > 0.05 && chance(106.0) < 0.05);
 }
@@ -204,7 +204,7 @@ fn the_more_are_compared_the_more_seldom_chance_passes() {
 }
 
 #[test]
-fn odd_costs_are_bounds_or_told_why_and_never_dropped() {
+fn odd_costs_are_bounds_or_have_a_reason_and_are_never_dropped() {
     let ids = ["a.told", "a.atmost", "a.negative", "a.zero"];
     let base = run(&[(ids[0], 10.0, 0.1), (ids[1], 0.5, 1.0), (ids[2], -5.0, 1.0), (ids[3], 0.0, 0.0)]);
     let mut other = base.clone();
@@ -218,12 +218,14 @@ fn odd_costs_are_bounds_or_told_why_and_never_dropped() {
     assert_eq!(against[0].verdict, Verdict::Faster);
     assert!(matches!(against[1].ratio, RatioToBase::AtLeast(least) if (least - 9.9 / 1.5).abs() < 1e-12));
     assert_eq!(against[1].verdict, Verdict::Slower);
-    for untold in &against[2..] {
-        assert!(matches!(&untold.ratio, RatioToBase::Unknown(why) if why.contains("baseline")), "{untold:?}");
-        assert_eq!(untold.verdict, Verdict::Unknown);
+    for unknown in &against[2..] {
+        assert!(matches!(&unknown.ratio, RatioToBase::Unknown(why) if why.contains("baseline")), "{unknown:?}");
+        assert_eq!(unknown.verdict, Verdict::Unknown);
     }
     let both = [base.clone(), base];
-    assert!(matches!(&compare(&both, &HOW).rows[1].others[0], Some((_, it)) if it.verdict == Verdict::Unknown));
+    assert!(
+        matches!(&compare(&both, &HOW).rows[1].others[0], Some((_, against)) if against.verdict == Verdict::Unknown)
+    );
     let mean = &overall(&compared)[0];
     assert_eq!((mean.ratio, mean.pairs, mean.left_out), (None, 0, 4));
 }
@@ -236,7 +238,7 @@ fn a_single_round_shows_no_scatter() {
 }
 
 #[test]
-fn versions_are_compared_only_when_told_to() {
+fn versions_are_compared_only_when_requested() {
     let (base, mut other) =
         (run(&[("a.x", 10.0, 0.1), ("a.y", 1.0, 0.1)]), run(&[("a.x", 20.0, 0.1), ("a.y", 1.0, 0.1)]));
     other.costs[0].version = 2;
@@ -255,7 +257,7 @@ fn cycles_are_compared_where_a_run_counts_in_them() {
     manual.counted_in = CountedIn::Cycles;
     manual.costs[0].cycles = 30.0;
     let ratio = |runs: &[Run], how: &CompareOptions| match &compare(runs, how).rows[0].others[0] {
-        Some((_, Against { ratio: RatioToBase::Times(it), .. })) => it.value,
+        Some((_, Against { ratio: RatioToBase::Times(ratio), .. })) => ratio.value,
         other => panic!("{other:?}"),
     };
     let runs = [base, manual];
@@ -265,8 +267,8 @@ fn cycles_are_compared_where_a_run_counts_in_them() {
     let mut timeless = runs.clone();
     timeless[1].costs[0].cycles = 0.0;
     timeless[1].noise.cycle_ns = 0.0;
-    let untold = against(&timeless[0], &timeless[1]);
-    assert!(matches!(&untold.ratio, RatioToBase::Unknown(why) if why.contains("cycles")), "{untold:?}");
+    let unknown = against(&timeless[0], &timeless[1]);
+    assert!(matches!(&unknown.ratio, RatioToBase::Unknown(why) if why.contains("cycles")), "{unknown:?}");
 }
 
 #[test]
@@ -308,7 +310,7 @@ fn names_alone_do_not_match_measured_costs() {
 }
 
 #[test]
-fn what_a_run_lacks_is_told_with_its_reason() {
+fn what_a_run_lacks_is_reported_with_its_reason() {
     let base = run(&[("a.x", 1.0, 0.1), ("a.y", 1.0, 0.1)]);
     let mut other = run(&[("a.x", 1.0, 0.1)]);
     other.skipped = ["a.x.y", "a.y"].map(|operation| example::skip(operation, "not here")).into();
@@ -337,7 +339,7 @@ fn machines_and_settings_that_differ_are_found_and_ordered() {
     other.noise.cycle_ns *= 1.5;
     other.machine.kernel.mitigations.insert("meltdown".into(), "Not affected at all".into());
     let found = differences(&[base.clone(), other.clone()]);
-    let fields: Vec<&str> = found.iter().map(|it| it.field.as_str()).collect();
+    let fields: Vec<&str> = found.iter().map(|difference| difference.field.as_str()).collect();
     let expected = [
         "machine.architecture",
         "noise.cycle_ns",
@@ -356,7 +358,7 @@ fn machines_and_settings_that_differ_are_found_and_ordered() {
 }
 
 #[test]
-fn a_mean_is_geometric_and_over_pairs_told() {
+fn a_mean_is_geometric_and_over_known_pairs() {
     let base = run(&[("a.x", 1.0, 0.001), ("a.y", 1.0, 0.001), ("a.z", 0.0, 1.0), ("b.x", 1.0, 0.001)]);
     let other = run(&[("a.x", 2.0, 0.002), ("a.y", 8.0, 0.008), ("a.z", 0.0, 1.0), ("b.x", 3.0, 0.003)]);
     let runs = [base, other];

@@ -80,14 +80,14 @@ impl CostPair {
     ) -> CostPair {
         let published = is_published(one.1) && is_published(two.1);
         let (base, other) = (alone(base, one.1), alone(other, two.1));
-        let mut told = times(&base, &other);
-        let ratio = if let RatioToBase::Times(it) = &told { Some(it.value) } else { None };
-        let grounds = Grounds::of(one, two, ratio, conditions);
-        if grounds == Grounds::SingleRound && !matches!(told, RatioToBase::Unknown(_)) {
-            told = RatioToBase::Unknown("it rests on a single round, which shows no scatter".into());
+        let mut ratio = times(&base, &other);
+        let value = if let RatioToBase::Times(ratio) = &ratio { Some(ratio.value) } else { None };
+        let grounds = Grounds::of(one, two, value, conditions);
+        if grounds == Grounds::SingleRound && !matches!(ratio, RatioToBase::Unknown(_)) {
+            ratio = RatioToBase::Unknown("it rests on a single round, which shows no scatter".into());
         }
         let chance = if published { None } else { chance(&base, &other, apart) };
-        CostPair { ratio: told, chance, grounds, published }
+        CostPair { ratio, chance, grounds, published }
     }
 }
 
@@ -96,13 +96,13 @@ impl CostPair {
 fn alone(figure: ComparedFigure, cost: &Cost) -> ComparedFigure {
     // The intervals of the oldest runs were those of their own median.
     let both = cost.basis.is_none() && cost.rounds.iter().any(|round| round.survey.is_some());
-    let narrower = |it: Interval| Interval {
-        value: it.value,
-        low: it.value - (it.value - it.low) / std::f64::consts::SQRT_2,
-        high: it.value + (it.high - it.value) / std::f64::consts::SQRT_2,
+    let narrower = |interval: Interval| Interval {
+        value: interval.value,
+        low: interval.value - (interval.value - interval.low) / std::f64::consts::SQRT_2,
+        high: interval.value + (interval.high - interval.value) / std::f64::consts::SQRT_2,
     };
     match figure {
-        ComparedFigure::Value(it) if both => ComparedFigure::Value(narrower(it)),
+        ComparedFigure::Value(interval) if both => ComparedFigure::Value(narrower(interval)),
         other => other,
     }
 }
@@ -129,18 +129,18 @@ pub(super) const ONE_SIDED: f64 = 1.645 / 1.96;
 
 /// The verdict on a ratio that is no change: the same if neither side can be further from 1 than the margin.
 fn equivalent(ratio: &RatioToBase, margin: f64) -> Verdict {
-    let RatioToBase::Times(it) = ratio else { return Verdict::Inconclusive };
-    let end = |end: f64| it.value.ln() + ONE_SIDED * (end / it.value).ln();
+    let RatioToBase::Times(ratio) = ratio else { return Verdict::Inconclusive };
+    let end = |end: f64| ratio.value.ln() + ONE_SIDED * (end / ratio.value).ln();
     let is_near = |log: f64| log.abs() <= margin.ln_1p();
-    if is_near(end(it.low)) && is_near(end(it.high)) { Verdict::Same } else { Verdict::Inconclusive }
+    if is_near(end(ratio.low)) && is_near(end(ratio.high)) { Verdict::Same } else { Verdict::Inconclusive }
 }
 
 /// The verdict by the interval of a ratio alone, and by the smallest difference that counts.
 fn differs(ratio: &RatioToBase, least: f64) -> Verdict {
     let counts = |times: f64| times.ln().abs() > least.ln_1p();
     match ratio {
-        RatioToBase::Times(it) if it.low > 1.0 && counts(it.value) => Verdict::Slower,
-        RatioToBase::Times(it) if it.high < 1.0 && counts(it.value) => Verdict::Faster,
+        RatioToBase::Times(ratio) if ratio.low > 1.0 && counts(ratio.value) => Verdict::Slower,
+        RatioToBase::Times(ratio) if ratio.high < 1.0 && counts(ratio.value) => Verdict::Faster,
         RatioToBase::Times(_) => Verdict::Inconclusive,
         RatioToBase::AtMost(most) if *most < 1.0 && counts(*most) => Verdict::Faster,
         RatioToBase::AtLeast(least) if *least > 1.0 && counts(*least) => Verdict::Slower,
@@ -150,8 +150,8 @@ fn differs(ratio: &RatioToBase, least: f64) -> Verdict {
 }
 
 fn times(base: &ComparedFigure, other: &ComparedFigure) -> RatioToBase {
-    let finite = |value: f64, told: fn(f64) -> RatioToBase| match value.is_finite() && value > 0.0 {
-        true => told(value),
+    let finite = |value: f64, bound: fn(f64) -> RatioToBase| match value.is_finite() && value > 0.0 {
+        true => bound(value),
         false => RatioToBase::Unknown("the two lie too far apart to divide".into()),
     };
     match (base, other) {
@@ -167,8 +167,8 @@ fn times(base: &ComparedFigure, other: &ComparedFigure) -> RatioToBase {
             finite(other.low / base.high, RatioToBase::AtLeast)
         }
         (ComparedFigure::Value(base), ComparedFigure::Value(other)) => match either_way(*base, *other) {
-            Some(it) if [it.low, it.value, it.high].into_iter().all(|end| end.is_finite() && end > 0.0) => {
-                RatioToBase::Times(it)
+            Some(ratio) if [ratio.low, ratio.value, ratio.high].into_iter().all(|end| end.is_finite() && end > 0.0) => {
+                RatioToBase::Times(ratio)
             }
             _ => RatioToBase::Unknown("the two lie too far apart to divide".into()),
         },

@@ -7,7 +7,7 @@ use crate::statistics::Interval;
 /// Standard errors by which costs must differ for their order to count as known at a point. At the usual 1.96 one of twenty
 /// points is in the wrong order by chance, which would be two crossings more.
 pub(super) const KNOWN: f64 = 3.0;
-/// How far from a crossing, as a ratio, points say where it lies: over short stretches the ratio of two costs is a parabola on
+/// How far from a crossing, as a ratio, points show where it lies: over short stretches the ratio of two costs is a parabola on
 /// logarithmic axes.
 const NEAR: f64 = 2.0;
 /// Points that a line is drawn through, at least, where there are as many.
@@ -45,7 +45,7 @@ fn never(ratios: &[LogRatio], cheaper: Side, known: [f64; 2]) -> CrossoverAnswer
     };
     // The nearer one, where both ends approach a crossing.
     let beyond = pairs.into_iter().filter_map(|(inner, end)| Some((trend(inner, end)?, end.at)));
-    let far = |(it, end): &(Trend, f64)| (it.near / end).ln().abs();
+    let far = |(trend, end): &(Trend, f64)| (trend.near / end).ln().abs();
     CrossoverAnswer::Never {
         cheaper,
         trend: beyond.min_by(|one, other| far(one).total_cmp(&far(other))).map(|(trend, _)| trend),

@@ -6,7 +6,7 @@ use crate::statistics::{Interval, student_quantile};
 /// The probability of the intervals, one side of it, and the standard errors that it takes where these are known.
 const SHARE: f64 = 0.975;
 const NORMAL: f64 = 1.96;
-/// Points from which on the curve may bend: each coefficient takes one, and some must be left to tell the errors.
+/// Points from which on the curve may bend: each coefficient takes one, and some must be left to show the errors.
 const BENDS: usize = 6;
 /// How many times their errors the points may scatter about the curve, squared. Beyond it the curve has another shape: a step,
 /// or a kink.
@@ -23,7 +23,7 @@ pub(super) struct Polynomial {
 }
 
 /// The weighted least squares parabola, or line where points are few, through (x, y, standard error of y). Where the points
-/// scatter more about it than their errors say, its own errors grow by as much. `None` for fewer than three points, points at
+/// scatter more about it than their errors allow, its own errors grow by as much. `None` for fewer than three points, points at
 /// one place, and points that lie on no such curve.
 pub(super) fn curve(points: &[(f64, f64, f64)], centre: f64) -> Option<Polynomial> {
     let terms = if points.len() >= BENDS { 3 } else { 2 };

@@ -86,17 +86,17 @@ pub struct Crossing {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LogRatio {
     pub at: f64,
-    /// The logarithm and its standard error; nothing where a cost cannot be told from zero.
+    /// The logarithm and its standard error; nothing where a cost cannot be distinguished from zero.
     log: Option<(f64, f64)>,
-    /// What the ends of the intervals say where there is no ratio.
+    /// What the ends of the intervals show where there is no ratio.
     apart: Option<Side>,
 }
 
 impl LogRatio {
     fn of(point: &CostsAt) -> LogRatio {
         let [one, other] = point.costs;
-        let log = ratio(one, other).filter(|it| it.low > 0.0 && it.high.is_finite());
-        let log = log.map(|it| (it.value.ln(), ((it.high / it.low).ln() / (2.0 * HALF)).max(FLOOR)));
+        let log = ratio(one, other).filter(|ratio| ratio.low > 0.0 && ratio.high.is_finite());
+        let log = log.map(|ratio| (ratio.value.ln(), ((ratio.high / ratio.low).ln() / (2.0 * HALF)).max(FLOOR)));
         let apart = match () {
             () if one.high < other.low => Some(Side::First),
             () if other.high < one.low => Some(Side::Second),
@@ -134,16 +134,16 @@ impl LogRatio {
 }
 
 /// The points in the order of their numbers, those at one number taken together. Numbers of zero and below have no place on a
-/// logarithmic axis, and points that say nothing are left out.
+/// logarithmic axis, and points that show nothing are left out.
 pub(super) fn pooled(points: &[CostsAt]) -> Vec<LogRatio> {
     let usable = points.iter().filter(|point| point.at > 0.0 && point.at.is_finite());
     let mut ratios: Vec<LogRatio> =
-        usable.map(LogRatio::of).filter(|it| it.log.is_some() || it.apart.is_some()).collect();
+        usable.map(LogRatio::of).filter(|ratio| ratio.log.is_some() || ratio.apart.is_some()).collect();
     ratios.sort_by(|one, other| one.at.total_cmp(&other.at));
     ratios.chunk_by(|one, other| one.at == other.at).filter_map(together).collect()
 }
 
-/// What several visits of one number say. Each visit has few rounds, so its own error is a cautious one. From three visits on
+/// What several visits of one number show. Each visit has few rounds, so its own error is a cautious one. From three visits on
 /// they also show how far they scatter, and the smaller error counts.
 fn together(visits: &[LogRatio]) -> Option<LogRatio> {
     const FEWEST: usize = 3;

@@ -1,4 +1,4 @@
-//! Made-up curves with noise: what is found is what was put in, and intervals hold it as often as they say.
+//! Made-up curves with noise: what is found is what was put in, and intervals hold it as often as they promise.
 
 use super::*;
 use crate::statistics::Interval;
@@ -48,7 +48,7 @@ const LINEAR: (Curve, Curve) = (|x| 200.0 + x / 10.0, |x| 300.0 + x / 50.0);
 const LINEAR_AT: f64 = 1250.0;
 
 #[test]
-fn the_interval_holds_the_crossing_as_often_as_it_says() {
+fn the_interval_holds_the_crossing_as_often_as_it_promises() {
     let curves: [((Curve, Curve), f64); 4] = [
         (LINEAR, LINEAR_AT),
         // A constant against a curve that bends.
@@ -73,7 +73,7 @@ fn the_interval_holds_the_crossing_as_often_as_it_says() {
                 continue;
             }
             let share = held as f64 / once as f64;
-            // Where most trials cannot tell whether they cross, those that can are the lucky ones.
+            // Where most trials cannot show whether they cross, those that can are the lucky ones.
             let least = if once > TRIALS * 9 / 10 { 0.9 } else { 0.0 };
             let right = share >= least && (once - held) * 10 <= TRIALS;
             assert!(right, "curves {number}, error {error}: {held} of {once} hold {at}");
@@ -140,7 +140,7 @@ fn costs_that_are_the_same_are_undecided_nearly_always() {
 }
 
 #[test]
-fn a_part_that_is_undecided_is_told() {
+fn a_part_that_is_undecided_is_reported() {
     // The same beyond 1024.
     let points = searched((|x| 100.0 + x.max(1024.0), |x| 100.0 + x), 0.02, 5);
     let CrossoverAnswer::Undecided { cheaper: Some((Side::Second, [first, last])) } = found(&points) else {
@@ -164,24 +164,24 @@ fn odd_points_give_no_answer_and_no_panic() {
         }
     }
     // One end of an interval is open after a single round.
-    let open = Interval::untold(5.0);
+    let open = Interval::unbounded(5.0);
     assert_eq!(found(&[CostsAt { at: 2.0, costs: [open, open] }; 3]), CrossoverAnswer::Undecided { cheaper: None });
-    // A cost that cannot be told from zero is still less than one that can.
+    // A cost that cannot be distinguished from zero is still less than one that can.
     let nothing = Interval { value: 0.1, low: -1.0, high: 1.0 };
     let points = [1.0, 2.0].map(|at| CostsAt { at, costs: [nothing, interval(50.0)] });
     assert_eq!(found(&points), CrossoverAnswer::Never { cheaper: Side::First, trend: None });
 }
 
-/// Each visit of a number has few rounds and therefore a wide interval. Visits that agree tell the order all the same.
+/// Each visit of a number has few rounds and therefore a wide interval. Visits that agree show the order all the same.
 #[test]
-fn visits_that_agree_tell_more_than_their_own_intervals() {
+fn visits_that_agree_show_more_than_their_own_intervals() {
     let wide = |value: f64| Interval { value, low: value * 0.6, high: value / 0.6 };
     let visit = |at: f64, scatter: f64| {
         let costs = [100.0 * (1.0 + scatter), if at < 2000.0 { 130.0 } else { 80.0 }];
         CostsAt { at, costs: costs.map(wide) }
     };
     let visits = |scatters: &[f64]| -> Vec<CostsAt> {
-        [1000.0, 4000.0].into_iter().flat_map(|at| scatters.iter().map(move |it| visit(at, *it))).collect()
+        [1000.0, 4000.0].into_iter().flat_map(|at| scatters.iter().map(move |scatter| visit(at, *scatter))).collect()
     };
     let CrossoverAnswer::Once(crossing) = found(&visits(&[0.0, 0.01, -0.01, 0.005])) else { panic!("they cross") };
     assert_eq!((crossing.left, crossing.right, crossing.below), (1000.0, 4000.0, Side::First));

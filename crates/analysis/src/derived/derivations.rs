@@ -38,8 +38,8 @@ pub struct Derivations {
 pub static DERIVATIONS: LazyLock<Derivations> = LazyLock::new(|| {
     let mut kinds: BTreeMap<String, Vec<DerivationText>> = toml::from_str(include_str!("derivations.toml"))
         .unwrap_or_else(|error| unreachable!("derivations.toml: {error}"));
-    let mut of = |kind| kinds.remove(kind).into_iter().flatten().map(Derivation::from).collect();
-    Derivations { derived: of("derived"), if_measured: of("if_measured"), rsx: of("rsx") }
+    let mut take = |kind| kinds.remove(kind).into_iter().flatten().map(Derivation::from).collect();
+    Derivations { derived: take("derived"), if_measured: take("if_measured"), rsx: take("rsx") }
 });
 
 #[derive(Deserialize)]

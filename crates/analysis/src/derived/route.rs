@@ -66,8 +66,8 @@ impl Part {
             Quantity::Processor => 0.0,
             _ => 1.0,
         };
-        if part == 0.0 || !time.is_told() {
-            return if time.is_told() { Interval::exactly(value) } else { Interval::untold(value) };
+        if part == 0.0 || !time.is_bounded() {
+            return if time.is_bounded() { Interval::exactly(value) } else { Interval::unbounded(value) };
         }
         Interval { value, low: value - (time.value - time.low) * part, high: value + (time.high - time.value) * part }
     }

@@ -32,7 +32,7 @@ fn routes_carry_the_interval_of_every_part() {
 }
 
 #[test]
-fn a_refill_is_told_apart_from_its_switch_with_the_size_of_its_set() {
+fn a_refill_is_distinguished_from_its_switch_and_has_the_size_of_its_set() {
     let mut run = run(&[
         ("switch.process@set=0", 1000.0, 30.0),
         ("switch.process@set=half-l2", 5000.0, 40.0),
@@ -49,8 +49,9 @@ fn a_refill_is_told_apart_from_its_switch_with_the_size_of_its_set() {
 }
 
 #[test]
-fn waking_a_halted_cpu_is_told_apart_from_the_message() {
-    let halting = |costs: &[(&str, f64, f64)]| derive(&run(costs)).into_iter().find(|it| it.name.starts_with("waking"));
+fn waking_a_halted_cpu_is_distinguished_from_the_message() {
+    let halting =
+        |costs: &[(&str, f64, f64)]| derive(&run(costs)).into_iter().find(|derived| derived.name.starts_with("waking"));
     let other = ("eventfd.roundtrip@distance=other", 30_000.0, 3000.0);
     let waked = halting(&[other, ("eventfd.roundtrip@distance=awake", 5000.0, 400.0)]).expect("both parts");
     let half = 0.5 * 3000.0_f64.hypot(400.0);
@@ -59,7 +60,7 @@ fn waking_a_halted_cpu_is_told_apart_from_the_message() {
 }
 
 #[test]
-fn routes_that_cannot_be_told_from_zero_agree_in_nothing() {
+fn routes_indistinguishable_from_zero_agree_in_nothing() {
     let pair = |half| [Interval::around(10.0, half), Interval::around(11.0, 2.0)];
     assert_eq!(agreement(&pair(1.0)), Some(Agreement { ratio: 1.1, overlap: true, agree: Answer::Inconclusive }));
     assert_eq!(agreement(&pair(10.0)), None);
@@ -90,7 +91,7 @@ fn the_entry_is_a_share_of_what_enters() {
     run.costs[1].explained_by = vec![example::term(1.0, "syscall.getppid")];
     run.costs[3].explained_by = vec![example::term(2.0, "syscall.getppid")];
     let shares: Vec<(String, f64, f64)> =
-        entry_shares(&run).into_iter().map(|it| (it.name, it.entries, it.share.value)).collect();
+        entry_shares(&run).into_iter().map(|entry| (entry.name, entry.entries, entry.share.value)).collect();
     let expected = [("pair.seteuid", 2.0, 0.4), ("syscall.fstat", 1.0, 0.25), ("call.mmap", 1.0, 0.1)];
     assert_eq!(shares, expected.map(|(name, entries, share)| (name.to_string(), entries, share)));
     run.costs.remove(0);
@@ -102,17 +103,18 @@ fn with(run: &mut Run, operation: &str, change: impl Fn(&mut Cost)) {
 }
 
 #[test]
-fn routes_agree_disagree_or_cannot_be_told() {
+fn routes_agree_disagree_or_leave_it_open() {
     let agree = |one: (f64, f64), other: (f64, f64)| {
-        agreement(&[Interval::around(one.0, one.1), Interval::around(other.0, other.1)]).map(|it| it.agree)
+        agreement(&[Interval::around(one.0, one.1), Interval::around(other.0, other.1)])
+            .map(|agreement| agreement.agree)
     };
     assert_eq!(agree((100.0, 1.0), (103.0, 1.0)), Some(Answer::Yes), "apart, but by 3 %");
     assert_eq!(agree((100.0, 1.0), (200.0, 10.0)), Some(Answer::No));
     assert_eq!(agree((100.0, 60.0), (200.0, 150.0)), Some(Answer::Inconclusive), "overlap is no evidence");
-    let untold = agreement(&[Interval::around(100.0, 1.0), Interval::untold(100.0)]);
-    assert_eq!(untold, Some(Agreement { ratio: 1.0, overlap: false, agree: Answer::Inconclusive }));
+    let unbounded = agreement(&[Interval::around(100.0, 1.0), Interval::unbounded(100.0)]);
+    assert_eq!(unbounded, Some(Agreement { ratio: 1.0, overlap: false, agree: Answer::Inconclusive }));
     let three = [Interval::around(100.0, 1.0), Interval::around(101.0, 60.0), Interval::around(300.0, 3.0)];
-    assert_eq!(agreement(&three).map(|it| it.agree), Some(Answer::No), "two of them certainly differ");
+    assert_eq!(agreement(&three).map(|agreement| agreement.agree), Some(Answer::No), "two of them certainly differ");
 }
 
 #[test]
@@ -121,7 +123,7 @@ fn one_round_makes_a_route_without_an_interval() {
     let doubt = Doubt::FewRounds { rounds: 1 };
     with(&mut run, "signal.deliver", |cost| cost.doubts = vec![doubt.clone()]);
     let followed = &derive(&run)[0].routes[0];
-    assert_eq!(followed.figure, Ok(Interval::untold(500.0)));
+    assert_eq!(followed.figure, Ok(Interval::unbounded(500.0)));
     assert_eq!(followed.doubts, [Doubt::Inherited { from: "signal.deliver".into(), doubt: Box::new(doubt) }]);
 }
 
@@ -160,8 +162,8 @@ fn waiting_and_processor_time_have_intervals_of_their_own() {
     assert_eq!(part.processor().figure(cost), Interval { value: 900.0, low: 890.0, high: 905.0 });
     (cost.wait_interval_ns, cost.cpu_interval_ns) = (None, None);
     (cost.net_ns.low.0, cost.net_ns.high.0) = (f64::NEG_INFINITY, f64::INFINITY);
-    assert_eq!(part.waiting().figure(cost), Interval::untold(100.0));
-    assert_eq!(part.processor().figure(cost), Interval::untold(900.0));
+    assert_eq!(part.waiting().figure(cost), Interval::unbounded(100.0));
+    assert_eq!(part.processor().figure(cost), Interval::unbounded(900.0));
     cost.cpu_ns = record::Cpu::default();
-    assert_eq!(part.processor().figure(cost), Interval::untold(0.0), "no number times infinity");
+    assert_eq!(part.processor().figure(cost), Interval::unbounded(0.0), "no number times infinity");
 }

@@ -40,8 +40,8 @@ impl Finding {
         Finding { severity, what: what.into(), remedy: remedy.into(), is_setting: false }
     }
 
-    /// The finding as told in this place: within a container, settings are the host's.
-    pub(super) fn told_in(mut self, place: Place) -> Finding {
+    /// The finding as worded for this place: within a container, settings are the host's.
+    pub(super) fn worded_for(mut self, place: Place) -> Finding {
         if self.is_setting && place == Place::Inside && !self.remedy.is_empty() {
             self.remedy = format!("the host's setting, outside this container: {}", self.remedy.replace("sudo ", ""));
         }

@@ -9,8 +9,8 @@ use crate::posterior::FLOOR;
 
 /// A round whose batches took these (ns, cycle in ns, quiet).
 fn round(order: u32, survey: bool, batches: &[(f64, f64, bool)]) -> Round {
-    let ns: Vec<f64> = batches.iter().map(|it| it.0).collect();
-    let (cycle_ns, quiet) = batches.iter().map(|it| (it.1, it.2)).unzip();
+    let ns: Vec<f64> = batches.iter().map(|batch| batch.0).collect();
+    let (cycle_ns, quiet) = batches.iter().map(|batch| (batch.1, batch.2)).unzip();
     Round { order, cycle_ns, quiet, survey: Some(survey), launcher: order, ..example::round(&ns) }
 }
 
@@ -50,7 +50,7 @@ fn a_clock_that_none_of_its_batches_ran_at_is_not_used() {
 }
 
 #[test]
-fn neighbours_are_told_apart_from_the_clock() {
+fn neighbours_are_distinguished_from_the_clock() {
     // Surveyed rounds at a slow clock, quiet ones at a fast clock, the same cycles: no neighbour.
     let mut rounds = at_clocks(&[0.28, 0.28, 0.28, 0.28]);
     rounds.iter_mut().for_each(|round| round.quiet.fill(false));
@@ -58,12 +58,12 @@ fn neighbours_are_told_apart_from_the_clock() {
     fast.iter_mut().for_each(|round| round.survey = Some(false));
     rounds.extend(fast);
     let gross = estimated(&rounds);
-    let told = gross.neighbours.expect("four rounds of either kind");
-    assert!((told.ratio - 1.0).abs() < 0.005 && told.low < 1.0 && told.high > 1.0, "{told:?}");
+    let neighbours = gross.neighbours.expect("four rounds of either kind");
+    assert!((neighbours.ratio - 1.0).abs() < 0.005 && neighbours.low < 1.0 && neighbours.high > 1.0, "{neighbours:?}");
 }
 
 #[test]
-fn one_round_is_wide_and_says_so() {
+fn one_round_is_wide_and_reported_as_such() {
     let gross = estimated(&at_clocks(&[0.25]));
     assert!(gross.figures.low.0 < 24.0 && gross.figures.high.0 > 25.5, "{:?}", gross.figures);
     assert!(gross.figures.low.0 > 12.0 && gross.figures.high.0 < 50.0, "{:?}", gross.figures);
@@ -168,10 +168,10 @@ fn the_more_rounds_scatter_the_wider_the_interval() {
 fn two_modes_of_equal_share_are_levels_or_both_in_the_interval() {
     let rounds: Vec<f64> =
         (0..10).map(|round| if round % 2 == 0 { 100.0 } else { 150.0 } + f64::from(round) * 0.1).collect();
-    let it = estimated(&rounds_of(&rounds));
-    let inside = |ns: f64| it.levels.iter().any(|level| level.interval_ns.low <= ns && ns <= level.interval_ns.high);
-    assert!(it.levels.len() == 2 && inside(100.4) && inside(150.5), "{:?}", it.levels);
-    // Of fewer rounds none can be told.
+    let gross = estimated(&rounds_of(&rounds));
+    let inside = |ns: f64| gross.levels.iter().any(|level| level.interval_ns.low <= ns && ns <= level.interval_ns.high);
+    assert!(gross.levels.len() == 2 && inside(100.4) && inside(150.5), "{:?}", gross.levels);
+    // Of fewer rounds none can be found.
     let (low, _, high) = figures_of(&rounds_of(&rounds[..4]), &Prior::DEFAULT);
     assert!(low <= 100.2 && high >= 0.97 * 150.3, "{low} {high}");
 }
@@ -189,10 +189,10 @@ fn a_round_beside_a_neighbour_shows_a_cheaper_layout_and_no_dearer_one() {
 
 #[test]
 fn a_layout_that_one_good_round_shows_is_in_the_interval_and_is_reported() {
-    let it = estimated(&rounds_of(&[100.0, 100.1, 100.2, 90.0, 100.1, 100.0]));
-    assert!(it.figures.low.0 < 90.1 && it.figures.quiet.0 > 99.0, "{:?}", it.figures);
-    let layout = it.doubts.iter().any(|doubt| matches!(doubt, Doubt::Layout { at } if (at.0 - 90.0).abs() < 0.1));
-    assert!(layout, "{:?}", it.doubts);
+    let gross = estimated(&rounds_of(&[100.0, 100.1, 100.2, 90.0, 100.1, 100.0]));
+    assert!(gross.figures.low.0 < 90.1 && gross.figures.quiet.0 > 99.0, "{:?}", gross.figures);
+    let layout = gross.doubts.iter().any(|doubt| matches!(doubt, Doubt::Layout { at } if (at.0 - 90.0).abs() < 0.1));
+    assert!(layout, "{:?}", gross.doubts);
     let none = estimated(&rounds_of(&[100.0, 100.1, 100.2, 99.9]));
     assert!(!none.doubts.iter().any(|doubt| matches!(doubt, Doubt::Layout { .. })), "{:?}", none.doubts);
 }

@@ -24,14 +24,14 @@ fn sentences_come_from_the_costs() {
 }
 
 #[test]
-fn mitigations_are_told_on_the_headline_page_alone() {
+fn mitigations_are_reported_on_the_headline_page_alone() {
     let mut run = example::run();
     run.settings.patterns = vec!["pipe".into()];
     assert!(!alone(&run).join(" ").contains("mitigations"));
 }
 
 #[test]
-fn a_run_without_the_costs_says_nothing_about_them() {
+fn a_run_without_the_costs_reports_nothing_about_them() {
     let mut run = example::run();
     run.costs.clear();
     assert_eq!(alone(&run), ["Active mitigations: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]);
@@ -40,7 +40,7 @@ fn a_run_without_the_costs_says_nothing_about_them() {
 }
 
 #[test]
-fn what_cannot_be_told_from_zero_or_from_the_other_is_not_claimed() {
+fn what_is_indistinguishable_from_zero_or_from_the_other_is_not_claimed() {
     let mut run = example::run();
     for cost in &mut run.costs {
         if cost.operation == "syscall.getppid" {
@@ -61,7 +61,7 @@ fn neighbours_of(run: &mut Run, tax: Option<(f64, f64, f64)>) {
 }
 
 #[test]
-fn neighbours_and_the_clock_are_told_apart() {
+fn neighbours_and_the_clock_are_distinguished() {
     let mut run = example::run();
     assert_eq!(neighbours(&run), None, "a run that does not tell them");
     neighbours_of(&mut run, Some((1.08, 1.06, 1.10)));
@@ -81,12 +81,12 @@ fn neighbours_and_the_clock_are_told_apart() {
 }
 
 #[test]
-fn a_run_that_was_traced_says_so_first() {
+fn a_run_that_was_traced_reports_so_first() {
     let mut run = example::run();
-    let is_said = |run: &Run| alone(run).iter().position(|sentence| sentence.contains("were traced"));
-    assert_eq!(is_said(&run), None);
+    let place = |run: &Run| alone(run).iter().position(|sentence| sentence.contains("were traced"));
+    assert_eq!(place(&run), None);
     run.noise.traced = true;
-    assert_eq!(is_said(&run), Some(0), "{:?}", alone(&run));
+    assert_eq!(place(&run), Some(0), "{:?}", alone(&run));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn one_round_makes_no_finding() {
 }
 
 #[test]
-fn a_ratio_known_to_a_factor_of_two_only_is_not_told() {
+fn a_ratio_known_to_a_factor_of_two_only_is_not_reported() {
     let mut run = example::run();
     for cost in run.costs.iter_mut().filter(|cost| cost.operation == "switch.process") {
         (cost.net_ns.low.0, cost.net_ns.high.0) = (700.0, 2000.0);
@@ -109,7 +109,7 @@ fn a_ratio_known_to_a_factor_of_two_only_is_not_told() {
 }
 
 #[test]
-fn a_switch_is_told_for_the_set_that_fills_the_cores_own_caches_where_there_is_one() {
+fn a_switch_is_reported_for_the_set_that_fills_the_cores_own_caches_where_there_is_one() {
     let mut run = example::run();
     let mut full = run.cost("switch.process", &[number("set", WORKING_SET)]).expect("a switch").clone();
     full.at = Point::default().with("set", Value::Word(LARGEST_OWN.into()));
@@ -130,7 +130,7 @@ fn moved(run: &mut Run, operation: &str, id: &str, point: &[(&str, Value)], ns: 
 }
 
 #[test]
-fn new_memory_is_told_by_fresh_frames_alone() {
+fn new_memory_is_reported_by_fresh_frames_alone() {
     let mut run = example::run();
     assert_eq!(page_fault_in_system_calls(&run), None);
     let frames = |word: &str| [("frames", Value::Word(word.into()))];
@@ -142,7 +142,7 @@ fn new_memory_is_told_by_fresh_frames_alone() {
 }
 
 #[test]
-fn a_mapped_file_is_told_with_its_size_its_filling_and_what_mapping_takes() {
+fn a_mapped_file_is_reported_with_its_size_its_filling_and_what_mapping_takes() {
     let mut run = example::run();
     run.costs.retain(|cost| cost.at.number("size") != Some(1 << 20));
     let at = |file, filled| [number("size", 4096), number("file", file), number("filled", filled)];

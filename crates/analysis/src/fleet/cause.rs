@@ -1,10 +1,10 @@
-//! The likely cause of a slow node: which families move together, and what its record says otherwise than its class's.
+//! The likely cause of a slow node: which families move together, and what in its record differs from its class's.
 
 use super::options::CLOCK;
 use super::parts::MachinePart;
 use super::slow::{CauseKind, SlowCause, SlowFamily};
 
-/// What is known of a slow node beside what it is slow in.
+/// What is known of a slow node besides what it is slow in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known<'a> {
     /// What it is otherwise than most of its class: part, here, usually.
@@ -26,12 +26,12 @@ const MEMORY: [&str; 3] = ["memory", "tlb", "numa"];
 const DISK: [&str; 4] = ["file", "disk", "read", "write"];
 const NETWORK: [&str; 3] = ["tcp", "udp", "socket"];
 
-/// The likely causes, those that the record tells first.
+/// The likely causes, those that the record shows first.
 pub(super) fn causes(slow: &[SlowFamily], known: &Known<'_>) -> Vec<SlowCause> {
     let pattern = Pattern { slow, families: &known.families };
     let mut found = Vec::new();
     found.extend(clock(&pattern, known));
-    found.extend(known.differences.iter().map(|it| recorded(it, &pattern)));
+    found.extend(known.differences.iter().map(|difference| recorded(difference, &pattern)));
     found.extend(neighbour(known));
     if found.is_empty() {
         found.push(by_pattern(&pattern));
@@ -97,7 +97,7 @@ fn recorded((part, here, usual): &(MachinePart, &str, &str), pattern: &Pattern<'
 fn differing(here: &str, usual: &str) -> (String, String) {
     let rest = |of: &str, other: &str| {
         let other: Vec<&str> = other.split("; ").collect();
-        let own: Vec<&str> = of.split("; ").filter(|it| !other.contains(it)).collect();
+        let own: Vec<&str> = of.split("; ").filter(|part| !other.contains(part)).collect();
         if own.is_empty() || own == [""] { "none".to_string() } else { own.join("; ") }
     };
     (rest(here, usual), rest(usual, here))

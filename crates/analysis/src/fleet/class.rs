@@ -29,9 +29,9 @@ impl Class {
     /// What this node is otherwise than most of the class: part, here, usually.
     pub fn differences(&self, node: u32) -> Vec<(MachinePart, &str, &str)> {
         let usual =
-            |part: MachinePart| self.parts.iter().find(|(of, _)| *of == part).map_or("", |(_, told)| told.as_str());
+            |part: MachinePart| self.parts.iter().find(|(of, _)| *of == part).map_or("", |(_, text)| text.as_str());
         let of_node = self.differing.iter().filter(|(of, _, _)| *of == node);
-        of_node.map(|(_, part, told)| (*part, told.as_str(), usual(*part))).collect()
+        of_node.map(|(_, part, text)| (*part, text.as_str(), usual(*part))).collect()
     }
 }
 
@@ -41,17 +41,17 @@ type Key = Vec<String>;
 /// now do not.
 pub(super) fn classes(table: &Table, options: &FleetOptions) -> (Vec<Class>, Vec<bool>) {
     let memories = memory_sizes(table);
-    let told = |parts: &Parts| -> BTreeMap<MachinePart, String> {
-        let mut told = parts.told.clone();
+    let known = |parts: &Parts| -> BTreeMap<MachinePart, String> {
+        let mut known = parts.texts.clone();
         let size = memories.get(&parts.memory).map_or("", String::as_str);
-        let nodes = told.get(&MachinePart::Memory).map_or("", String::as_str);
+        let nodes = known.get(&MachinePart::Memory).map_or("", String::as_str);
         let memory = format!("{size} {nodes}").trim().to_string();
         if !memory.is_empty() {
-            told.insert(MachinePart::Memory, memory);
+            known.insert(MachinePart::Memory, memory);
         }
-        told
+        known
     };
-    let all: Vec<BTreeMap<MachinePart, String>> = table.runs.iter().map(|(_, facts)| told(&facts.parts)).collect();
+    let all: Vec<BTreeMap<MachinePart, String>> = table.runs.iter().map(|(_, facts)| known(&facts.parts)).collect();
     let mut newest: Vec<Option<usize>> = vec![None; table.nodes.len()];
     for (run, (node, facts)) in table.runs.iter().enumerate() {
         let known = &mut newest[*node as usize];
@@ -59,7 +59,8 @@ pub(super) fn classes(table: &Table, options: &FleetOptions) -> (Vec<Class>, Vec
             *known = Some(run);
         }
     }
-    let counts = |(run, (node, _)): (usize, &(u32, _))| newest[*node as usize].is_some_and(|it| all[it] == all[run]);
+    let counts =
+        |(run, (node, _)): (usize, &(u32, _))| newest[*node as usize].is_some_and(|last| all[last] == all[run]);
     let current = table.runs.iter().enumerate().map(counts).collect();
     let of_node: Vec<&BTreeMap<MachinePart, String>> = newest.iter().flatten().map(|&run| &all[run]).collect();
     let mut groups: Vec<Vec<u32>> = grouped(&of_node, options);
@@ -69,7 +70,7 @@ pub(super) fn classes(table: &Table, options: &FleetOptions) -> (Vec<Class>, Vec
 }
 
 fn key(parts: &BTreeMap<MachinePart, String>, which: impl Fn(MachinePart) -> bool) -> Key {
-    parts.iter().filter(|(part, _)| which(**part)).map(|(_, told)| told.clone()).collect()
+    parts.iter().filter(|(part, _)| which(**part)).map(|(_, text)| text.clone()).collect()
 }
 
 fn grouped(of_node: &[&BTreeMap<MachinePart, String>], options: &FleetOptions) -> Vec<Vec<u32>> {
@@ -94,7 +95,7 @@ fn grouped(of_node: &[&BTreeMap<MachinePart, String>], options: &FleetOptions) -
             let parts = of_node[nodes[0] as usize];
             let differ = |group: &Vec<u32>| {
                 let other = of_node[group[0] as usize];
-                parts.iter().filter(|(part, told)| other.get(part) != Some(told)).count()
+                parts.iter().filter(|(part, text)| other.get(part) != Some(text)).count()
             };
             // The first of the smallest differences is the largest group.
             if let Some(nearest) = groups.iter_mut().min_by_key(|group| differ(group)) {
@@ -111,14 +112,14 @@ fn described(name: String, mut nodes: Vec<u32>, of_node: &[&BTreeMap<MachinePart
     let mut class = Class { name, ..Class::default() };
     for part in MachinePart::ALL {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        let told = |node: u32| of_node[node as usize].get(&part).map_or("", String::as_str);
+        let text = |node: u32| of_node[node as usize].get(&part).map_or("", String::as_str);
         for node in &nodes {
-            *counts.entry(told(*node)).or_default() += 1;
+            *counts.entry(text(*node)).or_default() += 1;
         }
-        let usual = counts.iter().max_by_key(|(_, count)| **count).map_or("", |(told, _)| told);
+        let usual = counts.iter().max_by_key(|(_, count)| **count).map_or("", |(text, _)| text);
         class.parts.push((part, usual.into()));
-        let other = nodes.iter().filter(|node| told(**node) != usual);
-        class.differing.extend(other.map(|node| (*node, part, told(*node).to_string())));
+        let other = nodes.iter().filter(|node| text(**node) != usual);
+        class.differing.extend(other.map(|node| (*node, part, text(*node).to_string())));
     }
     class.nodes = nodes;
     class
@@ -131,12 +132,12 @@ fn memory_sizes(table: &Table) -> BTreeMap<u64, String> {
     let mut sizes: Vec<u64> = table.runs.iter().map(|(_, facts)| facts.parts.memory).filter(|size| *size > 0).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let mut told = BTreeMap::new();
+    let mut names = BTreeMap::new();
     for group in sizes.chunk_by(|one, next| *next as f64 <= *one as f64 * ALIKE) {
         let name = group.last().map_or_else(String::new, |size| Bytes(*size).to_string());
-        told.extend(group.iter().map(|size| (*size, name.clone())));
+        names.extend(group.iter().map(|size| (*size, name.clone())));
     }
-    told
+    names
 }
 
 /// `A` to `Z`, `AA`, ...

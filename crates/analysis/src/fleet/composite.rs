@@ -9,7 +9,7 @@ use super::table::{CostRows, Entry, RunFacts, Table};
 
 /// The least scatter that a cost's weight in its family is made from, so that one exact cost does not stand for all.
 const LEAST_SCATTER: f64 = 0.003;
-/// A run with less than this share of a family's weight says nothing of the family.
+/// A run with less than this share of a family's weight shows nothing of the family.
 const LEAST_SHARE: f64 = 0.3;
 /// The standard error of the clock of a run: what it is measured to.
 const CLOCK_ERROR: f32 = 0.001;
@@ -125,14 +125,14 @@ pub(super) fn families<'a>(table: &'a Table, clock: &'a CostRows, runs: &ClassRu
 }
 
 fn family<'a>(name: &str, costs: &[&'a CostRows], runs: &ClassRuns) -> Option<Family<'a>> {
-    let of = |cost: &&'a CostRows| {
+    let member = |cost: &&'a CostRows| {
         let sample = |entry: &Entry| {
             (entry.run, Sample { log: f64::from(entry.log), error: f64::from(entry.error), lacking: 1.0 })
         };
         let effects = runs.by_node(cost.entries.iter().map(sample)).effects()?;
         Some(MemberCost { rows: cost, effects, doubted: doubted(cost, runs) })
     };
-    let costs: Vec<MemberCost<'a>> = costs.iter().filter_map(of).collect();
+    let costs: Vec<MemberCost<'a>> = costs.iter().filter_map(member).collect();
     let whole = match costs.as_slice() {
         [] => return None,
         [one] => one.effects.clone(),
@@ -158,7 +158,7 @@ struct FamilySums {
     weight: f64,
     logs: f64,
     errors: f64,
-    told: f64,
+    known_weight: f64,
 }
 
 /// All costs of a family as one: the mean of the logarithms over the class's median of each cost, weighted by what each scatters
@@ -175,12 +175,12 @@ fn whole(costs: &[MemberCost<'_>], runs: &ClassRuns) -> Option<CostEffects> {
             sum.logs += weight * (f64::from(entry.log) - middle);
             if !entry.error.is_nan() {
                 sum.errors += (weight * f64::from(entry.error)).powi(2);
-                sum.told += weight;
+                sum.known_weight += weight;
             }
         }
     }
     let sample = |(run, sum): (usize, &FamilySums)| {
-        let error = if sum.told > 0.0 { sum.errors.sqrt() / sum.told } else { f64::NAN };
+        let error = if sum.known_weight > 0.0 { sum.errors.sqrt() / sum.known_weight } else { f64::NAN };
         let sample = Sample { log: sum.logs / sum.weight, error, lacking: (all / sum.weight).max(1.0) };
         (sum.weight >= LEAST_SHARE * all).then_some((run as u32, sample))
     };

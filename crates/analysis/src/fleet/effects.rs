@@ -85,25 +85,36 @@ pub(super) fn effects(nodes: &[&[Sample]]) -> Option<CostEffects> {
     if with < 2 {
         return None;
     }
-    let within_run =
-        median(nodes.iter().flat_map(|runs| runs.iter()).map(|it| it.error.powi(2)).filter(|it| !it.is_nan()));
+    let within_run = median(
+        nodes
+            .iter()
+            .flat_map(|runs| runs.iter())
+            .map(|sample| sample.error.powi(2))
+            .filter(|variance| !variance.is_nan()),
+    );
     let pooled = between_runs(nodes);
     let scatter = pooled.or(within_run).unwrap_or(0.0);
     let mut logs = Vec::new();
-    let told: Vec<Option<Middle>> = nodes.iter().map(|runs| middle_of(runs, pooled, scatter, &mut logs)).collect();
-    let middles: Vec<f64> = told.iter().flatten().map(|it| it.log).collect();
+    let of_nodes: Vec<Option<Middle>> = nodes.iter().map(|runs| middle_of(runs, pooled, scatter, &mut logs)).collect();
+    let middles: Vec<f64> = of_nodes.iter().flatten().map(|node| node.log).collect();
     let middle = median(middles.iter().copied())?;
     let marginal = scale(&middles).powi(2);
-    let of_runs = told.iter().flatten().map(|it| scatter * it.lacking / it.runs).sum::<f64>() / with as f64;
+    let of_runs = of_nodes.iter().flatten().map(|node| scatter * node.lacking / node.runs).sum::<f64>() / with as f64;
     let between_node = marginal - of_runs;
     let of_middle = std::f64::consts::FRAC_PI_2 * marginal / with as f64;
-    let nodes_effects = told.iter().map(|it| {
-        let it = it.as_ref()?;
-        let own = it.variance.map_or(scatter, |own| own.max(scatter)) * it.lacking / it.runs;
-        let lies = (it.log - middle) / (between_node.max(0.0) * it.lacking + own + FLOOR * FLOOR).sqrt();
-        let error = it.variance.map_or(f64::NAN, |own| (own * it.lacking / it.runs + of_middle + FLOOR * FLOOR).sqrt());
-        let freedom = PRIOR + it.runs - 1.0;
-        Some(Effect { log: (it.log - middle) as f32, error: error as f32, freedom: freedom as f32, score: lies as f32 })
+    let nodes_effects = of_nodes.iter().map(|node| {
+        let node = node.as_ref()?;
+        let own = node.variance.map_or(scatter, |own| own.max(scatter)) * node.lacking / node.runs;
+        let lies = (node.log - middle) / (between_node.max(0.0) * node.lacking + own + FLOOR * FLOOR).sqrt();
+        let error =
+            node.variance.map_or(f64::NAN, |own| (own * node.lacking / node.runs + of_middle + FLOOR * FLOOR).sqrt());
+        let freedom = PRIOR + node.runs - 1.0;
+        Some(Effect {
+            log: (node.log - middle) as f32,
+            error: error as f32,
+            freedom: freedom as f32,
+            score: lies as f32,
+        })
     });
     let nodes_effects = nodes_effects.collect();
     let spread = Scatter {
@@ -121,7 +132,7 @@ pub(super) fn effects(nodes: &[&[Sample]]) -> Option<CostEffects> {
 struct Middle {
     log: f64,
     runs: f64,
-    /// The variance of one of its runs; `None` if nothing tells it.
+    /// The variance of one of its runs; `None` if it is unknown.
     variance: Option<f64>,
     lacking: f64,
 }
@@ -136,7 +147,7 @@ fn middle_of(runs: &[Sample], pooled: Option<f64>, scatter: f64, logs: &mut Vec<
     let count = runs.len() as f64;
     let variance = match pooled {
         Some(pooled) => Some((PRIOR * pooled + squares(logs)) / (PRIOR + count - 1.0)),
-        None => median(runs.iter().map(|run| run.error.powi(2)).filter(|it| !it.is_nan())),
+        None => median(runs.iter().map(|run| run.error.powi(2)).filter(|variance| !variance.is_nan())),
     };
     let lacking = runs.iter().map(|run| run.lacking).sum::<f64>() / count;
     Some(Middle { log, runs: count, variance, lacking })
@@ -167,7 +178,7 @@ mod tests {
         runs.iter().map(&mut node).collect()
     }
 
-    fn told(nodes: &[Vec<Sample>]) -> CostEffects {
+    fn effects_of(nodes: &[Vec<Sample>]) -> CostEffects {
         effects(&nodes.iter().map(Vec::as_slice).collect::<Vec<_>>()).expect("nodes")
     }
 
@@ -179,11 +190,11 @@ mod tests {
             let mut sums = [0.0; 3];
             const TIMES: usize = 20;
             for _ in 0..TIMES {
-                let spread = told(&simulated(&mut random, &shape, deviations)).spread;
+                let spread = effects_of(&simulated(&mut random, &shape, deviations)).spread;
                 let parts = [spread.within_run, spread.between_run, Some(spread.between_node)];
-                sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part.expect("told") / TIMES as f64);
+                sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part.expect("known") / TIMES as f64);
             }
-            let whole: f64 = deviations.iter().map(|it| it * it).sum();
+            let whole: f64 = deviations.iter().map(|deviation| deviation * deviation).sum();
             for (sum, known) in sums.iter().zip(deviations) {
                 assert!((sum - known * known).abs() < 0.12 * known * known + 0.02 * whole, "{sums:?} {deviations:?}");
             }
@@ -194,11 +205,11 @@ mod tests {
     fn a_few_odd_nodes_change_nothing_much_and_lie_far_out() {
         let mut random = fastrand::Rng::with_seed(6);
         let mut nodes = simulated(&mut random, &[5; 300], [0.002, 0.01, 0.01]);
-        let before = told(&nodes).spread;
+        let before = effects_of(&nodes).spread;
         for node in &mut nodes[..9] {
             node.iter_mut().for_each(|run| run.log += 0.3);
         }
-        let after = told(&nodes);
+        let after = effects_of(&nodes);
         assert!((after.spread.between_node / before.between_node - 1.0).abs() < 0.25, "{before:?} {:?}", after.spread);
         for node in after.nodes[..9].iter().flatten() {
             assert!(node.score > 15.0, "{node:?}");
@@ -216,7 +227,7 @@ mod tests {
             let middle = median(truth.iter().copied()).expect("nodes");
             let mut run = |node: &f64| Sample { log: node + 0.02 * normal(&mut random), error: 0.01, lacking: 1.0 };
             let nodes: Vec<Vec<Sample>> = truth.iter().map(|node| (0..5).map(|_| run(node)).collect()).collect();
-            for (effect, truth) in told(&nodes).nodes.iter().flatten().zip(&truth) {
+            for (effect, truth) in effects_of(&nodes).nodes.iter().flatten().zip(&truth) {
                 let ratio = effect.ratio();
                 let known = (truth - middle).exp();
                 held += f64::from(u8::from(ratio.low <= known && known <= ratio.high));
@@ -230,13 +241,13 @@ mod tests {
     #[test]
     fn one_run_a_node_leaves_runs_within_nodes_and_none_is_nothing() {
         let mut random = fastrand::Rng::with_seed(9);
-        let one = told(&simulated(&mut random, &[1; 200], [0.01, 0.02, 0.01]));
+        let one = effects_of(&simulated(&mut random, &[1; 200], [0.01, 0.02, 0.01]));
         assert_eq!(one.spread.between_run, None);
         assert!((one.spread.between_node / 5e-4 - 1.0).abs() < 0.3, "{:?}", one.spread);
-        let untold = Sample { log: 1.0, error: f64::NAN, lacking: 1.0 };
-        let blind = effects(&[&[untold], &[untold]]).expect("two nodes");
-        assert!(blind.nodes.iter().flatten().all(|it| it.ratio().high.is_infinite() && it.score == 0.0));
-        assert!(effects(&[&[], &[untold]]).is_none() && effects(&[]).is_none());
+        let unknown = Sample { log: 1.0, error: f64::NAN, lacking: 1.0 };
+        let blind = effects(&[&[unknown], &[unknown]]).expect("two nodes");
+        assert!(blind.nodes.iter().flatten().all(|effect| effect.ratio().high.is_infinite() && effect.score == 0.0));
+        assert!(effects(&[&[], &[unknown]]).is_none() && effects(&[]).is_none());
     }
 
     #[test]
@@ -246,7 +257,7 @@ mod tests {
         for (run, place) in nodes[0].iter_mut().zip([0.0, 0.4, 0.1, 0.5, 0.0]) {
             run.log += place;
         }
-        let wild = told(&nodes).nodes[0].expect("told");
+        let wild = effects_of(&nodes).nodes[0].expect("an effect");
         assert!(wild.score < 4.0, "{wild:?}");
         assert!(wild.ratio().low < 1.0, "{:?}", wild.ratio());
     }

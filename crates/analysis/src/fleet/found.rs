@@ -1,4 +1,4 @@
-//! Everything that a table of many runs tells.
+//! Everything that a table of many runs shows.
 
 use serde::Serialize;
 
@@ -13,10 +13,10 @@ use super::slow::{Doubted, SlowFamily, SlowNode};
 use super::table::{RunFacts, Table};
 use crate::statistics::median;
 
-/// What a table tells.
+/// What a table shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// What was asked for.
+    /// What was requested.
     pub options: FleetOptions,
     /// The classes, the largest first.
     pub classes: Vec<ClassFound>,
@@ -28,7 +28,7 @@ pub struct Found {
     pub populations: Vec<Population>,
     /// Tests made: nodes times families.
     pub tests: usize,
-    /// Nodes that would be told on the fast side by the same rule. If scatter is symmetric and no node is fast for a reason, about
+    /// Nodes that would be reported on the fast side by the same rule. If scatter is symmetric and no node is fast for a reason, about
     /// this many of the slow ones are chance.
     pub fast: usize,
     /// The runs that do not count, because their node has changed since.
@@ -110,7 +110,8 @@ pub fn found(table: &Table, options: &FleetOptions) -> Found {
         TestedClass::new(class, families, runs, options)
     });
     let judged: Vec<TestedClass<'_>> = judged.collect();
-    let tests = |side| judged.iter().enumerate().flat_map(move |(place, it)| it.tests(place, side)).collect::<Vec<_>>();
+    let tests =
+        |side| judged.iter().enumerate().flat_map(move |(place, class)| class.tests(place, side)).collect::<Vec<_>>();
     let slow = tests(MedianSide::Slow);
     let count = slow.len();
     let chosen = chosen(&slow, options.false_share);
@@ -130,13 +131,13 @@ pub fn found(table: &Table, options: &FleetOptions) -> Found {
 
 /// The two populations of a family, if there are two.
 fn population(table: &Table, class: &Class, family: &Family<'_>, options: &FleetOptions) -> Option<Population> {
-    let logs: Vec<f64> = family.whole.nodes.iter().flatten().map(|it| f64::from(it.log)).collect();
+    let logs: Vec<f64> = family.whole.nodes.iter().flatten().map(|effect| f64::from(effect.log)).collect();
     let (least, apart) = split(&logs)?;
     if apart < (1.0 + options.at_least).ln() {
         return None;
     }
     let slower = class.nodes.iter().zip(&family.whole.nodes);
-    let slower = slower.filter(|(_, effect)| effect.is_some_and(|it| f64::from(it.log) >= least));
+    let slower = slower.filter(|(_, effect)| effect.is_some_and(|effect| f64::from(effect.log) >= least));
     let slower: Vec<String> = slower.map(|(node, _)| table.nodes[*node as usize].clone()).collect();
     Some(Population {
         class: class.name.clone(),
@@ -154,14 +155,14 @@ fn named(table: &Table, judged: &[TestedClass<'_>], chosen: &Chosen) -> (Vec<Slo
     type Slow = (usize, usize, Vec<SlowFamily>);
     let (mut slow, mut doubted): (Vec<Slow>, Vec<Doubted>) = (Vec::new(), Vec::new());
     for test in &chosen.tests {
-        let of = &judged[test.class];
-        let Some(family) = of.slow(test, chosen.share) else { continue };
-        let node = table.nodes[of.class.nodes[test.node] as usize].clone();
-        let in_doubt = of.doubted(test, &family);
+        let class = &judged[test.class];
+        let Some(family) = class.slow(test, chosen.share) else { continue };
+        let node = table.nodes[class.class.nodes[test.node] as usize].clone();
+        let in_doubt = class.doubted(test, &family);
         if in_doubt > DOUBTED {
-            let doubt = of.doubt(test).and_then(|place| table.doubts.get(usize::from(place) - 1));
+            let doubt = class.doubt(test).and_then(|place| table.doubts.get(usize::from(place) - 1));
             let doubt = doubt.cloned().unwrap_or_default();
-            let class = of.class.name.clone();
+            let class = class.class.name.clone();
             doubted.push(Doubted { node, class, family: family.family, ratio: family.ratio, share: in_doubt, doubt });
             continue;
         }
@@ -172,10 +173,10 @@ fn named(table: &Table, judged: &[TestedClass<'_>], chosen: &Chosen) -> (Vec<Slo
     }
     let named = slow.into_iter().map(|(class, node, mut families)| {
         families.sort_by(|one, other| other.ratio.value.total_cmp(&one.ratio.value));
-        let of = &judged[class];
-        let causes = causes(&families, &known(table, of, node));
-        let name = table.nodes[of.class.nodes[node] as usize].clone();
-        SlowNode { node: name, class: of.class.name.clone(), families, causes }
+        let class = &judged[class];
+        let causes = causes(&families, &known(table, class, node));
+        let name = table.nodes[class.class.nodes[node] as usize].clone();
+        SlowNode { node: name, class: class.class.name.clone(), families, causes }
     });
     let mut slow: Vec<SlowNode> = named.collect();
     let most = |node: &SlowNode| node.families.first().map_or(0.0, |family| family.ratio.value);
@@ -187,8 +188,8 @@ fn named(table: &Table, judged: &[TestedClass<'_>], chosen: &Chosen) -> (Vec<Slo
 fn known<'a>(table: &Table, of: &'a TestedClass<'_>, node: usize) -> Known<'a> {
     let here = |fact: fn(&RunFacts) -> Option<f64>| {
         let runs = table.runs.iter().enumerate();
-        let told = runs.filter_map(|(run, (_, facts))| Some((of.runs.node(run as u32)?, fact(facts)?)));
-        let all: Vec<(usize, f64)> = told.collect();
+        let known = runs.filter_map(|(run, (_, facts))| Some((of.runs.node(run as u32)?, fact(facts)?)));
+        let all: Vec<(usize, f64)> = known.collect();
         let usual = median(all.iter().map(|(_, value)| *value))?;
         Some((median(all.iter().filter(|(of, _)| *of == node).map(|(_, value)| *value))?, usual))
     };
@@ -212,15 +213,18 @@ fn class_found(table: &Table, judged: &TestedClass<'_>) -> ClassFound {
     let name = |node: &u32| table.nodes[*node as usize].clone();
     let lacking = nodes.iter().enumerate();
     let lacking = lacking.map(|(place, node)| LackingNode { node: name(node), lacks: lacks(place), of: common.len() });
-    let spread =
-        |it: &Family<'_>| FamilySpread { family: it.name.clone(), costs: it.costs.len(), spread: it.whole.spread };
+    let spread = |family: &Family<'_>| FamilySpread {
+        family: family.name.clone(),
+        costs: family.costs.len(),
+        spread: family.whole.spread,
+    };
     ClassFound {
         class: judged.class.clone(),
         nodes: nodes.iter().map(name).collect(),
         runs: judged.runs.count(),
         families: families.iter().map(spread).collect(),
-        costs: costs().map(|it| CostSpread { name: it.rows.name.clone(), spread: it.effects.spread }).collect(),
+        costs: costs().map(|cost| CostSpread { name: cost.rows.name.clone(), spread: cost.effects.spread }).collect(),
         ratios: (0..nodes.len()).map(ratio).collect(),
-        lacking: lacking.filter(|it| it.lacks > 0).collect(),
+        lacking: lacking.filter(|node| node.lacks > 0).collect(),
     }
 }

@@ -40,10 +40,11 @@ impl<'a> TestedClass<'a> {
         // chapter 10).
         let most = (0.7 * (class.nodes.len().saturating_sub(1)) as f64) as u32;
         let one = families.iter().filter(|family| !family.two);
-        let scores = one.clone().flat_map(|family| family.whole.nodes.iter().flatten()).map(|it| f64::from(it.score));
+        let scores =
+            one.clone().flat_map(|family| family.whole.nodes.iter().flatten()).map(|effect| f64::from(effect.score));
         let whole = TailFit::fitted(scores, most);
         let costs = one.flat_map(|family| &family.costs).flat_map(|cost| cost.effects.nodes.iter().flatten());
-        let single = TailFit::fitted(costs.map(|it| f64::from(it.score)), most);
+        let single = TailFit::fitted(costs.map(|effect| f64::from(effect.score)), most);
         TestedClass { class, families, runs, whole, single, at_least: (1.0 + options.at_least).ln() }
     }
 
@@ -62,7 +63,7 @@ impl<'a> TestedClass<'a> {
     }
 
     fn p(&self, family: &Family<'_>, node: usize, side: MedianSide) -> f64 {
-        let whole = family.effect(node).map_or(1.0, |it| self.one(it, &self.whole, side));
+        let whole = family.effect(node).map_or(1.0, |effect| self.one(effect, &self.whole, side));
         if family.costs.len() < 2 {
             return whole;
         }
@@ -82,7 +83,7 @@ impl<'a> TestedClass<'a> {
 
     /// The p value of an effect; 1 for one that is small, or whose interval holds 1.
     fn one(&self, effect: &Effect, tail: &TailFit, side: MedianSide) -> f64 {
-        /// Lower scores are never told among so many tests, and their p values would only take time.
+        /// Lower scores are never reported among so many tests, and their p values would only take time.
         const LEAST: f64 = 2.0;
         let turned = match side {
             MedianSide::Slow => 1.0,
@@ -93,11 +94,11 @@ impl<'a> TestedClass<'a> {
             return 1.0;
         }
         let ratio = effect.ratio();
-        let told = match side {
+        let slow = match side {
             MedianSide::Slow => ratio.low > 1.0,
             MedianSide::Fast => ratio.high < 1.0,
         };
-        if told { tail.p(score) } else { 1.0 }
+        if slow { tail.p(score) } else { 1.0 }
     }
 
     /// What a test found: the family with its slow costs, of which this share may be false.
@@ -105,7 +106,7 @@ impl<'a> TestedClass<'a> {
         let family = self.families.get(test.family)?;
         let effect = family.effect(test.node)?;
         let several = family.costs.len() > 1;
-        // The family as a whole is what is told if it alone would have given this p value.
+        // The family as a whole is what is reported if it alone would have given this p value.
         let times = if several { 2.0 } else { 1.0 };
         let whole = times * self.one(effect, &self.whole, MedianSide::Slow) <= share.max(test.p);
         let mut costs: Vec<(f64, f32, SlowCost)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What may be asked for, and what everything here agrees on.
+//! What may be requested, and what everything here agrees on.
 
 use super::parts::MachinePart;
 use crate::change::{ALARMS, LEAST};
@@ -6,10 +6,10 @@ use crate::change::{ALARMS, LEAST};
 /// The family of a run's own clock: not a cost, but tested as one.
 pub const CLOCK: &str = "clock speed";
 
-/// With fewer nodes than this in a class, no node is called slow: the spread of so few tells nothing about the rest.
+/// With fewer nodes than this in a class, no node is called slow: the spread of so few shows nothing of the rest.
 pub const ENOUGH_NODES: usize = 6;
 
-/// What may be asked for.
+/// What may be requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetOptions {
     /// The share of false ones that is allowed among what is called slow.

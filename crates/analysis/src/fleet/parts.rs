@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::Machine;
 
-/// A part of what a machine is, in the order in which differences are told.
+/// A part of what a machine is, in the order in which differences are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MachinePart {
     /// Architecture, model and stepping of the processor.
@@ -68,7 +68,7 @@ impl MachinePart {
 /// The parts of one machine, as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    pub(super) told: BTreeMap<MachinePart, String>,
+    pub(super) texts: BTreeMap<MachinePart, String>,
     pub(super) memory: u64,
 }
 
@@ -86,7 +86,7 @@ impl Parts {
         let ticks = kernel.tick_hz.map_or_else(String::new, |hz| format!("{hz} Hz"));
         let container = virtualization.container.clone().unwrap_or_default();
         let around = virtualization.hypervisor.clone().unwrap_or_else(|| "bare metal".into());
-        let told = [
+        let texts = [
             (
                 MachinePart::Cpu,
                 joined(vec![machine.architecture.clone(), cpu.model.clone(), format!("({})", cpu.signature)]),
@@ -104,11 +104,11 @@ impl Parts {
             (MachinePart::Frequency, joined(frequency.into_iter().chain([boost.into()]).collect())),
             (MachinePart::Settings, joined(settings.into_iter().chain([ticks]).collect())),
         ];
-        Parts { told: told.into(), memory: memory.total.0 }
+        Parts { texts: texts.into(), memory: memory.total.0 }
     }
 
     /// One part, as text; empty if nothing is known of it.
     pub fn get(&self, part: MachinePart) -> &str {
-        self.told.get(&part).map_or("", String::as_str)
+        self.texts.get(&part).map_or("", String::as_str)
     }
 }

@@ -1,4 +1,4 @@
-//! What is told of slow nodes.
+//! What is reported of slow nodes.
 
 use serde::Serialize;
 

@@ -10,7 +10,7 @@ use super::parts::Parts;
 /// figure of another run, is wider.
 const REACH_OVER_ERROR: f64 = 1.96;
 
-/// What is known of a run beside its costs.
+/// What is known of a run besides its costs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunFacts {
     /// The name of its node.
@@ -137,8 +137,8 @@ impl Table {
         else {
             return false;
         };
-        let told = low > 0.0 && high.is_finite() && high >= low;
-        let error = if told { (high / low).ln() / 2.0 / REACH_OVER_ERROR } else { f64::NAN };
+        let known = low > 0.0 && high.is_finite() && high >= low;
+        let error = if known { (high / low).ln() / 2.0 / REACH_OVER_ERROR } else { f64::NAN };
         let doubt = doubt.map_or(0, |doubt| {
             let place = self.doubts.iter().position(|known| known == doubt).unwrap_or_else(|| {
                 self.doubts.push(doubt.into());

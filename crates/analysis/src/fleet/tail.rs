@@ -21,8 +21,8 @@ impl TailFit {
     pub fn fitted(scores: impl Iterator<Item = f64>, most: u32) -> TailFit {
         const FREEDOMS: [u32; 12] = [2, 3, 4, 5, 6, 8, 10, 15, 25, 50, 100, MOST_FREEDOM];
         const ENOUGH: usize = 100;
-        /// How many of n scores are far: n to this power, but not so few that they tell nothing. A fixed share of many scores
-        /// would tell of scores that are far less rare than those that matter.
+        /// How many of n scores are far: n to this power, but not so few that they show nothing. A fixed share of many scores
+        /// would find scores that are far less rare than those that matter.
         const FAR: (f64, f64) = (0.6, 60.0);
         /// Fits whose logarithm of the likelihood is less by this, as one standard error is, are about as likely.
         const ABOUT: f64 = 0.5;
@@ -82,7 +82,7 @@ fn ln_gamma(mut x: f64) -> f64 {
 /// ones (Benjamini and Yekutieli, Ann. Statist. 29:1165, 2001).
 pub(super) fn accepted(ascending: &[f64], tests: usize, share: f64) -> usize {
     let holds = |(place, p): (usize, &f64)| *p <= share * (place + 1) as f64 / tests as f64;
-    ascending.iter().enumerate().rev().find(|it| holds(*it)).map_or(0, |(place, _)| place + 1)
+    ascending.iter().enumerate().rev().find(|place| holds(*place)).map_or(0, |(place, _)| place + 1)
 }
 
 /// The p value of several tests together, of which `tests` in all: Simes, Biometrika 73:751, 1986.

@@ -27,20 +27,20 @@ fn changing(levels: &[f64], count: usize, random: &mut fastrand::Rng) -> Vec<Rou
 }
 
 #[test]
-fn two_levels_are_told_with_their_shares_and_the_figure_is_one_of_them() {
+fn two_levels_are_reported_with_their_shares_and_the_figure_is_one_of_them() {
     let mut random = fastrand::Rng::with_seed(1);
     let (mut covered, tries) = (0, 20);
     for _ in 0..tries {
-        let it = estimated(&changing(&[600.0, 900.0], 12, &mut random), 1);
-        let [low, high] = it.levels.as_slice() else { panic!("{:?}", it.levels) };
-        assert_eq!(it.figures.quiet, if low.share < 0.4 { high.ns } else { low.ns });
-        assert!((low.ns.0 / 600.0 - 1.0).abs() < 0.01 && (high.ns.0 / 900.0 - 1.0).abs() < 0.01, "{:?}", it.levels);
+        let cost = estimated(&changing(&[600.0, 900.0], 12, &mut random), 1);
+        let [low, high] = cost.levels.as_slice() else { panic!("{:?}", cost.levels) };
+        assert_eq!(cost.figures.quiet, if low.share < 0.4 { high.ns } else { low.ns });
+        assert!((low.ns.0 / 600.0 - 1.0).abs() < 0.01 && (high.ns.0 / 900.0 - 1.0).abs() < 0.01, "{:?}", cost.levels);
         assert!(low.interval_ns.low < low.ns.0 && low.ns.0 < low.interval_ns.high && low.interval_ns.high < 620.0);
-        assert!((low.share + high.share - 1.0).abs() < 1e-9, "{:?}", it.levels);
+        assert!((low.share + high.share - 1.0).abs() < 1e-9, "{:?}", cost.levels);
         covered += u32::from((low.share_interval.low..low.share_interval.high).contains(&0.5));
-        assert!(!it.doubts.iter().any(|doubt| matches!(doubt, Doubt::Bimodal { .. } | Doubt::Layout { .. })));
-        let mean = Level::mean(&it.levels).expect("levels").0;
-        assert!((it.figures.typical.0 / mean - 1.0).abs() < 0.2, "{} {mean}", it.figures.typical);
+        assert!(!cost.doubts.iter().any(|doubt| matches!(doubt, Doubt::Bimodal { .. } | Doubt::Layout { .. })));
+        let mean = Level::mean(&cost.levels).expect("levels").0;
+        assert!((cost.figures.typical.0 / mean - 1.0).abs() < 0.2, "{} {mean}", cost.figures.typical);
     }
     assert!(covered >= tries - 3, "{covered} of {tries} intervals of the share hold it");
 }
@@ -50,8 +50,8 @@ fn a_level_that_is_seldom_visited_is_not_the_figure() {
     let mut random = fastrand::Rng::with_seed(7);
     let seldom = |random: &mut fastrand::Rng| [changing(&[600.0], 5, random), changing(&[900.0], 15, random)].concat();
     for _ in 0..20 {
-        let it = estimated(&seldom(&mut random), 1);
-        assert!(it.levels.len() == 2 && (it.figures.quiet.0 / 900.0 - 1.0).abs() < 0.01, "{:?}", it.figures);
+        let cost = estimated(&seldom(&mut random), 1);
+        assert!(cost.levels.len() == 2 && (cost.figures.quiet.0 / 900.0 - 1.0).abs() < 0.01, "{:?}", cost.figures);
     }
 }
 

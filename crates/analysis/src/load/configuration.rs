@@ -63,8 +63,8 @@ impl Relief {
         }
     }
 
-    /// True if pages are asked for at the beginning.
-    pub fn asks(self) -> bool {
+    /// True if pages are requested at the beginning.
+    pub fn requests(self) -> bool {
         matches!(self, Relief::PrePaging | Relief::Both)
     }
 }
@@ -111,7 +111,7 @@ impl Configuration {
     }
 
     /// `8 users, 48 MiB, 1 CPU, 3 eligible, swap, pre-paging, repetition 2`, without what is usual.
-    pub fn told(&self) -> String {
+    pub fn described(&self) -> String {
         let mut parts = vec![counted(self.users.into(), "user")];
         parts.extend(self.memory.map(|bytes| Bytes(bytes).to_string()));
         parts.push(counted(self.cpus.into(), "CPU"));
@@ -133,8 +133,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_configuration_tells_what_is_not_usual() {
-        let mut it = Configuration {
+    fn a_configuration_shows_what_is_not_usual() {
+        let mut configuration = Configuration {
             users: 8,
             memory: Some(48 << 20),
             cpus: 1,
@@ -143,12 +143,13 @@ mod tests {
             relief: Relief::Both,
             repetition: 2,
         };
-        assert_eq!(it.told(), "8 users, 48 MiB, 1 CPU, 3 eligible, swap, both, repetition 2");
-        assert_eq!(it.most_eligible(), 3);
-        let other = Configuration { repetition: 1, ..it.clone() };
-        assert!(it.repeats(&other));
-        it = Configuration { users: 1, memory: None, cpus: 2, eligible: None, device: PageDevice::None, ..other };
-        assert_eq!(it.told(), "1 user, 2 CPUs, both");
-        assert_eq!(it.most_eligible(), 1);
+        assert_eq!(configuration.described(), "8 users, 48 MiB, 1 CPU, 3 eligible, swap, both, repetition 2");
+        assert_eq!(configuration.most_eligible(), 3);
+        let other = Configuration { repetition: 1, ..configuration.clone() };
+        assert!(configuration.repeats(&other));
+        configuration =
+            Configuration { users: 1, memory: None, cpus: 2, eligible: None, device: PageDevice::None, ..other };
+        assert_eq!(configuration.described(), "1 user, 2 CPUs, both");
+        assert_eq!(configuration.most_eligible(), 1);
     }
 }

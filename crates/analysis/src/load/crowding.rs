@@ -1,5 +1,5 @@
 //! What a page fault takes more while others are eligible: the kernel's lists are contended for, and the device and the processors
-//! that bring a page are kept busy. Told by as many users as may be eligible, who never think, each with as much memory as one user
+//! that bring a page are kept busy. Known by as many users as may be eligible, who never think, each with as much memory as one user
 //! alone had.
 
 use super::configuration::{Configuration, PageDevice, Relief};
@@ -7,20 +7,22 @@ use super::demands::{Crowding, Demands, Usual, mean_of};
 use super::measured::Measured;
 use crate::model::{FaultCurve, PageSource, System, predict};
 
-/// More than so many at once tell nothing that these do not.
+/// More than so many at once show nothing that these do not.
 const MOST: u32 = 4;
 
-/// The configurations that tell it, for those where several may be eligible: the least memory that one user alone was measured with,
+/// The configurations that show it, for those where several may be eligible: the least memory that one user alone was measured with,
 /// for each of them.
 pub fn crowds(all: &[Configuration], alone: &[Configuration]) -> Vec<Configuration> {
     let mut found: Vec<Configuration> = Vec::new();
-    for it in all.iter().filter(|it| it.device != PageDevice::None && it.most_eligible() > 1) {
-        let users = it.most_eligible().min(MOST);
-        let least = alone.iter().filter(|one| one.device == it.device).filter_map(|one| one.memory).min();
+    for configuration in
+        all.iter().filter(|configuration| configuration.device != PageDevice::None && configuration.most_eligible() > 1)
+    {
+        let users = configuration.most_eligible().min(MOST);
+        let least = alone.iter().filter(|one| one.device == configuration.device).filter_map(|one| one.memory).min();
         let Some(share) = least else { continue };
         let (memory, relief) = (Some(share * u64::from(users)), Relief::None);
-        let crowd = Configuration { users, memory, eligible: None, relief, repetition: 1, ..it.clone() };
-        match found.iter_mut().find(|one| one.device == it.device && one.cpus == it.cpus) {
+        let crowd = Configuration { users, memory, eligible: None, relief, repetition: 1, ..configuration.clone() };
+        match found.iter_mut().find(|one| one.device == configuration.device && one.cpus == configuration.cpus) {
             Some(known) if known.users < users => *known = crowd,
             Some(_) => {}
             None => found.push(crowd),
@@ -30,17 +32,19 @@ pub fn crowds(all: &[Configuration], alone: &[Configuration]) -> Vec<Configurati
 }
 
 impl Crowding {
-    /// What a crowd shows beside one user alone with the same share of memory. `None` if it hardly faulted.
+    /// What a crowd shows, compared with one user alone with the same share of memory. `None` if it hardly faulted.
     pub fn of(demands: &Demands, alone: &[Measured], crowd: &Measured) -> Option<Crowding> {
-        /// Fewer faults tell nothing of the time for one.
+        /// Fewer faults show nothing of the time for one.
         const ENOUGH: f64 = 20.0;
         let Configuration { users, memory, cpus, device, .. } = crowd.configuration;
         let share = memory? / u64::from(users);
-        let one =
-            alone.iter().find(|it| it.configuration.device == device && it.configuration.memory == Some(share))?;
+        let one = alone
+            .iter()
+            .find(|measured| measured.configuration.device == device && measured.configuration.memory == Some(share))?;
         let base_s = demands.system_s.value;
-        let of = |it: &Measured| Fault::of(it, &demands.usual, base_s).filter(|fault| fault.count > ENOUGH);
-        let (one, many) = (of(one)?, of(crowd)?);
+        let fault =
+            |measured: &Measured| Fault::of(measured, &demands.usual, base_s).filter(|fault| fault.count > ENOUGH);
+        let (one, many) = (fault(one)?, fault(crowd)?);
         let others = f64::from(users - 1);
         let handling = ((many.handling_s / one.handling_s - 1.0) / others).max(0.0);
         let before_s = demands.of_device(device)?.wait_s;
@@ -58,19 +62,19 @@ struct Fault {
 }
 
 impl Fault {
-    fn of(it: &Measured, usual: &Usual, base_s: f64) -> Option<Fault> {
-        let count = mean_of(it, usual, |it| it.major_faults)?.value;
-        let system_s = mean_of(it, usual, |it| it.system_s)?.value - base_s;
+    fn of(measured: &Measured, usual: &Usual, base_s: f64) -> Option<Fault> {
+        let count = mean_of(measured, usual, |finished| finished.major_faults)?.value;
+        let system_s = mean_of(measured, usual, |finished| finished.system_s)?.value - base_s;
         Some(Fault {
-            user_s: mean_of(it, usual, |it| it.user_s)?.value + base_s,
+            user_s: mean_of(measured, usual, |finished| finished.user_s)?.value + base_s,
             count,
             handling_s: system_s.max(0.0) / count.max(f64::MIN_POSITIVE),
-            response_s: mean_of(it, usual, |it| it.response_s)?.value,
+            response_s: mean_of(measured, usual, |finished| finished.response_s)?.value,
         })
     }
 
     /// The wait for a page with which the model has the response that was measured; `None` where the processors are busy nearly all
-    /// the time, so that the response tells nothing of it.
+    /// the time, so that the response shows nothing of it.
     fn wait_s(&self, users: u32, cpus: u32) -> Option<f64> {
         const IDLE: f64 = 0.05;
         const STEPS: u32 = 60;
@@ -89,7 +93,7 @@ impl Fault {
                 page_device: PageSource { service_s: service_s.into(), ..PageSource::default() },
                 ..System::default()
             };
-            predict(&system).ok().map(|it| it.response_s)
+            predict(&system).ok().map(|state| state.response_s)
         };
         let (mut low, mut high) = (0.0, self.response_s / self.count);
         for _ in 0..STEPS {
@@ -117,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_tells_what_a_fault_takes_more() {
+    fn a_crowd_shows_what_a_fault_takes_more() {
         let usual = Usual { names: vec!["a".into()], weights: vec![1.0], ..Usual::default() };
         let alone = vec![measured(configuration(1, 4 << 20, 1), 25e-6, 0.04 + 200.0 * 60e-6)];
         let mut demands = Demands::of(&alone.iter().collect::<Vec<_>>(), &[], &usual).expect("demands");
@@ -127,30 +131,30 @@ mod tests {
         let found = Crowding::of(&demands, &alone, &crowd).expect("faults");
         assert!((found.handling - 0.4).abs() < 1e-9, "{found:?}");
         assert!((found.wait - (80.0 / 35.0 - 1.0)).abs() < 0.02, "{found:?}");
-        // One processor that is always busy tells nothing of the wait.
+        // One processor that is always busy shows nothing of the wait.
         let busy = measured(configuration(2, 8 << 20, 1), 30e-6, 2.0 * (0.04 + 200.0 * 30e-6));
         let found = Crowding::of(&demands, &alone, &busy).expect("faults");
         assert!(found.wait == 0.0 && (found.handling - 0.2).abs() < 1e-9, "{found:?}");
         assert!(Crowding::of(&demands, &alone, &measured(configuration(2, 6 << 20, 2), 3e-5, 1.0)).is_none());
-        let quiet = |mut it: Measured| {
-            it.finished.iter_mut().for_each(|one| one.major_faults = 1.0);
-            it
+        let quiet = |mut crowd: Measured| {
+            crowd.finished.iter_mut().for_each(|finished| finished.major_faults = 1.0);
+            crowd
         };
         assert!(Crowding::of(&demands, &alone, &quiet(crowd)).is_none());
         demands.crowding = vec![found, Crowding { cpus: 4, wait: 9.0, ..found }];
-        assert_eq!(demands.crowded(&configuration(3, 1, 2)).map(|it| it.cpus), Some(1));
-        assert_eq!(demands.crowded(&configuration(3, 1, 8)).map(|it| it.cpus), Some(4));
+        assert_eq!(demands.crowded(&configuration(3, 1, 2)).map(|crowding| crowding.cpus), Some(1));
+        assert_eq!(demands.crowded(&configuration(3, 1, 8)).map(|crowding| crowding.cpus), Some(4));
     }
 
     #[test]
-    fn crowds_are_asked_for_where_several_are_eligible() {
-        let of = |users, cpus, eligible| Configuration { eligible, ..configuration(users, 48 << 20, cpus) };
+    fn crowds_are_requested_where_several_are_eligible() {
+        let one = |users, cpus, eligible| Configuration { eligible, ..configuration(users, 48 << 20, cpus) };
         let alone = [configuration(1, 16 << 20, 1), configuration(1, 4 << 20, 1)];
-        let all = [of(1, 1, None), of(9, 1, Some(2)), of(20, 1, Some(3)), of(2, 2, Some(3)), of(50, 4, None)];
-        let found: Vec<_> = crowds(&all, &alone).iter().map(|it| (it.users, it.cpus, it.memory)).collect();
+        let all = [one(1, 1, None), one(9, 1, Some(2)), one(20, 1, Some(3)), one(2, 2, Some(3)), one(50, 4, None)];
+        let found: Vec<_> = crowds(&all, &alone).iter().map(|crowd| (crowd.users, crowd.cpus, crowd.memory)).collect();
         let mib = |size: u64| Some(size << 20);
         assert_eq!(found, [(3, 1, mib(12)), (2, 2, mib(8)), (4, 4, mib(16))]);
         assert!(crowds(&all, &[]).is_empty());
-        assert!(crowds(&[Configuration { device: PageDevice::None, ..of(9, 1, None) }], &alone).is_empty());
+        assert!(crowds(&[Configuration { device: PageDevice::None, ..one(9, 1, None) }], &alone).is_empty());
     }
 }

@@ -5,7 +5,7 @@ use super::measured::{Finished, Measured, Outcome};
 use crate::model::{CurvePoint, FaultCurve, Figure, Kind};
 use crate::statistics::{mean, squares};
 
-/// What the script says of all configurations.
+/// What the script has for all configurations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usual {
     /// The interactions' names.
@@ -74,19 +74,19 @@ pub struct Demands {
     pub crowding: Vec<Crowding>,
     /// Processor time in user mode of each interaction of the script, in seconds.
     pub each_user_s: Vec<f64>,
-    /// What the script says.
+    /// What the script has.
     pub usual: Usual,
 }
 
 /// The mean interaction of a configuration: each counts as often as the script has it, whatever a short run had. With twice
 /// the standard error to either side. `None` if one of them did not end at all.
-pub fn mean_of(it: &Measured, usual: &Usual, of: fn(&Finished) -> f64) -> Option<Figure> {
+pub fn mean_of(measured: &Measured, usual: &Usual, of: fn(&Finished) -> f64) -> Option<Figure> {
     let total: f64 = usual.weights.iter().sum();
     let (mut value, mut variance) = (0.0, 0.0);
     for (place, weight) in usual.weights.iter().enumerate() {
-        let it = mean_at(it, place, of)?;
-        value += weight / total * it.mean;
-        variance += (weight / total).powi(2) * it.variance;
+        let mean = mean_at(measured, place, of)?;
+        value += weight / total * mean.mean;
+        variance += (weight / total).powi(2) * mean.variance;
     }
     let reach = 2.0 * variance.sqrt();
     (value.is_finite() && reach.is_finite())
@@ -100,58 +100,73 @@ struct MeanAt {
 }
 
 /// The mean over those that did their work at this place of the script; `None` if none did.
-fn mean_at(it: &Measured, place: usize, of: fn(&Finished) -> f64) -> Option<MeanAt> {
-    let done = it.finished.iter().filter(|it| it.interaction == place && it.outcome == Outcome::Done);
+fn mean_at(measured: &Measured, place: usize, of: fn(&Finished) -> f64) -> Option<MeanAt> {
+    let done =
+        measured.finished.iter().filter(|finished| finished.interaction == place && finished.outcome == Outcome::Done);
     let values: Vec<f64> = done.map(of).collect();
     let count = values.len() as f64;
     let middle = mean(&values);
-    // One that ended alone tells no scatter: it is uncertain by as much as itself.
+    // One that ended alone shows no scatter: it is uncertain by as much as itself.
     let scatter = if values.len() == 1 { middle * middle } else { squares(&values) / (count - 1.0) };
     (count > 0.0).then(|| MeanAt { mean: middle, variance: scatter / count })
 }
 
 /// The share of memory that decides on faults: that of a user where pages stay while it thinks, else that of an eligible one.
-pub fn share(it: &Configuration, usual: &Usual) -> f64 {
-    let among = if usual.stays { it.users } else { it.most_eligible() };
-    it.memory.map_or(f64::INFINITY, |bytes| bytes as f64 / f64::from(among.max(1)))
+pub fn share(configuration: &Configuration, usual: &Usual) -> f64 {
+    let among = if usual.stays { configuration.users } else { configuration.most_eligible() };
+    configuration.memory.map_or(f64::INFINITY, |bytes| bytes as f64 / f64::from(among.max(1)))
 }
 
 impl Demands {
     /// The demands that these configurations show, and others in which all pages had been pushed out of memory before each
     /// interaction. `None` if nothing ended in them.
     pub fn of(measured: &[&Measured], flushed: &[&Measured], usual: &Usual) -> Option<Demands> {
-        let usable: Vec<&Measured> =
-            measured.iter().copied().filter(|it| mean_of(it, usual, |it| it.user_s).is_some()).collect();
+        let usable: Vec<&Measured> = measured
+            .iter()
+            .copied()
+            .filter(|measured| mean_of(measured, usual, |finished| finished.user_s).is_some())
+            .collect();
         let plain: Vec<&Measured> =
-            usable.iter().copied().filter(|it| it.configuration.relief == Relief::None).collect();
+            usable.iter().copied().filter(|measured| measured.configuration.relief == Relief::None).collect();
         if plain.is_empty() {
             return None;
         }
-        let user_s = weighted(&plain, usual, |it| it.user_s)?;
-        let mut devices: Vec<PageDevice> = plain.iter().map(|it| it.configuration.device).collect();
+        let user_s = weighted(&plain, usual, |finished| finished.user_s)?;
+        let mut devices: Vec<PageDevice> = plain.iter().map(|measured| measured.configuration.device).collect();
         devices.sort();
         devices.dedup();
         let mut paged: Vec<Paged> =
             devices.into_iter().map(|device| of_device(device, &plain, flushed, usual)).collect();
         // What the kernel took beyond the faults, as these are handled.
-        let handling = |it: &Measured| {
-            paged.iter().find(|of| of.device == it.configuration.device).map_or(0.0, |of| of.handling_s)
+        let handling = |measured: &Measured| {
+            paged
+                .iter()
+                .find(|paged| paged.device == measured.configuration.device)
+                .map_or(0.0, |paged| paged.handling_s)
         };
         let (mut rest, mut count) = (0.0, 0.0);
-        for it in &plain {
-            let (system, faults) = (mean_of(it, usual, |it| it.system_s)?, mean_of(it, usual, |it| it.major_faults)?);
-            rest += (system.value - faults.value * handling(it)).max(0.0) * it.finished.len() as f64;
-            count += it.finished.len() as f64;
+        for measured in &plain {
+            let (system, faults) = (
+                mean_of(measured, usual, |finished| finished.system_s)?,
+                mean_of(measured, usual, |finished| finished.major_faults)?,
+            );
+            rest += (system.value - faults.value * handling(measured)).max(0.0) * measured.finished.len() as f64;
+            count += measured.finished.len() as f64;
         }
-        let work = |it: &Measured, place: usize| mean_at(it, place, |it| it.user_s).map(|it| it.mean);
+        let work = |measured: &Measured, place: usize| {
+            mean_at(measured, place, |finished| finished.user_s).map(|mean| mean.mean)
+        };
         let of_place = |place: usize| {
-            let all: Vec<f64> = plain.iter().filter_map(|it| work(it, place)).collect();
+            let all: Vec<f64> = plain.iter().filter_map(|measured| work(measured, place)).collect();
             all.iter().sum::<f64>() / all.len() as f64
         };
-        let (waits, others): (Vec<f64>, Vec<f64>) =
-            paged.iter().map(|of| waiting(of.device, &plain, usual)).map(|it| (it.page_s, it.other_s)).unzip();
-        for (of, wait_s) in paged.iter_mut().zip(waits) {
-            of.wait_s = wait_s;
+        let (waits, others): (Vec<f64>, Vec<f64>) = paged
+            .iter()
+            .map(|paged| waiting(paged.device, &plain, usual))
+            .map(|waiting| (waiting.page_s, waiting.other_s))
+            .unzip();
+        for (paged, wait_s) in paged.iter_mut().zip(waits) {
+            paged.wait_s = wait_s;
         }
         Some(Demands {
             user_s,
@@ -171,17 +186,17 @@ impl Demands {
 
     /// What each further eligible interaction adds to a fault of this configuration: measured with so many processors, else with the
     /// number that is nearest.
-    pub fn crowded(&self, it: &Configuration) -> Option<&Crowding> {
-        let of = self.crowding.iter().filter(|one| one.device == it.device);
-        of.min_by_key(|one| one.cpus.abs_diff(it.cpus))
+    pub fn crowded(&self, configuration: &Configuration) -> Option<&Crowding> {
+        let known = self.crowding.iter().filter(|one| one.device == configuration.device);
+        known.min_by_key(|one| one.cpus.abs_diff(configuration.cpus))
     }
 
     /// Faults by memory, as the model takes them.
-    pub fn curve(&self, it: &Configuration) -> FaultCurve {
-        let Some(paged) = self.of_device(it.device) else { return FaultCurve::None };
+    pub fn curve(&self, configuration: &Configuration) -> FaultCurve {
+        let Some(paged) = self.of_device(configuration.device) else { return FaultCurve::None };
         let work_s = self.user_s.value + self.system_s.value;
         let finite: Vec<&FaultsAt> = paged.curve.iter().filter(|point| point.share.is_finite()).collect();
-        if it.memory.is_none() || finite.is_empty() || work_s <= 0.0 {
+        if configuration.memory.is_none() || finite.is_empty() || work_s <= 0.0 {
             let faults = paged.at(f64::INFINITY);
             return if faults.value > 0.0 { FaultCurve::PerInteraction(faults) } else { FaultCurve::None };
         }
@@ -234,9 +249,9 @@ impl Paged {
 /// The mean over configurations, each weighted by its interactions.
 fn weighted(all: &[&Measured], usual: &Usual, of: fn(&Finished) -> f64) -> Option<Figure> {
     let (mut value, mut variance, mut weights) = (0.0, 0.0, 0.0);
-    for it in all {
-        let weight = it.finished.len() as f64;
-        let mean = mean_of(it, usual, of)?;
+    for measured in all {
+        let weight = measured.finished.len() as f64;
+        let mean = mean_of(measured, usual, of)?;
         value += weight * mean.value;
         variance += (weight * mean.interval().half() / 2.0).powi(2);
         weights += weight;
@@ -246,21 +261,22 @@ fn weighted(all: &[&Measured], usual: &Usual, of: fn(&Finished) -> f64) -> Optio
     Some(Figure { value, interval: Some(((value - reach).max(0.0), value + reach)) })
 }
 
-/// What the configurations with this device say of it.
+/// What the configurations with this device show of it.
 fn of_device(device: PageDevice, all: &[&Measured], flushed: &[&Measured], usual: &Usual) -> Paged {
-    let plain: Vec<&Measured> = all.iter().copied().filter(|it| it.configuration.device == device).collect();
-    let flushed = flushed.iter().filter(|it| it.configuration.device == device);
-    let point = |it: &&Measured| {
-        let faults = mean_of(it, usual, |it| it.major_faults)?;
-        Some(FaultsAt { share: share(&it.configuration, usual), faults, weight: it.finished.len() as f64 })
+    let plain: Vec<&Measured> =
+        all.iter().copied().filter(|measured| measured.configuration.device == device).collect();
+    let flushed = flushed.iter().filter(|measured| measured.configuration.device == device);
+    let point = |measured: &&Measured| {
+        let faults = mean_of(measured, usual, |finished| finished.major_faults)?;
+        Some(FaultsAt { share: share(&measured.configuration, usual), faults, weight: measured.finished.len() as f64 })
     };
     let mut points: Vec<FaultsAt> = plain.iter().filter_map(point).collect();
     points.extend(whole(&points, usual));
     points.sort_by(|a, b| a.share.total_cmp(&b.share));
-    let reload = flushed.filter_map(|it| mean_of(it, usual, |it| it.major_faults));
+    let reload = flushed.filter_map(|measured| mean_of(measured, usual, |finished| finished.major_faults));
     let handling_s = handling(&plain, usual);
     // On compressed memory, what a fault takes beyond the first touch of a page is put down to the device.
-    let touch = plain.iter().map(|it| it.fault.minor_s).fold(0.0, f64::max);
+    let touch = plain.iter().map(|measured| measured.fault.minor_s).fold(0.0, f64::max);
     Paged {
         device,
         curve: falling(points),
@@ -284,13 +300,14 @@ fn whole(points: &[FaultsAt], usual: &Usual) -> Option<FaultsAt> {
 fn falling(points: Vec<FaultsAt>) -> Vec<FaultsAt> {
     let mut groups: Vec<Vec<FaultsAt>> = Vec::new();
     let mean = |group: &[FaultsAt], of: fn(&FaultsAt) -> f64| {
-        group.iter().map(|it| of(it) * it.weight).sum::<f64>() / group.iter().map(|it| it.weight).sum::<f64>()
+        group.iter().map(|point| of(point) * point.weight).sum::<f64>()
+            / group.iter().map(|point| point.weight).sum::<f64>()
     };
     for point in points {
         groups.push(vec![point]);
         while let [.., before, last] = groups.as_slice() {
             let same = last[0].share <= before[before.len() - 1].share * 1.001;
-            if !same && mean(before, |it| it.faults.value) >= mean(last, |it| it.faults.value) {
+            if !same && mean(before, |point| point.faults.value) >= mean(last, |point| point.faults.value) {
                 break;
             }
             let last = groups.pop().unwrap_or_default();
@@ -298,10 +315,11 @@ fn falling(points: Vec<FaultsAt>) -> Vec<FaultsAt> {
         }
     }
     let joined = |group: Vec<FaultsAt>| {
-        let value = mean(&group, |it| it.faults.value);
-        let ends = (mean(&group, |it| it.faults.interval().low), mean(&group, |it| it.faults.interval().high));
+        let value = mean(&group, |point| point.faults.value);
+        let ends =
+            (mean(&group, |point| point.faults.interval().low), mean(&group, |point| point.faults.interval().high));
         let all: Vec<FaultsAt> =
-            group.iter().map(|it| FaultsAt { faults: Figure { value, interval: Some(ends) }, ..*it }).collect();
+            group.iter().map(|point| FaultsAt { faults: Figure { value, interval: Some(ends) }, ..*point }).collect();
         all
     };
     let mut curve: Vec<FaultsAt> = groups.into_iter().flat_map(joined).collect();
@@ -312,20 +330,20 @@ fn falling(points: Vec<FaultsAt>) -> Vec<FaultsAt> {
 /// Processor time of the kernel for one fault: the slope of the kernel's time over faults, where these differ enough;
 /// else what was measured beforehand.
 fn handling(all: &[&Measured], usual: &Usual) -> f64 {
-    let pairs = all.iter().filter_map(|it| {
+    let pairs = all.iter().filter_map(|measured| {
         Some((
-            mean_of(it, usual, |it| it.major_faults)?.value,
-            mean_of(it, usual, |it| it.system_s)?.value,
-            it.finished.len() as f64,
+            mean_of(measured, usual, |finished| finished.major_faults)?.value,
+            mean_of(measured, usual, |finished| finished.system_s)?.value,
+            measured.finished.len() as f64,
         ))
     });
     let pairs: Vec<(f64, f64, f64)> = pairs.collect();
-    let weights: f64 = pairs.iter().map(|it| it.2).sum();
-    let mean = |of: &dyn Fn(&(f64, f64, f64)) -> f64| pairs.iter().map(|it| of(it) * it.2).sum::<f64>() / weights;
-    let (x, y) = (mean(&|it| it.0), mean(&|it| it.1));
-    let spread = mean(&|it| (it.0 - x).powi(2));
-    let slope = mean(&|it| (it.0 - x) * (it.1 - y)) / spread;
-    let beforehand = all.iter().map(|it| it.fault.major_s).fold(0.0, f64::max);
+    let weights: f64 = pairs.iter().map(|pair| pair.2).sum();
+    let mean = |of: &dyn Fn(&(f64, f64, f64)) -> f64| pairs.iter().map(|pair| of(pair) * pair.2).sum::<f64>() / weights;
+    let (x, y) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
+    let spread = mean(&|pair| (pair.0 - x).powi(2));
+    let slope = mean(&|pair| (pair.0 - x) * (pair.1 - y)) / spread;
+    let beforehand = all.iter().map(|measured| measured.fault.major_s).fold(0.0, f64::max);
     if pairs.len() > 2 && spread.sqrt() > 0.2 * x.max(1.0) && slope > 0.0 { slope } else { beforehand }
 }
 
@@ -341,16 +359,16 @@ struct Waiting {
 /// Waiting of a user alone beyond its processor time: a line over faults. Where there are too few faults for one, a page takes
 /// what was measured beforehand.
 fn waiting(device: PageDevice, all: &[&Measured], usual: &Usual) -> Waiting {
-    /// Fewer faults tell nothing of the time for one.
+    /// Fewer faults show nothing of the time for one.
     const ENOUGH: f64 = 20.0;
     /// Other waiting below this share of the processor time is that of the host.
     const HOST: f64 = 0.02;
-    let of_device = || all.iter().filter(|it| it.configuration.device == device);
-    let rows = of_device().filter(|it| it.configuration.users == 1).filter_map(|it| {
-        let faults = mean_of(it, usual, |it| it.major_faults)?.value;
-        let cpu = mean_of(it, usual, |it| it.user_s + it.system_s)?.value;
-        let response = mean_of(it, usual, |it| it.response_s - it.wait_s)?.value;
-        Some([faults, (response - cpu).max(0.0), cpu, it.finished.len() as f64])
+    let of_device = || all.iter().filter(|measured| measured.configuration.device == device);
+    let rows = of_device().filter(|measured| measured.configuration.users == 1).filter_map(|measured| {
+        let faults = mean_of(measured, usual, |finished| finished.major_faults)?.value;
+        let cpu = mean_of(measured, usual, |finished| finished.user_s + finished.system_s)?.value;
+        let response = mean_of(measured, usual, |finished| finished.response_s - finished.wait_s)?.value;
+        Some([faults, (response - cpu).max(0.0), cpu, measured.finished.len() as f64])
     });
     let rows: Vec<[f64; 4]> = rows.collect();
     let sum = |of: &dyn Fn(&[f64; 4]) -> f64| rows.iter().map(|row| of(row) * row[3]).sum::<f64>();
@@ -359,12 +377,12 @@ fn waiting(device: PageDevice, all: &[&Measured], usual: &Usual) -> Waiting {
     let (faults, beyond, cpu) = (mean(&|row| row[0]), mean(&|row| row[1]), mean(&|row| row[2]));
     let spread = mean(&|row| (row[0] - faults).powi(2));
     let slope = mean(&|row| (row[0] - faults) * (row[1] - beyond)) / spread;
-    let told = rows.iter().any(|row| row[0] > ENOUGH);
+    let enough = rows.iter().any(|row| row[0] > ENOUGH);
     let mut found = match () {
         // A page of compressed memory costs processor time and no waiting.
         () if device == PageDevice::Zram => Waiting { page_s: 0.0, other_s: beyond },
-        () if !told => {
-            let page_s = of_device().map(|it| it.fault.wait_s).fold(0.0, f64::max);
+        () if !enough => {
+            let page_s = of_device().map(|measured| measured.fault.wait_s).fold(0.0, f64::max);
             Waiting { page_s, other_s: (beyond - faults * page_s).max(0.0) }
         }
         () if spread.sqrt() > 0.2 * faults && slope > 0.0 && beyond > slope * faults => {
@@ -374,7 +392,7 @@ fn waiting(device: PageDevice, all: &[&Measured], usual: &Usual) -> Waiting {
     };
     if found.other_s < HOST * cpu {
         found.other_s = 0.0;
-        if told && device != PageDevice::Zram {
+        if enough && device != PageDevice::Zram {
             found.page_s = beyond / faults;
         }
     }

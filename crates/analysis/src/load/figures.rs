@@ -92,29 +92,30 @@ pub struct PaperRow {
 }
 
 /// The row of one configuration.
-pub fn row(it: &Measured) -> PaperRow {
-    let capacity = (f64::from(it.configuration.cpus) * it.elapsed_s).max(f64::MIN_POSITIVE);
-    let response = response(&it.finished);
-    let major_faults: f64 = it.depths.iter().map(|depth| depth.major_faults).sum();
-    let minor_faults: f64 = it.finished.iter().map(|it| it.minor_faults).sum();
-    let handling = (major_faults * it.fault.major_s + minor_faults * it.fault.minor_s).min(it.cpu.system_s);
-    let elapsed = it.elapsed_s.max(f64::MIN_POSITIVE);
+pub fn row(measured: &Measured) -> PaperRow {
+    let capacity = (f64::from(measured.configuration.cpus) * measured.elapsed_s).max(f64::MIN_POSITIVE);
+    let response = response(&measured.finished);
+    let major_faults: f64 = measured.depths.iter().map(|depth| depth.major_faults).sum();
+    let minor_faults: f64 = measured.finished.iter().map(|finished| finished.minor_faults).sum();
+    let handling =
+        (major_faults * measured.fault.major_s + minor_faults * measured.fault.minor_s).min(measured.cpu.system_s);
+    let elapsed = measured.elapsed_s.max(f64::MIN_POSITIVE);
     PaperRow {
-        configuration: it.configuration.clone(),
-        elapsed_s: it.elapsed_s,
+        configuration: measured.configuration.clone(),
+        elapsed_s: measured.elapsed_s,
         throughput: (response.count - response.failed) as f64 / elapsed,
-        cpu_s: it.finished.iter().map(|it| it.user_s + it.system_s).sum(),
-        major_faults: it.finished.iter().map(|it| it.major_faults).sum(),
-        depths: it.depths.iter().map(|depth| counted(depth, elapsed)).collect(),
-        pages_per_s: (it.paging.pages_in + it.paging.pages_out) / elapsed,
-        device: it.paging.device_s.map(|busy| busy / elapsed),
+        cpu_s: measured.finished.iter().map(|finished| finished.user_s + finished.system_s).sum(),
+        major_faults: measured.finished.iter().map(|finished| finished.major_faults).sum(),
+        depths: measured.depths.iter().map(|depth| counted(depth, elapsed)).collect(),
+        pages_per_s: (measured.paging.pages_in + measured.paging.pages_out) / elapsed,
+        device: measured.paging.device_s.map(|busy| busy / elapsed),
         busy: Busy {
-            user: it.cpu.user_s / capacity,
-            system: (it.cpu.system_s - handling) / capacity,
+            user: measured.cpu.user_s / capacity,
+            system: (measured.cpu.system_s - handling) / capacity,
             faults: handling / capacity,
-            other: it.cpu.other_s / capacity,
+            other: measured.cpu.other_s / capacity,
         },
-        idle: idle(it),
+        idle: idle(measured),
         response,
     }
 }
@@ -129,17 +130,17 @@ fn counted(depth: &Depth, elapsed: f64) -> Counted {
 
 /// The three kinds of idle, as shares of the processors' time, by the number of eligible processes alone, as in
 /// [`crate::model::CpuShares`]. What other programs took is taken off every depth by its share of the time that the users left.
-pub fn idle(it: &Measured) -> Idle {
-    idle_of(it, &it.depths)
+pub fn idle(measured: &Measured) -> Idle {
+    idle_of(measured, &measured.depths)
 }
 
 /// The same of a part of the time measured. Other programs are taken to have had the same share of it as of the whole.
-pub(super) fn idle_of(it: &Measured, depths: &[Depth]) -> Idle {
-    let cpus = f64::from(it.configuration.cpus);
-    let (elapsed, busy) = sums(&it.depths);
-    let left = 1.0 - it.cpu.other_s / (cpus * elapsed - busy).max(f64::MIN_POSITIVE);
+pub(super) fn idle_of(measured: &Measured, depths: &[Depth]) -> Idle {
+    let cpus = f64::from(measured.configuration.cpus);
+    let (elapsed, busy) = sums(&measured.depths);
+    let left = 1.0 - measured.cpu.other_s / (cpus * elapsed - busy).max(f64::MIN_POSITIVE);
     let capacity = (cpus * sums(depths).0).max(f64::MIN_POSITIVE);
-    let most = it.configuration.most_eligible() as usize;
+    let most = measured.configuration.most_eligible() as usize;
     let mut kinds = Idle::default();
     for (eligible, depth) in depths.iter().enumerate() {
         let idle = (cpus * depth.elapsed_s - depth.busy_s) * left / capacity;
@@ -179,11 +180,11 @@ mod tests {
 
     #[test]
     fn idle_is_divided_by_who_is_eligible() {
-        let it = measured(1, &[(2.0, 0.0, 0.0), (3.0, 2.0, 100.0), (5.0, 4.0, 50.0)], 0.0);
-        let row = row(&it);
-        let told = [row.idle.zero, row.idle.non_multiprogramming, row.idle.multiprogramming];
-        for (got, wanted) in told.iter().zip([0.2, 0.1, 0.1]) {
-            assert!((got - wanted).abs() < 1e-12, "{told:?}");
+        let measured = measured(1, &[(2.0, 0.0, 0.0), (3.0, 2.0, 100.0), (5.0, 4.0, 50.0)], 0.0);
+        let row = row(&measured);
+        let shares = [row.idle.zero, row.idle.non_multiprogramming, row.idle.multiprogramming];
+        for (got, wanted) in shares.iter().zip([0.2, 0.1, 0.1]) {
+            assert!((got - wanted).abs() < 1e-12, "{shares:?}");
         }
         assert_eq!(row.depths[0].between_faults_s, None);
         assert!((row.depths[1].between_faults_s.expect("faults") - 0.02).abs() < 1e-12);
@@ -198,8 +199,8 @@ mod tests {
     #[test]
     fn what_others_took_is_no_idle() {
         // Two processors, one process that runs half of the time, and another program that takes a quarter of one of them.
-        let it = measured(2, &[(0.0, 0.0, 0.0), (4.0, 2.0, 0.0)], 1.0);
-        let idle = idle(&it);
+        let half = measured(2, &[(0.0, 0.0, 0.0), (4.0, 2.0, 0.0)], 1.0);
+        let idle = idle(&half);
         assert!((idle.multiprogramming - 0.625).abs() < 1e-12 && idle.zero == 0.0, "{idle:?}");
         let none = super::idle(&measured(1, &[(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)], 0.0));
         assert_eq!(none.total(), 0.0);

@@ -1,4 +1,4 @@
-//! What an experiment hands to `howslow model`: the demands as a system, and what was measured, to stand beside.
+//! What an experiment hands to `howslow model`: the demands as a system, and what was measured, to be compared.
 
 use super::configuration::{Configuration, Relief};
 use super::demands::{Demands, mean_of};
@@ -11,7 +11,7 @@ use crate::model::{Figure, MeasuredMeans, ModelFile};
 impl Forecasts {
     /// What `howslow model` reads of them, with what was measured since; `None` if there are no demands.
     pub fn for_model(&self, measured: &[Measured]) -> Option<ModelFile> {
-        let all: Vec<Configuration> = self.before.iter().map(|it| it.configuration.clone()).collect();
+        let all: Vec<Configuration> = self.before.iter().map(|forecast| forecast.configuration.clone()).collect();
         self.demands.as_ref().map(|demands| model_file(demands, &all, measured))
     }
 }
@@ -20,44 +20,46 @@ impl Forecasts {
 /// device, and what was measured without relief.
 pub fn model_file(demands: &Demands, all: &[Configuration], measured: &[Measured]) -> ModelFile {
     let mut devices = Vec::new();
-    for it in all {
-        if !devices.contains(&it.device) {
-            devices.push(it.device);
+    for configuration in all {
+        if !devices.contains(&configuration.device) {
+            devices.push(configuration.device);
         }
     }
     let mut systems = devices.into_iter().filter_map(|device| {
-        let first = all.iter().find(|it| it.device == device)?;
+        let first = all.iter().find(|configuration| configuration.device == device)?;
         Some(system(demands, first))
     });
-    let plain =
-        measured.iter().filter(|it| it.configuration.relief == Relief::None && it.configuration.repetition == 1);
+    let plain = measured
+        .iter()
+        .filter(|measured| measured.configuration.relief == Relief::None && measured.configuration.repetition == 1);
     ModelFile {
         system: systems.next(),
         alternative: systems.collect(),
         configuration: None,
-        measured: plain.filter_map(|it| of_measured(demands, it)).collect(),
+        measured: plain.filter_map(|measured| of_measured(demands, measured)).collect(),
     }
 }
 
 /// A measured configuration as the model takes it; `None` if an interaction of the script did not end.
-fn of_measured(demands: &Demands, it: &Measured) -> Option<MeasuredMeans> {
-    let mean = |of: fn(&Finished) -> f64| mean_of(it, &demands.usual, of);
-    let row = row(it);
-    let faults = mean(|it| it.major_faults)?;
-    let handling = demands.of_device(it.configuration.device).map_or(0.0, |paged| paged.handling_s) * faults.value;
-    let system_s = mean(|it| it.system_s)?.value;
+fn of_measured(demands: &Demands, measured: &Measured) -> Option<MeasuredMeans> {
+    let mean = |of: fn(&Finished) -> f64| mean_of(measured, &demands.usual, of);
+    let row = row(measured);
+    let faults = mean(|finished| finished.major_faults)?;
+    let handling =
+        demands.of_device(measured.configuration.device).map_or(0.0, |paged| paged.handling_s) * faults.value;
+    let system_s = mean(|finished| finished.system_s)?.value;
     Some(MeasuredMeans {
-        configuration: system(demands, &it.configuration).configuration(),
+        configuration: system(demands, &measured.configuration).configuration(),
         interactions: row.response.count as u64,
-        user_s: mean(|it| it.user_s)?,
+        user_s: mean(|finished| finished.user_s)?,
         system_s: (system_s - handling).max(0.0).into(),
         handling_s: Some(handling.min(system_s).into()),
         faults,
         page_wait_s: None,
-        eligibility_wait_s: mean(|it| it.wait_s),
+        eligibility_wait_s: mean(|finished| finished.wait_s),
         page_device_utilization: row.device.map(Figure::from),
         throughput: Some(row.throughput.into()),
-        response_s: mean(|it| it.response_s),
+        response_s: mean(|finished| finished.response_s),
         response_p95_s: row.response.percentiles[2].map(Figure::from),
         multiprogramming_idle: Some(row.idle.multiprogramming),
         non_multiprogramming_idle: Some(row.idle.non_multiprogramming),

@@ -22,7 +22,7 @@ pub struct Forecast {
 /// The predictions of an experiment, and what they were made from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forecasts {
-    /// What the script says.
+    /// What the script has.
     pub usual: Usual,
     /// What the predictions were made from.
     pub demands: Option<Demands>,
@@ -38,24 +38,26 @@ pub struct Forecasts {
     pub half: Vec<Forecast>,
 }
 
-/// The configurations of one user alone that tell the demands: memory at the shares that users and eligible ones have in these
+/// The configurations of one user alone that show the demands: memory at the shares that users and eligible ones have in these
 /// configurations, six at most for each device.
 pub fn alone(all: &[Configuration], stays: bool) -> Vec<Configuration> {
     /// With less, a process and its tables have no room.
     const LEAST: f64 = (3 << 20) as f64;
     const MOST: usize = 6;
-    /// Closer ones tell the same.
+    /// Closer ones show the same.
     const APART: f64 = 1.1;
-    let mut devices: Vec<_> = all.iter().map(|it| it.device).collect();
+    let mut devices: Vec<_> = all.iter().map(|configuration| configuration.device).collect();
     devices.sort();
     devices.dedup();
     let mut found = Vec::new();
     for device in devices {
-        let of = || all.iter().filter(|it| it.device == device);
-        let shares = of().filter_map(|it| it.memory.map(|bytes| (bytes as f64, it))).flat_map(|(bytes, it)| {
-            let eligible = bytes / f64::from(it.most_eligible().max(1));
-            [eligible, if stays { bytes / f64::from(it.users) } else { eligible }]
-        });
+        let with_device = || all.iter().filter(|configuration| configuration.device == device);
+        let shares = with_device()
+            .filter_map(|configuration| configuration.memory.map(|bytes| (bytes as f64, configuration)))
+            .flat_map(|(bytes, configuration)| {
+                let eligible = bytes / f64::from(configuration.most_eligible().max(1));
+                [eligible, if stays { bytes / f64::from(configuration.users) } else { eligible }]
+            });
         let mut shares = sorted(shares.map(|share| share.max(LEAST)));
         shares.dedup_by(|next, before| *next < *before * APART);
         let last = shares.len().saturating_sub(1);
@@ -83,13 +85,18 @@ pub fn alone(all: &[Configuration], stays: bool) -> Vec<Configuration> {
 /// The configurations of one user alone, all of whose pages leave memory before each interaction, as they do where pages stay
 /// while users think, and do not all fit: the largest memory of an eligible one, with each page device.
 pub fn flushed(all: &[Configuration], stays: bool) -> Vec<Configuration> {
-    let mut devices: Vec<_> =
-        all.iter().map(|it| it.device).filter(|device| stays && *device != Paging::None).collect();
+    let mut devices: Vec<_> = all
+        .iter()
+        .map(|configuration| configuration.device)
+        .filter(|device| stays && *device != Paging::None)
+        .collect();
     devices.sort();
     devices.dedup();
     let one = |device| {
-        let share = |it: &Configuration| it.memory.map(|bytes| bytes / u64::from(it.most_eligible().max(1)));
-        let memory = all.iter().filter(|it| it.device == device).filter_map(share).max()?;
+        let share = |configuration: &Configuration| {
+            configuration.memory.map(|bytes| bytes / u64::from(configuration.most_eligible().max(1)))
+        };
+        let memory = all.iter().filter(|configuration| configuration.device == device).filter_map(share).max()?;
         let relief = Relief::None;
         Some(Configuration { users: 1, memory: Some(memory), cpus: 1, eligible: None, device, relief, repetition: 1 })
     };
@@ -107,7 +114,7 @@ pub struct Missed {
 /// Predicts a configuration: with the requests that its users will make, if these are known, else its steady state.
 pub fn forecast(demands: &Demands, configuration: &Configuration, script: Option<&Script>) -> Forecast {
     let steady = steady(demands, configuration);
-    let known = steady.as_ref().ok().map(|it| it.value);
+    let known = steady.as_ref().ok().map(|prediction| prediction.value);
     let played = script.and_then(|script| played::predicted(demands, configuration, script));
     let predicted = steady.map(|steady| played.unwrap_or(steady));
     Forecast { configuration: configuration.clone(), predicted, steady: known }
@@ -116,7 +123,7 @@ pub fn forecast(demands: &Demands, configuration: &Configuration, script: Option
 /// The steady state of a configuration.
 fn steady(demands: &Demands, configuration: &Configuration) -> Result<PredictionInterval<Judged>, String> {
     let found: Result<PredictionInterval, ModelError> = predict_interval(&system(demands, configuration));
-    found.map_err(|error| error.to_string()).map(|it| {
+    found.map_err(|error| error.to_string()).map(|prediction| {
         let judged = |of: &crate::model::SteadyState| Judged {
             throughput: of.throughput,
             cpu_s: (of.cpu.user + of.cpu.system + of.cpu.faults) * f64::from(configuration.cpus) / of.throughput,
@@ -124,14 +131,18 @@ fn steady(demands: &Demands, configuration: &Configuration) -> Result<Prediction
             response_s: of.response_s,
             idle: [of.cpu.multiprogramming_idle, of.cpu.non_multiprogramming_idle, of.cpu.zero_idle],
         };
-        let value = judged(&it.value);
+        let value = judged(&prediction.value);
         // A quotient of two figures has no interval of its own here, so that of the processor's demand is taken.
         let of_ends = |ends: &crate::model::SteadyState, user: f64| Judged {
             cpu_s: value.cpu_s - demands.user_s.value + user,
             ..judged(ends)
         };
         let user = demands.user_s.interval();
-        PredictionInterval { value, low: of_ends(&it.low, user.low), high: of_ends(&it.high, user.high) }
+        PredictionInterval {
+            value,
+            low: of_ends(&prediction.low, user.low),
+            high: of_ends(&prediction.high, user.high),
+        }
     })
 }
 
@@ -147,19 +158,22 @@ pub fn by_half(
         return Vec::new();
     };
     demands.crowding = of.demands.iter().flat_map(|before| before.crowding.clone()).collect();
-    let known = |it: &&Measured| fitted.iter().all(|other| !other.configuration.repeats(&it.configuration));
-    let one = |it: &Measured| forecast(&demands, &it.configuration, script(&it.configuration).as_ref());
+    let known = |measured: &&Measured| fitted.iter().all(|other| !other.configuration.repeats(&measured.configuration));
+    let one =
+        |measured: &Measured| forecast(&demands, &measured.configuration, script(&measured.configuration).as_ref());
     measured.iter().skip(1).step_by(2).filter(known).map(one).collect()
 }
 
 /// How far predictions were off. `None` if none can be held against a measurement.
 pub fn missed(forecasts: &[Forecast], measured: &[Measured], usual: &Usual) -> Option<Missed> {
-    missed_by(forecasts, measured, usual, |it| it.predicted.as_ref().ok().map(|it| it.value))
+    missed_by(forecasts, measured, usual, |forecast| {
+        forecast.predicted.as_ref().ok().map(|prediction| prediction.value)
+    })
 }
 
 /// How far the steady state was off. `None` if it cannot be held against a measurement.
 pub fn steady_missed(forecasts: &[Forecast], measured: &[Measured], usual: &Usual) -> Option<Missed> {
-    missed_by(forecasts, measured, usual, |it| it.steady)
+    missed_by(forecasts, measured, usual, |forecast| forecast.steady)
 }
 
 fn missed_by(
@@ -169,8 +183,8 @@ fn missed_by(
     of: fn(&Forecast) -> Option<Judged>,
 ) -> Option<Missed> {
     let errors = forecasts.iter().filter_map(|forecast| {
-        let it = measured.iter().find(|it| it.configuration == forecast.configuration)?;
-        Some(error(&of(forecast)?, &judged(it, usual)?))
+        let found = measured.iter().find(|measured| measured.configuration == forecast.configuration)?;
+        Some(error(&of(forecast)?, &judged(found, usual)?))
     });
     let errors: Vec<Judged> = errors.collect();
     (!errors.is_empty()).then(|| Missed {
@@ -181,12 +195,12 @@ fn missed_by(
 
 /// The error of each figure, without its sign. Fewer than a fault in an interaction counts as one.
 pub fn error(predicted: &Judged, measured: &Judged) -> Judged {
-    let of = |predicted: f64, measured: f64| if measured == 0.0 { 0.0 } else { (predicted / measured - 1.0).abs() };
+    let share = |predicted: f64, measured: f64| if measured == 0.0 { 0.0 } else { (predicted / measured - 1.0).abs() };
     Judged {
-        throughput: of(predicted.throughput, measured.throughput),
-        cpu_s: of(predicted.cpu_s, measured.cpu_s),
-        faults: of(predicted.faults.max(1.0), measured.faults.max(1.0)),
-        response_s: of(predicted.response_s, measured.response_s),
+        throughput: share(predicted.throughput, measured.throughput),
+        cpu_s: share(predicted.cpu_s, measured.cpu_s),
+        faults: share(predicted.faults.max(1.0), measured.faults.max(1.0)),
+        response_s: share(predicted.response_s, measured.response_s),
         idle: [0, 1, 2].map(|kind| (predicted.idle[kind] - measured.idle[kind]).abs()),
     }
 }

@@ -25,26 +25,26 @@ pub struct Judged {
 }
 
 /// These figures, measured.
-pub fn judged(it: &Measured, usual: &Usual) -> Option<Judged> {
-    let row = row(it);
-    let mean = |of| mean_of(it, usual, of).map(|figure| figure.value);
+pub fn judged(measured: &Measured, usual: &Usual) -> Option<Judged> {
+    let row = row(measured);
+    let mean = |of| mean_of(measured, usual, of).map(|figure| figure.value);
     Some(Judged {
         throughput: row.throughput,
-        cpu_s: mean(|it| it.user_s + it.system_s)?,
-        faults: mean(|it| it.major_faults)?,
-        response_s: mean(|it| it.response_s)?,
+        cpu_s: mean(|finished| finished.user_s + finished.system_s)?,
+        faults: mean(|finished| finished.major_faults)?,
+        response_s: mean(|finished| finished.response_s)?,
         idle: [row.idle.multiprogramming, row.idle.non_multiprogramming, row.idle.zero],
     })
 }
 
 /// Each figure of several, made one.
 pub(super) fn over(all: &[Judged], how: impl Fn(Vec<f64>) -> f64) -> Judged {
-    let of = |figure: fn(&Judged) -> f64| how(all.iter().map(figure).collect());
+    let one = |figure: fn(&Judged) -> f64| how(all.iter().map(figure).collect());
     Judged {
-        throughput: of(|it| it.throughput),
-        cpu_s: of(|it| it.cpu_s),
-        faults: of(|it| it.faults),
-        response_s: of(|it| it.response_s),
-        idle: [of(|it| it.idle[0]), of(|it| it.idle[1]), of(|it| it.idle[2])],
+        throughput: one(|judged| judged.throughput),
+        cpu_s: one(|judged| judged.cpu_s),
+        faults: one(|judged| judged.faults),
+        response_s: one(|judged| judged.response_s),
+        idle: [one(|judged| judged.idle[0]), one(|judged| judged.idle[1]), one(|judged| judged.idle[2])],
     }
 }

@@ -66,21 +66,24 @@ impl Knee {
 
 /// The cliffs of an experiment: one for each set of configurations that differ in memory alone, where there are at least two.
 pub fn cliffs(measured: &[Measured]) -> Vec<Cliff> {
-    let common = |it: &Configuration| Configuration { memory: None, repetition: 0, ..it.clone() };
+    let common = |configuration: &Configuration| Configuration { memory: None, repetition: 0, ..configuration.clone() };
     let mut kinds: Vec<Configuration> = Vec::new();
-    for it in measured {
-        let kind = common(&it.configuration);
+    for one in measured {
+        let kind = common(&one.configuration);
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }
     }
     let of_kind = |kind: Configuration| {
-        let of: Vec<&Measured> = measured.iter().filter(|it| common(&it.configuration) == kind).collect();
-        let mut sizes: Vec<Option<u64>> = of.iter().map(|it| it.configuration.memory).collect();
+        let same: Vec<&Measured> = measured.iter().filter(|measured| common(&measured.configuration) == kind).collect();
+        let mut sizes: Vec<Option<u64>> = same.iter().map(|measured| measured.configuration.memory).collect();
         sizes.sort_by_key(|size| std::cmp::Reverse(size.unwrap_or(u64::MAX)));
         sizes.dedup();
         let at = |size: Option<u64>| {
-            point(size, &of.iter().copied().filter(|it| it.configuration.memory == size).collect::<Vec<_>>())
+            point(
+                size,
+                &same.iter().copied().filter(|measured| measured.configuration.memory == size).collect::<Vec<_>>(),
+            )
         };
         let points: Vec<CliffPoint> = sizes.into_iter().map(at).collect();
         let knee = knee(&points);
@@ -90,20 +93,21 @@ pub fn cliffs(measured: &[Measured]) -> Vec<Cliff> {
 }
 
 fn point(memory: Option<u64>, repetitions: &[&Measured]) -> CliffPoint {
-    let rows: Vec<_> = repetitions.iter().map(|it| row(it)).collect();
+    let rows: Vec<_> = repetitions.iter().map(|measured| row(measured)).collect();
     let elapsed: f64 = rows.iter().map(|row| row.elapsed_s).sum::<f64>().max(f64::MIN_POSITIVE);
-    let sum = |of: &dyn Fn(&Measured) -> f64| repetitions.iter().map(|it| of(it)).sum::<f64>();
+    let sum = |of: &dyn Fn(&Measured) -> f64| repetitions.iter().map(|measured| of(measured)).sum::<f64>();
     let count: usize = rows.iter().map(|row| row.response.count).sum();
     let failed: usize = rows.iter().map(|row| row.response.failed).sum();
     let done = (count - failed) as f64;
     let all = rows.iter().map(|row| &row.response);
-    let response: f64 = all.filter_map(|it| Some(it.mean?.value * (it.count - it.failed) as f64)).sum();
+    let response: f64 =
+        all.filter_map(|response| Some(response.mean?.value * (response.count - response.failed) as f64)).sum();
     CliffPoint {
         memory: memory.map_or(f64::INFINITY, |bytes| bytes as f64),
         throughput: done / elapsed,
         response_s: (done > 0.0).then(|| response / done),
-        swapped_in_per_s: sum(&|it| it.paging.pages_in) / elapsed,
-        refaulted_per_s: sum(&|it| it.paging.file_refaults) / elapsed,
+        swapped_in_per_s: sum(&|measured| measured.paging.pages_in) / elapsed,
+        refaulted_per_s: sum(&|measured| measured.paging.file_refaults) / elapsed,
         failed: failed as f64 / count.max(1) as f64,
     }
 }
@@ -135,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn reclaim_of_files_is_told_apart_from_swapping() {
+    fn reclaim_of_files_is_distinguished_from_swapping() {
         let mut knee = Knee { holds: at(2.0, 10.0), falls: at(1.0, 1.0) };
         knee.falls.swapped_in_per_s = 0.0;
         knee.falls.refaulted_per_s = 500.0;

@@ -55,16 +55,16 @@ fn least(value: &Judged, end: &Judged, which: fn(f64, f64) -> f64) -> Judged {
 /// What was played, as if it had been measured.
 fn measured(log: Log, configuration: &Configuration, demands: &Demands) -> Measured {
     let user = demands.user_s.value / (demands.user_s.value + demands.system_s.value);
-    let finished = log.ended.iter().map(|it| Finished {
-        interaction: it.kind,
-        user: it.user,
-        at_s: it.at_s,
-        wait_s: it.wait_s,
-        response_s: it.response_s,
-        user_s: it.cpu_s * user,
-        system_s: it.cpu_s * (1.0 - user),
+    let finished = log.ended.iter().map(|ended| Finished {
+        interaction: ended.kind,
+        user: ended.user,
+        at_s: ended.at_s,
+        wait_s: ended.wait_s,
+        response_s: ended.response_s,
+        user_s: ended.cpu_s * user,
+        system_s: ended.cpu_s * (1.0 - user),
         minor_faults: 0.0,
-        major_faults: it.faults,
+        major_faults: ended.faults,
         outcome: Outcome::Done,
     });
     let depth = |&(elapsed_s, busy_s): &(f64, f64)| Depth { elapsed_s, busy_s, major_faults: 0.0 };
@@ -108,7 +108,7 @@ mod tests {
             time_s: 10.0,
         };
         let apart = predicted(&demands(), &configuration(2), &script).expect("a prediction").value;
-        // Three of four interactions of the script take 10 ms, one 90, whatever mix the users ask for.
+        // Three of four interactions of the script take 10 ms, one 90, whatever mix the users request.
         assert!((apart.response_s - 0.03).abs() < 1e-6 && (apart.cpu_s - 0.03).abs() < 1e-6, "{apart:?}");
         script.users[1] = script.users[0].clone();
         let together = predicted(&demands(), &configuration(2), &script).expect("a prediction").value;

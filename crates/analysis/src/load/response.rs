@@ -7,7 +7,7 @@ use crate::form::{As, Form, OpenFigure};
 use crate::statistics::{Interval, half_of_mean, mean, quantile, sorted};
 use crate::tails::ranks;
 
-/// The shares that response times are told by: the median, 90, 95 and 99 %.
+/// The shares that response times are reported by: the median, 90, 95 and 99 %.
 pub const SHARES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
 /// Means of a number of interactions.
@@ -56,26 +56,29 @@ impl Form<[Option<Interval>; 4]> for Vec<ResponsePercentile> {
 /// The figures of these interactions.
 pub fn response<'a>(finished: impl IntoIterator<Item = &'a Finished>) -> Response {
     let all: Vec<&Finished> = finished.into_iter().collect();
-    let done: Vec<&Finished> = all.iter().copied().filter(|it| it.outcome == Outcome::Done).collect();
-    let times: Vec<f64> = done.iter().map(|it| it.response_s).collect();
-    let mean = |of: fn(&Finished) -> f64| done.iter().fold(0.0, |sum, it| sum + of(it)) / done.len().max(1) as f64;
+    let done: Vec<&Finished> = all.iter().copied().filter(|finished| finished.outcome == Outcome::Done).collect();
+    let times: Vec<f64> = done.iter().map(|finished| finished.response_s).collect();
+    let mean =
+        |of: fn(&Finished) -> f64| done.iter().fold(0.0, |sum, finished| sum + of(finished)) / done.len().max(1) as f64;
     let ascending = sorted(times.iter().copied());
     Response {
         count: all.len(),
         failed: all.len() - done.len(),
         mean: batch_mean(&times),
         percentiles: SHARES.map(|share| percentile(&ascending, share)),
-        wait_s: mean(|it| it.wait_s),
-        user_s: mean(|it| it.user_s),
-        system_s: mean(|it| it.system_s),
-        minor_faults: mean(|it| it.minor_faults),
-        major_faults: mean(|it| it.major_faults),
+        wait_s: mean(|finished| finished.wait_s),
+        user_s: mean(|finished| finished.user_s),
+        system_s: mean(|finished| finished.system_s),
+        minor_faults: mean(|finished| finished.minor_faults),
+        major_faults: mean(|finished| finished.major_faults),
     }
 }
 
 /// The figures of each interaction of the script.
 pub fn per_interaction(measured: &Measured, interactions: usize) -> Vec<Response> {
-    (0..interactions).map(|place| response(measured.finished.iter().filter(|it| it.interaction == place))).collect()
+    (0..interactions)
+        .map(|place| response(measured.finished.iter().filter(|finished| finished.interaction == place)))
+        .collect()
 }
 
 /// The mean of values in the order in which they came, with its interval by batch means: neighbours in time are not
@@ -112,12 +115,12 @@ mod tests {
     fn means_and_percentiles_are_those_of_the_interactions_that_did_their_work() {
         let mut all: Vec<Finished> = (1..=200).map(|n| finished(f64::from(n), Outcome::Done)).collect();
         all.push(finished(1e6, Outcome::Hung));
-        let it = response(&all);
-        assert_eq!((it.count, it.failed), (201, 1));
-        let mean = it.mean.expect("some");
+        let found = response(&all);
+        assert_eq!((found.count, found.failed), (201, 1));
+        let mean = found.mean.expect("some");
         assert!((mean.value - 100.5).abs() < 1e-9 && mean.low < 100.5 && mean.high > 100.5, "{mean:?}");
-        assert!((it.wait_s - 100.5 / 4.0).abs() < 1e-9 && (it.major_faults - 2.0).abs() < 1e-12);
-        let p95 = it.percentiles[2].expect("enough");
+        assert!((found.wait_s - 100.5 / 4.0).abs() < 1e-9 && (found.major_faults - 2.0).abs() < 1e-12);
+        let p95 = found.percentiles[2].expect("enough");
         assert!((p95.value - 190.05).abs() < 1e-9 && p95.low < 190.0 && p95.high > 190.0 && p95.high <= 200.0);
         assert!(response(&[]).mean.is_none());
     }
@@ -125,8 +128,8 @@ mod tests {
     #[test]
     fn few_values_have_no_interval() {
         let few = [finished(1.0, Outcome::Done), finished(2.0, Outcome::Done)];
-        let it = response(&few);
-        assert!(it.percentiles[3].is_some_and(|it| it.high.is_infinite()));
+        let found = response(&few);
+        assert!(found.percentiles[3].is_some_and(|interval| interval.high.is_infinite()));
         let one = response(&few[..1]).mean.expect("one");
         assert!(one.value == 1.0 && one.high.is_infinite());
     }

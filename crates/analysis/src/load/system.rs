@@ -5,15 +5,15 @@ use super::demands::{Demands, Paged};
 use crate::model::{PageSource, Spread, System};
 
 /// The system of a configuration with these demands.
-pub fn system(demands: &Demands, it: &Configuration) -> System {
-    let paged = demands.of_device(it.device);
+pub fn system(demands: &Demands, configuration: &Configuration) -> System {
+    let paged = demands.of_device(configuration.device);
     let of_paged = |of: fn(&Paged) -> f64| paged.map_or(0.0, of);
     System {
-        users: it.users,
+        users: configuration.users,
         think_s: demands.usual.think_s.into(),
-        eligible: it.eligible,
-        cpus: it.cpus,
-        memory_bytes: it.memory,
+        eligible: configuration.eligible,
+        cpus: configuration.cpus,
+        memory_bytes: configuration.memory,
         pages_stay: demands.usual.stays,
         reload_faults: paged.and_then(|paged| paged.reload),
         user_s: demands.user_s,
@@ -22,15 +22,15 @@ pub fn system(demands: &Demands, it: &Configuration) -> System {
         // What an interaction of the script works does not scatter, but the script has several.
         work_spread: if demands.usual.stays { Spread::Constant } else { Spread::Exponential },
         kinds: demands.kinds(),
-        faults: demands.curve(it),
+        faults: demands.curve(configuration),
         handling_s: of_paged(|paged| paged.handling_s - paged.device_cpu_s).into(),
-        handling_crowding: demands.crowded(it).map_or(0.0, |crowding| crowding.handling).into(),
+        handling_crowding: demands.crowded(configuration).map_or(0.0, |crowding| crowding.handling).into(),
         page_device: PageSource {
-            name: it.device.word().into(),
+            name: configuration.device.word().into(),
             service_s: of_paged(|paged| paged.wait_s).into(),
             cpu_s: of_paged(|paged| paged.device_cpu_s).into(),
             channels: None,
-            crowding: demands.crowded(it).map_or(0.0, |crowding| crowding.wait).into(),
+            crowding: demands.crowded(configuration).map_or(0.0, |crowding| crowding.wait).into(),
         },
         ..System::default()
     }

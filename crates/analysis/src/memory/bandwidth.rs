@@ -51,7 +51,7 @@ pub(super) fn bandwidth(run: &Run, levels: &Levels) -> Vec<Bandwidth> {
     for operation in PASSES {
         let mut found: Vec<Bandwidth> =
             costs(run, operation).filter_map(|cost| one_bandwidth(run, cost, levels)).collect();
-        found.sort_by_key(|it| (it.set, it.cpus));
+        found.sort_by_key(|bandwidth| (bandwidth.set, bandwidth.cpus));
         all.extend(found);
     }
     all

@@ -113,16 +113,16 @@ impl Demand {
     /// them.
     pub(super) fn of(run: &Run, levels: &Levels, bandwidth: &[Bandwidth]) -> Option<Demand> {
         let last = levels.curve.last()?;
-        let of = |operation: &'static str| bandwidth.iter().filter(move |it| it.operation == operation);
-        let read = of("memory.read").max_by_key(|it| it.set)?;
-        let most = of("memory.read.cpus").filter(|it| it.cpus > 1).max_by_key(|it| (it.set, it.cpus));
-        // A pass within the caches says nothing about memory.
+        let passes = |operation: &'static str| bandwidth.iter().filter(move |pass| pass.operation == operation);
+        let read = passes("memory.read").max_by_key(|pass| pass.set)?;
+        let most = passes("memory.read.cpus").filter(|pass| pass.cpus > 1).max_by_key(|pass| (pass.set, pass.cpus));
+        // A pass within the caches shows nothing of memory.
         if read.set * 4 < last.set {
             return None;
         }
         let mut doubts = last.doubts.clone();
-        for of in [Some(read), most].into_iter().flatten() {
-            join(&mut doubts, of.doubts.iter().cloned());
+        for pass in [Some(read), most].into_iter().flatten() {
+            join(&mut doubts, pass.doubts.iter().cloned());
         }
         let line = run.machine.cpu.caches.iter().filter_map(|cache| cache.line).max().unwrap_or(64);
         let mut demand = Demand {
@@ -130,7 +130,7 @@ impl Demand {
             line: f64::from(line.max(1)),
             latency: last.latency,
             maximum: read.rate,
-            together: most.map(|it| SharedRate { cpus: it.cpus, rate: it.rate }),
+            together: most.map(|shared| SharedRate { cpus: shared.cpus, rate: shared.rate }),
             level: levels.name_of(last.set),
             doubts,
             limits: Vec::new(),
@@ -141,7 +141,7 @@ impl Demand {
     }
 
     /// Bytes per ns that this many instructions per ns need from memory.
-    pub fn asked(&self, rate: f64, miss: f64) -> f64 {
+    pub fn needed(&self, rate: f64, miss: f64) -> f64 {
         rate * self.bytes * miss
     }
 
@@ -164,18 +164,19 @@ impl Demand {
     }
 
     fn limit(&self, per_cycle: f64, rate: f64) -> Limit {
-        let over = |delivered: Interval, asked: f64| Interval {
-            value: delivered.value / asked,
-            low: delivered.low / asked,
-            high: delivered.high / asked,
+        let over = |delivered: Interval, needed: f64| Interval {
+            value: delivered.value / needed,
+            low: delivered.low / needed,
+            high: delivered.high / needed,
         };
         let together = self.together.as_ref();
         let at_once = self.line / (self.bytes * rate);
         Limit {
             per_cycle,
             rate,
-            by_bandwidth: over(self.maximum, self.asked(rate, 1.0)),
-            by_bandwidth_together: together.map(|it| over(it.rate, self.asked(rate * it.cpus as f64, 1.0))),
+            by_bandwidth: over(self.maximum, self.needed(rate, 1.0)),
+            by_bandwidth_together: together
+                .map(|shared| over(shared.rate, self.needed(rate * shared.cpus as f64, 1.0))),
             by_latency: self.latency.under(at_once),
         }
     }
@@ -198,8 +199,8 @@ mod tests {
     fn the_papers_own_arithmetic_comes_out() {
         let (full, real) = VAX_RATE;
         // "The demand on memory is 6.6 million bytes per second" of 6.7: the controller is saturated.
-        assert!((VAX.asked(full, 0.5) * 1e3 - 6.6).abs() < 1e-9);
-        assert!((VAX.asked(full, 0.5) / VAX.maximum.value - 0.985).abs() < 1e-3);
+        assert!((VAX.needed(full, 0.5) * 1e3 - 6.6).abs() < 1e-9);
+        assert!((VAX.needed(full, 0.5) / VAX.maximum.value - 0.985).abs() < 1e-3);
         // Its two figures of the memory agree: 64 bits every 1.2 µs.
         assert!((VAX.line / VAX.latency.value - VAX.maximum.value).abs() < 0.05e-3);
         // "The machine will run considerably slower than 1.2 MIPS, generally about .75": between waiting for each access
@@ -215,9 +216,9 @@ mod tests {
     fn a_limit_is_where_both_sides_are_equal() {
         let demand = Demand { together: Some(SharedRate { cpus: 2, rate: Interval::exactly(10e-3) }), ..VAX };
         let limit = demand.limit(1.0, 1.2e-3);
-        assert!((demand.asked(limit.rate, limit.by_bandwidth.value) - demand.maximum.value).abs() < 1e-12);
+        assert!((demand.needed(limit.rate, limit.by_bandwidth.value) - demand.maximum.value).abs() < 1e-12);
         let together = limit.by_bandwidth_together.expect("two CPUs").value;
-        assert!((2.0 * demand.asked(limit.rate, together) - 10e-3).abs() < 1e-12);
+        assert!((2.0 * demand.needed(limit.rate, together) - 10e-3).abs() < 1e-12);
         assert!((demand.speed(limit.rate, limit.by_latency.value, 0.0) - limit.rate / 2.0).abs() < 1e-12);
     }
 
@@ -225,6 +226,6 @@ mod tests {
     fn the_more_misses_the_slower_and_never_faster_than_memory_delivers() {
         let rates = [0.0, 0.01, 0.1, 0.5, 1.0].map(|miss| VAX.speed(1.2e-3, miss, 0.0));
         assert!(rates.windows(2).all(|pair| pair[1] < pair[0]) && (rates[0] - 1.2e-3).abs() < 1e-12);
-        assert!((VAX.asked(VAX.speed(9.0, 1.0, 1.0), 1.0) - VAX.maximum.value).abs() < 1e-12);
+        assert!((VAX.needed(VAX.speed(9.0, 1.0, 1.0), 1.0) - VAX.maximum.value).abs() < 1e-12);
     }
 }

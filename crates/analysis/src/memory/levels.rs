@@ -211,7 +211,7 @@ mod tests {
     fn plateaus_are_named_by_the_caches_declared() {
         let levels = levels(&run(&RENTED, &[(1, 48 * KIB), (2, 2 * MIB), (3, 480 * MIB)]));
         let found: Vec<_> =
-            levels.found.iter().map(|it| (it.name.as_str(), it.from, it.to, it.latency.value)).collect();
+            levels.found.iter().map(|level| (level.name.as_str(), level.from, level.to, level.latency.value)).collect();
         assert_eq!(
             found,
             [
@@ -235,13 +235,13 @@ mod tests {
     #[test]
     fn a_machine_that_declares_nothing_still_has_levels() {
         let levels = levels(&run(&RENTED, &[]));
-        let names: Vec<&str> = levels.found.iter().map(|it| it.name.as_str()).collect();
+        let names: Vec<&str> = levels.found.iter().map(|level| level.name.as_str()).collect();
         assert_eq!(names, ["level 1", "level 2", "level 3", "level 4"]);
         assert!(levels.disagreements.is_empty());
     }
 
     #[test]
-    fn a_cache_that_holds_more_or_shows_nothing_is_told() {
+    fn a_cache_that_holds_more_or_shows_nothing_is_reported() {
         let small = levels(&run(&RENTED, &[(1, 48 * KIB), (2, 512 * KIB), (3, 32 * MIB)]));
         assert_eq!(
             small.disagreements,

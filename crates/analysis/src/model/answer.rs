@@ -13,9 +13,9 @@ use super::solve::predict_by_hierarchy;
 use super::system::System;
 use super::uncertain::predict_interval;
 
-/// What is asked beside the prediction.
+/// What is in question besides the prediction.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
+pub struct Questions {
     /// A bound on the mean response in seconds: how many users stay within it?
     pub mean_s: Option<f64>,
     /// A bound in seconds on what 95 % of the responses take.
@@ -24,7 +24,7 @@ pub struct Asked {
     pub more_bytes: u64,
     /// How the simulation runs.
     pub simulation: SimulationSettings,
-    /// What was measured of this system, to stand beside.
+    /// What was measured of this system, to be compared.
     pub measured: Option<MeasuredMeans>,
     /// The fit that the system comes from, to be shown.
     pub fit: Option<Fit>,
@@ -71,21 +71,21 @@ const POINTS: u32 = 24;
 ///
 /// # Errors
 /// If a parameter is outside its range, or the system is larger than the model takes.
-pub fn answer(system: &System, asked: &Asked) -> Result<ModelAnswer, ModelError> {
+pub fn answer(system: &System, questions: &Questions) -> Result<ModelAnswer, ModelError> {
     let prediction = predict_interval(system)?;
     let hierarchy = (prediction.value.method == Method::Chain).then(|| predict_by_hierarchy(system)).transpose()?;
     let mut within = Vec::new();
-    if let Some(bound_s) = asked.mean_s {
+    if let Some(bound_s) = questions.mean_s {
         within.push((ResponseOf::Mean, bound_s, users_within(system, bound_s)?));
     }
-    if let Some(bound_s) = asked.p95_s {
+    if let Some(bound_s) = questions.p95_s {
         // The search simulates a dozen systems, each a part as long as the one that is shown.
-        let events = (asked.simulation.events / 4).max(100_000).max(enough(&prediction.value));
-        let settings = SimulationSettings { events, ..asked.simulation };
+        let events = (questions.simulation.events / 4).max(100_000).max(enough(&prediction.value));
+        let settings = SimulationSettings { events, ..questions.simulation };
         within.push((ResponseOf::P95, bound_s, users_within_p95(system, bound_s, &settings)?));
     }
     let changes = [
-        SystemChange::Memory(asked.more_bytes),
+        SystemChange::Memory(questions.more_bytes),
         SystemChange::Cpu,
         SystemChange::Handling,
         SystemChange::PageDevice,
@@ -93,17 +93,17 @@ pub fn answer(system: &System, asked: &Asked) -> Result<ModelAnswer, ModelError>
     ];
     let mut worths = Vec::new();
     for change in changes {
-        worths.extend(worth(system, change, asked.mean_s)?);
+        worths.extend(worth(system, change, questions.mean_s)?);
     }
     let bounds = bounds(system)?;
-    let most = within.iter().map(|(.., it)| it.users.high).fold(f64::from(system.users) * 1.5, f64::max);
+    let most = within.iter().map(|(.., found)| found.users.high).fold(f64::from(system.users) * 1.5, f64::max);
     let most = most.max(bounds.knee * 1.5).clamp(2.0, 5000.0);
     Ok(ModelAnswer {
         by_users: by_users(system, most)?,
         by_memory: by_memory(system)?,
-        simulated: simulate(system, &asked.simulation),
-        measured: asked.measured.clone(),
-        fit: asked.fit.clone(),
+        simulated: simulate(system, &questions.simulation),
+        measured: questions.measured.clone(),
+        fit: questions.fit.clone(),
         bottleneck: bottleneck(system)?,
         worth: worths,
         system: system.clone(),
@@ -115,9 +115,9 @@ pub fn answer(system: &System, asked: &Asked) -> Result<ModelAnswer, ModelError>
 }
 
 /// Events of a simulation in which enough interactions end for a percentile: each has two of its own and two for each fault.
-fn enough(it: &SteadyState) -> u64 {
+fn enough(state: &SteadyState) -> u64 {
     const INTERACTIONS: f64 = 1000.0;
-    (INTERACTIONS * (2.0 + 2.0 * it.faults)).min(1e8) as u64
+    (INTERACTIONS * (2.0 + 2.0 * state.faults)).min(1e8) as u64
 }
 
 fn by_users(system: &System, most: f64) -> Result<Vec<(f64, PredictionInterval)>, ModelError> {

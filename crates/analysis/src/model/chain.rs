@@ -76,11 +76,11 @@ fn probabilities(rates: &Rates) -> Vec<(u32, Vec<f64>)> {
         levels.push((below as u32 + 1, next));
         if sum > 1e200 {
             // Only ratios matter until the end.
-            levels.iter_mut().flat_map(|(_, level)| level).for_each(|it| *it /= sum);
+            levels.iter_mut().flat_map(|(_, level)| level).for_each(|value| *value /= sum);
             sum = 1.0;
         }
     }
-    levels.iter_mut().flat_map(|(_, level)| level).for_each(|it| *it /= sum);
+    levels.iter_mut().flat_map(|(_, level)| level).for_each(|value| *value /= sum);
     levels
 }
 

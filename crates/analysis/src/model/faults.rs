@@ -50,7 +50,7 @@ pub struct CurvePoint {
 }
 
 impl FaultCurve {
-    /// True if the faults depend on memory, so that a system must say how much it has.
+    /// True if the faults depend on memory, so that a system must state how much it has.
     pub fn is_over_memory(&self) -> bool {
         matches!(self, FaultCurve::Saltzer { .. } | FaultCurve::Power { .. } | FaultCurve::Points(_))
     }
@@ -122,7 +122,7 @@ impl FaultCurve {
                 wrong("at_bytes and every_s above 0")
             }
             FaultCurve::ByDepth(between) if between.is_empty() => wrong("by_depth names at least one time"),
-            FaultCurve::ByDepth(between) if between.iter().any(|it| it.interval().low <= handling_s) => {
+            FaultCurve::ByDepth(between) if between.iter().any(|figure| figure.interval().low <= handling_s) => {
                 wrong("the times of by_depth contain the handling of a fault, so they are longer than handling_s")
             }
             FaultCurve::Points(points) if points.is_empty() => wrong("points has at least one point"),

@@ -14,7 +14,7 @@ pub struct Figure {
     pub interval: Option<(f64, f64)>,
 }
 
-/// How a file says it.
+/// How a file writes it.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -56,9 +56,9 @@ impl From<f64> for Figure {
 
 impl From<Interval> for Figure {
     /// An interval that has no finite ends is left out.
-    fn from(it: Interval) -> Figure {
-        let known = it.low.is_finite() && it.high.is_finite();
-        Figure { value: it.value, interval: known.then_some((it.low, it.high)) }
+    fn from(interval: Interval) -> Figure {
+        let known = interval.low.is_finite() && interval.high.is_finite();
+        Figure { value: interval.value, interval: known.then_some((interval.low, interval.high)) }
     }
 }
 

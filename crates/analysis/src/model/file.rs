@@ -38,12 +38,12 @@ impl ModelFile {
 
     /// The names of the page devices of its systems.
     pub fn devices(&self) -> Vec<&str> {
-        self.system.iter().chain(&self.alternative).map(|it| it.page_device.name.as_str()).collect()
+        self.system.iter().chain(&self.alternative).map(|system| system.page_device.name.as_str()).collect()
     }
 
     /// The system with the page device of this name; without a name the first.
     pub fn system_with(&self, device: Option<&str>) -> Option<&System> {
-        let named = |it: &&System| device.is_none_or(|name| it.page_device.name == name);
+        let named = |system: &&System| device.is_none_or(|name| system.page_device.name == name);
         self.system.iter().chain(&self.alternative).find(named)
     }
 }
@@ -66,7 +66,7 @@ impl System {
 mod tests {
     use super::*;
 
-    fn of(device: &str) -> System {
+    fn system_on(device: &str) -> System {
         let mut system = System { users: 8, think_s: 1.5.into(), user_s: 0.1.into(), ..System::default() };
         system.page_device.name = device.into();
         system
@@ -74,33 +74,39 @@ mod tests {
 
     #[test]
     fn a_file_is_read_as_it_was_written() {
-        let measured =
-            MeasuredMeans { configuration: of("swap").configuration(), interactions: 7, ..MeasuredMeans::default() };
+        let measured = MeasuredMeans {
+            configuration: system_on("swap").configuration(),
+            interactions: 7,
+            ..MeasuredMeans::default()
+        };
         let file = ModelFile {
-            system: Some(of("swap")),
-            alternative: vec![of("zram")],
+            system: Some(system_on("swap")),
+            alternative: vec![system_on("zram")],
             measured: vec![measured],
             configuration: None,
         };
         let text = serde_json::to_string(&file).expect("JSON");
         assert_eq!(serde_json::from_str::<ModelFile>(&text).expect("a file"), file, "{text}");
         assert_eq!(file.wrong(), None);
-        assert_eq!(file.system_with(Some("zram")).map(|it| it.users), Some(8));
+        assert_eq!(file.system_with(Some("zram")).map(|system| system.users), Some(8));
         assert_eq!(file.system_with(Some("tape")), None);
         assert_eq!(file.devices(), ["swap", "zram"]);
     }
 
     #[test]
-    fn what_describes_nothing_is_told() {
+    fn what_describes_nothing_is_refused() {
         assert!(ModelFile::default().wrong().is_some_and(|why| why.contains("neither")));
         let both = ModelFile {
-            system: Some(of("swap")),
+            system: Some(system_on("swap")),
             configuration: Some(MeasuredConfiguration::default()),
             ..ModelFile::default()
         };
         assert!(both.wrong().is_some_and(|why| why.contains("[configuration]")));
-        let lone =
-            ModelFile { alternative: vec![of("zram")], measured: vec![MeasuredMeans::default()], ..both.clone() };
+        let lone = ModelFile {
+            alternative: vec![system_on("zram")],
+            measured: vec![MeasuredMeans::default()],
+            ..both.clone()
+        };
         let lone = ModelFile { system: None, configuration: None, ..lone };
         assert!(lone.wrong().is_some_and(|why| why.contains("[[alternative]]")));
     }

@@ -20,7 +20,7 @@ pub use found::{CurveFit, Fit};
 /// If there are no configurations, or they leave the execution time open.
 pub fn fit(measured: &[MeasuredMeans]) -> Result<Fit, ModelError> {
     let used: Vec<&MeasuredMeans> =
-        measured.iter().filter(|it| it.interactions > 0 && it.configuration.users > 0).collect();
+        measured.iter().filter(|means| means.interactions > 0 && means.configuration.users > 0).collect();
     if used.is_empty() {
         return Err(ModelError::Undetermined {
             what: "anything".into(),

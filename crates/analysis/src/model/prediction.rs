@@ -1,4 +1,4 @@
-//! What a model says of a system.
+//! What a model predicts of a system.
 
 use serde::{Deserialize, Serialize};
 
@@ -109,7 +109,7 @@ pub struct PredictionInterval<Figures = SteadyState> {
 }
 
 impl PredictionInterval {
-    /// Every figure with its interval. `of` is given how to read a figure, and says value, low and high.
+    /// Every figure with its interval. `of` is given how to read a figure, and gives value, low and high.
     pub(super) fn of(method: Method, of: impl Fn(fn(&SteadyState) -> f64) -> [f64; 3]) -> PredictionInterval {
         let mut parts = [0, 1, 2].map(|_| SteadyState { method, ..SteadyState::default() });
         for (read, write) in FIGURES {
@@ -127,22 +127,22 @@ type Write = fn(&mut SteadyState) -> &mut f64;
 
 /// Every figure that a solution gives.
 pub(super) const FIGURES: [(Read, Write); 16] = [
-    (|it| it.throughput, |it| &mut it.throughput),
-    (|it| it.response_s, |it| &mut it.response_s),
-    (|it| it.eligibility_wait_s, |it| &mut it.eligibility_wait_s),
-    (|it| it.cpu.user, |it| &mut it.cpu.user),
-    (|it| it.cpu.system, |it| &mut it.cpu.system),
-    (|it| it.cpu.faults, |it| &mut it.cpu.faults),
-    (|it| it.cpu.multiprogramming_idle, |it| &mut it.cpu.multiprogramming_idle),
-    (|it| it.cpu.non_multiprogramming_idle, |it| &mut it.cpu.non_multiprogramming_idle),
-    (|it| it.cpu.zero_idle, |it| &mut it.cpu.zero_idle),
-    (|it| it.faults, |it| &mut it.faults),
-    (|it| it.between_faults_s, |it| &mut it.between_faults_s),
-    (|it| it.page_wait_s, |it| &mut it.page_wait_s),
-    (|it| it.page_device, |it| &mut it.page_device),
-    (|it| it.pages_waited_for, |it| &mut it.pages_waited_for),
-    (|it| it.eligible, |it| &mut it.eligible),
-    (|it| it.queued, |it| &mut it.queued),
+    (|state| state.throughput, |state| &mut state.throughput),
+    (|state| state.response_s, |state| &mut state.response_s),
+    (|state| state.eligibility_wait_s, |state| &mut state.eligibility_wait_s),
+    (|state| state.cpu.user, |state| &mut state.cpu.user),
+    (|state| state.cpu.system, |state| &mut state.cpu.system),
+    (|state| state.cpu.faults, |state| &mut state.cpu.faults),
+    (|state| state.cpu.multiprogramming_idle, |state| &mut state.cpu.multiprogramming_idle),
+    (|state| state.cpu.non_multiprogramming_idle, |state| &mut state.cpu.non_multiprogramming_idle),
+    (|state| state.cpu.zero_idle, |state| &mut state.cpu.zero_idle),
+    (|state| state.faults, |state| &mut state.faults),
+    (|state| state.between_faults_s, |state| &mut state.between_faults_s),
+    (|state| state.page_wait_s, |state| &mut state.page_wait_s),
+    (|state| state.page_device, |state| &mut state.page_device),
+    (|state| state.pages_waited_for, |state| &mut state.pages_waited_for),
+    (|state| state.eligible, |state| &mut state.eligible),
+    (|state| state.queued, |state| &mut state.queued),
 ];
 
 /// What a simulation found.

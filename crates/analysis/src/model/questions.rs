@@ -1,4 +1,4 @@
-//! What people ask of a system: how many users it carries, what a change is worth, and what limits it.
+//! What people want to know of a system: how many users it carries, what a change is worth, and what limits it.
 
 use serde::Serialize;
 
@@ -51,9 +51,9 @@ pub fn users_within_p95(
     settings: &SimulationSettings,
 ) -> Result<UsersWithin, ModelError> {
     let p95 = |users| Ok(simulate(&System { users, ..system.clone() }, settings)?.percentiles.p95.interval());
-    let users = most_users(|users| p95(users).map(|it| it.value <= bound_s))?;
-    let low = most_near(users, |users| p95(users).map(|it| it.high <= bound_s))?;
-    let high = most_near(users, |users| p95(users).map(|it| it.low <= bound_s))?;
+    let users = most_users(|users| p95(users).map(|interval| interval.value <= bound_s))?;
+    let low = most_near(users, |users| p95(users).map(|interval| interval.high <= bound_s))?;
+    let high = most_near(users, |users| p95(users).map(|interval| interval.low <= bound_s))?;
     let mut found = Interval { value: users.into(), low: low.min(users).into(), high: high.max(users).into() };
     // About the bound, the percentile is in proportion to the mean.
     let at = users.max(1);

@@ -1,6 +1,6 @@
 //! What happens how often in each state of a system: the numbers that the exact solutions and the simulation share.
 //!
-//! A state is (present, pages, elsewhere): interactions asked for and not finished; those that wait for a page; those that wait for
+//! A state is (present, pages, elsewhere): interactions requested and not finished; those that wait for a page; those that wait for
 //! something else. Handling a fault takes CPU time, so that execution runs slower than the CPU: by the factor [`Rates::stretch`].
 
 use super::error::ModelError;

@@ -1,12 +1,12 @@
 //! The solutions against each other and against published figures.
 
-mod asked;
 mod closed;
 mod exact;
 mod fitted;
+mod questions;
 mod simulated;
 
 /// Every figure of a solution.
-fn figures(it: &super::SteadyState) -> [f64; 16] {
-    super::prediction::FIGURES.map(|(read, _)| read(it))
+fn figures(state: &super::SteadyState) -> [f64; 16] {
+    super::prediction::FIGURES.map(|(read, _)| read(state))
 }

@@ -23,8 +23,8 @@ pub fn predict_interval(system: &System) -> Result<PredictionInterval, ModelErro
     let value = predict(system)?;
     let drawn: Vec<_> = draws(system).iter().filter_map(|system| predict(system).ok()).collect();
     Ok(PredictionInterval::of(value.method, |figure| {
-        let it = about(figure(&value), drawn.iter().map(figure));
-        [it.value, it.low, it.high]
+        let interval = about(figure(&value), drawn.iter().map(figure));
+        [interval.value, interval.low, interval.high]
     }))
 }
 
@@ -38,8 +38,8 @@ pub(super) fn about(value: f64, draws: impl Iterator<Item = f64>) -> Interval {
 /// Systems whose parameters are drawn from their intervals; none if no parameter has one. Equal systems give equal draws.
 pub fn draws(system: &System) -> Vec<System> {
     let mut copy = system.clone();
-    let uncertain = figures(&mut copy).into_iter().any(|it| it.interval.is_some())
-        || copy.faults.figures().iter().any(|it| it.interval.is_some());
+    let uncertain = figures(&mut copy).into_iter().any(|figure| figure.interval.is_some())
+        || copy.faults.figures().iter().any(|figure| figure.interval.is_some());
     if !uncertain {
         return Vec::new();
     }
@@ -83,8 +83,8 @@ fn draw(system: &System, random: &mut Rng) -> System {
             }
         }
         FaultCurve::ByDepth(between) => {
-            for it in between {
-                *it = it.value.max(handling * 1.001).into();
+            for figure in between {
+                *figure = figure.value.max(handling * 1.001).into();
             }
         }
         _ => {}

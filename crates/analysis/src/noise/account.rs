@@ -294,12 +294,12 @@ fn main_cause(recording: &Recording, charges: &Charges, gap: &Gap) -> Option<Str
 fn repeated(recording: &Recording, seen: &Seen) -> Vec<RepeatedSeries> {
     let found = periods(&recording.gaps, &recording.windows);
     let plain = |place: usize| !seen.traced[place] || seen.untraced_time == 0.0;
-    let told = |series: Series| RepeatedSeries {
+    let repeated = |series: Series| RepeatedSeries {
         name: name(recording, seen, &series),
         worked: recording.worked(&series, plain),
         series,
     };
-    found.into_iter().map(told).collect()
+    found.into_iter().map(repeated).collect()
 }
 
 /// What is behind a series: the tick, by the kernel's own rate or the usual ones; else what most of its gaps are charged to.
@@ -308,7 +308,7 @@ fn name(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
     const NEAR: f64 = 0.002;
     let is = |hz: u32, ticks: u32| (series.period * f64::from(hz) / f64::from(ticks) / 1e9 - 1.0).abs() < NEAR;
     let most = most_often(recording, seen, series);
-    // A task that runs every 4 ms is no tick, where that can be told.
+    // A task that runs every 4 ms is no tick, where that is known.
     let is_timer = most.as_ref().is_none_or(|most| most.contains("timer") || most == NOTHING_KNOWN);
     let usual = USUAL.into_iter().find(|&hz| is(hz, 1));
     let unseen = most.as_deref() == Some(NOTHING_KNOWN);
@@ -325,20 +325,20 @@ fn name(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
     }
 }
 
-/// What most gaps of a series are charged to. Tracepoints tell it of the windows in which they were on. The counters tell of
+/// What most gaps of a series are charged to. Tracepoints report it of the windows in which they were on. The counters show of
 /// every gap whether it was a switch, and nothing else of it.
 fn most_often(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
     let cause = |member: usize| main_cause(recording, &seen.charges[member], &recording.gaps[member]);
     let members = series.members.iter().copied();
-    let told: Vec<Option<String>> = match recording.untraced {
+    let causes: Vec<Option<String>> = match recording.untraced {
         None => members.filter(|&member| seen.traced[member]).map(cause).filter(Option::is_some).collect(),
         Some(_) => members.map(cause).collect(),
     };
     let mut counts: BTreeMap<&Option<String>, usize> = BTreeMap::new();
-    told.iter().for_each(|cause| *counts.entry(cause).or_default() += 1);
+    causes.iter().for_each(|cause| *counts.entry(cause).or_default() += 1);
     let (cause, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
     let name = cause.clone()?;
-    Some(if 2 * count > told.len() { name } else { format!("several; most often {name}") })
+    Some(if 2 * count > causes.len() { name } else { format!("several; most often {name}") })
 }
 
 /// The only line that interrupts as often as the series comes.
@@ -352,7 +352,7 @@ fn line_at(recording: &Recording, series: &Series) -> Option<String> {
 
 /// How much longer the gaps of the best known series are with tracepoints.
 fn tracing_adds(recording: &Recording, seen: &Seen, repeated: &[RepeatedSeries]) -> Option<f64> {
-    let series = &repeated.iter().max_by_key(|it| it.series.members.len())?.series;
+    let series = &repeated.iter().max_by_key(|found| found.series.members.len())?.series;
     let typical = |traced: bool| {
         let members = series.members.iter().filter(|&&member| seen.traced[member] == traced);
         median(members.map(|&member| recording.gaps[member].length))
@@ -361,18 +361,18 @@ fn tracing_adds(recording: &Recording, seen: &Seen, repeated: &[RepeatedSeries])
 }
 
 fn longest(recording: &Recording, seen: &Seen) -> Vec<Longest> {
-    const TOLD: usize = 5;
+    const SHOWN: usize = 5;
     let begin = recording.windows.first().map_or(0.0, |window| window.start);
     let mut places: Vec<usize> = (0..recording.gaps.len()).collect();
     places.sort_by(|&a, &b| recording.gaps[b].length.total_cmp(&recording.gaps[a].length));
-    let told = places.into_iter().take(TOLD).map(|place| {
+    let shown = places.into_iter().take(SHOWN).map(|place| {
         let gap = &recording.gaps[place];
         let cause = main_cause(recording, &seen.charges[place], gap);
         // The tracepoints were off, and no switch was counted.
         let cause = cause.unwrap_or_else(|| "an interrupt, or unexplained".into());
         Longest { at: (gap.start - begin) / 1e9, length: gap.length, cause }
     });
-    told.collect()
+    shown.collect()
 }
 
 /// The chain's time is inversely proportional to the frequency.

@@ -1,4 +1,4 @@
-//! What each gap is charged to, where the kernel's tracepoints told what the CPU did: at any moment to the interrupt or
+//! What each gap is charged to, where the kernel's tracepoints reported what the CPU did: at any moment to the interrupt or
 //! softirq that ran, otherwise to the task that had the CPU.
 
 use super::gap::Gap;
@@ -11,7 +11,7 @@ pub struct Event {
     pub mark: Mark,
 }
 
-/// What a tracepoint told. Numbers are places in a list of names.
+/// What a tracepoint reported. Numbers are places in a list of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// The CPU was given to another task.
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_and_its_softirq_are_told_apart() {
+    fn an_interrupt_and_its_softirq_are_distinguished() {
         let events = [
             event(100.0, Mark::Entered(TICK)),
             event(900.0, Mark::Left(TICK)),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_event_tells_is_unexplained() {
+    fn what_no_event_reports_is_unexplained() {
         let events = [event(10_000.0, Mark::Entered(TICK)), event(11_000.0, Mark::Left(TICK))];
         let gaps = [gap(1_000.0, 700.0), gap(9_900.0, 50_000.0)];
         let charged = charge(&gaps, &events);

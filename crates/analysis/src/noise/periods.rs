@@ -223,7 +223,8 @@ fn candidates(starts: &[f64]) -> Vec<f64> {
 fn peaks(distances: &[f64], width: f64, least: usize) -> Vec<(f64, f64)> {
     const SIGNIFICANT: f64 = 4.0;
     let within = |low: f64, high: f64| {
-        distances.partition_point(|&it| it < high) as f64 - distances.partition_point(|&it| it < low) as f64
+        distances.partition_point(|&distance| distance < high) as f64
+            - distances.partition_point(|&distance| distance < low) as f64
     };
     let mut found = Vec::new();
     let (Some(first), Some(last)) = (distances.first(), distances.last()) else { return found };
@@ -231,13 +232,13 @@ fn peaks(distances: &[f64], width: f64, least: usize) -> Vec<(f64, f64)> {
     let mut bin = first.max(SHORTEST);
     while bin <= *last {
         let next = bin * (1.0 + width);
-        let low = distances.partition_point(|&it| it < bin);
-        let count = distances[low..].partition_point(|&it| it < next);
+        let low = distances.partition_point(|&distance| distance < bin);
+        let count = distances[low..].partition_point(|&distance| distance < next);
         if count >= least {
             // What lies to either side, with the same number of ns. The bins beside belong to the same peak.
             let size = next - bin;
-            let beside = within(bin - 9.0 * size, bin - 2.0 * size) + within(next + 2.0 * size, next + 9.0 * size);
-            let expected = beside / 14.0;
+            let nearby = within(bin - 9.0 * size, bin - 2.0 * size) + within(next + 2.0 * size, next + 9.0 * size);
+            let expected = nearby / 14.0;
             let more = count as f64 - expected;
             if more > SIGNIFICANT * (expected + 1.0).sqrt() {
                 found.push((more, distances[low + count / 2]));

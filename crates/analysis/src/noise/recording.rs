@@ -19,15 +19,15 @@ pub struct Recording {
     pub gaps: Vec<Gap>,
     /// The names of the interrupts and softirqs that the windows count.
     pub lines: Vec<String>,
-    /// What tracepoints told during the traced windows, in order of time.
+    /// What tracepoints reported during the traced windows, in order of time.
     pub events: Vec<Event>,
-    /// The names of the tasks, interrupts and softirqs that the events tell of.
+    /// The names of the tasks, interrupts and softirqs that occur in the events.
     pub names: Vec<String>,
     /// Events that the kernel dropped because a buffer was full.
     pub lost_events: u64,
     /// Why there are no tracepoints; `None` if there are.
     pub untraced: Option<String>,
-    /// Steal time that the hypervisor told during the windows, in ns; `None` if the kernel does not tell it.
+    /// Steal time that the hypervisor reported during the windows, in ns; `None` if the kernel does not report it.
     pub steal: Option<f64>,
     /// Time that the task waited for its CPU while it wanted to run, in ns, by its scheduler statistics.
     pub waited: Option<f64>,

@@ -1,4 +1,4 @@
-//! What the causes of gaps were taken from, and the lengths of gaps, as documents say them.
+//! What the causes of gaps were taken from, and the lengths of gaps, as documents state them.
 
 use serde::Serialize;
 

@@ -11,18 +11,18 @@ pub struct Line {
     pub line: usize,
     /// How often it came, in all windows.
     pub count: u64,
-    /// What one of them takes away, in ns. 0 for a line whose part cannot be told apart from those before it.
+    /// What one of them takes away, in ns. 0 for a line whose part cannot be separated from those before it.
     pub each: f64,
 }
 
 /// The cost of one interrupt of each line that came at all, from windows and the time lost in each of them (ns), gaps with
 /// a switch excluded: the costs, none below zero, that explain the lost time best, beside a loss in proportion to time that
 /// no line explains. Windows that fit badly, because something rare happened in them, count less (Huber's weights). Lines
-/// that always come together with an earlier one cannot be told apart from it and get nothing.
+/// that always come together with an earlier one cannot be separated from it and get nothing.
 pub fn attribute(windows: &[SpinWindow], lost: &[f64]) -> Vec<Line> {
     let lines = windows.iter().map(|window| window.counts.len()).min().unwrap_or(0);
     let mut columns: Vec<Vec<f64>> = vec![windows.iter().map(|window| (window.end - window.start) / 1e9).collect()];
-    let mut told = Vec::new();
+    let mut placed = Vec::new();
     for line in 0..lines {
         let column: Vec<f64> = windows.iter().map(|window| window.counts[line] as f64).collect();
         let count = windows.iter().map(|window| window.counts[line]).sum();
@@ -34,12 +34,12 @@ pub fn attribute(windows: &[SpinWindow], lost: &[f64]) -> Vec<Line> {
             columns.push(column);
             columns.len() - 1
         });
-        told.push((Line { line, count, each: 0.0 }, place));
+        placed.push((Line { line, count, each: 0.0 }, place));
     }
     let costs = robust(&columns, lost);
     let with_cost =
         |(line, place): (Line, Option<usize>)| Line { each: place.map_or(0.0, |place| costs[place]), ..line };
-    told.into_iter().map(with_cost).collect()
+    placed.into_iter().map(with_cost).collect()
 }
 
 /// True if two columns rise and fall together.
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn each(lines: &[Line], line: usize) -> f64 {
-        lines.iter().find(|it| it.line == line).map_or(f64::NAN, |it| it.each)
+        lines.iter().find(|found| found.line == line).map_or(f64::NAN, |found| found.each)
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
             assert!((each(&lines, 1) / 4_000.0 - 1.0).abs() < 0.05, "{lines:?}");
             assert!((each(&lines, 0) / 1_500.0 - 1.0).abs() < 0.15, "{lines:?}");
             assert_eq!(each(&lines, 2), 0.0, "it always comes with the line before it");
-            assert!(lines.iter().all(|line| line.line != 3), "what never came is not told");
+            assert!(lines.iter().all(|line| line.line != 3), "what never came is not reported");
         }
     }
 
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_recorded_is_nothing_told() {
+    fn nothing_recorded_is_nothing_attributed() {
         assert_eq!(attribute(&[], &[]), Vec::new());
         let window = SpinWindow { end: 5e7, counts: vec![3], ..SpinWindow::default() };
         let lines = attribute(&[window], &[4_500.0]);

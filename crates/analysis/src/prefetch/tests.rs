@@ -69,14 +69,14 @@ fn neighbours_are_compared_in_pairs() {
     // The machine halves its speed from pair to pair. The ratio does not change.
     let others: Vec<f64> = (0..10).map(|pair| 1000.0 / f64::from(1 << pair)).collect();
     let rates: Vec<f64> = others.iter().map(|rate| rate * 0.97).collect();
-    let beside = RelativeRate::of(&rates, &others).expect("pairs");
-    assert!((beside.ratio - 0.97).abs() < 1e-9 && beside.low <= beside.ratio && beside.ratio <= beside.high);
-    assert_eq!((beside.is_as_good(), beside.pairs), (Some(true), 10));
+    let relative = RelativeRate::of(&rates, &others).expect("pairs");
+    assert!((relative.ratio - 0.97).abs() < 1e-9 && relative.low <= relative.ratio && relative.ratio <= relative.high);
+    assert_eq!((relative.is_as_good(), relative.pairs), (Some(true), 10));
     let two_out_of_three = |pairs: usize| -> Vec<f64> { (0..pairs).map(|pair| [97.0, 93.0, 96.0][pair % 3]).collect() };
-    let beside = |rates: &[f64]| RelativeRate::of(rates, &vec![100.0; rates.len()]).expect("pairs");
-    assert_eq!(beside(&[90.0; 6]).is_as_good(), Some(false));
-    assert_eq!(beside(&[90.0; 5]).is_as_good(), None, "five pairs have no interval");
-    assert_eq!(beside(&two_out_of_three(12)).is_as_good(), None);
-    assert!(beside(&two_out_of_three(12)).is_rather_as_good() && !beside(&[90.0]).is_rather_as_good());
+    let relative = |rates: &[f64]| RelativeRate::of(rates, &vec![100.0; rates.len()]).expect("pairs");
+    assert_eq!(relative(&[90.0; 6]).is_as_good(), Some(false));
+    assert_eq!(relative(&[90.0; 5]).is_as_good(), None, "five pairs have no interval");
+    assert_eq!(relative(&two_out_of_three(12)).is_as_good(), None);
+    assert!(relative(&two_out_of_three(12)).is_rather_as_good() && !relative(&[90.0]).is_rather_as_good());
     assert_eq!(RelativeRate::of(&[], &[]), None);
 }

@@ -9,7 +9,7 @@ use super::held::{is_by_luck, is_sound};
 use crate::landing::{RoundFigure, around, reach};
 use crate::statistics::median;
 
-/// A cost whose interval is wider than this share to either side tells nothing to others.
+/// A cost whose interval is wider than this share to either side is of no use to others.
 const WIDEST: f64 = 0.35;
 /// A book of fewer costs is no machine.
 const FEWEST: usize = 10;
@@ -142,7 +142,7 @@ fn together(cost: &Cost, runs: &[Run]) -> Option<Measured> {
             && other.headline == cost.headline
     };
     let having: Vec<&Cost> = runs.iter().filter_map(|run| run.costs.iter().find(same)).collect();
-    let all: Vec<&Cost> = having.iter().copied().filter(|it| is_sound(it) && !is_by_luck(it)).collect();
+    let all: Vec<&Cost> = having.iter().copied().filter(|cost| is_sound(cost) && !is_by_luck(cost)).collect();
     if all.len() * 2 <= having.len() {
         return None;
     }
@@ -185,14 +185,14 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 fn reference(runs: &[Run]) -> Reference {
-    let of = |share: fn(&Run) -> Option<f64>| median(runs.iter().filter_map(share));
+    let middle = |share: fn(&Run) -> Option<f64>| median(runs.iter().filter_map(share));
     let rounded = |share: f64| (share * 1000.0).round() / 1000.0;
     Reference {
         howslow: plain(&runs[0].howslow),
         runs: runs.len() as u32,
         cycle_ns: median(runs.iter().map(|run| run.noise.cycle_ns)).unwrap_or(0.0),
-        undisturbed: of(|run| run.noise.undisturbed()).map(rounded),
-        others: of(|run| Some(run.noise.others)).map(rounded),
+        undisturbed: middle(|run| run.noise.undisturbed()).map(rounded),
+        others: middle(|run| Some(run.noise.others)).map(rounded),
         units: runs[0].units.clone(),
     }
 }
@@ -220,7 +220,7 @@ fn title(machine: &Machine) -> String {
 pub(super) fn stripped_machine(machine: &Machine) -> Machine {
     let (cpu, kernel) = (&machine.cpu, &machine.kernel);
     let text = |text: &Option<String>| text.as_deref().map(plain).filter(|text| !text.is_empty());
-    let cache = |it: &record::Cache| record::Cache { kind: plain(&it.kind), shared_by: None, ..it.clone() };
+    let cache = |cache: &record::Cache| record::Cache { kind: plain(&cache.kind), shared_by: None, ..cache.clone() };
     Machine {
         host: None,
         architecture: plain(&machine.architecture),
@@ -257,7 +257,7 @@ pub(super) fn stripped_machine(machine: &Machine) -> Machine {
             release: release(&kernel.release),
             version: version(&kernel.version),
             command_line: Some(command_line(kernel.command_line.as_deref().unwrap_or_default()))
-                .filter(|it| !it.is_empty()),
+                .filter(|line| !line.is_empty()),
             mitigations: kernel.mitigations.iter().map(|(name, state)| (plain(name), mitigation(state))).collect(),
             preemption: text(&kernel.preemption),
             tick_hz: kernel.tick_hz,

@@ -6,7 +6,7 @@ use crate::derived::net;
 use crate::statistics::{Interval, ratio};
 
 /// A ratio whose ends lie further apart than this factor says nothing more exact than that.
-const TOLD: f64 = 2.0;
+const PRECISE: f64 = 2.0;
 
 /// So many times its reach from the ratio lies the end that must speak for an odd cost: chance takes one of many costs that far.
 const FAR: f64 = 1.75;
@@ -56,7 +56,7 @@ pub fn hold<'a>(cost: &Cost, reference: &'a Run) -> Result<Held<'a>, NotHeld> {
     if other.headline != cost.headline || other.cpus != cost.cpus || !is_same_set(cost, reference) {
         return Err(NotHeld::NoMatch);
     }
-    if !is_told(cost) || !is_sound(other) {
+    if !is_reliable(cost) || !is_sound(other) {
         return Err(NotHeld::Open);
     }
     let in_cycles = cost.follows_clock && other.follows_clock && cost.cycles > 0.0 && other.cycles > 0.0;
@@ -65,7 +65,7 @@ pub fn hold<'a>(cost: &Cost, reference: &'a Run) -> Result<Held<'a>, NotHeld> {
     // A cost that may be nothing is at most so many times the other.
     let own = interval(cost);
     let own = Interval { low: own.low.max(own.value * NOTHING), ..own };
-    let times = ratio(own, interval(other)).filter(|it| it.low > 0.0 && it.high.is_finite());
+    let times = ratio(own, interval(other)).filter(|times| times.low > 0.0 && times.high.is_finite());
     let times = times.ok_or(NotHeld::Open)?;
     Ok(Held { reference, cost: other, times })
 }
@@ -81,8 +81,8 @@ fn is_same_set(cost: &Cost, reference: &Run) -> bool {
 
 impl Held<'_> {
     /// True if the ratio is known to better than a factor of two, so that its digits mean something.
-    pub fn is_told(&self) -> bool {
-        self.times.high < TOLD * self.times.low
+    pub fn is_precise(&self) -> bool {
+        self.times.high < PRECISE * self.times.low
     }
 
     /// The ratio's end that is nearer to 1, as far from the ratio as chance brings one of many.
@@ -92,9 +92,9 @@ impl Held<'_> {
         value * (end / value).powf(FAR)
     }
 
-    /// The ratio with as many digits as its interval carries: `1.84`, `1.8`, `7`; `None` if it is not told.
+    /// The ratio with as many digits as its interval carries: `1.84`, `1.8`, `7`; `None` if it is not precise.
     pub fn text(&self) -> Option<String> {
-        self.is_told().then(|| rounded(self.times))
+        self.is_precise().then(|| rounded(self.times))
     }
 }
 
@@ -108,11 +108,11 @@ pub(super) fn rounded(times: Interval) -> String {
 
 /// True if nothing but its interval limits what a cost says, and it is more than nothing.
 pub(super) fn is_sound(cost: &Cost) -> bool {
-    is_told(cost) && cost.net_ns.low.0 > 0.0
+    is_reliable(cost) && cost.net_ns.low.0 > 0.0
 }
 
 /// True if nothing but its interval limits what a cost says.
-fn is_told(cost: &Cost) -> bool {
+fn is_reliable(cost: &Cost) -> bool {
     let quoted = cost.quoted().0;
     let inside = cost.net_ns.low.0 <= quoted && quoted <= cost.net_ns.high.0;
     cost.has_interval() && inside && !cost.doubts.iter().any(|doubt| spoils(own(doubt)))

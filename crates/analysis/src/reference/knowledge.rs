@@ -37,7 +37,7 @@ const fn fast(holds: fn(&Facts<'_>) -> Option<String>, remedy: Remedy) -> KnownC
 }
 
 /// The fact in these words if it holds.
-fn told(holds: bool, words: &str) -> Option<String> {
+fn fact(holds: bool, words: &str) -> Option<String> {
     holds.then(|| words.into())
 }
 
@@ -76,7 +76,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 Remedy::Here("TMPDIR=FOLDER on the device that you mean"),
             ),
             fast(
-                |facts| told(facts.is_guest(), "the hypervisor may answer before the data are on a device"),
+                |facts| fact(facts.is_guest(), "the hypervisor may answer before the data are on a device"),
                 Remedy::Setting(
                     "cache=none or cache=directsync for the disk, if the data must survive a power failure",
                 ),
@@ -93,7 +93,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         causes: &[
             slow(served_files, Remedy::Here("TMPDIR=FOLDER on a local disk")),
             slow(
-                |facts| told(facts.file_system() == Some("overlay"), "scratch files are on a container's overlay"),
+                |facts| fact(facts.file_system() == Some("overlay"), "scratch files are on a container's overlay"),
                 Remedy::Here("a volume: docker run -v scratch:/scratch -e TMPDIR=/scratch"),
             ),
             slow(kernel_entry, MITIGATIONS_OFF),
@@ -105,7 +105,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         causes: &[
             slow(
                 |facts| {
-                    told(facts.machine.memory.transparent_huge_pages.as_deref() == Some("never"), "huge pages are off")
+                    fact(facts.machine.memory.transparent_huge_pages.as_deref() == Some("never"), "huge pages are off")
                 },
                 Remedy::Setting("echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"),
             ),
@@ -118,7 +118,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         means: |cost| cost.family() == "memory" && !cost.follows_clock,
         causes: &[
             slow(
-                |facts| told(facts.machine.memory.nodes > 1, "the memory may be that of another node"),
+                |facts| fact(facts.machine.memory.nodes > 1, "the memory may be that of another node"),
                 Remedy::Here("numactl --cpunodebind=0 --membind=0 howslow"),
             ),
             slow(second_tables, HUGE_PAGES_BEHIND),
@@ -158,12 +158,12 @@ const WAKING: &[KnownCause] = &[
         |facts| {
             let polls_not =
                 facts.idle_driver() == Some("haltpoll") && facts.booted_with("haltpoll.guest_halt_poll_ns=0");
-            told(polls_not, "the idle CPU's haltpoll driver polls for 0 ns, so this CPU leaves the guest to sleep")
+            fact(polls_not, "the idle CPU's haltpoll driver polls for 0 ns, so this CPU leaves the guest to sleep")
         },
         Remedy::Setting("haltpoll.guest_halt_poll_ns=200000 at boot, or idle=poll (both cost power)"),
     ),
     slow(
-        |facts| told(facts.is_guest() && !facts.booted_with("idle=poll"), "an idle CPU leaves the guest to sleep"),
+        |facts| fact(facts.is_guest() && !facts.booted_with("idle=poll"), "an idle CPU leaves the guest to sleep"),
         Remedy::Setting("idle=poll at boot, or the haltpoll idle driver (both cost power)"),
     ),
     slow(
@@ -178,7 +178,7 @@ const WAKING: &[KnownCause] = &[
 /// Causes of anything, asked after those of a subject.
 const COMMON: &[KnownCause] = &[
     slow(
-        |facts| told(facts.hypervisor() == Some("QEMU TCG"), "instructions are emulated (QEMU TCG)"),
+        |facts| fact(facts.hypervisor() == Some("QEMU TCG"), "instructions are emulated (QEMU TCG)"),
         Remedy::Here("KVM (qemu -accel kvm), or the hardware itself"),
     ),
     slow(taken_by_others, QUIETER),
@@ -232,7 +232,7 @@ fn kernel_entry(facts: &Facts<'_>) -> Option<String> {
 
 /// A guest's addresses are translated twice.
 fn second_tables(facts: &Facts<'_>) -> Option<String> {
-    told(facts.is_guest(), "a guest's addresses are translated twice, and its memory may be small pages on the host")
+    fact(facts.is_guest(), "a guest's addresses are translated twice, and its memory may be small pages on the host")
 }
 
 /// File systems whose costs are a server's.

@@ -42,9 +42,9 @@ pub struct OddCost<'a> {
     pub references: usize,
 }
 
-/// A run beside the references.
+/// A run compared with the references.
 #[derive(Clone, Debug, Default)]
-pub struct BesideReferences<'a> {
+pub struct ReferenceVerdict<'a> {
     /// What is odd: first what can be acted on, then by how far it is off.
     pub odd: Vec<Oddity<'a>>,
     /// The references that have any of the run's costs.
@@ -59,7 +59,7 @@ pub struct BesideReferences<'a> {
     pub open: Vec<&'a Cost>,
 }
 
-impl BesideReferences<'_> {
+impl ReferenceVerdict<'_> {
     /// The number of odd costs.
     pub fn odd_costs(&self) -> usize {
         self.odd.iter().map(|oddity| oddity.costs.len()).sum()
@@ -67,21 +67,22 @@ impl BesideReferences<'_> {
 }
 
 /// Holds every cost of a run against the references of its architecture. A book, and a run beside other work, is not judged.
-pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> BesideReferences<'a> {
-    let mut verdict = BesideReferences::default();
+pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> ReferenceVerdict<'a> {
+    let mut verdict = ReferenceVerdict::default();
     if run.is_book() || !run.settings.beside.is_empty() {
         return verdict;
     }
-    let alike: Vec<&Run> = references.iter().filter(|it| it.machine.architecture == run.machine.architecture).collect();
+    let alike: Vec<&Run> =
+        references.iter().filter(|reference| reference.machine.architecture == run.machine.architecture).collect();
     for cost in &run.costs {
         match place(cost, &alike) {
             Standing::Unknown => continue,
             Standing::Open(cost) => verdict.open.push(cost),
-            Standing::Within(it) => {
+            Standing::Within(odd) => {
                 verdict.within += 1;
-                let further = |known: &OddCost<'_>| it.nearest.times.value > known.nearest.times.value;
-                if it.nearest.near_end(Direction::Slower) > NOTED && verdict.furthest.as_ref().is_none_or(further) {
-                    verdict.furthest = Some(it);
+                let further = |known: &OddCost<'_>| odd.nearest.times.value > known.nearest.times.value;
+                if odd.nearest.near_end(Direction::Slower) > NOTED && verdict.furthest.as_ref().is_none_or(further) {
+                    verdict.furthest = Some(odd);
                 }
             }
             Standing::Beyond(direction, odd) => add(&mut verdict.odd, direction, odd),
@@ -101,10 +102,10 @@ pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Besi
         }
     }
     // What is faster than anything known and has no explanation is good news that nobody acts on.
-    let is_good_news = |it: &mut Oddity<'_>| it.direction == Direction::Faster && it.reason.is_none();
+    let is_good_news = |oddity: &mut Oddity<'_>| oddity.direction == Direction::Faster && oddity.reason.is_none();
     verdict.cheaper = verdict.odd.extract_if(.., is_good_news).map(|oddity| oddity.costs.len()).sum();
     verdict.odd.sort_by(|one, other| {
-        let furthest = |it: &Oddity<'_>| it.costs.first().map_or(0.0, |odd| off(&odd.nearest));
+        let furthest = |oddity: &Oddity<'_>| oddity.costs.first().map_or(0.0, |odd| off(&odd.nearest));
         other.remedy.is_some().cmp(&one.remedy.is_some()).then(furthest(other).total_cmp(&furthest(one)))
     });
     verdict

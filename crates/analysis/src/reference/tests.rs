@@ -37,7 +37,7 @@ fn reference(id: &str, costs: Vec<Cost>) -> Run {
 
 fn sentences(run: &Run, references: &[Run]) -> Vec<String> {
     let facts = Facts { machine: &run.machine, noise: &run.noise, present: None };
-    told(&judge(run, references, &facts), Place::of(&run.machine))
+    super::sentences(&judge(run, references, &facts), Place::of(&run.machine))
 }
 
 /// Twelve costs of many kinds.
@@ -62,19 +62,19 @@ fn usual() -> Vec<Cost> {
 
 #[test]
 fn a_set_that_is_a_part_of_another_cache_is_another_set() {
-    let of = |bytes: f64| {
+    let sized = |bytes: f64| {
         let mut cost = cost("switch.process", &[("set", "most-l2")], 3000.0, 0.02);
         cost.tallies.insert("set bytes".into(), bytes);
         cost
     };
-    let mut beside = reference("one", vec![of(786_432.0)]);
-    beside.machine.cpu.caches = vec![example::unified(2, 1 << 20)];
-    assert!(hold(&of(786_432.0), &beside).is_ok());
-    assert_eq!(hold(&of(1_572_864.0), &beside).err(), Some(NotHeld::NoMatch));
+    let mut reference = reference("one", vec![sized(786_432.0)]);
+    reference.machine.cpu.caches = vec![example::unified(2, 1 << 20)];
+    assert!(hold(&sized(786_432.0), &reference).is_ok());
+    assert_eq!(hold(&sized(1_572_864.0), &reference).err(), Some(NotHeld::NoMatch));
 }
 
 #[test]
-fn runs_that_differ_in_nothing_have_no_oddity_and_say_so() {
+fn runs_that_differ_in_nothing_have_no_oddity_and_report_so() {
     let run = run("mine", usual());
     let found = sentences(&run, &[reference("one", usual())]);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -106,7 +106,7 @@ fn sleepy() -> Run {
 }
 
 #[test]
-fn an_odd_cost_is_told_with_factor_reference_reason_and_remedy() {
+fn an_odd_cost_is_reported_with_factor_reference_reason_and_remedy() {
     let found = sentences(&sleepy(), &[reference("one", usual())]);
     assert_eq!(found.len(), 2, "costs of one cause are one sentence: {found:?}");
     assert!(found[0].starts_with("Odd here: of 12 costs, 2 beyond a factor of 2"), "{found:?}");
@@ -124,7 +124,7 @@ fn an_odd_cost_is_told_with_factor_reference_reason_and_remedy() {
 }
 
 #[test]
-fn a_container_is_told_whose_setting_it_is() {
+fn a_container_learns_whose_setting_it_is() {
     let mut inside = sleepy();
     inside.machine.virtualization.container = Some("docker".into());
     let found = sentences(&inside, &[reference("one", usual())]);
@@ -172,32 +172,32 @@ fn nothing_is_claimed_that_an_interval_a_doubt_or_a_version_does_not_carry() {
 
 #[test]
 fn a_verdict_commits_by_the_interval() {
-    let of = |times: f64, half: f64| {
+    let verdict = |times: f64, half: f64| {
         let mut costs = usual();
         costs[2] = cost("syscall.getppid", &[], 100.0 * times, half);
         sentences(&run("mine", costs), &[reference("one", usual())])
     };
     // Within a factor of 2, and by its interval of 3: usual, and what is slow without being odd has a word.
-    assert!(of(1.1, 0.5)[0].starts_with("Nothing odd: of 12 costs, 12 within"), "{:?}", of(1.1, 0.5));
-    let slow = of(1.75, 0.01);
+    assert!(verdict(1.1, 0.5)[0].starts_with("Nothing odd: of 12 costs, 12 within"), "{:?}", verdict(1.1, 0.5));
+    let slow = verdict(1.75, 0.01);
     assert!(slow[0].ends_with(". The slowest of these: syscall.getppid, 1.75 times one."), "{slow:?}");
-    let wide = of(1.9, 0.7);
+    let wide = verdict(1.9, 0.7);
     assert!(wide[0].contains("11 within") && wide[0].contains("1 open") && wide.len() == 2, "{wide:?}");
     // Perhaps nothing, and at most 1.8 times as much: usual. Perhaps nothing, and at most 2.6 times: open.
-    assert!(of(0.8, 1.25)[0].starts_with("Nothing odd: of 12 costs, 12 within"), "{:?}", of(0.8, 1.25));
-    assert!(of(1.2, 1.2)[0].contains("1 open"), "{:?}", of(1.2, 1.2));
+    assert!(verdict(0.8, 1.25)[0].starts_with("Nothing odd: of 12 costs, 12 within"), "{:?}", verdict(0.8, 1.25));
+    assert!(verdict(1.2, 1.2)[0].contains("1 open"), "{:?}", verdict(1.2, 1.2));
     // Twice as much, and so near to it that one of many costs would get there by chance: open. Clearly beyond: odd.
-    assert!(of(2.1, 0.2)[0].contains("1 open"), "{:?}", of(2.1, 0.2));
-    assert!(of(2.1, 0.05)[0].starts_with("Odd here: of 12 costs, 1 beyond"), "{:?}", of(2.1, 0.05));
+    assert!(verdict(2.1, 0.2)[0].contains("1 open"), "{:?}", verdict(2.1, 0.2));
+    assert!(verdict(2.1, 0.05)[0].starts_with("Odd here: of 12 costs, 1 beyond"), "{:?}", verdict(2.1, 0.05));
 }
 
 #[test]
 fn work_within_the_core_is_held_in_cycles_and_all_else_in_time() {
     // The same cycles at a third of the clock.
     let slow = |follows_clock: bool| {
-        let mut it = cost("syscall.getppid", &[], 300.0, 0.02);
-        (it.cycles, it.follows_clock) = (400.0, follows_clock);
-        run("mine", vec![it])
+        let mut call = cost("syscall.getppid", &[], 300.0, 0.02);
+        (call.cycles, call.follows_clock) = (400.0, follows_clock);
+        run("mine", vec![call])
     };
     let at_full = |follows_clock| vec![Cost { follows_clock, ..cost("syscall.getppid", &[], 100.0, 0.02) }];
     assert_eq!(sentences(&slow(true), &[reference("one", at_full(true))]).len(), 1);
@@ -285,15 +285,15 @@ fn a_book_has_nothing_that_identifies_the_host() {
 
 #[test]
 fn releases_keep_what_distributions_append() {
-    let of = |release: &str| {
+    let kept = |release: &str| {
         let mut run = run("mine", usual());
         run.machine.kernel.release = release.into();
         contribute(&[run], "mine", &|_| true).expect("a book").book.machine.kernel.release
     };
-    assert_eq!(of("6.8.0-45-generic"), "6.8.0-45-generic");
-    assert_eq!(of("6.1.0-28-cloud-amd64"), "6.1.0-28-cloud-amd64");
-    assert_eq!(of("6.18.44-fc-v669"), "6.18.44");
-    assert_eq!(of("web07"), "");
+    assert_eq!(kept("6.8.0-45-generic"), "6.8.0-45-generic");
+    assert_eq!(kept("6.1.0-28-cloud-amd64"), "6.1.0-28-cloud-amd64");
+    assert_eq!(kept("6.18.44-fc-v669"), "6.18.44");
+    assert_eq!(kept("web07"), "");
 }
 
 #[test]

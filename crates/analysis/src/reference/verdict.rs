@@ -4,25 +4,25 @@ use record::Run;
 use record::units::counted;
 
 use super::held::{Direction, rounded};
-use super::oddities::{BesideReferences, CLEAR, OddCost, Oddity, WIDEST};
+use super::oddities::{CLEAR, OddCost, Oddity, ReferenceVerdict, WIDEST};
 use super::remedy::Place;
 
 /// The verdict on a run of this place, as sentences: first what there is, then each oddity. Empty if no reference has any of
 /// its costs.
-pub fn told(verdict: &BesideReferences<'_>, place: Place) -> Vec<String> {
+pub fn sentences(verdict: &ReferenceVerdict<'_>, place: Place) -> Vec<String> {
     let mut sentences: Vec<String> = summary(verdict).into_iter().chain(open(verdict)).collect();
     sentences.extend(verdict.odd.iter().map(|oddity| oddity.sentence(place)));
     sentences
 }
 
-fn summary(verdict: &BesideReferences<'_>) -> Option<String> {
-    /// With more open costs than this, and a greater share of all, "nothing odd" would be said of a run that could not tell.
+fn summary(verdict: &ReferenceVerdict<'_>) -> Option<String> {
+    /// With more open costs than this, and a greater share of all, "nothing odd" would be reported of a run that could not know.
     const OPEN: (usize, f64) = (2, 0.1);
     if verdict.references.is_empty() {
         return None;
     }
-    let (odd, told) = (verdict.odd_costs(), verdict.odd_costs() + verdict.cheaper + verdict.within);
-    let all = told + verdict.open.len();
+    let (odd, judged) = (verdict.odd_costs(), verdict.odd_costs() + verdict.cheaper + verdict.within);
+    let all = judged + verdict.open.len();
     let references = listed(&verdict.references);
     let within = if odd > 0 { verdict.within } else { 0 };
     let rest = [
@@ -42,7 +42,7 @@ fn summary(verdict: &BesideReferences<'_>) -> Option<String> {
                 nearest.reference.id
             )
         });
-    let first = match (odd, told) {
+    let first = match (odd, judged) {
         (_, 0) => format!("None of {of} is certain enough to be held against {references}."),
         (0, _) if verdict.open.len() > OPEN.0 && verdict.open.len() as f64 > OPEN.1 * all as f64 => {
             format!("Cannot tell yet: of {of}, {within} within a factor of {CLEAR} of {references}{rest}.")
@@ -54,7 +54,7 @@ fn summary(verdict: &BesideReferences<'_>) -> Option<String> {
 }
 
 /// What is open, in one sentence.
-fn open(verdict: &BesideReferences<'_>) -> Option<String> {
+fn open(verdict: &ReferenceVerdict<'_>) -> Option<String> {
     const NAMED: usize = 3;
     if verdict.open.is_empty() {
         return None;
@@ -77,7 +77,7 @@ fn listed(references: &[&Run]) -> String {
         [] => "any reference".into(),
         [only] => format!("the only reference, {}", described(only)),
         [first @ .., last] => {
-            let first: Vec<&str> = first.iter().map(|it| it.id.as_str()).collect();
+            let first: Vec<&str> = first.iter().map(|reference| reference.id.as_str()).collect();
             format!("the references {} and {}", first.join(", "), last.id)
         }
     }
@@ -111,13 +111,13 @@ impl Oddity<'_> {
             Direction::Slower => (held.times, "slowest"),
             Direction::Faster => (held.times.under(1.0), "fastest"),
         };
-        let beside = match references {
+        let reference = match references {
             0 | 1 => format!("the reference ({})", held.reference.id),
             many => format!("the {extreme} of {many} references ({})", held.reference.id),
         };
-        let beside = match self.direction {
-            Direction::Slower => format!("{} times {beside}", rounded(times)),
-            Direction::Faster => format!("1/{} of {beside}", rounded(times)),
+        let compared = match self.direction {
+            Direction::Slower => format!("{} times {reference}", rounded(times)),
+            Direction::Faster => format!("1/{} of {reference}", rounded(times)),
         };
         let name = format!("{} {}", cost.operation, cost.at.values());
         let more = match self.costs.len() {
@@ -125,6 +125,6 @@ impl Oddity<'_> {
             2 => "; 1 more cost like it".into(),
             more => format!("; {} more costs like it", more - 1),
         };
-        format!("{} costs {} ({}), {beside}{more}", self.title, cost.quoted(), name.trim())
+        format!("{} costs {} ({}), {compared}{more}", self.title, cost.quoted(), name.trim())
     }
 }

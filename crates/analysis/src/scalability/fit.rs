@@ -77,7 +77,8 @@ pub fn fit(times: &[(u32, Interval)]) -> Result<FittedLaw, String> {
             numbers.len()
         ));
     }
-    if numbers[0] == 0 || times.iter().any(|(_, time)| !time.is_told() || time.low <= 0.0 || !time.high.is_finite()) {
+    if numbers[0] == 0 || times.iter().any(|(_, time)| !time.is_bounded() || time.low <= 0.0 || !time.high.is_finite())
+    {
         return Err("a cost has no interval, or cannot be distinguished from zero; raise --budget".into());
     }
     let points: Vec<Weighed> = times.iter().map(|(cpus, time)| Weighed::of(*cpus, time)).collect();
@@ -124,12 +125,14 @@ impl Weighed {
 /// Laws of data sets that differ from the measured one as another run would. Where the law fits worse than the costs'
 /// errors allow, they differ by that much more.
 fn draws(points: &[Weighed], best: &Law) -> Vec<Law> {
-    let misfit: f64 = points.iter().map(|it| ((it.time - best.time(it.cpus)) / it.error).powi(2)).sum();
+    let misfit: f64 = points.iter().map(|point| ((point.time - best.time(point.cpus)) / point.error).powi(2)).sum();
     let free = points.len().saturating_sub(LEAST);
     let scale = if free > 0 { (misfit / free as f64).sqrt().max(1.0) } else { 1.0 };
     let mut random = fastrand::Rng::with_seed(SEED);
-    let mut drawn =
-        |it: &Weighed| Weighed { time: (it.time + scale * it.error * normal(&mut random)).max(it.time * 1e-3), ..*it };
+    let mut drawn = |point: &Weighed| Weighed {
+        time: (point.time + scale * point.error * normal(&mut random)).max(point.time * 1e-3),
+        ..*point
+    };
     (0..DRAWS).filter_map(|_| least_squares(&points.iter().map(&mut drawn).collect::<Vec<_>>())).collect()
 }
 
@@ -139,11 +142,11 @@ fn least_squares(points: &[Weighed]) -> Option<Law> {
     const CHOICES: [[bool; 3]; 4] =
         [[true, true, true], [true, true, false], [true, false, true], [true, false, false]];
     let squares = |[one, linear, square]: &[f64; 3]| -> f64 {
-        let left = |it: &Weighed| {
-            let [first, second, third] = it.terms();
-            (it.time - one * first - linear * second - square * third) / it.error
+        let left = |point: &Weighed| {
+            let [first, second, third] = point.terms();
+            (point.time - one * first - linear * second - square * third) / point.error
         };
-        points.iter().map(|it| left(it).powi(2)).sum()
+        points.iter().map(|point| left(point).powi(2)).sum()
     };
     let solved = CHOICES.iter().filter_map(|free| solve(points, free));
     let possible = solved.filter(|[one, linear, square]| *one > 0.0 && *linear >= 0.0 && *square >= 0.0);

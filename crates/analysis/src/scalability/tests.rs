@@ -39,20 +39,22 @@ proptest! {
     fn no_parameter_is_negative(times in proptest::collection::vec(0.1..10.0_f64, 3..7)) {
         let times: Vec<_> = CPUS.iter().zip(&times).map(|(&n, &time)| (n, within(time, 0.05))).collect();
         let fit = fit(&times).expect("enough points");
-        for it in [fit.contention, fit.coherence] {
-            prop_assert!(it.low >= 0.0 && it.low <= it.value && it.value <= it.high, "{:?}", it);
+        for interval in [fit.contention, fit.coherence] {
+            let holds = interval.low <= interval.value && interval.value <= interval.high;
+            prop_assert!(interval.low >= 0.0 && holds, "{:?}", interval);
         }
-        for it in [fit.peak, fit.limit].into_iter().flatten() {
-            prop_assert!(it.low <= it.value && it.value <= it.high && it.value >= 1.0 - 1e-9, "{:?}", it);
+        for interval in [fit.peak, fit.limit].into_iter().flatten() {
+            let holds = interval.low <= interval.value && interval.value <= interval.high;
+            prop_assert!(holds && interval.value >= 1.0 - 1e-9, "{:?}", interval);
         }
     }
 }
 
-/// Of many data sets with errors as told, the interval of 95 % holds the truth in about 95 of a hundred.
+/// Of many data sets with errors as given, the interval of 95 % holds the truth in about 95 of a hundred.
 #[test]
-fn intervals_hold_the_truth_as_often_as_they_say() {
+fn intervals_hold_the_truth_as_often_as_they_promise() {
     let mut random = fastrand::Rng::with_seed(4);
-    let (mut held, mut told) = (0, 0);
+    let (mut held, mut near_peak) = (0, 0);
     for _ in 0..40 {
         let times = CPUS.map(|n| {
             let truth = by_law(1000.0, 0.05, 0.002, n);
@@ -61,11 +63,11 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
         let fit = fit(&times).expect("enough points");
         held += i32::from(fit.contention.low <= 0.05 && 0.05 <= fit.contention.high);
         held += i32::from(fit.coherence.low <= 0.002 && 0.002 <= fit.coherence.high);
-        told += i32::from(fit.peak.is_some_and(|peak| (15.0..35.0).contains(&peak.value)));
+        near_peak += i32::from(fit.peak.is_some_and(|peak| (15.0..35.0).contains(&peak.value)));
     }
     assert!((70..=80).contains(&held), "{held} of 80");
     // The root of 0.95 / 0.002 is 21.8.
-    assert!(told > 36, "{told} of 40 tell the peak");
+    assert!(near_peak > 36, "{near_peak} of 40 find the peak");
 }
 
 #[test]
@@ -73,7 +75,7 @@ fn too_few_points_are_refused_with_a_reason() {
     let two = [(1, within(1.0, 0.01)), (2, within(1.1, 0.01)), (2, within(1.1, 0.01))];
     let why = fit(&two).expect_err("two numbers of CPUs");
     assert!(why.contains("from 2 numbers of CPUs; 3 are needed"), "{why}");
-    let open = [(1, within(1.0, 0.01)), (2, Interval::untold(1.1)), (4, within(1.3, 0.01))];
+    let open = [(1, within(1.0, 0.01)), (2, Interval::unbounded(1.1)), (4, within(1.3, 0.01))];
     assert!(fit(&open).expect_err("no interval").contains("no interval"));
     assert!(fit(&[(0, within(1.0, 0.1)), (1, within(1.0, 0.1)), (2, within(1.0, 0.1))]).is_err());
 }
@@ -83,8 +85,9 @@ fn data_that_the_law_does_not_describe_have_wide_intervals() {
     let exact = |n| within(by_law(100.0, 0.1, 0.0, n), 0.001);
     let smooth: Vec<_> = CPUS.iter().map(|&n| (n, exact(n))).collect();
     // From 16 CPUs on another socket is used: a step.
-    let stepped: Vec<_> = smooth.iter().map(|&(n, it)| (n, if n > 8 { it.times(1.6) } else { it })).collect();
-    let width = |times: &[(u32, Interval)]| fit(times).map(|it| it.contention.high - it.contention.low).expect("a fit");
+    let stepped: Vec<_> = smooth.iter().map(|&(n, time)| (n, if n > 8 { time.times(1.6) } else { time })).collect();
+    let width =
+        |times: &[(u32, Interval)]| fit(times).map(|law| law.contention.high - law.contention.low).expect("a fit");
     assert!(width(&stepped) > 10.0 * width(&smooth));
     assert!(fit(&stepped).expect("a fit").off > 0.1);
 }
@@ -101,7 +104,7 @@ fn run(operation: &str, at: &[(&str, Value)], costs: &[(u64, f64, f64)]) -> Run 
 }
 
 #[test]
-fn two_cpus_tell_the_ratio_and_no_law() {
+fn two_cpus_show_the_ratio_and_no_law() {
     let memory = [("set", Value::Number(128 << 20))];
     // The costs stand in any order.
     let run = run("memory.read.cpus", &memory, &[(2, 4000.0, 40.0), (1, 2500.0, 20.0)]);
@@ -125,10 +128,10 @@ fn work_stops_where_another_cpu_certainly_adds_little() {
     let times = |times: &[f64]| -> Vec<(u64, f64, f64)> {
         [1, 2, 4, 8].into_iter().zip(times).map(|(cpus, time)| (cpus, *time, time * 0.01)).collect()
     };
-    let of = |list: &[f64]| scalings(&run("scaling.compute", &[], &times(list))).remove(0).stops_at;
-    assert_eq!(of(&[10.0, 10.0, 10.0, 10.0]), None);
+    let stop = |list: &[f64]| scalings(&run("scaling.compute", &[], &times(list))).remove(0).stops_at;
+    assert_eq!(stop(&[10.0, 10.0, 10.0, 10.0]), None);
     // Speed-ups of 1, 2, 3.6 and 3.6.
-    assert_eq!(of(&[10.0, 10.0, 11.1, 22.2]), Some(4));
+    assert_eq!(stop(&[10.0, 10.0, 11.1, 22.2]), Some(4));
     let open = run("scaling.compute", &[], &[(1, 10.0, 1.0), (2, 15.0, 9.0)]);
     assert_eq!(scalings(&open).remove(0).stops_at, None, "it may be anything");
 }

@@ -1,11 +1,11 @@
-//! The kinds of work whose scaling is told: data only.
+//! The kinds of work whose scaling is reported: data only.
 
 use record::{Cost, FixedPoint, Point, Value};
 use serde::Serialize;
 
 use crate::form::{As, Form};
 
-/// The axis that says how many CPUs do the work.
+/// The axis of how many CPUs do the work.
 pub const AXIS: &str = "cpus";
 
 /// One kind of work: an operation with an axis of CPUs, at one value of its other axes.

@@ -1,4 +1,4 @@
-//! One check, and what all checks ask of a run.
+//! One check, and what all checks need of a run.
 
 use record::{Cost, Doubt, Run};
 use serde::Serialize;

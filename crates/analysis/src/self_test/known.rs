@@ -68,8 +68,8 @@ impl Shown {
 
     /// True if none of its interval is.
     fn contradicts(&self, known: &KnownCost) -> bool {
-        let is_told = self.low.is_finite() && self.high.is_finite();
-        is_told && !known.ranges().any(|[least, most]| self.high >= least && self.low <= most)
+        let is_bounded = self.low.is_finite() && self.high.is_finite();
+        is_bounded && !known.ranges().any(|[least, most]| self.high >= least && self.low <= most)
     }
 
     /// How far the figure is from the nearest number that would be right, as a share.

@@ -126,13 +126,13 @@ fn a_plain_loop_that_takes_something_else_fails() {
     let (mut moving, mut busy) = (run.clone(), run.clone());
     moving.noise.cycle_range_ns = Some(Ends { low: 0.244, high: 0.278 });
     busy.noise.cpus[0].quiet = 0.3;
-    let end = |run: &Run, plain: f64| beside_plain(run, "syscall.getppid", plain, false).end;
+    let end = |run: &Run, plain: f64| compared_with_plain(run, "syscall.getppid", plain, false).end;
     assert_eq!([95.0, 110.0].map(|plain| end(&run, plain)), [CheckEnd::Passed; 2]);
     assert!([120.0, 80.0].iter().all(|plain| end(&run, *plain) != CheckEnd::Passed));
-    assert_eq!(beside_plain(&run, "pipe.self", 1.0, false).end, CheckEnd::Unknown);
+    assert_eq!(compared_with_plain(&run, "pipe.self", 1.0, false).end, CheckEnd::Unknown);
     // An agent made the loop slower.
-    assert_eq!(beside_plain(&run, "syscall.getppid", 150.0, true).end, CheckEnd::Unknown);
-    assert_eq!(beside_plain(&run, "syscall.getppid", 95.0, true).end, CheckEnd::Passed);
+    assert_eq!(compared_with_plain(&run, "syscall.getppid", 150.0, true).end, CheckEnd::Unknown);
+    assert_eq!(compared_with_plain(&run, "syscall.getppid", 95.0, true).end, CheckEnd::Passed);
     // At another clock a small difference shows nothing; on a core that was never quiet, none does.
     assert_eq!([120.0, 50.0].map(|plain| end(&moving, plain)), [CheckEnd::Unknown, CheckEnd::Failed]);
     assert_eq!([50.0, 100.0].map(|plain| end(&busy, plain)), [CheckEnd::Unknown, CheckEnd::Passed]);

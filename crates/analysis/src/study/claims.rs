@@ -200,8 +200,8 @@ impl Claim {
 /// The ratio of a cost that is not distinguishable from zero to one that is: at most its upper end divided by the
 /// other's lower one, which is also evidence. `None` if the other is not distinguishable from zero either.
 fn bounded(one: Interval, other: Interval) -> Option<Interval> {
-    let told = one.is_at_most() && other.is_told() && other.low > 0.0;
-    told.then(|| Interval { value: one.value / other.value, low: one.low / other.low, high: one.high / other.low })
+    let known = one.is_at_most() && other.is_bounded() && other.low > 0.0;
+    known.then(|| Interval { value: one.value / other.value, low: one.low / other.low, high: one.high / other.low })
 }
 
 impl Test {
@@ -248,14 +248,14 @@ mod tests {
         assert_eq!(answer(&CLAIM, (1.0, 6.0), (100.0, 1.0)), Answer::No, "at most 7 of 99");
         assert_eq!(answer(&BELOW, (1.0, 6.0), (100.0, 1.0)), Answer::Yes);
         assert_eq!(answer(&BELOW, (1.0, 600.0), (100.0, 1.0)), Answer::Inconclusive, "at most six times");
-        assert_eq!(answer(&BELOW, (1.0, 6.0), (1.0, 6.0)), Answer::Inconclusive, "neither is told from zero");
+        assert_eq!(answer(&BELOW, (1.0, 6.0), (1.0, 6.0)), Answer::Inconclusive, "neither is distinguished from zero");
         assert_eq!(answer(&LOAD, (10_000.0, 100.0), (1.0, 1.0)), Answer::Inconclusive);
         assert_eq!(answer(&LOAD, (20_000.0, 100.0), (1.0, 1.0)), Answer::Yes);
         assert_eq!(answer(&LOAD, (2_000.0, 100.0), (1.0, 1.0)), Answer::No);
     }
 
     #[test]
-    fn one_round_answers_nothing_and_its_doubt_is_told() {
+    fn one_round_answers_nothing_and_its_doubt_is_reported() {
         let mut one = run((50.0, f64::INFINITY), (100.0, 1.0));
         one.costs[0].doubts = vec![Doubt::FewRounds { rounds: 1 }];
         for claim in [&BELOW, &CLAIM, &LOAD] {

@@ -62,23 +62,31 @@ mod tests {
             let unknown = table.rows.iter().flatten().filter(|cell| **cell == Cell::Unknown).count();
             assert_eq!(unknown, 0, "{}", table.title);
         }
-        let said = |answer_wanted: Answer| answer.findings.iter().filter(|it| it.there.answer == answer_wanted).count();
-        assert_eq!(said(Answer::NotMeasured), 0);
-        assert!(said(Answer::Yes) >= 10, "{:#?}", answer.findings);
-        let of = |text: &str| {
-            let found = answer.findings.iter().find(|it| it.claim.contains(text));
+        let counted = |answer_wanted: Answer| {
+            answer.findings.iter().filter(|finding| finding.there.answer == answer_wanted).count()
+        };
+        assert_eq!(counted(Answer::NotMeasured), 0);
+        assert!(counted(Answer::Yes) >= 10, "{:#?}", answer.findings);
+        let answer_to = |text: &str| {
+            let found = answer.findings.iter().find(|finding| finding.claim.contains(text));
             found.unwrap_or_else(|| panic!("no sentence about {text}")).there.answer
         };
-        assert_eq!(of("predicts the multiprogramming idle of 384 K words"), Answer::Yes);
-        assert_eq!(of("page faults fall to 61 to 65 %, 6.0"), Answer::No, "1879 of 2839 is 66 %");
-        assert_eq!(of("fault handling explains the decrease of CPU time, 6.0"), Answer::No);
+        assert_eq!(answer_to("predicts the multiprogramming idle of 384 K words"), Answer::Yes);
+        assert_eq!(answer_to("page faults fall to 61 to 65 %, 6.0"), Answer::No, "1879 of 2839 is 66 %");
+        assert_eq!(answer_to("fault handling explains the decrease of CPU time, 6.0"), Answer::No);
     }
 
     #[test]
-    fn the_averages_that_do_not_follow_from_the_totals_are_told() {
-        let said: Vec<String> = books(&STUDY)[0].departures().iter().map(record::Departure::text).collect();
-        let told = |text: &str| said.iter().any(|it| it == text);
-        assert!(told("MPM103 page faults 41 is 42.0") && told("MPM96 page faults 52 is 53.0"), "{said:?}");
-        assert!(said.iter().all(|it| it.contains("page faults") || it.contains("CPU time")), "{said:?}");
+    fn the_averages_that_do_not_follow_from_the_totals_are_reported() {
+        let departures: Vec<String> = books(&STUDY)[0].departures().iter().map(record::Departure::text).collect();
+        let reported = |text: &str| departures.iter().any(|departure| departure == text);
+        assert!(
+            reported("MPM103 page faults 41 is 42.0") && reported("MPM96 page faults 52 is 53.0"),
+            "{departures:?}"
+        );
+        assert!(
+            departures.iter().all(|departure| departure.contains("page faults") || departure.contains("CPU time")),
+            "{departures:?}"
+        );
     }
 }

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_a_handicap_with_an_interval_where_the_run_tells_them() {
+    fn neighbours_are_a_handicap_with_an_interval_where_the_run_reports_them() {
         let books = books(&STUDY);
         let mut run = books[0].run();
         let cost = &mut run.costs[0];

@@ -2,10 +2,10 @@
 //! the rest of the paper beside this machine; its arithmetic of reads and of prefetching repeated.
 
 mod arithmetic;
-mod beside;
 mod modes;
 mod points;
 mod readers;
+mod subjects;
 
 use super::data::PrintedTable;
 use super::definition::{SlowCosts, Study};
@@ -31,7 +31,7 @@ pub(super) static STUDY: Study = Study {
             tables.extend(table.tables(paper, run, one));
         }
         tables.extend(modes::TABLES.iter().map(|table| table.table(paper, run)));
-        tables.extend(beside::TABLES.iter().map(|table| table.table(paper, run)));
+        tables.extend(subjects::TABLES.iter().map(|table| table.table(paper, run)));
         tables.push(arithmetic::table(paper, run, one));
         let measured = |table: &&'static PrintedTable| table.parts().any(|part| part.find(run).is_some());
         tables.extend(readers::HUGE.iter().filter(measured).flat_map(|table| table.tables(paper, run, one)));
@@ -42,17 +42,22 @@ pub(super) static STUDY: Study = Study {
 /// Every cost of this machine that the tables use.
 fn parts() -> Vec<&'static Part> {
     let read = readers::TABLES.iter().flat_map(|table| table.parts());
-    let beside = beside::TABLES.iter().flat_map(|table| table.parts());
+    let subjects = subjects::TABLES.iter().flat_map(|table| table.parts());
     let modes = modes::TABLES.iter().flat_map(|table| table.parts());
-    std::iter::once(&*points::ONE_READ).chain(read).chain(modes).chain(beside).chain(arithmetic::PARTS.all()).collect()
+    std::iter::once(&*points::ONE_READ)
+        .chain(read)
+        .chain(modes)
+        .chain(subjects)
+        .chain(arithmetic::PARTS.all())
+        .collect()
 }
 
 /// Every cost of the paper that the tables use.
 fn printed() -> Vec<String> {
     let read = readers::TABLES.iter().flat_map(|table| table.printed());
     let modes = modes::TABLES.iter().flat_map(|table| table.printed());
-    let beside = beside::TABLES.iter().flat_map(|table| table.printed());
-    read.chain(modes).chain(beside).map(String::from).collect()
+    let subjects = subjects::TABLES.iter().flat_map(|table| table.printed());
+    read.chain(modes).chain(subjects).map(String::from).collect()
 }
 
 #[cfg(test)]
@@ -62,7 +67,7 @@ mod tests {
     use crate::study::tests::{books, followed_through_nothing};
 
     #[test]
-    fn the_study_leaves_what_takes_long_to_who_asks_for_it() {
+    fn the_study_leaves_what_takes_long_to_who_requests_it() {
         let usual = STUDY.needs(false);
         let all = STUDY.needs(true);
         let huge = |need: &&(&str, record::Point)| need.1.number("file") == Some(256 << 20);
@@ -78,8 +83,9 @@ mod tests {
         let at = record::Point::default().with("mode", record::Value::Word("emulated".into()));
         let cost = record::Cost { operation: "mode.convert".into(), at, ..paper.run.costs[0].clone() };
         let with = record::Run { costs: vec![cost], ..without.clone() };
-        let rows =
-            |run: &record::Run| modes::TABLES.iter().map(|it| it.table(&paper, run).rows.len()).collect::<Vec<_>>();
+        let rows = |run: &record::Run| {
+            modes::TABLES.iter().map(|table| table.table(&paper, run).rows.len()).collect::<Vec<_>>()
+        };
         let more: Vec<usize> = rows(&with).iter().zip(rows(&without)).map(|(with, without)| with - without).collect();
         assert_eq!(more, [0, 0, 1]);
         let last = modes::TABLES[2].table(&paper, &with);

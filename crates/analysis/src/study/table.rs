@@ -35,7 +35,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column as the file of a study has it: `figures KEY | HEADING | TURN`. It is `words`, `figures`, or `told` in documents
+    /// A column as the file of a study has it: `figures KEY | HEADING | TURN`. It is `words`, `figures`, or `document` in documents
     /// only; without a key only pages show it. The turn is that in which a narrow page leaves it out: what others imply, or fewest
     /// ask for, first.
     fn of(text: &'static str) -> Column {
@@ -43,7 +43,7 @@ impl Column {
         let (kind, key) = parts.next().map_or(("", ""), |first| first.split_once(' ').unwrap_or((first, "")));
         Column {
             key,
-            heading: Some(parts.next().unwrap_or_default()).filter(|_| kind != "told"),
+            heading: Some(parts.next().unwrap_or_default()).filter(|_| kind != "document"),
             right: kind != "words",
             gives_way: parts.next().and_then(|turn| turn.parse().ok()).unwrap_or(0),
         }
@@ -75,7 +75,7 @@ impl TableForm {
 
 impl TableAnswer {
     /// The table with a figure in the place of its name in the notes.
-    pub(super) fn telling(mut self, name: &str, figure: &str) -> TableAnswer {
+    pub(super) fn filled(mut self, name: &str, figure: &str) -> TableAnswer {
         self.notes.iter_mut().for_each(|note| *note = note.replace(name, figure));
         self
     }
@@ -110,7 +110,7 @@ pub enum Cell {
     Missing(String),
     /// Words.
     Text(String),
-    /// As printed: the digits tell how exact it is.
+    /// As printed: the digits show how exact it is.
     Printed(String),
     /// Recomputed.
     Number(f64),
@@ -154,7 +154,7 @@ impl Cell {
     /// The width of an interval, if the figure itself is known.
     pub(super) fn width(figure: &Result<Interval, String>) -> Cell {
         match figure {
-            Ok(figure) if figure.is_told() && !figure.holds_zero() && figure.value > 0.0 => Cell::Width(*figure),
+            Ok(figure) if figure.is_bounded() && !figure.holds_zero() && figure.value > 0.0 => Cell::Width(*figure),
             _ => Cell::Unknown,
         }
     }

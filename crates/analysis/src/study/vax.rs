@@ -27,7 +27,7 @@ mod tests {
     use crate::study::tests::followed_through_nothing;
 
     #[test]
-    fn a_run_without_costs_says_what_is_missing() {
+    fn a_run_without_costs_reports_what_is_missing() {
         let answer = followed_through_nothing(&STUDY);
         assert_eq!(answer.departures, [], "what is kept of the paper is right by its own arithmetic");
         for finding in &answer.findings {

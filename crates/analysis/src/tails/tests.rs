@@ -68,7 +68,8 @@ fn covered(share: f64, samples: u64, trials: u64, value: fn(f64) -> f64) -> u64 
         let mut tail = Tail::new();
         (0..samples).for_each(|_| tail.record(value(random.f64())));
         // Half a bucket is the histogram's own rounding.
-        tail.percentile(share).is_some_and(|it| it.low * 0.999 <= truth && truth <= it.high * 1.001)
+        tail.percentile(share)
+            .is_some_and(|percentile| percentile.low * 0.999 <= truth && truth <= percentile.high * 1.001)
     };
     (0..trials).filter(holds).count() as u64
 }

@@ -28,24 +28,24 @@ fn run(whole: Figure, parts: &[(f64, Figure)]) -> Run {
 #[test]
 fn the_residual_has_the_interval_of_the_whole_and_all_parts() {
     let run = run((1000.0, 12.0), &[(2.0, (300.0, 1.5)), (1.0, (150.0, 4.0))]);
-    let it = explain(&run, &run.costs[0]).expect("it names parts");
-    assert_eq!((it.sum.value, it.residual.value), (750.0, 250.0));
+    let explanation = explain(&run, &run.costs[0]).expect("it names parts");
+    assert_eq!((explanation.sum.value, explanation.residual.value), (750.0, 250.0));
     // The root of 12^2 + 3^2 + 4^2 is 13; that of the sum is 5.
-    assert_eq!((it.residual.low, it.residual.high), (237.0, 263.0));
-    assert_eq!((it.sum.low, it.sum.high), (745.0, 755.0));
-    assert_eq!(it.residual_share, Some(0.25));
+    assert_eq!((explanation.residual.low, explanation.residual.high), (237.0, 263.0));
+    assert_eq!((explanation.sum.low, explanation.sum.high), (745.0, 755.0));
+    assert_eq!(explanation.residual_share, Some(0.25));
     assert!(explain(&run, &run.costs[1]).is_none());
 }
 
 #[test]
-fn a_negative_residual_is_told_and_a_missing_part_stays_in_it() {
+fn a_negative_residual_is_reported_and_a_missing_part_stays_in_it() {
     let mut over = run((100.0, 1.0), &[(2.0, (60.0, 1.0)), (1.0, (30.0, 1.0))]);
-    let it = explain(&over, &over.costs[0]).expect("it names parts");
-    assert_eq!((it.residual.value, it.residual_share), (-50.0, Some(-0.5)));
+    let explanation = explain(&over, &over.costs[0]).expect("it names parts");
+    assert_eq!((explanation.residual.value, explanation.residual_share), (-50.0, Some(-0.5)));
     over.costs.remove(1);
-    let it = explain(&over, &over.costs[0]).expect("it names parts");
-    assert_eq!(it.residual.value, 70.0);
-    assert_eq!((it.parts[0].total, it.parts[0].term.operation.as_str()), (None, "x.part0"));
+    let explanation = explain(&over, &over.costs[0]).expect("it names parts");
+    assert_eq!(explanation.residual.value, 70.0);
+    assert_eq!((explanation.parts[0].total, explanation.parts[0].term.operation.as_str()), (None, "x.part0"));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn the_least_explained_comes_first() {
     other.operation = "x.other".into();
     other.net_ns.quiet = Nanoseconds(30.0);
     run.costs.push(other);
-    let names: Vec<String> = explain_all(&run).into_iter().map(|it| it.name).collect();
+    let names: Vec<String> = explain_all(&run).into_iter().map(|explanation| explanation.name).collect();
     assert_eq!(names, ["x.other", "x.whole"]);
 }
 
@@ -66,13 +66,14 @@ proptest! {
         parts in prop::collection::vec((0.5f64..1000.0, (-1e6f64..1e6, 0f64..1e5)), 1..6),
     ) {
         let run = run(whole, &parts);
-        let it = explain(&run, &run.costs[0]).expect("it names parts");
-        let total: f64 = it.parts.iter().filter_map(|part| part.total).map(|total| total.value).sum();
+        let explanation = explain(&run, &run.costs[0]).expect("it names parts");
+        let total: f64 = explanation.parts.iter().filter_map(|part| part.total).map(|total| total.value).sum();
         let size = parts.iter().map(|(times, (value, _))| (times * value).abs()).sum::<f64>() + whole.0.abs() + 1.0;
-        prop_assert!((total + it.residual.value - it.whole.value).abs() <= 1e-12 * size);
-        prop_assert!((it.sum.value + it.residual.value - it.whole.value).abs() <= 1e-12 * size);
-        prop_assert!(it.residual.low <= it.residual.value && it.residual.value <= it.residual.high);
+        let (residual, whole) = (&explanation.residual, &explanation.whole);
+        prop_assert!((total + residual.value - whole.value).abs() <= 1e-12 * size);
+        prop_assert!((explanation.sum.value + residual.value - whole.value).abs() <= 1e-12 * size);
+        prop_assert!(residual.low <= residual.value && residual.value <= residual.high);
         // Never more certain than the whole itself.
-        prop_assert!(it.residual.high - it.residual.low >= (it.whole.high - it.whole.low) * (1.0 - 1e-9) - 1e-6);
+        prop_assert!(residual.high - residual.low >= (whole.high - whole.low) * (1.0 - 1e-9) - 1e-6);
     }
 }

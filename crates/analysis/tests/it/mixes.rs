@@ -63,7 +63,7 @@ fn a_buffer_memory_of_70_ns_as_the_memo_reckons_it() {
 }
 
 #[test]
-fn what_is_lacking_is_told() {
+fn what_is_lacking_is_reported() {
     let [old, mut new] = multics();
     let wanted = mix(&[("ada", 1.0), ("sta", 2.0), ("lda", 0.0)]);
     let prediction = priced(&wanted, &old, 0);
@@ -123,16 +123,16 @@ fn processor_time_and_waiting_add_up_to_the_total() {
     run.costs[0].headline = Estimate::Quiet;
     run.costs[1].headline = Estimate::Quiet;
     run.costs[1].switches.voluntary = 1.0;
-    let split = priced(&wanted, &run, 0).split().expect("told");
+    let split = priced(&wanted, &run, 0).split().expect("known");
     assert!(close(split.cpu, 8320.0 + 1505.0 * 0.75) && close(split.wait, 1505.0 * 0.25), "{split:?}");
     // One that mostly sleeps works as long as it was charged for, whatever its usual time is.
     run.costs[1].wait_ns = Nanoseconds(60_000.0);
-    let of = |operation: &str| vec![Term { times: 1.0, operation: operation.into(), at: Point::default() }];
-    run.costs[1].terms = of("loop.empty");
-    let split = priced(&wanted, &run, 0).split().expect("told");
+    let terms = |operation: &str| vec![Term { times: 1.0, operation: operation.into(), at: Point::default() }];
+    run.costs[1].terms = terms("loop.empty");
+    let split = priced(&wanted, &run, 0).split().expect("known");
     assert!(close(split.cpu, 8320.0 + 600.0) && close(split.wait, 1505.0 - 600.0), "{split:?}");
-    run.costs[1].terms = of("ada");
-    let split = priced(&wanted, &run, 0).split().expect("told");
+    run.costs[1].terms = terms("ada");
+    let split = priced(&wanted, &run, 0).split().expect("known");
     assert!(split.cpu < 8320.0 + 16.0, "a part of what was charged: {split:?}");
 }
 
@@ -196,7 +196,7 @@ fn times() -> impl Strategy<Value = [f64; 4]> {
         .prop_filter("not all of nothing", |times| times.iter().any(|&times| times > 0.0))
 }
 
-fn of(times: [f64; 4]) -> Mix {
+fn mix_of(times: [f64; 4]) -> Mix {
     mix(&IDS.into_iter().zip(times).collect::<Vec<_>>())
 }
 
@@ -204,13 +204,13 @@ proptest! {
     #[test]
     fn a_prediction_is_linear_in_times_and_in_prices(figures in prices(), one in times(), other in times(), by in 0.01..100.0_f64) {
         let run = machine("x", figures);
-        let [a, b] = [one, other].map(|times| total(&priced(&of(times), &run, 0)));
+        let [a, b] = [one, other].map(|times| total(&priced(&mix_of(times), &run, 0)));
         let both: [f64; 4] = std::array::from_fn(|place| one[place] + other[place]);
-        prop_assert!(close(total(&priced(&of(both), &run, 0)), a + b));
-        prop_assert!(close(total(&priced(&of(one.map(|times| times * by)), &run, 0)), a * by));
+        prop_assert!(close(total(&priced(&mix_of(both), &run, 0)), a + b));
+        prop_assert!(close(total(&priced(&mix_of(one.map(|times| times * by)), &run, 0)), a * by));
         let mut scaled = run.clone();
         scaled.costs.iter_mut().for_each(|cost| cost.net_ns = cost.net_ns.times(by));
-        let sides = [priced(&of(one), &run, 0), priced(&of(one), &scaled, 1)];
+        let sides = [priced(&mix_of(one), &run, 0), priced(&mix_of(one), &scaled, 1)];
         prop_assert!(close(total(&sides[1]), a * by));
         let split = factors(&sides[0], &sides[1]).expect("positive");
         let product: f64 = split.families.iter().map(|family| family.factor.value).product();
@@ -227,7 +227,7 @@ proptest! {
     fn factors_multiply_to_the_ratio(old in prices(), new in prices(), before in times(), after in times()) {
         let runs = [machine("old", old), machine("new", new)];
         for (first, second) in [(before, before), (before, after)] {
-            let sides = [priced(&of(first), &runs[0], 0), priced(&of(second), &runs[1], 1)];
+            let sides = [priced(&mix_of(first), &runs[0], 0), priced(&mix_of(second), &runs[1], 1)];
             let split = factors(&sides[0], &sides[1]).expect("positive");
             let ratio = total(&sides[1]) / total(&sides[0]);
             let product: f64 = split.families.iter().map(|family| family.factor.value).product();
@@ -251,7 +251,7 @@ proptest! {
     #[test]
     fn what_if_nothing_changes_nothing_changes(figures in prices(), times in times(), by in 0.0..3.0_f64) {
         let run = machine("x", figures);
-        let before = priced(&of(times), &run, 0);
+        let before = priced(&mix_of(times), &run, 0);
         let all: Vec<usize> = (0..4).collect();
         let change = |change: Assumption| {
             let supposed = [Supposed { text: String::new(), rows: all.clone(), change }];

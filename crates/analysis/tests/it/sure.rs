@@ -50,8 +50,9 @@ fn a_slower_clock_is_a_factor_of_its_own() {
     let found = factors(&sides[0], &after).expect("factors");
     let product: f64 = found.families.iter().map(|factor| factor.factor.value).product();
     assert!(close(product, total(&after) / total(&sides[0])));
-    let of = |name: &str| found.families.iter().find(|factor| factor.family == name).expect("a factor").factor.value;
-    assert!(of("switch") > 1.1 && (of("syscall") - 1.0).abs() < 1e-12 && of(CLOCK) > 1.01, "{found:?}");
+    let factor =
+        |name: &str| found.families.iter().find(|factor| factor.family == name).expect("a factor").factor.value;
+    assert!(factor("switch") > 1.1 && (factor("syscall") - 1.0).abs() < 1e-12 && factor(CLOCK) > 1.01, "{found:?}");
 }
 
 #[test]
@@ -88,21 +89,21 @@ fn one_round_makes_a_prediction_without_an_interval_and_factors_without_one() {
     let prediction = priced(&work(), &one, 0);
     assert!(prediction.lacking.is_empty(), "a cost without an interval has a price: {:?}", prediction.lacking);
     let figure = prediction.total().figure();
-    assert!(!figure.is_told() && close(figure.value, total(&priced(&work(), &run, 0))));
-    let untold = prediction.total().untold().map(|(_, name)| name.clone()).collect::<Vec<_>>();
-    assert_eq!(untold, ["syscall.read"]);
+    assert!(!figure.is_bounded() && close(figure.value, total(&priced(&work(), &run, 0))));
+    let unbounded = prediction.total().unbounded().map(|(_, name)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(unbounded, ["syscall.read"]);
     let is_of_read = |doubt: &Doubt| matches!(doubt, Doubt::Inherited { from, .. } if from == "syscall.read");
     assert!(prediction.doubts().iter().any(is_of_read));
-    assert!(prediction.rows[0].each.figure().is_told());
+    assert!(prediction.rows[0].each.figure().is_bounded());
     let found = factors(&priced(&work(), &run, 1), &prediction).expect("the values have a ratio");
-    assert!(close(found.predicted.value, 1.0) && !found.predicted.is_told());
+    assert!(close(found.predicted.value, 1.0) && !found.predicted.is_bounded());
     assert!(found.families.iter().all(|factor| !factor.factor.value.is_nan() && !factor.factor.low.is_nan()));
     // A supposed time needs no interval.
     let rows = places(&prediction, "syscall.read");
     let supposed = [Supposed { text: String::new(), rows, change: Assumption::Time(150.0) }];
     let after = suppose(&prediction, &supposed).expect("possible");
-    assert!(after.total().figure().is_told() && after.doubts().len() < prediction.doubts().len());
-    assert!(!difference(&after, &prediction).figure().is_told());
+    assert!(after.total().figure().is_bounded() && after.doubts().len() < prediction.doubts().len());
+    assert!(!difference(&after, &prediction).figure().is_bounded());
     // A figure that is not a number is still an error.
     one.costs.iter_mut().for_each(|cost| cost.net_ns.low.0 = f64::NAN);
     assert!(matches!(priced(&work(), &one, 0).lacking[0].1, Lack::Absurd));
@@ -146,7 +147,7 @@ fn what_a_mix_left_out_where_it_was_measured_widens_it() {
     let counted_elsewhere = MixPrediction { accuracy: Some(Accuracy::Elsewhere(0.15)), ..measured.clone() };
     // By squares: 0.15 and 0.2 are 0.25.
     assert!(close(counted_elsewhere.figure().half(), prices.half().hypot(0.25 * all)));
-    assert!((before.figure().half() - prices.half()).abs() < 1e-9, "not known, not said");
+    assert!((before.figure().half() - prices.half()).abs() < 1e-9, "not known, not stated");
     let lacking = MixPrediction { lacking: vec![(work().lines[0].clone(), Lack::Missing(None))], ..measured };
     assert_eq!(lacking.left_out(), None);
 }
@@ -156,10 +157,10 @@ fn prices_in_the_state_that_users_get() {
     let run = example();
     let typical = predict_in(MachineState::Typical, &work(), &run, 0, &|_| &[]);
     assert!(close(total(&typical), 10.0 * 120.099 + 4.0 * 200.83 + 1807.8 + 812.0), "{}", total(&typical));
-    assert!(typical.total().figure().is_told(), "two rounds each tell an interval");
+    assert!(typical.total().figure().is_bounded(), "two rounds each give an interval");
     let mut one = run.clone();
     let call = one.costs.iter_mut().find(|cost| cost.operation == "syscall.getppid").expect("it is there");
     call.rounds.truncate(1);
-    assert!(!predict_in(MachineState::Typical, &work(), &one, 0, &|_| &[]).total().figure().is_told());
-    assert!(priced(&work(), &one, 0).total().figure().is_told(), "its quiet figure has its own");
+    assert!(!predict_in(MachineState::Typical, &work(), &one, 0, &|_| &[]).total().figure().is_bounded());
+    assert!(priced(&work(), &one, 0).total().figure().is_bounded(), "its quiet figure has its own");
 }

@@ -93,7 +93,7 @@ fn by_hand() {
     assert!(status == Some(2) && error.contains("--against is an option of howslow"), "{error}");
 }
 
-/// What howslow asks for.
+/// What howslow requests.
 #[cfg(unix)]
 fn over_pipes() {
     // A shell hands its standard input and output over as the descriptors 3 and 4.
@@ -112,31 +112,31 @@ fn over_pipes() {
     let mut answers = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let mut next = || answers.next().expect("an answer").expect("a line");
     assert!(next().starts_with("howslow-bench 1 rust "));
-    let mut asked = |request: &str| {
+    let mut answer_to = |request: &str| {
         writeln!(requests, "{request}").expect("it reads");
         next()
     };
-    assert_eq!(asked("prepare one vector"), "ready threads=1 bytes=64");
-    let ran = asked("run 100");
+    assert_eq!(answer_to("prepare one vector"), "ready threads=1 bytes=64");
+    let ran = answer_to("run 100");
     assert!(
         ran.strip_prefix("ran ").and_then(|rest| rest.split(' ').next()?.parse().ok()).is_some_and(|ns: u64| ns > 0),
         "{ran}"
     );
-    assert_eq!(asked("count 10"), "counted allocations=10 allocated=640 kept=0");
-    assert_eq!(asked("nonsense"), "failed no such request");
-    assert_eq!(asked("drop"), "dropped");
-    assert_eq!(asked("prepare leaks"), "ready threads=1");
-    assert_eq!(asked("count 3"), "counted allocations=3 allocated=300 kept=300");
-    assert_eq!(asked("drop"), "dropped");
-    assert_eq!(asked("prepare threaded/threads=3"), "ready threads=3");
-    assert!(asked("run 10").starts_with("ran "));
-    assert_eq!(asked("drop"), "dropped");
-    assert_eq!(asked("prepare panics"), "ready threads=1");
-    assert_eq!(asked("run 1"), "failed it panicked: on purpose");
-    assert_eq!(asked("prepare forgets"), "failed it returned without calling a method of its Bencher");
-    assert_eq!(asked("prepare -"), "ready threads=1");
-    assert_eq!(asked("drop"), "dropped");
-    assert_eq!(asked("prepare nothing at all"), "failed there is no such benchmark");
+    assert_eq!(answer_to("count 10"), "counted allocations=10 allocated=640 kept=0");
+    assert_eq!(answer_to("nonsense"), "failed no such request");
+    assert_eq!(answer_to("drop"), "dropped");
+    assert_eq!(answer_to("prepare leaks"), "ready threads=1");
+    assert_eq!(answer_to("count 3"), "counted allocations=3 allocated=300 kept=300");
+    assert_eq!(answer_to("drop"), "dropped");
+    assert_eq!(answer_to("prepare threaded/threads=3"), "ready threads=3");
+    assert!(answer_to("run 10").starts_with("ran "));
+    assert_eq!(answer_to("drop"), "dropped");
+    assert_eq!(answer_to("prepare panics"), "ready threads=1");
+    assert_eq!(answer_to("run 1"), "failed it panicked: on purpose");
+    assert_eq!(answer_to("prepare forgets"), "failed it returned without calling a method of its Bencher");
+    assert_eq!(answer_to("prepare -"), "ready threads=1");
+    assert_eq!(answer_to("drop"), "dropped");
+    assert_eq!(answer_to("prepare nothing at all"), "failed there is no such benchmark");
     drop(requests);
     assert!(child.wait().expect("it ends").success());
 }

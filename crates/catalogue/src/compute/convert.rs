@@ -20,7 +20,7 @@ const NUMBERS: usize = 16_384;
 /// Bytes for a text, including its terminating zero. The longest text, a double by `%.17g`, has 24.
 const ROOM: usize = 31;
 
-/// The most digits: all integers of this length fit 64 bits, and all doubles can be told apart by it.
+/// The most digits: all integers of this length fit 64 bits, and all doubles can be distinguished by it.
 const DIGITS: usize = 17;
 
 const INTEGER_WRITERS: &[Axis] = &[word("by", words!["libc", "std", "to_string", "itoa"])];
@@ -66,7 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .per("number")
         .axes(DOUBLE_WRITERS)
         .prepare(|setting| match setting.word("by")? {
-            // The C library cannot produce the shortest text; 17 digits tell any two doubles apart.
+            // The C library cannot produce the shortest text; 17 digits distinguish any two doubles.
             "libc" => written(doubles(setting), |number, place| {
                 // SAFETY: the slot has this size; the format takes one double, which follows.
                 let length =

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_counters_lie_in_the_lines_they_say() {
+    fn the_counters_lie_in_the_lines_they_name() {
         let counters = Apart([const { AtomicU64::new(0) }; 64]);
         let line = |word: usize| (&raw const counters.0[word]) as usize / 64;
         assert_eq!((line(1), line(8), line(32)), (line(0), line(0) + 1, line(0) + 4));

@@ -1,5 +1,5 @@
 //! Locks: taking one that other threads want, and handing one over. Every lock guards a record of who had it, by which
-//! hand-overs between different threads are told from one thread that takes the lock again and again.
+//! hand-overs between different threads are distinguished from one thread that takes the lock again and again.
 
 use std::cell::{Cell, UnsafeCell};
 use std::num::NonZeroU32;
@@ -130,7 +130,7 @@ struct Queue<const LOOKS: u32> {
 }
 
 impl<const LOOKS: u32> Queue<LOOKS> {
-    /// The kernel wakes those whose bit it is told.
+    /// The kernel wakes those whose bit it is given.
     fn bit(number: u32) -> NonZeroU32 {
         NonZeroU32::new(1 << (number % 32)).unwrap_or(NonZeroU32::MIN)
     }

@@ -1,5 +1,5 @@
 //! TLB shoot-down: calls that take a page, or the right to write it, from all CPUs that run tasks of this memory. The kernel
-//! interrupts each of them and waits (`flush_tlb_mm_range`), unless the processor can tell them by itself.
+//! interrupts each of them and waits (`flush_tlb_mm_range`), unless the processor can inform them by itself.
 
 use operation::{Axis, Failure, Loop, Operation, Setting, Tally, cpus, numbers};
 
@@ -99,8 +99,8 @@ fn interrupts(cpus: &[u32]) -> Option<u64> {
     let numbers: Vec<u32> =
         text.lines().next()?.split_whitespace().filter_map(|name| name.strip_prefix("CPU")?.parse().ok()).collect();
     let counts = text.lines().find_map(|line| line.trim_start().strip_prefix("TLB:"))?.split_whitespace();
-    let of = numbers.iter().zip(counts).filter(|(cpu, _)| cpus.contains(cpu));
-    of.map(|(_, count)| count.parse::<u64>().ok()).sum()
+    let chosen = numbers.iter().zip(counts).filter(|(cpu, _)| cpus.contains(cpu));
+    chosen.map(|(_, count)| count.parse::<u64>().ok()).sum()
 }
 
 /// A thread that does nothing and is always there.

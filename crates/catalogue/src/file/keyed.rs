@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn without_sqlite_its_readers_skip_and_say_what_builds_them() {
+    fn without_sqlite_its_readers_skip_and_name_what_builds_them() {
         for operation in &OPERATIONS[1..] {
             let refused = crate::kit::trial::prepare(operation, operation.points(false).swap_remove(0));
             let Err(Failure::Skip { remedy, .. }) = refused.map(|_| ()) else { panic!("it is not skipped") };

@@ -30,7 +30,7 @@ pub enum FileError {
     Kind { path: PathBuf, kind: &'static str },
     #[error("{path} is empty: there is nothing to read")]
     Empty { path: PathBuf },
-    /// The kernel tells nothing about a file's pages to users that may not write the file.
+    /// The kernel reports nothing about a file's pages to users that may not write the file.
     #[error("the kernel shows which pages of a file are in memory only to its owner and to users that may write it")]
     Hidden,
     #[error("it is on a file system that lives in memory (tmpfs, ramfs)")]
@@ -104,7 +104,7 @@ fn other_kind(mode: rustix::fs::RawMode) -> Option<&'static str> {
     }
 }
 
-/// Bytes of an open file. Fails if the kernel does not tell.
+/// Bytes of an open file. Fails if the kernel does not report them.
 pub fn length(file: impl AsFd) -> Result<u64, FileError> {
     Ok(fstat(file).map_err(|error| call("fstat", error))?.st_size as u64)
 }
@@ -166,7 +166,7 @@ pub fn put_out_of_memory(file: impl AsFd) -> Result<(), operation::Failure> {
     }
 }
 
-/// How much of the file, open for reading, is in memory. Fails if the kernel does not tell, or not this user.
+/// How much of the file, open for reading, is in memory. Fails if the kernel does not report it, or not this user.
 pub fn resident(file: impl AsFd) -> Result<Cached, FileError> {
     let file = file.as_fd();
     let pages = length(file)?.div_ceil(page_size() as u64);
@@ -226,7 +226,7 @@ fn counted(file: BorrowedFd<'_>) -> Option<CacheStat> {
 
 /// Calls `mincore` over a mapping to find for each page whether it is in memory.
 fn walk(file: BorrowedFd<'_>, pages: u64, each: &mut dyn FnMut(u64, bool)) -> Result<(), FileError> {
-    if !may_ask(file) {
+    if !may_see(file) {
         return Err(FileError::Hidden);
     }
     let page = page_size() as u64;
@@ -248,8 +248,8 @@ fn walk(file: BorrowedFd<'_>, pages: u64, each: &mut dyn FnMut(u64, bool)) -> Re
     Ok(())
 }
 
-/// True if `mincore` tells the truth to this user. To other users it reports that everything is in memory (Linux 5.2).
-fn may_ask(file: BorrowedFd<'_>) -> bool {
+/// True if `mincore` reports the truth to this user. To other users it reports that everything is in memory (Linux 5.2).
+fn may_see(file: BorrowedFd<'_>) -> bool {
     let euid = rustix::process::geteuid();
     let owned = fstat(file).is_ok_and(|status| status.st_uid == euid.as_raw());
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());

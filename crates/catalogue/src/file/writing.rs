@@ -152,7 +152,7 @@ mod tests {
 
     /// A method without the axis `over` is one for new files: `fallocate` does nothing for a file with all its blocks.
     #[test]
-    fn a_pass_begins_with_an_empty_file_unless_the_point_says_otherwise() {
+    fn a_pass_begins_with_an_empty_file_unless_the_point_requests_otherwise() {
         let scratch = tempfile::tempdir().expect("a folder");
         for operation in operations() {
             for point in operation.points(true).into_iter().filter(|_| operation.id != "write.generate") {

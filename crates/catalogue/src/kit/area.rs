@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn areas_have_the_mappings_they_say() {
+    fn areas_have_the_mappings_they_name() {
         let count = |area: &Area| mappings(area.guarded.start, area.guarded.length);
         assert_eq!(count(&Area::touched(5).expect("an area")), 3);
         assert_eq!(count(&Area::separate_touched(5).expect("an area")), 11);

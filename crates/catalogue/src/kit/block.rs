@@ -93,7 +93,7 @@ mod tests {
 
     /// Allocations of other sizes before it change what the allocator returns next.
     #[test]
-    fn a_block_lies_where_it_is_said_to_whatever_was_allocated_before() {
+    fn a_block_lies_where_it_should_whatever_was_allocated_before() {
         let mut kept = Vec::new();
         for odd in 0..100 {
             kept.push(vec![0_u8; 17 * odd + 1]);

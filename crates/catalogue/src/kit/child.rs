@@ -56,7 +56,7 @@ impl<B: FnMut() -> Result<(), Failure>> Child<B> {
         }
         let status = status_of(child)?;
         std::mem::replace(&mut self.work.end, Ok(()))?;
-        told_by(status)
+        result_of(status)
     }
 }
 
@@ -87,7 +87,7 @@ const NO_ERRNO: c_int = 255;
 /// The meaning of a child's exit status. Some emulators of the kernel give the child a copy of the memory, and then the
 /// status is the only result.
 #[inline(always)]
-fn told_by(status: c_int) -> Result<(), Failure> {
+fn result_of(status: c_int) -> Result<(), Failure> {
     match status {
         0 => Ok(()),
         _ if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) != NO_ERRNO => {

@@ -99,7 +99,7 @@ mod tests {
         Setting::new(Point::default(), folder, 0, None, 1)
     }
 
-    /// The folder's inode number tells its group.
+    /// The folder's inode number gives its group.
     #[test]
     fn folders_lie_in_other_groups_than_the_scratch_folder_and_than_each_other() {
         let space = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");

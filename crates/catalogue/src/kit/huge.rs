@@ -16,9 +16,9 @@ pub(crate) enum MemoryKind {
 /// The file that holds the kernel's policy for huge pages.
 pub(crate) const CONTROL: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// True if the kernel gives huge pages to memory that asks for them, as long as memory for them is available.
+/// True if the kernel gives huge pages to memory that requests them, as long as memory for them is available.
 pub(crate) fn offered() -> bool {
-    // SAFETY: asks for a number, and touches no memory.
+    // SAFETY: requests a number, and touches no memory.
     let forbidden = unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, 0, 0, 0, 0) } == 1;
     !forbidden && std::fs::read_to_string(CONTROL).is_ok_and(|choice| choice_offers(&choice))
 }
@@ -27,7 +27,7 @@ fn choice_offers(choice: &str) -> bool {
     choice.contains("[always]") || choice.contains("[madvise]")
 }
 
-/// True if this also holds for the mapping that contains `place`, which asked for huge pages. An emulator between this
+/// True if this also holds for the mapping that contains `place`, which requested huge pages. An emulator between this
 /// process and the kernel may not pass the request on.
 pub(crate) fn offered_at(place: *const c_void) -> bool {
     let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();

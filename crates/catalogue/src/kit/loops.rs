@@ -33,17 +33,17 @@ pub(crate) fn tried(mut looped: Loop) -> Result<Loop, Failure> {
 
 /// A loop of a call that must return zero. The call is tried once first. Fails with the error of the first call.
 #[inline(always)]
-pub(crate) fn steady(ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
-    steadily(0, ask)
+pub(crate) fn steady(request: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    steadily(0, request)
 }
 
 /// A loop of a call that must return this value. The call is tried once first. Fails with the error of the first call.
 #[inline(always)]
 pub(crate) fn steadily(
     wanted: usize,
-    mut ask: impl FnMut() -> Result<usize, Failure> + 'static,
+    mut request: impl FnMut() -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    tried(repeat(move || exactly(wanted, ask()?)))
+    tried(repeat(move || exactly(wanted, request()?)))
 }
 
 /// A loop of a call that must return zero, and of what it works on: memory, descriptors and the like, which live as long.
@@ -51,9 +51,9 @@ pub(crate) fn steadily(
 #[inline(always)]
 pub(crate) fn steady_with<M: 'static>(
     memory: M,
-    ask: impl FnMut(&mut M) -> Result<usize, Failure> + 'static,
+    request: impl FnMut(&mut M) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    steadily_with(0, memory, ask)
+    steadily_with(0, memory, request)
 }
 
 /// The same, of a call that must return this value.
@@ -61,9 +61,9 @@ pub(crate) fn steady_with<M: 'static>(
 pub(crate) fn steadily_with<M: 'static>(
     wanted: usize,
     mut memory: M,
-    mut ask: impl FnMut(&mut M) -> Result<usize, Failure> + 'static,
+    mut request: impl FnMut(&mut M) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    steadily(wanted, move || ask(&mut memory))
+    steadily(wanted, move || request(&mut memory))
 }
 
 /// A loop of two calls that undo each other, of which each counts. Both are tried once first.
@@ -102,10 +102,10 @@ pub(crate) fn emptied<W: 'static>(
 /// call, or its success.
 pub(crate) fn refusing(
     errors: &'static [i32],
-    mut ask: impl FnMut() -> Result<usize, Failure> + 'static,
+    mut request: impl FnMut() -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    match ask() {
-        Err(Failure::Errno { errno }) if errors.contains(&errno) => Ok(repeat(move || answered(errno, ask()))),
+    match request() {
+        Err(Failure::Errno { errno }) if errors.contains(&errno) => Ok(repeat(move || answered(errno, request()))),
         Err(other) => Err(other),
         Ok(_) => Err(Failure::wrong("a call succeeded that must be refused")),
     }

@@ -86,7 +86,7 @@ mod tests {
     /// A child that shares its parent's memory, including thread-local memory, reports its own CPU. The C library would
     /// report the parent's.
     #[test]
-    fn a_child_in_this_memory_tells_its_own_cpu() {
+    fn a_child_in_this_memory_notes_its_own_cpu() {
         if crate::kit::trial::other_cpu().is_none() {
             return testing::not_tested!("needs two CPUs");
         }

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn large_sets_are_chased_in_the_pages_asked_for_or_not_at_all() {
+    fn large_sets_are_chased_in_the_pages_requested_or_not_at_all() {
         for pages in [RegionPages::Huge, RegionPages::Base] {
             match chase::loads(8 * MIB, pages, 7) {
                 Ok(mut loads) => loads.perform(100_000).expect("loads"),

@@ -70,7 +70,7 @@ pub(super) fn clear(set: u64) -> Result<Loop, Failure> {
 }
 
 /// The loop that copies pieces from the first half of `set` bytes to the second, with stores that bypass the caches if that
-/// is asked for.
+/// is requested.
 pub(super) fn copy_streaming(set: u64) -> Result<Loop, Failure> {
     Moving::by(set, fastest().copy_streaming).map(alone)
 }

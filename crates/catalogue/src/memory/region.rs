@@ -115,13 +115,13 @@ mod tests {
         for bytes in [256 << 10, 1 << 20, 8 << 20] {
             let region = Region::new(bytes, RegionPages::Base).expect("memory");
             region.words().iter().for_each(|word| word.set(1));
-            // It asked for base pages. The result is that of a kernel that never receives the request for huge pages.
+            // It requested base pages. The result is that of a kernel that never receives the request for huge pages.
             assert!(matches!(region.in_huge_pages(), Err(Failure::Skip { .. })), "{bytes}");
             assert_eq!(region.in_huge_pages_if_offered(), Ok(()), "{bytes}");
         }
     }
 
-    /// Untouched memory has no huge pages yet, although it asked for them. A kernel short of huge pages gives the same
+    /// Untouched memory has no huge pages yet, although it requested them. A kernel short of huge pages gives the same
     /// result.
     #[test]
     fn base_pages_for_once_lose_the_round() {

@@ -150,8 +150,8 @@ fn not_set_aside(failure: Failure) -> Failure {
 
 /// The loop that touches an array before which nothing was freed.
 fn fresh(pages: Pages) -> Result<Loop, Failure> {
-    let of = if pages == Pages::Base { frames::FramePages::Base } else { frames::FramePages::Huge };
-    let [supply, taken] = handles(RefCell::new(Supply::new(of)?));
+    let frame_pages = if pages == Pages::Base { frames::FramePages::Base } else { frames::FramePages::Huge };
+    let [supply, taken] = handles(RefCell::new(Supply::new(frame_pages)?));
     let given = GivenPages::default();
     let judge = given.clone();
     let faults = FaultCounter::default();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn base_pages_are_told_from_huge_ones_by_their_faults() {
+    fn base_pages_are_distinguished_from_huge_ones_by_their_faults() {
         let array = Array::new(Pages::Base).expect("memory");
         let faults = FaultCounter::default();
         faults.start().expect("a count");

@@ -49,7 +49,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .prepare(|setting| to_a_device(setting, MSG_ZEROCOPY)),
 ];
 
-/// A socket to send through, with what the kernel has told of its sends.
+/// A socket to send through, with what the kernel has reported of its sends.
 struct Sender {
     socket: OwnedFd,
     flags: i32,

@@ -26,10 +26,10 @@ pub const SERVE: &str = "serve-emulated";
 
 /// How this executable is started as the server.
 #[cfg(not(test))]
-const ASKED: &[&str] = &[SERVE];
+const SERVER_WORDS: &[&str] = &[SERVE];
 /// The executable of these tests contains a test that is the server.
 #[cfg(test)]
-const ASKED: &[&str] = &["--exact", "mode::emulated::tests::server", "--ignored", "--test-threads=1"];
+const SERVER_WORDS: &[&str] = &["--exact", "mode::emulated::tests::server", "--ignored", "--test-threads=1"];
 
 /// The first message to the server: a program's name, the words of its memory, and the descriptors of its files.
 type Setup = (String, Vec<u64>, Vec<RawFd>);
@@ -58,7 +58,7 @@ impl Emulated {
                 fcntl_setfd(file, FdFlags::empty())?;
             }
             let mut server = Command::new(&emulator);
-            server.arg(&executable).args(ASKED).stdin(OwnedFd::from(theirs));
+            server.arg(&executable).args(SERVER_WORDS).stdin(OwnedFd::from(theirs));
             Err(server.stdout(Stdio::null()).stderr(Stdio::null()).exec().into())
         };
         let server = setting.partner(setting.cpu(), become_server)?;
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_answers_what_it_is_asked_until_the_round_is_gone() {
+    fn a_server_answers_what_is_requested_until_the_round_is_gone() {
         let (mut stream, server) = served();
         let setup: Setup = ("convert".into(), vec![0, 7, 12], vec![]);
         send_line(stream.get_ref(), &setup).expect("said");
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_cannot_set_up_or_understand_it_says() {
+    fn what_a_server_cannot_set_up_or_understand_it_reports() {
         let (mut stream, server) = served();
         send_line(stream.get_ref(), &("none", [0; 0], [0; 0])).expect("said");
         assert!(matches!(hear::<Ready>(&mut stream), Ok(Some(Err(Failure::Wrong(_))))));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_cannot_be_run_is_skipped_with_what_tells_why() {
+    fn a_program_that_cannot_be_run_is_skipped_with_the_reason() {
         let Failure::Skip { reason, remedy } = cannot_run(Path::new("/bin/q"), Path::new("/bin/h")) else {
             panic!("no skip")
         };

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_library_and_the_kernel_tell_the_same_time() {
+    fn the_library_and_the_kernel_give_the_same_time() {
         let first = monotonic().expect("a clock");
         let second = monotonic_by_syscall().expect("a clock");
         let third = monotonic().expect("a clock");

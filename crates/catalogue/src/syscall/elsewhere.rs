@@ -24,7 +24,7 @@ pub(super) enum TaskRunning {
     Idly,
 }
 
-/// What this process and a task tell each other.
+/// What this process and a task report to each other.
 struct Control {
     cpu: u32,
     parent: u32,

@@ -149,7 +149,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
 ];
 
-/// Idle tasks on another CPU, if the point asks for them.
+/// Idle tasks on another CPU, if the point requests them.
 struct Awake(#[expect(dead_code, reason = "they run until it is dropped")] Vec<Elsewhere>);
 
 impl Awake {

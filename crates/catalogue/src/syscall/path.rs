@@ -25,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.rmdir", "remove an empty folder")
         .version(2)
-        // A file system mounted with `discard` may wait until the device has been told that the folder's block is free.
+        // A file system mounted with `discard` may wait until the device has learned that the folder's block is free.
         .waits(|_| true)
         .prepare(|setting| removing(setting, Kind::Folder, |_, name| exactly(0, call::rmdir(name)?))),
     #[cfg(target_arch = "x86_64")]
@@ -128,7 +128,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// The number of names of one file that are removed in one batch.
 const LINKS: u64 = 64;
 
-/// Batches of folders created in a round. Each folder is removed when the round ends, and a file system that tells its
+/// Batches of folders created in a round. Each folder is removed when the round ends, and a file system that informs its
 /// device about free blocks takes milliseconds for it (ext4 mounted with `discard` and without a journal).
 const FOLDERS: u32 = 8;
 

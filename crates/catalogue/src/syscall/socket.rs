@@ -161,14 +161,14 @@ fn tcp() -> Result<(OwnedFd, OwnedFd), Failure> {
 
 /// The loop of a call that stores a name of a TCP connection and its length.
 fn named(
-    ask: impl Fn(&OwnedFd, &mut [u8; 32], &mut [u32; 1]) -> Result<usize, Failure> + 'static,
+    request: impl Fn(&OwnedFd, &mut [u8; 32], &mut [u32; 1]) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
     let (ours, theirs) = tcp()?;
     let mut name = [0; 32];
     tried(repeat(move || {
         let _open = &theirs;
         let mut length = [32];
-        exactly(0, ask(&ours, &mut name, &mut length)?)?;
+        exactly(0, request(&ours, &mut name, &mut length)?)?;
         exactly(size_of::<libc::sockaddr_in>(), length[0] as usize)
     }))
 }

@@ -59,7 +59,7 @@ fn kernels_name(name: &'static str) -> &'static str {
     if name == "fstatat" { "newfstatat" } else { name }
 }
 
-/// The running kernel's version, as far as its release string tells.
+/// The running kernel's version, as far as its release string shows.
 fn running() -> (u32, u32) {
     let name = rustix::system::uname();
     let release = name.release().to_string_lossy().into_owned();

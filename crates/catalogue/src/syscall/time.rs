@@ -104,8 +104,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 /// A loop of a call that returns any number that is not an error.
-fn positive(mut ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
-    tried(repeat(move || ask().map(drop)))
+fn positive(mut request: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    tried(repeat(move || request().map(drop)))
 }
 
 /// Timers of this process, in the layout of the structure sigevent: a value, the signal, and the kind of notification in

@@ -199,11 +199,11 @@ impl Halves {
 fn onwards<B: 'static>(
     setting: &Setting,
     mut block: B,
-    mut ask: impl FnMut(&OwnedFd, &mut B) -> Result<usize, Failure> + 'static,
+    mut request: impl FnMut(&OwnedFd, &mut B) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
     let [file, rewound] =
         handles(crate::file::access::in_pieces(setting, BLOCK, (BLOCK * BLOCKS as usize, 128 << 10))?);
-    let moving = repeat(move || exactly(BLOCK, ask(&file, &mut block)?));
+    let moving = repeat(move || exactly(BLOCK, request(&file, &mut block)?));
     tried(moving.at_most(BLOCKS).before(move |_| rewind(&rewound)))
 }
 
@@ -211,10 +211,10 @@ fn onwards<B: 'static>(
 #[inline(always)]
 fn in_halves(
     setting: &Setting,
-    mut ask: impl FnMut(&OwnedFd, Buffers<'_>) -> Result<usize, Failure> + 'static,
+    mut request: impl FnMut(&OwnedFd, Buffers<'_>) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
     let mut halves = Halves::new();
-    steadily_with(BLOCK, file_of(setting, PAGE)?, move |file| ask(file, halves.vectors()))
+    steadily_with(BLOCK, file_of(setting, PAGE)?, move |file| request(file, halves.vectors()))
 }
 
 /// A scratch file as the point says, and the offsets of its blocks in sequence.

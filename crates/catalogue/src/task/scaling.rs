@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .per("call on every CPU")
         .prepare(|setting| {
             let seats = Seats::apart(setting, setting.number("cpus")?)?;
-            together(setting, &seats, |_| Ok(SoleAsking { parent: call::getppid()?, done: Ok(()) }))
+            together(setting, &seats, |_| Ok(SoleCalls { parent: call::getppid()?, done: Ok(()) }))
         }),
     SCALING
         .id("scaling.open")
@@ -45,12 +45,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 const SCALING: Operation = BASE.axes(&[CPUS]).monotonic_in(&["cpus"]);
 
 /// Calls that no other task's calls can slow down, except through the hardware.
-struct SoleAsking {
+struct SoleCalls {
     parent: usize,
     done: Result<(), Failure>,
 }
 
-impl Work for SoleAsking {
+impl Work for SoleCalls {
     fn work(&mut self, times: u64) {
         self.done = (0..times).try_for_each(|_| exactly(self.parent, call::getppid()?));
     }

@@ -1,6 +1,6 @@
 //! What the scheduler gives a task beside a compute-bound one on the same CPU: how soon it runs when it wakes, how much of
 //! the CPU it gets, and what the time slice does to both tasks' work. Tasks are treated by class, nice value and the time
-//! slice that they ask for.
+//! slice that they request.
 //!
 //! A batch of shares is a window of fixed length in which units of work are counted: a batch of fixed work would be over
 //! within one time slice, or take seconds.
@@ -39,7 +39,7 @@ const AS: Axis = word(
 /// values count within each group alone.
 const SESSION: Axis = word("session", words!["same", "other"]);
 
-/// The time slice that both tasks ask for.
+/// The time slice that both tasks request.
 const SLICE: Axis = word("slice", words!["usual", "100us", "1ms", "10ms", "100ms"]);
 
 /// The length of a window: tens of time slices.
@@ -84,46 +84,46 @@ fn on_our_cpu(setting: &Setting) -> Seats {
     Seats { cpus: vec![setting.cpu()], memory: Memory::Own }
 }
 
-/// What a batch took, told as a time alone.
+/// What a batch took, reported as a time alone.
 fn reported(elapsed: f64) -> Took {
     Took { elapsed, usage: Usage::default() }
 }
 
-/// Where the computing task asks, and the measured one answers.
+/// Where the computing task requests, and the measured one answers.
 #[derive(Default)]
-struct AskingDesk {
+struct RequestDesk {
     requested: AtomicU32,
     answered: AtomicU32,
-    /// When it was asked, in ns since a fixed moment.
+    /// When it was requested, in ns since a fixed moment.
     at: AtomicU64,
 }
 
 fn response(setting: &Setting) -> Result<Loop, Failure> {
     let treatment = Treatment::of(setting, setting.word("as")?)?;
-    let desk = Arc::new(Shared::new(AskingDesk::default())?);
+    let desk = Arc::new(Shared::new(RequestDesk::default())?);
     let clock = Clock::plain();
     let requested = Arc::clone(&desk);
-    let ask = move |seat: Seat| Ok(Asking::new(Arc::clone(&requested), clock, seat.seed));
+    let requesting = move |seat: Seat| Ok(Requesting::new(Arc::clone(&requested), clock, seat.seed));
     let own = |_| Ok(Answering { desk, clock, treatment, late: 0.0, done: Ok(()) });
-    beside(setting, (&on_our_cpu(setting), Part::Throughout), own, ask)
+    beside(setting, (&on_our_cpu(setting), Part::Throughout), own, requesting)
 }
 
 /// The task that computes. Now and then it wakes the other one, and computes on.
-struct Asking {
-    desk: Arc<Shared<AskingDesk>>,
+struct Requesting {
+    desk: Arc<Shared<RequestDesk>>,
     clock: Clock,
     computing: Computing,
     random: u64,
 }
 
-impl Asking {
-    fn new(desk: Arc<Shared<AskingDesk>>, clock: Clock, seed: u64) -> Asking {
-        Asking { desk, clock, computing: Computing::new(1 << 11, seed), random: seed | 1 }
+impl Requesting {
+    fn new(desk: Arc<Shared<RequestDesk>>, clock: Clock, seed: u64) -> Requesting {
+        Requesting { desk, clock, computing: Computing::new(1 << 11, seed), random: seed | 1 }
     }
 }
 
-impl Work for Asking {
-    /// Computes for 0.2 to 3.4 ms, so that requests fall into all parts of a time slice, and asks, if the last request was
+impl Work for Requesting {
+    /// Computes for 0.2 to 3.4 ms, so that requests fall into all parts of a time slice, and requests again, if the last request was
     /// answered.
     fn work(&mut self, _: u64) {
         self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -145,9 +145,9 @@ impl Work for Asking {
     }
 }
 
-/// The task that sleeps until it is asked.
+/// The task that sleeps until a request comes.
 struct Answering {
-    desk: Arc<Shared<AskingDesk>>,
+    desk: Arc<Shared<RequestDesk>>,
     clock: Clock,
     treatment: Treatment,
     /// From requests to answers in this batch, in ns.
@@ -271,7 +271,7 @@ impl Unit for CountedPasses {
     }
 }
 
-/// A task that works for the length of a window, treated as told.
+/// A task that works for the length of a window, treated as requested.
 struct Window<U> {
     unit: U,
     treatment: Treatment,

@@ -86,7 +86,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     }),
 ];
 
-/// A loop that tells how late each wake-up was, in ns. `late` sleeps for `idle` ns and returns it.
+/// A loop that reports how late each wake-up was, in ns. `late` sleeps for `idle` ns and returns it.
 fn lateness(idle: u64, mut late: impl FnMut() -> Result<u64, Failure> + 'static) -> Loop {
     /// Sleeps of this length and more fill a batch alone.
     const LONG: u64 = 1_000_000;
@@ -121,7 +121,7 @@ impl Sleeper {
         }
     }
 
-    /// Sleeps. Returns how many ns after the moment asked for the task runs.
+    /// Sleeps. Returns how many ns after the moment requested the task runs.
     fn late(&self) -> Result<u64, Failure> {
         let (clock, due) = match *self {
             Sleeper::Until(clock, idle) => {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sleep_is_taken_and_only_the_lateness_is_told() {
+    fn the_sleep_is_taken_and_only_the_lateness_is_reported() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         for clock in ["monotonic", "realtime", "boottime", "relative"] {
             let idle = Value::Number(2_000);
@@ -198,7 +198,7 @@ mod tests {
             let mut looped = OPERATIONS[0].set_up(&setting).expect("it prepares");
             for _ in 0..20 {
                 let start = std::time::Instant::now();
-                let reported = looped.run_batch(1).expect("a sleep").expect("it tells").elapsed;
+                let reported = looped.run_batch(1).expect("a sleep").expect("it reports").elapsed;
                 let took = start.elapsed().as_nanos() as f64;
                 // Two milliseconds of sleep are no part of it, however late a busy machine is.
                 assert!(reported > 0.0 && reported + 2e6 <= took, "{clock}: {reported} of {took}");
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_tells_when_it_was_written() {
+    fn a_message_holds_when_it_was_written() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let Some(other) = crate::kit::trial::other_cpu() else {
             return testing::not_tested!("needs two CPUs");
@@ -216,7 +216,7 @@ mod tests {
         let setting = Setting::new(point(&at), scratch.path().into(), 0, Some(other), 1);
         let mut looped = OPERATIONS[1].set_up(&setting).expect("it prepares");
         let start = std::time::Instant::now();
-        let reported: f64 = (0..20).map(|_| looped.run_batch(1).expect("a message").expect("it tells").elapsed).sum();
+        let reported: f64 = (0..20).map(|_| looped.run_batch(1).expect("a message").expect("it reports").elapsed).sum();
         let took = start.elapsed().as_nanos() as f64;
         // 20 times a millisecond of idling is no part of it.
         assert!(reported > 0.0 && reported < took - 19e6, "{reported} of {took}");

@@ -302,15 +302,15 @@ mod tests {
 
     #[test]
     fn every_turn_is_one_call_and_one_switch_of_each() {
-        let of = |calls, switches| Counts { calls, switches };
-        assert!(every_call_switched(128, [of(128, 129), of(130, 128)]).is_ok());
-        assert!(every_call_switched(1, [of(1, 2), of(3, 2)]).is_ok());
+        let counts = |calls, switches| Counts { calls, switches };
+        assert!(every_call_switched(128, [counts(128, 129), counts(130, 128)]).is_ok());
+        assert!(every_call_switched(1, [counts(1, 2), counts(3, 2)]).is_ok());
         // What the check of version 1 accepted: 1.8 calls per turn in a batch of usual length.
-        assert!(every_call_switched(128, [of(230, 128), of(128, 128)]).is_err());
-        assert!(every_call_switched(128, [of(128, 128), of(230, 128)]).is_err());
+        assert!(every_call_switched(128, [counts(230, 128), counts(128, 128)]).is_err());
+        assert!(every_call_switched(128, [counts(128, 128), counts(230, 128)]).is_err());
         // Calls that returned at once.
-        assert!(every_call_switched(128, [of(128, 20), of(128, 20)]).is_err());
-        assert!(every_call_switched(128, [of(128, 0), of(128, 0)]).is_err());
+        assert!(every_call_switched(128, [counts(128, 20), counts(128, 20)]).is_err());
+        assert!(every_call_switched(128, [counts(128, 0), counts(128, 0)]).is_err());
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| {
             let places = Places::new(setting)?;
             let seen = Rc::clone(&places);
-            Ok(places.around(move || run_thread(tell_place, Rc::as_ptr(&seen).cast_mut().cast())))
+            Ok(places.around(move || run_thread(note_place, Rc::as_ptr(&seen).cast_mut().cast())))
         }),
     BASE.id("thread.clone3")
         .summary("start a thread that ends at once and wait for it, without the C library (clone3, exit, futex)")
@@ -92,7 +92,7 @@ fn run_thread(start: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c
     }
 }
 
-extern "C" fn tell_place(argument: *mut c_void) -> *mut c_void {
+extern "C" fn note_place(argument: *mut c_void) -> *mut c_void {
     // SAFETY: the argument is the creator's data, which outlives this thread and is changed only by atomics.
     let places = unsafe { &*argument.cast_const().cast::<Places>() };
     places.child_runs();

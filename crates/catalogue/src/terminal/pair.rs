@@ -148,15 +148,15 @@ mod tests {
     use crate::kit::channel::read_whole;
 
     #[test]
-    fn each_refusal_of_a_terminal_is_a_skip_that_says_what_to_do() {
-        for (errno, says) in [
+    fn each_refusal_of_a_terminal_is_a_skip_with_a_remedy() {
+        for (errno, expected) in [
             (Errno::NOENT, "there is no /dev/ptmx"),
             (Errno::NOTTY, "another device"),
             (Errno::ACCESS, "may not be opened"),
             (Errno::NOSPC, "all pseudo-terminals are in use"),
         ] {
             let Failure::Skip { reason, remedy } = refused(errno) else { panic!("{errno}: no skip") };
-            assert!(reason.contains(says) && !remedy.is_empty(), "{errno}: {reason}; {remedy}");
+            assert!(reason.contains(expected) && !remedy.is_empty(), "{errno}: {reason}; {remedy}");
         }
     }
 

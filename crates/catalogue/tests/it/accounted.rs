@@ -29,7 +29,7 @@ const MOST: u32 = 2000;
 const LONG: f64 = 2e6;
 
 #[test]
-fn operations_on_one_cpu_account_for_their_time_or_say_that_they_wait() {
+fn operations_on_one_cpu_account_for_their_time_or_declare_that_they_wait() {
     let scratch = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("accounted");
     std::fs::create_dir_all(&scratch).expect("the target folder can be written");
     let mut wrong = Vec::new();

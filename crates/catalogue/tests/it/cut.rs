@@ -74,7 +74,7 @@ const CUTS: &[Operation] = &[
 ];
 
 #[test]
-fn a_file_cut_short_while_it_is_read_loses_the_rounds_and_says_why() {
+fn a_file_cut_short_while_it_is_read_loses_the_rounds_with_the_reason() {
     // In a separate process, because rounds fork from it.
     in_a_process(lose_the_rounds).unwrap_or_else(|why| panic!("{why}"));
 }
@@ -82,8 +82,8 @@ fn a_file_cut_short_while_it_is_read_loses_the_rounds_and_says_why() {
 fn lose_the_rounds() {
     let root = tempfile::tempdir().expect("a folder");
     CUT.set(root.path().join("cut")).expect("once");
-    let of = |operation| Item { operation, point: point(1 << 20, "warm") };
-    let taken = measured(CUTS.iter().map(of).collect(), root.path());
+    let item = |operation| Item { operation, point: point(1 << 20, "warm") };
+    let taken = measured(CUTS.iter().map(item).collect(), root.path());
     assert!(taken.run.costs.is_empty(), "{:?}", taken.run.costs.iter().map(|cost| cost.name()).collect::<Vec<_>>());
     let why = |id: &str| taken.run.skipped.iter().find(|skip| skip.operation == id).map(|skip| skip.reason.clone());
     let mapped = why("test.mapped").expect("skipped");

@@ -21,8 +21,9 @@ fn numbers(axis: &Axis) -> Vec<u64> {
 /// The operation's cheapest point, with one axis set to a number.
 fn at(operation: &Operation, axis: &Axis, number: u64) -> Point {
     let others = |point: &Point| -> u64 {
-        let of = |(name, value): (&String, &Value)| if name == axis.name { 0 } else { value.number().unwrap_or(0) };
-        point.0.iter().map(of).sum()
+        let number_of =
+            |(name, value): (&String, &Value)| if name == axis.name { 0 } else { value.number().unwrap_or(0) };
+        point.0.iter().map(number_of).sum()
     };
     let own = operation.points(false).into_iter().min_by_key(others).expect("a point");
     let own = own.with(axis.name, Value::Number(number).in_unit(axis.unit));

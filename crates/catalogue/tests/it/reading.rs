@@ -55,7 +55,7 @@ fn pages_in_memory_are_counted_where_they_are() {
 }
 
 #[test]
-fn what_is_no_readable_file_is_told() {
+fn what_is_no_readable_file_is_reported() {
     let root = tempfile::tempdir().expect("a folder");
     let reported = |path: &Path| UserFile::read(path).expect_err("not readable").to_string();
     assert!(reported(&root.path().join("missing")).contains("No such file"));

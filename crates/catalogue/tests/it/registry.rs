@@ -24,7 +24,7 @@ fn ids_are_unique_and_well_formed() {
 }
 
 #[test]
-fn every_operation_says_what_it_does() {
+fn every_operation_has_a_summary_of_what_it_does() {
     for operation in howslow_catalogue::all() {
         let summary = operation.summary;
         assert!(!summary.is_empty(), "{} says nothing", operation.id);
@@ -74,10 +74,10 @@ fn terms_name_points_that_exist() {
 
 #[test]
 fn terms_form_no_cycle() {
-    type Of = fn(&'static Operation) -> &'static [TermOf];
-    for of in [(|operation| operation.terms) as Of, |operation| operation.explained_by] {
+    type Needs = fn(&'static Operation) -> &'static [TermOf];
+    for needs_of in [(|operation| operation.terms) as Needs, |operation| operation.explained_by] {
         let mut left: BTreeMap<&str, BTreeSet<&str>> = howslow_catalogue::all()
-            .map(|operation| (operation.id, of(operation).iter().map(|of| of.term.operation).collect()))
+            .map(|operation| (operation.id, needs_of(operation).iter().map(|need| need.term.operation).collect()))
             .collect();
         while let Some(free) =
             left.iter().find(|(_, needs)| needs.iter().all(|id| !left.contains_key(id))).map(|(id, _)| *id)
@@ -106,7 +106,7 @@ fn rules_of_plausibility_name_operations_and_axes() {
 
 /// Books, mixes and older runs do not name their units: these axes hold bytes there.
 #[test]
-fn axes_that_held_bytes_before_runs_said_units_still_do() {
+fn axes_that_held_bytes_before_runs_named_units_still_do() {
     const BYTES: [&str; 8] = ["size", "resident", "set", "file", "filled", "record", "ahead", "quantity"];
     for axis in howslow_catalogue::all().flat_map(|operation| operation.axes) {
         if BYTES.contains(&axis.name) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::scheduler::{End, Sight};
 
-/// A node as `sinfo` tells it.
+/// A node as `sinfo` gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NodeLine {
     name: String,
@@ -13,7 +13,7 @@ pub(super) struct NodeLine {
     reason: String,
 }
 
-/// A job as `squeue` tells it.
+/// A job as `squeue` gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct JobLine {
     pub job: String,
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_that_take_no_job_are_told_with_their_reason() {
+    fn nodes_that_take_no_job_are_reported_with_their_reason() {
         let text = "n1|idle|all*|none\nn1|idle|big|none\nn2|drained|all*|bad | DIMM\nn3|down*|all*|Not responding\nn4|mixed*|big|none\n";
         let lines = nodes(text).expect("lines");
         assert_eq!(partition_nodes(&lines, false), ["n1", "n2", "n3"]);

@@ -6,7 +6,7 @@ use analysis::statistics::median;
 use observe::{Calibrate, ObserveError, Observer, Options, Source, State, Target};
 use record::{Alternated, Observation};
 
-use crate::output::say;
+use crate::output::print_note;
 
 /// How long a look for the end of the command may take.
 const STEP: Duration = Duration::from_millis(100);
@@ -20,13 +20,13 @@ pub(super) fn alternate(target: &Target, options: &Options, times: u32) -> Resul
         without.push(run(target, &bare)?);
         let seen = run(target, &counted)?;
         if seen.source == Source::Accounts.word() {
-            say("--alternate: calls cannot be counted here, so counting costs nothing");
+            print_note("--alternate: calls cannot be counted here, so counting costs nothing");
             return Ok(None);
         }
         with.push(seen);
     }
-    let cpu = |of: &[Observation]| median(of.iter().map(|seen| seen.usage.cpu_ns.unwrap_or(0.0))).unwrap_or(0.0);
-    let elapsed = |of: &[Observation]| median(of.iter().map(|seen| seen.elapsed_ns)).unwrap_or(0.0);
+    let cpu = |all: &[Observation]| median(all.iter().map(|seen| seen.usage.cpu_ns.unwrap_or(0.0))).unwrap_or(0.0);
+    let elapsed = |all: &[Observation]| median(all.iter().map(|seen| seen.elapsed_ns)).unwrap_or(0.0);
     Ok(Some(Alternated {
         pairs: times,
         bare_cpu_ns: cpu(&without),
@@ -43,7 +43,7 @@ fn run(target: &Target, options: &Options) -> Result<Observation, ObserveError> 
     observer.finish()
 }
 
-/// Tells it in the bill. What the runs differ by is what counting cost, which is better known so than by a loop of one call.
+/// Notes it in the bill. What the runs differ by is what counting cost, which is better known so than by a loop of one call.
 pub(super) fn note(seen: &mut Observation, alternated: Option<Alternated>) {
     let calls = seen.together.total().max(1) as f64;
     if let (Some(counting), Some(alternated)) = (&mut seen.counting, alternated) {
@@ -74,7 +74,7 @@ mod tests {
         let together = Requests { calls, ..Requests::default() };
         let mut seen = Observation { together, counting: Some(counting), ..Observation::default() };
         note(&mut seen, None);
-        assert_eq!(seen.counting.as_ref().map(|it| it.together_ns), Some(700.0));
+        assert_eq!(seen.counting.as_ref().map(|counting| counting.together_ns), Some(700.0));
         let found = Alternated {
             pairs: 3,
             bare_cpu_ns: 8000.0,

@@ -34,7 +34,7 @@ pub(super) fn compared(
     let names = bills.map(WrittenBill::name);
     let units = units(&unit, &repetitions, names)?;
     let figures = changed_figures(&repetitions[0], &repetitions[1], &unit, paired);
-    let last = |side: usize| repetitions[side].last().map_or(1.0, |it| unit.of(side, it));
+    let last = |side: usize| repetitions[side].last().map_or(1.0, |repetition| unit.of(side, repetition));
     let measured = bills.into_iter().all(WrittenBill::is_measured);
     let lines = [0, 1].map(|side| bills[side].lines(last(side), measured));
     let rows = changes_of([&lines[0], &lines[1]]);
@@ -105,11 +105,11 @@ pub(super) fn unit_name(args: &BillArgs) -> &str {
 /// The mean units of each side.
 fn units(unit: &WorkUnit, repetitions: &[Vec<Repetition>; 2], names: [&str; 2]) -> Result<[f64; 2], Misuse> {
     let mut units = [0.0; 2];
-    for (side, of) in repetitions.iter().enumerate() {
-        let each: Vec<f64> = of.iter().map(|it| unit.of(side, it)).collect();
+    for (side, all) in repetitions.iter().enumerate() {
+        let each: Vec<f64> = all.iter().map(|repetition| unit.of(side, repetition)).collect();
         if let (WorkUnit::Call(call), true) = (unit, each.contains(&0.0)) {
             let made: Vec<&str> =
-                of.first().iter().flat_map(|it| it.calls.keys()).take(6).map(String::as_str).collect();
+                all.first().iter().flat_map(|repetition| repetition.calls.keys()).take(6).map(String::as_str).collect();
             return Err(Misuse(format!(
                 "--per {}: the bill of {} has no such call, only {} and others; name one of them, or say --units N",
                 printable(call),

@@ -11,7 +11,7 @@ use record::{Cost, Machine, Origin, Point, Run};
 use store::{Head, PriceBook, PriceSource, Store};
 
 use crate::cli::MeasureArgs;
-use crate::output::{Misuse, say};
+use crate::output::{Misuse, print_note};
 use crate::resolve;
 use crate::session::{self, Wanted};
 
@@ -116,7 +116,7 @@ impl Kept {
     /// True if it has this cost, and as good a one as can be had: one that was measured while calls were traced holds what tracing takes,
     /// so it is measured again when they no longer are.
     pub(super) fn is_usable(&self, operation: &str, point: &Point) -> bool {
-        let was_traced = || self.source(operation, point).is_some_and(|it| it.certainty.traced);
+        let was_traced = || self.source(operation, point).is_some_and(|source| source.certainty.traced);
         self.has(operation, point) && (!was_traced() || observe::are_calls_traced())
     }
 
@@ -170,10 +170,12 @@ impl Kept {
     /// Fails if nothing can be measured.
     pub(crate) fn measure(&mut self, items: Vec<Item>, budget_s: f64) -> anyhow::Result<Ended> {
         let mut here = if self.is_named { Kept::here() } else { Kept::of_book(std::mem::take(&mut self.book)) };
-        let lacking: Vec<Item> = items.iter().filter(|it| !here.has(it.operation.id, &it.point)).cloned().collect();
+        let lacking: Vec<Item> =
+            items.iter().filter(|item| !here.has(item.operation.id, &item.point)).cloned().collect();
         let ended = if lacking.is_empty() { Ok(Ended::Measured) } else { here.measure_here(&lacking, budget_s) };
         if self.is_named {
-            let wanted = |cost: &&Cost| items.iter().any(|it| it.operation.id == cost.operation && it.point == cost.at);
+            let wanted =
+                |cost: &&Cost| items.iter().any(|item| item.operation.id == cost.operation && item.point == cost.at);
             let found: Vec<Cost> = here.run.iter().flat_map(|run| &run.costs).filter(wanted).cloned().collect();
             self.taken += found.len();
             self.run.iter_mut().for_each(|run| run.costs.extend(found.iter().cloned()));
@@ -186,7 +188,7 @@ impl Kept {
     /// Measures all of these anew, and keeps what is more certain than before. Fails if nothing can be measured.
     pub(crate) fn measure_here(&mut self, items: &[Item], budget_s: f64) -> anyhow::Result<Ended> {
         let begun = Instant::now();
-        say(&format!(
+        print_note(&format!(
             "measuring {} of this kernel for at most {budget_s:.0} s; later bills use them",
             counted(items.len() as u64, "price")
         ));
@@ -201,7 +203,7 @@ impl Kept {
         self.run = self.book.run.clone();
         let kept = Store::of_user().and_then(|store| self.book.save(&store, &state));
         if let Err(error) = kept {
-            say(&format!("warning: these prices are not kept: {error}"));
+            print_note(&format!("warning: these prices are not kept: {error}"));
         }
         Ok(ended)
     }
@@ -239,7 +241,7 @@ fn is_uncertain(price: &PriceSource) -> bool {
 
 /// True if a cost is of work as this program does it.
 fn is_current(cost: &Cost) -> bool {
-    catalogue::find(&cost.operation).is_some_and(|it| it.version == cost.version)
+    catalogue::find(&cost.operation).is_some_and(|operation| operation.version == cost.version)
 }
 
 /// All that prices depend on: kernel, command line, mitigations, processor, and what is around the system.

@@ -13,7 +13,7 @@ use super::mix;
 use crate::cli::{BillArgs, BillFormat};
 use crate::output::{self, Misuse};
 
-/// What a file is written as, told by the end of its name.
+/// What a file is written as, by the end of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OutputForm {
     Mix,
@@ -51,8 +51,8 @@ pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
     output::check_writable(&args.output)
 }
 
-/// A bill that is to be told.
-pub(super) struct Told<'a> {
+/// A bill that is to be written.
+pub(super) struct PricedBill<'a> {
     /// Of this stretch of time.
     pub view: &'a BillView<'a>,
     /// The mix of the stretch.
@@ -62,34 +62,34 @@ pub(super) struct Told<'a> {
 }
 
 /// Writes the files. Returns the text to be printed.
-pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<String> {
+pub(super) fn write_files(bill: &PricedBill, args: &BillArgs) -> anyhow::Result<String> {
     for path in &args.output {
         let Some(kind) = written(path) else { continue };
         let text = match kind {
-            OutputForm::Mix => mix::text(told.view.seen, told.view.bill, told.lines, units(told.view.seen, args)),
-            OutputForm::Document => output::document_text(&BillDocument::of(told.view))?,
-            OutputForm::Folded => folded(told.view, args),
-            OutputForm::Picture => picture(told.view, args),
-            OutputForm::Metrics => (told.metrics)(BillMetrics::Prometheus),
+            OutputForm::Mix => mix::text(bill.view.seen, bill.view.bill, bill.lines, units(bill.view.seen, args)),
+            OutputForm::Document => output::document_text(&BillDocument::of(bill.view))?,
+            OutputForm::Folded => folded(bill.view, args),
+            OutputForm::Picture => picture(bill.view, args),
+            OutputForm::Metrics => (bill.metrics)(BillMetrics::Prometheus),
         };
         write(path, &text)?;
     }
     match args.format {
-        _ if args.json => output::document_text(&BillDocument::of(told.view)),
-        Some(BillFormat::Json) => output::document_text(&BillDocument::of(told.view)),
-        Some(BillFormat::Folded) => Ok(folded(told.view, args)),
-        Some(BillFormat::Openmetrics) => Ok((told.metrics)(BillMetrics::OpenMetrics)),
+        _ if args.json => output::document_text(&BillDocument::of(bill.view)),
+        Some(BillFormat::Json) => output::document_text(&BillDocument::of(bill.view)),
+        Some(BillFormat::Folded) => Ok(folded(bill.view, args)),
+        Some(BillFormat::Openmetrics) => Ok((bill.metrics)(BillMetrics::OpenMetrics)),
         None => {
             let style = if is_beside_a_command(args) { output::error_style() } else { output::style() };
             let style = style.with_detail(if args.all { Detail::Full } else { Detail::Folded });
             let units = args.per.is_some() || !args.units.is_empty();
             let unit = work_unit(args);
-            let each = || report::bill_per_unit(told.view, (&unit, unit_name(args)), style);
+            let each = || report::bill_per_unit(bill.view, (&unit, unit_name(args)), style);
             // Two of them are compared, each unit of its own.
             let page = match (units && args.against.is_none(), args.every.is_some()) {
                 (true, true) => each(),
-                (true, false) => report::bill(told.view, style) + "\n" + &each(),
-                (false, _) => report::bill(told.view, style),
+                (true, false) => report::bill(bill.view, style) + "\n" + &each(),
+                (false, _) => report::bill(bill.view, style),
             };
             Ok(style.fitted(&page))
         }
@@ -116,7 +116,7 @@ pub(super) fn is_page(args: &BillArgs) -> bool {
 
 /// Replaces a file in one step, so that a reader finds the old text or the new one. A device or pipe is written to.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    if std::fs::metadata(path).map_or(true, |it| it.is_file()) {
+    if std::fs::metadata(path).map_or(true, |metadata| metadata.is_file()) {
         return Ok(store::write_whole(path, text.as_bytes())?);
     }
     let shown = printable(&path.display().to_string());

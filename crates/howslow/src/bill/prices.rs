@@ -111,7 +111,7 @@ impl Prices {
         })
     }
 
-    /// What prices these counts and is not in the run: what costs most first, as far as counts tell.
+    /// What prices these counts and is not in the run: what costs most first, as far as counts show.
     fn lacks(&self, seen: &Observation) -> Vec<Item> {
         let mut lacks: Vec<(Item, f64)> = Vec::new();
         for (met, weight) in [(Met::AsCounted, 1.0), (Met::One, 0.0), (Met::Many, 0.0)] {
@@ -121,7 +121,7 @@ impl Prices {
                 let weight = if line.family == CALLS { weight } else { 500.0 * weight };
                 let weight = weight * line.term.times;
                 let term = line.term;
-                match lacks.iter_mut().find(|(it, _)| it.operation.id == term.operation && it.point == term.at) {
+                match lacks.iter_mut().find(|(item, _)| item.operation.id == term.operation && item.point == term.at) {
                     Some((_, known)) => *known += weight,
                     None => lacks.extend(
                         catalogue::find(&term.operation).map(|operation| (Item { operation, point: term.at }, weight)),
@@ -163,8 +163,8 @@ impl Prices {
         let taken = (self.kept.taken > 0).then(|| {
             format!("{} that the run lacks are of this machine's own prices", counted(self.kept.taken as u64, "cost"))
         });
-        let told: Vec<String> = taken.into_iter().chain(is_lacking.then(|| REMEDY.into())).collect();
-        (!told.is_empty()).then(|| told.join("; "))
+        let sentences: Vec<String> = taken.into_iter().chain(is_lacking.then(|| REMEDY.into())).collect();
+        (!sentences.is_empty()).then(|| sentences.join("; "))
     }
 
     /// Where the prices of a bill come from.

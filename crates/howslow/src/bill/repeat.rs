@@ -8,7 +8,7 @@ use observe::Target;
 use record::{Observation, Repetition, printable};
 
 use crate::cli::BillArgs;
-use crate::output::{Misuse, Outcome, say};
+use crate::output::{Misuse, Outcome, print_note};
 
 /// How the watching ended.
 pub(super) struct Watched {
@@ -93,7 +93,7 @@ pub(super) fn repeated(
                     if is_own { "COMMAND" } else { "--against" }
                 );
             }
-            say(&format!("run {} of {times} {how}; the bill is of the runs until then", round + 1));
+            print_note(&format!("run {} of {times} {how}; the bill is of the runs until then", round + 1));
             break 'all;
         }
     }
@@ -104,7 +104,7 @@ pub(super) fn repeated(
 
 /// The last one, with all as its repetitions.
 fn gathered(mut all: Vec<Watched>, several: bool) -> Option<Watched> {
-    let repetitions: Vec<Repetition> = all.iter().map(|it| it.seen.repetition()).collect();
+    let repetitions: Vec<Repetition> = all.iter().map(|watched| watched.seen.repetition()).collect();
     let mut last = all.pop()?;
     if several {
         last.seen.repetitions = repetitions;

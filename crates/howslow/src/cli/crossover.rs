@@ -1,4 +1,4 @@
-//! What `howslow crossover` can be told.
+//! The arguments of `howslow crossover`.
 
 use ::instruments::advise::By;
 use clap::Args;

@@ -81,22 +81,24 @@ fn every_verb_names_its_exit_statuses_and_each_is_in_the_table_of_all() {
     let known: Vec<&str> = statuses.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()).collect();
     let mut wrong = Vec::new();
     for Help { words, text } in every_help(4000) {
-        let Some((_, told)) = text.split_once("Exit status: ") else {
+        let Some((_, listed)) = text.split_once("Exit status: ") else {
             wrong.push(format!("{words:?} names no exit statuses"));
             continue;
         };
-        let told = told.split("\n\n").next().unwrap_or(told).lines().next().unwrap_or(told);
-        let numbers: Vec<&str> = told
+        let listed = listed.split("\n\n").next().unwrap_or(listed).lines().next().unwrap_or(listed);
+        let numbers: Vec<&str> = listed
             .split("; ")
             .map(|part| part.trim_start_matches("without one: ").split([' ', ',']).next().unwrap_or_default())
             .filter(|word| word.parse::<u32>().is_ok())
             .collect();
         for number in ["1", "2"] {
-            if !numbers.contains(&number) && !told.contains("that of the command") {
-                wrong.push(format!("{words:?} does not say what {number} means: {told}"));
+            if !numbers.contains(&number) && !listed.contains("that of the command") {
+                wrong.push(format!("{words:?} does not say what {number} means: {listed}"));
             }
         }
-        wrong.extend(numbers.iter().filter(|number| !known.contains(number)).map(|it| format!("{words:?}: {it}")));
+        wrong.extend(
+            numbers.iter().filter(|number| !known.contains(number)).map(|number| format!("{words:?}: {number}")),
+        );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -39,7 +39,7 @@ pub(crate) enum FleetVerb {
     #[command(after_help = CANCELLED)]
     Cancel(FleetArg),
     /// Show what became of each node
-    #[command(after_help = TOLD)]
+    #[command(after_help = STATUS)]
     Status(StatusArgs),
     /// Classes of nodes, slow nodes with reasons, a heat map, a list of nodes to drain
     Show(FleetShowArgs),
@@ -75,7 +75,7 @@ Examples:
   howslow fleet cancel rack-7
 Exit status: 0 done; 1 failed; 2 misused: no such fleet.";
 
-const TOLD: &str = "\
+const STATUS: &str = "\
 Examples:
   howslow fleet status
   howslow fleet status rack-7 --json

@@ -6,8 +6,8 @@ use crate::pattern::{Pattern, slips};
 
 /// Prints the error of a command line and ends the program: with status 0 for help and version, else with 2.
 pub(super) fn exit(mut error: clap::Error) -> ! {
-    if let Some(told) = operation(&error) {
-        crate::output::say(&told);
+    if let Some(text) = operation(&error) {
+        crate::output::print_note(&text);
         std::process::exit(2);
     }
     keep_near(&mut error);

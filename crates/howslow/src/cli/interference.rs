@@ -1,4 +1,4 @@
-//! What `interference` can be told, and how work beside a measurement is typed.
+//! The arguments of `interference`, and how work beside a measurement is typed.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `load` can be told.
+//! The arguments of `howslow load`.
 
 use std::path::PathBuf;
 
@@ -98,7 +98,7 @@ pub(crate) struct Bound {
 
 impl Bound {
     /// `p95 response`.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         self.share.map_or_else(|| "mean response".into(), |share| format!("p{:.0} response", share * 100.0))
     }
 }
@@ -109,19 +109,19 @@ fn memory(text: &str) -> Result<Memory, String> {
 
 /// `response p95 < 200ms`, `response mean < 1s`.
 pub(super) fn bound(text: &str) -> Result<Bound, String> {
-    const SAY: &str = "say 'response p95 < 200ms', with mean, p50, p90, p95 or p99";
-    let (figure, time) = text.split_once('<').ok_or(SAY)?;
-    let figure = figure.trim().strip_prefix("response").ok_or(SAY)?.trim();
+    const EXPECTED: &str = "say 'response p95 < 200ms', with mean, p50, p90, p95 or p99";
+    let (figure, time) = text.split_once('<').ok_or(EXPECTED)?;
+    let figure = figure.trim().strip_prefix("response").ok_or(EXPECTED)?.trim();
     let share = match figure {
         "mean" => None,
         "p50" | "median" => Some(0.5),
         "p90" => Some(0.9),
         "p95" => Some(0.95),
         "p99" => Some(0.99),
-        _ => return Err(SAY.into()),
+        _ => return Err(EXPECTED.into()),
     };
     let time = record::units::time_of(time.trim()).map(|(time, _)| time.0 / 1e9);
-    let seconds = time.filter(|seconds| (1e-6..=600.0).contains(seconds)).ok_or(SAY)?;
+    let seconds = time.filter(|seconds| (1e-6..=600.0).contains(seconds)).ok_or(EXPECTED)?;
     Ok(Bound { share, seconds })
 }
 

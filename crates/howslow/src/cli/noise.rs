@@ -1,4 +1,4 @@
-//! What `howslow noise` can be told.
+//! The arguments of `howslow noise`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `howslow terminal` can be told.
+//! The arguments of `howslow terminal`.
 
 use std::path::PathBuf;
 

@@ -72,18 +72,18 @@ pub(super) fn nanoseconds(text: &str) -> Result<f64, String> {
 
 /// `1000/s`, `2.5k/s,poisson`: how often something arrives.
 pub(super) fn arrivals(text: &str) -> Result<record::Arrivals, String> {
-    const SAY: &str = "say how many a second, from 0.1 to 10 million, such as 1000/s or 1000/s,poisson";
+    const EXPECTED: &str = "say how many a second, from 0.1 to 10 million, such as 1000/s or 1000/s,poisson";
     let (rate, poisson) = match text.trim().split_once(',') {
         None => (text.trim(), false),
         Some((rate, kind)) if kind.trim() == "poisson" => (rate.trim(), true),
-        Some(_) => return Err(SAY.into()),
+        Some(_) => return Err(EXPECTED.into()),
     };
-    let number = rate.strip_suffix("/s").ok_or(SAY)?.trim();
+    let number = rate.strip_suffix("/s").ok_or(EXPECTED)?.trim();
     let factors = [("k", 1e3), ("M", 1e6)].into_iter();
     let (number, factor) =
         factors.filter_map(|(unit, factor)| Some((number.strip_suffix(unit)?, factor))).next().unwrap_or((number, 1.0));
     let per_second = number.trim().parse::<f64>().ok().map(|number| number * factor);
-    let per_second = per_second.filter(|rate| (0.1..=1e7).contains(rate)).ok_or(SAY)?;
+    let per_second = per_second.filter(|rate| (0.1..=1e7).contains(rate)).ok_or(EXPECTED)?;
     Ok(record::Arrivals { per_second, poisson })
 }
 
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(["90s", "1m 30s", "500ms"].map(seconds), [Ok(90.0), Ok(90.0), Ok(0.5)]);
         assert_eq!(["0s", "28.4ms"].map(time), [Ok(0.0), Ok(0.0284)]);
         assert_eq!(size("64MiB"), Ok(64 << 20));
-        let read = |text| arrivals(text).map(|it| (it.per_second, it.poisson));
+        let read = |text| arrivals(text).map(|arrivals| (arrivals.per_second, arrivals.poisson));
         assert_eq!(read("1000/s"), Ok((1000.0, false)));
         assert_eq!(read(" 2.5 k/s , poisson "), Ok((2500.0, true)));
         assert_eq!(nanoseconds("1.5 us"), Ok(1500.0));

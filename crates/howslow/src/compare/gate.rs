@@ -7,7 +7,7 @@ use crate::cli::CompareArgs;
 use crate::output::Outcome;
 use crate::pattern::Pattern;
 
-/// The patterns of `--only` that select no cost of these runs, but one that a run skipped. A gate tells them with the reason.
+/// The patterns of `--only` that select no cost of these runs, but one that a run skipped. A gate reports them with the reason.
 pub(super) fn skipped(patterns: &[Pattern], runs: &[Run], args: &CompareArgs) -> Vec<Unjudged> {
     if args.fail_on.is_none() {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn gated<'c>(
 ) -> Option<Gated<'c>> {
     let gate = Gate { fail_on: args.fail_on?, at_least: args.at_least.unwrap_or(0.0) };
     let mut gated = analysis::compare::gate(comparison, gate);
-    // Whole runs may hold costs that the other cannot have. Only those asked for must have a verdict.
+    // Whole runs may hold costs that the other cannot have. Only those requested must have a verdict.
     if args.only.is_empty() {
         gated = gated.any();
     }

@@ -1,4 +1,4 @@
-//! Follows a fleet until no job is open, and says what happens meanwhile.
+//! Follows a fleet until no job is open, and reports what happens meanwhile.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,39 +10,39 @@ use record::units::counted;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::Store;
 
-use super::status::{show, told};
+use super::status::{or_misuse, show};
 use crate::cli::{EveryArgs, FleetArg, FollowArgs};
-use crate::output::{Outcome, say};
+use crate::output::{Outcome, print_note};
 
 /// Follows a fleet whose jobs go on.
 pub(super) fn attach(args: &FollowArgs) -> anyhow::Result<Outcome> {
-    let folder = told(Folder::of_user())?;
-    let id = told(folder.find(args.fleet.id.as_deref()))?;
-    let _lock = told(folder.lock(&id))?;
-    follow(&folder, told(folder.read(&id))?, &args.every, Begin::Nothing)
+    let folder = or_misuse(Folder::of_user())?;
+    let id = or_misuse(folder.find(args.fleet.id.as_deref()))?;
+    let _lock = or_misuse(folder.lock(&id))?;
+    follow(&folder, or_misuse(folder.read(&id))?, &args.every, Begin::Nothing)
 }
 
 /// Measures again on the nodes that lack documents.
 pub(super) fn retry(args: &FollowArgs) -> anyhow::Result<Outcome> {
-    let folder = told(Folder::of_user())?;
-    let id = told(folder.find(args.fleet.id.as_deref()))?;
-    let _lock = told(folder.lock(&id))?;
-    follow(&folder, told(folder.read(&id))?, &args.every, Begin::Missing)
+    let folder = or_misuse(Folder::of_user())?;
+    let id = or_misuse(folder.find(args.fleet.id.as_deref()))?;
+    let _lock = or_misuse(folder.lock(&id))?;
+    follow(&folder, or_misuse(folder.read(&id))?, &args.every, Begin::Missing)
 }
 
 /// Cancels the jobs of a fleet.
 pub(super) fn cancel(args: &FleetArg) -> anyhow::Result<Outcome> {
-    let folder = told(Folder::of_user())?;
-    let id = told(folder.find(args.id.as_deref()))?;
-    let _lock = told(folder.lock(&id))?;
-    let mut fleet = told(folder.read(&id))?;
+    let folder = or_misuse(Folder::of_user())?;
+    let id = or_misuse(folder.find(args.id.as_deref()))?;
+    let _lock = or_misuse(folder.lock(&id))?;
+    let mut fleet = or_misuse(folder.read(&id))?;
     if fleet.open().is_empty() {
-        say(&format!("the fleet {id} has no open job"));
+        print_note(&format!("the fleet {id} has no open job"));
         return Ok(Outcome::Done);
     }
     let mut follower = follower(&fleet, &folder, Duration::from_secs(1))?;
-    let nodes = told(follower.cancel(&mut fleet))?;
-    say(&format!(
+    let nodes = or_misuse(follower.cancel(&mut fleet))?;
+    print_note(&format!(
         "cancelled on {}; `howslow fleet retry {id}` measures there again",
         counted(nodes.len() as u64, "node")
     ));
@@ -59,7 +59,7 @@ pub(super) enum Begin {
     MissingAndEnd,
 }
 
-/// The signals that ask this program to end, noted from now on.
+/// The signals that request the end of this program, noted from now on.
 struct Ending(Vec<(i32, Arc<AtomicBool>)>);
 
 impl Ending {
@@ -85,10 +85,10 @@ impl Ending {
 }
 
 fn follower<'a>(fleet: &Fleet, folder: &'a Folder, every: Duration) -> anyhow::Result<Follower<'a>> {
-    let mut follower = told(Follower::new(fleet, folder, every))?;
+    let mut follower = or_misuse(Follower::new(fleet, folder, every))?;
     match Store::of_user() {
         Ok(store) => follower.keep_in(store),
-        Err(error) => say(&format!("the runs are only in {}: {error}", fleet.documents.display())),
+        Err(error) => print_note(&format!("the runs are only in {}: {error}", fleet.documents.display())),
     }
     Ok(follower)
 }
@@ -98,19 +98,19 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
     let every = Duration::from_secs_f64(args.every);
     let ending = Ending::watch()?;
     let mut follower = follower(&fleet, folder, every)?;
-    let mut telling = Telling::new(&fleet);
+    let mut progress = FleetProgress::new(&fleet);
     if begin != Begin::Nothing {
-        let (events, sent) = told(follower.submit(&mut fleet, &mut |sent| {
-            telling.submitted(sent);
+        let (events, sent) = or_misuse(follower.submit(&mut fleet, &mut |sent| {
+            progress.submitted(sent);
             ending.came().is_none()
         }))?;
-        telling.tell(&events);
-        telling.say(&format!("{sent} jobs submitted; `howslow fleet attach {}` follows them if this ends", fleet.id));
+        progress.report(&events);
+        progress.note(&format!("{sent} jobs submitted; `howslow fleet attach {}` follows them if this ends", fleet.id));
     }
     while begin != Begin::MissingAndEnd && !fleet.open().is_empty() {
-        let events = told(follower.step(&mut fleet))?;
-        telling.tell(&events);
-        telling.show(&fleet);
+        let events = or_misuse(follower.step(&mut fleet))?;
+        progress.report(&events);
+        progress.show(&fleet);
         let since = Instant::now();
         while since.elapsed() < every && !fleet.open().is_empty() && ending.came().is_none() {
             std::thread::sleep(SLICE.min(every));
@@ -119,10 +119,10 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
             break;
         }
     }
-    telling.end();
+    progress.end();
     if let Some(signal) = ending.came() {
         let open = fleet.open().len();
-        say(&format!(
+        print_note(&format!(
             "interrupted: {open} jobs go on; `howslow fleet attach {id}` follows them, `howslow fleet cancel {id}` cancels them",
             id = fleet.id
         ));
@@ -130,7 +130,7 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
     }
     ending.over();
     if let Some(note) = follower.clean(&fleet) {
-        say(&note);
+        print_note(&note);
     }
     show(&fleet, args.json)
 }
@@ -138,35 +138,38 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
 /// How soon a signal is noticed.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Tells how far a fleet is: a bar on a terminal, else a line whenever something has changed.
-struct Telling {
+/// Shows how far a fleet is: a bar on a terminal, else a line whenever something has changed.
+struct FleetProgress {
     bar: ProgressBar,
     last: String,
 }
 
-impl Telling {
-    fn new(fleet: &Fleet) -> Telling {
+impl FleetProgress {
+    fn new(fleet: &Fleet) -> FleetProgress {
         let bar = ProgressBar::with_draw_target(Some(fleet.nodes.len() as u64), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} nodes  {msg}");
-        Telling { bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())), last: String::new() }
+        FleetProgress {
+            bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())),
+            last: String::new(),
+        }
     }
 
-    fn say(&self, text: &str) {
-        self.bar.suspend(|| say(text));
+    fn note(&self, text: &str) {
+        self.bar.suspend(|| print_note(text));
     }
 
     fn submitted(&self, sent: usize) {
         self.bar.set_message(format!("{sent} submitted"));
     }
 
-    fn tell(&self, events: &[Event]) {
+    fn report(&self, events: &[Event]) {
         for event in events {
             match event {
                 Event::Ended { stage: Stage::Done, .. } => {}
                 Event::Ended { node, stage, reason } => {
-                    self.say(&record::printable(&format!("{node}: {}: {reason}", stage.word())));
+                    self.note(&record::printable(&format!("{node}: {}: {reason}", stage.word())));
                 }
-                Event::Note(text) => self.say(&record::printable(text)),
+                Event::Note(text) => self.note(&record::printable(text)),
             }
         }
     }
@@ -176,7 +179,7 @@ impl Telling {
         self.bar.set_position(fleet.complete() as u64);
         self.bar.set_message(summary.clone());
         if self.bar.is_hidden() && summary != self.last {
-            say(&summary);
+            print_note(&summary);
         }
         self.last = summary;
     }

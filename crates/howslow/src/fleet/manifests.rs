@@ -2,9 +2,9 @@
 
 use ::fleet::{Collector, Manifests, Written, new_id};
 
-use super::status::told;
+use super::status::or_misuse;
 use crate::cli::FleetRunArgs;
-use crate::output::{self, Outcome, say};
+use crate::output::{self, Outcome, print_note};
 
 /// Writes the manifests to the folder of `-o`, or those of one kind to stdout.
 pub(super) fn write(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
@@ -20,10 +20,10 @@ pub(super) fn write(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
         count: options.count.unwrap_or(nodes.len() as u32),
         nodes,
         cpus: options.cpus,
-        collector: told(Collector::parse(&options.collector))?,
+        collector: or_misuse(Collector::parse(&options.collector))?,
         namespace: options.namespace.clone(),
     };
-    let Written { config_map, job, daemon_set } = told(manifests.write())?;
+    let Written { config_map, job, daemon_set } = or_misuse(manifests.write())?;
     let Some(folder) = &args.follow.output else {
         let what = if options.daemon_set { daemon_set } else { job };
         let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": [config_map, what] });
@@ -33,7 +33,7 @@ pub(super) fn write(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
     for (name, document) in [("configmap", config_map), ("job", job), ("daemonset", daemon_set)] {
         let path = folder.join(format!("{name}.json"));
         store::write_whole(&path, format!("{document:#}\n").as_bytes())?;
-        say(&format!("wrote {}", path.display()));
+        print_note(&format!("wrote {}", path.display()));
     }
     Ok(Outcome::Done)
 }

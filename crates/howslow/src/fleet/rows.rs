@@ -9,8 +9,8 @@ use analysis::fleet::{CostKey, Parts, RunFacts, RunFigure, RunKey, Table, weaken
 use record::{Machine, Origin, Run};
 use store::{Document, DocumentCost, Filter, Head, Series, Store};
 
-use super::status::told;
-use crate::output::{Misuse, say};
+use super::status::or_misuse;
+use crate::output::{Misuse, print_note};
 use crate::resolve;
 
 /// The word for all kept runs.
@@ -28,7 +28,7 @@ pub(crate) fn table(runs: &[String]) -> anyhow::Result<Table> {
             reading.kept()?;
         } else if Path::new(name).is_dir() {
             reading.folder(Path::new(name))?;
-        } else if told(Folder::of_user())?.holds(name) {
+        } else if or_misuse(Folder::of_user())?.holds(name) {
             reading.fleet(Some(name))?;
         } else {
             let run = resolve::run(name)?;
@@ -55,10 +55,10 @@ struct Reading {
 impl Reading {
     /// The documents that a fleet has gathered.
     fn fleet(&mut self, name: Option<&str>) -> anyhow::Result<()> {
-        let folder = told(Folder::of_user())?;
-        let fleet = told(folder.read(&told(folder.find(name))?))?;
+        let folder = or_misuse(Folder::of_user())?;
+        let fleet = or_misuse(folder.read(&or_misuse(folder.find(name))?))?;
         for node in &fleet.nodes {
-            self.nodes.extend(node.gathered.iter().map(|it| (it.run.clone(), node.name.clone())));
+            self.nodes.extend(node.gathered.iter().map(|gathered| (gathered.run.clone(), node.name.clone())));
         }
         self.folder(&fleet.documents)
     }
@@ -75,7 +75,7 @@ impl Reading {
             // The same order on every file system.
             paths.sort_unstable();
             for path in paths {
-                let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_dir());
+                let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
                 if is_folder && depth < DEEPEST {
                     open.push((path, depth + 1));
                 } else if !is_folder && path.extension().is_some_and(|end| end == "json") {
@@ -152,7 +152,7 @@ impl Reading {
             if runs.is_empty() {
                 let all = lists.runs.iter().zip(&lists.machines);
                 runs = all.map(|(head, machine)| table.run(facts(head, machine))).collect();
-                let cost = |it: &Series| table.cost(&it.operation, &at(&it.point), it.version);
+                let cost = |series: &Series| table.cost(&series.operation, &at(&series.point), series.version);
                 costs = lists.series.iter().map(cost).collect();
                 doubts = lists.doubts.iter().map(|kinds| weakening_kind(kinds).map(words)).collect();
             }
@@ -169,13 +169,13 @@ impl Reading {
     fn done(self) -> anyhow::Result<Table> {
         if self.bad.0 > 0 {
             let files = if self.bad.0 == 1 { "1 file is".into() } else { format!("{} files are", self.bad.0) };
-            say(&format!("{files} left out, not runs; the first: {}", self.bad.1));
+            print_note(&format!("{files} left out, not runs; the first: {}", self.bad.1));
         }
         if self.again > 0 {
-            say(&format!("{} left out: given more than once", self.again));
+            print_note(&format!("{} left out: given more than once", self.again));
         }
         if self.other > 0 {
-            say(&format!("{} left out: beside other work, or a book", self.other));
+            print_note(&format!("{} left out: beside other work, or a book", self.other));
         }
         match self.table.counts() {
             (_, 0, _) => {
@@ -186,7 +186,7 @@ impl Reading {
     }
 }
 
-/// Adds a figure, unless it cannot be told from zero: then it has no logarithm worth comparing.
+/// Adds a figure, unless it cannot be distinguished from zero: then it has no logarithm worth comparing.
 fn add_figure(table: &mut Table, run: RunKey, cost: CostKey, figure: RunFigure<'_>) {
     if figure.low > 0.0 && figure.high.is_finite() {
         table.figure(run, cost, figure);

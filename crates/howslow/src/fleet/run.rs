@@ -6,23 +6,27 @@ use ::fleet::{Fleet, Folder, Means, Nodes, Plan, Program, Request, SlurmOptions,
 use record::units::counted;
 
 use super::follow::{Begin, follow};
-use super::status::told;
+use super::status::or_misuse;
 use crate::cli::{FleetRunArgs, PlanArgs};
-use crate::output::{Misuse, Outcome, say};
+use crate::output::{Misuse, Outcome, print_note};
 use crate::resolve;
 
 /// This program, even if its file has been replaced meanwhile.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
 pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
-    let folder = told(Folder::of_user())?;
+    let folder = or_misuse(Folder::of_user())?;
     let plan = plan(&args.plan)?;
     let begin = if args.follow.detach { Begin::MissingAndEnd } else { Begin::Missing };
     if let Some(id) = args.id.as_deref().filter(|id| folder.holds(id)) {
-        let _lock = told(folder.lock(id))?;
-        let fleet = told(folder.read(id))?;
+        let _lock = or_misuse(folder.lock(id))?;
+        let fleet = or_misuse(folder.read(id))?;
         same(&fleet, &plan, args)?;
-        say(&format!("the fleet {id} is kept: {} of {} nodes are complete", fleet.complete(), fleet.nodes.len()));
+        print_note(&format!(
+            "the fleet {id} is kept: {} of {} nodes are complete",
+            fleet.complete(),
+            fleet.nodes.len()
+        ));
         return follow(&folder, fleet, &args.follow.every, begin);
     }
     let request = Request {
@@ -38,10 +42,10 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
     if !args.slurm && args.slurm_options.nodes.is_some() {
         return Err(Misuse("--nodes is for Slurm and Kubernetes; --ssh takes the hosts itself".into()).into());
     }
-    let (fleet, notes) = told(::fleet::begin(&folder, &request))?;
-    let _lock = told(folder.lock(&fleet.id))?;
-    notes.iter().for_each(|note| say(note));
-    say(&format!("fleet {}: {}", fleet.id, counted(fleet.nodes.len() as u64, "node")));
+    let (fleet, notes) = or_misuse(::fleet::begin(&folder, &request))?;
+    let _lock = or_misuse(folder.lock(&fleet.id))?;
+    notes.iter().for_each(|note| print_note(note));
+    print_note(&format!("fleet {}: {}", fleet.id, counted(fleet.nodes.len() as u64, "node")));
     follow(&folder, fleet, &args.follow.every, begin)
 }
 
@@ -61,7 +65,7 @@ fn means(args: &FleetRunArgs) -> Means {
 
 /// What each node does. Patterns are checked here, not on a thousand nodes.
 pub(super) fn plan(args: &PlanArgs) -> anyhow::Result<Plan> {
-    let suite = told(Suite::of(&args.suite))?;
+    let suite = or_misuse(Suite::of(&args.suite))?;
     if let Suite::Patterns(patterns) = &suite {
         crate::pattern::choose(&resolve::patterns(patterns)?, false)?;
     }
@@ -74,7 +78,7 @@ fn programs(args: &PlanArgs) -> anyhow::Result<Vec<Program>> {
         return Ok(Vec::new());
     }
     if args.binary.is_empty() {
-        let own = told(Program::read(Path::new(OWN_PROGRAM)))?;
+        let own = or_misuse(Program::read(Path::new(OWN_PROGRAM)))?;
         if !own.is_static {
             let text = "this howslow needs the C library of this host, and may not run on others: give a static one with \
                         --binary FILE (docs/SYSTEMS.md says how to build it), or use those of the nodes with --installed";
@@ -82,14 +86,15 @@ fn programs(args: &PlanArgs) -> anyhow::Result<Vec<Program>> {
         }
         return Ok(vec![own]);
     }
-    let programs: Vec<Program> = args.binary.iter().map(|file| told(Program::read(file))).collect::<Result<_, _>>()?;
+    let programs: Vec<Program> =
+        args.binary.iter().map(|file| or_misuse(Program::read(file))).collect::<Result<_, _>>()?;
     for program in programs.iter().filter(|program| !program.is_static) {
-        say(&format!("{} is not static: it runs only where its libraries are", program.file.display()));
+        print_note(&format!("{} is not static: it runs only where its libraries are", program.file.display()));
     }
     Ok(programs)
 }
 
-/// Checks that a kept fleet is the one that is asked for.
+/// Checks that a kept fleet is the one that is requested.
 fn same(fleet: &Fleet, plan: &Plan, args: &FleetRunArgs) -> anyhow::Result<()> {
     let means = means(args);
     let same_means = match (&fleet.means, &means) {

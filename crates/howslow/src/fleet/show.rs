@@ -6,7 +6,7 @@ use report::document::FleetReportDocument;
 
 use super::rows;
 use crate::cli::FleetShowArgs;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::pictures;
 
 pub(super) fn show(args: &FleetShowArgs) -> anyhow::Result<Outcome> {
@@ -19,7 +19,7 @@ pub(super) fn show(args: &FleetShowArgs) -> anyhow::Result<Outcome> {
     if args.drain_list {
         let list = report::drain_list(&found, &view);
         if list.is_empty() {
-            say("no node is slow, so there is nothing to drain");
+            print_note("no node is slow, so there is nothing to drain");
         }
         output::print(&list)?;
     } else {

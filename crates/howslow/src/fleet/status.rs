@@ -11,6 +11,6 @@ pub(super) fn show(fleet: &Fleet, json: bool) -> anyhow::Result<Outcome> {
 }
 
 /// A misuse keeps its exit status.
-pub(super) fn told<T>(result: Result<T, FleetError>) -> anyhow::Result<T> {
+pub(super) fn or_misuse<T>(result: Result<T, FleetError>) -> anyhow::Result<T> {
     result.map_err(|error| output::refused(error.is_misuse(), error))
 }

@@ -18,7 +18,7 @@ pub(super) fn refused(error: LoadError) -> anyhow::Error {
 pub(super) fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: u64) -> Result<Experiment, LoadError> {
     let bar = Bar::new();
     let mut session = Session::open(plan, all, root, seed)?;
-    let mut it = Experiment {
+    let mut results = Experiment {
         plan: plan.name.clone(),
         interactions: session.interactions().to_vec(),
         limited_by: session.limited_by().map(String::from),
@@ -30,27 +30,27 @@ pub(super) fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: 
         let rest = plan.takes(all.len() - number - 1);
         let mut progress = |left: f64| {
             bar.show(&Progress {
-                item: configuration.told(),
+                item: configuration.described(),
                 done: number as u32,
                 total: all.len() as u32,
                 left: Duration::from_secs_f64((left + rest).max(0.0)),
             });
         };
         match session.measure(configuration, &mut progress) {
-            Ok(Ending::Done(measured)) => it.measured.push(*measured),
+            Ok(Ending::Done(measured)) => results.measured.push(*measured),
             Ok(Ending::Interrupted(signal)) => {
-                it.interrupted = Some(signal);
+                results.interrupted = Some(signal);
                 break;
             }
             Err(error) => {
-                it.notes.push(format!("{} could not be measured: {error}.", configuration.told()));
+                results.notes.push(format!("{} could not be measured: {error}.", configuration.described()));
                 failed.get_or_insert(error);
             }
         }
     }
     bar.clear();
     match failed {
-        Some(error) if it.measured.is_empty() && it.interrupted.is_none() => Err(error),
-        _ => Ok(it),
+        Some(error) if results.measured.is_empty() && results.interrupted.is_none() => Err(error),
+        _ => Ok(results),
     }
 }

@@ -12,7 +12,7 @@ use measure::Progress;
 use report::document::LoadForecast;
 use store::Store;
 
-use crate::output::{Bar, say};
+use crate::output::{Bar, print_note};
 
 /// One user alone is measured no longer than this, with each limit.
 const LONGEST: f64 = 8.0;
@@ -33,7 +33,7 @@ fn quick(plan: &Plan) -> Plan {
 
 /// True if users keep pages from one interaction to the next.
 fn stays(plan: &Plan) -> bool {
-    plan.interactions.iter().any(|it| it.job.is_some())
+    plan.interactions.iter().any(|interaction| interaction.job.is_some())
 }
 
 /// The seconds that [`before`] takes for these configurations.
@@ -68,7 +68,7 @@ pub(super) fn before(
     for configuration in flushed(all, stays) {
         let quick = quick.flushed(configuration.memory.unwrap_or(0) / 2 * 3);
         match series(&quick, &[configuration], root, seed)? {
-            Ok((found, _, with)) => without.extend(found.into_iter().map(|it| stripped(it, &with, &names))),
+            Ok((found, _, with)) => without.extend(found.into_iter().map(|flushed| stripped(flushed, &with, &names))),
             Err(signal) => return Ok(Err(signal)),
         }
     }
@@ -82,15 +82,16 @@ pub(super) fn before(
         .ok_or(LoadError::NothingEnded { remedy: "give a longer --time" })?;
     demands.crowding = crowds.iter().filter_map(|crowd| Crowding::of(&demands, &measured, crowd)).collect();
     let draw = Draw::of(plan, seed).ok().flatten();
-    let script = |it: &Configuration| draw.as_ref().map(|draw| draw.requests(it));
-    let before: Vec<_> = all.iter().map(|it| forecast(&demands, it, script(it).as_ref())).collect();
+    let script = |configuration: &Configuration| draw.as_ref().map(|draw| draw.requests(configuration));
+    let predicted = |configuration: &Configuration| forecast(&demands, configuration, script(configuration).as_ref());
+    let before: Vec<_> = all.iter().map(predicted).collect();
     let (demands, half) = (Some(demands), Vec::new());
     let forecasts = Forecasts { usual, demands, alone: measured, flushed: without, crowds, before, half };
     keep(plan, &forecasts);
     Ok(Ok(Predicted { forecasts, draw }))
 }
 
-/// What was measured, what the script says, and the names of its interactions.
+/// What was measured, what the script gives, and the names of its interactions.
 type Series = (Vec<Measured>, Usual, Vec<String>);
 
 /// Measures these configurations one after another. An error value is the signal that ended it early.
@@ -101,11 +102,11 @@ fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> Result
         let rest = plan.takes(runs.len() - number - 1);
         let mut progress = |left: f64| {
             let left = Duration::from_secs_f64((left + rest).max(0.0));
-            let item = format!("for the prediction: {}", configuration.told());
+            let item = format!("for the prediction: {}", configuration.described());
             bar.show(&Progress { item, done: number as u32, total: runs.len() as u32, left });
         };
         match session.measure(configuration, &mut progress)? {
-            Ending::Done(it) => measured.push(*it),
+            Ending::Done(one) => measured.push(*one),
             Ending::Interrupted(signal) => return Ok(Err(signal)),
         }
     }
@@ -114,28 +115,30 @@ fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> Result
 }
 
 /// Without the interactions that only push pages out, and with the numbers of the others in the plan.
-fn stripped(mut it: Measured, with: &[String], names: &[String]) -> Measured {
-    it.finished.retain(|one| with.get(one.interaction).is_some_and(|name| !name.starts_with(FLUSH)));
-    for one in &mut it.finished {
+fn stripped(mut measured: Measured, with: &[String], names: &[String]) -> Measured {
+    measured.finished.retain(|one| with.get(one.interaction).is_some_and(|name| !name.starts_with(FLUSH)));
+    for one in &mut measured.finished {
         let name = with.get(one.interaction);
         one.interaction = names.iter().position(|known| Some(known) == name).unwrap_or(one.interaction);
     }
-    it
+    measured
 }
 
 /// The mean time to think of the interactions that are left of the plan.
 fn think(plan: &Plan, weights: &[f64], names: &[String]) -> f64 {
-    let of = |name: &String| plan.interactions.iter().find(|it| record::printable(&it.name) == *name);
-    let sum: f64 = names.iter().zip(weights).filter_map(|(name, weight)| Some(of(name)?.think.mean() * weight)).sum();
+    let interaction = |name: &String| plan.interactions.iter().find(|known| record::printable(&known.name) == *name);
+    let sum: f64 =
+        names.iter().zip(weights).filter_map(|(name, weight)| Some(interaction(name)?.think.mean() * weight)).sum();
     sum / weights.iter().sum::<f64>()
 }
 
 /// Writes the predictions down, and the demands as a file for `howslow model`. It is no failure if that is impossible: the
 /// predictions stand on the page too.
 fn keep(plan: &Plan, forecasts: &Forecasts) {
-    let told: Vec<LoadForecast> = forecasts.before.iter().map(|it| LoadForecast::of(it, None)).collect();
+    let predictions: Vec<LoadForecast> =
+        forecasts.before.iter().map(|forecast| LoadForecast::of(forecast, None)).collect();
     let name = format!("{}-{}", plan.name, jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
-    let text = serde_json::to_string_pretty(&told).unwrap_or_default() + "\n";
+    let text = serde_json::to_string_pretty(&predictions).unwrap_or_default() + "\n";
     let kept = Store::of_user().and_then(|store| {
         let path = store.keep_prediction(&name, "json", &text)?;
         let model = demands_file(forecasts, &[]).map(|text| store.keep_prediction(&name, "toml", &text)).transpose()?;
@@ -143,12 +146,12 @@ fn keep(plan: &Plan, forecasts: &Forecasts) {
     });
     match kept {
         Ok((path, model)) => {
-            say(&format!("predictions written to {} before anything runs", path.display()));
-            model
-                .into_iter()
-                .for_each(|path| say(&format!("`howslow model {}` answers questions from them", path.display())));
+            print_note(&format!("predictions written to {} before anything runs", path.display()));
+            model.into_iter().for_each(|path| {
+                print_note(&format!("`howslow model {}` answers questions from them", path.display()))
+            });
         }
-        Err(error) => say(&format!("the predictions are not kept as a file: {error}")),
+        Err(error) => print_note(&format!("the predictions are not kept as a file: {error}")),
     }
 }
 
@@ -161,14 +164,14 @@ fn demands_file(forecasts: &Forecasts, measured: &[Measured]) -> Option<String> 
 pub(super) fn write(path: &Path, forecasts: &Forecasts, measured: &[Measured]) -> anyhow::Result<()> {
     let text = demands_file(forecasts, measured).context("the demands cannot be written as TOML")?;
     store::write_whole(path, text.as_bytes())?;
-    say(&format!("`howslow model {}` answers questions from what was measured", path.display()));
+    print_note(&format!("`howslow model {}` answers questions from what was measured", path.display()));
     Ok(())
 }
 
 impl Predicted {
-    /// Adds what half of the configurations say of the others.
+    /// Adds what half of the configurations predict of the others.
     pub(super) fn add_halves(&mut self, measured: &[Measured]) {
-        let script = |it: &Configuration| self.draw.as_ref().map(|draw| draw.requests(it));
+        let script = |configuration: &Configuration| self.draw.as_ref().map(|draw| draw.requests(configuration));
         self.forecasts.half = by_half(measured, &self.forecasts, &script);
     }
 }
@@ -216,10 +219,10 @@ mod tests {
 
     #[test]
     fn the_model_reads_what_is_kept_for_it() {
-        let it = forecasts();
-        let text = demands_file(&it, &it.alone).expect("TOML");
+        let forecasts = forecasts();
+        let text = demands_file(&forecasts, &forecasts.alone).expect("TOML");
         let read: ModelFile = toml::from_str(&text).expect("a file for the model");
-        assert_eq!(Some(&read), it.for_model(&it.alone).as_ref(), "{text}");
+        assert_eq!(Some(&read), forecasts.for_model(&forecasts.alone).as_ref(), "{text}");
         let system = read.system.expect("a system");
         assert!((system.users, system.memory_bytes) == (3, Some(16 << 20)) && system.pages_stay);
         assert!(matches!(&system.faults, FaultCurve::Points(points) if points.len() > 2), "{:?}", system.faults);
@@ -228,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_for_the_predictions_is_told() {
+    fn the_time_for_the_predictions_is_known() {
         let plan = ::load::shipped("fortran").expect("a plan").expect("a good plan");
         let all = plan.axes.configurations();
         let short = Plan { time: Time(3.0), ..plan.clone() };
@@ -241,13 +244,13 @@ mod tests {
     fn interactions_that_only_push_pages_out_are_left_out() {
         let flush = format!("{FLUSH}0");
         let with = [flush, "b".to_string(), "a".to_string()];
-        let mut it = measured(4 << 20, 1.0);
-        for (place, one) in it.finished.iter_mut().enumerate() {
+        let mut measured = measured(4 << 20, 1.0);
+        for (place, one) in measured.finished.iter_mut().enumerate() {
             one.interaction = place % 3;
         }
-        let it = stripped(it, &with, &["a".into(), "b".into()]);
-        let of = |place: usize| it.finished.iter().filter(|one| one.interaction == place).count();
-        assert_eq!((it.finished.len(), of(0), of(1)), (13, 6, 7));
+        let measured = stripped(measured, &with, &["a".into(), "b".into()]);
+        let count = |place: usize| measured.finished.iter().filter(|one| one.interaction == place).count();
+        assert_eq!((measured.finished.len(), count(0), count(1)), (13, 6, 7));
     }
 
     #[test]

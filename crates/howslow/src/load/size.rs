@@ -10,7 +10,7 @@ use report::document::{SizeDocument, SizeTrial};
 
 use super::experiment::refused;
 use crate::cli::{Bound, LoadArgs};
-use crate::output::{self, Bar, Misuse, Outcome, say};
+use crate::output::{self, Bar, Misuse, Outcome, print_note};
 
 /// Memory is found to this share of itself.
 const NEAR: f64 = 1.1;
@@ -53,7 +53,7 @@ pub(super) fn size(args: &LoadArgs, bound: Bound, root: &Path, seed: u64) -> any
     let tried = search.tried;
     let found = match found {
         Err(Interrupted(signal)) => {
-            say("interrupted: the search has no result");
+            print_note("interrupted: the search has no result");
             return Ok(Outcome::Interrupted(signal));
         }
         Ok(found) => found,
@@ -65,7 +65,7 @@ pub(super) fn size(args: &LoadArgs, bound: Bound, root: &Path, seed: u64) -> any
         bound_s: bound.seconds,
         cpus: found.map(|(cpus, _)| cpus),
         memory: found.map(|(_, memory)| memory),
-        trials: tried.iter().map(|trial| trial.told(bound)).collect(),
+        trials: tried.iter().map(|trial| trial.row(bound)).collect(),
         notes: &notes,
     };
     output::answer(args.json, &document, |_| page(&tried, found.as_ref(), bound, &notes))?;
@@ -166,7 +166,7 @@ impl Search<'_, '_> {
         let (bar, tried) = (&self.bar, self.tried.len() as u32);
         let mut progress = |left: f64| {
             let left = std::time::Duration::from_secs_f64(left);
-            bar.show(&measure::Progress { item: configuration.told(), done: tried, total: STEPS, left });
+            bar.show(&measure::Progress { item: configuration.described(), done: tried, total: STEPS, left });
         };
         let measured = match self.session.measure(&configuration, &mut progress) {
             Ok(Ending::Done(measured)) => measured,
@@ -194,28 +194,33 @@ impl Search<'_, '_> {
 fn page(tried: &[Trial], found: Option<&(u32, u64)>, bound: Bound, notes: &[String]) -> String {
     let mut text = String::new();
     for trial in tried {
-        let told = trial.figure.map_or_else(|| "failed".into(), |figure| Nanoseconds(figure * 1e9).to_string());
+        let figure = trial.figure.map_or_else(|| "failed".into(), |figure| Nanoseconds(figure * 1e9).to_string());
         let sign = if trial.keeps(bound) { "kept" } else { "broken" };
-        text +=
-            &format!("{:<7} {:>10}  {:>5} ended  {}\n", sign, told, trial.response.count, trial.configuration.told());
+        text += &format!(
+            "{:<7} {:>10}  {:>5} ended  {}\n",
+            sign,
+            figure,
+            trial.response.count,
+            trial.configuration.described()
+        );
     }
     let limit = Nanoseconds(bound.seconds * 1e9);
     text += &match found {
         Some((cpus, memory)) => format!(
             "\n{} below {limit} holds with {} and {} of memory; the search is exact to 10 %\n",
-            bound.told(),
+            bound.label(),
             counted((*cpus).into(), "CPU"),
             Bytes(*memory),
         ),
         None => {
-            format!("\n{} below {limit} does not hold with all CPUs and all memory of this machine\n", bound.told())
+            format!("\n{} below {limit} does not hold with all CPUs and all memory of this machine\n", bound.label())
         }
     };
     text + &notes.iter().map(|note| format!("{note}\n")).collect::<String>()
 }
 
 impl Trial {
-    fn told(&self, bound: Bound) -> SizeTrial {
+    fn row(&self, bound: Bound) -> SizeTrial {
         SizeTrial {
             memory: self.configuration.memory,
             cpus: self.configuration.cpus,
@@ -252,10 +257,10 @@ mod tests {
     fn a_bound_is_kept_by_what_answers_sooner_and_broken_by_what_fails() {
         let bound = Bound { share: Some(0.95), seconds: 0.2 };
         let tried = [trial(None, Some(0.1)), trial(Some(8 << 20), Some(0.2)), trial(Some(4 << 20), None)];
-        assert_eq!(tried.iter().map(|it| it.told(bound).kept).collect::<Vec<_>>(), [true, false, false]);
-        let told = page(&tried, Some(&(2, 16 << 20)), bound, &["No swap here.".into()]);
-        assert!(told.contains("p95 response below 200 ms holds with 2 CPUs and 16 MiB of memory"), "{told}");
-        assert!(told.contains("failed") && told.ends_with("No swap here.\n"), "{told}");
+        assert_eq!(tried.iter().map(|trial| trial.row(bound).kept).collect::<Vec<_>>(), [true, false, false]);
+        let text = page(&tried, Some(&(2, 16 << 20)), bound, &["No swap here.".into()]);
+        assert!(text.contains("p95 response below 200 ms holds with 2 CPUs and 16 MiB of memory"), "{text}");
+        assert!(text.contains("failed") && text.ends_with("No swap here.\n"), "{text}");
         assert!(page(&tried, None, bound, &[]).contains("does not hold"));
     }
 }

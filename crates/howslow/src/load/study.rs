@@ -25,11 +25,11 @@ pub(crate) fn users_of(study: &UserExperiment, run: &mut Run) -> anyhow::Result<
             Ok(predicted) => predicted.forecasts,
             Err(signal) => return Ok((Vec::new(), Vec::new(), Some(signal))),
         };
-        let it = experiment(&plan, &configurations, &root, seed)?;
-        Ok(((study.costs)(&forecasts, &it.measured), it.notes, it.interrupted))
+        let results = experiment(&plan, &configurations, &root, seed)?;
+        Ok(((study.costs)(&forecasts, &results.measured), results.notes, results.interrupted))
     });
     let (costs, why, signal) = match found {
-        Ok((costs, notes, signal)) => (costs, told(&notes), signal),
+        Ok((costs, notes, signal)) => (costs, reason_of(&notes), signal),
         Err(error) => (Vec::new(), reasons(&error), None),
     };
     skip(study, &costs, run, why);
@@ -46,8 +46,9 @@ pub(crate) fn left_out(study: &UserExperiment, name: &str, run: &mut Run) {
 
 /// Notes those figures of an experiment that are not among these costs, with the reason and the remedy.
 fn skip(study: &UserExperiment, costs: &[Cost], run: &mut Run, (reason, remedy): (String, String)) {
-    let missing =
-        (study.names)().into_iter().filter(|(id, at)| !costs.iter().any(|it| it.operation == *id && it.at == *at));
+    let missing = (study.names)()
+        .into_iter()
+        .filter(|(id, at)| !costs.iter().any(|cost| cost.operation == *id && cost.at == *at));
     let skips = missing.map(|(operation, at)| Skip {
         operation: operation.into(),
         at,
@@ -63,7 +64,7 @@ fn reasons(error: &LoadError) -> (String, String) {
 }
 
 /// The same of single configurations.
-fn told(notes: &[String]) -> (String, String) {
+fn reason_of(notes: &[String]) -> (String, String) {
     let text = notes.join(" ").replace("; ", ", ");
     (if text.is_empty() { "it did not end here".into() } else { text }, String::new())
 }
@@ -73,12 +74,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_says_how_to_have_it() {
+    fn what_is_left_out_names_how_to_have_it() {
         let study = analysis::study::study("core").expect("a study");
         let mut run = store::book("multics-1970").expect("a book").expect("a sound one").run();
         run.skipped.clear();
         left_out(study.users.expect("an experiment"), study.name, &mut run);
-        assert!(run.skipped.len() > 20 && run.skipped.iter().all(|it| it.remedy == "howslow study core"));
+        assert!(run.skipped.len() > 20 && run.skipped.iter().all(|skip| skip.remedy == "howslow study core"));
         assert!(run.skipped[0].reason.contains("swap file"), "{:?}", run.skipped[0]);
     }
 
@@ -86,7 +87,7 @@ mod tests {
     fn a_reason_is_one_sentence() {
         let lacking = LoadError::Lacking { what: "no right; at all".into(), remedy: "run as root".into() };
         assert_eq!(reasons(&lacking), ("no right, at all".to_string(), "run as root".to_string()));
-        assert_eq!(told(&[]).0, "it did not end here");
-        assert_eq!(told(&["One; two.".into(), "Three.".into()]).0, "One, two. Three.");
+        assert_eq!(reason_of(&[]).0, "it did not end here");
+        assert_eq!(reason_of(&["One; two.".into(), "Three.".into()]).0, "One, two. Three.");
     }
 }

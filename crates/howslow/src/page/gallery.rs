@@ -10,7 +10,7 @@ use report::{
 use super::sources::{self, NamedRun, PageSources, Privacy};
 use super::whole::{Held, check_free, command, smallest};
 use crate::cli::ReportArgs;
-use crate::output::{Misuse, Outcome, say};
+use crate::output::{Misuse, Outcome, print_note};
 
 /// The pages of two grow with the square of the machines.
 const MOST_MACHINES: usize = 24;
@@ -31,7 +31,11 @@ pub(super) fn gallery(args: &ReportArgs, privacy: Privacy) -> anyhow::Result<Out
     }
     let bytes: usize = pages.iter().map(|(_, page)| page.len()).sum();
     let place = record::printable(&folder.display().to_string());
-    say(&format!("wrote {} pages into {place}, {:.0} KiB; begin with index.html", pages.len(), bytes as f64 / 1024.0));
+    print_note(&format!(
+        "wrote {} pages into {place}, {:.0} KiB; begin with index.html",
+        pages.len(),
+        bytes as f64 / 1024.0
+    ));
     Ok(Outcome::Done)
 }
 
@@ -84,7 +88,7 @@ fn pages(machines: &[(String, &NamedRun)]) -> anyhow::Result<Vec<(String, String
 
 fn machine(name: &str, run: &Run) -> anyhow::Result<String> {
     let references = store::references(&run.machine.architecture);
-    let beside = nearest_reference(run, &references);
+    let reference = nearest_reference(run, &references);
     let histories = CostHistories::new();
     smallest(run, &|detail: PageDetail, held: Held| {
         let runs: Vec<PageRun<'_>> = vec![held.page_run(name, run)?];
@@ -92,7 +96,7 @@ fn machine(name: &str, run: &Run) -> anyhow::Result<String> {
             runs: &runs,
             run_type: store::RUN_TYPE,
             references: &references,
-            beside,
+            compared: reference,
             command: command(run),
             histories: &histories,
             sections: Vec::new(),

@@ -1,4 +1,4 @@
-//! The figures of earlier runs of the machine, where the store has some, and what `howslow watch` says of them.
+//! The figures of earlier runs of the machine, where the store has some, and what `howslow watch` reports of them.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,13 +13,13 @@ use store::{CostTable, Filter, Head, Row, Store};
 use super::sources::Privacy;
 use crate::resolve;
 
-/// Older runs say little of the present machine.
+/// Older runs mean little for the present machine.
 const MOST_RUNS: usize = 60;
 /// Changes that have a chart.
 const MOST_CHARTS: usize = 12;
 
 /// The histories of a kept run's costs, and the section of the watch. Empty for a run that is not kept: it has no history.
-pub(super) fn of(run: &Run, privacy: Privacy) -> (CostHistories, Option<Section>) {
+pub(super) fn gathered(run: &Run, privacy: Privacy) -> (CostHistories, Option<Section>) {
     let read = || -> anyhow::Result<(CostHistories, Option<Section>)> {
         let store = resolve::store()?;
         let all = store.runs(&Filter::default())?;
@@ -67,10 +67,10 @@ fn watched(store: &Store, own: &Head, histories: &CostHistories, privacy: Privac
     let costs: Vec<&str> = changes.iter().flat_map(|change| &change.costs).map(|cost| cost.cost.as_str()).collect();
     let series = |cost: &&str| -> Option<Value> {
         let figures = histories.get(*cost)?;
-        let told = |figure: &EarlierFigure| json!({ "value": figure.value, "low": figure.low, "high": figure.high });
-        let begins = changes.iter().filter(|change| change.costs.iter().any(|it| it.cost == *cost));
+        let point = |figure: &EarlierFigure| json!({ "value": figure.value, "low": figure.low, "high": figure.high });
+        let begins = changes.iter().filter(|change| change.costs.iter().any(|changed| changed.cost == *cost));
         let places: Vec<usize> = begins.map(|change| (figures.len() + 1).saturating_sub(change.runs)).collect();
-        Some(json!({ "cost": cost, "figures": figures.iter().map(told).collect::<Vec<_>>(), "changes": places }))
+        Some(json!({ "cost": cost, "figures": figures.iter().map(point).collect::<Vec<_>>(), "changes": places }))
     };
     value["series"] = costs.iter().take(MOST_CHARTS).filter_map(series).collect();
     let clean = if privacy == Privacy::Anonymous { AnonymousDocument::of(&value) } else { value };

@@ -1,11 +1,11 @@
-//! What the page of a run holds and how fully it tells, so that it stays small; and the command that takes such a run again.
+//! What the page of a run holds and how full it is, so that it stays small; and the command that takes such a run again.
 
 use std::path::Path;
 
 use record::Run;
 use report::{PageDetail, PageRun};
 
-use crate::output::{Misuse, say};
+use crate::output::{Misuse, print_note};
 
 /// A page of one run has at most so many bytes, where the run allows it.
 const MOST_BYTES: usize = 300 << 10;
@@ -61,7 +61,7 @@ pub(super) fn smallest(run: &Run, made: &dyn Fn(PageDetail, Held) -> anyhow::Res
                 (PageDetail::Words, Held::Whole) => "the page holds the samples, but does not draw them",
                 _ => return Ok(last),
             };
-            say(&format!("{without}, so that it stays below {}", record::Bytes(MOST_BYTES as u64)));
+            print_note(&format!("{without}, so that it stays below {}", record::Bytes(MOST_BYTES as u64)));
             return Ok(last);
         }
     }
@@ -87,7 +87,8 @@ pub(super) fn command(run: &Run) -> String {
     if let Some(tails) = &settings.tails {
         words.push("--tails".into());
         let random = |arrivals: record::Arrivals| if arrivals.poisson { ",poisson" } else { "" };
-        words.extend(tails.arrivals.map(|it| format!("--arrivals {}/s{}", it.per_second, random(it))));
+        words
+            .extend(tails.arrivals.map(|arrivals| format!("--arrivals {}/s{}", arrivals.per_second, random(arrivals))));
     }
     if settings.precision > 0.0 && (settings.precision - 0.01).abs() > 1e-9 {
         words.push(format!("--precision {}%", settings.precision * 100.0));
@@ -113,7 +114,7 @@ mod tests {
     use crate::cli;
 
     #[test]
-    fn the_command_of_a_page_is_one_that_asks_for_the_same_run() {
+    fn the_command_of_a_page_is_one_that_requests_the_same_run() {
         const EXAMPLE: &[u8] = include_bytes!("../../../record/tests/data/example-run.json");
         let mut run = record::run_from_bytes(EXAMPLE).expect("a run");
         // The example also has costs of somebody's own code, which no command of ours takes again.

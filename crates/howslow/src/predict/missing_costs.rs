@@ -132,7 +132,7 @@ fn items(lines: &[MixLine]) -> Result<Vec<Item>, Misuse> {
     let mut patterns: Vec<Pattern> = Vec::new();
     for line in lines.iter().filter(|line| registered(line)) {
         let pattern = Pattern::parse(&line.name())?;
-        // A point that the operation does not have is told when the mix is checked.
+        // A point that the operation does not have is reported when the mix is checked.
         if pattern.selects_any() {
             patterns.push(pattern);
         }
@@ -157,11 +157,11 @@ fn lacking(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Option<S
     for (named, prediction) in runs.iter().zip(predictions).filter(|(_, prediction)| !prediction.lacking.is_empty()) {
         // A mix may have one operation in several lines, as for several calls.
         let count = prediction.lacking.iter().map(|(line, _)| line.name()).collect::<BTreeSet<_>>().len();
-        let of = mix.lines.iter().map(MixLine::name).collect::<BTreeSet<_>>().len();
+        let all = mix.lines.iter().map(MixLine::name).collect::<BTreeSet<_>>().len();
         let mut listed = BTreeSet::new();
         let gap = if text.is_empty() { "" } else { "\n" };
         let _ =
-            write!(text, "{gap}{} lacks {count} of the {of} costs of the mix '{}':", printable(named.name), mix.name);
+            write!(text, "{gap}{} lacks {count} of the {all} costs of the mix '{}':", printable(named.name), mix.name);
         for (line, lack) in prediction.lacking.iter().filter(|(line, _)| listed.insert(line.name())) {
             let why = match lack {
                 Lack::Missing(Some(reason)) => format!(" ({reason})"),

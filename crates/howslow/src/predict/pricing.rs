@@ -14,14 +14,14 @@ pub(crate) fn priced(
     runs: &[Named],
     measured: &[Whole],
 ) -> Result<Vec<MixPrediction>, Misuse> {
-    let told =
+    let wholes =
         measured.iter().map(|whole| Ok((whole.place, whole.of(state, mix)?))).collect::<Result<Vec<_>, Misuse>>()?;
     let mut predictions = Vec::new();
     for (place, named) in runs.iter().enumerate() {
         let mut prediction = predict_in(state, mix, named.run, place, &names);
         let written =
             mix.measured.iter().find(|(run, _)| whole::is_called(named, run)).and_then(|(_, time)| whole::figure(time));
-        let typed = told.iter().rev().find(|(of, _)| *of == place).map(|(_, whole)| *whole);
+        let typed = wholes.iter().rev().find(|(known, _)| *known == place).map(|(_, whole)| *whole);
         prediction.measured = typed.or(written).or(prediction.measured);
         predictions.push(prediction);
     }
@@ -30,7 +30,7 @@ pub(crate) fn priced(
 }
 
 /// Sets how well the mix has predicted: measured with the run itself, otherwise with another of these runs on the same processor, of
-/// which the worst counts; otherwise where the work was counted, if the mix tells that.
+/// which the worst counts; otherwise where the work was counted, if the mix has that.
 fn validate(runs: &[Named], where_counted: Option<f64>, predictions: &mut [MixPrediction]) {
     let left_out: Vec<Option<f64>> = predictions.iter().map(MixPrediction::left_out).collect();
     let processor = |place: usize| runs[place].run.machine.cpu.signature.as_str();

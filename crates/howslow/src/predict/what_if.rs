@@ -77,7 +77,7 @@ impl WhatIf {
         let change = match &self.becomes {
             Becomes::Number(change) => change.clone(),
             Becomes::AtHand(place) => by(runs[*place].run, *place),
-            // A separate index tells its costs from those of the given runs and of other changes.
+            // A separate index distinguishes its costs from those of the given runs and of other changes.
             Becomes::Run(run) => by(run, runs.len() + index),
         };
         Ok(Supposed { text: self.text.clone(), rows, change })
@@ -101,9 +101,9 @@ fn number(text: &str) -> Option<Assumption> {
 
 /// The indexes of the rows that a pattern selects. A pattern that is a row's exact name selects only that row, whatever it would
 /// match as a glob.
-fn rows(pattern: &str, of: &MixPrediction) -> Result<Vec<usize>, Misuse> {
+fn rows(pattern: &str, prediction: &MixPrediction) -> Result<Vec<usize>, Misuse> {
     let places = |means: &dyn Fn(&PricedLine) -> bool| -> Vec<usize> {
-        of.rows.iter().enumerate().filter(|(_, row)| means(row)).map(|(place, _)| place).collect()
+        prediction.rows.iter().enumerate().filter(|(_, row)| means(row)).map(|(place, _)| place).collect()
     };
     let named = places(&|row| {
         let by = row.by.as_ref().is_some_and(|by| by.source.1 == pattern || by.operation == pattern);

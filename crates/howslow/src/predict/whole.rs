@@ -55,11 +55,11 @@ impl Whole {
         match &self.measured {
             MeasuredWhole::Time(time) => Ok(*time),
             MeasuredWhole::Run(run) => {
-                let of = mix
+                let named = mix
                     .whole
                     .as_ref()
                     .ok_or_else(|| bad(format!("the mix '{}' names no whole; give a time", mix.name)))?;
-                whole(state, mix, run).ok_or_else(|| bad(format!("that run does not have '{of}'")))
+                whole(state, mix, run).ok_or_else(|| bad(format!("that run does not have '{named}'")))
             }
         }
     }

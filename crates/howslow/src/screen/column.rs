@@ -113,7 +113,7 @@ impl Column {
             },
             _ => match self.value(account, elapsed_ns) {
                 None => "-".into(),
-                // A tenth of a per cent is less than the kernel's samples tell.
+                // A tenth of a per cent is less than the kernel's samples show.
                 Some(value) if matches!(self, Column::Kernel | Column::User) => format!("{value:.1}"),
                 Some(value) if self == Column::Cost => cost(value),
                 Some(value) => rate(value),

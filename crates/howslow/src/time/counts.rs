@@ -27,7 +27,7 @@ pub(super) struct Counted {
     pub outcome: Outcome,
 }
 
-/// Counts the commands if that was asked for, and compares each with the first.
+/// Counts the commands if that was requested, and compares each with the first.
 /// Refuses fewer than two commands, and counting that is impossible here.
 pub(super) fn counted(works: &Works, args: &TimeArgs, signals: &Signals) -> anyhow::Result<Counted> {
     let nothing = Counted { text: String::new(), outcome: Outcome::Done };
@@ -102,16 +102,16 @@ fn repetition(work: &Work, words: &[String], signals: &Signals) -> anyhow::Resul
     let silent = Silence::keep(work.around.input.as_deref())?;
     let seen = (|| -> Result<_, ObserveError> {
         let mut observer = Observer::start(target, &options)?;
-        let mut asked = None;
+        let mut interrupted = None;
         while observer.step(STEP)? == State::Running {
             let Some(signal) = signals.come() else { continue };
             let now = observer.elapsed();
-            match asked {
+            match interrupted {
                 None => observer.signal(signal),
                 Some(at) if now > at + LAST => observer.signal(SIGKILL),
                 Some(_) => {}
             }
-            asked.get_or_insert(now);
+            interrupted.get_or_insert(now);
         }
         observer.finish()
     })();

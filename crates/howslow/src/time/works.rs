@@ -8,7 +8,7 @@ use record::{COMMAND, Point, Value, printable};
 
 use super::parameters::Parameters;
 use crate::cli::TimeArgs;
-use crate::output::{Misuse, say};
+use crate::output::{Misuse, print_note};
 
 /// What is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Works {
             args.cold.iter().map(|path| ("--cold", path)).chain(args.input.iter().map(|path| ("--input", path)))
         {
             // The input may be a device, such as /dev/zero.
-            let is_device = path.metadata().is_ok_and(|it| it.file_type().is_char_device());
+            let is_device = path.metadata().is_ok_and(|metadata| metadata.file_type().is_char_device());
             let opened = if is_device && option == "--input" { Ok(()) } else { record::open_input(path).map(drop) };
             opened.map_err(|error| Misuse(format!("{option} {}: {error}", printable(&path.display().to_string()))))?;
         }
@@ -133,9 +133,9 @@ struct Given<'a> {
 impl<'a> Given<'a> {
     /// `--setup`, `--prepare`, `--conclude`, `--cleanup`. What was given once is for every command.
     fn steps(self) -> [Option<&'a str>; 4] {
-        let of = |all: &'a [String]| all.get(if all.len() > 1 { self.command } else { 0 }).map(String::as_str);
+        let own = |all: &'a [String]| all.get(if all.len() > 1 { self.command } else { 0 }).map(String::as_str);
         let Given { args, .. } = self;
-        [args.setup.as_deref(), of(&args.prepare), of(&args.conclude), args.cleanup.as_deref()]
+        [args.setup.as_deref(), own(&args.prepare), own(&args.conclude), args.cleanup.as_deref()]
     }
 }
 
@@ -207,7 +207,7 @@ fn hint(work: &Work) {
         .collect();
     let shell = shell_words::join(["sh", "-c", &plain.join(" ")]);
     let first = words.first().map_or("", String::as_str);
-    say(&format!(
+    print_note(&format!(
         "hint: there is no shell, so {} gets '{word}' as an argument; with a shell: -- {}",
         printable(first),
         printable(&shell)

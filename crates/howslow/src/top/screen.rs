@@ -73,7 +73,7 @@ impl Tty {
         let _ = self.guardian.as_ref().map(Guardian::restored);
     }
 
-    /// Writes all of it, unless it is told to give up while the terminal takes nothing.
+    /// Writes all of it, unless it has to give up while the terminal takes nothing.
     fn write(&self, mut bytes: &[u8], give_up: impl Fn() -> bool) -> Result<()> {
         while !bytes.is_empty() {
             match rustix::io::write(&self.descriptor, bytes) {
@@ -173,12 +173,12 @@ impl Screen {
 
     /// Has the next frame drawn in full.
     pub(super) fn clear(&mut self) -> Result<()> {
-        // Clearing would ask the terminal for the cursor's place and wait for the answer; another size does not.
+        // Clearing would request the cursor's place from the terminal and wait for the answer; another size does not.
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
-    /// Asks all programs of this terminal's group to stop, as Ctrl-Z does; this one among them, by its signal.
+    /// Requests all programs of this terminal's group to stop, as Ctrl-Z does; this one among them, by its signal.
     pub(super) fn stop_all(&self) -> Result<()> {
         Ok(kill_current_process_group(Signal::TSTP)?)
     }

@@ -166,13 +166,13 @@ fn measured_as(run: &mut Run, operation: &str, rounds: usize, mut ns: impl FnMut
     run.costs.retain(|cost| cost.operation == operation);
     let (cost, cycle) = (&mut run.costs[0], run.noise.cycle_ns);
     cost.terms.clear();
-    let of = cost.rounds[0].clone();
+    let base = cost.rounds[0].clone();
     let mut one = |round: usize| record::Round {
         ns: (0..10).map(|batch| ns(round, batch)).collect(),
         cycle_ns: vec![cycle; 10],
         width: vec![1.0; 10],
         quiet: vec![true; 10],
-        ..of.clone()
+        ..base.clone()
     };
     cost.rounds = (0..rounds).map(&mut one).collect();
     analysis::again::recompute(run, &|_| analysis::prior::Prior::DEFAULT);

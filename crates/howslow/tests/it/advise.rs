@@ -11,8 +11,8 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 
-fn rates(of: &Value) -> Vec<f64> {
-    of["rates"].as_array().expect("rates").iter().map(|rate| rate.as_f64().expect("a rate")).collect()
+fn rates(measured: &Value) -> Vec<f64> {
+    measured["rates"].as_array().expect("rates").iter().map(|rate| rate.as_f64().expect("a rate")).collect()
 }
 
 #[test]
@@ -28,7 +28,8 @@ fn advice_rests_on_figures_of_this_very_file_and_changes_nothing() {
     let mut permissions = fs::metadata(&path).expect("the file").permissions();
     permissions.set_readonly(true);
     fs::set_permissions(&path, permissions).expect("ours");
-    let before = (fs::read(&path).expect("read"), fs::metadata(&path).and_then(|it| it.modified()).expect("a time"));
+    let before =
+        (fs::read(&path).expect("read"), fs::metadata(&path).and_then(|metadata| metadata.modified()).expect("a time"));
     for order in ["sequential", "random"] {
         let advice = json(file("advise", &path).args(["--json", "--budget", "2s", "--order", order]));
         assert_eq!((&advice["order"], &advice["file_bytes"]), (&order.into(), &before.0.len().into()));
@@ -37,23 +38,24 @@ fn advice_rests_on_figures_of_this_very_file_and_changes_nothing() {
         assert_eq!(names, ["cold", "warm"]);
         for state in states {
             let candidates = state["candidates"].as_array().expect("candidates");
-            let tried: Vec<&Value> = candidates.iter().filter(|it| it["skipped"].is_null()).collect();
+            let tried: Vec<&Value> = candidates.iter().filter(|candidate| candidate["skipped"].is_null()).collect();
             assert!(tried.len() >= 3, "{state}");
-            for it in &tried {
-                assert!(rates(it).len() >= 3 && rates(it).iter().all(|&rate| rate > 0.0), "{it}");
+            for candidate in &tried {
+                assert!(rates(candidate).len() >= 3 && rates(candidate).iter().all(|&rate| rate > 0.0), "{candidate}");
             }
-            let median = |it: &Value| analysis::statistics::median(rates(it)).expect("a rate");
-            let fastest = tried.iter().map(|it| median(it)).fold(0.0, f64::max);
-            let chosen = tried.iter().find(|it| it["method"] == state["method"]).expect("one of them");
+            let median = |candidate: &Value| analysis::statistics::median(rates(candidate)).expect("a rate");
+            let fastest = tried.iter().map(|candidate| median(candidate)).fold(0.0, f64::max);
+            let chosen = tried.iter().find(|candidate| candidate["method"] == state["method"]).expect("one of them");
             assert!(median(chosen) >= 0.95 * fastest, "{state}");
             assert!(state["reason"].as_str().is_some_and(|reason| reason.contains("MB/s")));
         }
     }
-    let after = (fs::read(&path).expect("read"), fs::metadata(&path).and_then(|it| it.modified()).expect("a time"));
+    let after =
+        (fs::read(&path).expect("read"), fs::metadata(&path).and_then(|metadata| metadata.modified()).expect("a time"));
     assert_eq!(before, after);
     assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "something is left");
-    let asked = ["--budget", "1s", "--rate", "500MB", "--record", "64KiB"];
-    let page = file("advise", &path).args(asked).assert().success();
+    let options = ["--budget", "1s", "--rate", "500MB", "--record", "64KiB"];
+    let page = file("advise", &path).args(options).assert().success();
     page.stdout(contains("read by ").and(contains("put out of memory")).and(contains("pread of 64 KiB")));
 }
 
@@ -62,7 +64,7 @@ fn is_judged(tuning: &Value) {
     let length = |name: &str| tuning[name].as_array().expect(name).len();
     let windows = tuning["windows"].as_array().expect("windows");
     assert_eq!(windows.len(), length("distances") * length("quantities"));
-    // On a busy host, the steps that fit the budget are so large that two are left, which is said.
+    // On a busy host, the steps that fit the budget are so large that two are left, which is reported.
     let is_coarse = length("distances") == 2 && tuning["notes"].to_string().contains("to fit the budget");
     assert!(
         (length("distances") >= 3 || is_coarse) && windows.iter().all(|window| rates(window).len() <= 3),
@@ -78,13 +80,13 @@ fn is_judged(tuning: &Value) {
     let (inputs, verdicts) = (&tuning["inputs"], tuning["verdicts"].as_array().expect("verdicts"));
     let number = |value: &Value| value.as_f64().expect("a number");
     let paper = number(&inputs["latency_ns"]) * number(&inputs["consumption"]) / 1e9;
-    let said = number(&verdicts[0]["window"]["distance"]);
-    assert!((said - paper).abs() <= 4096.0_f64.max(number(&inputs["page"])), "{said} is not {paper}");
+    let distance = number(&verdicts[0]["window"]["distance"]);
+    assert!((distance - paper).abs() <= 4096.0_f64.max(number(&inputs["page"])), "{distance} is not {paper}");
     for verdict in verdicts {
-        let beside = |name: &str| number(&verdict["beside_best"][name]);
-        let (low, high, pairs) = (beside("low"), beside("high"), beside("pairs"));
-        let told = (pairs >= 6.0 && (low >= 0.95 || high < 0.95)).then_some(low >= 0.95);
-        assert_eq!(verdict["found"].as_bool(), told, "{verdict}");
+        let compared = |name: &str| number(&verdict["beside_best"][name]);
+        let (low, high, pairs) = (compared("low"), compared("high"), compared("pairs"));
+        let found = (pairs >= 6.0 && (low >= 0.95 || high < 0.95)).then_some(low >= 0.95);
+        assert_eq!(verdict["found"].as_bool(), found, "{verdict}");
         assert!(pairs >= 3.0);
     }
     let good = verdicts.iter().rev().find(|verdict| number(&verdict["beside_best"]["ratio"]) >= 0.95);

@@ -97,7 +97,7 @@ fn a_program_is_measured_as_every_operation_is_and_what_misbehaves_costs_itself(
 }
 
 fn what_misbehaves_costs_itself_one_clear_line(data: &TempDir, program: &Path) {
-    for (name, says) in [
+    for (name, expected) in [
         ("bad_crash", "was killed by signal 11 while it ran bad_crash"),
         ("bad_exit", "ended with exit status 7 while it ran bad_exit: no more"),
         ("bad_hang", "did not answer within 1 s while it ran bad_hang; --patience gives it more"),
@@ -108,7 +108,7 @@ fn what_misbehaves_costs_itself_one_clear_line(data: &TempDir, program: &Path) {
             [text(program), text(program), "--filter", name, "--exact", "--patience", "1s", "--budget", "300ms"];
         let found = time(data, &words).code(1).stdout("").get_output().stderr.clone();
         let found = String::from_utf8_lossy(&found).into_owned();
-        assert!(found.contains(says) && found.trim().lines().count() == 1, "{name}: {found}");
+        assert!(found.contains(expected) && found.trim().lines().count() == 1, "{name}: {found}");
     }
     // What prints, or goes elsewhere, is measured beside one that fails.
     let words = [
@@ -168,7 +168,7 @@ fn programs_in_python_and_of_other_harnesses_are_run_in_turn() {
 }
 
 fn programs_of_go_test_are_run_in_turn(data: &TempDir) {
-    // What `go test -c` gives, by its output: an ELF file is told by its marks, and this interpreter stands for it.
+    // What `go test -c` gives, by its output: an ELF file is recognized by its marks, and this interpreter stands for it.
     let source = r#"
         #include <stdio.h>
         #include <stdlib.h>

@@ -26,12 +26,12 @@ fn cell<'d>(document: &'d Value, victim: &str, aggressor: &str) -> &'d Value {
     cells.iter().find(|cell| is(cell)).expect("the cell")
 }
 
-fn sharing_a_cpu_is_told_apart_from_being_slowed(data: &TempDir) {
+fn sharing_a_cpu_is_distinguished_from_being_slowed(data: &TempDir) {
     let mut seen = Vec::new();
     for _ in 0..TRIES {
         let document = matrix(data, &["compute", "system-calls", "--on", "same", "--budget", "2s"]);
         let cell = cell(&document, "compute", "system-calls");
-        assert!(cell["beside"][0]["per_second"].as_f64().is_some_and(|it| it > 0.0), "{cell}");
+        assert!(cell["beside"][0]["per_second"].as_f64().is_some_and(|rate| rate > 0.0), "{cell}");
         let value = |name: &str| cell[name]["value"].as_f64().unwrap_or(f64::NAN);
         let (elapsed, cpu) = (value("elapsed"), value("cpu"));
         seen.push((elapsed, cpu));
@@ -44,17 +44,18 @@ fn sharing_a_cpu_is_told_apart_from_being_slowed(data: &TempDir) {
 }
 
 #[test]
-fn a_matrix_tells_sharing_from_being_slowed_predicts_three_together_and_names_missing_places() {
+fn a_matrix_distinguishes_sharing_from_being_slowed_predicts_three_together_and_names_missing_places() {
     let data = folder();
-    sharing_a_cpu_is_told_apart_from_being_slowed(&data);
+    sharing_a_cpu_is_distinguished_from_being_slowed(&data);
     let document = matrix(
         &data,
         &["compute", "faults", "pipe", "--on", "same", "--together", "compute+faults+pipe", "--budget", "1s"],
     );
     let together = document["together"].as_array().expect("several loads");
     assert_eq!(together.len(), 3, "each of the three is slowed by the two others");
-    for it in together {
-        assert!(it["product"].as_f64().is_some_and(|it| it > 0.0) && it["measured"]["value"].is_number(), "{it}");
+    for slowed in together {
+        let product = slowed["product"].as_f64();
+        assert!(product.is_some_and(|product| product > 0.0) && slowed["measured"]["value"].is_number(), "{slowed}");
     }
     on_one_cpu_the_other_places_are_missing(&data);
 }
@@ -66,19 +67,19 @@ fn on_one_cpu_the_other_places_are_missing(data: &TempDir) {
     let document = json(&mut command.into());
     assert_eq!(document["places"], serde_json::json!(["same"]));
     let skipped = document["skipped"].as_array().expect("a list");
-    let told = |place: &str| skipped.iter().any(|it| it["what"] == place && it["reason"] != "");
-    assert!(told("on another CPU") && told("on the core's other hardware thread"), "{skipped:?}");
+    let is_skipped = |place: &str| skipped.iter().any(|skip| skip["what"] == place && skip["reason"] != "");
+    assert!(is_skipped("on another CPU") && is_skipped("on the core's other hardware thread"), "{skipped:?}");
     let cells = document["cells"].as_array().expect("cells");
     assert!(!cells.is_empty() && cells.iter().all(|cell| cell["beside"][0]["place"] == "same"), "{cells:?}");
 }
 
 #[test]
-fn a_run_beside_other_work_says_so_and_neither_outlives_the_other() {
-    a_run_beside_other_work_says_so_and_is_slowed();
+fn a_run_beside_other_work_reports_it_and_neither_outlives_the_other() {
+    a_run_beside_other_work_reports_it_and_is_slowed();
     work_that_dies_is_an_error_and_a_run_that_is_killed_leaves_nothing();
 }
 
-fn a_run_beside_other_work_says_so_and_is_slowed() {
+fn a_run_beside_other_work_reports_it_and_is_slowed() {
     let data = folder();
     let taken = |beside: &[&str]| {
         run_of(howslow(&data).args(["run", "syscall.getppid", "--json"]).args(QUICK).args(beside).assert().get_output())
@@ -100,8 +101,8 @@ fn a_run_beside_other_work_says_so_and_is_slowed() {
         if after / before > 1.5 {
             let page = howslow(&data).args(["show", "@1"]).assert().success();
             page.stdout(contains("beside compute on the same CPU").and(contains("typical")));
-            let told = howslow(&data).args(["compare", "@2", "@1"]).assert().success();
-            told.stdout(contains("beside"));
+            let compared = howslow(&data).args(["compare", "@2", "@1"]).assert().success();
+            compared.stdout(contains("beside"));
             return;
         }
     }
@@ -117,9 +118,9 @@ fn long_run(data: &TempDir, scratch: &Path) -> Child {
 }
 
 /// The guard of the work beside it and the work itself, once rounds have begun.
-fn worker(of: u32) -> (u32, u32) {
+fn worker(parent: u32) -> (u32, u32) {
     found("the work beside and the rounds", || {
-        let below = children(of);
+        let below = children(parent);
         let [guard, launcher] = below.as_slice() else { return None };
         children(*launcher).first()?;
         Some((*guard, *children(*guard).first()?))
@@ -132,9 +133,9 @@ fn work_that_dies_is_an_error_and_a_run_that_is_killed_leaves_nothing() {
     let (_, work) = worker(running.id());
     kill(work, Signal::KILL);
     let output = running.wait_with_output().expect("it ends");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("compute ended before it was told to") && told.contains("run it again"), "{told}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("compute ended before it was told to") && errors.contains("run it again"), "{errors}");
     assert_eq!(count(&scratch), 0, "something is left");
     assert!(!data.path().join("runs").exists(), "nothing of it is kept");
     let mut running = long_run(&data, scratch.path());

@@ -34,7 +34,7 @@ use crate::support::{folder, howslow};
 /// Calls by name: how often, and how often they failed.
 type Calls = BTreeMap<String, (u64, u64)>;
 
-/// A data folder, if calls can be counted in this way here; otherwise says what is missing.
+/// A data folder, if calls can be counted in this way here; otherwise reports what is missing.
 fn counting(source: &str) -> Option<TempDir> {
     static TRIED: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new());
     let data = folder();
@@ -114,7 +114,7 @@ fn billed(data: &TempDir, place: &Path, words: &[&str]) -> Bill {
 /// The same with options of `howslow bill`.
 fn billed_by(data: &TempDir, place: &Path, options: &[&str], words: &[&str]) -> Bill {
     let file = data.path().join("bill.json");
-    // Commands ask what their input and output are, so they get the same as under strace.
+    // Commands request what their input and output are, so they get the same as under strace.
     let mut command = unvaried(data, place, assert_cmd::cargo::cargo_bin!("howslow"));
     command.arg("bill").args(options).arg("-o").arg(&file).arg("--").args(words);
     let output = command.output().expect("howslow runs");
@@ -165,10 +165,11 @@ fn the_command_keeps_its_output_its_input_and_its_end() {
     let bare = Command::new(look[0]).args(&look[1..]).output().expect("sh runs");
     let watched = bill(&[], &look).output().expect("howslow runs");
     assert_eq!(status_lines(&watched.stdout), status_lines(&bare.stdout));
-    // Without calls, without stacks, and without a price, since it is told not to measure.
+    // Without calls, without stacks, and without a price, since it may not measure.
     let accounts = bill(&["--stacks", "--source", "accounts"], &["sh", "-c", "exit 4"]).assert().code(4);
-    let told = "--stacks: no stack was found; that takes eBPF (as root)";
-    let accounts = accounts.stderr(contains("counted by accounts").and(contains("minor faults")).and(contains(told)));
+    let no_stack = "--stacks: no stack was found; that takes eBPF (as root)";
+    let accounts =
+        accounts.stderr(contains("counted by accounts").and(contains("minor faults")).and(contains(no_stack)));
     let accounts = accounts.stderr(contains("no call was counted").and(contains("measuring").not()));
     accounts.stderr(contains("to measure what is lacking: howslow prices"));
 }
@@ -183,21 +184,21 @@ fn status_lines(text: &[u8]) -> Vec<(String, u64)> {
 
 /// By calls of its own, and by runs of the command without and with counting.
 #[test]
-fn every_bill_tells_what_counting_costs() {
+fn every_bill_reports_what_counting_costs() {
     let place = folder();
-    let told = |source: &str, options: &[&str], script: &str| {
+    let counted = |source: &str, options: &[&str], script: &str| {
         let file = place.path().join("bill.json");
         let mut bill = howslow(&place);
         bill.current_dir(place.path()).args(["bill", "--source", source]).args(options).arg("-o").arg(&file);
-        let told = bill.args(["--", "sh", "-c", script]).assert().code(3);
-        let page = String::from_utf8_lossy(&told.get_output().stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        let ended = bill.args(["--", "sh", "-c", script]).assert().code(3);
+        let page = String::from_utf8_lossy(&ended.get_output().stderr).split_whitespace().collect::<Vec<_>>().join(" ");
         let seen = Bill::read(&file).seen;
-        // What howslow calls itself is not in the bill; the shell asks for its parent once.
+        // What howslow calls itself is not in the bill; the shell requests its parent once.
         assert_eq!(call(&seen.together, "getppid").count, 1, "{source}");
         (page, seen.counting.expect("an account"))
     };
     for source in possible() {
-        let (page, counting) = told(source, &[], "exit 3");
+        let (page, counting) = counted(source, &[], "exit 3");
         assert_eq!(counting.in_program_ns.is_none(), source == "ptrace", "{counting:?}");
         let probe = counting.probe.expect("calls of howslow's own");
         let times = format!("{} times each", probe.pairs);
@@ -208,7 +209,7 @@ fn every_bill_tells_what_counting_costs() {
         assert_eq!(counting.per_call_ns, probe.per_call_ns);
     }
     let Some(source) = possible().first().copied() else { return };
-    let (page, counting) = told(source, &["--alternate", "2"], "echo x >> runs; exit 3");
+    let (page, counting) = counted(source, &["--alternate", "2"], "echo x >> runs; exit 3");
     assert!(page.contains("Alternated, 2 times each:"), "{page}");
     assert_eq!(fs::read_to_string(place.path().join("runs")).expect("its lines"), "x\n".repeat(5));
     let runs = counting.alternated.expect("runs");
@@ -218,7 +219,7 @@ fn every_bill_tells_what_counting_costs() {
 }
 
 #[test]
-fn openmetrics_are_told_each_time_and_the_file_is_whole() {
+fn openmetrics_are_printed_each_time_and_the_file_is_whole() {
     let Some(data) = counting("ebpf") else { return };
     let place = folder();
     let file = place.path().join("bill.prom");
@@ -228,9 +229,9 @@ fn openmetrics_are_told_each_time_and_the_file_is_whole() {
         .args(["--", "sh", "-c", "sleep 0.5; kill -TERM $$"])
         .assert()
         .code(143);
-    let told = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
-    let expositions: Vec<&str> = told.split_inclusive("# EOF\n").collect();
-    assert!(expositions.len() >= 2 && expositions.iter().all(|it| it.ends_with("# EOF\n")), "{told}");
+    let output = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let expositions: Vec<&str> = output.split_inclusive("# EOF\n").collect();
+    assert!(expositions.len() >= 2 && expositions.iter().all(|text| text.ends_with("# EOF\n")), "{output}");
     let execs = |text: &str| -> u64 {
         let line = text.lines().find_map(|line| line.strip_prefix("howslow_executed_programs_total "));
         line.and_then(|count| count.parse().ok()).expect("a counter")
@@ -240,8 +241,8 @@ fn openmetrics_are_told_each_time_and_the_file_is_whole() {
     assert!(counts.is_sorted() && counts.last() == Some(&2), "{counts:?}");
     let written = fs::read_to_string(&file).expect("the file");
     // The node exporter's textfile collector cannot read OpenMetrics, so the file is in the Prometheus text format.
-    let told = |text: &str| text.lines().filter(|line| !line.starts_with('#')).map(String::from).collect::<Vec<_>>();
-    assert_eq!(told(&written), told(expositions.last().expect("one")));
+    let samples = |text: &str| text.lines().filter(|line| !line.starts_with('#')).map(String::from).collect::<Vec<_>>();
+    assert_eq!(samples(&written), samples(expositions.last().expect("one")));
     assert!(!written.contains("# EOF") && !written.contains(" info"), "{written}");
     assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 1, "no part of a file is left");
 }

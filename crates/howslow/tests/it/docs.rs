@@ -143,7 +143,7 @@ fn every_file_that_method_names_is_there() {
     assert!(lacking.is_empty(), "docs/METHOD.md names {lacking:?}");
 }
 
-/// The page of all operations, as `howslow list --json` tells them: those of the headline run with their summary.
+/// The page of all operations, as `howslow list --json` prints them: those of the headline run with their summary.
 fn catalogue(operations: &[Value]) -> String {
     let text = |value: &Value| value.as_str().expect("a text").to_string();
     let mut page = String::from(

@@ -29,7 +29,7 @@ fn run_within(budget: &str, folder: &Path, patterns: &[&str]) -> Command {
     command
 }
 
-/// Returns the run. Checks that the exit status says whether everything was measured, and that nothing is left in the folder.
+/// Returns the run. Checks that the exit status shows whether everything was measured, and that nothing is left in the folder.
 fn done(mut command: Command, folder: &Path) -> Run {
     let run = run_of(&command.output().expect("it starts"));
     assert_eq!(names(folder), ["data"], "left behind");
@@ -49,9 +49,9 @@ fn skip<'a>(run: &'a Run, id: &str) -> &'a Skip {
 }
 
 /// Checks that every point of the operation was skipped for this reason, with a remedy.
-fn skipped(run: &Run, id: &str, says: &str) {
+fn skipped(run: &Run, id: &str, expected: &str) {
     let Skip { reason, remedy, .. } = skip(run, id);
-    assert!(reason.contains(says) && !remedy.is_empty(), "{id}: {reason}; {remedy}");
+    assert!(reason.contains(expected) && !remedy.is_empty(), "{id}: {reason}; {remedy}");
     assert!(!run.costs.iter().any(|cost| cost.operation == id), "{id} was measured");
 }
 

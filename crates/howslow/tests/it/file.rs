@@ -38,7 +38,7 @@ fn a_file_is_written_put_out_of_memory_and_read_again() {
 }
 
 #[test]
-fn pages_that_somebody_holds_stay_and_are_told() {
+fn pages_that_somebody_holds_stay_and_are_reported() {
     let Some(folder) = folder() else { return };
     let path = written(folder.path(), 1 << 20);
     let held = fs::File::open(&path).expect("the file");
@@ -69,7 +69,7 @@ fn what_is_no_file_of_pages_is_refused_and_left_alone() {
     let mut writer = std::process::Command::new("sh");
     let mut writer = writer.args(["-c", "exec echo word >\"$0\""]).arg(&fifo).spawn().expect("sh");
     for verb in ["resident", "evict", "sync"] {
-        for (path, says) in [
+        for (path, expected) in [
             (missing.as_path(), "No such file"),
             (folder.path(), "a directory"),
             (&fifo, "a FIFO"),
@@ -78,7 +78,7 @@ fn what_is_no_file_of_pages_is_refused_and_left_alone() {
         ] {
             let refused = file(verb, path).assert().code(2).stdout("");
             let text = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-            assert!(text.contains(says) && text.lines().count() == 1 && !text.contains('\u{7}'), "{text}");
+            assert!(text.contains(expected) && text.lines().count() == 1 && !text.contains('\u{7}'), "{text}");
         }
     }
     let mut command = Command::cargo_bin("howslow").expect("the binary is built");

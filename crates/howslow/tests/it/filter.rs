@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Treats this call as `action` says in a new program and all its children, and allows all other calls.
+/// Treats this call as `action` requires in a new program and all its children, and allows all other calls.
 pub fn filtered(command: Command, call: libc::c_long, action: u32) -> Command {
     filtered_where(command, call, None, action)
 }

@@ -42,8 +42,11 @@ fn node<'a>(fleet: &'a Fleet, name: &str) -> &'a Node {
     fleet.nodes.iter().find(|node| node.name == name).unwrap_or_else(|| panic!("{name} is no node of {fleet:?}"))
 }
 
-/// Checks how the newest attempt on a node ended, and that the reason says this.
-fn ended(fleet: &Fleet, name: &str, stage: Stage, says: &str) {
+/// Checks how the newest attempt on a node ended, and that the reason contains this.
+fn ended(fleet: &Fleet, name: &str, stage: Stage, expected: &str) {
     let last = node(fleet, name).attempts.last().unwrap_or_else(|| panic!("nothing was tried on {name}"));
-    assert!(last.stage == stage && last.reason.contains(says), "{name}: {last:?}, not {stage:?} because of {says:?}");
+    assert!(
+        last.stage == stage && last.reason.contains(expected),
+        "{name}: {last:?}, not {stage:?} because of {expected:?}"
+    );
 }

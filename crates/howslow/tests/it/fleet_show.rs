@@ -11,16 +11,17 @@ use crate::support::{folder, howslow, json};
 use crate::world;
 
 /// The slow nodes of a report, each with its first cause.
-fn slow(data: &TempDir, store: Option<&str>, of: &Path) -> Vec<String> {
+fn slow(data: &TempDir, store: Option<&str>, documents: &Path) -> Vec<String> {
     let mut command = howslow(data);
     if let Some(store) = store {
         command.env("HOWSLOW_STORE", store);
     }
-    let document = json(command.args(["fleet", "show", "--json"]).arg(of));
+    let document = json(command.args(["fleet", "show", "--json"]).arg(documents));
     assert_eq!(document["classes"][0]["runs"], 36, "{document:#}");
     let slow = document["slow"].as_array().expect("nodes").iter();
-    slow.map(|it| {
-        format!("{} {} {} {}", it["node"], it["causes"][0], it["families"][0]["family"], it["families"][1]["family"])
+    slow.map(|slow| {
+        let families = &slow["families"];
+        format!("{} {} {} {}", slow["node"], slow["causes"][0], families[0]["family"], families[1]["family"])
     })
     .collect()
 }

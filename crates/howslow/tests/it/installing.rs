@@ -69,7 +69,7 @@ fn installer() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/install.sh")
 }
 
-/// It failed, and one line says why and what to do.
+/// It failed, and one line gives the reason and what to do.
 fn assert_failed(output: &Output, why: &str) {
     let errors = String::from_utf8_lossy(&output.stderr);
     let is_one_line = errors.lines().count() == 1 && errors.starts_with("howslow: ");
@@ -83,12 +83,12 @@ fn installed(folder: &Path) -> Vec<String> {
     files
 }
 
-/// Serves these files, as often as they are asked for, while the test runs. Any other path is not found.
+/// Serves these files, as often as they are requested, while the test runs. Any other path is not found.
 fn serve(files: HashMap<String, Vec<u8>>) -> String {
     serve_short_by(0, files)
 }
 
-/// The same, and each answer ends this many bytes before what it says, as a connection that breaks.
+/// The same, and each answer ends this many bytes before the length that it gives, as a connection that breaks.
 fn serve_short_by(missing: usize, files: HashMap<String, Vec<u8>>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -123,11 +123,11 @@ fn a_release_is_installed_upgraded_and_removed() {
     fs::set_permissions(home.join("bin/howslow"), fs::Permissions::from_mode(0o755)).expect("our file");
     let server = serve(release.files());
     let output = release.install(&server);
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(
-        said.contains("howslow 9.9.9") && said.contains("it replaces howslow 0.0.1") && said.contains("PATH"),
-        "{said}"
+        text.contains("howslow 9.9.9") && text.contains("it replaces howslow 0.0.1") && text.contains("PATH"),
+        "{text}"
     );
     let all = [
         "bin/howslow",

@@ -193,7 +193,7 @@ fn what_is_killed_anywhere_leaves_the_machine_as_it_was() {
     a_bill_of_the_system();
 }
 
-/// A compressed device gets its number when it is added: its ledger tells the number before that.
+/// A compressed device gets its number when it is added: its ledger has the number before that.
 fn an_experiment_of_each_device() {
     experiment("swap");
     if !Path::new("/sys/class/zram-control").exists() {

@@ -29,12 +29,12 @@ fn json(data: &TempDir, path: &Path, words: &[&str]) -> Value {
 
 /// Keeps other tests from making swap meanwhile, those of another suite as well. Swap is the whole machine's: what one test makes,
 /// another one's users would be swapped to. `None` if this machine does not let a test limit memory and make swap, by what
-/// a dry run and the user say.
+/// a dry run and the user's id show.
 pub fn limits(data: &TempDir) -> Option<File> {
     let path = plan(data, SMALL);
-    let told =
+    let output =
         howslow(data).arg("load").arg(&path).arg("--dry-run").args(["--memory", "16MiB"]).output().expect("it starts");
-    let by = String::from_utf8_lossy(&told.stdout).contains("limited by control groups");
+    let by = String::from_utf8_lossy(&output.stdout).contains("limited by control groups");
     if !by || !rustix::process::geteuid().is_root() {
         testing::left_out!("limits of memory and page devices need root and the memory controller");
         return None;
@@ -55,53 +55,57 @@ fn accounts_of_a_paged_configuration_agree_and_its_demands_answer_the_model() {
     let path = plan(&data, SMALL);
     let file = data.path().join("demands.toml").display().to_string();
     let words = ["--users", "3", "--memory", "8MiB,12MiB", "--device", "swap", "--eligible", "2", "--seed", "1"];
-    let told = json(&data, &path, &[&words[..], &["--predict", "-o", &file]].concat());
-    the_accounts_agree(&told["configurations"][1]);
+    let document = json(&data, &path, &[&words[..], &["--predict", "-o", &file]].concat());
+    the_accounts_agree(&document["configurations"][1]);
     let swaps = std::fs::read_to_string("/proc/swaps").expect("swaps");
     assert!(!swaps.contains(&data.path().display().to_string()), "{swaps}");
-    its_demands_answer_the_questions_of_the_model(&data, &told, &file);
+    its_demands_answer_the_questions_of_the_model(&data, &document, &file);
     let document = data.path().join("experiment.json");
     let without = json(&data, &path, &["--users", "1", "--time", "300ms"]);
     std::fs::write(&document, without.to_string()).expect("a file");
     howslow(&data).arg("model").arg(&document).assert().code(2).stderr(contains("--predict"));
 }
 
-fn the_accounts_agree(it: &Value) {
-    let all = &it["all"];
+fn the_accounts_agree(configuration: &Value) {
+    let all = &configuration["all"];
     assert!(number(all, "count") > 5.0 && number(all, "failed") == 0.0, "{all}");
     // Three accounts of the same processor time: reports by getrusage, wait4, the control group.
-    let (reported, waited, group) =
-        (number(it, "reported_cpu_s"), number(it, "waited_cpu_s"), number(it, "group_cpu_s"));
+    let (reported, waited, group) = (
+        number(configuration, "reported_cpu_s"),
+        number(configuration, "waited_cpu_s"),
+        number(configuration, "group_cpu_s"),
+    );
     assert!((waited / group - 1.0).abs() < 0.1, "wait4 {waited}, group {group}");
     assert!((reported / waited - 1.0).abs() < 0.2, "reports {reported}, wait4 {waited}");
     // 18 MiB do not fit into 12: pages come back, and those of the depths are those of the interactions.
-    let depths = it["depths"].as_array().expect("a list");
+    let depths = configuration["depths"].as_array().expect("a list");
     assert_eq!(depths.len(), 3);
     let faults: f64 = depths.iter().map(|depth| number(depth, "major_faults")).sum();
     let of_interactions = number(all, "major_faults") * number(all, "count");
     assert!(faults > 50.0 && (of_interactions / faults - 1.0).abs() < 0.5, "{faults} and {of_interactions}");
-    assert!(number(it, "pages_in") > 50.0 && number(it, "major_fault_s") > 0.0);
+    assert!(number(configuration, "pages_in") > 50.0 && number(configuration, "major_fault_s") > 0.0);
     let elapsed: f64 = depths.iter().map(|depth| number(depth, "elapsed_s")).sum();
-    assert!((elapsed - number(it, "elapsed_s")).abs() < 0.01, "{elapsed}");
+    assert!((elapsed - number(configuration, "elapsed_s")).abs() < 0.01, "{elapsed}");
     // What ran and what did not are the whole.
-    let shares = ["cpu_user", "cpu_system", "cpu_faults", "cpu_other"].map(|key| number(it, key));
-    let idle = ["idle_multiprogramming", "idle_non_multiprogramming", "idle_zero"].map(|key| number(it, key));
+    let shares = ["cpu_user", "cpu_system", "cpu_faults", "cpu_other"].map(|key| number(configuration, key));
+    let idle =
+        ["idle_multiprogramming", "idle_non_multiprogramming", "idle_zero"].map(|key| number(configuration, key));
     let sum: f64 = shares.iter().chain(&idle).sum();
     assert!((sum - 1.0).abs() < 0.02, "{sum}: {shares:?} {idle:?}");
 }
 
-fn its_demands_answer_the_questions_of_the_model(data: &TempDir, told: &Value, file: &str) {
+fn its_demands_answer_the_questions_of_the_model(data: &TempDir, results: &Value, file: &str) {
     assert_eq!(
         count(data.path().join("predictions")),
         2,
         "the predictions and the demands, as they were before anything ran"
     );
-    assert_eq!(told["predicted_before"].as_array().map(Vec::len), Some(2));
+    assert_eq!(results["predicted_before"].as_array().map(Vec::len), Some(2));
     let document = data.path().join("experiment.json");
-    std::fs::write(&document, told.to_string()).expect("a file");
-    let asked = ["--mean", "1s", "--more-memory", "4MiB", "--json"];
+    std::fs::write(&document, results.to_string()).expect("a file");
+    let questions = ["--mean", "1s", "--more-memory", "4MiB", "--json"];
     let answers =
-        [Path::new(file), &document].map(|from| support::json(howslow(data).arg("model").arg(from).args(asked)));
+        [Path::new(file), &document].map(|from| support::json(howslow(data).arg("model").arg(from).args(questions)));
     let solved = |answer: &Value| number(&answer["figures"][1]["solved"], "value");
     assert!((solved(&answers[0]) / solved(&answers[1]) - 1.0).abs() < 1e-9, "the file and the document say the same");
     let worth = answers[0]["worth"].to_string();
@@ -112,7 +116,7 @@ fn its_demands_answer_the_questions_of_the_model(data: &TempDir, told: &Value, f
     assert!(answers[0]["by_memory"].as_array().is_some_and(|points| points.len() > 10), "a curve over memory");
     // Bounds, solution, simulation and the real users, in one table.
     let figures = answers[0]["figures"].as_array().expect("figures");
-    let response = figures.iter().find(|it| it["figure"] == "mean response").expect("a row");
+    let response = figures.iter().find(|figure| figure["figure"] == "mean response").expect("a row");
     for column in ["bound", "measured"] {
         assert!(number(response, column) > 0.0, "{response}");
     }
@@ -136,8 +140,8 @@ fn without_limits_a_plan_runs_as_any_user() {
     let result = howslow(&data).arg("load").arg(&path).args(words).args(["--svg"]).arg(data.path()).assert().success();
     result.stdout(contains("per interaction").and(contains("idle 1")).and(contains("2 users, 1 CPU")));
     let open = plan(&data, &format!("arrivals = '20/s'\n{SMALL}"));
-    let told = json(&data, &open, &["--users", "2", "--time", "1s"]);
-    assert!(number(&told["configurations"][0]["all"], "count") >= 5.0, "{told}");
+    let document = json(&data, &open, &["--users", "2", "--time", "1s"]);
+    assert!(number(&document["configurations"][0]["all"], "count") >= 5.0, "{document}");
 }
 
 fn without_rights_what_needs_them_is_refused(data: &TempDir) {
@@ -149,8 +153,8 @@ fn without_rights_what_needs_them_is_refused(data: &TempDir) {
     assert!(why.contains("needs limits of memory") && why.contains("run as root"), "{why}");
     assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0), "{why}");
     let ran = without_rights(data, &[&["load", &path, "--memory", "16MiB"], &short[..]].concat()).expect("as before");
-    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(ran.status.success() && told.contains("Memory is not limited"), "{told}");
+    let output = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success() && output.contains("Memory is not limited"), "{output}");
     let swap = without_rights(data, &[&["load", &path, "--device", "swap"], &short[..]].concat()).expect("as before");
     let why = String::from_utf8_lossy(&swap.stderr).into_owned();
     assert!(swap.status.code() == Some(2) && why.contains("choose the device none"), "{why}");
@@ -168,13 +172,13 @@ fn root_in_a_user_namespace_needs_no_setting(data: &TempDir) {
         command.args(user).arg(assert_cmd::cargo::cargo_bin!("howslow")).args(words).current_dir("/");
         command.env("HOWSLOW_DATA", data.path()).env("TMPDIR", data.path()).env_remove("XDG_RUNTIME_DIR").output()
     };
-    if !ran(&["--version"]).is_ok_and(|it| it.status.success()) {
+    if !ran(&["--version"]).is_ok_and(|output| output.status.success()) {
         testing::not_tested!("no user namespace for another user; run as root, in a folder that others can read");
         return;
     }
     let path = plan(data, SMALL).display().to_string();
-    let told = ran(&["load", &path, "--users", "1", "--time", "200ms"]).expect("it runs");
-    assert!(told.status.success(), "{told:?}");
+    let loaded = ran(&["load", &path, "--users", "1", "--time", "200ms"]).expect("it runs");
+    assert!(loaded.status.success(), "{loaded:?}");
     let refused = ran(&["load", "cliff", "--users", "1", "--time", "200ms"]).expect("it runs");
     let why = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && why.contains("outside of this user namespace"), "{why}");
@@ -192,15 +196,21 @@ fn files_that_do_not_fit_are_read_again_and_memory_that_is_too_small_kills() {
     let Some(_alone) = limits(&data) else { return };
     let text = "name = 'files'\ntime = '1s'\nsettle = '300ms'\nlimit = '60s'\n[[file]]\nname = 'words'\nlines = 200000\n\
         [[interaction]]\nname = 'read'\ncommand = ['cksum', 'words']\n";
-    let told = json(&data, &plan(&data, text), &["--users", "2", "--memory", "8MiB", "--device", "none"]);
-    let it = &told["configurations"][0];
-    assert!(number(it, "file_refaults") > 100.0 && number(it, "pages_in") == 0.0, "{it}");
+    let document = json(&data, &plan(&data, text), &["--users", "2", "--memory", "8MiB", "--device", "none"]);
+    let configuration = &document["configurations"][0];
+    assert!(
+        number(configuration, "file_refaults") > 100.0 && number(configuration, "pages_in") == 0.0,
+        "{configuration}"
+    );
     let path = plan(&data, SMALL);
-    let told = json(&data, &path, &["--users", "2", "--memory", "4MiB", "--device", "none"]);
-    let it = &told["configurations"][0];
-    assert!(number(it, "killed_for_memory") >= 1.0 && number(&it["all"], "failed") >= 1.0, "{it}");
+    let document = json(&data, &path, &["--users", "2", "--memory", "4MiB", "--device", "none"]);
+    let configuration = &document["configurations"][0];
+    assert!(
+        number(configuration, "killed_for_memory") >= 1.0 && number(&configuration["all"], "failed") >= 1.0,
+        "{configuration}"
+    );
     // The processor time of the killed is in the account of wait4 alone.
-    assert!(number(it, "waited_cpu_s") > number(it, "reported_cpu_s"), "{it}");
+    assert!(number(configuration, "waited_cpu_s") > number(configuration, "reported_cpu_s"), "{configuration}");
 }
 
 #[test]
@@ -213,17 +223,20 @@ fn commands_that_fail_hang_or_are_missing_are_results() {
         [[interaction]]\nname = 'fails'\ncommand = ['false']\n\
         [[interaction]]\nname = 'hangs'\ncommand = ['sleep', '1000']\n\
         [[interaction]]\nname = 'missing'\ncommand = ['no-such-program']\noptional = true\n";
-    let told = json(&data, &plan(&data, text), &["--users", "4"]);
-    let of = |name: &str| {
-        let all = told["configurations"][0]["interactions"].as_array().expect("a list").clone();
-        all.into_iter().find(|it| it["name"] == name).unwrap_or_else(|| panic!("{name} in {told}"))
+    let document = json(&data, &plan(&data, text), &["--users", "4"]);
+    let interaction = |name: &str| {
+        let all = document["configurations"][0]["interactions"].as_array().expect("a list").clone();
+        all.into_iter()
+            .find(|interaction| interaction["name"] == name)
+            .unwrap_or_else(|| panic!("{name} in {document}"))
     };
-    assert!(number(&of("sort"), "count") > 0.0 && number(&of("sort"), "failed") == 0.0, "{}", of("sort"));
+    let sort = interaction("sort");
+    assert!(number(&sort, "count") > 0.0 && number(&sort, "failed") == 0.0, "{sort}");
     for name in ["fails", "hangs"] {
-        let it = of(name);
-        assert!(number(&it, "count") > 0.0 && it["count"] == it["failed"], "{it}");
+        let failing = interaction(name);
+        assert!(number(&failing, "count") > 0.0 && failing["count"] == failing["failed"], "{failing}");
     }
-    assert!(told["notes"].to_string().contains("no-such-program"), "{}", told["notes"]);
+    assert!(document["notes"].to_string().contains("no-such-program"), "{}", document["notes"]);
     let needed = plan(&data, &text.replace("optional = true", ""));
     howslow(&data)
         .arg("load")
@@ -253,7 +266,7 @@ fn what_a_killed_experiment_leaves_is_removed_by_the_next() {
     child.wait().expect("it ends");
     until("all of it to end", || all.iter().all(|pid| is_gone(*pid)));
     assert!(made(), "what it had made is still there");
-    // Whatever the next one is asked to do.
+    // Whatever the next one has to do.
     let removed = contains("removed what a killed howslow had left").and(contains("the swap file"));
     howslow(&data).args(["list", "loop.empty"]).assert().success().stderr(removed);
     assert!(groups_of(pid).is_empty() && !swaps().contains(&format!("howslow-load-{pid}-")));
@@ -265,12 +278,12 @@ fn a_swap_file_that_has_no_room_is_refused_and_swap_of_the_system_stays_on() {
     let Some(_alone) = limits(&data) else { return };
     let path = plan(&data, &SMALL.replace("'64MiB'", "'800000GiB'"));
     let words = ["--users", "1", "--memory", "16MiB", "--device", "swap"];
-    let told = contains("are free there").and(contains("device_size"));
-    howslow(&data).arg("load").arg(&path).args(words).assert().code(1).stdout("").stderr(told);
+    let expected = contains("are free there").and(contains("device_size"));
+    howslow(&data).arg("load").arg(&path).args(words).assert().code(1).stdout("").stderr(expected);
     assert!(!swaps().contains(&data.path().display().to_string()));
     let file = data.path().join("precious.swap");
     std::fs::write(&file, vec![0; 16 << 20]).expect("a file");
-    let on = |program: &str| Process::new(program).arg(&file).output().is_ok_and(|it| it.status.success());
+    let on = |program: &str| Process::new(program).arg(&file).output().is_ok_and(|output| output.status.success());
     if !on("mkswap") || !on("swapon") {
         testing::left_out!("mkswap and swapon on a file of this file system");
         return;
@@ -278,7 +291,7 @@ fn a_swap_file_that_has_no_room_is_refused_and_swap_of_the_system_stays_on() {
     let words = ["--users", "2", "--memory", "8MiB", "--device", "swap", "--time", "300ms"];
     let ran = howslow(&data).arg("load").arg(plan(&data, SMALL)).args(words).output();
     let (stays, off) = (swaps().contains("precious.swap"), on("swapoff"));
-    assert!(ran.is_ok_and(|it| it.status.success()) && stays && off);
+    assert!(ran.is_ok_and(|output| output.status.success()) && stays && off);
     assert!(!swaps().contains(&data.path().display().to_string()), "howslow's own is gone");
 }
 
@@ -287,10 +300,10 @@ fn the_least_memory_for_a_command_is_found() {
     let Some(_alone) = limits(&data) else { return };
     let words =
         ["load", "--size-for", "response p90 < 10s", "--time", "200ms", "--settle", "1ms", "--cpus", "1", "--json"];
-    let told = support::json(howslow(&data).args(words).args(["--", "sh", "-c", "x=1"]));
-    let memory = number(&told, "memory");
-    assert!((1e6..256e6).contains(&memory), "{told}");
-    let trials = told["trials"].as_array().expect("a list");
+    let document = support::json(howslow(&data).args(words).args(["--", "sh", "-c", "x=1"]));
+    let memory = number(&document, "memory");
+    assert!((1e6..256e6).contains(&memory), "{document}");
+    let trials = document["trials"].as_array().expect("a list");
     // Each trial with less memory than that broke the bound, each with more kept it.
     for trial in trials.iter().filter(|trial| trial["memory"].is_number()) {
         let kept = trial["response_s"].is_number();
@@ -316,5 +329,8 @@ pub fn groups_of(pid: u32) -> Vec<PathBuf> {
     let all =
         hierarchies.chain([root.to_path_buf()]).flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten());
     let ours = format!("howslow-load-{pid}-");
-    all.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours)).map(|it| it.path()).collect()
+    all.flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours))
+        .map(|entry| entry.path())
+        .collect()
 }

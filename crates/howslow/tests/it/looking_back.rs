@@ -50,9 +50,9 @@ fn each_kind_of_change_is_named_where_it_began() {
         }
     });
     let watch = howslow(&data).args(["watch", "--json", "--since", "2026-01-01"]).assert().code(5);
-    let told: serde_json::Value = serde_json::from_slice(&watch.get_output().stdout).expect("JSON");
-    let changes = told["changes"].as_array().expect("changes");
-    assert_eq!(changes.len(), CHANGES.len(), "{told:#}");
+    let document: serde_json::Value = serde_json::from_slice(&watch.get_output().stdout).expect("JSON");
+    let changes = document["changes"].as_array().expect("changes");
+    assert_eq!(changes.len(), CHANGES.len(), "{document:#}");
     // The newest first.
     for (change, (night, field)) in changes.iter().zip(CHANGES.iter().rev()) {
         assert_eq!(change["since"], format!("202601{night:02}-000000-aaaa"), "{change:#}");
@@ -80,17 +80,17 @@ fn what_the_load_of_other_programs_explains_is_no_change() {
 }
 
 #[test]
-fn an_address_that_is_none_and_one_of_no_server_are_told_without_their_password() {
+fn an_address_that_is_none_and_one_of_no_server_are_reported_without_their_password() {
     let data = folder();
     let postgres = if cfg!(feature = "team") { 1 } else { 2 };
     for (address, status) in [("mysql://ann:s3cr3t@h/d", 2), ("postgres://ann:s3cr3t@127.0.0.1:1/d", postgres)] {
-        let told = howslow(&data).args(["history", "--store", address]).assert().code(status);
-        let output = told.get_output();
+        let ended = howslow(&data).args(["history", "--store", address]).assert().code(status);
+        let output = ended.get_output();
         let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let named = if status == 2 && address.starts_with("postgres") { "--features team" } else { "store" };
         assert!(!text.contains("s3cr3t") && text.contains(named), "{text}");
     }
-    // A run is kept in a file, and says nothing of the password either.
+    // A run is kept in a file, and holds nothing of the password either.
     let mut run = howslow(&data);
     run.env("HOWSLOW_STORE", "postgres://ann:s3cr3t@127.0.0.1:1/d").args(["run", "loop.empty", "--json"]).args(REPLAY);
     let done = run

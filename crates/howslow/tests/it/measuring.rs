@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::{QUICK, children, cost, folder, howslow, until};
 
 #[test]
-fn the_document_says_what_was_asked_for_and_where_and_each_round_has_a_launcher() {
+fn the_document_holds_what_was_requested_and_where_and_each_round_has_a_launcher() {
     every_round_of_a_cost_comes_from_a_launcher_executed_anew();
     let data = folder();
     let path = data.path().join("out.json");
@@ -57,7 +57,7 @@ fn what_is_interrupted_prints_what_there_is_and_keeps_nothing() {
         command.env("XDG_RUNTIME_DIR", data.path());
         let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let pid = running.id();
-        let ticks = || system::machine::TaskStat::of_process(pid).map_or(0, |it| it.user_ticks + it.system_ticks);
+        let ticks = || system::machine::TaskStat::of_process(pid).map_or(0, |stat| stat.user_ticks + stat.system_ticks);
         let mut rounds = BTreeSet::new();
         let mut is_under_way = || match words[0] {
             // The task that watches computes all the time.
@@ -72,9 +72,9 @@ fn what_is_interrupted_prints_what_there_is_and_keeps_nothing() {
         until("what it measures", &mut is_under_way);
         kill_process(Pid::from_child(&running), signal).expect("sent");
         let done = running.wait_with_output().expect("its output");
-        let told = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert_eq!(done.status.code(), Some(128 + signal.as_raw()), "{words:?}: {told}");
-        assert!(words[0] == "load" || told.contains("interrupted"), "{words:?}: {told}");
+        let errors = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(128 + signal.as_raw()), "{words:?}: {errors}");
+        assert!(words[0] == "load" || errors.contains("interrupted"), "{words:?}: {errors}");
         assert!(!data.path().join("runs").exists());
         if words[0] == "noise" {
             let document: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
@@ -116,7 +116,7 @@ fn every_round_of_a_cost_comes_from_a_launcher_executed_anew() {
     let words = ["run", "loop.empty", "syscall.getppid", "--budget", "3s", "--json"];
     let result = howslow(&folder()).args(words).assert().success();
     let run = record::run_from_bytes(&result.get_output().stdout).expect("a run");
-    let launchers = run.noise.launchers.as_ref().expect("they are told");
+    let launchers = run.noise.launchers.as_ref().expect("they are reported");
     assert!(launchers.executed && launchers.count >= 6, "{launchers:?}");
     for cost in &run.costs {
         assert!(cost.hidden.is_none(), "what crosses nothing is not accounted for: {:?}", cost.hidden);

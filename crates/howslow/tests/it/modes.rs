@@ -39,11 +39,11 @@ fn installed() -> bool {
 fn every_program_is_measured_emulated_or_skipped_with_what_it_needs() {
     every_program_is_measured_emulated();
     let data = folder();
-    let skips = |says: &str, remedy: &str| {
+    let skips = |reason: &str, remedy: &str| {
         let run = run(howslow(&data).args(EMULATED).env("PATH", data.path()));
         assert_eq!(run.skipped.len(), 6, "{:?}", run.skipped);
-        let is_told = |skip: &record::Skip| skip.reason.ends_with(says) && skip.remedy.contains(remedy);
-        assert!(run.skipped.iter().all(is_told), "{:?}", run.skipped);
+        let is_expected = |skip: &record::Skip| skip.reason.ends_with(reason) && skip.remedy.contains(remedy);
+        assert!(run.skipped.iter().all(is_expected), "{:?}", run.skipped);
     };
     skips("is not installed", "apt-get install qemu-user");
     let pretended = data.path().join(format!("qemu-{}", std::env::consts::ARCH));

@@ -12,9 +12,9 @@ fn noise_accounts_for_a_cpu_on_a_page_in_a_picture_and_in_a_document() {
     let data = folder();
     let words = ["noise", "--cpu", "0", "--time", "300ms", "--json"];
     let begun = std::time::Instant::now();
-    let told = json(howslow(&data).args(words));
+    let document = json(howslow(&data).args(words));
     let took = begun.elapsed().as_secs_f64();
-    let cpu = &told["cpus"][0];
+    let cpu = &document["cpus"][0];
     assert_eq!(cpu["cpu"], 0);
     assert!(cpu["step_ns"].as_f64().is_some_and(|step| step > 0.0), "{cpu}");
     let lost = cpu["lost"].as_f64().expect("a share");
@@ -36,7 +36,7 @@ fn noise_accounts_for_a_cpu_on_a_page_in_a_picture_and_in_a_document() {
 }
 
 #[test]
-fn tails_tell_what_was_timed_and_with_arrivals_service_and_response() {
+fn tails_report_what_was_timed_and_with_arrivals_service_and_response() {
     let data = folder();
     let words = ["run", "syscall.stat", "instruction.add.latency", "--tails", "--json"];
     let output = howslow(&data).args(words).args(QUICK).output().expect("it starts");
@@ -49,7 +49,9 @@ fn tails_tell_what_was_timed_and_with_arrivals_service_and_response() {
     assert_eq!(counted, stat.service.samples);
     let median = stat.service.percentiles[0];
     assert!(median.low_ns <= median.ns && median.ns <= median.high_ns && median.ns > Some(0.0), "{median:?}");
-    assert!(tails("instruction.add.latency").is_some_and(|it| it.left_out.is_some_and(|why| why.contains("times"))));
+    assert!(
+        tails("instruction.add.latency").is_some_and(|tails| tails.left_out.is_some_and(|why| why.contains("times")))
+    );
     // Measured for the page only.
     assert!(tails("memory.copy").is_none());
     // The run is kept with them.
@@ -62,12 +64,12 @@ fn tails_tell_what_was_timed_and_with_arrivals_service_and_response() {
     assert_eq!(response.samples, tails.service.samples);
     // Nobody is served before having come. On a busy host too few may have come for any percentile, and where some were not served
     // there are none.
-    let told = if tails.unserved > 0 { 0 } else { tails.service.percentiles.len() };
-    assert_eq!(response.percentiles.len(), told, "{} unserved: {response:?}", tails.unserved);
+    let percentiles = if tails.unserved > 0 { 0 } else { tails.service.percentiles.len() };
+    assert_eq!(response.percentiles.len(), percentiles, "{} unserved: {response:?}", tails.unserved);
     let mut both = response.percentiles.iter().zip(&tails.service.percentiles).take(1);
     assert!(both.all(|(response, service)| response.ns >= service.low_ns), "{response:?}");
-    let asked = run.settings.tails.and_then(|tails| tails.arrivals).expect("as asked for");
-    assert!(asked.poisson && asked.per_second == 2000.0);
+    let requested = run.settings.tails.and_then(|tails| tails.arrivals).expect("as requested");
+    assert!(requested.poisson && requested.per_second == 2000.0);
 }
 
 /// The command as a user who may not use real-time classes.
@@ -87,7 +89,7 @@ fn where_a_real_time_class_is_refused_what_needs_it_is_left_out() {
     let skip = run.skipped.iter().find(|skip| skip.operation == "sleep.late").expect("a skip");
     assert_eq!(skip.reason, "the real-time class is refused");
     let words = ["noise", "--cpu", "0", "--time", "100ms", "--json"];
-    let told = json(without_real_time(&data).args(words));
-    assert_eq!(told["cpus"][0]["switching_ns"], Value::Null, "no task could be woken to see what that takes");
-    assert!(told["cpus"][0]["watched_s"].as_f64() > Some(0.02), "{told}");
+    let document = json(without_real_time(&data).args(words));
+    assert_eq!(document["cpus"][0]["switching_ns"], Value::Null, "no task could be woken to see what that takes");
+    assert!(document["cpus"][0]["watched_s"].as_f64() > Some(0.02), "{document}");
 }

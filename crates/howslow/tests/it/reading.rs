@@ -45,11 +45,11 @@ fn follows(value: &serde_json::Value, schema: &serde_json::Value, root: &serde_j
     for inner in value.as_array().into_iter().flatten().filter(|_| schema["items"].is_object()) {
         follows(inner, &schema["items"], root);
     }
-    let of = |options: &serde_json::Value| {
-        options.as_array().into_iter().flatten().find(|it| it["$ref"].is_string()).cloned()
+    let reference = |options: &serde_json::Value| {
+        options.as_array().into_iter().flatten().find(|option| option["$ref"].is_string()).cloned()
     };
-    if let Some(some) =
-        of(&schema["anyOf"]).filter(|_| value.is_object() && schema["anyOf"].as_array().is_some_and(|it| it.len() == 2))
+    if let Some(some) = reference(&schema["anyOf"])
+        .filter(|_| value.is_object() && schema["anyOf"].as_array().is_some_and(|options| options.len() == 2))
     {
         follows(value, &some, root);
     }

@@ -15,8 +15,8 @@ fn an_unknown_option_is_misuse_on_every_verb_in_one_message() {
     assert!(verbs.len() > 35, "{verbs:?}");
     for verb in verbs {
         let result = howslow(&data).args(&verb).arg("--no-such-option").assert().code(2).stdout("");
-        let told = String::from_utf8_lossy(&result.get_output().stderr).into_owned();
-        assert_eq!(told.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{verb:?}: {told}");
+        let errors = String::from_utf8_lossy(&result.get_output().stderr).into_owned();
+        assert_eq!(errors.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{verb:?}: {errors}");
     }
 }
 
@@ -45,7 +45,7 @@ fn a_reader_that_has_gone_is_no_failure_and_no_locale_is_needed() {
         // Closed before the first byte is read.
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("it ends");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), told.as_ref()), (Some(0), ""), "{line:?}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), errors.as_ref()), (Some(0), ""), "{line:?}");
     }
 }

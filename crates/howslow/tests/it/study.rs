@@ -45,8 +45,12 @@ fn every_operation_that_studies_and_derivations_name_exists() {
         let plans: Vec<&str> = load::SHIPPED.iter().map(|(name, _)| *name).collect();
         assert!(study.users.is_none_or(|users| plans.contains(&users.plan)), "{}", study.name);
     }
-    for (_, part) in
-        DERIVATIONS.derived.iter().chain(&DERIVATIONS.if_measured).flat_map(|it| it.routes).flat_map(Route::parts)
+    for (_, part) in DERIVATIONS
+        .derived
+        .iter()
+        .chain(&DERIVATIONS.if_measured)
+        .flat_map(|derivation| derivation.routes)
+        .flat_map(Route::parts)
     {
         missing.check(part.term.operation, &part.term.term().at);
     }
@@ -68,7 +72,7 @@ fn every_printed_cost_that_a_study_names_is_in_its_books_and_every_cost_of_its_b
         assert!(unused.is_empty(), "{unused:?}");
     }
     let rsx = store::book("pdp-11-24").expect("the book").expect("it can be read");
-    for (_, part) in DERIVATIONS.rsx.iter().flat_map(|it| it.routes).flat_map(Route::parts) {
+    for (_, part) in DERIVATIONS.rsx.iter().flat_map(|derivation| derivation.routes).flat_map(Route::parts) {
         assert!(rsx.entry(part.term.operation).is_some(), "{}", part.term.operation);
     }
 }

@@ -41,7 +41,7 @@ pub fn howslow(data: &TempDir) -> Command {
     command
 }
 
-/// The run that a command printed as JSON. Checks that the exit status says whether all of it was measured.
+/// The run that a command printed as JSON. Checks that the exit status shows whether all of it was measured.
 pub fn run_of(output: &Output) -> Run {
     let run = record::run_from_bytes(&output.stdout);
     let run = run.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));

@@ -24,13 +24,13 @@ fn done(name: &str, data: &TempDir) -> String {
         .env("HOWSLOW_DATA", data.path())
         .output()
         .expect("a shell");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    said
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text
 }
 
 #[test]
-fn each_script_of_the_tasks_does_what_it_says() {
+fn each_script_of_the_tasks_does_what_it_promises() {
     a_lesson_is_a_page_and_a_picture();
     a_machine_is_judged_beside_a_reference_and_its_oddities_have_remedies();
     the_script_gates_a_pull_request();
@@ -39,11 +39,11 @@ fn each_script_of_the_tasks_does_what_it_says() {
 /// The study measures what it needs and keeps the run.
 fn a_lesson_is_a_page_and_a_picture() {
     let data = folder();
-    let said = done("paper.sh", &data);
-    assert!(said.contains("sentences still hold") && said.contains("now, to oneself"), "{said}");
+    let output = done("paper.sh", &data);
+    assert!(output.contains("sentences still hold") && output.contains("now, to oneself"), "{output}");
     let picture = fs::read_to_string(data.path().join("lesson/rsx-messages.svg")).expect("a picture");
     assert!(picture.starts_with("<svg") && picture.contains("then, to oneself"), "{picture}");
-    assert!(said.contains("the paper's sentences, tested here"), "{said}");
+    assert!(output.contains("the paper's sentences, tested here"), "{output}");
     let kept = howslow(&data).args(["show", "@1", "--json"]).assert().success();
     let run = record::run_from_bytes(&kept.get_output().stdout).expect("a run");
     assert!(run.costs.iter().any(|cost| cost.name() == "poll.poll@descriptors=1"));
@@ -51,15 +51,15 @@ fn a_lesson_is_a_page_and_a_picture() {
 }
 
 fn a_machine_is_judged_beside_a_reference_and_its_oddities_have_remedies() {
-    let said = done("verdict.sh", &folder());
+    let page = done("verdict.sh", &folder());
     // The findings come first, then the costs.
-    let (heading, rest) = said.split_once("findings").expect("findings");
+    let (heading, rest) = page.split_once("findings").expect("findings");
     assert!(heading.contains("undisturbed"), "{heading}");
     assert!(rest.contains("syscall.getppid") && rest.contains("x ref") && rest.contains("reference"), "{rest}");
     assert!(rest.contains("worth knowing") || rest.contains("noisy"), "the doctor's page: {rest}");
 }
 
-/// The script of the guide, as it is, on one kernel: whatever the verdict, it is told and has its status.
+/// The script of the guide, as it is, on one kernel: whatever the verdict, it is reported and has its status.
 fn the_script_gates_a_pull_request() {
     let data = folder();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tasks/gate.sh");
@@ -68,14 +68,14 @@ fn the_script_gates_a_pull_request() {
     let mut command = assert_cmd::Command::new("sh");
     command.arg(script).current_dir(data.path()).env("PATH", path).env("HOWSLOW_DATA", data.path().join("data"));
     let output = command.env("CALLS", "syscall.getppid").env("BUDGET", "3s").output().expect("a shell");
-    let (told, status) = (String::from_utf8_lossy(&output.stderr), output.status.code());
+    let (errors, status) = (String::from_utf8_lossy(&output.stderr), output.status.code());
     let word = match status {
         Some(0) => "passed",
         Some(3) => "incomplete",
         Some(4) => "failed",
-        _ => panic!("{status:?}: {told}"),
+        _ => panic!("{status:?}: {errors}"),
     };
-    assert!(told.starts_with(&format!("howslow: gate {word}: ")), "{told}");
+    assert!(errors.starts_with(&format!("howslow: gate {word}: ")), "{errors}");
     let comment = fs::read_to_string(data.path().join("comment.md")).expect("a comment");
     assert!(
         comment.starts_with(&format!("### howslow: gate {word}\n")) && comment.contains("syscall.getppid"),
@@ -104,7 +104,7 @@ fn the_task_with_pandas_is_done_in_three_commands() {
         .env("PYTHONPATH", packages)
         .output()
         .expect("the script runs");
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains("syscall.getppid") && told.contains("pipe.self") && told.contains("half"), "{told}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("syscall.getppid") && text.contains("pipe.self") && text.contains("half"), "{text}");
 }

@@ -67,13 +67,13 @@ fn the_rate_is_that_of_the_parser_and_not_of_the_buffer() {
         seen.push(shares.collect::<Vec<_>>());
         let is_right = |&(own, parsed, written): &(f64, f64, f64)| own >= 0.6 && parsed <= 1.02 && written > 2.0;
         if seen.last().is_some_and(|shares| shares.iter().all(is_right)) {
-            return a_window_that_changes_its_size_is_told();
+            return a_window_that_changes_its_size_is_reported();
         }
     }
     panic!("parsed by the parser's speed, written by parsed: {seen:?}");
 }
 
-fn a_window_that_changes_its_size_is_told() {
+fn a_window_that_changes_its_size_is_reported() {
     let seat = at(&["--json", "--budget", "2s"], Behaviour::GOOD);
     until("raw mode", || seat.terminal.is_raw());
     std::thread::sleep(Duration::from_millis(200));
@@ -101,7 +101,7 @@ fn a_page_that_fits_is_printed_after_the_users_screen_is_back() {
 }
 
 #[test]
-fn a_terminal_that_fails_is_told_and_whatever_ends_it_the_terminal_is_restored() {
+fn a_terminal_that_fails_is_reported_and_whatever_ends_it_the_terminal_is_restored() {
     ctrl_c_and_sigterm_end_it_cleanly();
     one_that_is_killed_leaves_the_terminal_as_it_was();
     one_that_never_answers();

@@ -139,7 +139,7 @@ fn imports(module: &Module, text: &str, all: &BTreeMap<Module, String>) -> BTree
         }
         at
     });
-    resolved.filter(|of| of != module && all.contains_key(of)).collect()
+    resolved.filter(|other| other != module && all.contains_key(other)).collect()
 }
 
 /// The shortest circle of imports through a module.
@@ -201,11 +201,13 @@ fn no_two_types_of_a_crate_have_one_name() {
         let modules = modules(&root().join("crates").join(name).join("src"));
         for (module, text) in &modules {
             if !module.iter().any(|part| INSTEAD.contains(&part.as_str())) {
-                text.lines().filter_map(defined).for_each(|it| places.entry(it).or_default().push(module.join("::")));
+                text.lines()
+                    .filter_map(defined)
+                    .for_each(|name| places.entry(name).or_default().push(module.join("::")));
             }
         }
         let twice = places.iter().filter(|(_, modules)| modules.len() > 1);
-        let twice: Vec<String> = twice.map(|(it, modules)| format!("{it}: {}", modules.join(", "))).collect();
+        let twice: Vec<String> = twice.map(|(name, modules)| format!("{name}: {}", modules.join(", "))).collect();
         assert!(twice.is_empty(), "types of {name} share a name, so give one a plainer name:\n{}", twice.join("\n"));
         count += places.len();
     }
@@ -223,7 +225,7 @@ fn unsafe_code_stays_where_it_is_allowed() {
 }
 
 #[test]
-fn files_are_short_and_say_what_they_are_for() {
+fn files_are_short_and_begin_with_what_they_are_for() {
     for path in sources(&root().join("crates")) {
         let text = read(&path);
         assert!(text.starts_with("//!"), "{} does not say what it is for", path.display());
@@ -273,8 +275,9 @@ fn every_file_is_a_module_of_a_program() {
         let folder = root().join("crates").join(name);
         let files = [sources(&folder.join("src")), sources(&folder.join("tests"))].concat();
         let text: String = files.iter().map(|path| read(path)).collect();
-        let word =
-            |text: &str| -> String { text.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect() };
+        let word = |text: &str| -> String {
+            text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
+        };
         let named: BTreeSet<String> = text.split("mod ").skip(1).map(word).collect();
         for path in &files {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -329,9 +332,9 @@ fn every_verb_is_in_the_readme() {
 /// The text of a file, and of each file of another crate that it names as a module.
 fn with_shared(path: &Path) -> String {
     let text = read(path);
-    let beside = path.parent().expect("a folder");
+    let folder = path.parent().expect("a folder");
     let shared = text.lines().filter_map(|line| line.strip_prefix("#[path = \"")?.strip_suffix("\"]"));
-    let shared: String = shared.map(|shared| read(&beside.join(shared))).collect();
+    let shared: String = shared.map(|shared| read(&folder.join(shared))).collect();
     text + &shared
 }
 

@@ -150,8 +150,8 @@ fn what_cannot_be_loaded_or_has_no_such_routine_is_refused() {
     let source = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void start(void) \
                   { puts(\"PRINTED\"); fflush(stdout); abort(); }\nvoid routine(void) {}";
     compiled(place.folder.path(), "abrupt", source, &[]);
-    let refused = |words: &[&str], says: &str| {
-        place.time().args(words).assert().code(2).stdout(is_empty()).stderr(contains(says));
+    let refused = |words: &[&str], expected: &str| {
+        place.time().args(words).assert().code(2).stdout(is_empty()).stderr(contains(expected));
     };
     refused(&["./abrupt.so:routine"], "abrupt.so cannot be loaded: it crashed: killed by SIGABRT");
     refused(&["./object.so:good", "./object.so:bad"], "object.so has no routine 'bad'");

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{self, cost, folder, howslow};
 
-/// `howslow time` in a folder. Its log tells what the steps did.
+/// `howslow time` in a folder. Its log lists what the steps did.
 fn time(folder: &TempDir, arguments: &[&str]) -> Assert {
     let mut command = howslow(folder);
     command.env("HOWSLOW_DATA", folder.path().join("data")).current_dir(folder.path());
@@ -29,8 +29,8 @@ fn logged(folder: &TempDir) -> BTreeMap<String, usize> {
     counts
 }
 
-/// Nothing is told, but that a run took longer than its budget: each command runs at least once, however long a busy host takes.
-fn tells_nothing() -> impl Predicate<str> {
+/// Nothing is printed, but that a run took longer than its budget: each command runs at least once, however long a busy host takes.
+fn prints_nothing() -> impl Predicate<str> {
     is_empty().or(contains("\n").count(1).and(starts_with("howslow: --budget: it took ")))
 }
 
@@ -48,9 +48,12 @@ fn the_page_begins_with_which_takes_longer() {
         pages.into_iter().find(|page| page.starts_with(answer)).expect("an answer")
     };
     let both = ["-c", "sleep 0.4", "-c", "sleep 0.08", "-o", "run.json"];
-    let told = page(&both, "'sleep 0.4' is slower than 'sleep 0.08': it takes ");
+    let compared = page(&both, "'sleep 0.4' is slower than 'sleep 0.08': it takes ");
     let why = "why: howslow bill --repeat 9 --against 'sleep 0.08' -- sleep";
-    assert!(["a run on average: user ", why, "memory  exit\n"].iter().all(|part| told.contains(part)), "{told}");
+    assert!(
+        ["a run on average: user ", why, "memory  exit\n"].iter().all(|part| compared.contains(part)),
+        "{compared}"
+    );
     let run = record::read_run(&data.path().join("run.json")).expect("a run");
     let [ratio] = run.ratios.as_slice() else { panic!("{:?}", run.ratios) };
     assert_eq!((ratio.operation.as_str(), ratio.base.as_str()), ("command: sleep 0.4", "command: sleep 0.08"));
@@ -66,8 +69,8 @@ fn the_page_begins_with_which_takes_longer() {
     assert!(ratio.pairs >= 2 && ratio.verdict.as_deref() == Some("slower"), "{ratio:?}");
     // A reference that is not among them is timed as well.
     let reference = ["--reference", "sleep 0.4", "-c", "sleep 0.08"];
-    let told = page(&reference, "'sleep 0.08' is faster than 'sleep 0.4': it takes 0.");
-    assert!(told.contains("command: sleep 0.4 "), "{told}");
+    let compared = page(&reference, "'sleep 0.08' is faster than 'sleep 0.4': it takes 0.");
+    assert!(compared.contains("command: sleep 0.4 "), "{compared}");
     let alone = time(&data, &[&["-c", "true a | wc -c > none"][..], &SHORT].concat()).code(0);
     alone.stdout(contains("times as long").not()).stderr(
         "howslow: hint: there is no shell, so true gets '|' as an argument; with a shell: -- sh -c 'true a | wc -c > none'\n",
@@ -91,7 +94,7 @@ fn parameters_are_the_points_of_the_costs_and_steps_happen_around_every_run() {
     let around = ["--setup", setup, "--prepare", prepare, "--prepare", "echo other >> log"];
     let after = ["--conclude", conclude, "--cleanup", cleanup];
     let result =
-        time(&data, &[&parameters[..], &commands, &around, &after, &SHORT].concat()).code(0).stderr(tells_nothing());
+        time(&data, &[&parameters[..], &commands, &around, &after, &SHORT].concat()).code(0).stderr(prints_nothing());
     let run = support::run_of(result.get_output());
     let names = run.costs.iter().filter(|cost| cost.group == "commands").map(|cost| cost.name());
     let mut names: Vec<String> = names.collect();
@@ -113,10 +116,10 @@ fn parameters_are_the_points_of_the_costs_and_steps_happen_around_every_run() {
     let logged = logged(&data);
     let count = |line: &str| logged.get(line).copied().unwrap_or(0);
     for n in [1, 2] {
-        let of = |step: &str| count(&format!("{step} {n}"));
+        let times = |step: &str| count(&format!("{step} {n}"));
         // More than the trial of each of two words.
-        assert!(of("run") > 2 && of("prepare") == of("run"), "{logged:?}");
-        assert_eq!((of("setup"), of("cleanup")), (3, 3), "{logged:?}");
+        assert!(times("run") > 2 && times("prepare") == times("run"), "{logged:?}");
+        assert_eq!((times("setup"), times("cleanup")), (3, 3), "{logged:?}");
     }
     // What is given once is for both commands, what is given for each is for its own.
     let [all, own] = [count("conclude 1") + count("conclude 2"), count("run 1") + count("run 2")];
@@ -155,7 +158,7 @@ fn runs_alternate_and_each_is_in_hyperfines_json() {
     let logs = ["2s", "8s", "32s"].into_iter().map(|budget| {
         let _ = fs::remove_file(data.path().join("log"));
         let commands = ["-c", "echo {n} $(wc -c) >> log", "--budget", budget, "--rounds", "3"];
-        time(&data, &[&options[..], &commands].concat()).code(0).stderr(tells_nothing());
+        time(&data, &[&options[..], &commands].concat()).code(0).stderr(prints_nothing());
         fs::read_to_string(data.path().join("log")).expect("a log")
     });
     let text = { logs }.find(|text| text.lines().count() >= 10).expect("four turns");

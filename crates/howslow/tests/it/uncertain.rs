@@ -1,4 +1,4 @@
-//! What a run says of its own uncertainty, with the real binary: memory of earlier runs, busy CPUs.
+//! What a run reports of its own uncertainty, with the real binary: memory of earlier runs, busy CPUs.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -57,15 +57,15 @@ impl Drop for Busy {
 }
 
 #[test]
-fn a_busy_program_on_the_measured_cpu_is_told() {
+fn a_busy_program_on_the_measured_cpu_is_reported() {
     let data = folder();
     let cpu = *system::machine::describe().cpu.usable.first().expect("a CPU");
     let _busy = Busy::on(cpu);
     // An iteration is longer than a scheduler's slice, so every batch contains some of the other program's time.
     let run = run(&data, &["memory.copy@size=64MiB", "--cpu", &cpu.to_string(), "--budget", "6s"]);
     let cost = run.costs.iter().find(|cost| cost.bytes.0 == 64 << 20).expect("measured");
-    let told = |doubt: &Doubt| {
+    let is_meant = |doubt: &Doubt| {
         matches!(doubt, Doubt::FromDisturbed { .. } | Doubt::Interrupted { .. } | Doubt::FewQuiet { .. })
     };
-    assert!(cost.doubts.iter().any(told), "{:?}", cost.doubts);
+    assert!(cost.doubts.iter().any(is_meant), "{:?}", cost.doubts);
 }

@@ -78,7 +78,7 @@ pub fn widest(text: &str) -> Option<(usize, String)> {
 
 #[test]
 fn no_page_is_wider_than_its_terminal() {
-    // At 3 a page says what it lacks.
+    // At 3 a page shows what it lacks.
     fit(&data(), &[0, 3], PAGES.iter().flat_map(|words| [20, 60, 80, 120].map(|columns| (*words, columns))));
 }
 

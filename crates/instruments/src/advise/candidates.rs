@@ -37,8 +37,8 @@ pub(crate) fn by_chance(record: u64) -> Vec<Method> {
 }
 
 fn rings(bytes: u64, depths: &[u32]) -> impl Iterator<Item = Method> {
-    let of = move |direct| depths.iter().map(move |&depth| Method::Ring { bytes, depth, direct });
-    of(false).chain(of(true)).collect::<Vec<_>>().into_iter()
+    let methods = move |direct| depths.iter().map(move |&depth| Method::Ring { bytes, depth, direct });
+    methods(false).chain(methods(true)).collect::<Vec<_>>().into_iter()
 }
 
 /// What a program does.

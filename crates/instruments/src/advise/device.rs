@@ -1,5 +1,5 @@
 //! What single requests to the device take: at random places, which a reader without prefetch waits for, and one after the
-//! other in growing sizes, which prefetch asks for.
+//! other in growing sizes, which prefetch requests.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn here(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> 
     let file = match direct {
         Some(file) => file,
         None => {
-            // No more than what is asked for, or the next read would find itself in memory.
+            // No more than what is requested, or the next read would find itself in memory.
             fadvise(&cached, 0, None, Advice::Random)?;
             cached
         }
@@ -94,7 +94,7 @@ fn in_order(file: &OwnedFd, length: u64, size: u64, share: Duration) -> Result<f
 }
 
 fn by_chance(file: &OwnedFd, length: u64, share: Duration) -> Result<Vec<f64>, Failure> {
-    /// More tell the median of a fast device no better.
+    /// More give the median of a fast device no better.
     const MOST: usize = 2000;
     let page = page_size() as u64;
     let mut block = Block::new(page as usize);
@@ -131,8 +131,8 @@ pub(crate) fn drain(path: &Path, length: u64, share: Duration) -> Result<(), Fai
     Ok(())
 }
 
-/// Bytes that the kernel reads ahead for one request on the device of this file; it drops what is asked for beyond. What
-/// most kernels start with where it does not tell.
+/// Bytes that the kernel reads ahead for one request on the device of this file; it drops what is requested beyond. What
+/// most kernels start with where it does not report it.
 pub(crate) fn most_ahead(path: &Path) -> u64 {
     const USUAL_KIB: u64 = 128;
     let device = rustix::fs::stat(path).map(|status| status.st_dev).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The ways to read a file that are tried: the call, the advice given to the kernel, and the window asked for ahead.
+//! The ways to read a file that are tried: the call, the advice given to the kernel, and the window requested ahead.
 
 /// How a stretch is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,18 +29,18 @@ pub enum Method {
     },
     /// Mapped, with an advice for all of it.
     Mapped(Advised),
-    /// With all bytes up to `distance` beyond the one being read asked for, `quantity` at a time.
+    /// With all bytes up to `distance` beyond the one being read requested, `quantity` at a time.
     Ahead {
         /// By which call.
         way: Way,
-        /// Bytes between what is read and what has been asked for.
+        /// Bytes between what is read and what has been requested.
         distance: u64,
-        /// Bytes asked for at a time.
+        /// Bytes requested at a time.
         quantity: u64,
     },
 }
 
-/// What the kernel is told about a mapping.
+/// What the kernel is advised about a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advised {
     Nothing,
@@ -52,7 +52,7 @@ pub enum Advised {
     Populated,
 }
 
-/// The call that asks for what is needed later. The kernel's own readahead is switched off beside it.
+/// The call that requests what is needed later. The kernel's own readahead is switched off beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// `MADV_WILLNEED` on a mapping.

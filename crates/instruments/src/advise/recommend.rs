@@ -167,12 +167,12 @@ impl Trial<'_> {
             fastrand::shuffle(&mut order);
             for &index in &order {
                 self.passes.show(if state == FileState::Cold { "cold" } else { "warm" });
-                let it = &mut measured[index];
-                if it.skipped.is_none()
-                    && let Some(passed) = self.passes.take(stretch, methods[index], state, &mut it.skipped)?
+                let samples = &mut measured[index];
+                if samples.skipped.is_none()
+                    && let Some(passed) = self.passes.take(stretch, methods[index], state, &mut samples.skipped)?
                 {
-                    it.rates.push(passed.rate());
-                    it.processor.push(passed.cpu_ns / passed.elapsed_ns.max(1.0));
+                    samples.rates.push(passed.rate());
+                    samples.processor.push(passed.cpu_ns / passed.elapsed_ns.max(1.0));
                 }
             }
         }
@@ -212,17 +212,17 @@ impl Trial<'_> {
 
 /// The simplest of the fastest, and why.
 fn recommended(state: FileState, methods: &[Method], measured: Vec<Samples>) -> Recommended {
-    let candidates = methods.iter().zip(measured).map(|(&method, it)| Candidate {
+    let candidates = methods.iter().zip(measured).map(|(&method, samples)| Candidate {
         method: candidates::name(method),
-        processor: median(it.processor.iter().copied()).unwrap_or(0.0),
-        rates: it.rates,
-        skipped: it.skipped,
+        processor: median(samples.processor.iter().copied()).unwrap_or(0.0),
+        rates: samples.rates,
+        skipped: samples.skipped,
     });
     let candidates: Vec<Candidate> = candidates.collect();
     let tried: Vec<MeasuredRates<&Candidate>> = candidates
         .iter()
-        .filter(|it| !it.rates.is_empty())
-        .map(|it| MeasuredRates { of: it, rates: it.rates.clone() })
+        .filter(|candidate| !candidate.rates.is_empty())
+        .map(|candidate| MeasuredRates { of: candidate, rates: candidate.rates.clone() })
         .collect();
     let chosen = simplest_good(&tried, MARGIN);
     let reason = match (chosen, best(&tried)) {
@@ -240,9 +240,9 @@ fn reason(
     best: &MeasuredRates<&Candidate>,
     tried: &[MeasuredRates<&Candidate>],
 ) -> String {
-    let rate = |it: &MeasuredRates<&Candidate>| format!("{} MB/s", significant(it.rate() / 1e6));
+    let rate = |tried: &MeasuredRates<&Candidate>| format!("{} MB/s", significant(tried.rate() / 1e6));
     let lead = if chosen.of.method == best.of.method {
-        let others = tried.iter().filter(|it| it.of.method != best.of.method);
+        let others = tried.iter().filter(|other| other.of.method != best.of.method);
         let next = others.max_by(|one, other| one.rate().total_cmp(&other.rate()));
         let next = next
             .map(|next| format!(", {} times {} (the next)", significant(best.rate() / next.rate()), next.of.method));

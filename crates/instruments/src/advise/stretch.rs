@@ -49,7 +49,7 @@ pub(crate) struct ReadingProgram {
     pub drain: Duration,
 }
 
-/// Puts the file out of memory and returns the pages left. What was asked for ahead in an earlier pass and never waited for
+/// Puts the file out of memory and returns the pages left. What was requested ahead in an earlier pass and never waited for
 /// may be under way still, on a slow disk for seconds.
 pub(crate) fn put_out(file: &OwnedFd) -> Result<u64, Failure> {
     const PATIENCE: Duration = Duration::from_secs(10);

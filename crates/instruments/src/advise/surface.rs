@@ -72,12 +72,13 @@ impl Surface {
         self.coarse.0.contains(&window.distance) && self.coarse.1.contains(&window.quantity)
     }
 
-    /// Whether an arithmetic says this one, as near as the surface has it.
+    /// Whether an arithmetic gives this one, as near as the surface has it.
     pub fn is_computed(&self, window: Window) -> bool {
         let near = |one: u64, other: u64| one.max(other) as f64 <= 1.2 * one.min(other) as f64;
         let furthest = self.distances.last().copied().unwrap_or(u64::MAX);
-        let is = |it: &Window| near(it.distance.min(furthest), window.distance) && near(it.quantity, window.quantity);
-        self.computed.iter().any(is)
+        self.computed.iter().any(|computed| {
+            near(computed.distance.min(furthest), window.distance) && near(computed.quantity, window.quantity)
+        })
     }
 
     /// What the second look at the better windows takes, in passes.
@@ -110,7 +111,7 @@ impl Room {
     fn bounded(&self, inputs: &Inputs, step: u64, bound: u64) -> Surface {
         let (paper, better) = (inputs.by_the_paper(), inputs.by_saturation());
         let bound = (bound / inputs.page * inputs.page).max(inputs.page);
-        let of = |step: u64| {
+        let axes = |step: u64| {
             let distances = axis(paper.distance.min(bound), step, &[better.distance.min(bound)], (inputs.page, bound));
             let most = inputs.most / inputs.page * inputs.page;
             let mut quantities = axis(paper.quantity.min(most), step, &[better.quantity], (inputs.page, most));
@@ -119,7 +120,7 @@ impl Room {
             }
             (distances, quantities)
         };
-        let (distances, quantities) = of(step);
+        let (distances, quantities) = axes(step);
         let windows = distances.len() * quantities.len();
         let passes = (windows + self.plain) as f64 * SLOWER + Surface::finer(windows) + COMPARING;
         let pass_time = (self.left.mul_f64(0.95 / passes)).saturating_sub(self.drain);
@@ -127,7 +128,7 @@ impl Room {
         Surface {
             distances,
             quantities,
-            coarse: of(step * step),
+            coarse: axes(step * step),
             computed: [paper, better],
             length,
             pass_time,

@@ -17,7 +17,7 @@ pub(crate) struct MeasuredFile {
 }
 
 impl MeasuredFile {
-    /// Fails for a file that cannot be read, or one too small for its methods to be told apart.
+    /// Fails for a file that cannot be read, or one too small for its methods to be distinguished.
     pub fn open(path: &Path) -> Result<MeasuredFile, AdviseError> {
         let file = residence::open(path)?;
         let length = residence::length(&file)?;

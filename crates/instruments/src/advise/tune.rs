@@ -113,7 +113,7 @@ impl Sweep<'_> {
         let mut order: Vec<usize> = (0..methods.len()).collect();
         fastrand::shuffle(&mut order);
         order.sort_by_key(|&index| windows.get(index).is_some_and(|&window| !surface.is_coarse(window)));
-        // The budget may have room for one point alone, and a window is asked for.
+        // The budget may have room for one point alone, and a window is requested.
         if let Some(first) = order.iter().position(|&index| index < windows.len()) {
             order.swap(0, first);
         }
@@ -188,7 +188,7 @@ impl Sweep<'_> {
 
 /// True if one is so much worse than the other that more pairs would say nothing new.
 fn is_decided(rates: &[f64], best: &[f64]) -> bool {
-    rates.len() >= DECIDED.0 && RelativeRate::of(rates, best).is_some_and(|beside| beside.high < DECIDED.1)
+    rates.len() >= DECIDED.0 && RelativeRate::of(rates, best).is_some_and(|relative| relative.high < DECIDED.1)
 }
 
 /// The best quarter of the windows, and the other methods that come near them.

@@ -104,7 +104,7 @@ impl OpenReader {
             (Access::Calls(block), Method::Ahead { way, distance, quantity }) => {
                 let mut window = Ahead::new(distance, quantity, stretch.length);
                 for offset in (0..stretch.length).step_by(*piece as usize) {
-                    window.reach(offset, |start, length| ask(file, way, stretch.start + start, length))?;
+                    window.reach(offset, |start, length| request(file, way, stretch.start + start, length))?;
                     if call(file, *stretch, block, offset, consumer)?.is_break() {
                         break;
                     }
@@ -141,8 +141,8 @@ fn call(
     Ok(consumer.take(&record[..wanted]))
 }
 
-/// Asks for what is read later.
-fn ask(file: &OwnedFd, way: Way, start: u64, length: usize) -> Result<(), Failure> {
+/// Requests what is read later.
+fn request(file: &OwnedFd, way: Way, start: u64, length: usize) -> Result<(), Failure> {
     if way == Way::Advice {
         return Ok(fadvise(file, start, NonZeroU64::new(length as u64), Advice::WillNeed)?);
     }
@@ -199,11 +199,11 @@ impl InFlight {
         let mut came = Vec::with_capacity(free.len());
         let mut going = Ok(ControlFlow::Continue(()));
         loop {
-            // After a failure or at the limit nothing more is asked for, but what is under way writes into our memory.
+            // After a failure or at the limit nothing more is requested, but what is under way writes into our memory.
             while matches!(going, Ok(ControlFlow::Continue(()))) && !free.is_empty() {
                 let Some(offset) = offsets.next() else { break };
                 let index = free.pop().unwrap_or_default();
-                self.ask(file, index, stretch.start, offset)?;
+                self.enqueue(file, index, stretch.start, offset)?;
             }
             if free.len() == self.places.len() {
                 return going.map(|_| ());
@@ -224,7 +224,7 @@ impl InFlight {
         }
     }
 
-    fn ask(&mut self, file: &OwnedFd, index: usize, start: u64, offset: u64) -> Result<(), Failure> {
+    fn enqueue(&mut self, file: &OwnedFd, index: usize, start: u64, offset: u64) -> Result<(), Failure> {
         let (block, place) = &mut self.places[index];
         *place = offset;
         let bytes = block.bytes();

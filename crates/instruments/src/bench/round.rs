@@ -114,7 +114,7 @@ impl RoundOrder {
         if both[0].run(times.div_ceil(8))?.elapsed < LONG {
             both[1].run(times.div_ceil(8))?;
         }
-        // Where the set-up is long, as much time again tells more than another set-up would.
+        // Where the set-up is long, as much time again shows more than another set-up would.
         let set_up = moments.now() - began;
         let until = until.max(moments.now() + set_up);
         let blocks = blocks(&mut both, times, moments, until)?;

@@ -16,7 +16,7 @@ pub(crate) struct Company {
     sent: Vec<u32>,
 }
 
-/// A stretch as it is asked for.
+/// A stretch as it is requested.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted {
     /// How long it is at least.

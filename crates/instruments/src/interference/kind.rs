@@ -19,7 +19,7 @@ pub struct Kind {
 }
 
 /// All kinds, in the order of the matrix. Each keeps its partner, if it has one, on its own CPU, and waits for its device
-/// before an iteration ends: a load that is told to stop has stopped.
+/// before an iteration ends: a load that has to stop has stopped.
 pub static KINDS: [Kind; 12] = [
     Kind {
         name: "compute",

@@ -1,4 +1,4 @@
-//! A load as it is asked for: `disk-reads@50%@same`. Which CPUs its places mean.
+//! A load as it is requested: `disk-reads@50%@same`. Which CPUs its places mean.
 
 use record::{Beside, Place};
 use system::machine::{Distance, Topology};
@@ -69,8 +69,8 @@ pub struct Cpus {
 }
 
 impl Cpus {
-    /// A victim on the CPU asked for, or on the last usable one of the strongest kind: interrupts and other programs are
-    /// usually found on the first. Fails if this process may not use the CPU asked for.
+    /// A victim on the CPU requested, or on the last usable one of the strongest kind: interrupts and other programs are
+    /// usually found on the first. Fails if this process may not use the CPU requested.
     pub fn around(requested: Option<u32>) -> Result<Cpus, InterferenceError> {
         let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
         let all = 0..rustix::thread::CpuSet::MAX_CPU;
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_load_says_its_kind_dose_and_place() {
+    fn a_load_names_its_kind_dose_and_place() {
         let read = |text: &str| Load::parse(text).map(|load| (load.kind.name, load.dose, load.place)).ok();
         assert_eq!(read("memory"), Some(("memory", 1.0, Place::Other)));
         assert_eq!(read("disk-reads@50%"), Some(("disk-reads", 0.5, Place::Other)));
@@ -153,7 +153,7 @@ mod tests {
             );
             for (axis, value) in point.0.iter().filter(|(_, value)| value.word().is_some()) {
                 let known = operation.axes.iter().find(|known| known.name == axis).expect("an axis");
-                assert!(known.values.iter().any(|it| it.value() == *value), "{}: {axis}={value}", kind.name);
+                assert!(known.values.iter().any(|known| known.value() == *value), "{}: {axis}={value}", kind.name);
             }
         }
     }

@@ -40,8 +40,8 @@ const SHORTEST: f64 = 0.25;
 const LONGEST: f64 = 3.0;
 
 /// Measures how much each kind of work slows each other kind.
-/// Forks: call it while the process has one thread. Fails if nothing can be measured, or if a worker ends before it is
-/// told to.
+/// Forks: call it while the process has one thread. Fails if nothing can be measured, or if a worker ends before it
+/// has to.
 pub fn matrix(
     request: &Request,
     scratch_root: &Path,
@@ -346,7 +346,7 @@ impl Work<'_> {
     }
 }
 
-/// True if more pairs would tell little more of a cell.
+/// True if more pairs would show little more of a cell.
 fn is_known(pairs: &[ComparedStretch]) -> bool {
     pairs.len() >= KNOWN_PAIRS && Slowdown::of(pairs).is_some_and(|known| known.elapsed.half() <= KNOWN)
 }

@@ -19,7 +19,7 @@ pub struct Request {
     pub together: Vec<[&'static Kind; 3]>,
     /// Seconds that it may take.
     pub budget_s: f64,
-    /// The CPU of the victims, if one is asked for.
+    /// The CPU of the victims, if one is requested.
     pub cpu: Option<u32>,
     /// Of the order.
     pub seed: u64,

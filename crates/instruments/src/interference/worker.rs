@@ -1,5 +1,5 @@
-//! One worker, seen from inside: it sets its operation up and then obeys its post. A load works until told to stop; a
-//! victim does its work for a stretch of time and tells what that took.
+//! One worker, seen from inside: it sets its operation up and then obeys its post. A load works until it has to stop; a
+//! victim does its work for a stretch of time and reports what that took.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ pub(crate) struct Task {
 
 /// A load works for its share of this time, then rests.
 const PERIOD: f64 = 4e6;
-/// Length of a load's batch and of a victim's, in ns: a load must notice soon that it is told to stop.
+/// Length of a load's batch and of a victim's, in ns: a load must notice soon that it has to stop.
 const LOAD_BATCH: f64 = 0.2e6;
 const VICTIM_BATCH: f64 = 0.5e6;
 

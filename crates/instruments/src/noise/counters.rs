@@ -39,7 +39,7 @@ impl Counters {
         lines
     }
 
-    /// Time that the hypervisor ran something else on this CPU, since the start of the system, in ns. The kernel tells it
+    /// Time that the hypervisor ran something else on this CPU, since the start of the system, in ns. The kernel reports it
     /// in hundredths of a second.
     pub(crate) fn steal(&mut self) -> Option<f64> {
         let text = whole(self.stat.as_ref()?, &mut self.text)?;

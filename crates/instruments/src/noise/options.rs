@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// The name of the spinning tasks, by which tracepoints tell them from others. The kernel keeps 15 letters.
+/// The name of the spinning tasks, by which tracepoints distinguish them from others. The kernel keeps 15 letters.
 pub(crate) const TASK: &str = "howslow-noise";
 
 #[derive(Clone, Debug)]

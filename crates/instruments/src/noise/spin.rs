@@ -150,7 +150,7 @@ impl Spin {
         let time = read_at - std::mem::replace(&mut self.read_at, read_at);
         let same = now.len() == self.before.len();
         let since = |((name, count), (before_name, before)): (&(String, u64), &(String, u64))| {
-            // A line came or went: its counts cannot be told.
+            // A line came or went: its counts cannot be known.
             if same && name == before_name { count.saturating_sub(*before) } else { 0 }
         };
         let mut counts: Vec<u64> = now.iter().zip(&self.before).map(since).collect();

@@ -14,7 +14,7 @@ const TIMES: usize = 40;
 const APART: Duration = Duration::from_micros(3_100);
 /// How long it works, in ns. After a turn without work the kernel is done a microsecond sooner than after one with some.
 const WORK: f64 = 20_000.0;
-/// Fewer turns that took nobody else's time tell nothing.
+/// Fewer turns that took nobody else's time show nothing.
 const FEWEST: usize = TIMES / 5;
 /// The shortest turn that the scheduler gives a computing program, in ns (`sysctl_sched_base_slice` in kernel/sched/fair.c).
 const SLICE: f64 = 700_000.0;

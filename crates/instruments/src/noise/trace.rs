@@ -17,8 +17,8 @@ const TRACEPOINT: u32 = 2;
 const TIME_AND_RAW: u64 = 1 << 2 | 1 << 10;
 const LOST: u32 = 2;
 
-/// What the samples of a tracepoint tell.
-enum Tells {
+/// What the samples of a tracepoint hold.
+enum SampleContent {
     /// The task that gets the CPU.
     Switch { name: Field, pid: Field },
     /// An interrupt line, by its number.
@@ -47,7 +47,7 @@ const SOFTIRQS: [&str; 10] =
 
 /// The tracepoints of one CPU.
 pub(crate) struct Tracer {
-    points: Vec<(Tells, SampledEvent)>,
+    points: Vec<(SampleContent, SampledEvent)>,
     /// The names of interrupt lines by number.
     lines: Vec<(u64, String)>,
     /// Samples that the kernel dropped.
@@ -56,24 +56,24 @@ pub(crate) struct Tracer {
 
 impl Tracer {
     /// Opens them, switched off. `lines` are the names of interrupt lines by number, `clock` the number of the clock
-    /// that tells when. Fails with why they cannot be used.
+    /// that they are dated by. Fails with why they cannot be used.
     pub(crate) fn open(cpu: u32, clock: i32, lines: Vec<(u64, String)>) -> Result<Tracer, String> {
         let folder = Tracefs::open()?;
         let mut tracer = Tracer { points: Vec::new(), lines, lost: 0 };
         let switch = |format: &str| {
-            Some(Tells::Switch { name: Field::of(format, "next_comm")?, pid: Field::of(format, "next_pid")? })
+            Some(SampleContent::Switch { name: Field::of(format, "next_comm")?, pid: Field::of(format, "next_pid")? })
         };
-        // Without this one, interrupts inside of other tasks cannot be told from ours.
+        // Without this one, interrupts inside of other tasks cannot be distinguished from ours.
         tracer.add(&folder, "sched/sched_switch", (cpu, clock), switch)?;
         for begins in [true, false] {
             let end = if begins { "entry" } else { "exit" };
-            let line = |format: &str| Some(Tells::Line { number: Field::of(format, "irq")?, begins });
+            let line = |format: &str| Some(SampleContent::Line { number: Field::of(format, "irq")?, begins });
             tracer.add(&folder, &format!("irq/irq_handler_{end}"), (cpu, clock), line)?;
-            let softirq = |format: &str| Some(Tells::Softirq { number: Field::of(format, "vec")?, begins });
+            let softirq = |format: &str| Some(SampleContent::Softirq { number: Field::of(format, "vec")?, begins });
             tracer.add(&folder, &format!("irq/softirq_{end}"), (cpu, clock), softirq)?;
             for (event, name) in VECTORS {
                 // Each architecture has some of them, or none.
-                let vector = |_: &str| Some(Tells::Vector { name, begins });
+                let vector = |_: &str| Some(SampleContent::Vector { name, begins });
                 let _ = tracer.add(&folder, &format!("{event}_{end}"), (cpu, clock), vector);
             }
         }
@@ -85,13 +85,14 @@ impl Tracer {
         folder: &Tracefs,
         event: &str,
         (cpu, clock): (u32, i32),
-        tells: impl FnOnce(&str) -> Option<Tells>,
+        content: impl FnOnce(&str) -> Option<SampleContent>,
     ) -> Result<(), String> {
         let id = folder.read(event, "id");
         let id = id.map_err(|error| refused(&format!("the tracepoint {event} cannot be read"), &error))?;
         let id = id.trim().parse().map_err(|_| format!("the tracepoint {event} has no number"))?;
         let format = folder.read(event, "format").unwrap_or_default();
-        let tells = tells(&format).ok_or_else(|| format!("the tracepoint {event} has other fields than expected"))?;
+        let content =
+            content(&format).ok_or_else(|| format!("the tracepoint {event} has other fields than expected"))?;
         let event = PerfEvent {
             kind: TRACEPOINT,
             config: id,
@@ -103,7 +104,7 @@ impl Tracer {
         };
         let sampler = event.open(-1, cpu as i32).and_then(|event| SampledEvent::new(event, BUFFER));
         let sampler = sampler.map_err(|error| refused("tracepoints are refused", &error))?;
-        self.points.push((tells, sampler));
+        self.points.push((content, sampler));
         Ok(())
     }
 
@@ -112,16 +113,16 @@ impl Tracer {
         self.points.iter_mut().all(|(_, sampler)| sampler.enable(true).is_ok())
     }
 
-    /// Switches all of them off and appends what they told since `start`, in order of time.
+    /// Switches all of them off and appends what they reported since `start`, in order of time.
     pub(crate) fn take(&mut self, names: &mut Names, start: f64, events: &mut Vec<Event>) {
         for (_, sampler) in &mut self.points {
             let _ = sampler.enable(false);
         }
         let from = events.len();
-        for (tells, sampler) in &mut self.points {
+        for (content, sampler) in &mut self.points {
             while let Some(record) = sampler.next_record() {
                 match record.kind {
-                    Record::SAMPLE => events.extend(event(tells, &record.bytes, &self.lines, names)),
+                    Record::SAMPLE => events.extend(event(content, &record.bytes, &self.lines, names)),
                     LOST => self.lost += number(&record.bytes, 8).unwrap_or(0),
                     _ => (),
                 }
@@ -138,28 +139,28 @@ fn number(bytes: &[u8], offset: usize) -> Option<u64> {
     bytes.get(offset..offset + 8)?.try_into().ok().map(u64::from_ne_bytes)
 }
 
-/// What one sample tells. It consists of the time, the length of the tracepoint's own record, and that record.
-fn event(tells: &Tells, sample: &[u8], lines: &[(u64, String)], names: &mut Names) -> Option<Event> {
+/// What one sample reports. It consists of the time, the length of the tracepoint's own record, and that record.
+fn event(content: &SampleContent, sample: &[u8], lines: &[(u64, String)], names: &mut Names) -> Option<Event> {
     let at = number(sample, 0)? as f64;
     let record = sample.get(12..)?;
     let inside = |begins: &bool, place| if *begins { Mark::Entered(place) } else { Mark::Left(place) };
-    let mark = match tells {
-        Tells::Switch { name, pid } => match (name.text(record)?, pid.number(record)?) {
+    let mark = match content {
+        SampleContent::Switch { name, pid } => match (name.text(record)?, pid.number(record)?) {
             (name, _) if name == TASK => Mark::Ours,
             (_, 0) => Mark::Task(names.place("idle")),
             (name, _) => Mark::Task(names.place(&format!("task: {}", kind(&name)))),
         },
-        Tells::Line { number, begins } => {
+        SampleContent::Line { number, begins } => {
             let number = number.number(record)?;
             let name = lines.iter().find(|(line, _)| *line == number).map_or("", |(_, name)| name);
             inside(begins, names.place(&format!("interrupt: {number} {name}")))
         }
-        Tells::Softirq { number, begins } => {
+        SampleContent::Softirq { number, begins } => {
             let number = number.number(record)?;
             let name = SOFTIRQS.get(number as usize).copied().unwrap_or("of an unknown number");
             inside(begins, names.place(&format!("softirq: {name}")))
         }
-        Tells::Vector { name, begins } => inside(begins, names.place(name)),
+        SampleContent::Vector { name, begins } => inside(begins, names.place(name)),
     };
     Some(Event { at, mark })
 }
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
 
     /// A sample of a switch as perf lays it out.
-    fn sample(name: &str, pid: u32) -> (Tells, Vec<u8>) {
+    fn sample(name: &str, pid: u32) -> (SampleContent, Vec<u8>) {
         let format = "\tfield:char next_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n\
             \tfield:pid_t next_pid;\toffset:24;\tsize:4;\tsigned:1;\n";
         let field = |name| Field::of(format, name).expect(name);
@@ -183,15 +184,15 @@ mod tests {
         bytes.extend([0; 8]);
         bytes.extend(name.bytes().chain(std::iter::repeat(0)).take(16));
         bytes.extend(pid.to_ne_bytes());
-        (Tells::Switch { name: field("next_comm"), pid: field("next_pid") }, bytes)
+        (SampleContent::Switch { name: field("next_comm"), pid: field("next_pid") }, bytes)
     }
 
     #[test]
-    fn a_switch_tells_whose_cpu_it_is() {
+    fn a_switch_shows_whose_cpu_it_is() {
         let mut names = Names::default();
         let mut mark = |name: &str, pid| {
-            let (tells, bytes) = sample(name, pid);
-            event(&tells, &bytes, &[], &mut names).expect("an event")
+            let (content, bytes) = sample(name, pid);
+            event(&content, &bytes, &[], &mut names).expect("an event")
         };
         assert_eq!(mark("cc1", 7), Event { at: 5_000.0, mark: Mark::Task(0) });
         assert_eq!(mark(TASK, 8).mark, Mark::Ours);
@@ -202,10 +203,10 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_that_is_cut_off_tells_nothing() {
-        let (tells, bytes) = sample("cc1", 7);
+    fn a_sample_that_is_cut_off_shows_nothing() {
+        let (content, bytes) = sample("cc1", 7);
         for length in [0, 7, 12, 20, 30] {
-            assert_eq!(event(&tells, &bytes[..length], &[], &mut Names::default()), None, "{length}");
+            assert_eq!(event(&content, &bytes[..length], &[], &mut Names::default()), None, "{length}");
         }
     }
 }

@@ -55,9 +55,9 @@ mod tests {
 
     #[test]
     fn a_remedy_fits_the_reason() {
-        let of = |errno: Errno| refused("tracepoints are refused", &errno.into());
-        assert!(of(Errno::ACCESS).ends_with("takes root, or CAP_PERFMON"), "{}", of(Errno::ACCESS));
-        assert!(of(Errno::MFILE).ends_with("(ulimit -n)"), "{}", of(Errno::MFILE));
-        assert!(of(Errno::NODEV).ends_with(')'), "{}", of(Errno::NODEV));
+        let sentence = |errno: Errno| refused("tracepoints are refused", &errno.into());
+        assert!(sentence(Errno::ACCESS).ends_with("takes root, or CAP_PERFMON"), "{}", sentence(Errno::ACCESS));
+        assert!(sentence(Errno::MFILE).ends_with("(ulimit -n)"), "{}", sentence(Errno::MFILE));
+        assert!(sentence(Errno::NODEV).ends_with(')'), "{}", sentence(Errno::NODEV));
     }
 }

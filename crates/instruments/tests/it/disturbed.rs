@@ -17,7 +17,7 @@ fn come_first() -> bool {
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) == 0 }
 }
 
-/// Disturbs CPU 0 until it is told to end. Returns false where it may not.
+/// Disturbs CPU 0 until it has to end. Returns false where it may not.
 fn disturb(end: &AtomicBool) -> bool {
     if operation::pin(0).is_err() || !come_first() {
         return false;
@@ -50,14 +50,15 @@ fn a_disturbance_is_found_with_its_period_and_length() {
         let found = account(&recording).repeated;
         let near = |value: f64, wanted: Duration, off: f64| (value / wanted.as_nanos() as f64 - 1.0).abs() < off;
         // Switching to the task and back belongs to the gap.
-        let right =
-            found.iter().find(|it| near(it.series.period, PERIOD, 0.05) && near(it.series.length, LENGTH, 0.15));
+        let right = found
+            .iter()
+            .find(|found| near(found.series.period, PERIOD, 0.05) && near(found.series.length, LENGTH, 0.15));
         if let Some(right) = right {
             let share = right.series.members.len() as f64 / right.series.slots as f64;
             assert!(share > 0.5, "{share}");
             return;
         }
-        reported.push(found.iter().map(|it| (it.series.period, it.series.length)).collect::<Vec<_>>());
+        reported.push(found.iter().map(|found| (found.series.period, found.series.length)).collect::<Vec<_>>());
     }
     testing::left_out!("in {TRIES} tries the machine was too busy to find a task that runs every 5 ms: {reported:?}");
 }

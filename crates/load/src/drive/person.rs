@@ -8,7 +8,7 @@ use super::script::Script;
 pub(super) struct Request {
     /// Its number.
     pub interaction: usize,
-    /// Who asks; `None` in an open system, where any free process serves.
+    /// Who requests; `None` in an open system, where any free process serves.
     pub user: Option<u32>,
     /// When it arrived, in ns.
     pub arrived: f64,
@@ -19,7 +19,7 @@ pub(super) struct Served {
     pub request: Request,
     /// When it became eligible, in ns.
     pub admitted: f64,
-    /// True once the user's process was told.
+    /// True once the user's process has its order.
     pub reported: bool,
 }
 

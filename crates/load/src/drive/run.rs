@@ -83,12 +83,12 @@ pub fn drive(
     driver.tally.end(eligible, after.at, after.used);
     driver.drain()?;
     let Driver { mut tally, people, .. } = driver;
-    // The users see that nobody asks any more, and end.
+    // The users see that nobody requests any more, and end.
     drop(people);
     tally.sums.waited_s = users.waited_for(Duration::from_secs(2));
     let end = books.group.used();
-    tally.sums.group_s = end.map(|it| it.cpu_s);
-    tally.sums.group_faults = end.map(|it| it.major_faults);
+    tally.sums.group_s = end.map(|used| used.cpu_s);
+    tally.sums.group_faults = end.map(|used| used.major_faults);
     drop(users);
     Ok(Ending::Done(Box::new(measured(setting, tally, &before, &after))))
 }
@@ -195,7 +195,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// The time measured, in equal parts: their scatter tells how far its figures are certain.
+    /// The time measured, in equal parts: their scatter shows how far its figures are certain.
     fn measure(&mut self, progress: &mut dyn FnMut(f64)) -> Result<Option<i32>, LoadError> {
         const PARTS: u32 = 10;
         let each = self.setting.time_s / f64::from(PARTS);
@@ -267,7 +267,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Users whose time to think is over ask.
+    /// Users whose time to think is over request their next interaction.
     fn wake(&mut self) {
         let now = nanoseconds();
         while self.wakes.peek().is_some_and(|Reverse((at, _))| *at as f64 <= now) {
@@ -304,7 +304,7 @@ impl<'a> Driver<'a> {
         self.report(user);
     }
 
-    /// Tells a user's process what to do, if it is there; otherwise it is told when it connects.
+    /// Gives a user's process its order, if it is there; otherwise it gets it when it connects.
     fn report(&mut self, user: u32) {
         let person = &mut self.people[user as usize];
         let (Some(stream), Some(serves)) = (&mut person.stream, &mut person.serves) else { return };

@@ -23,28 +23,33 @@ impl Script {
     pub fn of(plan: &Plan) -> Result<Script, LoadError> {
         let (names, steps, thinks, sequence) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut script = Script { names, steps, thinks, sequence, notes: Vec::new() };
-        for it in &plan.interactions {
-            let step = it.job.clone().map(Step::Job).or_else(|| find(it.commands()).map(Step::Program));
+        for interaction in &plan.interactions {
+            let step =
+                interaction.job.clone().map(Step::Job).or_else(|| find(interaction.commands()).map(Step::Program));
             let programs: Vec<&str> =
-                it.commands().iter().filter_map(|words| words.first()).map(String::as_str).collect();
+                interaction.commands().iter().filter_map(|words| words.first()).map(String::as_str).collect();
             let programs = record::printable(&programs.join(", "));
             let Some(step) = step else {
-                if it.optional {
-                    script
-                        .notes
-                        .push(format!("The interaction {} is left out: this machine has no {programs}.", it.name));
+                if interaction.optional {
+                    script.notes.push(format!(
+                        "The interaction {} is left out: this machine has no {programs}.",
+                        interaction.name
+                    ));
                     continue;
                 }
                 return Err(LoadError::Lacking {
-                    what: format!("the interaction {} needs {programs}, which this machine does not have", it.name),
+                    what: format!(
+                        "the interaction {} needs {programs}, which this machine does not have",
+                        interaction.name
+                    ),
                     remedy: "install it, name another program, or make the interaction optional".into(),
                 });
             };
             let place = script.names.len();
-            script.names.push(record::printable(&it.name));
+            script.names.push(record::printable(&interaction.name));
             script.steps.push(step);
-            script.thinks.push(it.think.clone());
-            script.sequence.extend(std::iter::repeat_n(place, it.times as usize));
+            script.thinks.push(interaction.think.clone());
+            script.sequence.extend(std::iter::repeat_n(place, interaction.times as usize));
         }
         if script.sequence.is_empty() {
             return Err(LoadError::Lacking {
@@ -55,9 +60,9 @@ impl Script {
         Ok(script)
     }
 
-    /// What the script says of all configurations.
+    /// What the script has for all configurations.
     pub fn usual(&self) -> Usual {
-        let count = |place: usize| self.sequence.iter().filter(|it| **it == place).count() as f64;
+        let count = |place: usize| self.sequence.iter().filter(|other| **other == place).count() as f64;
         let weights: Vec<f64> = (0..self.steps.len()).map(count).collect();
         let total: f64 = weights.iter().sum();
         let think_s =
@@ -68,8 +73,8 @@ impl Script {
 
     /// The pages of all jobs of a user, in bytes.
     pub fn pages_bytes(&self) -> u64 {
-        let of = |step: &Step| if let Step::Job(job) = step { job.working_set.0 } else { 0 };
-        self.steps.iter().map(of).sum()
+        let working_set = |step: &Step| if let Step::Job(job) = step { job.working_set.0 } else { 0 };
+        self.steps.iter().map(working_set).sum()
     }
 
     /// The number of the interaction that comes at this place of the endless script.
@@ -96,15 +101,15 @@ mod tests {
         let edit = "[[interaction]]\nname = 'edit'\ntimes = 2\njob = {}\n";
         let shell = "[[interaction]]\nname = 'shell'\nany_of = [['no-such-program'], ['sh', '-c', 'true']]\n";
         let gone = "[[interaction]]\nname = 'gone'\ncommand = ['no-such-program']\noptional = true\n";
-        let it = script(&[edit, gone, shell].concat()).expect("a script");
-        assert_eq!(it.names, ["edit", "shell"]);
-        assert_eq!((0..6).map(|place| it.at(place)).collect::<Vec<_>>(), [0, 0, 1, 0, 0, 1]);
-        let usual = it.usual();
+        let found = script(&[edit, gone, shell].concat()).expect("a script");
+        assert_eq!(found.names, ["edit", "shell"]);
+        assert_eq!((0..6).map(|place| found.at(place)).collect::<Vec<_>>(), [0, 0, 1, 0, 0, 1]);
+        let usual = found.usual();
         assert_eq!(
             (usual.weights, usual.stays, usual.pages_bytes),
             (vec![2.0, 1.0], true, Job::default().working_set.0)
         );
-        assert!(it.notes[0].contains("no-such-program"), "{:?}", it.notes);
+        assert!(found.notes[0].contains("no-such-program"), "{:?}", found.notes);
         let refused = script(&gone.replace("optional = true", "")).expect_err("missing");
         assert!(refused.is_misuse() && refused.to_string().contains("no-such-program"), "{refused}");
         assert!(script(gone).expect_err("nothing left").to_string().contains("nothing is left"));

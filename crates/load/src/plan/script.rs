@@ -173,7 +173,7 @@ impl InputFile {
     }
 }
 
-/// An error that says why, if it is wrong.
+/// What is wrong, if something is.
 fn refuse(is_wrong: bool, why: &str) -> Result<(), String> {
     if is_wrong { Err(why.into()) } else { Ok(()) }
 }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn users_think_as_long_as_the_plan_says() {
+    fn users_think_as_long_as_the_plan_states() {
         let mut random = fastrand::Rng::with_seed(5);
         let exponential = Think::Exponential(Time(2.0));
         let mean = (0..100_000).map(|n| exponential.time(n, 0, random.f64())).sum::<f64>() / 1e5;

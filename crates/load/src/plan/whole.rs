@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_what_it_says() {
+    fn a_plan_is_what_its_text_states() {
         let plan = Plan::from_toml(LEAST).expect("a plan");
         assert_eq!(plan.arrivals, Arrivals::Closed);
         assert_eq!(plan.axes.configurations().len(), 1);

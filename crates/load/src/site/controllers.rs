@@ -66,12 +66,14 @@ impl Controllers {
     fn among(mountinfo: &str, own: &str) -> Controllers {
         let mounted = mounted(mountinfo);
         let one = |controller: &str| {
-            let of = |it: &&Mounted| it.version == Version::One && it.options.iter().any(|option| option == controller);
-            mounted.iter().find(of).and_then(|it| place(it, own_group(own, controller), |_| true))
+            let holds_it = |mounted: &&Mounted| {
+                mounted.version == Version::One && mounted.options.iter().any(|option| option == controller)
+            };
+            mounted.iter().find(holds_it).and_then(|mounted| place(mounted, own_group(own, controller), |_| true))
         };
         let two = |holds: &dyn Fn(&Path) -> bool| {
-            let it = mounted.iter().find(|it| it.version == Version::Two)?;
-            place(it, own_group(own, ""), holds)
+            let mounted = mounted.iter().find(|mounted| mounted.version == Version::Two)?;
+            place(mounted, own_group(own, ""), holds)
         };
         let has_memory = |folder: &Path| {
             let words = read(&folder.join("cgroup.controllers"));
@@ -94,11 +96,11 @@ impl Controllers {
 
 /// A folder of this hierarchy in which a group can be made: its root as this process sees it, else the own group, whose
 /// limits then hold too.
-fn place(it: &Mounted, own: Option<&str>, holds: impl Fn(&Path) -> bool) -> Option<Place> {
-    let below = own.map(|own| it.folder.join(own.trim_start_matches('/')));
-    let mut folders = [Some(it.folder.clone()), below].into_iter().flatten();
+fn place(mounted: &Mounted, own: Option<&str>, holds: impl Fn(&Path) -> bool) -> Option<Place> {
+    let below = own.map(|own| mounted.folder.join(own.trim_start_matches('/')));
+    let mut folders = [Some(mounted.folder.clone()), below].into_iter().flatten();
     let writable = |folder: &PathBuf| rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok();
-    folders.find(|folder| writable(folder) && holds(folder)).map(|folder| Place { version: it.version, folder })
+    folders.find(|folder| writable(folder) && holds(folder)).map(|folder| Place { version: mounted.version, folder })
 }
 
 /// The group of this process in the hierarchy of a controller; that of version 2 has none.

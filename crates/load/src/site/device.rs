@@ -50,7 +50,7 @@ impl Device {
         }
     }
 
-    /// Fails if no device of this kind can be had here, as far as that can be told without making one.
+    /// Fails if no device of this kind can be had here, as far as that is known without making one.
     pub fn check(kind: PageDevice) -> Result<(), LoadError> {
         let lacking = |what: &str, remedy: &str| {
             let remedy = format!("{remedy}, or choose the device none");
@@ -68,7 +68,7 @@ impl Device {
         }
     }
 
-    /// Seconds in which the device was busy so far; `None` if the kernel does not tell. Field 10 of a block device's counts.
+    /// Seconds in which the device was busy so far; `None` if the kernel does not give it. Field 10 of a block device's counts.
     pub fn busy(&self) -> Option<f64> {
         let text = fs::read_to_string(self.counts.as_ref()?).ok()?;
         text.split_whitespace().nth(9)?.parse::<f64>().ok().map(|ms| ms / 1e3)
@@ -236,7 +236,7 @@ impl SwapFile<'_> {
 }
 
 /// Turns a compressed device of howslow's off and removes it. Returns what was removed; nothing if it may be somebody else's: if it
-/// bears another mark, or none and was not added right after the time in ms at which a ledger told so.
+/// bears another mark, or none and was not added right after the time in ms at which a ledger recorded it.
 pub(super) fn remove_zram(number: u32, mark: &[u8; 16], noted: u64) -> std::io::Result<Option<String>> {
     /// The kernel takes less than a millisecond, on a busy machine perhaps a second. Its clock of files is up to 10 ms behind.
     const BEFORE_MS: u64 = 10;

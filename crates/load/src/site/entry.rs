@@ -1,4 +1,4 @@
-//! What a ledger tells.
+//! What a ledger holds.
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// That of an open file. Fails if the kernel does not tell it.
+    /// That of an open file. Fails if the kernel does not give it.
     pub fn of(file: impl AsFd) -> std::io::Result<Identity> {
         let stat = rustix::fs::fstat(file)?;
         Ok(Identity { device: stat.st_dev, inode: stat.st_ino })

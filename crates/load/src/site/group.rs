@@ -128,7 +128,7 @@ impl Group {
         field(&read(&part.folder.join(name)), "oom_kill").unwrap_or(0.0) as u64
     }
 
-    /// Time spent waiting for memory: the group's own where the kernel tells it, else the machine's.
+    /// Time spent waiting for memory: the group's own where the kernel gives it, else the machine's.
     pub fn pressure(&self) -> Option<Pressure> {
         let own = self.memory.as_ref().filter(|controller| controller.version == Version::Two);
         let own =

@@ -1,4 +1,4 @@
-//! Whether something on disk is this user's alone. It is opened without following a link and then asked by its descriptor, so
+//! Whether something on disk is this user's alone. It is opened without following a link and then examined by its descriptor, so
 //! that nobody can put something else in its place in between.
 
 use std::fs::File;

@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn identity(path: &Path) -> Identity {
-        Identity::of(fs::File::open(path).expect("it is there")).expect("the kernel tells it")
+        Identity::of(fs::File::open(path).expect("it is there")).expect("the kernel gives it")
     }
 
     /// Writes a ledger of a process that has ended. Returns its name.

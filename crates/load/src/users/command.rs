@@ -38,7 +38,7 @@ pub fn find(commands: &[Vec<String>]) -> Option<Program> {
 }
 
 impl Program {
-    /// Runs it in this folder, for at most `limit`, and ends whatever it has started with it. `group` is told the id of
+    /// Runs it in this folder, for at most `limit`, and ends whatever it has started with it. `group` is given the id of
     /// its process group while it runs, and zero after that.
     pub fn run(&self, folder: &Path, limit: Duration, group: impl Fn(i32)) -> Outcome {
         const NOT_FOUND: i32 = 127;
@@ -67,9 +67,9 @@ impl Program {
         }
     }
 
-    /// What is done against page faults before it runs: its file and those of its folder are asked for.
+    /// What is done against page faults before it runs: its file and those of its folder are requested.
     pub fn begin(&self, folder: &Path, relief: Relief) {
-        if relief.asks() {
+        if relief.requests() {
             self.advise(folder, Advice::WillNeed);
         }
     }

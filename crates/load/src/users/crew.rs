@@ -59,7 +59,7 @@ pub fn user_folder(folder: &Path, user: u32) -> PathBuf {
     folder.join(format!("user-{user}"))
 }
 
-/// In a supervisor: keeps one user's process running until that one says it is done. It stands outside of the group, so
+/// In a supervisor: keeps one user's process running until that one reports that it is done. It stands outside of the group, so
 /// the kernel never kills it for the group's memory.
 fn supervise(duty: &Duty, post: &Post) -> String {
     /// A process that cannot even begin is not started again and again.

@@ -111,7 +111,7 @@ impl Area {
 
     /// What is done against page faults before an interaction.
     pub fn begin(&self, relief: Relief) {
-        if relief.asks() {
+        if relief.requests() {
             self.advise(Advice::WillNeed);
         }
     }

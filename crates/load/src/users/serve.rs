@@ -1,4 +1,4 @@
-//! One user's process, seen from inside: it waits to be told an interaction, does it, and reports what it took.
+//! One user's process, seen from inside: it waits for the order of an interaction, does it, and reports what it took.
 
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub enum Step {
 
 /// What all users of a configuration have in common.
 pub struct Work<'a> {
-    /// The script's steps, by the number that the driver asks for.
+    /// The script's steps, by the number that the driver requests.
     pub(crate) steps: &'a [Step],
     /// An interaction that takes longer is stopped.
     pub limit: Duration,
@@ -55,7 +55,7 @@ pub(super) struct Duty<'a> {
     pub group: &'a Group,
 }
 
-/// Works until the driver hangs up. An error says why it cannot.
+/// Works until the driver hangs up. An error is why it cannot.
 pub(super) fn serve(duty: &Duty, post: &Post) -> std::io::Result<()> {
     // If the machine's memory runs out, the kernel should kill this process and not the user's programs.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");

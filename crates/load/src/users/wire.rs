@@ -1,4 +1,4 @@
-//! What a user and the driver say to each other: numbers of fixed length through a socket.
+//! What a user and the driver send to each other: numbers of fixed length through a socket.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_is_heard() {
+    fn what_is_sent_is_received() {
         let (mut one, mut other) = UnixStream::pair().expect("a pair");
         send_number(&mut one, 17).expect("said");
         assert_eq!(receive_number(&mut other).expect("heard"), 17);

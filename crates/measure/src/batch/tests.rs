@@ -40,7 +40,7 @@ fn a_batch_is_the_first_power_of_two_that_is_long_enough() {
 }
 
 #[test]
-fn batches_keep_to_what_work_and_plan_say() {
+fn batches_keep_to_what_work_and_plan_allow() {
     let hinted = RoundPlan { hint: Some(1 << 30), ..PLAN };
     type Adapt = fn(Loop) -> Loop;
     for (what, cost, adapt, plan, times, batches) in [
@@ -71,7 +71,7 @@ fn the_reading_of_the_clock_is_subtracted_and_unrolled_work_divided() {
 }
 
 #[test]
-fn a_batch_done_elsewhere_took_what_is_told_of_it() {
+fn a_batch_done_elsewhere_took_what_is_reported_of_it() {
     let watch = ScriptedWatch::default();
     let with_own_clock = |own_ns: f64| {
         let script = Rc::clone(&watch.0);
@@ -114,7 +114,7 @@ fn pauses_are_no_part_of_a_batch() {
 }
 
 #[test]
-fn batches_wait_for_a_quiet_core_when_told_to() {
+fn batches_wait_for_a_quiet_core_when_they_should() {
     let watch = ScriptedWatch::default();
     watch.0.borrow_mut().widths = vec![1.5, 1.0, 1.0, 1.5, 1.01, 1.02, 1.03, 1.4];
     let plan = RoundPlan { quiet_below: Some(1.05), most: 1, ..PLAN };

@@ -10,7 +10,7 @@ use system::guard::{Crew, Post};
 /// The kernel's list of timers, with the idle time of each CPU in ns.
 const TIMERS: &str = "/proc/timer_list";
 
-/// What tells how long processors were busy.
+/// What shows how long processors were busy.
 pub(super) enum Busy {
     /// The kernel's account of idle time. Nothing else runs, so that the work costs what it always costs.
     Idle(IdleTime),
@@ -28,7 +28,7 @@ impl Busy {
         }
     }
 
-    /// The busy time of all CPUs so far, in ns from some moment on. Fails if it can no longer be told.
+    /// The busy time of all CPUs so far, in ns from some moment on. Fails if it can no longer be known.
     pub(super) fn now(&self) -> Result<f64, Failure> {
         match self {
             Busy::Idle(idle) => idle.now(),
@@ -55,7 +55,7 @@ pub(super) struct IdleTime {
 
 impl IdleTime {
     /// The time that these CPUs were not idle so far. A CPU counts its idle time only when it ends, so this process visits each
-    /// of them. Fails if a CPU cannot be visited, or the kernel does not tell its idle time.
+    /// of them. Fails if a CPU cannot be visited, or the kernel does not report its idle time.
     fn now(&self) -> Result<f64, Failure> {
         let mut elapsed = 0.0;
         for &cpu in self.cpus.iter().filter(|cpu| **cpu != self.home).chain([&self.home]) {
@@ -189,9 +189,9 @@ mod tests {
             let mut tries = Vec::new();
             // Other programs may add to it, and delay a reading of clock and idle times in between.
             let is_seen = (0..20).any(|_| {
-                let (before, start) = (busy.now().expect("told"), clock.now());
+                let (before, start) = (busy.now().expect("known"), clock.now());
                 while clock.now() - start < 30e6 {}
-                let took = busy.now().expect("told") - before;
+                let took = busy.now().expect("known") - before;
                 tries.push(took);
                 took > 25e6 && took < 1.2 * (clock.now() - start) * cpus.len() as f64
             });

@@ -20,7 +20,7 @@ const ROUNDS: usize = 3;
 /// The first of them is done for each operation within this many times the share: beside other programs it takes longer, and what came
 /// last would have no account at all.
 const LONGER: f64 = 4.0;
-/// A spinner on each of more CPUs would disturb more than it tells.
+/// A spinner on each of more CPUs would disturb more than it shows.
 const MOST_CPUS: usize = 64;
 
 impl Schedule<'_> {
@@ -32,7 +32,7 @@ impl Schedule<'_> {
 
     fn is_accounted(&self, entry: &crate::entry::ItemProgress) -> bool {
         !self.rounds.are_recorded()
-            && entry.role == Purpose::Asked
+            && entry.role == Purpose::Requested
             && !entry.has_load
             && (self.crosses)(entry.item.operation)
     }

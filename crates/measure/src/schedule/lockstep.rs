@@ -1,4 +1,4 @@
-//! Items in lockstep: rounds in which the batches of several items alternate, until the ratios are as precise as asked or the budget
+//! Items in lockstep: rounds in which the batches of several items alternate, until the ratios are as precise as requested or the budget
 //! is spent.
 
 use std::time::Instant;
@@ -20,7 +20,7 @@ const FIRST_LOOK: f64 = 20.0;
 const LOOK_FACTOR: f64 = 1.25;
 /// With fewer rounds an interval may be narrow by luck, and stopping then would make it too narrow.
 const ENOUGH: usize = 20;
-/// Half the interval of a ratio is to be this part of the precision asked for, so that two that are the same within it can be
+/// Half the interval of a ratio is to be this part of the precision requested, so that two that are the same within it can be
 /// shown to be.
 const PART_OF_PRECISION: f64 = 0.5;
 /// Common rounds that may be lost in a row. From then on, every item has rounds of its own.
@@ -146,7 +146,7 @@ impl Schedule<'_> {
         })
     }
 
-    /// True if half the interval of every ratio to the first item is within the precision asked for.
+    /// True if half the interval of every ratio to the first item is within the precision requested.
     fn is_settled(&self) -> bool {
         let mut alive = (0..self.paired).filter(|&entry| self.entries[entry].alive());
         let Some(base) = alive.next() else { return true };
@@ -165,10 +165,10 @@ impl Schedule<'_> {
         for (round, harvest) in self.entries[base].harvests() {
             while others.next_if(|(other, _)| other.order < round.order).is_some() {}
             if let Some((_, partner)) = others.next_if(|(other, _)| other.order == round.order) {
-                let of = |harvest: &RoundSamples| -> Vec<(f64, bool)> {
+                let samples = |harvest: &RoundSamples| -> Vec<(f64, bool)> {
                     harvest.samples.iter().map(|sample| (sample.ns, sample.quiet)).collect()
                 };
-                all.push(blocks(&of(harvest), &of(partner)));
+                all.push(blocks(&samples(harvest), &samples(partner)));
             }
         }
         all

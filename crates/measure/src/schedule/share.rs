@@ -84,8 +84,8 @@ fn level(candidates: &[Candidate], left: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn candidates(of: &[(usize, f64)]) -> Vec<Candidate> {
-        of.iter().enumerate().map(|(entry, &(rounds, spent))| Candidate { entry, rounds, spent }).collect()
+    fn candidates(all: &[(usize, f64)]) -> Vec<Candidate> {
+        all.iter().enumerate().map(|(entry, &(rounds, spent))| Candidate { entry, rounds, spent }).collect()
     }
 
     #[test]

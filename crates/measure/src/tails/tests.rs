@@ -31,8 +31,8 @@ fn plan(time: f64, arrivals: Option<Arrivals>) -> TailPlan {
     TailPlan { time, tailing: Tailing { arrivals }, seed: 5 }
 }
 
-fn count(buckets: &[(f64, u64)], of: impl Fn(f64) -> bool) -> u64 {
-    buckets.iter().filter(|(ns, _)| of(*ns)).map(|(_, count)| count).sum()
+fn count(buckets: &[(f64, u64)], is_counted: impl Fn(f64) -> bool) -> u64 {
+    buckets.iter().filter(|(ns, _)| is_counted(*ns)).map(|(_, count)| count).sum()
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_server_that_is_too_slow_leaves_requests_unserved() {
 }
 
 #[test]
-fn what_cannot_be_told_says_why() {
+fn what_cannot_be_timed_has_a_reason() {
     let script = ScriptedWatch::default();
     let unrolled = server(&script, f64::INFINITY, 0.0).unrolled(64);
     let with_step = server(&script, f64::INFINITY, 0.0).before(|_| Ok(()));

@@ -1,4 +1,4 @@
-//! Workers beside this process: they obey their posts, tell why they ended, and never outlive it.
+//! Workers beside this process: they obey their posts, report why they ended, and never outlive it.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::support::{Failed, Trial, contains, equal, nothing_left, processes_of_
 pub fn tests() -> Vec<Trial> {
     vec![
         ("workers answer commands with numbers", commands),
-        ("why a worker ended is told, whatever ended it", ends),
+        ("why a worker ended is reported, whatever ended it", ends),
         ("dropping a crew ends what its workers have started", descendants),
         ("SIGKILL of the parent ends its crew and cleans up", parent_killed),
     ]
@@ -78,7 +78,7 @@ fn ends() -> Result<(), Failed> {
     equal(crew.ended(3), None, "the one that works")
 }
 
-/// Starts a child that sleeps, tells its id, and waits for ever.
+/// Starts a child that sleeps, reports its id, and waits for ever.
 fn with_child(post: &Post) -> String {
     // SAFETY: the child only sleeps.
     let child = unsafe { libc::fork() };

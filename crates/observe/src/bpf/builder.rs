@@ -11,10 +11,10 @@ use Operand::{Constant, Register as Other};
 pub(crate) enum Whom {
     /// The tasks that were announced, once they execute a program, and what they create.
     Announced,
-    /// The processes in the map of the wanted, and what they create. Processes that run may be wanted later only if so said.
+    /// The processes in the map of the wanted, and what they create. Processes that run may be wanted later only if so requested.
     Wanted { joined_later: bool },
     /// All in the cgroup with this id, and what they create. Its depth, where that is known: in a namespace of cgroups, levels count
-    /// from a root that is not told.
+    /// from a root that is not known.
     Cgroup { id: u64, depth: Option<i32> },
     /// All but the process with this id; in a namespace of process ids, all of that namespace.
     AllBut(u32),

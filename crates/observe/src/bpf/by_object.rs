@@ -151,7 +151,7 @@ fn look_up(b: &mut Builder, types: &Types, done: Label) {
     b.code.store(Width::Byte, 4, layout::KINDS, 5);
 }
 
-/// An object that has no file: by its name. In register 3 what tells the file system.
+/// An object that has no file: by its name. In register 3 what identifies the file system.
 fn unnamed(b: &mut Builder, types: &Types, keep: Label) {
     let named = b.code.label();
     b.code.jump_if(3, When::NotEqual, Constant(UNNAMED), named);

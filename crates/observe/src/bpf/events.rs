@@ -39,12 +39,12 @@ fn attach_one(program: &Program, event: PerfEvent, cpu: i32) -> io::Result<Attac
     Ok(Attachment { _descriptor: event })
 }
 
-/// CPUs of a machine that does not tell them.
-const UNTOLD_CPUS: usize = 256;
+/// CPUs of a machine that does not report them.
+const ASSUMED_CPUS: usize = 256;
 
 /// The number of CPUs that may ever come up: the highest number of a CPU, plus 1.
 pub(super) fn possible_cpus() -> usize {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
     let last = text.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<usize>().ok());
-    last.map_or(UNTOLD_CPUS, |last| last + 1)
+    last.map_or(ASSUMED_CPUS, |last| last + 1)
 }

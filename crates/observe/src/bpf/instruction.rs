@@ -226,7 +226,7 @@ mod tests {
     fn made(build: impl FnOnce(&mut Assembler)) -> Vec<(u8, u8, i16, i32)> {
         let mut assembler = Assembler::default();
         build(&mut assembler);
-        assembler.finish().iter().map(|it| (it.code, it.registers, it.offset, it.immediate)).collect()
+        assembler.finish().iter().map(|made| (made.code, made.registers, made.offset, made.immediate)).collect()
     }
 
     /// The codes are those of the kernel's own table in include/uapi/linux/bpf_common.h and bpf.h.

@@ -55,8 +55,8 @@ pub(crate) const WEIGHT: i16 = 152;
 pub(crate) const FOLDER: i16 = 160;
 /// As [`IDENTITY`], of the task that created it.
 pub(crate) const CREATOR: i16 = 168;
-/// The hash of the name whose attributes it asked for last; 0 if another name came after.
-pub(crate) const ASKED: i16 = 176;
+/// The hash of the name whose attributes it requested last; 0 if another name came after.
+pub(crate) const ATTRIBUTES_OF: i16 = 176;
 /// When a sampled call had returned, in ns, until the next call or until the kernel went on for it: see `timed::went_on`; else 0.
 pub(crate) const RETURNED: i16 = 184;
 /// How many samples found it in its program and in the kernel, for each period of `modes::PERIODS`.
@@ -153,7 +153,7 @@ pub(crate) enum Kind {
     Sample = 12,
     /// The sum of such times in ns, by the number of the call. Both have the weight of the samples.
     SampleTime = 13,
-    /// The sum of the squares of their weights, which tells how much they say.
+    /// The sum of the squares of their weights, which shows how much they are worth.
     Squares = 14,
     /// Like [`Kind::Wake`], if the woken task was last on the same CPU.
     WakeNear = 15,
@@ -163,7 +163,7 @@ pub(crate) enum Kind {
     Copied = 17,
     /// A file that was there and was opened to be written: the number of the call.
     Writing = 18,
-    /// An open right after the attributes of the same name were asked for: the number of the call.
+    /// An open right after the attributes of the same name were requested: the number of the call.
     AskedFirst = 19,
     /// What the kernel did after a sampled call returned and before the task was in its program again, as [`Kind::Sample`]; its time is in
     /// [`Kind::SampleTime`].
@@ -234,9 +234,9 @@ pub(crate) struct Architecture {
     /// Two places of the frame that hold the same after a call by the instruction of 64-bit programs, which puts the address of
     /// the next one into a register; after the gate of 32-bit programs they differ.
     pub gate: Option<[i16; 2]>,
-    /// Where it tells a 32-bit program, 4 bytes; the bits to look at; their value then.
+    /// Where it marks a 32-bit program, 4 bytes; the bits to look at; their value then.
     pub narrow: (i32, i32, i32),
-    /// Where the registers that an interrupt saved tell the mode; the bits to look at; their value in a program.
+    /// Where the registers that an interrupt saved hold the mode; the bits to look at; their value in a program.
     pub mode: (i16, i32, i32),
     /// Calls that return 0 in the new task.
     pub forks: &'static [i32],

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use super::sys::{AskInfo, bpf, command, owned};
+use super::sys::{InfoRequest, bpf, command, owned};
 
 /// `struct bpf_link_info` of a program at a raw tracepoint.
 #[repr(C)]
@@ -33,8 +33,8 @@ pub(crate) fn is_any_used(tracepoints: &[&std::ffi::CStr]) -> bool {
         let (address, name_size) = (name.as_mut_ptr().expose_provenance() as u64, name.len() as u32);
         let mut info = LinkInfo { name: address, name_size, ..LinkInfo::default() };
         let (size, at) = (size_of::<LinkInfo>() as u32, (&raw mut info).expose_provenance() as u64);
-        let mut ask = AskInfo { program: link.as_raw_fd() as u32, size, info: at };
-        let is_known = bpf(command::INFORMATION, &mut ask).is_ok() && info.kind == RAW_TRACEPOINT_LINK;
+        let mut request = InfoRequest { program: link.as_raw_fd() as u32, size, info: at };
+        let is_known = bpf(command::INFORMATION, &mut request).is_ok() && info.kind == RAW_TRACEPOINT_LINK;
         if is_known && tracepoints.iter().any(|tracepoint| name.starts_with(tracepoint.to_bytes_with_nul())) {
             return true;
         }

@@ -12,7 +12,7 @@ use super::sys::{Attachment, Program, Runs, run_here};
 use super::{events, pages, returned, timed, waits};
 use crate::target::Detail;
 
-/// What the kernel's own statistics say of a program.
+/// What the kernel's own statistics have of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ran {
     pub times: u64,

@@ -52,7 +52,7 @@ pub(crate) struct Maps {
     pub shared: u32,
     /// The namespace of process ids that howslow is in, if it is not the first: its device and inode.
     pub namespace: Option<(u64, u64)>,
-    /// Where the kernel keeps what tells objects apart, if it describes that.
+    /// Where the kernel keeps what distinguishes objects, if it describes that.
     pub types: Option<Types>,
     next: u64,
     /// How often a record was offered.
@@ -218,16 +218,16 @@ fn namespace() -> Option<(u64, u64)> {
 mod tests {
     use super::*;
 
-    /// The memory of all maps in bytes, as the kernel tells it.
+    /// The memory of all maps in bytes, as the kernel reports it.
     fn memory(maps: &Maps) -> u64 {
         let fixed = [&maps.tasks, &maps.announced, &maps.wanted, &maps.hints, &maps.records, &maps.free, &maps.ended];
         let others = [&maps.spilled, &maps.classes, &maps.samples, &maps.window, &maps.folders, &maps.lost];
-        let of = |map: &Map| {
-            let told = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", map.descriptor())).expect("it is open");
-            let line = told.lines().find_map(|line| line.strip_prefix("memlock:")).expect("a line about memory");
+        let bytes = |map: &Map| {
+            let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", map.descriptor())).expect("it is open");
+            let line = text.lines().find_map(|line| line.strip_prefix("memlock:")).expect("a line about memory");
             line.trim().parse::<u64>().expect("a number")
         };
-        fixed.into_iter().chain(others).chain(&maps.chunks).map(of).sum()
+        fixed.into_iter().chain(others).chain(&maps.chunks).map(bytes).sum()
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Modes {
 pub(crate) struct ModeSamples {
     /// How long they found user mode and the kernel, in ns.
     pub sampled_ns: [f64; 2],
-    /// The time between as many equal ones that would tell as much, in ns (L. Kish, Survey sampling, 1965).
+    /// The time between as many equal ones that would show as much, in ns (L. Kish, Survey sampling, 1965).
     pub each_ns: f64,
 }
 

@@ -7,7 +7,7 @@ use super::builder::{Builder, GOLDEN as HASH, Registers, frame, helper};
 use super::by_object;
 use super::instruction::{Compute, FRAME, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
-use crate::naming::{ASKS, COPIES, ENTERS, GOLDEN, MAY_COPY, MAY_CREATE, OPENS, SECOND};
+use crate::naming::{ATTRIBUTES, COPIES, ENTERS, GOLDEN, MAY_COPY, MAY_CREATE, OPENS, SECOND};
 use crate::sketch::REGISTER_BITS;
 use Operand::{Constant, Register as Other};
 
@@ -143,22 +143,22 @@ fn hash_name(b: &mut Builder) {
     b.code.compute(Compute::Xor, 2, Other(1));
 }
 
-/// Counts an open of the name in register 2 if its attributes were asked for right before, and notes a name that is asked for.
+/// Counts an open of the name in register 2 if its attributes were requested right before, and notes a name whose attributes are requested.
 fn compare_name(b: &mut Builder) {
-    let (asks, opens, noted, counted) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
+    let (attributes, opens, noted, counted) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
     b.code.store(Width::Double, FRAME, frame::FOLDER, 2);
-    b.code.load(Width::Double, 3, 7, layout::ASKED);
+    b.code.load(Width::Double, 3, 7, layout::ATTRIBUTES_OF);
     b.code.constant(4, 0);
-    has(b, ASKS, asks);
+    has(b, ATTRIBUTES, attributes);
     has(b, OPENS, opens);
     b.code.jump(noted);
-    b.code.place(asks);
+    b.code.place(attributes);
     b.code.copy(4, 2);
     b.code.place(noted);
-    b.code.store(Width::Double, 7, layout::ASKED, 4);
+    b.code.store(Width::Double, 7, layout::ATTRIBUTES_OF, 4);
     b.code.jump(counted);
     b.code.place(opens);
-    b.code.store(Width::Double, 7, layout::ASKED, 4);
+    b.code.store(Width::Double, 7, layout::ATTRIBUTES_OF, 4);
     b.code.jump_if(3, When::NotEqual, Other(2), counted);
     b.code.jump_if(9, When::Less, Constant(0), counted);
     b.code.copy(3, 8);
@@ -226,7 +226,7 @@ fn add_to_sketch(b: &mut Builder, done: Label) {
 fn count_creation(b: &mut Builder, done: Label) {
     /// Flags of opens that may create, or that write.
     const CHANGES: i32 = libc::O_CREAT | libc::O_ACCMODE;
-    let (may, second, asked) = (b.code.label(), b.code.label(), b.code.label());
+    let (may, second, flagged) = (b.code.label(), b.code.label(), b.code.label());
     let (there, empties) = (b.code.label(), b.code.label());
     b.code.jump_if(9, When::Less, Constant(0), done);
     has(b, MAY_CREATE, may);
@@ -234,10 +234,10 @@ fn count_creation(b: &mut Builder, done: Label) {
     b.code.place(may);
     has(b, SECOND, second);
     b.code.load(Width::Word, 2, FRAME, HERE.arguments[1]);
-    b.code.jump(asked);
+    b.code.jump(flagged);
     b.code.place(second);
     b.code.load(Width::Word, 2, FRAME, HERE.arguments[2]);
-    b.code.place(asked);
+    b.code.place(flagged);
     b.code.store(Width::Double, FRAME, frame::FLAGS, 2);
     b.code.compute(Compute::And, 2, Constant(CHANGES));
     b.code.jump_if(2, When::Equal, Constant(0), done);
@@ -264,11 +264,11 @@ fn count_creation(b: &mut Builder, done: Label) {
 fn copy_name(b: &mut Builder, done: Label) {
     /// `F_DUPFD` and `F_DUPFD_CLOEXEC`.
     const COPYING: [i32; 2] = [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC];
-    let (asked, copied, enters) = (b.code.label(), b.code.label(), b.code.label());
+    let (by_command, copied, enters) = (b.code.label(), b.code.label(), b.code.label());
     b.code.jump_if(9, When::Less, Constant(0), done);
-    has(b, MAY_COPY, asked);
+    has(b, MAY_COPY, by_command);
     b.code.jump(copied);
-    b.code.place(asked);
+    b.code.place(by_command);
     b.code.load(Width::Word, 2, FRAME, HERE.arguments[1]);
     b.code.jump_if(2, When::Equal, Constant(COPYING[0]), copied);
     b.code.jump_if(2, When::NotEqual, Constant(COPYING[1]), done);

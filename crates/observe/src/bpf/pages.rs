@@ -79,7 +79,7 @@ pub(super) fn count_given_back(b: &mut Builder) {
 
 /// A page fault of a program is sampled, with the weight in register 9: counts it by what it was. Keeps registers 6 to 9.
 pub(super) fn count_fault(b: &mut Builder) {
-    /// The error code: bit 0 says that the page was there, bit 1 that it was to be written (arch/x86/include/asm/trap_pf.h).
+    /// The error code: bit 0 means that the page was there, bit 1 that it was to be written (arch/x86/include/asm/trap_pf.h).
     const CODE: i16 = 16;
     const THERE_AND_WRITTEN: i32 = 3;
     if !cfg!(target_arch = "x86_64") {
@@ -109,7 +109,7 @@ fn note_own(b: &mut Builder, (memory, anonymous): (i32, i32), other: Label) {
     b.code.store(Width::Double, 7, layout::PAGES, 3);
 }
 
-/// Where a task has its memory, and that the number of its anonymous pages, if the kernel tells.
+/// Where a task has its memory, and that the number of its anonymous pages, if the kernel reports it.
 fn places(maps: &Maps) -> Option<(i32, i32)> {
     maps.types.and_then(|types| Some((types.memory, types.anonymous?)))
 }

@@ -167,7 +167,7 @@ fn count_last(b: &mut Builder, over: Label) {
 }
 
 /// A signal is delivered: `signal_deliver(number, information, ...)`, in the task that receives it. When a process ends, by whatever
-/// signal or by a call, the kernel tells each thread of SIGKILL without information (`get_signal` in kernel/signal.c).
+/// signal or by a call, the kernel sends each thread SIGKILL without information (`get_signal` in kernel/signal.c).
 pub(crate) fn signalled(maps: &Maps) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
     let end = b.code.label();
@@ -175,12 +175,12 @@ pub(crate) fn signalled(maps: &Maps) -> Vec<Instruction> {
     b.find(end, end);
     b.code.load(Width::Double, 3, 6, 0);
     b.code.compute(Compute::And, 3, Constant(0xff));
-    let told = b.code.label();
-    b.code.jump_if(3, When::NotEqual, Constant(libc::SIGKILL), told);
+    let counted = b.code.label();
+    b.code.jump_if(3, When::NotEqual, Constant(libc::SIGKILL), counted);
     b.code.load(Width::Double, 1, 6, 8);
-    b.code.jump_if(1, When::NotEqual, Constant(0), told);
+    b.code.jump_if(1, When::NotEqual, Constant(0), counted);
     b.code.compute(Compute::And, 3, Constant(i32::from(ENDS)));
-    b.code.place(told);
+    b.code.place(counted);
     b.key(Kind::Signal);
     b.count_key(end);
     b.end(end)

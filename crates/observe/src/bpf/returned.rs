@@ -2,9 +2,9 @@
 //! `sys_enter(registers, number)`, where only numbers are counted. It decides what counting costs.
 //!
 //! A helper of the kernel takes longer than all else here: on the Zen 4 of docs/BILL.md, to read the number from the saved
-//! registers takes 35 ns, to ask for the running task 20. So a kernel that describes its types lets the program read them itself. The
-//! saved registers of a task lie at the same place for all its life, so their address tells the task; and before a call its number is
-//! told, so numbers are counted without any helper.
+//! registers takes 35 ns, to get the running task 20. So a kernel that describes its types lets the program read them itself. The
+//! saved registers of a task lie at the same place for all its life, so their address identifies the task; and before a call its number is
+//! given, so numbers are counted without any helper.
 
 use super::builder::{Builder, Registers, Whom, frame};
 use super::by_object;

@@ -113,7 +113,7 @@ struct ProgramInfo {
 }
 
 #[repr(C)]
-pub(super) struct AskInfo {
+pub(super) struct InfoRequest {
     pub program: u32,
     pub size: u32,
     pub info: u64,
@@ -251,7 +251,7 @@ pub(crate) struct Program {
 
 impl Program {
     /// Has the kernel check and translate the instructions.
-    /// Fails if this process may not load programs, or the kernel does not accept this one; the error holds what its checker says.
+    /// Fails if this process may not load programs, or the kernel does not accept this one; the error holds what its checker printed.
     pub(crate) fn load(name: &str, instructions: &[Instruction]) -> io::Result<Program> {
         Program::load_for(name, instructions, Runs::Tracepoint)
     }
@@ -266,9 +266,9 @@ impl Program {
                 again.map_err(|error| {
                     let text = String::from_utf8_lossy(&log);
                     let text = text.trim_end_matches('\0').trim_end();
-                    let told: Vec<&str> = text.lines().rev().take(4).collect();
-                    let told: Vec<&str> = told.into_iter().rev().collect();
-                    io::Error::new(error.kind(), format!("program {name}: {error}: {}", told.join("; ")))
+                    let last: Vec<&str> = text.lines().rev().take(4).collect();
+                    let last: Vec<&str> = last.into_iter().rev().collect();
+                    io::Error::new(error.kind(), format!("program {name}: {error}: {}", last.join("; ")))
                 })
             }
             other => other,
@@ -313,12 +313,12 @@ impl Program {
     }
 
     /// How often it ran while the kernel kept statistics, and how long, in ns.
-    /// Fails if this kernel does not tell (before Linux 5.1).
+    /// Fails if this kernel does not report it (before Linux 5.1).
     pub(crate) fn ran(&self) -> io::Result<(u64, u64)> {
         let mut info = ProgramInfo::default();
         let size = size_of::<ProgramInfo>() as u32;
         let address = (&raw mut info).expose_provenance() as u64;
-        bpf(command::INFORMATION, &mut AskInfo { program: self.descriptor() as u32, size, info: address })?;
+        bpf(command::INFORMATION, &mut InfoRequest { program: self.descriptor() as u32, size, info: address })?;
         Ok((info.run_count, info.run_time_ns))
     }
 }

@@ -94,8 +94,8 @@ fn add(b: &mut Builder) {
     let (summed, noted, known) = (b.code.label(), b.code.label(), b.code.label());
     b.code.call(helper::MONOTONIC);
     b.code.copy(9, 0);
-    // A task that runs, and for all that was seen has left its CPU: kernels do not tell every switch from threads that they hide. How much
-    // of the sample it was away is not known.
+    // A task that runs, and for all that was seen has left its CPU: kernels do not report every switch from threads that they hide. How
+    // much of the sample it was away is not known.
     b.code.load(Width::Double, 1, 7, layout::LEFT);
     b.code.jump_if(1, When::Equal, Constant(0), known);
     b.code.constant(9, 0);
@@ -143,7 +143,7 @@ fn key(b: &mut Builder, below: Option<u8>, kind: Kind) {
 }
 
 /// After a call returned the kernel may go on before the task is in its program again: it gives back files that were closed, writes out
-/// one that was written anew, lets another task have its turn. At the end it tells the program its CPU, if the program's C library asked
+/// one that was written anew, lets another task have its turn. At the end it gives the program its CPU, if the program's C library asked
 /// for that (glibc since 2.35): `rseq_update(task)`. The time until then belongs to the call. After an interrupt, the registers do not
 /// have the call's number.
 pub(crate) fn went_on(maps: &Maps) -> Vec<Instruction> {

@@ -1,5 +1,5 @@
-//! Where the running kernel has the fields that tell what a descriptor is: from its own description of its types (BTF,
-//! Documentation/bpf/btf.rst). Without one, calls are not told apart by what they are made on.
+//! Where the running kernel has the fields that show what a descriptor is: from its own description of its types (BTF,
+//! Documentation/bpf/btf.rst). Without one, calls are not distinguished by what they are made on.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub(crate) struct Types {
     pub private: i32,
     pub entry: i32,
     pub name: i32,
-    /// In an inode: its mode, its file system, its device; in the file system: what tells which it is.
+    /// In an inode: its mode, its file system, its device; in the file system: what shows which it is.
     pub mode: i32,
     pub system: i32,
     pub device: i32,
@@ -42,7 +42,7 @@ impl Types {
     }
 
     fn of(known: &Described) -> Option<Types> {
-        let at = |of: &str, path: &[&str]| known.offset(of, path);
+        let at = |structure: &str, path: &[&str]| known.offset(structure, path);
         /// `MM_ANONPAGES` (include/linux/mm_types_task.h).
         const ANONYMOUS: i32 = 1;
         let counters = || {
@@ -133,10 +133,10 @@ impl<'a> Described<'a> {
             let has_type = is_structure || kind::OTHER_NAMES.contains(&kind);
             let mut members = Vec::new();
             for member in 0..if is_structure { count } else { 0 } {
-                let of = at + 12 + member * 12;
+                let place = at + 12 + member * 12;
                 // With bit fields, the high byte is their length.
-                let bits = if info >> 31 == 1 { word(of + 8)? & 0xff_ffff } else { word(of + 8)? };
-                members.push((name(word(of)?)?, word(of + 4)? as usize, bits / 8));
+                let bits = if info >> 31 == 1 { word(place + 8)? & 0xff_ffff } else { word(place + 8)? };
+                members.push((name(word(place)?)?, word(place + 4)? as usize, bits / 8));
             }
             if kind == kind::STRUCTURES[0] || (kind == kind::OTHER_NAMES[0] && called.starts_with("btf_trace_")) {
                 named.entry(called).or_insert(types.len());
@@ -148,13 +148,13 @@ impl<'a> Described<'a> {
         Some(Described { types, named })
     }
 
-    fn size(&self, of: &str) -> Option<i32> {
-        self.types.get(*self.named.get(of)?).map(|it| it.size_or_type as i32)
+    fn size(&self, structure: &str) -> Option<i32> {
+        self.types.get(*self.named.get(structure)?).map(|known| known.size_or_type as i32)
     }
 
     /// The offset of a member, through the members on the way to it.
-    fn offset(&self, of: &str, path: &[&str]) -> Option<i32> {
-        let (mut place, mut offset) = (*self.named.get(of)?, 0);
+    fn offset(&self, structure: &str, path: &[&str]) -> Option<i32> {
+        let (mut place, mut offset) = (*self.named.get(structure)?, 0);
         for name in path {
             let (next, further) = self.member(place, name)?;
             (place, offset) = (next, offset + further);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn members_are_found_through_those_without_a_name() {
         let names = b"\0outer\0inner\0b\0c\0d\0";
-        let at = |name: &[u8]| names.windows(name.len()).position(|it| it == name).expect("a name") as u32;
+        let at = |name: &[u8]| names.windows(name.len()).position(|part| part == name).expect("a name") as u32;
         let mut words: Vec<u32> = Vec::new();
         words.extend([at(b"inner\0"), 4 << 24 | 2, 16, at(b"b\0"), 0, 0, at(b"c\0"), 0, 64]);
         words.extend([0, 5 << 24 | 1, 16, at(b"d\0"), 1, 0]);

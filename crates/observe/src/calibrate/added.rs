@@ -1,4 +1,4 @@
-//! What alternated stretches of calls say: by how much longer a call takes while it is counted.
+//! What alternated stretches of calls show: by how much longer a call takes while it is counted.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub(crate) struct Added {
     pub fault_return_ns: Option<f64>,
     /// What a sample of the mode takes, in ns.
     pub mode_ns: f64,
-    /// What the program at each call took for these calls behind their samples, as [`Counts::in_program_ns`] tells it of others.
+    /// What the program at each call took for these calls behind their samples, as [`Counts::in_program_ns`] gives it of others.
     pub behind_samples_ns: Option<f64>,
     /// What a task pays when it gets a CPU, and when it wakes another, in ns: by the kernel's statistics of the programs there.
     pub switch_ns: f64,
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_takes_to_be_counted_is_what_its_samples_say_of_it() {
+    fn what_a_program_takes_to_be_counted_is_what_its_samples_show() {
         let added =
             Added { plain: vec![50.0; 3], named: vec![90.0; 3], behind_samples_ns: Some(20.0), ..Added::default() };
         let each = |in_program| added.cost(1.0, [0.5, 0.0], in_program).map(|cost| cost.per_call_ns);

@@ -106,8 +106,8 @@ fn alternate(counting: &mut Counting, programs: &Programs) -> io::Result<Added> 
     added.in_program_ns = in_program_ns(programs).ok();
     [added.switch_ns, added.wake_ns] = switched::of_switches(programs).unwrap_or_default();
     let of_call = sampled::of_call(plain, nothing);
-    added.call_return_ns = of_call.map(|it| it.return_ns);
-    added.mode_ns = of_call.map_or(0.0, |it| it.sample_ns);
+    added.call_return_ns = of_call.map(|call| call.return_ns);
+    added.mode_ns = of_call.map_or(0.0, |call| call.sample_ns);
     added.fault_return_ns = sampled::of_fault(&mut memory);
     Ok(added)
 }
@@ -136,7 +136,7 @@ fn quickest_fault(memory: &mut Touched) -> f64 {
     (0..BATCHES).map(|_| memory.fault_ns()).fold(f64::INFINITY, f64::min)
 }
 
-/// What the kernel's statistics say of a run of the program at each call, in ns. They are kept for a moment only: they take
+/// What the kernel's statistics have of a run of the program at each call, in ns. They are kept for a moment only: they take
 /// time themselves.
 fn in_program_ns(programs: &Programs) -> io::Result<f64> {
     let _counted = programs.attach_calls()?;
@@ -185,7 +185,7 @@ mod tests {
     use crate::target::Detail;
 
     #[test]
-    fn being_counted_costs_time_and_is_told_with_an_interval() {
+    fn being_counted_costs_time_and_is_reported_with_an_interval() {
         for detail in [Detail::All, Detail::Numbers] {
             let options = Options { detail, stacks: true, ..Options::default() };
             let added = match counted_calls(Whom::Announced, &options) {
@@ -195,7 +195,7 @@ mod tests {
             assert_eq!(
                 added.entry_ns.is_some(),
                 detail == Detail::All,
-                "samples tell what lies outside of them: {added:?}"
+                "samples show what lies outside of them: {added:?}"
             );
             let all = detail == Detail::All;
             assert_eq!(added.behind_samples_ns.is_some_and(|ns| ns > 0.0), all, "the clock is read twice: {added:?}");

@@ -16,7 +16,7 @@ const CALLS: u32 = 40;
 
 /// The other process, which does a batch for each byte that it is sent.
 struct Caller {
-    told: PipeReader,
+    times: PipeReader,
     go: PipeWriter,
     child: libc::pid_t,
 }
@@ -51,27 +51,27 @@ pub(crate) fn can_follow(detail: Detail) -> Result<(), String> {
 impl Caller {
     fn start() -> Result<Caller, String> {
         let pipe = || io::pipe().map_err(|error| format!("there is no pipe: {error}"));
-        let ((told, tell), (wait, go)) = (pipe()?, pipe()?);
+        let ((times, time), (wait, go)) = (pipe()?, pipe()?);
         // SAFETY: the new process makes system calls only, and ends by one: it allocates nothing and takes no lock.
         match unsafe { libc::fork() } {
             -1 => Err(format!("there is no process: {}", io::Error::last_os_error())),
             0 => {
                 // Its own ends would keep it waiting if howslow were killed.
-                drop((told, go));
+                drop((times, go));
                 while rustix::io::read(&wait, &mut [0_u8]) == Ok(1) {
-                    let _ = rustix::io::write(&tell, &batch().to_ne_bytes());
+                    let _ = rustix::io::write(&time, &batch().to_ne_bytes());
                 }
                 // SAFETY: ends this process without anything of the other one being cleaned up by it.
                 unsafe { libc::_exit(0) }
             }
-            child => Ok(Caller { told, go, child }),
+            child => Ok(Caller { times, go, child }),
         }
     }
 
     /// The processor time of a batch, in ns.
     fn batch(&mut self) -> Result<f64, String> {
         let mut bytes = [0; 8];
-        let done = self.go.write_all(&[1]).and_then(|()| self.told.read_exact(&mut bytes));
+        let done = self.go.write_all(&[1]).and_then(|()| self.times.read_exact(&mut bytes));
         done.map_err(|error| format!("the process that was to be timed has ended: {error}"))?;
         Ok(u64::from_ne_bytes(bytes) as f64)
     }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn being_followed_costs_processor_time_and_is_told_with_an_interval() {
+    fn being_followed_costs_processor_time_and_is_reported_with_an_interval() {
         if let Err(why) = can_follow(Detail::All) {
             return testing::not_tested!("{why}; allow ptrace(2)");
         }

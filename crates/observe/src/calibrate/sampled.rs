@@ -8,7 +8,7 @@ use system::perf::{PerfEvent, Record, SampledEvent};
 
 use super::touched::Touched;
 
-/// The processor time between two samples, in ns, and how long is sampled. Fewer than so many samples tell nothing: a thread that hardly
+/// The processor time between two samples, in ns, and how long is sampled. Fewer than so many samples show nothing: a thread that hardly
 /// gets a processor is sampled again, but not without end.
 const PERIOD: u64 = 50_000;
 const LENGTH: Duration = Duration::from_millis(30);
@@ -16,11 +16,11 @@ const FEW: u64 = 100;
 const TIMES: usize = 20;
 /// The ring in which samples wait.
 const BUFFER: usize = 64 << 10;
-/// The bits of a record's flags that tell the mode, and user mode (include/uapi/linux/perf_event.h).
+/// The bits of a record's flags that hold the mode, and user mode (include/uapi/linux/perf_event.h).
 const MODE: u16 = 7;
 const USER: u16 = 2;
 
-/// What samples say of a call.
+/// What samples show of a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OfCall {
     /// What user mode is charged of it, in ns.

@@ -34,7 +34,7 @@ enum Hindrance {
 }
 
 impl Observer {
-    /// Begins to watch. Fails if the target does not exist or cannot be started, or the way of counting that was asked for is not possible.
+    /// Begins to watch. Fails if the target does not exist or cannot be started, or the way of counting that was requested is not possible.
     pub fn start(target: Target, options: &Options) -> Result<Observer, ObserveError> {
         let cgroup = match &target {
             Target::Cgroup(path) => Some(Cgroup::open(path)?),

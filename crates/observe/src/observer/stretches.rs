@@ -80,8 +80,8 @@ impl Stretches {
         }
         running.retain_mut(|(task, used)| self.recent.ran(task, *used));
         self.recent.keep(&idle);
-        let (mut seen, started) = self.told(&running, elapsed);
-        // A thread that is told after the first one of its process seems to be one that goes on.
+        let (mut seen, started) = self.observed(&running, elapsed);
+        // A thread that is reported after the first one of its process seems to be one that goes on.
         let alive: HashSet<u32> =
             self.recent.known.values().map(|known| known.process).chain(self.there.iter().copied()).collect();
         for process in &mut seen.processes {
@@ -90,7 +90,7 @@ impl Stretches {
         Ok(Stretch { seen, started })
     }
 
-    /// The tasks that ran, with what they used, and the ids of those that did not. What did not run asked for nothing, so it
+    /// The tasks that ran, with what they used, and the ids of those that did not. What did not run requested nothing, so it
     /// is not read.
     fn running(&mut self, ended: &mut [(Task, Option<Usage>)]) -> Result<(Vec<UsingTask>, HashSet<u64>), ObserveError> {
         let (ran, mut active) = self.times();
@@ -110,11 +110,11 @@ impl Stretches {
             let used = observer.used(task.process, task.thread);
             running.push((task, used));
         }
-        // A thread that asked for nothing may have used something.
+        // A thread that requested nothing may have used something.
         for (thread, process) in active {
             running.push((usage::without_calls(process, thread), observer.used(process, thread)));
         }
-        // What a thread had used before is needed until its end was told, which may come a stretch late.
+        // What a thread had used before is needed until its end was reported, which may come a stretch late.
         let last = std::mem::replace(&mut self.ran, ran);
         observer.before.retain(|thread, _| self.ran.contains_key(thread) || last.contains_key(thread));
         self.clocks.keep(|thread| self.ran.contains_key(&thread));
@@ -143,7 +143,7 @@ impl Stretches {
             for thread in threads {
                 let time = self.clocks.run_time(process, thread).unwrap_or(0);
                 ran.insert(thread, time);
-                // A kernel that does not tell the time says 0.
+                // A kernel that does not report the time gives 0.
                 if time == 0 || self.ran.get(&thread) != Some(&time) {
                     active.insert(thread, process);
                 }
@@ -152,16 +152,16 @@ impl Stretches {
         (ran, active)
     }
 
-    fn told(&mut self, running: &[UsingTask], elapsed: Duration) -> (Observation, BTreeSet<u32>) {
+    fn observed(&mut self, running: &[UsingTask], elapsed: Duration) -> (Observation, BTreeSet<u32>) {
         let (observer, recent) = (&self.observer, &mut self.recent);
-        let told = recent.fold.told(running, &observer.names, &mut recent.cgroups);
-        let programs = told.processes.iter().filter(|process| !process.kernel);
+        let counted = recent.fold.with_running(running, &observer.names, &mut recent.cgroups);
+        let programs = counted.processes.iter().filter(|process| !process.kernel);
         let usage = programs.fold(Usage::default(), |sum, process| sum.plus(&process.usage));
         let seen = Observation {
             usage,
-            together: requests(&told.together, &observer.names),
-            processes: told.processes,
-            counting: observer.counting_cost(&told.together, &usage),
+            together: requests(&counted.together, &observer.names),
+            processes: counted.processes,
+            counting: observer.counting_cost(&counted.together, &usage),
             ..observer.head(elapsed.as_nanos() as f64)
         };
         (seen, std::mem::take(&mut recent.started))
@@ -171,7 +171,7 @@ impl Stretches {
 /// A task, with what it used in the stretch.
 type UsingTask = (Task, Option<Usage>);
 
-/// What is known of the tasks that exist: what they had asked for by the end of the last stretch.
+/// What is known of the tasks that exist: what they had requested by the end of the last stretch.
 #[derive(Debug, Default)]
 struct Recent {
     /// By the id of the task.
@@ -212,7 +212,7 @@ impl Recent {
 
     /// A task that runs: only what it did in this stretch is left in it. Returns whether it did anything.
     fn ran(&mut self, task: &mut Task, usage: Option<Usage>) -> bool {
-        // One that is just ending is told again as ended.
+        // One that is just ending is reported again as ended.
         task.end_ns = None;
         if task.id > 0 {
             self.note_start(task);

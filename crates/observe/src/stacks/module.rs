@@ -99,7 +99,7 @@ impl Module {
             Some((section.address(), EndianRcSlice::new(section.data().ok()?.into(), NativeEndian)))
         };
         let (text, (at_frames, frames), (at_index, index)) =
-            (section(".text").map_or(0, |it| it.0), section(".eh_frame")?, section(".eh_frame_hdr")?);
+            (section(".text").map_or(0, |(address, _)| address), section(".eh_frame")?, section(".eh_frame_hdr")?);
         let bases = BaseAddresses::default().set_text(text).set_eh_frame(at_frames).set_eh_frame_hdr(at_index);
         let index = EhFrameHdr::from(index).parse(&bases, 8).ok()?;
         Some(Module { segments, bases, frames: EhFrame::from(frames), index })

@@ -1,5 +1,5 @@
 //! How many different names a followed thread looks up: the rules and the hashes are those of the programs in the kernel
-//! (`bpf/names.rs`), so that both ways of counting tell the same.
+//! (`bpf/names.rs`), so that both ways of counting report the same.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::sys;
 use crate::counts::Counts;
-use crate::naming::{ASKS, COPIES, ENTERS, FIRST, GOLDEN, MAY_COPY, MAY_CREATE, NAME_SIZE, OPENS, SECOND, class};
+use crate::naming::{ATTRIBUTES, COPIES, ENTERS, FIRST, GOLDEN, MAY_COPY, MAY_CREATE, NAME_SIZE, OPENS, SECOND, class};
 
 /// Stands for the working folder.
 const WORKING: i32 = libc::AT_FDCWD;
@@ -27,8 +27,8 @@ pub(super) struct Returned {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Folders {
     names: HashMap<i32, u64>,
-    /// The name whose attributes were asked for last; 0 if another name came after.
-    asked: u64,
+    /// The name whose attributes were requested last; 0 if another name came after.
+    attributes_of: u64,
 }
 
 impl Folders {
@@ -49,9 +49,9 @@ impl Folders {
         }
         let Some(hash) = hash(&mut name, self.at(folder)) else { return };
         counts.names.insert(hash);
-        let asked = std::mem::replace(&mut self.asked, if class & ASKS == 0 { 0 } else { hash });
+        let requested = std::mem::replace(&mut self.attributes_of, if class & ATTRIBUTES == 0 { 0 } else { hash });
         let Ok(result) = call.result else { return };
-        counts.asked_first += u64::from(class & OPENS != 0 && asked == hash);
+        counts.asked_first += u64::from(class & OPENS != 0 && requested == hash);
         if class & OPENS != 0 {
             self.set(result as i32, hash);
         } else if class & ENTERS != 0 {
@@ -182,7 +182,7 @@ mod tests {
         for call in [libc::SYS_newfstatat, libc::SYS_openat, libc::SYS_openat] {
             called(&mut folders, &mut counts, (call, [working, one, 0], Ok(4)));
         }
-        assert_eq!(counts.asked_first, 1, "the second open was not asked for");
+        assert_eq!(counts.asked_first, 1, "the attributes of the second open were not requested");
         called(&mut folders, &mut counts, (libc::SYS_fchdir, [4, 0, 0], Ok(0)));
         called(&mut folders, &mut counts, (libc::SYS_faccessat, [working, file, 0], Ok(0)));
         assert_eq!(counts.names.distinct(), Some(5), "the same file in the folder that was entered");

@@ -25,7 +25,7 @@ fn forbidden(process: u32) -> String {
         return format!("process {process} is traced already, by process {tracer} ({})", name.trim_end());
     }
     let own = rustix::process::geteuid();
-    let owner = fs::metadata(format!("/proc/{process}")).map(|it| it.uid()).ok();
+    let owner = fs::metadata(format!("/proc/{process}")).map(|metadata| metadata.uid()).ok();
     if owner.is_some_and(|owner| owner != own.as_raw()) && !own.is_root() {
         return format!("process {process} belongs to another user; run howslow as that user, or as root");
     }
@@ -59,19 +59,19 @@ mod tests {
 
     #[test]
     fn each_scope_of_yama_has_its_remedy() {
-        let told = |scope: &str| by_scope(scope, "run as root").unwrap_or_default();
-        assert!(told("1").contains("start the command with howslow, or run as root"));
-        assert!(told("2").ends_with("run as root"));
-        assert!(told("3").contains("not even root") && !told("3").contains("run as root"), "{}", told("3"));
-        assert_eq!(told("0"), "");
+        let remedy = |scope: &str| by_scope(scope, "run as root").unwrap_or_default();
+        assert!(remedy("1").contains("start the command with howslow, or run as root"));
+        assert!(remedy("2").ends_with("run as root"));
+        assert!(remedy("3").contains("not even root") && !remedy("3").contains("run as root"), "{}", remedy("3"));
+        assert_eq!(remedy("0"), "");
     }
 
     #[test]
     fn refusals_are_sentences() {
-        let told = |error: i32| sentence(std::process::id(), &io::Error::from_raw_os_error(error));
-        assert!(told(libc::ESRCH).ends_with("has ended"));
-        assert!(told(libc::ENOSYS).contains("no ptrace(2)"));
-        assert!(told(libc::EPERM).contains("trace"));
-        assert!(told(libc::EIO).contains("cannot be traced"));
+        let text = |error: i32| sentence(std::process::id(), &io::Error::from_raw_os_error(error));
+        assert!(text(libc::ESRCH).ends_with("has ended"));
+        assert!(text(libc::ENOSYS).contains("no ptrace(2)"));
+        assert!(text(libc::EPERM).contains("trace"));
+        assert!(text(libc::EIO).contains("cannot be traced"));
     }
 }

@@ -1,4 +1,4 @@
-//! What /proc says of a thread in its file `status` (proc_pid_status(5)).
+//! What /proc holds of a thread in its file `status` (proc_pid_status(5)).
 
 use std::fs;
 

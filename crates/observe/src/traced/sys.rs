@@ -9,7 +9,7 @@ use record::Usage;
 use crate::command::usage;
 
 /// Requests (include/uapi/linux/ptrace.h). The C libraries give them different types, and not all of them.
-mod ask {
+mod requests {
     pub(super) const GO_ON: u32 = 7;
     pub(super) const DETACH: u32 = 17;
     pub(super) const TO_CALL: u32 = 24;
@@ -20,9 +20,9 @@ mod ask {
     pub(super) const CALL_INFO: u32 = 0x420e;
 }
 
-/// The bits that tell a stop at a system call from a delivered `SIGTRAP` (`PTRACE_O_TRACESYSGOOD`).
+/// The bits that distinguish a stop at a system call from a delivered `SIGTRAP` (`PTRACE_O_TRACESYSGOOD`).
 const AT_A_CALL: i32 = libc::SIGTRAP | 0x80;
-/// What is told of. `PTRACE_O_EXITKILL` is not among them: what is watched goes on when howslow is killed.
+/// What is reported. `PTRACE_O_EXITKILL` is not among them: what is watched goes on when howslow is killed.
 const OPTIONS: i32 = libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEVFORK
@@ -88,12 +88,12 @@ fn request(what: u32, thread: u32, address: usize, data: usize) -> io::Result<i6
 /// Watches a thread and what it creates. It goes on running.
 /// Fails if it is gone, another process traces it, or this process may not.
 pub(super) fn seize(thread: u32) -> io::Result<()> {
-    request(ask::SEIZE, thread, 0, OPTIONS as usize).map(|_| ())
+    request(requests::SEIZE, thread, 0, OPTIONS as usize).map(|_| ())
 }
 
 /// Stops a watched thread.
 pub(super) fn interrupt(thread: u32) -> io::Result<()> {
-    request(ask::INTERRUPT, thread, 0, 0).map(|_| ())
+    request(requests::INTERRUPT, thread, 0, 0).map(|_| ())
 }
 
 /// How a stopped thread goes on. A signal of 0 is none.
@@ -112,10 +112,10 @@ pub(super) enum Resume {
 /// Lets a stopped thread go on, with this signal. If it was killed meanwhile, there is nothing to do.
 pub(super) fn resume(thread: u32, how: Resume, signal: i32) {
     let what = match how {
-        Resume::ToCall => ask::TO_CALL,
-        Resume::ToEvent => ask::GO_ON,
-        Resume::Listen => ask::LISTEN,
-        Resume::Detached => ask::DETACH,
+        Resume::ToCall => requests::TO_CALL,
+        Resume::ToEvent => requests::GO_ON,
+        Resume::Listen => requests::LISTEN,
+        Resume::Detached => requests::DETACH,
     };
     let _ = request(what, thread, 0, signal as usize);
 }
@@ -126,7 +126,7 @@ pub(super) fn call(thread: u32) -> io::Result<AtCall> {
     const EXIT: u8 = 2;
     let mut info = CallInfo::default();
     let address = (&raw mut info).expose_provenance();
-    request(ask::CALL_INFO, thread, size_of::<CallInfo>(), address)?;
+    request(requests::CALL_INFO, thread, size_of::<CallInfo>(), address)?;
     Ok(match info.kind {
         ENTRY => {
             let [first, second, third, ..] = info.arguments;
@@ -161,7 +161,7 @@ pub(super) fn read(thread: u32, address: u64, into: &mut [u8]) -> io::Result<usi
 /// number of its process. Fails if the thread was killed meanwhile.
 pub(super) fn message(thread: u32) -> io::Result<u32> {
     let mut number: libc::c_ulong = 0;
-    request(ask::MESSAGE, thread, 0, (&raw mut number).expose_provenance())?;
+    request(requests::MESSAGE, thread, 0, (&raw mut number).expose_provenance())?;
     Ok(number as u32)
 }
 

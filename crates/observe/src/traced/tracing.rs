@@ -53,8 +53,8 @@ struct Tracee {
 pub(super) struct Board {
     running: HashMap<u32, Tracee>,
     ended: Vec<(Task, Option<Usage>)>,
-    /// Threads that ran before their creators told of them. They may have ended by then.
-    untold: HashSet<u32>,
+    /// Threads that ran before their creation was reported. They may have ended by then.
+    unreported: HashSet<u32>,
     next: u64,
     /// The process that was started as the command.
     command: Option<u32>,
@@ -121,7 +121,7 @@ impl Board {
             return None;
         }
         if !self.knows(thread) {
-            self.untold.insert(thread);
+            self.unreported.insert(thread);
             self.admit(status::process_of(thread).unwrap_or(thread), thread, false);
         }
         match event {
@@ -159,16 +159,16 @@ impl Board {
     /// The thread created another.
     fn created(&mut self, thread: u32) {
         if let Ok(new) = sys::message(thread) {
-            self.tell(thread, new);
+            self.note_child(thread, new);
         }
     }
 
     /// The thread created this new one.
-    fn tell(&mut self, thread: u32, new: u32) {
+    fn note_child(&mut self, thread: u32, new: u32) {
         let Some(creator) = self.running.get_mut(&thread) else { return };
         let (id, process, folders) = (creator.task.id, creator.task.process, Arc::clone(&creator.folders));
         creator.task.counts.forks += 1;
-        if !self.untold.remove(&new) && !self.knows(new) {
+        if !self.unreported.remove(&new) && !self.knows(new) {
             let is_thread = fs::exists(format!("/proc/{process}/task/{new}")).unwrap_or(false);
             self.admit(if is_thread { process } else { new }, new, false);
         }
@@ -201,7 +201,7 @@ impl Board {
     }
 
     /// The thread with the former number is the first of its process now. The others were killed; who created it may have been, before
-    /// that was told.
+    /// that was reported.
     fn take_over(&mut self, thread: u32, former: u32) {
         if former == thread {
             return;
@@ -212,7 +212,7 @@ impl Board {
             tracee.task.counts.add(&first.task.counts);
             tracee.task.stops += first.task.stops;
         }
-        tracee.task.counts.forks += u64::from(self.untold.remove(&former));
+        tracee.task.counts.forks += u64::from(self.unreported.remove(&former));
         self.running.insert(thread, tracee);
     }
 
@@ -294,7 +294,7 @@ impl Tracee {
     }
 }
 
-/// Handles events until nothing is left to watch, or the board says that it is over. What is still watched then is let go by
+/// Handles events until nothing is left to watch, or the board shows that it is over. What is still watched then is let go by
 /// the kernel when this thread ends.
 pub(super) fn follow(board: &Arc<Mutex<Board>>, detail: Detail) {
     loop {
@@ -315,7 +315,7 @@ pub(super) fn follow(board: &Arc<Mutex<Board>>, detail: Detail) {
     }
 }
 
-/// True if a signal does something: a watched process is told of those that it ignores, too.
+/// True if a signal does something: a watched process stops at those that it ignores, too.
 fn acts(thread: u32, signal: i32) -> bool {
     let mask = |key: &str| status::line(thread, key).and_then(|mask| u64::from_str_radix(&mask, 16).ok()).unwrap_or(0);
     let bit = 1_u64.checked_shl(signal as u32 - 1).unwrap_or(0);
@@ -339,37 +339,37 @@ mod tests {
 
     use super::*;
 
-    /// The kernel may tell all of a short process before the call that created it.
+    /// The kernel may report all of a short process before the call that created it.
     #[test]
-    fn a_process_that_ended_before_its_creator_told_of_it_is_no_second_one() {
+    fn a_process_that_ended_before_its_creation_was_reported_is_no_second_one() {
         let mut board = Board::default();
         board.admit(1, 1, false);
-        board.untold.insert(2);
+        board.unreported.insert(2);
         board.admit(2, 2, false);
         board.end(2, ExitStatus::from_raw(0), Usage::default());
         let creator = board.running[&1].task.id;
-        board.tell(1, 2);
+        board.note_child(1, 2);
         assert!(!board.knows(2), "it has ended");
         assert_eq!(board.ended[0].0.parent, Some(creator));
-        board.tell(1, 3);
+        board.note_child(1, 3);
         assert_eq!(board.running[&3].task.parent, Some(creator), "one that has yet to run");
         assert_eq!(board.running[&1].task.counts.forks, 2);
     }
 
-    /// The creator of a thread is killed by it before the kernel told of the creation.
+    /// The creator of a thread is killed by it before the kernel reported the creation.
     #[test]
-    fn a_thread_that_takes_its_process_over_before_its_creator_told_of_it_was_created() {
-        for told in [true, false] {
+    fn a_thread_that_takes_its_process_over_before_its_creation_was_reported_was_created() {
+        for reported in [true, false] {
             let mut board = Board::default();
             board.admit(1, 1, false);
-            board.untold.insert(2);
+            board.unreported.insert(2);
             board.admit(1, 2, false);
-            if told {
-                board.tell(1, 2);
+            if reported {
+                board.note_child(1, 2);
             }
             board.take_over(1, 2);
-            assert_eq!((board.running.len(), board.running[&1].task.counts.forks), (1, 1), "told: {told}");
-            assert!(board.untold.is_empty());
+            assert_eq!((board.running.len(), board.running[&1].task.counts.forks), (1, 1), "reported: {reported}");
+            assert!(board.unreported.is_empty());
         }
     }
 }

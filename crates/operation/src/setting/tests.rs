@@ -43,7 +43,7 @@ fn both_cpus_are_kept_awake_by_tasks_that_give_way() {
 }
 
 #[test]
-fn a_partner_elsewhere_is_told_and_one_that_is_not_there_is_a_skip() {
+fn a_partner_elsewhere_is_reported_and_one_that_is_not_there_is_a_skip() {
     let same = setting(at("distance", "same"), Some(1));
     assert_eq!((same.partner_cpu(), same.tallied().len()), (Ok(0), 0));
     let other = setting(at("distance", "other"), Some(1));

@@ -70,7 +70,7 @@ pub struct Departure {
 impl Check {
     pub(super) fn check(&self) -> Result<(), String> {
         let texts = [&self.over, &self.by, &self.under, &self.of, &self.less].into_iter().flatten();
-        let wrong = |text: &&String| number(text).is_none_or(|it| it <= 0.0);
+        let wrong = |text: &&String| number(text).is_none_or(|number| number <= 0.0);
         if let Some(text) = std::iter::once(&self.printed).chain(texts).find(wrong) {
             return Err(format!("{text} is not a positive number"));
         }

@@ -1,4 +1,4 @@
-//! Printed figures as numbers. Their digits tell how exact they are.
+//! Printed figures as numbers. Their digits show how exact they are.
 
 /// Nanoseconds in a millisecond.
 pub(super) const MS: f64 = 1e6;

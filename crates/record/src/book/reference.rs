@@ -1,4 +1,4 @@
-//! A reference machine: what a book says that holds howslow's own figures instead of published ones. Such a book has a
+//! A reference machine: what a book states that holds howslow's own figures instead of published ones. Such a book has a
 //! table `[reference]` and its costs under `measured_cost`, as numbers with the interval in which another run lands.
 
 use std::collections::BTreeMap;

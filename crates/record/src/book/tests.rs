@@ -70,7 +70,7 @@ fn what_the_rates_do_not_give_is_a_departure() {
 
 #[test]
 fn a_bad_book_is_one_clear_sentence() {
-    for (from, to, says) in [
+    for (from, to, why) in [
         ("name = \"small\"", "", "missing field"),
         ("[[cost]]", "[[cost", "not a book"),
         ("\"x.null\"", "\"x.two\"", "stands twice"),
@@ -82,8 +82,8 @@ fn a_bad_book_is_one_clear_sentence() {
         ("block_move = \"x.move\"", "block_move = \"x.gone\"", "the unit"),
         ("bytes = 26", "byte = 26", "unknown field"),
     ] {
-        let error = Book::from_toml(&SMALL.replace(from, to)).expect_err(says).to_string();
-        assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+        let error = Book::from_toml(&SMALL.replace(from, to)).expect_err(why).to_string();
+        assert!(error.contains(why) && error.lines().count() == 1, "{error}");
     }
     assert!(matches!(Book::from_toml(&"#".repeat(MOST_BYTES + 1)), Err(BookError::TooLarge)));
 }
@@ -151,7 +151,7 @@ fn a_check_that_does_not_follow_departs() {
 
 #[test]
 fn a_bad_book_in_cycles_is_one_clear_sentence() {
-    for (from, to, says) in [
+    for (from, to, why) in [
         ("[clock]\n    ghz = \"2.5\"\n    source = \"the base clock of a model\"", "", "names the clock"),
         ("ghz = \"2.5\"", "ghz = \"0\"", "not a positive number"),
         ("36-64", "64-36", "not a positive number"),
@@ -162,8 +162,8 @@ fn a_bad_book_in_cycles_is_one_clear_sentence() {
         ("printed = \"2.47\"", "printed = \"about\"", "not a positive number"),
         ("counted_in = \"cycles\"", "counted_in = \"hours\"", "not a book"),
     ] {
-        let error = Book::from_toml(&CYCLES.replace(from, to)).expect_err(says).to_string();
-        assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+        let error = Book::from_toml(&CYCLES.replace(from, to)).expect_err(why).to_string();
+        assert!(error.contains(why) && error.lines().count() == 1, "{error}");
     }
     let uncounted = CYCLES.replace("counted_in = \"cycles\"", "").replace("[clock]", "[machine]");
     assert!(Book::from_toml(&uncounted).is_err());
@@ -213,14 +213,14 @@ fn processor_time_and_waiting_come_into_the_run_and_are_held_against_each_other(
 
 #[test]
 fn waiting_without_processor_time_and_facts_without_figures_are_refused() {
-    for (from, to, says) in [
+    for (from, to, why) in [
         ("    cpu_ms = \"36590\"\n", "", "no processor time"),
         ("\"36590\"", "\"much\"", "much is not a positive number"),
         ("printed = \"22.5\"", "printed = \"guess\"", "a read: guess is not a positive number"),
         ("under = \"4096\"", "less = \"4096\"", "one by another, or one less another"),
     ] {
-        let error = Book::from_toml(&WAITED.replace(from, to)).expect_err(says).to_string();
-        assert!(error.contains(says), "{error}");
+        let error = Book::from_toml(&WAITED.replace(from, to)).expect_err(why).to_string();
+        assert!(error.contains(why), "{error}");
     }
 }
 

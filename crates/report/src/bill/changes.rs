@@ -26,12 +26,12 @@ impl BillGate {
     pub fn judged(&self, figures: &[ChangedFigure]) -> GatedFigures {
         let open = [ChangeVerdict::Single, ChangeVerdict::Inconclusive];
         let which = |is: &dyn Fn(&ChangedFigure) -> bool| {
-            let found = figures.iter().filter(|it| self.figures.contains(&it.figure) && is(it));
-            found.map(|it| it.figure).collect()
+            let found = figures.iter().filter(|changed| self.figures.contains(&changed.figure) && is(changed));
+            found.map(|changed| changed.figure).collect()
         };
         GatedFigures {
-            failed: which(&|it| it.grew_by(self.at_least)),
-            unjudged: which(&|it| open.contains(&it.verdict)),
+            failed: which(&|changed| changed.grew_by(self.at_least)),
+            unjudged: which(&|changed| open.contains(&changed.verdict)),
             at_least: self.at_least,
         }
     }
@@ -80,10 +80,10 @@ pub fn bill_changes(view: &BillChanges, style: Style) -> String {
     let mut grid = Grid::new("<>>>><", [vec![4]]);
     let titles = [view.unit_title(), "before".into(), "after".into(), "ratio".into(), "95 %".into(), String::new()];
     grid.add(RowKind::Heading, titles.into());
-    for it in view.figures {
-        let mut cells = vec![format!("  {}", it.figure.words())];
-        cells.extend(figure_cells(it));
-        grid.add(kind(it.verdict), cells);
+    for changed in view.figures {
+        let mut cells = vec![format!("  {}", changed.figure.words())];
+        cells.extend(figure_cells(changed));
+        grid.add(kind(changed.verdict), cells);
     }
     text += &grid.render(style);
     if view.rows.is_empty() {
@@ -107,7 +107,11 @@ pub fn bill_changes(view: &BillChanges, style: Style) -> String {
 
 /// Markdown for a comment: the verdict, the figures, the lines folded.
 pub fn bill_changes_markdown(view: &BillChanges) -> String {
-    let grown = view.figures.iter().filter(|it| it.verdict == ChangeVerdict::More).map(|it| it.figure.words());
+    let grown = view
+        .figures
+        .iter()
+        .filter(|changed| changed.verdict == ChangeVerdict::More)
+        .map(|changed| changed.figure.words());
     let grown: Vec<&str> = grown.collect();
     let title = match (gate_sentence(view), grown.as_slice()) {
         (Some(gate), _) => gate,
@@ -121,12 +125,12 @@ pub fn bill_changes_markdown(view: &BillChanges) -> String {
         "| {} | before | after | ratio | 95 % | |\n| --- | ---: | ---: | ---: | --- | --- |\n",
         view.unit_title()
     );
-    for it in view.figures {
-        let mut cells = figure_cells(it);
-        let is_change = matches!(it.verdict, ChangeVerdict::More | ChangeVerdict::Less);
+    for changed in view.figures {
+        let mut cells = figure_cells(changed);
+        let is_change = matches!(changed.verdict, ChangeVerdict::More | ChangeVerdict::Less);
         let verdict = cells.pop().unwrap_or_default();
         cells.push(if is_change { format!("**{verdict}**") } else { verdict });
-        text += &format!("| {} | {} |\n", it.figure.words(), cells.join(" | "));
+        text += &format!("| {} | {} |\n", changed.figure.words(), cells.join(" | "));
     }
     if !view.rows.is_empty() {
         text += &format!("\n<details><summary>{} changed</summary>\n\n", counted(view.rows.len() as u64, "call"));
@@ -166,14 +170,14 @@ fn basis(view: &BillChanges) -> String {
 fn gate_sentence(view: &BillChanges) -> Option<String> {
     let gate = view.gate.as_ref()?;
     let list = |of: &[BilledFigure], sentence: &dyn Fn(&ChangedFigure) -> String| {
-        let figures = view.figures.iter().filter(|it| of.contains(&it.figure));
+        let figures = view.figures.iter().filter(|changed| of.contains(&changed.figure));
         figures.map(sentence).collect::<Vec<_>>().join(", ")
     };
-    let grown = |it: &ChangedFigure| match it.times() {
-        Some(times) => format!("{} {times:.3} times", it.figure.words()),
-        None => it.figure.words().into(),
+    let grown = |changed: &ChangedFigure| match changed.times() {
+        Some(times) => format!("{} {times:.3} times", changed.figure.words()),
+        None => changed.figure.words().into(),
     };
-    let name = |it: &ChangedFigure| it.figure.words().to_string();
+    let name = |changed: &ChangedFigure| changed.figure.words().to_string();
     Some(match (gate.failed.is_empty(), gate.unjudged.is_empty()) {
         (false, _) => format!("failed: {}", list(&gate.failed, &grown)),
         (true, false) => {
@@ -185,17 +189,17 @@ fn gate_sentence(view: &BillChanges) -> Option<String> {
 }
 
 /// Before, after, ratio, its interval, and the verdict.
-fn figure_cells(it: &ChangedFigure) -> Vec<String> {
-    let value = |value: f64| if it.figure.is_count() { amount(value) } else { Nanoseconds(value).to_string() };
-    // An interval of more than a factor of a hundred tells nothing.
-    let narrow = it.ratio.filter(|ratio| ratio.high < 100.0 * ratio.low);
+fn figure_cells(changed: &ChangedFigure) -> Vec<String> {
+    let value = |value: f64| if changed.figure.is_count() { amount(value) } else { Nanoseconds(value).to_string() };
+    // An interval of more than a factor of a hundred means nothing.
+    let narrow = changed.ratio.filter(|ratio| ratio.high < 100.0 * ratio.low);
     let ends = narrow.map(|ratio| format!("{:.3} to {:.3}", ratio.low, ratio.high));
     vec![
-        value(it.before),
-        value(it.after),
-        it.times().map_or_else(|| "-".into(), |times| format!("{times:.3}")),
+        value(changed.before),
+        value(changed.after),
+        changed.times().map_or_else(|| "-".into(), |times| format!("{times:.3}")),
         ends.unwrap_or_default(),
-        it.verdict.word().into(),
+        changed.verdict.word().into(),
     ]
 }
 

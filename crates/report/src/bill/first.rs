@@ -8,11 +8,11 @@ use super::view::BillView;
 use crate::head::head_line;
 use crate::text::{Style, in_table, shortened};
 
-/// Lines that are told, and findings.
+/// Lines that are shown, and findings.
 const MOST_LINES: usize = 4;
 const MOST_FINDINGS: usize = 3;
 /// Less processor time has too few samples, in ns.
-const TOLD_APART_NS: f64 = 3e7;
+const LEAST_SPLIT_NS: f64 = 3e7;
 /// A share of the time that is worth a word.
 const WORTH: f64 = 0.01;
 
@@ -23,8 +23,8 @@ pub(super) fn first(view: &BillView, style: Style) -> String {
     let how = format!("   {}   counted by {}{alone}", Nanoseconds(seen.elapsed_ns), seen.source);
     let room = style.width().saturating_sub(how.chars().count() + 8).max(16);
     let mut text = style.bold(&format!("bill of {}{how}", shortened(&in_table(&seen.what), room))) + "\n";
-    let line = |first: &str, told: &str| {
-        if told.is_empty() { String::new() } else { style.paragraph(first, told) + "\n" }
+    let line = |first: &str, rest: &str| {
+        if rest.is_empty() { String::new() } else { style.paragraph(first, rest) + "\n" }
     };
     text += &line("time     ", &time(view));
     text += &line("most     ", &dearest(view));
@@ -49,8 +49,8 @@ fn time(view: &BillView) -> String {
     let usage = &view.seen.usage;
     let elapsed = view.seen.elapsed_ns.max(1.0);
     let mut parts: Vec<(f64, String)> = Vec::new();
-    // Few of the kernel's samples do not tell user and kernel time apart.
-    let split = usage.user_ns.zip(usage.system_ns).filter(|(user, kernel)| user + kernel >= TOLD_APART_NS);
+    // Few of the kernel's samples do not distinguish user and kernel time.
+    let split = usage.user_ns.zip(usage.system_ns).filter(|(user, kernel)| user + kernel >= LEAST_SPLIT_NS);
     match (split, usage.cpu_ns) {
         (Some((user, kernel)), _) => parts.extend([(user, "user".to_string()), (kernel, "kernel".to_string())]),
         (None, Some(cpu)) => parts.push((cpu, "on a CPU".into())),
@@ -66,8 +66,8 @@ fn time(view: &BillView) -> String {
     }));
     parts.retain(|(ns, _)| *ns >= WORTH * elapsed);
     parts.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let told = parts.into_iter().take(MOST_LINES).map(|(ns, what)| format!("{} {what}", Nanoseconds(ns)));
-    told.collect::<Vec<_>>().join(", ")
+    let parts = parts.into_iter().take(MOST_LINES).map(|(ns, what)| format!("{} {what}", Nanoseconds(ns)));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// The dearest lines, with their share of the processor time. Calls that were measured hold their switches and transfers.
@@ -79,10 +79,10 @@ fn dearest(view: &BillView) -> String {
     let is_held = |what: &str| view.bill.measured.is_some() && analysis::bill::is_within_calls(what);
     let rows = view.bill.rows.iter().filter(|row| !is_held(&row.what)).filter_map(|row| Some((share(row)?, row)));
     let rows = rows.filter(|(share, _)| *share >= WORTH).take(MOST_LINES);
-    let told = rows.map(|(share, row)| format!("{} {}", in_table(&record::typed_name(&row.what)), percent(share)));
-    let told = told.collect::<Vec<_>>().join(", ");
+    let lines = rows.map(|(share, row)| format!("{} {}", in_table(&record::typed_name(&row.what)), percent(share)));
+    let lines = lines.collect::<Vec<_>>().join(", ");
     let what = if charged.kernel_alone { "kernel" } else { "processor" };
-    if told.is_empty() { told } else { format!("of {what} time: {told}") }
+    if lines.is_empty() { lines } else { format!("of {what} time: {lines}") }
 }
 
 fn times_range([least, most]: [f64; 2]) -> String {
@@ -96,7 +96,7 @@ fn saving(first: &str, finding: &Habit, view: &BillView, style: Style) -> String
         (None, Some(ends)) if ends[1] > 0.0 => format!("; saves {}", times_range(ends)),
         _ => String::new(),
     };
-    // What can be done about it is told below.
+    // What can be done about it is shown below.
     let evidence = finding.text.split(": ").next().unwrap_or_default().trim_end_matches('.');
     let place = place_of(view.seen, &finding.text).map(|place| format!("; {}", in_table(&place.function)));
     let end = place.unwrap_or_default() + &end;

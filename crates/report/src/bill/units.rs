@@ -10,7 +10,7 @@ use crate::text::{Style, in_table};
 /// Calls that are named.
 const MOST: usize = 6;
 
-/// What a unit took and asked for, in some lines; `name` is what the unit is called.
+/// What a unit took and requested, in some lines; `name` is what the unit is called.
 pub fn bill_per_unit(view: &BillView, (unit, name): (&WorkUnit, &str), style: Style) -> String {
     let seen = view.seen;
     let all = seen.repetition();
@@ -27,12 +27,10 @@ pub fn bill_per_unit(view: &BillView, (unit, name): (&WorkUnit, &str), style: St
         let each = if figure.is_count() { decimal(each) } else { Nanoseconds(each).to_string() };
         Some(format!("{each} {}", figure.words()))
     }));
-    let calls = seen
-        .together
-        .calls
-        .iter()
-        .take(MOST)
-        .map(|it| format!("{} {}", in_table(&record::typed_name(&it.call)), decimal(it.count as f64 / units)));
+    let calls =
+        seen.together.calls.iter().take(MOST).map(|call| {
+            format!("{} {}", in_table(&record::typed_name(&call.call)), decimal(call.count as f64 / units))
+        });
     let calls = calls.collect::<Vec<_>>().join(", ");
     let calls = if calls.is_empty() { calls } else { format!("; {calls}") };
     style.paragraph(&first, &(parts.join(", ") + &calls)) + "\n"
@@ -69,11 +67,11 @@ mod tests {
             remedy: None,
             origin: &origin,
         };
-        let of =
+        let page =
             |name: &str| bill_per_unit(&view, (&WorkUnit::Call(name.into()), name), Style::PLAIN).replace('\n', " ");
-        let text = of("accept").split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = page("accept").split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.starts_with("per accept 200 in 2.00 s, 100 a second, 20.0 µs processor time"), "{text}");
         assert!(text.contains("3.5 system calls") && text.ends_with("read 2.5, accept4 1.0"), "{text}");
-        assert!(of("connect").contains("none in this time"));
+        assert!(page("connect").contains("none in this time"));
     }
 }

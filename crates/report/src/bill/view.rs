@@ -1,4 +1,4 @@
-//! A bill with all that its page and its document tell.
+//! A bill with all that its page and its document show.
 
 use analysis::bill::Bill;
 use analysis::predict::MachineState;

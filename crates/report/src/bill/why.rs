@@ -1,10 +1,10 @@
-//! Why a bill does not close: what its prices leave out, as far as the counts tell.
+//! Why a bill does not close: what its prices leave out, as far as the counts show.
 
 use analysis::bill::{Bill, BillRow, Charged};
 use record::units::percent;
 use record::{Nanoseconds, Observation};
 
-/// A bill that explains less than this says why, and so does one that explains more than the other.
+/// A bill that explains less than this gives reasons, and so does one that explains more than the other.
 const EXPLAINED: [f64; 2] = [0.8, 1.2];
 /// The least share of the charge that is worth a reason.
 const WORTH: f64 = 0.05;
@@ -27,7 +27,7 @@ pub(super) fn why(seen: &Observation, bill: &Bill, lacking: &[String]) -> Option
         reasons.push(format!("{} prices are lacking", lacking.len()));
     }
     reasons.extend(apart(bill, charged.ns));
-    reasons.extend(beside(bill, charged));
+    reasons.extend(outside_calls(bill, charged));
     if bill.measured.is_none() {
         reasons.extend(looped(bill, charged.ns));
     }
@@ -40,23 +40,23 @@ pub(super) fn why(seen: &Observation, bill: &Bill, lacking: &[String]) -> Option
     Some(format!(". Why: {why}"))
 }
 
-/// The calls that took most more or less in this program than their prices say.
+/// The calls that took most more or less in this program than their prices.
 fn apart(bill: &Bill, charged: f64) -> Vec<String> {
     /// More of them are no help.
-    const TOLD: usize = 3;
+    const MOST: usize = 3;
     let measured = bill.rows.iter().filter_map(|row| Some((row, row.measured?.value, row.whole_cpu_ns()?)));
     let mut found: Vec<_> =
         measured.filter(|(_, measured, price)| (measured - price).abs() > WORTH * charged).collect();
     found.sort_by(|one, other| (other.1 - other.2).abs().total_cmp(&(one.1 - one.2).abs()));
-    let told = |(row, measured, price): &(&BillRow, f64, f64)| {
+    let sentence = |(row, measured, price): &(&BillRow, f64, f64)| {
         let each = |ns: f64| Nanoseconds(ns / row.count.max(1) as f64).to_string();
         format!("{} took {} each here, and its price is {}", row.what, each(*measured), each(*price))
     };
-    found.iter().take(TOLD).map(told).collect()
+    found.iter().take(MOST).map(sentence).collect()
 }
 
 /// Faults, switches and interrupts, if what was charged beside the measured calls is far from their price.
-fn beside(bill: &Bill, charged: Charged) -> Option<String> {
+fn outside_calls(bill: &Bill, charged: Charged) -> Option<String> {
     let measured = bill.measured.filter(|_| charged.kernel_alone)?;
     let rest = charged.ns - bill.counting_ns - measured.calls.value;
     (rest - measured.priced_ns > WORTH * charged.ns).then(|| {
@@ -89,7 +89,7 @@ fn elsewhere(bill: &Bill, charged: f64) -> Option<String> {
 fn in_memory(seen: &Observation) -> Option<String> {
     const MANY: f64 = 0.1;
     let objects = || seen.together.calls.iter().flat_map(|call| &call.objects);
-    let on = |kind: &str| objects().filter(|it| it.object == kind).map(|it| it.count).sum::<u64>();
+    let on = |kind: &str| objects().filter(|found| found.object == kind).map(|found| found.count).sum::<u64>();
     let (memory, device) = (on("tmpfs"), on("file"));
     (memory as f64 > MANY * (memory + device) as f64).then(|| {
         format!(
@@ -151,10 +151,10 @@ mod tests {
         let (mut seen, removed) = billed("unlinkat", "called.unlink@content=written,size=4096", 2e6);
         let text = why(&seen, &removed, &[]).expect("a reason");
         assert!(text.contains("both cost much less"), "{text}");
-        let of = |object: &str, count: u64| ObjectCount { object: object.into(), count, bytes: None };
-        seen.together.calls[0].objects = vec![of("file", 95), of("tmpfs", 5)];
+        let counted = |object: &str, count: u64| ObjectCount { object: object.into(), count, bytes: None };
+        seen.together.calls[0].objects = vec![counted("file", 95), counted("tmpfs", 5)];
         assert!(!why(&seen, &removed, &[]).expect("a reason").contains("files in memory"), "few of them");
-        seen.together.calls[0].objects = vec![of("tmpfs", 60), of("file", 40), of("pipe", 9)];
+        seen.together.calls[0].objects = vec![counted("tmpfs", 60), counted("file", 40), counted("pipe", 9)];
         let text = why(&seen, &removed, &[]).expect("a reason");
         assert!(text.contains("60 of 100 calls on files were on files in memory"), "{text}");
         assert!(!text.contains("both cost much less"), "one word on it is enough: {text}");

@@ -49,7 +49,7 @@ impl Flame {
         1 + self.frames.values().map(Flame::depth).max().unwrap_or(0)
     }
 
-    /// As an SVG document. `what` says what the weights are of.
+    /// As an SVG document. `what` names what the weights are of.
     pub fn svg(&self, title: &str, what: &str) -> String {
         let height = ROW * self.depth() as f64 + 48.0;
         let mut svg = opening(WIDTH, height, title);

@@ -23,7 +23,7 @@ pub struct Axis {
     pub label: String,
     /// The unit of its numbers.
     pub unit: Unit,
-    /// True for a logarithmic axis. It does not show numbers of zero or below, and says how many it left out.
+    /// True for a logarithmic axis. It does not show numbers of zero or below, and notes how many it left out.
     pub log: bool,
     /// Numbers that a line across the chart marks, each with its name: the size of a cache. Only of the horizontal axis.
     pub marks: Vec<(f64, String)>,
@@ -122,7 +122,7 @@ pub enum Unit {
 
 impl Unit {
     /// A number in this unit, as text.
-    pub fn told(self, value: f64) -> String {
+    pub fn text(self, value: f64) -> String {
         match self {
             Unit::Nanoseconds => Nanoseconds(value).to_string(),
             // Beyond 2^53 not every whole number is exact.

@@ -36,14 +36,14 @@ impl Heat {
         if self.rows.is_empty() || self.columns.is_empty() {
             lines.push("No cells.".into());
         } else if heads == &numbers && numbers != self.columns {
-            let said = numbers.iter().zip(&self.columns).map(|(number, name)| format!("{number} {name}"));
-            let said = said.map(|it| it.replace(' ', "\u{a0}")).collect::<Vec<_>>().join("   ");
-            lines.extend(textwrap::wrap(&said, width).iter().map(|line| line.replace('\u{a0}', " ")));
+            let legend = numbers.iter().zip(&self.columns).map(|(number, name)| format!("{number} {name}"));
+            let legend = legend.map(|entry| entry.replace(' ', "\u{a0}")).collect::<Vec<_>>().join("   ");
+            lines.extend(textwrap::wrap(&legend, width).iter().map(|line| line.replace('\u{a0}', " ")));
         }
         if let Some((low, high)) = self.range() {
-            let (low, high) = (self.unit.told(low), self.unit.told(high));
-            let said = format!("shades: · {low} to █ {high}; - {}", self.absent);
-            lines.extend(textwrap::wrap(&said, width).iter().map(|line| line.to_string()));
+            let (low, high) = (self.unit.text(low), self.unit.text(high));
+            let shades = format!("shades: · {low} to █ {high}; - {}", self.absent);
+            lines.extend(textwrap::wrap(&shades, width).iter().map(|line| line.to_string()));
         }
         lines.iter().filter(|line| !line.trim().is_empty()).map(|line| whole(line, width)).collect()
     }
@@ -71,7 +71,7 @@ impl Heat {
             // The place of the shade stays free, so that figures end in one column.
             (None, true) => "-  ".into(),
             (None, false) => "-".into(),
-            (Some(value), true) => format!("{} {}", self.unit.told(value), self.shade(value)),
+            (Some(value), true) => format!("{} {}", self.unit.text(value), self.shade(value)),
             (Some(value), false) => self.shade(value).to_string(),
         }
     }
@@ -119,7 +119,7 @@ impl Heat {
                 let value = self.cell(row, column);
                 // Light enough for the text of either kind of page.
                 let opacity = value.map_or(0.0, |value| 0.04 + 0.56 * self.part(value));
-                let said = value.map_or("-".into(), |value| self.unit.told(value));
+                let label = value.map_or("-".into(), |value| self.unit.text(value));
                 let _ = writeln!(
                     svg,
                     "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{SHADE}\" \
@@ -127,7 +127,7 @@ impl Heat {
                     CELL.0 - 2.0,
                     CELL.1 - 2.0,
                     x + CELL.0 / 2.0 - 1.0,
-                    escaped(&said)
+                    escaped(&label)
                 );
             }
         }

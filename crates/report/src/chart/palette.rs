@@ -1,5 +1,5 @@
 //! The one palette: of curves, of shades, of verdicts. Most colour-blind readers distinguish its colours, on white and on black; a
-//! letter, dashes or a word says the same as each of them.
+//! letter, dashes or a word means the same as each of them.
 
 /// Colours of the series of a chart, in this order.
 pub(crate) const SERIES: [&str; 8] =

@@ -62,8 +62,8 @@ impl Scale {
     }
 
     /// A tick as text.
-    pub fn told(&self, tick: f64) -> String {
-        self.unit.told(tick)
+    pub fn label(&self, tick: f64) -> String {
+        self.unit.text(tick)
     }
 }
 
@@ -147,14 +147,18 @@ fn next_of_125(number: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0]
         .map(|digit| digit * power)
         .into_iter()
-        .find(|it| *it >= number * (1.0 - 1e-9))
+        .find(|round| *round >= number * (1.0 - 1e-9))
         .unwrap_or(number)
 }
 
 /// The greatest of 1, 2, 5 times a power of ten that is not above this number.
 fn previous_of_125(number: f64) -> f64 {
     let power = 10_f64.powf(number.log10().floor());
-    [5.0, 2.0, 1.0].map(|digit| digit * power).into_iter().find(|it| *it <= number * (1.0 + 1e-9)).unwrap_or(number)
+    [5.0, 2.0, 1.0]
+        .map(|digit| digit * power)
+        .into_iter()
+        .find(|round| *round <= number * (1.0 + 1e-9))
+        .unwrap_or(number)
 }
 
 #[cfg(test)]

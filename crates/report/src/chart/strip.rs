@@ -41,7 +41,7 @@ impl Strip {
         Some(if low < high { (low, high) } else { (low * 0.99, high * 1.01) })
     }
 
-    /// As a part of an HTML page, whose text says the same.
+    /// As a part of an HTML page, whose text has the same content.
     pub fn figure(&self) -> String {
         let (wide, high) = SIZE;
         let mut svg = format!("<svg viewBox=\"0 0 {wide} {high}\" preserveAspectRatio=none aria-hidden=true>");

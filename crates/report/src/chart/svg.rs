@@ -125,7 +125,7 @@ fn axes(svg: &mut String, chart: &Chart, (x, y): (&Scale, &Scale), frame: &Frame
             "<path class=\"grid\" d=\"M{left:.1} {at:.1}H{right:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             left - 8.0,
             at + 4.0,
-            escaped(&y.told(tick))
+            escaped(&y.label(tick))
         );
     }
     for &tick in &x.ticks {
@@ -134,7 +134,7 @@ fn axes(svg: &mut String, chart: &Chart, (x, y): (&Scale, &Scale), frame: &Frame
             svg,
             "<path class=\"grid\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
             bottom + 18.0,
-            escaped(&x.told(tick))
+            escaped(&x.label(tick))
         );
     }
     let _ = writeln!(svg, "<path class=\"axis\" d=\"M{left:.1} {top:.1}V{bottom:.1}H{right:.1}\"/>");

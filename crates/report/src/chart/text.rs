@@ -16,7 +16,7 @@ impl Chart {
         let width = width.clamp(1, WIDEST);
         let rows = (width / 5).clamp(6, 18);
         let y = Scale::of(heights(&self.series), &self.y, rows / 2);
-        let names: Vec<String> = y.ticks.iter().map(|&tick| y.told(tick)).collect();
+        let names: Vec<String> = y.ticks.iter().map(|&tick| y.label(tick)).collect();
         let margin = names.iter().map(|name| display_width(name)).max().unwrap_or(0) + 2;
         let columns = width.saturating_sub(margin).max(4);
         let across = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
@@ -67,7 +67,7 @@ impl Chart {
         lines
     }
 
-    /// Says how many points are not shown, if any are not.
+    /// How many points are not shown, in words, if any are not.
     pub(super) fn left_out(&self) -> Option<String> {
         let shown: usize = self.series.iter().map(|series| series.points.len()).sum();
         match (shown, left_out(self)) {
@@ -112,9 +112,9 @@ fn draw(canvas: &mut Canvas, series: &Series, (x, y): (&Scale, &Scale), letter: 
 
 /// The horizontal axis with its ticks, and their names: all of them, or every second, third ..., as fit beside each other.
 fn below(x: &Scale, canvas: &Canvas, columns: usize) -> [String; 2] {
-    let place = |&tick: &f64| Some((canvas.dot_of((x.place(tick)?, 0.0)).0 / 2 + 1, x.told(tick)));
+    let place = |&tick: &f64| Some((canvas.dot_of((x.place(tick)?, 0.0)).0 / 2 + 1, x.label(tick)));
     let ticks: Vec<(usize, String)> = x.ticks.iter().filter_map(place).collect();
-    let names = (1..=ticks.len()).find_map(|step| beside(ticks.iter().step_by(step), columns + 1));
+    let names = (1..=ticks.len()).find_map(|step| side_by_side(ticks.iter().step_by(step), columns + 1));
     let mut axis: Vec<char> = std::iter::once('└').chain(std::iter::repeat_n('─', columns)).collect();
     let (places, names) = names.unwrap_or_default();
     for column in places {
@@ -124,7 +124,7 @@ fn below(x: &Scale, canvas: &Canvas, columns: usize) -> [String; 2] {
 }
 
 /// Names below their columns, or ending at the right edge. Nothing if two of them would touch.
-fn beside<'a>(ticks: impl Iterator<Item = &'a (usize, String)>, width: usize) -> Option<(Vec<usize>, String)> {
+fn side_by_side<'a>(ticks: impl Iterator<Item = &'a (usize, String)>, width: usize) -> Option<(Vec<usize>, String)> {
     let (mut places, mut line) = (Vec::new(), String::new());
     for (column, name) in ticks {
         let wide = display_width(name);

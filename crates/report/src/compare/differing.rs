@@ -19,7 +19,7 @@ const ITEMS: usize = 4;
 const MOST: usize = 40;
 
 pub(super) fn table(
-    it: &Comparison<'_>,
+    comparison: &Comparison<'_>,
     differing: &[DifferingFact],
     view: &ComparisonView<'_>,
     style: Style,
@@ -29,8 +29,8 @@ pub(super) fn table(
     }
     let shown = if view.shown == Shown::All { differing.len() } else { differing.len().min(FACTS) };
     let (differing, more) = differing.split_at(shown);
-    let mut grid = Grid::new(&format!("<{}", "<".repeat(it.runs.len())), NOTHING);
-    let labels = (0..it.runs.len()).map(|place| view.label(place));
+    let mut grid = Grid::new(&format!("<{}", "<".repeat(comparison.runs.len())), NOTHING);
+    let labels = (0..comparison.runs.len()).map(|place| view.label(place));
     grid.heading(["what differs".to_string()].into_iter().chain(labels));
     for difference in differing {
         let cells = difference.values.iter().enumerate().map(|(place, value)| cell(value, &difference.values, place));

@@ -1,4 +1,4 @@
-//! Which runs are compared. What is the same in all of them is said once.
+//! Which runs are compared. What is the same in all of them is shown once.
 
 use analysis::compare::Comparison;
 use record::Origin;
@@ -8,11 +8,11 @@ use super::view::ComparisonView;
 use crate::head::{conditions, head_line, machine_parts};
 use crate::text::Style;
 
-pub(super) fn heads(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
-    let width = (0..it.runs.len()).map(|place| view.label(place).chars().count()).max().unwrap_or(0);
-    let together = one_machine(it);
+pub(super) fn heads(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
+    let width = (0..comparison.runs.len()).map(|place| view.label(place).chars().count()).max().unwrap_or(0);
+    let together = one_machine(comparison);
     let mut text = together.as_ref().map_or_else(String::new, |machine| style.paragraph("", machine) + "\n");
-    for (place, run) in it.runs.iter().enumerate() {
+    for (place, run) in comparison.runs.iter().enumerate() {
         let label = view.label(place);
         let gap = " ".repeat(width - label.chars().count() + 3);
         if together.is_none() {
@@ -33,9 +33,10 @@ pub(super) fn heads(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style
 }
 
 /// The machine of all runs, with the version that measured them; `None` if they are not of one.
-fn one_machine(it: &Comparison<'_>) -> Option<String> {
-    let told = it.runs.iter().map(|run| (!run.is_published()).then(|| (machine_parts(&run.machine), &run.howslow)));
-    let mut told = told.collect::<Option<Vec<_>>>()?.into_iter();
-    let first = told.next()?;
-    told.all(|other| other == first).then(|| format!("howslow {}   {}", first.1, first.0.join("   ")))
+fn one_machine(comparison: &Comparison<'_>) -> Option<String> {
+    let machines =
+        comparison.runs.iter().map(|run| (!run.is_published()).then(|| (machine_parts(&run.machine), &run.howslow)));
+    let mut machines = machines.collect::<Option<Vec<_>>>()?.into_iter();
+    let first = machines.next()?;
+    machines.all(|other| other == first).then(|| format!("howslow {}   {}", first.1, first.0.join("   ")))
 }

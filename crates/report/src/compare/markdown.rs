@@ -11,7 +11,7 @@ use crate::head::machine_parts;
 
 /// A comparison as Markdown, as GitHub and GitLab show it. With a gate, its verdict is the title.
 pub fn comparison_markdown(
-    it: &Comparison<'_>,
+    comparison: &Comparison<'_>,
     differing: &[DifferingFact],
     view: &ComparisonView<'_>,
     gated: Option<&Gated<'_>>,
@@ -22,22 +22,22 @@ pub fn comparison_markdown(
         let rest = sentence.strip_prefix(verdict(gated)).unwrap_or(&sentence);
         text += &format!("### howslow: {}\n\n{}\n\n", verdict(gated), escaped(rest.trim_start_matches(": ")));
     }
-    for column in 0..it.noise.len() {
-        text += &beside_base(it, view, column, gated.is_some());
+    for column in 0..comparison.noise.len() {
+        text += &against_base(comparison, view, column, gated.is_some());
     }
-    text += &conditions(it, differing, view);
+    text += &conditions(comparison, differing, view);
     text
 }
 
 /// One run beside the base.
-fn beside_base(it: &Comparison<'_>, view: &ComparisonView<'_>, column: usize, is_gated: bool) -> String {
-    let counts = Counts::of(it, column).sentence();
+fn against_base(comparison: &Comparison<'_>, view: &ComparisonView<'_>, column: usize, is_gated: bool) -> String {
+    let counts = Counts::of(comparison, column).sentence();
     let pair = format!("{} beside {}", code(&view.label(column + 1)), code(&view.label(0)));
     let mut text = match is_gated {
         true => format!("**{counts}** ({pair})\n\n"),
         false => format!("### howslow: {counts}\n\n{pair}\n\n"),
     };
-    let mut rows: Vec<(&ComparisonRow<'_>, &Cost, &Against)> = it
+    let mut rows: Vec<(&ComparisonRow<'_>, &Cost, &Against)> = comparison
         .rows
         .iter()
         .filter_map(|row| row.others[column].as_ref().map(|(cost, against)| (row, *cost, against)))
@@ -56,7 +56,7 @@ fn beside_base(it: &Comparison<'_>, view: &ComparisonView<'_>, column: usize, is
             code(&view.label(column + 1))
         );
         for (row, cost, against) in rows {
-            table += &line(it, row, cost, against, column);
+            table += &line(comparison, row, cost, against, column);
         }
         table + "\n"
     };
@@ -71,18 +71,19 @@ fn beside_base(it: &Comparison<'_>, view: &ComparisonView<'_>, column: usize, is
     text
 }
 
-fn line(it: &Comparison<'_>, row: &ComparisonRow<'_>, cost: &Cost, against: &Against, column: usize) -> String {
+fn line(comparison: &Comparison<'_>, row: &ComparisonRow<'_>, cost: &Cost, against: &Against, column: usize) -> String {
     let verdict = against.verdict.word();
     let verdict = if against.verdict.is_change() { format!("**{verdict}**") } else { verdict.into() };
     let (ratio, interval) = ratio_words(&against.ratio);
     let [base, other] =
-        [figure(it, 0, row.base, row.unit, None), figure(it, column + 1, cost, row.unit, None)].map(|it| escaped(&it));
+        [figure(comparison, 0, row.base, row.unit, None), figure(comparison, column + 1, cost, row.unit, None)]
+            .map(|figure| escaped(&figure));
     format!("| {verdict} | {} | {base} | {other} | {ratio} | {interval} |\n", code(&row.base.typed()))
 }
 
 /// What the runs were taken on, in small print.
-fn conditions(it: &Comparison<'_>, differing: &[DifferingFact], view: &ComparisonView<'_>) -> String {
-    let machines = it.runs.iter().enumerate().map(|(place, run)| {
+fn conditions(comparison: &Comparison<'_>, differing: &[DifferingFact], view: &ComparisonView<'_>) -> String {
+    let machines = comparison.runs.iter().enumerate().map(|(place, run)| {
         let who = if run.is_published() { "published".into() } else { format!("howslow {}", run.howslow) };
         format!("{}: {}, {}", code(&view.label(place)), escaped(&who), escaped(&machine_parts(&run.machine).join(", ")))
     });
@@ -90,7 +91,7 @@ fn conditions(it: &Comparison<'_>, differing: &[DifferingFact], view: &Compariso
         [] => "Machine, mitigations and settings are the same.".into(),
         some => {
             const MOST: usize = 8;
-            let fields: Vec<String> = some.iter().take(MOST).map(|it| code(&it.field)).collect();
+            let fields: Vec<String> = some.iter().take(MOST).map(|fact| code(&fact.field)).collect();
             let more = if some.len() > MOST { format!(" and {} more", some.len() - MOST) } else { String::new() };
             format!("The runs also differ in {}{more}.", fields.join(", "))
         }

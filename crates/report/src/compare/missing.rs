@@ -10,12 +10,12 @@ use crate::text::{Style, in_table};
 const NAMED: usize = 8;
 
 /// Costs that were not compared because their work differs.
-pub(super) fn versions(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
-    if it.versions.is_empty() {
+pub(super) fn versions(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
+    if comparison.versions.is_empty() {
         return String::new();
     }
     let mut text = style.bold("of different versions, not compared (--ignore-versions compares them)") + "\n";
-    for one in &it.versions {
+    for one in &comparison.versions {
         let (base, other) = (one.base, one.other);
         let line = format!(
             "{}: version {} in {}, {} in {}",
@@ -31,16 +31,16 @@ pub(super) fn versions(it: &Comparison<'_>, view: &ComparisonView<'_>, style: St
 }
 
 /// The costs of each run alone: by family with counts, then the reasons of the other runs.
-pub(super) fn only(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
+pub(super) fn only(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let mut text = String::new();
     if view.shown == Shown::Changed {
-        return numbers(it, view, style);
+        return numbers(comparison, view, style);
     }
-    for (place, only) in it.only.iter().enumerate().filter(|(_, only)| !only.is_empty()) {
+    for (place, only) in comparison.only.iter().enumerate().filter(|(_, only)| !only.is_empty()) {
         let heading = format!("only in {}: {}", view.label(place), counted(only.len() as u64, "cost"));
         text += &(style.bold(&heading) + "\n");
         for (family, costs) in by_family(only) {
-            let named: Vec<String> = costs.iter().take(NAMED).map(|it| name(it)).collect();
+            let named: Vec<String> = costs.iter().take(NAMED).map(|cost| name(cost)).collect();
             let more = if costs.len() > NAMED { ", ..." } else { "" };
             text += &style.paragraphs(&format!("  {family}, {}: ", costs.len()), [named.join(", ") + more]);
         }
@@ -50,8 +50,8 @@ pub(super) fn only(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style)
 }
 
 /// The number of costs of each run alone, as one line.
-fn numbers(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
-    let lonely = it.only.iter().enumerate().filter(|(_, only)| !only.is_empty());
+fn numbers(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
+    let lonely = comparison.only.iter().enumerate().filter(|(_, only)| !only.is_empty());
     let only_in = |place, count: usize| format!("{} only in {}", counted(count as u64, "cost"), view.label(place));
     let parts: Vec<String> = lonely.map(|(place, only)| only_in(place, only.len())).collect();
     if parts.is_empty() {
@@ -65,22 +65,22 @@ fn name(only: &Only<'_>) -> String {
 }
 
 fn by_family<'o, 'a>(only: &'o [Only<'a>]) -> Vec<(&'a str, Vec<&'o Only<'a>>)> {
-    grouped(only.iter().map(|it| (it.cost.heading(), it)))
+    grouped(only.iter().map(|cost| (cost.cost.heading(), cost)))
 }
 
 fn reasons(only: &[Only<'_>], view: &ComparisonView<'_>) -> Vec<(String, String)> {
-    let told = only.iter().flat_map(|it| {
-        it.skipped.iter().map(move |(run, skip)| {
+    let skipped = only.iter().flat_map(|cost| {
+        cost.skipped.iter().map(move |(run, skip)| {
             let remedy =
                 if skip.remedy.is_empty() { String::new() } else { format!("; to measure it: {}", skip.remedy) };
-            (format!("skipped in {}, {}{remedy}", view.label(*run), skip.reason), it)
+            (format!("skipped in {}, {}{remedy}", view.label(*run), skip.reason), cost)
         })
     });
     let joined = |names: Vec<&Only<'_>>| {
         let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
         names.into_iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ") + &more
     };
-    grouped(told).into_iter().map(|(why, names)| (why, joined(names))).collect()
+    grouped(skipped).into_iter().map(|(why, names)| (why, joined(names))).collect()
 }
 
 /// Items grouped by key, in the order of the keys' first appearance.

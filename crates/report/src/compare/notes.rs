@@ -19,8 +19,8 @@ impl Notes {
     /// The numbers of a row's notes, and the name of its partner if it differs.
     pub(super) fn of(&mut self, row: &ComparisonRow<'_>, view: &ComparisonView<'_>) -> String {
         let mut texts = doubts(row.base, &view.label(0));
-        let mut beside = Vec::new();
-        for (place, levels) in super::levels::besides(row) {
+        let mut partners = Vec::new();
+        for (place, levels) in super::levels::compared_levels(row) {
             let [base, other] = [0, place].map(|place| view.label(place));
             texts.extend(levels.map(|levels| super::levels::note(&levels, [&base, &other])));
         }
@@ -41,12 +41,12 @@ impl Notes {
                 texts.push(format!("different work: version {one} in the base, {other} in {}", view.label(place + 1)));
             }
             if cost.operation != row.base.operation {
-                beside.push(format!("{} {}", in_table(&cost.operation), cost.at.values()).trim_end().to_string());
+                partners.push(format!("{} {}", in_table(&cost.operation), cost.at.values()).trim_end().to_string());
             }
         }
         let mut parts = vec![self.0.refer(texts)];
-        if !beside.is_empty() {
-            parts.push(format!("by {}", beside.join(", ")));
+        if !partners.is_empty() {
+            parts.push(format!("by {}", partners.join(", ")));
         }
         parts.join(" ").trim_start().to_string()
     }
@@ -57,7 +57,7 @@ impl Notes {
 }
 
 fn doubts(cost: &Cost, label: &str) -> Vec<String> {
-    // The row itself says "at most".
+    // The row itself has "at most".
     let shown = cost.doubts.iter().filter(|doubt| !matches!(doubt, Doubt::AtMost { .. }) || !cost.holds_zero());
     shown.map(|doubt| format!("{label}: {}", doubt.short())).collect()
 }

@@ -13,15 +13,15 @@ use crate::grid::{Grid, RowKind};
 use crate::text::{Style, in_table};
 
 /// The rows in the chosen order, and families with their means.
-pub(super) fn rows(it: &Comparison<'_>, view: &ComparisonView<'_>, notes: &mut Notes, style: Style) -> String {
+pub(super) fn rows(comparison: &Comparison<'_>, view: &ComparisonView<'_>, notes: &mut Notes, style: Style) -> String {
     let mut shown: Vec<&ComparisonRow<'_>> =
-        it.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
-    let table = Table { it, view };
+        comparison.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
+    let table = Table { comparison, view };
     let mut grid = Grid::new(&table.columns(), table.dropped());
     if view.shown == Shown::All || table.clock_moved() {
         table.clocks(&mut grid);
     }
-    let families = families(it);
+    let families = families(comparison);
     match view.sort {
         Sort::Family => table.by_family(&shown, &families, notes, &mut grid),
         Sort::Name => shown.sort_by_key(|row| (&row.base.operation, &row.base.at)),
@@ -39,9 +39,9 @@ pub(super) fn rows(it: &Comparison<'_>, view: &ComparisonView<'_>, notes: &mut N
             table.mean(&format!("  {}", family.name), &family.means, &mut grid);
         }
     }
-    if it.rows.len() > 1 && view.shown == Shown::All {
+    if comparison.rows.len() > 1 && view.shown == Shown::All {
         grid.heading(table.line("all".into(), Vec::new()));
-        table.mean("  geometric mean", &overall(it), &mut grid);
+        table.mean("  geometric mean", &overall(comparison), &mut grid);
     }
     grid.render(style)
 }
@@ -52,23 +52,23 @@ fn weight(row: &ComparisonRow<'_>) -> f64 {
 }
 
 struct Table<'t, 'a> {
-    it: &'t Comparison<'a>,
+    comparison: &'t Comparison<'a>,
     view: &'t ComparisonView<'t>,
 }
 
 impl Table<'_, '_> {
     /// Two runs have room for both figures. More runs have room for the base's only.
     fn is_pair(&self) -> bool {
-        self.it.noise.len() == 1
+        self.comparison.noise.len() == 1
     }
 
     fn columns(&self) -> String {
-        if self.is_pair() { "<>>>><<".into() } else { format!("<>{}<", ">><".repeat(self.it.noise.len())) }
+        if self.is_pair() { "<>>>><<".into() } else { format!("<>{}<", ">><".repeat(self.comparison.noise.len())) }
     }
 
-    /// Of a pair the second figure gives way, which the ratio tells, then the range. Of more runs all ranges give way.
+    /// Of a pair the second figure gives way, which the ratio implies, then the range. Of more runs all ranges give way.
     fn dropped(&self) -> Vec<Vec<usize>> {
-        let ranges = || (0..self.it.noise.len()).map(|place| 3 + 3 * place).collect();
+        let ranges = || (0..self.comparison.noise.len()).map(|place| 3 + 3 * place).collect();
         if self.is_pair() { vec![vec![2], vec![4]] } else { vec![ranges()] }
     }
 
@@ -80,12 +80,12 @@ impl Table<'_, '_> {
     }
 
     fn titles(&self, heading: &str) -> Vec<String> {
-        let unit = if self.it.unit == Some(CountedIn::Cycles) { ", cycles" } else { "" };
+        let unit = if self.comparison.unit == Some(CountedIn::Cycles) { ", cycles" } else { "" };
         let mut titles = vec![format!("{}{unit}", self.view.label(0))];
         if self.is_pair() {
             titles.extend([format!("{}{unit}", self.view.label(1)), "ratio".into(), "low - high".into()]);
         } else {
-            let others = (1..=self.it.noise.len()).map(|place| self.view.label(place));
+            let others = (1..=self.comparison.noise.len()).map(|place| self.view.label(place));
             titles.extend(others.flat_map(|label| [label, "low - high".into(), String::new()]));
         }
         self.line(heading.into(), titles)
@@ -94,13 +94,13 @@ impl Table<'_, '_> {
     /// True if the clocks differ by more than the reading of a clock does.
     fn clock_moved(&self) -> bool {
         const READING: f64 = 0.01;
-        self.it.clocks.as_ref().is_some_and(|clocks| clocks.ratios().any(|ratio| (ratio - 1.0).abs() > READING))
+        self.comparison.clocks.as_ref().is_some_and(|clocks| clocks.ratios().any(|ratio| (ratio - 1.0).abs() > READING))
     }
 
     /// The clocks that the figures are quoted at, and their ratio. The effect of a faster clock is here and in no row
     /// below.
     fn clocks(&self, grid: &mut Grid) {
-        let Some(clocks) = self.it.clocks.as_ref().filter(|_| self.it.unit.is_none()) else { return };
+        let Some(clocks) = self.comparison.clocks.as_ref().filter(|_| self.comparison.unit.is_none()) else { return };
         grid.heading(self.titles("core clock"));
         let cycle = |place: usize| Nanoseconds(clocks.cycle_ns[place]).to_string();
         let mut cells = vec![cycle(0)];
@@ -138,12 +138,14 @@ impl Table<'_, '_> {
     }
 
     fn row(&self, row: &ComparisonRow<'_>, notes: &mut Notes, grid: &mut Grid) {
-        let mut cells = vec![figure(self.it, 0, row.base, row.unit, self.it.unit)];
+        let mut cells = vec![figure(self.comparison, 0, row.base, row.unit, self.comparison.unit)];
         for (other, place) in row.others.iter().zip(1..) {
             match other {
                 Some((cost, against)) => {
-                    cells.extend(self.is_pair().then(|| figure(self.it, place, cost, row.unit, self.it.unit)));
-                    cells.extend(told(against));
+                    cells.extend(
+                        self.is_pair().then(|| figure(self.comparison, place, cost, row.unit, self.comparison.unit)),
+                    );
+                    cells.extend(against_cells(against));
                 }
                 None => cells.extend(["-", "", ""].map(String::from)),
             }
@@ -156,21 +158,21 @@ impl Table<'_, '_> {
     fn mean(&self, name: &str, means: &[Mean], grid: &mut Grid) {
         let mut cells = vec![String::new()];
         for mean in means {
-            let of = match mean.left_out {
+            let pairs = match mean.left_out {
                 0 => counted(mean.pairs as u64, "pair"),
                 out => format!("{}, {out} left out", counted(mean.pairs as u64, "pair")),
             };
             cells.extend(self.is_pair().then(String::new));
-            cells.push(mean.ratio.map_or_else(|| "-".into(), |it| times(it.value)));
-            cells.push(mean.ratio.map_or_else(String::new, |it| ends(&it)));
-            cells.push(of);
+            cells.push(mean.ratio.map_or_else(|| "-".into(), |ratio| times(ratio.value)));
+            cells.push(mean.ratio.map_or_else(String::new, |ratio| ends(&ratio)));
+            cells.push(pairs);
         }
         grid.add(RowKind::Aside, self.line(name.into(), cells));
     }
 }
 
 /// Ratio, its ends, and the verdict.
-fn told(against: &Against) -> [String; 3] {
+fn against_cells(against: &Against) -> [String; 3] {
     let (ratio, interval) = ratio_words(&against.ratio);
     [ratio, interval, against.verdict.word().into()]
 }
@@ -178,7 +180,7 @@ fn told(against: &Against) -> [String; 3] {
 /// A ratio, and its interval if it has one.
 pub(crate) fn ratio_words(ratio: &RatioToBase) -> (String, String) {
     match ratio {
-        RatioToBase::Times(it) => (times(it.value), ends(it)),
+        RatioToBase::Times(ratio) => (times(ratio.value), ends(ratio)),
         RatioToBase::AtMost(bound) => (format!("at most {}", times(*bound)), String::new()),
         RatioToBase::AtLeast(bound) => (format!("at least {}", times(*bound)), String::new()),
         RatioToBase::Unknown(_) => ("-".into(), String::new()),
@@ -187,7 +189,7 @@ pub(crate) fn ratio_words(ratio: &RatioToBase) -> (String, String) {
 
 /// A cost in a unit. Cycles are named unless all costs are in them.
 pub(crate) fn figure(
-    it: &Comparison<'_>,
+    comparison: &Comparison<'_>,
     place: usize,
     cost: &Cost,
     unit: CountedIn,
@@ -198,9 +200,9 @@ pub(crate) fn figure(
         (CountedIn::Cycles, Some(_)) => grouped(value),
         (CountedIn::Cycles, None) => format!("{} cycles", grouped(value)),
     };
-    match it.figure(place, cost, unit) {
-        ComparedFigure::Value(it) => text(it.value),
-        ComparedFigure::AtMost(it) => format!("at most {}", text(it.high)),
+    match comparison.figure(place, cost, unit) {
+        ComparedFigure::Value(figure) => text(figure.value),
+        ComparedFigure::AtMost(figure) => format!("at most {}", text(figure.high)),
         ComparedFigure::Unknown(_) => "-".into(),
     }
 }
@@ -208,14 +210,14 @@ pub(crate) fn figure(
 /// The number by which ratios are sorted.
 pub(super) fn size(ratio: &RatioToBase) -> Option<f64> {
     match ratio {
-        RatioToBase::Times(it) => Some(it.value),
+        RatioToBase::Times(ratio) => Some(ratio.value),
         RatioToBase::AtMost(bound) | RatioToBase::AtLeast(bound) => Some(*bound),
         RatioToBase::Unknown(_) => None,
     }
 }
 
-pub(crate) fn ends(it: &Interval) -> String {
-    format!("{} - {}", times(it.low), times(it.high))
+pub(crate) fn ends(ratio: &Interval) -> String {
+    format!("{} - {}", times(ratio.low), times(ratio.high))
 }
 
 /// A ratio, with the same number of digits on both sides of 1.
@@ -230,7 +232,7 @@ pub(crate) fn times(value: f64) -> String {
 /// A row is coloured as a change only if all its changes have one direction.
 fn kind(row: &ComparisonRow<'_>) -> RowKind {
     let verdicts = || row.others.iter().flatten().map(|(_, against)| against.verdict);
-    match (verdicts().any(|it| it == Verdict::Slower), verdicts().any(|it| it == Verdict::Faster)) {
+    match (verdicts().any(|verdict| verdict == Verdict::Slower), verdicts().any(|verdict| verdict == Verdict::Faster)) {
         (true, false) => RowKind::Slower,
         (false, true) => RowKind::Faster,
         _ => RowKind::Row,

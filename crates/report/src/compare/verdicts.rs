@@ -18,9 +18,9 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// The verdicts of the run in this column.
-    pub(crate) fn of(it: &Comparison<'_>, column: usize) -> Counts {
+    pub(crate) fn of(comparison: &Comparison<'_>, column: usize) -> Counts {
         let mut counts = Counts::default();
-        for (_, against) in it.rows.iter().filter_map(|row| row.others[column].as_ref()) {
+        for (_, against) in comparison.rows.iter().filter_map(|row| row.others[column].as_ref()) {
             match against.verdict {
                 Verdict::Slower => counts.slower += 1,
                 Verdict::Faster => counts.faster += 1,
@@ -40,13 +40,13 @@ impl Counts {
 }
 
 /// The page's first lines.
-pub(super) fn lines(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
+pub(super) fn lines(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let mut text = String::new();
-    for column in 0..it.noise.len() {
-        let counts = Counts::of(it, column);
+    for column in 0..comparison.noise.len() {
+        let counts = Counts::of(comparison, column);
         let pair = format!("{} beside {}", view.label(column + 1), view.label(0));
         text += &format!("{}   {}\n", style.bold(&counts.sentence()), style.dim(&pair));
-        if let Some(advice) = settled(&settling(it, column)) {
+        if let Some(advice) = settled(&settling(comparison, column)) {
             text += &(style.paragraph("  ", &advice) + "\n");
         }
     }
@@ -54,46 +54,46 @@ pub(super) fn lines(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style
 }
 
 /// What would settle the costs that are open: the budgets of both runs, computed from their rounds. `None` without an open cost.
-fn settled(it: &Settling<'_>) -> Option<String> {
+fn settled(settling: &Settling<'_>) -> Option<String> {
     /// More names than that are a run of all.
     const NAMED: usize = 5;
-    /// A run of a few costs is not asked to be shorter.
+    /// A run of a few costs need not be shorter.
     const SHORTEST: f64 = 5.0;
     let most = *TIMES.last()?;
-    let open = match it.open.as_slice() {
+    let open = match settling.open.as_slice() {
         [] => return None,
         some if some.len() <= NAMED => some.iter().map(|open| open.cost.typed()).collect::<Vec<_>>().join(", "),
         some => format!("{} inconclusive costs", some.len()),
     };
-    if it.settled_by(most) == 0 {
+    if settling.settled_by(most) == 0 {
         return Some(format!(
             "{open}: not settled by runs {most} times as long; run again when the host is less loaded"
         ));
     }
     let budget = |seconds: f64| format!("--budget {:.0}s", (seconds / SHORTEST).ceil() * SHORTEST);
-    if it.open.len() <= NAMED {
+    if settling.open.len() <= NAMED {
         let able: Vec<String> =
-            it.open.iter().filter(|open| open.times.is_some()).map(|open| open.cost.typed()).collect();
-        let budget = budget(it.seconds_alone());
+            settling.open.iter().filter(|open| open.times.is_some()).map(|open| open.cost.typed()).collect();
+        let budget = budget(settling.seconds_alone());
         return Some(format!("to settle {}, in both: howslow run {} {budget}", able.join(", "), able.join(" ")));
     }
     // A longer budget that settles no more is no advice.
-    let steps = TIMES.into_iter().filter(|times| listed(it, *times).next().is_some()).map(|times| {
-        let (count, names) = (it.settled_by(times), listed(it, times).take(NAMED).collect::<Vec<_>>());
-        let more = if names.len() < listed(it, times).count() { ", ..." } else { "" };
-        format!("{} would settle {count} ({}{more})", budget(it.budget_s * f64::from(times)), names.join(", "))
+    let steps = TIMES.into_iter().filter(|times| listed(settling, *times).next().is_some()).map(|times| {
+        let (count, names) = (settling.settled_by(times), listed(settling, times).take(NAMED).collect::<Vec<_>>());
+        let more = if names.len() < listed(settling, times).count() { ", ..." } else { "" };
+        format!("{} would settle {count} ({}{more})", budget(settling.budget_s * f64::from(times)), names.join(", "))
     });
     Some(format!("of the {open}, in both runs {}", steps.collect::<Vec<_>>().join(", ")))
 }
 
 /// The costs that need runs so many times as long, and no less.
-fn listed<'a>(it: &'a Settling<'_>, times: u32) -> impl Iterator<Item = String> + 'a {
-    it.open.iter().filter(move |open| open.times == Some(times)).map(|open| open.cost.typed())
+fn listed<'a>(settling: &'a Settling<'_>, times: u32) -> impl Iterator<Item = String> + 'a {
+    settling.open.iter().filter(move |open| open.times == Some(times)).map(|open| open.cost.typed())
 }
 
 /// What the page does not show.
-pub(super) fn tail(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
-    let hidden = it.rows.iter().filter(|row| view.shown == Shown::Changed && !row.changed());
+pub(super) fn tail(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
+    let hidden = comparison.rows.iter().filter(|row| view.shown == Shown::Changed && !row.changed());
     let (mut count, mut same) = (0, 0);
     for row in hidden {
         count += 1;

@@ -177,26 +177,26 @@ pub struct ComparedMeans<'a> {
 impl<'a> CompareDocument<'a> {
     /// The document; `splits` are there if a mix was named.
     pub fn of(
-        it: &'a Comparison<'a>,
+        comparison: &'a Comparison<'a>,
         names: &'a [String],
         shown: Shown,
         splits: Option<Vec<FactorsDocument>>,
     ) -> CompareDocument<'a> {
-        let rows = it.rows.iter().filter(|row| shown == Shown::All || row.changed());
+        let rows = comparison.rows.iter().filter(|row| shown == Shown::All || row.changed());
         CompareDocument {
-            runs: it.runs.iter().zip(names).map(|(run, name)| ComparedRun::of(run, name)).collect(),
-            unit: it.unit.map_or("by_row", CountedIn::unit),
-            clock: clocks(it),
-            noise: all(&it.noise),
-            differences: differences(it.runs),
-            rows: rows.map(|row| ComparedRow::of(it, row)).collect(),
-            families: families(it)
+            runs: comparison.runs.iter().zip(names).map(|(run, name)| ComparedRun::of(run, name)).collect(),
+            unit: comparison.unit.map_or("by_row", CountedIn::unit),
+            clock: clocks(comparison),
+            noise: all(&comparison.noise),
+            differences: differences(comparison.runs),
+            rows: rows.map(|row| ComparedRow::of(comparison, row)).collect(),
+            families: families(comparison)
                 .into_iter()
                 .map(|family| ComparedMeans::of(Some(family.name), family.means))
                 .collect(),
-            overall: ComparedMeans::of(None, overall(it)),
-            versions: all(&it.versions),
-            only_in: OnlyIn::all(it, names),
+            overall: ComparedMeans::of(None, overall(comparison)),
+            versions: all(&comparison.versions),
+            only_in: OnlyIn::all(comparison, names),
             gate: None,
             split: splits.map(ComparedSplit::of),
         }
@@ -214,8 +214,8 @@ impl ComparedSplit {
     }
 }
 
-fn clocks<'a>(it: &'a Comparison<'a>) -> Option<ComparedClocks<'a>> {
-    let clocks = it.clocks.as_ref()?;
+fn clocks<'a>(comparison: &'a Comparison<'a>) -> Option<ComparedClocks<'a>> {
+    let clocks = comparison.clocks.as_ref()?;
     let against: Vec<f64> = clocks.ratios().collect();
     Some(ComparedClocks { cycle_ns: &clocks.cycle_ns, ratio: against.first().copied(), against })
 }
@@ -234,24 +234,24 @@ impl<'a> ComparedRun<'a> {
 }
 
 impl From<&Joint> for ComparedNoise {
-    fn from(it: &Joint) -> ComparedNoise {
+    fn from(joint: &Joint) -> ComparedNoise {
         ComparedNoise {
-            threshold: it.threshold,
-            margin: it.margin,
-            judged: it.judged,
-            reaches: it.reaches(),
-            seconds_apart: it.conditions.seconds_apart,
-            loads_apart: it.conditions.loads_apart,
+            threshold: joint.threshold,
+            margin: joint.margin,
+            judged: joint.judged,
+            reaches: joint.reaches(),
+            seconds_apart: joint.conditions.seconds_apart,
+            loads_apart: joint.conditions.loads_apart,
         }
     }
 }
 
 impl<'a> ComparedRow<'a> {
-    fn of(it: &Comparison<'a>, row: &'a ComparisonRow<'a>) -> ComparedRow<'a> {
+    fn of(comparison: &Comparison<'a>, row: &'a ComparisonRow<'a>) -> ComparedRow<'a> {
         let others = row.others.iter().map(|other| other.as_ref().map(|(cost, _)| *cost));
         let costs = std::iter::once(Some(row.base)).chain(others);
         let values =
-            costs.enumerate().map(|(place, cost)| cost.map(|cost| ComparedCost::of(it, place, row.unit, cost)));
+            costs.enumerate().map(|(place, cost)| cost.map(|cost| ComparedCost::of(comparison, place, row.unit, cost)));
         let against = row.others.iter().map(|other| other.as_ref().map(|(_, against)| ComparedAgainst::from(against)));
         let against: Vec<Option<ComparedAgainst>> = against.collect();
         let first = against.first().and_then(Option::as_ref);
@@ -277,14 +277,14 @@ fn levels_of<'a>(row: &'a ComparisonRow<'a>) -> Vec<Option<LevelsBeside<'a>>> {
 }
 
 impl<'a> ComparedCost<'a> {
-    fn of(it: &Comparison<'_>, place: usize, unit: CountedIn, cost: &'a Cost) -> ComparedCost<'a> {
-        let figure = it.figure(place, cost, unit).interval();
+    fn of(comparison: &Comparison<'_>, place: usize, unit: CountedIn, cost: &'a Cost) -> ComparedCost<'a> {
+        let figure = comparison.figure(place, cost, unit).interval();
         ComparedCost {
             operation: &cost.operation,
             at: &cost.at,
-            value: figure.and_then(|it| finite(it.value)),
-            low: figure.and_then(|it| finite(it.low)),
-            high: figure.and_then(|it| finite(it.high)),
+            value: figure.and_then(|interval| finite(interval.value)),
+            low: figure.and_then(|interval| finite(interval.low)),
+            high: figure.and_then(|interval| finite(interval.high)),
             estimate: cost.headline,
             version: cost.version,
             doubts: &cost.doubts,

@@ -72,8 +72,8 @@ pub struct CrossoverCost {
 
 impl CrossoverDocument {
     /// The document of what was found.
-    pub fn of(it: &CrossoverShown<'_>) -> CrossoverDocument {
-        let name = |side: Side| it.names[side.index()].clone();
+    pub fn of(shown: &CrossoverShown<'_>) -> CrossoverDocument {
+        let name = |side: Side| shown.names[side.index()].clone();
         let figure = |crossing: &Crossing| CrossingFigure {
             value: crossing.at.value,
             low: crossing.at.low,
@@ -81,11 +81,11 @@ impl CrossoverDocument {
             below: name(crossing.below),
             above: name(crossing.below.other()),
         };
-        let (answer, crossings, takes_less, trend) = match it.answer {
+        let (answer, crossings, takes_less, trend) = match shown.answer {
             CrossoverAnswer::Once(crossing) => ("once", vec![figure(crossing)], None, None),
             CrossoverAnswer::Several(all) => ("several", all.iter().map(figure).collect(), None, None),
             CrossoverAnswer::Never { cheaper, trend } => {
-                ("never", Vec::new(), Some(name(*cheaper)), trend.map(|it| it.near))
+                ("never", Vec::new(), Some(name(*cheaper)), trend.map(|trend| trend.near))
             }
             CrossoverAnswer::Undecided { cheaper } => {
                 ("undecided", Vec::new(), cheaper.map(|(side, _)| name(side)), None)
@@ -96,20 +96,20 @@ impl CrossoverDocument {
             CrossoverCost { ns: cost.value, low: end(cost.low), high: end(cost.high) }
         };
         CrossoverDocument {
-            operations: it.names.clone(),
-            axis: it.axis.into(),
-            by: it.by.into(),
+            operations: shown.names.clone(),
+            axis: shown.axis.into(),
+            by: shown.by.into(),
             answer,
-            told: it.answer(),
+            told: shown.answer(),
             crossings,
             takes_less,
             trend,
-            points: it
+            points: shown
                 .points
                 .iter()
                 .map(|point| CrossoverPoint { at: point.at, costs: point.costs.map(cost) })
                 .collect(),
-            notes: it.notes.to_vec(),
+            notes: shown.notes.to_vec(),
         }
     }
 }

@@ -98,31 +98,36 @@ impl<'a> FleetReportDocument<'a> {
             tests: found.tests,
             fast: found.fast,
             older_runs: found.older_runs,
-            slow: found.slow.iter().filter(|it| has(&it.class)).collect(),
-            doubted: found.doubted.iter().filter(|it| has(&it.class)).collect(),
-            populations: found.populations.iter().filter(|it| has(&it.class)).collect(),
-            classes: found.classes.iter().filter(|it| has(&it.class.name)).map(FleetClass::from).collect(),
+            slow: found.slow.iter().filter(|node| has(&node.class)).collect(),
+            doubted: found.doubted.iter().filter(|node| has(&node.class)).collect(),
+            populations: found.populations.iter().filter(|population| has(&population.class)).collect(),
+            classes: found.classes.iter().filter(|class| has(&class.class.name)).map(FleetClass::from).collect(),
         }
     }
 }
 
 impl<'a> From<&'a ClassFound> for FleetClass<'a> {
-    fn from(it: &'a ClassFound) -> FleetClass<'a> {
-        let parts = it.class.parts.iter().map(|(part, is)| FleetPart { part: part.word(), is });
-        let name =
-            |node: u32| it.class.nodes.iter().position(|of| *of == node).map_or("", |place| it.nodes[place].as_str());
-        let differing = it.class.differing.iter();
+    fn from(class: &'a ClassFound) -> FleetClass<'a> {
+        let parts = class.class.parts.iter().map(|(part, is)| FleetPart { part: part.word(), is });
+        let name = |node: u32| {
+            class.class.nodes.iter().position(|other| *other == node).map_or("", |place| class.nodes[place].as_str())
+        };
+        let differing = class.class.differing.iter();
         let differing = differing.map(|(node, part, is)| FleetDifference { node: name(*node), part: part.word(), is });
         FleetClass {
-            class: &it.class.name,
+            class: &class.class.name,
             parts: parts.collect(),
             differing: differing.collect(),
-            runs: it.runs,
-            nodes: &it.nodes,
-            lacking: &it.lacking,
-            families: it.families.iter().map(|it| spread(&it.family, &it.spread, it.costs == 1)).collect(),
-            costs: it.costs.iter().map(|it| spread(&it.name, &it.spread, true)).collect(),
-            ratios: &it.ratios,
+            runs: class.runs,
+            nodes: &class.nodes,
+            lacking: &class.lacking,
+            families: class
+                .families
+                .iter()
+                .map(|family| spread(&family.family, &family.spread, family.costs == 1))
+                .collect(),
+            costs: class.costs.iter().map(|cost| spread(&cost.name, &cost.spread, true)).collect(),
+            ratios: &class.ratios,
         }
     }
 }

@@ -44,13 +44,13 @@ impl<'a> InterferenceDocument<'a> {
     }
 }
 
-fn together<'a>(it: &Together<'a>) -> InterferenceTogether<'a> {
-    let LoadsPrediction { product, sum } = it.prediction;
-    let error = |predicted: f64| LoadsPrediction::error(predicted, it.measured.value);
+fn together<'a>(together: &Together<'a>) -> InterferenceTogether<'a> {
+    let LoadsPrediction { product, sum } = together.prediction;
+    let error = |predicted: f64| LoadsPrediction::error(predicted, together.measured.value);
     InterferenceTogether {
-        victim: &it.cell.victim,
-        beside: it.cell.beside.iter().map(|load| load.kind.as_str()).collect(),
-        measured: it.measured,
+        victim: &together.cell.victim,
+        beside: together.cell.beside.iter().map(|load| load.kind.as_str()).collect(),
+        measured: together.measured,
         product,
         sum,
         product_error: error(product),

@@ -122,70 +122,75 @@ pub struct LoadCliff {
 }
 
 impl<'a> LoadDocument<'a> {
-    pub fn of(it: &'a Experiment, forecasts: Option<&Forecasts>, machine: &'a Machine) -> LoadDocument<'a> {
-        let told = |of: fn(&Forecasts) -> &[Forecast]| -> Vec<LoadForecast> {
-            let with =
-                |forecasts| of(forecasts).iter().map(|one| LoadForecast::with(one, &it.measured, &forecasts.usual));
+    pub fn of(experiment: &'a Experiment, forecasts: Option<&Forecasts>, machine: &'a Machine) -> LoadDocument<'a> {
+        let predictions = |of: fn(&Forecasts) -> &[Forecast]| -> Vec<LoadForecast> {
+            let with = |forecasts| {
+                of(forecasts).iter().map(|one| LoadForecast::with(one, &experiment.measured, &forecasts.usual))
+            };
             forecasts.map(|forecasts| with(forecasts).collect()).unwrap_or_default()
         };
         LoadDocument {
             machine,
-            plan: &it.plan,
-            limited_by: it.limited_by.as_deref(),
-            configurations: it.measured.iter().map(|measured| LoadMeasured::of(measured, &it.interactions)).collect(),
-            cliffs: cliffs(&it.measured).iter().map(LoadCliff::from).collect(),
-            predicted_before: told(|it| &it.before),
-            predicted_by_half: told(|it| &it.half),
-            model: forecasts.and_then(|of| serde_json::to_value(of.for_model(&it.measured)?).ok()),
-            notes: &it.notes,
+            plan: &experiment.plan,
+            limited_by: experiment.limited_by.as_deref(),
+            configurations: experiment
+                .measured
+                .iter()
+                .map(|measured| LoadMeasured::of(measured, &experiment.interactions))
+                .collect(),
+            cliffs: cliffs(&experiment.measured).iter().map(LoadCliff::from).collect(),
+            predicted_before: predictions(|forecasts| &forecasts.before),
+            predicted_by_half: predictions(|forecasts| &forecasts.half),
+            model: forecasts.and_then(|of| serde_json::to_value(of.for_model(&experiment.measured)?).ok()),
+            notes: &experiment.notes,
         }
     }
 }
 
 impl<'a> LoadMeasured<'a> {
-    fn of(it: &'a Measured, names: &'a [String]) -> LoadMeasured<'a> {
-        let row = row(it);
-        let each = per_interaction(it, names.len());
+    fn of(measured: &'a Measured, names: &'a [String]) -> LoadMeasured<'a> {
+        let row = row(measured);
+        let each = per_interaction(measured, names.len());
         LoadMeasured {
-            configuration: &it.configuration,
-            elapsed_s: it.elapsed_s,
+            configuration: &measured.configuration,
+            elapsed_s: measured.elapsed_s,
             throughput: row.throughput,
             all: LoadResponse { name: "all", response: row.response },
             interactions: names.iter().zip(each).map(|(name, response)| LoadResponse { name, response }).collect(),
-            depths: it.depths.iter().map(LoadDepth::from).collect(),
+            depths: measured.depths.iter().map(LoadDepth::from).collect(),
             busy: row.busy,
-            cpu_driver: it.cpu.driver_s / it.elapsed_s.max(f64::MIN_POSITIVE),
+            cpu_driver: measured.cpu.driver_s / measured.elapsed_s.max(f64::MIN_POSITIVE),
             idle: row.idle,
-            paging: it.paging,
+            paging: measured.paging,
             device_busy: row.device,
-            pressure_some_s: it.pressure.map(|it| it.some_s),
-            pressure_full_s: it.pressure.map(|it| it.full_s),
-            killed_for_memory: it.killed_for_memory,
-            fault: it.fault,
-            sums: it.sums,
+            pressure_some_s: measured.pressure.map(|pressure| pressure.some_s),
+            pressure_full_s: measured.pressure.map(|pressure| pressure.full_s),
+            killed_for_memory: measured.killed_for_memory,
+            fault: measured.fault,
+            sums: measured.sums,
         }
     }
 }
 
 impl From<&Depth> for LoadDepth {
-    fn from(it: &Depth) -> LoadDepth {
+    fn from(depth: &Depth) -> LoadDepth {
         LoadDepth {
-            elapsed_s: it.elapsed_s,
-            busy_s: it.busy_s,
-            major_faults: it.major_faults,
-            between_faults_s: (it.major_faults > 0.0).then(|| it.busy_s / it.major_faults),
+            elapsed_s: depth.elapsed_s,
+            busy_s: depth.busy_s,
+            major_faults: depth.major_faults,
+            between_faults_s: (depth.major_faults > 0.0).then(|| depth.busy_s / depth.major_faults),
         }
     }
 }
 
 impl From<&Cliff> for LoadCliff {
-    fn from(it: &Cliff) -> LoadCliff {
+    fn from(cliff: &Cliff) -> LoadCliff {
         LoadCliff {
-            common: Configuration { repetition: 1, ..it.common.clone() }.told(),
-            points: it.points.clone(),
-            holds: it.knee.and_then(|knee| finite(knee.holds.memory)),
-            falls: it.knee.and_then(|knee| finite(knee.falls.memory)),
-            cause: it.knee.map(|knee| knee.cause()),
+            common: Configuration { repetition: 1, ..cliff.common.clone() }.described(),
+            points: cliff.points.clone(),
+            holds: cliff.knee.and_then(|knee| finite(knee.holds.memory)),
+            falls: cliff.knee.and_then(|knee| finite(knee.falls.memory)),
+            cause: cliff.knee.map(|knee| knee.cause()),
         }
     }
 }

@@ -138,23 +138,23 @@ pub struct ModelPoint {
 }
 
 impl ModelDocument {
-    pub fn of(it: &ModelAnswer) -> ModelDocument {
-        let simulated = it.simulated.as_ref();
+    pub fn of(answer: &ModelAnswer) -> ModelDocument {
+        let simulated = answer.simulated.as_ref();
         ModelDocument {
-            system: serde_json::to_value(&it.system).unwrap_or_default(),
-            fit: it.fit.as_ref().and_then(|fit| serde_json::to_value(fit).ok()),
-            method: method(it.prediction.value.method),
-            figures: ROWS.iter().map(|row| figures(it, row)).collect(),
-            percentiles: simulated.ok().map(|it| ModelPercentiles {
-                p50: it.percentiles.p50.interval(),
-                p90: it.percentiles.p90.interval(),
-                p95: it.percentiles.p95.interval(),
-                p99: it.percentiles.p99.interval(),
+            system: serde_json::to_value(&answer.system).unwrap_or_default(),
+            fit: answer.fit.as_ref().and_then(|fit| serde_json::to_value(fit).ok()),
+            method: method(answer.prediction.value.method),
+            figures: ROWS.iter().map(|row| figures(answer, row)).collect(),
+            percentiles: simulated.ok().map(|simulation| ModelPercentiles {
+                p50: simulation.percentiles.p50.interval(),
+                p90: simulation.percentiles.p90.interval(),
+                p95: simulation.percentiles.p95.interval(),
+                p99: simulation.percentiles.p99.interval(),
             }),
-            simulated_events: simulated.map_or(0, |it| it.events),
-            knee_users: it.bounds.knee,
-            within: it.within.iter().map(users).collect(),
-            worth: it
+            simulated_events: simulated.map_or(0, |simulation| simulation.events),
+            knee_users: answer.bounds.knee,
+            within: answer.within.iter().map(users).collect(),
+            worth: answer
                 .worth
                 .iter()
                 .map(|worth| ModelWorth {
@@ -164,22 +164,22 @@ impl ModelDocument {
                     users: worth.users.map(|within| within.users),
                 })
                 .collect(),
-            bottleneck: it.bottleneck.resource.map(resource),
-            gains: it
+            bottleneck: answer.bottleneck.resource.map(resource),
+            gains: answer
                 .bottleneck
                 .gains
                 .iter()
                 .map(|&(which, percent)| ModelGain { resource: resource(which), percent })
                 .collect(),
-            by_users: it.by_users.iter().map(point).collect(),
-            by_memory: it.by_memory.iter().map(point).collect(),
-            told: told(it, simulated.err()),
+            by_users: answer.by_users.iter().map(point).collect(),
+            by_memory: answer.by_memory.iter().map(point).collect(),
+            told: sentences(answer, simulated.err()),
         }
     }
 }
 
-fn told(it: &ModelAnswer, why: Option<&ModelError>) -> Vec<String> {
-    answers(it).into_iter().chain(why.map(|why| format!("no simulation: {why}"))).collect()
+fn sentences(answer: &ModelAnswer, why: Option<&ModelError>) -> Vec<String> {
+    answers(answer).into_iter().chain(why.map(|why| format!("no simulation: {why}"))).collect()
 }
 
 fn users(&(of, bound_s, within): &(ResponseOf, f64, UsersWithin)) -> ModelUsers {
@@ -190,7 +190,7 @@ fn users(&(of, bound_s, within): &(ResponseOf, f64, UsersWithin)) -> ModelUsers 
     ModelUsers { of, bound_s, within }
 }
 
-fn figures(it: &ModelAnswer, row: &ModelRow) -> ModelFigures {
+fn figures(answer: &ModelAnswer, row: &ModelRow) -> ModelFigures {
     let given = row.name != RESPONSE_95;
     ModelFigures {
         figure: row.name,
@@ -201,23 +201,23 @@ fn figures(it: &ModelAnswer, row: &ModelRow) -> ModelFigures {
             _ => "count",
         },
         bound: match row.name {
-            "interactions" => Some(it.bounds.throughput),
-            "mean response" => Some(it.bounds.response_s),
+            "interactions" => Some(answer.bounds.throughput),
+            "mean response" => Some(answer.bounds.response_s),
             _ => None,
         },
-        solved: given.then(|| interval(&it.prediction, row.of)),
-        hierarchy: it.hierarchy.as_ref().filter(|_| given).and_then(|it| finite((row.of)(it))),
-        simulated: it.simulated.as_ref().ok().map(|it| interval(&it.prediction, row.of)),
-        measured: it.measured.as_ref().and_then(row.measured),
+        solved: given.then(|| interval(&answer.prediction, row.of)),
+        hierarchy: answer.hierarchy.as_ref().filter(|_| given).and_then(|state| finite((row.of)(state))),
+        simulated: answer.simulated.as_ref().ok().map(|simulation| interval(&simulation.prediction, row.of)),
+        measured: answer.measured.as_ref().and_then(row.measured),
     }
 }
 
-fn point((at, it): &(f64, PredictionInterval)) -> ModelPoint {
-    let cpu = &it.value.cpu;
+fn point((at, prediction): &(f64, PredictionInterval)) -> ModelPoint {
+    let cpu = &prediction.value.cpu;
     ModelPoint {
         at: *at,
-        throughput: interval(it, |it| it.throughput),
-        response_s: interval(it, |it| it.response_s),
+        throughput: interval(prediction, |state| state.throughput),
+        response_s: interval(prediction, |state| state.response_s),
         busy: cpu.user + cpu.system + cpu.faults,
         faults: cpu.faults,
         multiprogramming_idle: cpu.multiprogramming_idle,

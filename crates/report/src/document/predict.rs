@@ -1,4 +1,4 @@
-//! `howslow predict --json`: everything the page tells, and what it leaves out for width.
+//! `howslow predict --json`: everything the page shows, and what it leaves out for width.
 
 use analysis::mix::Lack;
 use analysis::predict::{Accuracy, FamilyCost, MixPrediction, PricedLine};
@@ -169,71 +169,71 @@ pub struct SupposedRow<'a> {
 }
 
 impl<'a> PredictDocument<'a> {
-    /// The prediction for the run named `on`. `command` tells what measures a line that the run lacks.
+    /// The prediction for the run named `on`. `command` gives what measures a line that the run lacks.
     pub fn of(
         (mix, on): (&'a Mix, &'a str),
-        it: &'a Priced<'a>,
+        priced: &'a Priced<'a>,
         supposed: &'a [Supposed],
         command: &dyn Fn(&MixLine) -> Option<String>,
     ) -> PredictDocument<'a> {
-        let of = it.prediction;
-        let total = of.total().figure();
-        let known = of.figure();
-        let split = of.split();
+        let prediction = priced.prediction;
+        let total = prediction.total().figure();
+        let known = prediction.figure();
+        let split = prediction.split();
         let per_second = |ns: f64| (ns > 0.0).then(|| 1e9 / ns);
-        let residual = of.residual();
+        let residual = prediction.residual();
         PredictDocument {
             mix: &mix.name,
             unit: &mix.unit,
             on,
-            run: &it.run.id,
-            by: it.state.word(),
+            run: &priced.run.id,
+            by: priced.state.word(),
             total_ns: finite(total.value),
             low_ns: finite(known.low),
             high_ns: finite(known.high),
             prices: TimeFigure::from(&total),
-            left_out: of.accuracy.map(Accuracy::left_out),
-            otherwise: time(it.otherwise.as_ref()),
-            doubts: of.doubts(),
-            at_least: !of.lacking.is_empty(),
-            rows: rows(of),
-            families: families(of),
-            measured: time(of.measured.as_ref()),
+            left_out: prediction.accuracy.map(Accuracy::left_out),
+            otherwise: time(priced.otherwise.as_ref()),
+            doubts: prediction.doubts(),
+            at_least: !prediction.lacking.is_empty(),
+            rows: rows(prediction),
+            families: families(prediction),
+            measured: time(prediction.measured.as_ref()),
             residual_ns: residual.and_then(|residual| finite(residual.value)),
             residual: time(residual.as_ref()),
-            residual_share: residual.zip(of.measured).map(|(residual, whole)| residual.value / whole.value),
+            residual_share: residual.zip(prediction.measured).map(|(residual, whole)| residual.value / whole.value),
             cpu_ns: split.map(|split| split.cpu),
             wait_ns: split.map(|split| split.wait),
             per_second: per_second(total.value),
             per_second_per_cpu: split.and_then(|split| per_second(split.cpu)),
-            lacking: of.lacking.iter().map(|(line, lack)| LackingLine::of(line, lack, command(line))).collect(),
-            what_if: it.supposed.as_ref().map(|after| SupposedDocument::of(of, after, supposed)),
+            lacking: prediction.lacking.iter().map(|(line, lack)| LackingLine::of(line, lack, command(line))).collect(),
+            what_if: priced.supposed.as_ref().map(|after| SupposedDocument::of(prediction, after, supposed)),
         }
     }
 }
 
-fn rows(of: &MixPrediction) -> Vec<PredictedRow<'_>> {
-    let mut rows: Vec<&PricedLine> = of.rows.iter().collect();
+fn rows(prediction: &MixPrediction) -> Vec<PredictedRow<'_>> {
+    let mut rows: Vec<&PricedLine> = prediction.rows.iter().collect();
     rows.sort_by(|one, other| other.total().figure().value.total_cmp(&one.total().figure().value));
-    rows.into_iter().map(|row| PredictedRow::of(of, row)).collect()
+    rows.into_iter().map(|row| PredictedRow::of(prediction, row)).collect()
 }
 
-fn families(of: &MixPrediction) -> Vec<PredictedFamily> {
-    let mut families = of.families();
+fn families(prediction: &MixPrediction) -> Vec<PredictedFamily> {
+    let mut families = prediction.families();
     families.sort_by(|one, other| other.total.figure().value.total_cmp(&one.total.figure().value));
     let each = families.into_iter();
     each.map(|FamilyCost { family, total }| PredictedFamily {
         together: TimeFigure::from(&total.figure()),
-        share: of.share(&total),
+        share: prediction.share(&total),
         family,
     })
     .collect()
 }
 
 impl<'a> PredictedRow<'a> {
-    /// Nothing is said of the price of what is lacking.
-    fn of(of: &'a MixPrediction, row: &'a PricedLine) -> PredictedRow<'a> {
-        let lacking = of.lacking.iter().any(|(line, _)| *line == row.line);
+    /// What is lacking has no price.
+    fn of(prediction: &'a MixPrediction, row: &'a PricedLine) -> PredictedRow<'a> {
+        let lacking = prediction.lacking.iter().any(|(line, _)| *line == row.line);
         PredictedRow {
             operation: &row.line.term.operation,
             at: row.by.as_ref().map_or(&row.line.term.at, |by| &by.at),
@@ -244,7 +244,7 @@ impl<'a> PredictedRow<'a> {
             doubts: &row.doubts,
             each: (!lacking).then(|| TimeFigure::from(&row.each.figure())),
             together: if lacking { TimeFigure::default() } else { TimeFigure::from(&row.total().figure()) },
-            share: if lacking { None } else { of.share(&row.total()) },
+            share: if lacking { None } else { prediction.share(&row.total()) },
         }
     }
 }
@@ -267,7 +267,7 @@ impl<'a> SupposedDocument<'a> {
         let measured = before.measured.map(|whole| sum(&[(1.0, whole), (1.0, change)]));
         let rows = before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each);
         SupposedDocument {
-            changes: supposed.iter().map(|it| it.text.as_str()).collect(),
+            changes: supposed.iter().map(|change| change.text.as_str()).collect(),
             doubts: after.doubts(),
             total: TimeFigure::from(&to),
             change: TimeFigure::from(&change),

@@ -1,4 +1,4 @@
-//! Costs beside the reference machines, as `explain --json` tells them.
+//! Costs compared with the reference machines, as `explain --json` prints them.
 
 use analysis::reference::{Direction, Held, Oddity, Place};
 use record::Cost;
@@ -42,7 +42,7 @@ impl CostHeld {
 }
 
 impl OddCosts {
-    /// The oddity as told in this place.
+    /// The oddity as reported in this place.
     pub fn of(oddity: &Oddity<'_>, place: Place) -> OddCosts {
         OddCosts {
             what: oddity.claim(),

@@ -1,4 +1,4 @@
-//! `howslow top --once --json`: what each process or cgroup asked for in one interval, and what that cost.
+//! `howslow top --once --json`: what each process or cgroup requested in one interval, and what that cost.
 
 use analysis::bill::Account;
 use record::{CountingCost, Loss, Observation, PassedOver};

@@ -13,8 +13,13 @@ const MOST: usize = 4;
 pub(super) fn sentence(mix: &str, changes: &MixChanges) -> String {
     let mix = in_table(mix);
     let one = |(place, change): (usize, &MixChange)| {
-        let of = if place == 0 { format!("{mix} ") } else { String::new() };
-        format!("{} {} is {of}{}", in_table(&change.what), signed(change.ratio.value - 1.0), with_range(&change.share))
+        let whose = if place == 0 { format!("{mix} ") } else { String::new() };
+        format!(
+            "{} {} is {whose}{}",
+            in_table(&change.what),
+            signed(change.ratio.value - 1.0),
+            with_range(&change.share)
+        )
     };
     let mut parts: Vec<String> = changes.lines.iter().take(MOST).enumerate().map(one).collect();
     match changes.lines.len() {
@@ -28,9 +33,9 @@ pub(super) fn sentence(mix: &str, changes: &MixChanges) -> String {
 
 fn with_range(share: &Interval) -> String {
     let ends = [share.value, share.low, share.high].map(signed);
-    // An interval that is narrower than what is shown is not told.
-    let is_told = share.is_told() && ends.iter().any(|end| *end != ends[0]);
-    format!("{}{}", ends[0], if is_told { format!(" ({})", range(&ends[1], &ends[2])) } else { String::new() })
+    // An interval that is narrower than what is shown is left out.
+    let has_range = share.is_bounded() && ends.iter().any(|end| *end != ends[0]);
+    format!("{}{}", ends[0], if has_range { format!(" ({})", range(&ends[1], &ends[2])) } else { String::new() })
 }
 
 fn signed(share: f64) -> String {

@@ -4,7 +4,7 @@ use analysis::fleet::Found;
 
 use super::view::FleetView;
 
-/// One `scontrol update` for each slow node, with what it is slow in. A name that Slurm could not have is left out, and told in a
+/// One `scontrol update` for each slow node, with what it is slow in. A name that Slurm could not have is left out, and noted in a
 /// comment: it would be a command of the shell.
 pub fn drain_list(found: &Found, view: &FleetView<'_>) -> String {
     let mut lines = String::new();
@@ -13,7 +13,7 @@ pub fn drain_list(found: &Found, view: &FleetView<'_>) -> String {
             lines += &format!("# left out, no name of a node: {}\n", one_line(&node.node));
             continue;
         }
-        let told = node
+        let families = node
             .families
             .iter()
             .take(3)
@@ -21,7 +21,7 @@ pub fn drain_list(found: &Found, view: &FleetView<'_>) -> String {
         let more = node.families.len().saturating_sub(3);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let cause = node.causes.first().map_or("unknown", |cause| cause.kind.word());
-        let reason = format!("howslow: slow in {}{more}; likely {cause}", told.collect::<Vec<_>>().join(", "));
+        let reason = format!("howslow: slow in {}{more}; likely {cause}", families.collect::<Vec<_>>().join(", "));
         lines += &format!("scontrol update NodeName={} State=DRAIN Reason=\"{reason}\"\n", node.node);
     }
     lines

@@ -28,9 +28,9 @@ fn heat(found: &Found, class: &ClassFound, most: usize) -> Heat {
     let named: BTreeSet<&str> = found
         .slow
         .iter()
-        .filter(|it| of_class(&it.class))
-        .map(|it| it.node.as_str())
-        .chain(found.doubted.iter().filter(|it| of_class(&it.class)).map(|it| it.node.as_str()))
+        .filter(|node| of_class(&node.class))
+        .map(|node| node.node.as_str())
+        .chain(found.doubted.iter().filter(|node| of_class(&node.class)).map(|node| node.node.as_str()))
         .collect();
     let worst = |node: usize| class.ratios[node].iter().flatten().copied().fold(0.0, f64::max);
     let mut order: Vec<usize> = (0..class.nodes.len()).collect();
@@ -40,7 +40,7 @@ fn heat(found: &Found, class: &ClassFound, most: usize) -> Heat {
     });
     let left_out = order.len().saturating_sub(most);
     order.truncate(most);
-    // In whole points: less can seldom be told, and there are many families.
+    // In whole points: less can seldom be distinguished, and there are many families.
     let added = |ratio: &Option<f64>| ratio.map(|ratio| ((ratio - 1.0) * 100.0).round() + 0.0);
     let rest = if left_out > 0 { format!(", without {left_out} nodes nearer to the median") } else { String::new() };
     Heat {

@@ -33,11 +33,11 @@ pub(super) fn spreads(class: &ClassFound, view: &FleetView<'_>, style: Style) ->
 fn row(name: &str, spread: &Scatter) -> Vec<String> {
     // A negative variance is nothing visible.
     let deviation = |variance: f64| if variance > 0.0 { percent(variance.sqrt()) } else { "0 %".into() };
-    let told = |variance: Option<f64>| variance.map_or("-".into(), deviation);
+    let known = |variance: Option<f64>| variance.map_or("-".into(), deviation);
     vec![
         format!("  {}", shown(name)),
-        told(spread.within_run),
-        told(spread.between_run),
+        known(spread.within_run),
+        known(spread.between_run),
         deviation(spread.between_node),
         spread.nodes.to_string(),
     ]

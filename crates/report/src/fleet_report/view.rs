@@ -5,7 +5,7 @@
 pub struct FleetView<'a> {
     /// Only the class of this name.
     pub class: Option<&'a str>,
-    /// Every node, cost and class, however little it tells.
+    /// Every node, cost and class, however little it shows.
     pub all: bool,
 }
 

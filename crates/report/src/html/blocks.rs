@@ -8,7 +8,7 @@ use crate::chart::{Chart, Heat};
 
 /// More rows than a reader looks at are counted.
 const MOST_ROWS: usize = 2000;
-/// Blocks in blocks are told no deeper.
+/// Blocks in blocks are shown no deeper.
 const DEEPEST: usize = 8;
 
 pub(super) fn section(section: &Section) -> Markup {
@@ -68,7 +68,7 @@ pub(super) fn table(table: &BlockTable) -> Markup {
 
 /// A matrix as a table, shaded by classes of the page's style.
 fn heat(heat: &Heat) -> Markup {
-    let told = |row: usize, column: usize| heat.cell(row, column).map_or("-".into(), |value| heat.unit.told(value));
+    let text = |row: usize, column: usize| heat.cell(row, column).map_or("-".into(), |value| heat.unit.text(value));
     let range = heat.range();
     let class = |row: usize, column: usize| heat.step(row, column, range).map(|step| format!("h{step}"));
     let more = heat.rows.len().saturating_sub(MOST_ROWS);
@@ -82,14 +82,14 @@ fn heat(heat: &Heat) -> Markup {
                         @for (row, name) in heat.rows.iter().enumerate().take(MOST_ROWS) {
                             tr {
                                 th scope="row" { (printable(name)) }
-                                @for column in 0..heat.columns.len() { td class=[class(row, column)] { (told(row, column)) } }
+                                @for column in 0..heat.columns.len() { td class=[class(row, column)] { (text(row, column)) } }
                             }
                         }
                     }
                 }
             }
             @if let Some((low, high)) = range {
-                p.note { "shades: " (heat.unit.told(low)) " to " (heat.unit.told(high)) "; - " (heat.absent) @if more > 0 { "; " (more) " more rows" } }
+                p.note { "shades: " (heat.unit.text(low)) " to " (heat.unit.text(high)) "; - " (heat.absent) @if more > 0 { "; " (more) " more rows" } }
             }
         }
     }

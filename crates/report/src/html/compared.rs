@@ -36,18 +36,19 @@ pub(super) enum Links {
 
 /// The section for these runs, the base first.
 pub(super) fn section(runs: &[Run], names: &[&str], links: Links) -> Markup {
-    let it = compare(runs, &CompareOptions { unit: None, threshold: 0.01, margin: 0.05, versions: Versions::Kept });
+    let comparison =
+        compare(runs, &CompareOptions { unit: None, threshold: 0.01, margin: 0.05, versions: Versions::Kept });
     html! {
         section id="compared" {
             h2 { "Compared" }
-            ul.verdicts { @for column in 0..it.noise.len() {
-                li { b { (Counts::of(&it, column).sentence()) } " · " (printable(names[column + 1])) " beside " (printable(names[0])) }
+            ul.verdicts { @for column in 0..comparison.noise.len() {
+                li { b { (Counts::of(&comparison, column).sentence()) } " · " (printable(names[column + 1])) " beside " (printable(names[0])) }
             } }
-            @if it.rows.is_empty() { p { "They have no cost in common." } }
+            @if comparison.rows.is_empty() { p { "They have no cost in common." } }
             @else {
                 p.note { "A ratio above 1 means slower than in the base. " span.slower { "▲ slower" } " and " span.faster { "▼ faster" } " exceed the noise; the line is the interval." }
-                (Ratios { it: &it, names, reach: reach(&it), links }.html())
-                (families_table(&it, names))
+                (Ratios { comparison: &comparison, names, reach: reach(&comparison), links }.html())
+                (families_table(&comparison, names))
             }
             (machine_differences(runs, names))
         }
@@ -55,12 +56,12 @@ pub(super) fn section(runs: &[Run], names: &[&str], links: Links) -> Markup {
 }
 
 /// How far from 1 the scale reaches, as a logarithm: to the farthest ratio, and at least to 1.25.
-fn reach(it: &Comparison<'_>) -> f64 {
-    it.rows.iter().map(farthest).filter(|far| far.is_finite()).fold(1.25_f64.ln(), f64::max).min(1000_f64.ln())
+fn reach(comparison: &Comparison<'_>) -> f64 {
+    comparison.rows.iter().map(farthest).filter(|far| far.is_finite()).fold(1.25_f64.ln(), f64::max).min(1000_f64.ln())
 }
 
 struct Ratios<'t, 'a> {
-    it: &'t Comparison<'a>,
+    comparison: &'t Comparison<'a>,
     names: &'t [&'t str],
     reach: f64,
     links: Links,
@@ -70,7 +71,7 @@ impl Ratios<'_, '_> {
     /// The rows that changed, then all others on request.
     fn html(&self) -> Markup {
         let (mut changed, same): (Vec<&ComparisonRow<'_>>, Vec<&ComparisonRow<'_>>) =
-            self.it.rows.iter().partition(|row| row.changed());
+            self.comparison.rows.iter().partition(|row| row.changed());
         changed.sort_by(|one, other| farthest(other).total_cmp(&farthest(one)));
         html! {
             @if changed.is_empty() { p { "No cost changed by more than the noise." } } @else { (self.table(&changed)) }
@@ -110,13 +111,13 @@ impl Ratios<'_, '_> {
         html! {
             tr {
                 th scope="row" { @if self.links == Links::ToCosts { a href={ "#" (anchor(row.base)) } { (name) } } @else { (name) } }
-                td.r { (figure(self.it, 0, row.base, row.unit, None)) }
+                td.r { (figure(self.comparison, 0, row.base, row.unit, None)) }
                 @for (other, place) in row.others.iter().zip(1..) {
                     @match other {
                         Some((cost, against)) => {
-                            @if self.is_pair() { td.r { (figure(self.it, place, cost, row.unit, None)) } }
+                            @if self.is_pair() { td.r { (figure(self.comparison, place, cost, row.unit, None)) } }
                             td.s { (PreEscaped(track(against, self.reach))) }
-                            (told(against))
+                            (against_cells(against))
                         }
                         None => { @if self.is_pair() { td {} } td {} td.r { "-" } td.d {} td {} }
                     }
@@ -139,7 +140,7 @@ fn scale_end(reach: f64) -> String {
     if end < 10.0 { format!("{end:.2}") } else { format!("{end:.0}") }
 }
 
-fn told(against: &Against) -> Markup {
+fn against_cells(against: &Against) -> Markup {
     let (value, between) = ratio_words(&against.ratio);
     html! { td.r { (value) } td class="r d" { (between) } td class=(class(against.verdict)) { (sign(against.verdict)) (against.verdict.word()) } }
 }
@@ -177,18 +178,17 @@ fn track(against: &Against, reach: f64) -> String {
     svg
 }
 
-fn families_table(it: &Comparison<'_>, names: &[&str]) -> Markup {
+fn families_table(comparison: &Comparison<'_>, names: &[&str]) -> Markup {
     let titles: Vec<&str> = ["group (geometric mean of its ratios)"]
         .into_iter()
         .chain(names[1..].iter().copied())
         .chain(["pairs"])
         .collect();
     let mut table = BlockTable::new(&format!("<{}>", ">".repeat(names.len() - 1)), &titles);
-    for family in families(it) {
-        let means = family
-            .means
-            .iter()
-            .map(|mean| mean.ratio.map_or_else(|| "-".into(), |it| format!("{} ({})", times(it.value), ends(&it))));
+    for family in families(comparison) {
+        let means = family.means.iter().map(|mean| {
+            mean.ratio.map_or_else(|| "-".into(), |ratio| format!("{} ({})", times(ratio.value), ends(&ratio)))
+        });
         let pairs = family.means.iter().map(|mean| mean.pairs).max().unwrap_or(0).to_string();
         table.rows.push([printable(family.name)].into_iter().chain(means).chain([pairs]).collect());
     }

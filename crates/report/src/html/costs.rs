@@ -23,7 +23,7 @@ pub(super) fn costs(page: &HtmlPage<'_>, curves: &[Curve]) -> Markup {
     let groups = groups(run);
     let names: BTreeMap<&str, usize> = groups.iter().map(|(name, costs)| (*name, costs.len())).collect();
     let brief = page.detail == PageDetail::Rows;
-    let columns = 7 + usize::from(page.beside.is_some()) - if brief { 2 } else { 0 };
+    let columns = 7 + usize::from(page.compared.is_some()) - if brief { 2 } else { 0 };
     html! {
         section id="costs" {
             h2 { "Every cost" }
@@ -40,12 +40,12 @@ pub(super) fn costs(page: &HtmlPage<'_>, curves: &[Curve]) -> Markup {
                 output data-do="count" {}
             }
             div.wide tabindex="0" role="region" aria-label="All costs" {
-                table.costs.beside[page.beside.is_some()].brief[brief] {
+                table.costs.beside[page.compared.is_some()].brief[brief] {
                     thead { tr {
                         th scope="col" { "cost" }
                         th scope="col" { "time" }
                         th scope="col" { "±" }
-                        @if let Some(other) = page.beside { th scope="col" { "times " (printable(&other.id)) } }
+                        @if let Some(other) = page.compared { th scope="col" { "times " (printable(&other.id)) } }
                         th scope="col" { "cycles" }
                         @if !brief { th scope="col" { "block moves" } th scope="col" { "neighbours" } }
                         th scope="col" { "doubts" }
@@ -87,7 +87,7 @@ fn row(page: &HtmlPage<'_>, run: &Run, cost: &Cost, block: Option<f64>, curves: 
                 th scope="row" { @if page.detail == PageDetail::Rows { (name) } @else { details { summary { (name) } } } }
                 td { (bound) (time) }
                 td { (width) }
-                @if let Some(other) = page.beside { td { (hold(cost, other).ok().and_then(|held| held.text()).unwrap_or_else(|| "-".into())) } }
+                @if let Some(other) = page.compared { td { (hold(cost, other).ok().and_then(|held| held.text()).unwrap_or_else(|| "-".into())) } }
                 td { (cycles) }
                 @if page.detail > PageDetail::Rows { td { (blocks) } td { (neighbours) } }
                 td { (doubts(cost)) }

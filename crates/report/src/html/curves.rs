@@ -11,7 +11,7 @@ use crate::chart::{Axis, Chart, Series, Unit};
 
 /// More curves than this are for `howslow show`.
 const MOST_CHARTS: usize = 30;
-/// The same of a page that is told briefly.
+/// The same of a brief page.
 const FEW_CHARTS: usize = 8;
 const MOST_SERIES: usize = 8;
 /// A curve has so many points at least.

@@ -1,7 +1,7 @@
 //! The first screen: which machine, the verdict in three sentences, how sure it is, the machine beside it, the command.
 
 use analysis::Surroundings;
-use analysis::reference::{BesideReferences, Facts, Place, hold, judge, told};
+use analysis::reference::{Facts, Place, ReferenceVerdict, hold, judge, sentences};
 use maud::{Markup, html};
 use record::units::{counted, percent};
 use record::{Doubt, Origin, Run, printable};
@@ -10,8 +10,8 @@ use super::form::{HtmlPage, anchor};
 use crate::glance;
 use crate::head::{beside, conditions, machine_parts, short_model};
 
-/// Costs beside another machine's.
-const BESIDE: usize = 8;
+/// Costs compared with another machine's.
+const MOST_COMPARED: usize = 8;
 
 pub(super) fn first(page: &HtmlPage<'_>) -> Markup {
     let [first, ..] = page.runs else { return html! {} };
@@ -39,7 +39,7 @@ pub(super) fn first(page: &HtmlPage<'_>) -> Markup {
                     button type="button" class="js" data-do="copy" hidden { "Copy" }
                 }
             }
-            @if let Some(other) = page.beside { (beside_card(run, other)) }
+            @if let Some(other) = page.compared { (comparison_card(run, other)) }
         }
     }
 }
@@ -59,7 +59,7 @@ fn verdict(run: &Run, references: &[Run]) -> Markup {
     let facts = Facts { machine: &run.machine, noise: &run.noise, present: None };
     let place = Place::of(&run.machine);
     let verdict = judge(run, references, &facts);
-    let sentences = told(&verdict, place);
+    let sentences = sentences(&verdict, place);
     let findings = analysis::findings(run, Surroundings { references, present: None });
     let others: Vec<&String> = findings.iter().filter(|sentence| !sentences.contains(sentence)).collect();
     let normal = sentences
@@ -87,7 +87,7 @@ fn verdict(run: &Run, references: &[Run]) -> Markup {
 }
 
 /// The oddity that matters most, with its likely cause.
-fn odd(verdict: &BesideReferences<'_>) -> Option<String> {
+fn odd(verdict: &ReferenceVerdict<'_>) -> Option<String> {
     let first = verdict.odd.first()?;
     let more = match verdict.odd.len() - 1 {
         0 => String::new(),
@@ -101,7 +101,7 @@ fn odd(verdict: &BesideReferences<'_>) -> Option<String> {
     Some(format!("{}.{cause}{more}", first.claim()))
 }
 
-fn what_to_do(verdict: &BesideReferences<'_>, run: &Run, place: Place) -> String {
+fn what_to_do(verdict: &ReferenceVerdict<'_>, run: &Run, place: Place) -> String {
     let remedy = verdict.odd.iter().find_map(|oddity| Some(oddity.remedy?.text(place)));
     if let Some(remedy) = remedy {
         let mut letters = remedy.chars();
@@ -155,11 +155,11 @@ fn certainty(run: &Run) -> Markup {
     html! { p.label { "How sure" } ul.facts { @for fact in facts { li { (printable(fact)) } } } }
 }
 
-/// The costs that are wanted most, beside another machine's.
-fn beside_card(run: &Run, other: &Run) -> Markup {
+/// The costs that are wanted most, compared with another machine's.
+fn comparison_card(run: &Run, other: &Run) -> Markup {
     let wanted = glance::wanted(run);
     let held = wanted.into_iter().filter_map(|cost| Some((cost, hold(cost, other).ok()?)));
-    let rows: Vec<_> = held.take(BESIDE).collect();
+    let rows: Vec<_> = held.take(MOST_COMPARED).collect();
     let machine = short_model(&other.machine.cpu.model);
     let machine = if machine.is_empty() { String::new() } else { format!(" ({machine})") };
     html! {

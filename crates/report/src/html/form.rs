@@ -1,4 +1,4 @@
-//! What a page is made of: its runs, its sections, and how much it tells.
+//! What a page is made of: its runs, its sections, and how much it shows.
 
 use std::collections::BTreeMap;
 
@@ -104,7 +104,7 @@ pub struct PageRun<'a> {
     pub name: String,
     /// The run as the page shows and holds it.
     pub run: &'a Run,
-    /// The run as `run_type` of the page says, in base64; empty if the page does not hold it.
+    /// The run in the format `run_type` of the page, in base64; empty if the page does not hold it.
     pub packed: String,
 }
 
@@ -124,7 +124,7 @@ pub struct EarlierFigure {
 /// The figures of earlier runs by the name of the cost, oldest first.
 pub type CostHistories = BTreeMap<String, Vec<EarlierFigure>>;
 
-/// How much a page says of each cost. A large run is told more briefly, so that the page stays small.
+/// How much a page shows of each cost. A large run is shown more briefly, so that the page stays small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PageDetail {
     /// A row alone.
@@ -143,15 +143,15 @@ pub struct HtmlPage<'a> {
     pub run_type: &'a str,
     /// The reference machines of the first run's architecture.
     pub references: &'a [Run],
-    /// The machine beside the first run: one that was named, else the nearest reference.
-    pub beside: Option<&'a Run>,
+    /// The machine that the first run is compared with: one that was named, else the nearest reference.
+    pub compared: Option<&'a Run>,
     /// The command that takes such a run again; empty if it is not known.
     pub command: String,
     /// Figures of earlier runs.
     pub histories: &'a CostHistories,
     /// Further sections, in their order.
     pub sections: Vec<Section>,
-    /// How much it says.
+    /// How much it shows.
     pub detail: PageDetail,
     /// True if names were left out.
     pub anonymous: bool,

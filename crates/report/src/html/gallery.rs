@@ -48,7 +48,8 @@ pub fn gallery_index(machines: &[GalleryMachine<'_>], title: &str) -> String {
 
 fn line(machine: &GalleryMachine<'_>) -> Markup {
     let run = machine.run;
-    let figure = |names: &[&str]| names.iter().find_map(|name| found(run, name)).map_or_else(|| html! { "-" }, told);
+    let figure =
+        |names: &[&str]| names.iter().find_map(|name| found(run, name)).map_or_else(|| html! { "-" }, with_half);
     let day = run.started.get(..10).unwrap_or(&run.started);
     html! {
         tr {
@@ -66,7 +67,7 @@ fn found<'r>(run: &'r Run, name: &str) -> Option<&'r Cost> {
 }
 
 /// A figure with half its interval.
-fn told(cost: &Cost) -> Markup {
+fn with_half(cost: &Cost) -> Markup {
     let half = cost.half_width().map(record::units::relative_width);
     html! { (cost.quoted().to_string()) @if let Some(half) = half { br; small { "± " (half) } } }
 }

@@ -16,7 +16,7 @@ const MOST_LINKS: usize = 250;
 pub(super) fn ladder(page: &HtmlPage<'_>) -> Markup {
     let [first, rest @ ..] = page.runs else { return html! {} };
     let second =
-        rest.first().map(|other| (other.name.as_str(), other.run)).or(page.beside.map(|run| (run.id.as_str(), run)));
+        rest.first().map(|other| (other.name.as_str(), other.run)).or(page.compared.map(|run| (run.id.as_str(), run)));
     let mut costs: Vec<&Cost> = glance::wanted(first.run).into_iter().filter(|cost| is_shown(cost)).collect();
     costs.sort_by(|one, other| one.quoted().0.total_cmp(&other.quoted().0));
     let left_out = first.run.costs.iter().filter(|cost| !is_shown(cost)).count();
@@ -59,8 +59,8 @@ fn place(ns: f64) -> f64 {
 
 fn rung(cost: &Cost, other: Option<&Run>) -> Markup {
     let there = other
-        .and_then(|run| run.costs.iter().find(|it| it.operation == cost.operation && it.at == cost.at))
-        .filter(|it| is_shown(it));
+        .and_then(|run| run.costs.iter().find(|there| there.operation == cost.operation && there.at == cost.at))
+        .filter(|there| is_shown(there));
     html! {
         li {
             a href={ "#" (anchor(cost)) } {

@@ -19,13 +19,13 @@ pub(super) fn sections(run: &Run) -> Vec<Section> {
 
 fn tails(run: &Run) -> Section {
     let percentiles = |tail: &Tail| -> Vec<String> {
-        let told = |it: &Percentile| match (it.ns, it.low_ns, it.high_ns) {
+        let text = |percentile: &Percentile| match (percentile.ns, percentile.low_ns, percentile.high_ns) {
             (Some(ns), Some(low), Some(high)) => {
                 format!("{} ({} – {})", Nanoseconds(ns), Nanoseconds(low), Nanoseconds(high))
             }
             _ => "-".into(),
         };
-        tail.percentiles.iter().take(5).map(told).chain([Nanoseconds(tail.longest_ns).to_string()]).collect()
+        tail.percentiles.iter().take(5).map(text).chain([Nanoseconds(tail.longest_ns).to_string()]).collect()
     };
     let mut table = BlockTable::new(
         "<>>>>>>>",
@@ -52,14 +52,14 @@ fn scaling(run: &Run) -> Section {
     if scalings.is_empty() {
         return section;
     }
-    let laws = scalings.iter().map(|it| format!("{}: {}", it.work.name, verdict(it))).collect();
+    let laws = scalings.iter().map(|scaling| format!("{}: {}", scaling.work.name, verdict(scaling))).collect();
     section.with(Block::Chart(scaling_chart(&scalings))).with(Block::List(laws))
 }
 
 /// The levels of memory that the curve of random loads shows.
 fn levels(run: &Run) -> Section {
     let section = Section::new("memory", "Memory");
-    let Some(found) = memory(run).filter(|it| !it.levels.found.is_empty()) else { return section };
+    let Some(found) = memory(run).filter(|found| !found.levels.found.is_empty()) else { return section };
     let mut table = BlockTable::new("<>>>>", &["level", "from", "to", "a load", "cycles"]);
     for level in &found.levels.found {
         let bytes = |bytes: u64| record::Bytes(bytes).to_string();

@@ -9,7 +9,7 @@ use crate::footnotes::Footnotes;
 use crate::study::{cell, held, outcome, study_charts};
 use crate::text::Style;
 
-/// The section of a study; `None` if the run has too little of what it needs to say anything.
+/// The section of a study; `None` if the run has too little of what it needs for any answer.
 pub fn study_section(name: &str, answer: &StudyAnswer) -> Option<Section> {
     let tested = answer.findings.iter().filter(|finding| finding.answer() != Answer::NotMeasured).count();
     if tested == 0 && !answer.findings.is_empty() || answer.tables.is_empty() {

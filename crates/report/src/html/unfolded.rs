@@ -25,7 +25,7 @@ pub(super) fn unfolded(page: &HtmlPage<'_>, run: &Run, cost: &Cost, curves: &[Cu
         p.facts { (printable(&facts(run, cost).join(" · "))) }
         @if let Some(strip) = strip { (strip) }
         @if !cost.terms.is_empty() { p { "Subtracted: " @for (place, term) in cost.terms.iter().enumerate() { @if place > 0 { ", " } (named(term)) } "." } }
-        @if let Some(it) = explain(run, cost) { (parts(&it)) }
+        @if let Some(explanation) = explain(run, cost) { (parts(&explanation)) }
         @if let Some(curve) = curve { (PreEscaped(curve.chart.figure_again(&curve.id))) }
         @if let Some(history) = history { (history) }
         @if !cost.doubts.is_empty() {
@@ -88,9 +88,9 @@ fn samples(cost: &Cost) -> Option<Markup> {
     let mut marks = Vec::new();
     for (place, round) in rounds.iter().enumerate() {
         for (series, quiet) in [(0, true), (1, false)] {
-            let of =
+            let times =
                 round.ns.iter().zip(&round.quiet).filter(|(ns, is)| **is == quiet && ns.is_finite()).map(|(ns, _)| *ns);
-            let all = analysis::statistics::sorted(of);
+            let all = analysis::statistics::sorted(times);
             let (Some(low), Some(high), Some(value)) =
                 (all.first(), all.last(), analysis::statistics::median(all.iter().copied()))
             else {
@@ -102,21 +102,21 @@ fn samples(cost: &Cost) -> Option<Markup> {
     }
     let batches: usize = rounds.iter().map(|round| round.ns.len()).sum();
     let quiet = rounds.iter().flat_map(|round| &round.quiet).filter(|quiet| **quiet).count();
-    let told = format!(
+    let caption = format!(
         "{} in the order taken, {}: {quiet} undisturbed (blue), {} disturbed (orange)",
         counted(rounds.len() as u64, "round"),
         counted(batches as u64, "batch"),
         batches - quiet
     );
-    strip(&Strip { marks }, &told)
+    strip(&Strip { marks }, &caption)
 }
 
 /// A strip with its ends and what it shows.
-fn strip(strip: &Strip, told: &str) -> Option<Markup> {
+fn strip(strip: &Strip, caption: &str) -> Option<Markup> {
     let (low, high) = strip.ends()?;
     Some(html! {
         figure.strip {
-            figcaption { (told) }
+            figcaption { (caption) }
             p { (Nanoseconds(high).to_string()) br; (Nanoseconds(low).to_string()) }
             (PreEscaped(strip.figure()))
         }
@@ -147,19 +147,19 @@ fn history(cost: &Cost, figures: &[super::form::EarlierFigure]) -> Option<Markup
 }
 
 /// What the cost consists of, and the residual.
-fn parts(it: &Explanation) -> Markup {
+fn parts(explanation: &Explanation) -> Markup {
     html! {
         p {
             "Consists of "
-            @for (place, part) in it.parts.iter().enumerate() {
+            @for (place, part) in explanation.parts.iter().enumerate() {
                 @if place > 0 { " + " }
                 (named(&part.term))
                 @match &part.total { Some(total) => { " (" (value_or_bound(total)) ")" } None => { " (not in this run)" } }
             }
-            "; residual " (value_or_bound(&it.residual))
-            @if let Some(share) = it.residual_share { ", " (percent(share)) " of it" }
+            "; residual " (value_or_bound(&explanation.residual))
+            @if let Some(share) = explanation.residual_share { ", " (percent(share)) " of it" }
             "."
-            @if it.residual_doubts.iter().any(Doubt::is_serious) { " The residual carries the doubts of its parts." }
+            @if explanation.residual_doubts.iter().any(Doubt::is_serious) { " The residual carries the doubts of its parts." }
         }
     }
 }

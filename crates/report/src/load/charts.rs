@@ -10,15 +10,15 @@ use crate::chart::{Axis, Chart, Series, Unit};
 type Read<'a> = &'a dyn Fn(&PaperRow) -> Option<(f64, f64, f64)>;
 
 /// The charts of an experiment, each with its name. A curve that would have one point only is left out.
-pub fn load_charts(it: &Experiment, forecasts: Option<&Forecasts>) -> Vec<(String, Chart)> {
-    let rows: Vec<PaperRow> = it.measured.iter().map(row).collect();
+pub fn load_charts(experiment: &Experiment, forecasts: Option<&Forecasts>) -> Vec<(String, Chart)> {
+    let rows: Vec<PaperRow> = experiment.measured.iter().map(row).collect();
     let by_users = |title: &str, label: &str, unit: Unit, of: Read| Chart {
         title: title.into(),
         x: Axis::linear("users", Unit::Count),
         y: Axis::linear(label, unit),
         series: curves(&rows, of),
     };
-    let predicted = forecasts.map(|it| it.before.as_slice()).unwrap_or_default();
+    let predicted = forecasts.map(|forecasts| forecasts.before.as_slice()).unwrap_or_default();
     let exact = |value: f64| Some((value, value, value));
     let response = by_users("Mean response by users", "response", Unit::Nanoseconds, &|row| {
         let mean = row.response.mean?;
@@ -30,15 +30,15 @@ pub fn load_charts(it: &Experiment, forecasts: Option<&Forecasts>) -> Vec<(Strin
     let throughput = by_users("Throughput by users", "interactions", Unit::PerSecond, &|row| exact(row.throughput));
     let idle = by_users("Idle by users", "idle", Unit::Share, &|row| exact(row.idle.total()));
     let (mut response, mut throughput, mut idle) = (response, throughput, idle);
-    response.series.extend(lines(predicted, By::Users, |it| it.response_s * 1e9));
-    throughput.series.extend(lines(predicted, By::Users, |it| it.throughput));
-    idle.series.extend(lines(predicted, By::Users, |it| it.idle.iter().sum()));
+    response.series.extend(lines(predicted, By::Users, |judged| judged.response_s * 1e9));
+    throughput.series.extend(lines(predicted, By::Users, |judged| judged.throughput));
+    idle.series.extend(lines(predicted, By::Users, |judged| judged.idle.iter().sum()));
     let mut charts = vec![
         ("load-response".to_string(), response),
         ("load-throughput".to_string(), throughput),
         ("load-idle".to_string(), idle),
     ];
-    charts.extend(cliff_charts(it, predicted));
+    charts.extend(cliff_charts(experiment, predicted));
     charts.retain(|(_, chart)| !chart.series.is_empty());
     charts
 }
@@ -52,26 +52,26 @@ enum By {
 
 impl By {
     /// What the points of a curve have in common.
-    fn common(self, it: &Configuration) -> Configuration {
+    fn common(self, configuration: &Configuration) -> Configuration {
         match self {
-            By::Users => Configuration { users: 0, repetition: 1, ..it.clone() },
-            By::Memory => Configuration { memory: None, repetition: 1, ..it.clone() },
+            By::Users => Configuration { users: 0, repetition: 1, ..configuration.clone() },
+            By::Memory => Configuration { memory: None, repetition: 1, ..configuration.clone() },
         }
     }
 
     /// Where a point stands; `None` for all the memory there is.
-    fn at(self, it: &Configuration) -> Option<f64> {
+    fn at(self, configuration: &Configuration) -> Option<f64> {
         match self {
-            By::Users => Some(f64::from(it.users)),
-            By::Memory => it.memory.map(|bytes| bytes as f64),
+            By::Users => Some(f64::from(configuration.users)),
+            By::Memory => configuration.memory.map(|bytes| bytes as f64),
         }
     }
 
     fn name(self, common: &Configuration) -> String {
         match self {
             By::Users => {
-                let told = common.told();
-                told.strip_prefix("0 users, ").unwrap_or(&told).into()
+                let text = common.described();
+                text.strip_prefix("0 users, ").unwrap_or(&text).into()
             }
             By::Memory => name(common),
         }
@@ -81,20 +81,22 @@ impl By {
 /// The model's line, with its interval, for each set of configurations that differ in users or in memory alone.
 fn lines(forecasts: &[Forecast], by: By, of: fn(&Judged) -> f64) -> Vec<Series> {
     let mut kinds: Vec<Configuration> = Vec::new();
-    for it in forecasts {
-        let kind = by.common(&it.configuration);
+    for forecast in forecasts {
+        let kind = by.common(&forecast.configuration);
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }
     }
     let series = kinds.into_iter().map(|kind| {
-        let known =
-            forecasts.iter().filter(|it| by.common(&it.configuration) == kind && it.configuration.repetition == 1);
-        let mut points: Vec<(f64, &PredictionInterval<Judged>)> =
-            known.filter_map(|it| Some((by.at(&it.configuration)?, it.predicted.as_ref().ok()?))).collect();
+        let known = forecasts
+            .iter()
+            .filter(|forecast| by.common(&forecast.configuration) == kind && forecast.configuration.repetition == 1);
+        let mut points: Vec<(f64, &PredictionInterval<Judged>)> = known
+            .filter_map(|forecast| Some((by.at(&forecast.configuration)?, forecast.predicted.as_ref().ok()?)))
+            .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let intervals = points.iter().map(|(_, it)| (of(&it.low), of(&it.high))).collect();
-        let values = points.iter().map(|(at, it)| (*at, of(&it.value))).collect();
+        let intervals = points.iter().map(|(_, prediction)| (of(&prediction.low), of(&prediction.high))).collect();
+        let values = points.iter().map(|(at, prediction)| (*at, of(&prediction.value))).collect();
         Series::new(format!("model: {}", by.name(&kind)), values).with_intervals(intervals)
     });
     series.filter(|series| series.points.len() > 1).collect()
@@ -127,8 +129,8 @@ fn curves(rows: &[PaperRow], of: Read) -> Vec<Series> {
 /// Reads a figure of an amount of memory.
 type ReadPoint = fn(&CliffPoint) -> Option<f64>;
 
-fn cliff_charts(it: &Experiment, predicted: &[Forecast]) -> Vec<(String, Chart)> {
-    let cliffs = cliffs(&it.measured);
+fn cliff_charts(experiment: &Experiment, predicted: &[Forecast]) -> Vec<(String, Chart)> {
+    let cliffs = cliffs(&experiment.measured);
     let chart = |title: &str, y: Axis, of: ReadPoint, model: fn(&Judged) -> f64| {
         let measured = cliffs.iter().map(|cliff| {
             let points = cliff.points.iter().rev().filter(|point| point.memory.is_finite());
@@ -145,15 +147,15 @@ fn cliff_charts(it: &Experiment, predicted: &[Forecast]) -> Vec<(String, Chart)>
     vec![
         (
             "load-cliff-throughput".into(),
-            chart("Throughput by memory", throughput, |point| Some(point.throughput), |it| it.throughput),
+            chart("Throughput by memory", throughput, |point| Some(point.throughput), |judged| judged.throughput),
         ),
         (
             "load-cliff-response".into(),
             chart(
                 "Mean response by memory",
                 response,
-                |point| point.response_s.map(|it| it * 1e9),
-                |it| it.response_s * 1e9,
+                |point| point.response_s.map(|seconds| seconds * 1e9),
+                |judged| judged.response_s * 1e9,
             ),
         ),
     ]
@@ -189,30 +191,31 @@ mod tests {
     }
 
     fn predicted(users: u32, memory: u64) -> Forecast {
-        let of = |factor: f64| Judged {
+        let judged = |factor: f64| Judged {
             throughput: factor,
             response_s: factor * f64::from(users),
             idle: [factor / 10.0; 3],
             ..Judged::default()
         };
-        let predicted = Ok(PredictionInterval { value: of(1.0), low: of(0.9), high: of(1.2) });
+        let predicted = Ok(PredictionInterval { value: judged(1.0), low: judged(0.9), high: judged(1.2) });
         Forecast { configuration: configuration(users, memory), predicted, steady: None }
     }
 
     #[test]
     fn every_curve_has_the_model_s_line_with_its_interval_beside_it() {
         let places = [(4, 16), (4, 32), (8, 16), (8, 32)];
-        let it = Experiment {
+        let experiment = Experiment {
             measured: places.iter().map(|&(users, memory)| measured(users, memory)).collect(),
             ..Experiment::default()
         };
         let before = places.iter().map(|&(users, memory)| predicted(users, memory)).collect();
-        let charts = load_charts(&it, Some(&Forecasts { before, ..Forecasts::default() }));
+        let charts = load_charts(&experiment, Some(&Forecasts { before, ..Forecasts::default() }));
         let names: Vec<&str> = charts.iter().map(|(name, _)| name.as_str()).collect();
         let wanted = ["load-response", "load-throughput", "load-idle", "load-cliff-throughput", "load-cliff-response"];
         assert_eq!(names, wanted);
         for (name, chart) in &charts {
-            let models: Vec<&Series> = chart.series.iter().filter(|it| it.name.starts_with("model: ")).collect();
+            let models: Vec<&Series> =
+                chart.series.iter().filter(|series| series.name.starts_with("model: ")).collect();
             assert_eq!((chart.series.len(), models.len()), (4, 2), "{name}");
             for series in models {
                 assert!(
@@ -222,7 +225,7 @@ mod tests {
             }
             assert!(chart.svg().starts_with("<svg") && chart.text(80).contains("model: "), "{name}");
         }
-        let without = load_charts(&it, None);
+        let without = load_charts(&experiment, None);
         assert!(without.iter().all(|(_, chart)| chart.series.len() == 2));
         assert!(load_charts(&Experiment { measured: vec![measured(4, 16)], ..Experiment::default() }, None).is_empty());
     }

@@ -9,11 +9,11 @@ use crate::grid::{Grid, RowKind};
 use crate::text::Style;
 
 /// Throughput and response as memory shrinks, and where they break off.
-pub(super) fn cliff(it: &Cliff, style: Style) -> String {
+pub(super) fn cliff(cliff: &Cliff, style: Style) -> String {
     let mut grid = Grid::new(">>>>>>", [vec![4], vec![3]]);
     grid.heading(["memory", "a second", "response", "from swap", "files again", "failed"]);
-    for point in &it.points {
-        let kind = if it.knee.is_some_and(|knee| knee.falls == *point) { RowKind::Slower } else { RowKind::Row };
+    for point in &cliff.points {
+        let kind = if cliff.knee.is_some_and(|knee| knee.falls == *point) { RowKind::Slower } else { RowKind::Row };
         grid.add(
             kind,
             vec![
@@ -26,8 +26,8 @@ pub(super) fn cliff(it: &Cliff, style: Style) -> String {
             ],
         );
     }
-    let common = name(&it.common);
-    let verdict = match &it.knee {
+    let common = name(&cliff.common);
+    let verdict = match &cliff.knee {
         None => "throughput holds down to the least memory that was measured.".to_string(),
         Some(knee) => format!(
             "the cliff lies between {} and {}: throughput falls from {} to {} a second, the mean response goes from {} to {}. \
@@ -46,7 +46,7 @@ pub(super) fn cliff(it: &Cliff, style: Style) -> String {
 
 /// What the configurations of a cliff have in common.
 pub(super) fn name(common: &Configuration) -> String {
-    Configuration { memory: None, repetition: 1, ..common.clone() }.told()
+    Configuration { memory: None, repetition: 1, ..common.clone() }.described()
 }
 
 fn memory(point: &CliffPoint) -> String {

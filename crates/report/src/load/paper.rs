@@ -47,7 +47,7 @@ pub(super) fn paper(plan: &str, rows: &[PaperRow], style: Style) -> String {
     let Some([small, large]) = pair(plan, rows) else { return String::new() };
     let mut grid = Grid::new("<>>>>>>", [vec![3, 4]]);
     let mut head = vec!["the paper beside".to_string()];
-    for (run, memory) in PRINTED.iter().flatten().map(|it| it.run).zip(["256 K", "384 K"].iter().cycle()) {
+    for (run, memory) in PRINTED.iter().flatten().map(|printed| printed.run).zip(["256 K", "384 K"].iter().cycle()) {
         head.push(format!("{run}, {memory}"));
     }
     head.extend(["16 MiB".into(), "24 MiB".into()]);
@@ -59,19 +59,19 @@ pub(super) fn paper(plan: &str, rows: &[PaperRow], style: Style) -> String {
     };
     for depth in 1..=3 {
         let here = |row: &PaperRow| {
-            let between = row.depths.get(depth).and_then(|it| it.between_faults_s);
+            let between = row.depths.get(depth).and_then(|figures| figures.between_faults_s);
             between.map_or_else(|| "-".into(), time)
         };
-        add(&format!("between faults, depth {depth}"), &|it| time(it.between[depth - 1]), &here);
+        add(&format!("between faults, depth {depth}"), &|printed| time(printed.between[depth - 1]), &here);
     }
-    add("faults each", &|it| significant(it.faults), &|row| significant(row.response.major_faults));
-    add("CPU each", &|it| time(it.cpu), &|row| time(row.response.user_s + row.response.system_s));
+    add("faults each", &|printed| significant(printed.faults), &|row| significant(row.response.major_faults));
+    add("CPU each", &|printed| time(printed.cpu), &|row| time(row.response.user_s + row.response.system_s));
     let response = |row: &PaperRow| row.response.mean.map_or_else(|| "-".into(), |mean| time(mean.value));
-    add("response", &|it| time(it.response), &response);
+    add("response", &|printed| time(printed.response), &response);
     for kind in 0..3 {
         let here =
             |row: &PaperRow| share([row.idle.multiprogramming, row.idle.non_multiprogramming, row.idle.zero][kind]);
-        add(&format!("idle {}", kind + 1), &|it| share(it.idle[kind]), &here);
+        add(&format!("idle {}", kind + 1), &|printed| share(printed.idle[kind]), &here);
     }
     let users = small.configuration.users;
     let note = format!(
@@ -83,8 +83,12 @@ pub(super) fn paper(plan: &str, rows: &[PaperRow], style: Style) -> String {
 
 /// The configurations with the most users that stand for the paper's two.
 fn pair<'a>(plan: &str, rows: &'a [PaperRow]) -> Option<[&'a PaperRow; 2]> {
-    let alike =
-        |it: &Configuration| it.cpus == 1 && it.eligible == Some(3) && it.relief == Relief::None && it.repetition == 1;
+    let alike = |configuration: &Configuration| {
+        configuration.cpus == 1
+            && configuration.eligible == Some(3)
+            && configuration.relief == Relief::None
+            && configuration.repetition == 1
+    };
     if plan != PLAN {
         return None;
     }

@@ -33,7 +33,7 @@ pub(super) fn interactions(rows: &[PaperRow], style: Style) -> String {
             RowKind::Row,
             vec![
                 (number + 1).to_string(),
-                row.configuration.told(),
+                row.configuration.described(),
                 format!("{}{failed}", each.count),
                 significant(row.throughput),
                 time(row.cpu_s),
@@ -64,7 +64,7 @@ pub(super) fn paging(rows: &[PaperRow], style: Style) -> String {
     grid.heading([String::new()].into_iter().chain(depths).chain(rest));
     for (number, row) in rows.iter().enumerate() {
         let between = |depth: usize| {
-            let known = row.depths.get(depth).and_then(|it| it.between_faults_s);
+            let known = row.depths.get(depth).and_then(|figures| figures.between_faults_s);
             known.map_or_else(|| "-".into(), time)
         };
         let mut cells = vec![(number + 1).to_string()];
@@ -107,10 +107,10 @@ pub(super) fn responses(all: &[Measured], names: &[String], style: Style) -> Str
     let head =
         ["", "response", "ended", "mean", "+-", "50 %", "90 %", "95 %", "99 %", "wait", "CPU user", "system", "faults"];
     grid.heading(head);
-    for (number, it) in all.iter().enumerate() {
-        let of = per_interaction(it, names.len());
-        let named = names.iter().map(String::as_str).zip(&of);
-        let whole = response(&it.finished);
+    for (number, measured) in all.iter().enumerate() {
+        let each = per_interaction(measured, names.len());
+        let named = names.iter().map(String::as_str).zip(&each);
+        let whole = response(&measured.finished);
         let rows = named.chain([("all", &whole)]);
         for (place, (name, response)) in rows.enumerate() {
             let number = if place == 0 { (number + 1).to_string() } else { String::new() };
@@ -121,24 +121,24 @@ pub(super) fn responses(all: &[Measured], names: &[String], style: Style) -> Str
     grid.render(style)
 }
 
-fn cells(number: String, name: &str, it: &Response) -> Vec<String> {
-    let (mean, half) = mean_and_half(it);
-    let mut cells = vec![number, record::printable(name), it.count.to_string(), mean, half];
+fn cells(number: String, name: &str, response: &Response) -> Vec<String> {
+    let (mean, half) = mean_and_half(response);
+    let mut cells = vec![number, record::printable(name), response.count.to_string(), mean, half];
     // A percentile without an interval is shown all the same, marked.
-    let told = |figure: &Option<Interval>| match figure {
+    let text = |figure: &Option<Interval>| match figure {
         None => "-".into(),
         Some(figure) if figure.high.is_infinite() => format!("({})", time(figure.value)),
         Some(figure) => time(figure.value),
     };
-    cells.extend(it.percentiles.iter().map(told));
-    cells.extend([it.wait_s, it.user_s, it.system_s].map(time));
-    cells.push(format!("{} + {}", significant(it.major_faults), significant(it.minor_faults)));
+    cells.extend(response.percentiles.iter().map(text));
+    cells.extend([response.wait_s, response.user_s, response.system_s].map(time));
+    cells.push(format!("{} + {}", significant(response.major_faults), significant(response.minor_faults)));
     cells
 }
 
-fn mean_and_half(it: &Response) -> (String, String) {
+fn mean_and_half(response: &Response) -> (String, String) {
     let half = |mean: &Interval| if mean.high.is_infinite() { "-".into() } else { time(mean.high - mean.value) };
-    let mean = it.mean.as_ref();
+    let mean = response.mean.as_ref();
     (mean.map_or_else(|| "-".into(), |mean| time(mean.value)), mean.map_or_else(|| "-".into(), half))
 }
 
@@ -146,7 +146,7 @@ pub(super) fn time(seconds: f64) -> String {
     Nanoseconds(seconds * 1e9).to_string()
 }
 
-/// A share, as a percentage; what is left over by rounding is not told as a negative one.
+/// A share, as a percentage; what is left over by rounding is not shown as a negative one.
 pub(super) fn share(value: f64) -> String {
     if value.abs() < 5e-4 { "0 %".into() } else { percent(value) }
 }

@@ -4,7 +4,7 @@ use analysis::model::{CurveFit, FaultCurve, Figure, Fit};
 use record::units::significant;
 use record::{Bytes, Nanoseconds};
 
-use super::row::{range, told};
+use super::row::{in_unit, range};
 use crate::chart::Unit;
 use crate::grid::Grid;
 use crate::text::Style;
@@ -14,7 +14,7 @@ pub(super) fn fitted(fit: &Fit, style: Style) -> String {
     let mut grid = Grid::new("<>>", [vec![2]]);
     grid.heading(["fitted to the measured configurations", "", "interval"]);
     let mut row = |name: String, unit: Unit, figure: &Figure| {
-        grid.row(vec![format!("  {name}"), told(unit, figure.value), range(unit, &figure.interval())]);
+        grid.row(vec![format!("  {name}"), in_unit(unit, figure.value), range(unit, &figure.interval())]);
     };
     row("CPU of an interaction, user".into(), Unit::Nanoseconds, &fit.user_s);
     row("CPU, system".into(), Unit::Nanoseconds, &fit.system_s);
@@ -30,7 +30,7 @@ pub(super) fn fitted(fit: &Fit, style: Style) -> String {
         FaultCurve::PerInteraction(faults) => row("faults of an interaction".into(), Unit::Count, faults),
         FaultCurve::Points(points) => {
             for point in points {
-                let share = told(Unit::Bytes, point.share_bytes as f64 / f64::from(1 << 20));
+                let share = in_unit(Unit::Bytes, point.share_bytes as f64 / f64::from(1 << 20));
                 row(format!("faults per second of execution with {share} MiB"), Unit::Count, &point.per_s);
             }
         }
@@ -42,10 +42,10 @@ pub(super) fn fitted(fit: &Fit, style: Style) -> String {
 }
 
 /// A formula and how far it is off.
-fn formula(it: &CurveFit) -> Option<String> {
+fn formula(fit: &CurveFit) -> Option<String> {
     let time = |seconds: f64| Nanoseconds(seconds * 1e9).to_string();
-    let off = format!("typically off by a factor of {}", significant(it.misfit));
-    match &it.curve {
+    let off = format!("typically off by a factor of {}", significant(fit.misfit));
+    match &fit.curve {
         FaultCurve::Saltzer { s_per_byte } => {
             let each = time(s_per_byte.value * f64::from(1 << 20));
             Some(format!("in proportion to memory (Saltzer): {each} of execution between faults for each MiB, {off}"))

@@ -11,14 +11,20 @@ use crate::grid::{Grid, RowKind, inner};
 use crate::text::Style;
 
 /// The page.
-pub fn pseudo_terminals(it: &PseudoTerminals, style: Style) -> String {
-    let mut text = format!("{} of howslow's own, all on CPU {}\n", style.bold("pseudo-terminals"), it.cpu);
-    let parts = [highest(it, style), paced(it, style), keystrokes(it, style), transfers(it, style), editors(it, style)];
+pub fn pseudo_terminals(terminals: &PseudoTerminals, style: Style) -> String {
+    let mut text = format!("{} of howslow's own, all on CPU {}\n", style.bold("pseudo-terminals"), terminals.cpu);
+    let parts = [
+        highest(terminals, style),
+        paced(terminals, style),
+        keystrokes(terminals, style),
+        transfers(terminals, style),
+        editors(terminals, style),
+    ];
     for part in parts.iter().filter(|part| !part.is_empty()) {
         text += "\n";
         text += part;
     }
-    for missing in &it.missing {
+    for missing in &terminals.missing {
         let remedy = if missing.remedy.is_empty() { String::new() } else { format!("; {}", missing.remedy) };
         text += &(style.paragraph("not here: ", &format!("{}: {}{remedy}", missing.what, missing.reason)) + "\n");
     }
@@ -40,17 +46,17 @@ fn part(title: &str, grid: &Grid, note: &str, style: Style) -> String {
     format!("{}\n{}{}\n", style.bold(title), grid.render(style), style.dim(&style.paragraph("", note)))
 }
 
-fn highest(it: &PseudoTerminals, style: Style) -> String {
-    let sizes = distinct(it.highest.iter().map(|flow| flow.size));
+fn highest(terminals: &PseudoTerminals, style: Style) -> String {
+    let sizes = distinct(terminals.highest.iter().map(|flow| flow.size));
     if sizes.is_empty() {
         return String::new();
     }
     let mut grid = Grid::new(&format!("<{}", ">".repeat(sizes.len())), inner(1, sizes.len()));
     let head = sizes.iter().map(|&size| Bytes(size).to_string());
     grid.heading(["path".to_string()].into_iter().chain(head));
-    for path in distinct(it.highest.iter().map(|flow| flow.path.as_str())) {
+    for path in distinct(terminals.highest.iter().map(|flow| flow.path.as_str())) {
         let cell = |size: &u64| {
-            let flow = it.highest.iter().find(|flow| flow.path == path && flow.size == *size);
+            let flow = terminals.highest.iter().find(|flow| flow.path == path && flow.size == *size);
             flow.map_or_else(|| "-".into(), |flow| megabytes(flow.rate_per_cpu()))
         };
         grid.row([path.to_string()].into_iter().chain(sizes.iter().map(cell)));
@@ -60,19 +66,19 @@ fn highest(it: &PseudoTerminals, style: Style) -> String {
     part("the rate at which one CPU is used up (Figure 2-1), MB/s", &grid, note, style)
 }
 
-fn paced(it: &PseudoTerminals, style: Style) -> String {
-    let mut rates = distinct(it.paced.iter().filter_map(|flow| flow.asked));
+fn paced(terminals: &PseudoTerminals, style: Style) -> String {
+    let mut rates = distinct(terminals.paced.iter().filter_map(|flow| flow.asked));
     rates.sort_by(f64::total_cmp);
     if rates.is_empty() {
         return String::new();
     }
     let mut grid = Grid::new(&format!("<>{}", ">".repeat(rates.len())), inner(2, rates.len()));
-    let head = rates.iter().map(|&rate| Unit::BytesPerSecond.told(rate));
+    let head = rates.iter().map(|&rate| Unit::BytesPerSecond.text(rate));
     grid.heading(["path".to_string(), "write".into()].into_iter().chain(head));
-    for (path, size) in distinct(it.paced.iter().map(|flow| (flow.path.as_str(), flow.size))) {
+    for (path, size) in distinct(terminals.paced.iter().map(|flow| (flow.path.as_str(), flow.size))) {
         let cell = |rate: &f64| {
-            let of = |flow: &&Flow| flow.path == path && flow.size == size && flow.asked == Some(*rate);
-            it.paced.iter().find(of).map_or_else(|| "-".into(), left)
+            let wanted = |flow: &&Flow| flow.path == path && flow.size == size && flow.asked == Some(*rate);
+            terminals.paced.iter().find(wanted).map_or_else(|| "-".into(), left)
         };
         let names = [path.to_string(), Bytes(size).to_string()];
         grid.row(names.into_iter().chain(rates.iter().map(cell)));
@@ -86,18 +92,18 @@ fn left(flow: &Flow) -> String {
     let left = format!("{}{}", if flow.left() < 0.0 { "-" } else { "" }, percent(flow.left().abs()));
     match flow.reached() {
         true => left,
-        false => format!("{left} ({})", Unit::BytesPerSecond.told(flow.rate())),
+        false => format!("{left} ({})", Unit::BytesPerSecond.text(flow.rate())),
     }
 }
 
-fn keystrokes(it: &PseudoTerminals, style: Style) -> String {
-    if it.keystrokes.is_empty() {
+fn keystrokes(terminals: &PseudoTerminals, style: Style) -> String {
+    if terminals.keystrokes.is_empty() {
         return String::new();
     }
     let mut grid = Grid::new("<<>>>>>", [vec![6], vec![3]]);
     let names = ["echoed by", "typed"].into_iter().chain(QUANTILES.map(|(name, _)| name)).chain(["samples"]);
     grid.heading(names);
-    for Keystrokes { echo, pause_s, latency } in &it.keystrokes {
+    for Keystrokes { echo, pause_s, latency } in &terminals.keystrokes {
         let typed = match *pause_s {
             0.0 => "in a row".into(),
             pause => format!("{} apart", Nanoseconds(pause * 1e9)),
@@ -111,13 +117,13 @@ fn keystrokes(it: &PseudoTerminals, style: Style) -> String {
     part("from a keystroke to its echo", &grid, note, style)
 }
 
-fn transfers(it: &PseudoTerminals, style: Style) -> String {
-    if it.transfers.is_empty() {
+fn transfers(terminals: &PseudoTerminals, style: Style) -> String {
+    if terminals.transfers.is_empty() {
         return String::new();
     }
     let mut grid = Grid::new("<<>>>>", [vec![3], vec![2]]);
     grid.heading(["input", "echo", "read", "reads", "MB/s", "MB per CPU second"]);
-    for transfer in &it.transfers {
+    for transfer in &terminals.transfers {
         let Transfer { input, echo, read_bytes, bytes, reads, elapsed_s, used } = transfer;
         let bytes = *bytes as f64;
         let echo = if *echo { "yes" } else { "no" };
@@ -127,7 +133,7 @@ fn transfers(it: &PseudoTerminals, style: Style) -> String {
             vec![input.clone(), echo.into(), Bytes(*read_bytes).to_string(), reads.to_string(), rate, per_cpu],
         );
     }
-    let bytes = it.transfers.first().map_or(0, |transfer| transfer.bytes);
+    let bytes = terminals.transfers.first().map_or(0, |transfer| transfer.bytes);
     let note = format!(
         "A file of {} typed into a terminal and read by a program. Canonical input comes by lines of 64 bytes; a raw read \
          returns what it asks for, up to 255 bytes at least.",
@@ -136,11 +142,11 @@ fn transfers(it: &PseudoTerminals, style: Style) -> String {
     part("file transfer through a terminal", &grid, &note, style)
 }
 
-fn editors(it: &PseudoTerminals, style: Style) -> String {
-    let Some(first) = it.editors.first() else { return String::new() };
+fn editors(terminals: &PseudoTerminals, style: Style) -> String {
+    let Some(first) = terminals.editors.first() else { return String::new() };
     let mut grid = Grid::new("<<>>>>", [vec![2], vec![4]]);
     grid.heading(["editor", "kind", "typed", "shown", "reads and writes", "CPU"]);
-    for Edited { editor, screen, typed, shown, calls, cpu_s, .. } in &it.editors {
+    for Edited { editor, screen, typed, shown, calls, cpu_s, .. } in &terminals.editors {
         let kind = if *screen { "screen" } else { "line" };
         let calls = calls.map_or_else(|| "-".into(), |calls| calls.to_string());
         let cpu = Nanoseconds(cpu_s * 1e9).to_string();
@@ -173,9 +179,9 @@ impl<'a> DrawnFlow<'a> {
 }
 
 /// Figures 2-1 and 2-2, each with a short name for a file.
-pub fn terminal_charts(it: &PseudoTerminals) -> Vec<(&'static str, Chart)> {
-    let highest: Vec<_> = it.highest.iter().map(|flow| DrawnFlow::new(flow, flow.rate_per_cpu())).collect();
-    let paced: Vec<_> = it.paced.iter().map(|flow| DrawnFlow::new(flow, flow.rate())).collect();
+pub fn terminal_charts(terminals: &PseudoTerminals) -> Vec<(&'static str, Chart)> {
+    let highest: Vec<_> = terminals.highest.iter().map(|flow| DrawnFlow::new(flow, flow.rate_per_cpu())).collect();
+    let paced: Vec<_> = terminals.paced.iter().map(|flow| DrawnFlow::new(flow, flow.rate())).collect();
     flow_charts(&highest, &paced)
 }
 
@@ -228,7 +234,7 @@ mod tests {
     #[test]
     fn a_page_and_its_figures() {
         let sizes = [1, 64, 4096];
-        let it = PseudoTerminals {
+        let terminals = PseudoTerminals {
             cpu: 1,
             highest: ["raw", "ssh"].iter().flat_map(|path| sizes.map(|size| flow(path, size, None, 1.1))).collect(),
             paced: sizes
@@ -265,8 +271,8 @@ mod tests {
                 .into(),
             missing: vec![Missing { what: "tcp".into(), reason: "no network".into(), remedy: "a network".into() }],
         };
-        insta::assert_snapshot!(pseudo_terminals(&it, Style::PLAIN));
-        let charts = terminal_charts(&it);
+        insta::assert_snapshot!(pseudo_terminals(&terminals, Style::PLAIN));
+        let charts = terminal_charts(&terminals);
         assert_eq!(charts.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["terminal-2-1", "terminal-2-2"]);
         assert_eq!((charts[0].1.series.len(), charts[1].1.series.len()), (2, 3));
         let points = charts.iter().flat_map(|(_, chart)| &chart.series).flat_map(|series| &series.points);

@@ -157,7 +157,7 @@ fn a_line_is_interrupted_where_a_point_is_missing() {
 }
 
 #[test]
-fn series_that_share_a_place_say_so() {
+fn series_that_share_a_place_are_named_together() {
     let same = vec![(1.0, 1.0), (2.0, 2.0)];
     let series = ["one", "other"].map(|name| Series::new(name, same.clone())).to_vec();
     let text = Chart { series, ..Chart::default() }.text(60);
@@ -165,7 +165,7 @@ fn series_that_share_a_place_say_so() {
 }
 
 #[test]
-fn a_matrix_of_nothing_says_so() {
+fn a_matrix_of_nothing_is_described_as_such() {
     assert_eq!(Heat::default().text(80), "No cells.\n");
     sound(&Heat::default().svg());
     let odd = Heat { rows: vec!["a\u{0}".into(); 2], columns: vec!["<".into()], ..slow_downs() };

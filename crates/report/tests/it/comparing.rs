@@ -68,14 +68,14 @@ fn a_comment_on_a_pull_request() {
     let compared = compare(&runs, &HOW);
     insta::assert_snapshot!(howslow_report::comparison_markdown(&compared, &differences(&runs), &view, None));
     let gated = gate(&compared, Gate { fail_on: FailOn::Slower, at_least: 0.05 });
-    let told = howslow_report::comparison_markdown(&compared, &differences(&runs), &view, Some(&gated));
-    assert!(told.starts_with("### howslow: gate failed\n\n2 of "), "{told}");
+    let comment = howslow_report::comparison_markdown(&compared, &differences(&runs), &view, Some(&gated));
+    assert!(comment.starts_with("### howslow: gate failed\n\n2 of "), "{comment}");
     // What a file or a command line contains is in code spans, as entities.
     assert!(
-        told.contains("<code>command: a &#124; b &#96;c&#96; &#60;img&#62; &#64;someone&#64;size=64</code>"),
-        "{told}"
+        comment.contains("<code>command: a &#124; b &#96;c&#96; &#60;img&#62; &#64;someone&#64;size=64</code>"),
+        "{comment}"
     );
-    let rows = told.lines().filter(|line| line.starts_with('|'));
+    let rows = comment.lines().filter(|line| line.starts_with('|'));
     assert!(rows.clone().all(|row| row.matches('|').count() == 7), "{:?}", rows.collect::<Vec<_>>());
 }
 

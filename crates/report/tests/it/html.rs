@@ -1,4 +1,4 @@
-//! Pages: nothing that a document says becomes markup, however it is made; a page stays small and whole.
+//! Pages: nothing that a document holds becomes markup, however it is made; a page stays small and whole.
 
 use std::fmt::Write;
 
@@ -52,7 +52,7 @@ fn page(runs: &[(&str, &Run)], sections: Vec<howslow_report::Section>) -> String
         runs: &runs,
         run_type: "application/vnd.howslow.run+gzip",
         references: &[],
-        beside: None,
+        compared: None,
         command: HOSTILE.into(),
         histories: &histories,
         sections,
@@ -156,7 +156,7 @@ fn a_fleet_of_a_thousand_nodes_is_a_page_of_a_few_megabytes() {
 }
 
 #[test]
-fn the_section_of_a_bill_says_what_each_finding_saves_and_has_no_heading_over_nothing() {
+fn the_section_of_a_bill_shows_what_each_finding_saves_and_has_no_heading_over_nothing() {
     let findings = json!([
         { "text": "small reads", "saves_ns": [2e6, 7e6], "saves_elapsed_ns": null },
         { "text": "syncs", "saves_ns": null, "saves_elapsed_ns": [3e6, 4e6] },
@@ -173,7 +173,7 @@ fn the_section_of_a_bill_says_what_each_finding_saves_and_has_no_heading_over_no
 }
 
 #[test]
-fn a_page_says_what_was_found_and_how_sure_it_is() {
+fn a_page_shows_what_was_found_and_how_sure_it_is() {
     let run = example();
     let page = page(&[("this machine", &run)], Vec::new());
     for wanted in [

@@ -68,7 +68,7 @@ fn pictures_have_names_of_their_own() {
 }
 
 #[test]
-fn the_document_says_what_the_page_says() {
+fn the_document_has_what_the_page_shows() {
     let (found, machine) = (found(), Machine::default());
     let document = serde_json::to_value(InterferenceDocument::of(&found, &machine)).expect("JSON");
     let cells = document["cells"].as_array().expect("cells");

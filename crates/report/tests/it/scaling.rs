@@ -48,7 +48,7 @@ fn a_machine_of_two_cpus_has_ratios_alone() {
 }
 
 #[test]
-fn the_document_has_what_the_page_tells() {
+fn the_document_has_what_the_page_shows() {
     let run = many_cpus();
     let scalings = scalings(&run);
     let document = howslow_report::document::ScalingDocument::of(&run, &scalings);

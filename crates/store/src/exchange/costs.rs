@@ -1,4 +1,4 @@
-//! The costs of runs as one long table: a row for each cost, with what tells its run and machine apart.
+//! The costs of runs as one long table: a row for each cost, with what distinguishes its run and machine.
 
 use record::{Cost, Doubt, Run};
 

@@ -1,4 +1,4 @@
-//! What each round of a cost says, for formats that hold repetitions.
+//! What each round of a cost holds, for formats that hold repetitions.
 
 use analysis::estimate::{Clocking, quiet_rounds, typical_medians};
 use analysis::statistics::weighted_median;

@@ -24,7 +24,7 @@ pub(super) struct Encryption {
 }
 
 impl Encryption {
-    /// What `sslmode` and `sslrootcert`, or `PGSSLMODE` and `PGSSLROOTCERT`, ask for. A socket is never encrypted. Fails if
+    /// What `sslmode` and `sslrootcert`, or `PGSSLMODE` and `PGSSLROOTCERT`, request. A socket is never encrypted. Fails if
     /// the mode is unknown.
     pub(super) fn of(url: &PostgresUrl) -> Result<Encryption, DatabaseError> {
         let word = url.option("sslmode", Some("PGSSLMODE")).unwrap_or_else(|| "prefer".into());

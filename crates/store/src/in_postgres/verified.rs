@@ -68,7 +68,7 @@ fn shown(file: &Path) -> String {
     record::printable(&file.display().to_string())
 }
 
-/// Verifies as much of a certificate as the mode asks for.
+/// Verifies as much of a certificate as the mode requires.
 #[derive(Debug)]
 struct Verifier {
     chain: Option<Arc<WebPkiServerVerifier>>,

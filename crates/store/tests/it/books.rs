@@ -28,7 +28,9 @@ fn the_departures_of_rsx_are_known() {
     let found: Vec<String> = rsx()
         .departures()
         .iter()
-        .map(|it| format!("{}: {} {} is {:.3}", it.name, it.printed, it.unit, it.recomputed))
+        .map(|departure| {
+            format!("{}: {} {} is {:.3}", departure.name, departure.printed, departure.unit, departure.recomputed)
+        })
         .collect();
     assert_eq!(
         found,
@@ -143,8 +145,8 @@ fn known_figures_of_cascade_lake() {
     let run = Store::open_any("cascade-lake").expect("a run");
     let cycles = |operation: &str, axis: &str, value: u64| {
         let cost = run.cost(operation, &[(axis, Value::Number(value))]).expect(operation);
-        let of = |ns: Nanoseconds| (ns.0 / run.noise.cycle_ns * 100.0).round() / 100.0;
-        (of(cost.net_ns.low), of(cost.net_ns.high))
+        let rounded = |ns: Nanoseconds| (ns.0 / run.noise.cycle_ns * 100.0).round() / 100.0;
+        (rounded(cost.net_ns.low), rounded(cost.net_ns.high))
     };
     assert_eq!(cycles("instruction.add.latency", "width", 64), (1.0, 1.0));
     assert_eq!(cycles("instruction.multiply.latency", "width", 64), (3.0, 3.0));
@@ -204,7 +206,7 @@ fn the_example_of_the_documentation_is_a_book() {
     let divide = run.cost("instruction.divide.latency", &[("width", Value::Number(64))]).expect("the division");
     assert_eq!(format!("{:.1}", divide.cycles), "15.9");
     for name in book_names() {
-        assert!(page.contains(&format!("`{name}`")), "{name} is not told of");
+        assert!(page.contains(&format!("`{name}`")), "{name} is not mentioned");
     }
 }
 

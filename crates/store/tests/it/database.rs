@@ -118,10 +118,16 @@ fn files_show_the_same_rows_as_a_database() {
         rows.sort();
         let table = table.expect("rows");
         // What the tables hold of a machine.
-        let machine = |it: &std::sync::Arc<record::Machine>| {
-            let kernel = (it.kernel.release.clone(), it.kernel.version.clone(), it.kernel.mitigations.clone());
-            let cpu = (it.cpu.signature.clone(), it.cpu.microcode.clone(), it.cpu.online, it.memory.total);
-            (it.class(), it.clock_source.clone(), it.memory.transparent_huge_pages.clone(), kernel, cpu)
+        let machine = |machine: &std::sync::Arc<record::Machine>| {
+            let kernel =
+                (machine.kernel.release.clone(), machine.kernel.version.clone(), machine.kernel.mitigations.clone());
+            let cpu = (
+                machine.cpu.signature.clone(),
+                machine.cpu.microcode.clone(),
+                machine.cpu.online,
+                machine.memory.total,
+            );
+            (machine.class(), machine.clock_source.clone(), machine.memory.transparent_huge_pages.clone(), kernel, cpu)
         };
         let quiet = table.runs.iter().map(|head| head.undisturbed.map(|share| (share * 1e6) as u64));
         (rows, table.series, table.machines.iter().map(machine).collect::<Vec<_>>(), quiet.collect::<Vec<_>>())
@@ -255,7 +261,7 @@ fn encryption_that_cannot_be_had_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn a_damaged_database_says_what_to_do() {
+fn a_damaged_database_reports_what_to_do() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = sqlite(folder.path());
     store.keep(&example("a", "2026-01-01T00:00:00Z")).expect("kept");
@@ -302,12 +308,12 @@ fn a_file_that_another_process_has_put_away_is_not_refused() {
 
 #[test]
 #[cfg(feature = "team")]
-fn postgres_keeps_runs_and_finds_them_and_tells_no_password() {
+fn postgres_keeps_runs_and_finds_them_and_shows_no_password() {
     let Some(mut server) = Server::start() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let store = server.store("costs", folder.path());
     keeps_and_finds(&store);
-    assert_eq!(server.ask("costs", "SELECT count(*) > 0, count(DISTINCT host) FROM howslow.costs"), "t|5");
+    assert_eq!(server.query("costs", "SELECT count(*) > 0, count(DISTINCT host) FROM howslow.costs"), "t|5");
 
     // A wrong password, a database that is not there, a server that is gone: said without the password, and nothing is lost.
     let at = |url: &str| Store::in_folder(folder.path()).at(Address::parse(url).expect("an address"));
@@ -334,7 +340,7 @@ fn postgres_keeps_runs_and_finds_them_and_tells_no_password() {
     assert!(!Path::new(&kept.place).exists());
 
     let newer = "INSERT INTO howslow.refinery_schema_history VALUES (99, 'later', '2030-01-01T00:00:00Z', '1')";
-    server.ask("costs", newer);
+    server.query("costs", newer);
     assert!(matches!(store.list(), Err(StoreError::Newer { found: 99, .. })));
     drop(server);
 }

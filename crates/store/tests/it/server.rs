@@ -112,12 +112,12 @@ impl Server {
 
     /// A new database, and a store in it whose files wait in this folder.
     pub fn store(&self, database: &str, folder: &Path) -> Store {
-        self.ask("postgres", &format!("CREATE DATABASE {database}"));
+        self.query("postgres", &format!("CREATE DATABASE {database}"));
         Store::in_folder(folder).at(Address::parse(&self.url(database)).expect("an address"))
     }
 
     /// The answer of the server's own client to a statement: rows in lines, columns separated by `|`.
-    pub fn ask(&self, database: &str, statement: &str) -> String {
+    pub fn query(&self, database: &str, statement: &str) -> String {
         self.psql(database, statement).unwrap_or_else(|error| panic!("{statement}: {error}"))
     }
 

@@ -21,7 +21,7 @@ fn waiting(folder: &Path) -> usize {
     files.filter(|file| file.path().extension().is_some_and(|end| end == "json")).count()
 }
 
-/// Keeps a run at a server that says this and nothing more. Returns the warning, and how many runs waited when it connected.
+/// Keeps a run at a server that sends this and nothing more. Returns the warning, and how many runs waited when it connected.
 fn kept_at(stated: &'static [u8], options: &str) -> (String, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -42,7 +42,7 @@ fn kept_at(stated: &'static [u8], options: &str) -> (String, usize) {
 }
 
 #[test]
-fn a_run_is_in_a_file_before_a_silent_server_is_asked() {
+fn a_run_is_in_a_file_before_a_silent_server_is_contacted() {
     let (warning, waited) = kept_at(b"", "connect_timeout=1");
     assert!(warning.contains("did not answer within 1 s"), "{warning}");
     assert_eq!(waited, 1);
@@ -85,7 +85,7 @@ fn certificates(folder: &Path) -> bool {
 }
 
 #[test]
-fn encryption_is_what_sslmode_asks_for() {
+fn encryption_is_what_sslmode_requests() {
     let keys = tempfile::tempdir().expect("a folder");
     if !certificates(keys.path()) {
         testing::not_tested!("openssl is not installed; apt-get install openssl");

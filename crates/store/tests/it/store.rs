@@ -62,7 +62,7 @@ fn runs_are_listed_newest_first_and_found_by_place_beginning_and_file() {
 }
 
 #[test]
-fn a_name_that_means_no_run_or_several_says_what_there_is() {
+fn a_name_that_means_no_run_or_several_reports_what_there_is() {
     let (_folder, store) = three();
     let error = |name: &str| store.open(name).expect_err("no run").to_string();
     assert!(error("@0").contains("3 runs are kept"), "{}", error("@0"));
@@ -136,7 +136,7 @@ fn a_folder_that_cannot_be_made_is_one_clear_error() {
     assert!(error.contains("cannot create the folder"), "{error}");
 }
 
-/// Runs an ignored test in a file system of its own, mounted in a namespace of its own; says so and returns `None` where that
+/// Runs an ignored test in a file system of its own, mounted in a namespace of its own; reports it and returns `None` where that
 /// is not allowed.
 pub fn in_private_mount(options: &str, test: &str) -> Option<String> {
     let unshared = |args: &[&str]| Command::new("unshare").arg("--mount").args(args).output();

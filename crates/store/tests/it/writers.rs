@@ -19,9 +19,9 @@ const RUNS: usize = 8;
 
 /// The store of a writer, by its environment.
 fn store() -> Store {
-    let of = |name: &str| std::env::var(name).expect("the test around this one sets it");
-    let address = Address::parse(&of("STORE_TEST_ADDRESS")).expect("an address");
-    Store::in_folder(Path::new(&of("STORE_TEST_FOLDER"))).at(address)
+    let variable = |name: &str| std::env::var(name).expect("the test around this one sets it");
+    let address = Address::parse(&variable("STORE_TEST_ADDRESS")).expect("an address");
+    Store::in_folder(Path::new(&variable("STORE_TEST_FOLDER"))).at(address)
 }
 
 #[test]

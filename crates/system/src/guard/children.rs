@@ -75,7 +75,7 @@ pub fn become_round() {
 
 /// Kills a round's child with its whole group and every orphan it left, and reaps all of them.
 pub fn end(pid: libc::pid_t) -> Reaped {
-    // A child that has reported ends by itself within this time; then its exit status tells how.
+    // A child that has reported ends by itself within this time; then its exit status shows how.
     let mut reaped = reap(pid, WaitOptions::NOHANG);
     if reaped.is_none() {
         kill_group(pid);
@@ -190,8 +190,8 @@ pub(super) struct First(bool);
 
 impl First {
     pub(super) fn new() -> First {
-        // Asked of the kernel, as musl's functions do nothing.
-        // SAFETY: asks for this thread's policy alone.
+        // Requested of the kernel, as musl's functions do nothing.
+        // SAFETY: reads this thread's policy alone.
         let shares = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) } == i64::from(libc::SCHED_OTHER);
         First(shares && schedule(libc::SCHED_FIFO, 1))
     }

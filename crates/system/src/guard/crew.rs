@@ -1,4 +1,4 @@
-//! Workers beside this process: they work until told to end, while this process does something else. A guard of their own
+//! Workers beside this process: they work until ordered to end, while this process does something else. A guard of their own
 //! stands between: it ends all of them when this process ends, however it ends, and notes why one of them has.
 
 use std::io::Error;
@@ -38,8 +38,8 @@ impl Crew {
                 drop(ours);
                 children::become_guard();
                 watch(&start_all(&board, &work), &board, &theirs);
-                // What the parent says before it goes is that it goes on purpose.
-                if !told_to_end(&theirs) {
+                // What the parent sends before it goes is that it goes on purpose.
+                if !end_requested(&theirs) {
                     when_gone();
                 }
                 // SAFETY: leaves without running the parent's destructors, which belong to the parent.
@@ -99,7 +99,7 @@ fn start_all(board: &Board, work: &impl Fn(usize, &Post) -> String) -> Vec<Optio
     (0..board.count).map(start).collect()
 }
 
-/// In the guard: waits until the parent tells it to end or is gone, notes workers that end before, and ends the others.
+/// In the guard: waits until the parent requests its end or is gone, notes workers that end before, and ends the others.
 fn watch(workers: &[Option<libc::pid_t>], board: &Board, parent: &UnixStream) {
     const LOOK: Duration = Duration::from_millis(20);
     let mut alive: Vec<(usize, libc::pid_t)> =
@@ -139,8 +139,8 @@ fn ended(pid: libc::pid_t) -> Option<Reaped> {
     }
 }
 
-/// True if the parent has said that it ends the crew.
-fn told_to_end(parent: &UnixStream) -> bool {
+/// True if the parent has sent that it ends the crew.
+fn end_requested(parent: &UnixStream) -> bool {
     let mut byte = [0];
     let _ = parent.set_nonblocking(true);
     std::io::Read::read(&mut &*parent, &mut byte).is_ok_and(|length| length == 1)

@@ -1,4 +1,4 @@
-//! How a child is kept within limits, and how its end is told.
+//! How a child is kept within limits, and how its end is reported.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

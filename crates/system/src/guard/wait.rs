@@ -17,7 +17,7 @@ pub(super) fn pipe() -> Option<(OwnedFd, OwnedFd)> {
     rustix::pipe::pipe_with(PipeFlags::CLOEXEC).ok()
 }
 
-/// Waits at most this long for one of these events, and tells of which descriptors something is to be told.
+/// Waits at most this long for one of these events, and returns which descriptors have something to report.
 pub(super) fn ready<const N: usize>(wanted: [(RawFd, libc::c_short); N], at_most: Duration) -> [bool; N] {
     let mut polled = wanted.map(|(fd, events)| libc::pollfd { fd, events, revents: 0 });
     let time = libc::timespec { tv_sec: at_most.as_secs() as _, tv_nsec: at_most.subsec_nanos().into() };

@@ -44,7 +44,7 @@ fn size(text: &str) -> Option<Bytes> {
     digits.parse::<u64>().ok()?.checked_mul(unit).map(Bytes)
 }
 
-/// The caches that the C library knows: glibc asks the processor, musl knows nothing.
+/// The caches that the C library knows: glibc reads them from the processor, musl knows nothing.
 fn known() -> Vec<Cache> {
     #[cfg(target_env = "gnu")]
     {

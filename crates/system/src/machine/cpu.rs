@@ -9,7 +9,7 @@ use crate::machine::host::{Host, field, numbers, sysconf};
 use crate::machine::processor::{Processor, X86_FEATURES};
 use crate::machine::{cache, frequency, microarchitecture};
 
-/// Bytes of `/proc/cpuinfo` that are read. On a large machine, some CPUs say as much as all of them, and are faster to
+/// Bytes of `/proc/cpuinfo` that are read. On a large machine, some CPUs show as much as all of them, and are faster to
 /// read.
 const CPUINFO: u64 = 16 << 10;
 

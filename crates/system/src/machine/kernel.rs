@@ -96,7 +96,7 @@ fn preemption(version: &str, command_line: &str, configuration: &str) -> Option<
         ("CONFIG_PREEMPT", "full"),
     ];
     let built = built.iter().find(|(option, _)| value(configuration, option) == Some("y"));
-    // PREEMPT_DYNAMIC alone does not say which model was chosen at boot.
+    // PREEMPT_DYNAMIC alone does not show which model was chosen at boot.
     built.map(|&(_, model)| model.into()).or_else(|| words().any(|word| word == "PREEMPT").then(|| "full".into()))
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn preemption_is_told_by_what_overrules() {
+    fn preemption_is_decided_by_what_overrules() {
         let config = "CONFIG_PREEMPT_BUILD=y\n# CONFIG_PREEMPT_NONE is not set\nCONFIG_PREEMPT_VOLUNTARY=y\n\
             CONFIG_PREEMPT_DYNAMIC=y\nCONFIG_HZ_250=y\nCONFIG_HZ=250\n";
         let model = |version, command_line, config| preemption(version, command_line, config);

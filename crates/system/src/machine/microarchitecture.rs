@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_tell_the_design() {
+    fn numbers_show_the_design() {
         for (vendor, signature, features, expected) in [
             ("GenuineIntel", (6, 85, 4), "avx avx2 avx512f", "Skylake-SP"),
             ("GenuineIntel", (6, 85, 7), "avx2 avx512f avx512_vnni", "Cascade Lake"),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_numbers_tell_nothing() {
+    fn unknown_numbers_show_nothing() {
         assert_eq!(name("GenuineIntel", (15, 6, 1), "avx2"), None);
         assert_eq!(name("TCGTCGTCGTCG", (6, 6, 3), ""), None);
         assert_eq!(arm(0, 0x51), None);

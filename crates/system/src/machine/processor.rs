@@ -15,7 +15,7 @@ pub struct Processor {
     pub midr: Option<u64>,
     /// Features, by the kernel's names.
     pub features: Vec<String>,
-    /// The caches of the CPU that was asked.
+    /// The caches of the CPU that was read.
     pub caches: Vec<Cache>,
     /// Base frequency in MHz.
     pub base_mhz: Option<f64>,
@@ -143,7 +143,7 @@ pub const X86_FEATURES: &[(u32, u32, usize, u32, &str)] = &[
 fn x86_features() -> Vec<String> {
     let highest = raw_cpuid::cpuid!(0u32).eax;
     let highest_extended = raw_cpuid::cpuid!(0x8000_0000u32).eax;
-    // Leaf 7 has as many subleaves as its first one says. Those beyond contain nothing reliable.
+    // Leaf 7 has as many subleaves as its first one states. Those beyond contain nothing reliable.
     let subleaves = if highest >= 7 { raw_cpuid::cpuid!(7u32, 0u32).eax } else { 0 };
     let present = |&&(leaf, subleaf, register, bit, _): &&(u32, u32, usize, u32, &str)| {
         let exists = leaf <= highest || (leaf >= 0x8000_0000 && leaf <= highest_extended);
@@ -165,7 +165,7 @@ fn read() -> Processor {
         return Processor::default();
     }
     let midr: u64;
-    // SAFETY: reads a register that the kernel emulates for programs, as the flag just tested says.
+    // SAFETY: reads a register that the kernel emulates for programs, as the flag just tested shows.
     unsafe { std::arch::asm!("mrs {}, midr_el1", out(reg) midr, options(nomem, nostack, preserves_flags)) };
     Processor { midr: Some(midr), ..Processor::default() }
 }

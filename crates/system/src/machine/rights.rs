@@ -46,7 +46,7 @@ mod tests {
     use crate::machine::recorded::Recorded;
 
     #[test]
-    fn root_is_told_what_confines_it() {
+    fn what_confines_root_is_reported() {
         let all = "CapEff:\t000001ffffffffff";
         let remedy = |map: &str, status: &str| {
             let recorded = Recorded::new(&[("proc/self/uid_map", map), ("proc/self/status", status)]);

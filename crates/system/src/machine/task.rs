@@ -1,8 +1,8 @@
-//! What /proc tells of one process or thread in its files `stat` and `schedstat` (proc(5)).
+//! What /proc shows of one process or thread in its files `stat` and `schedstat` (proc(5)).
 
 use std::fs;
 
-/// The time that the first thread of a process has had a CPU, and that it has waited for one, in ns; `None` where the kernel does not tell.
+/// The time that the first thread of a process has had a CPU, and that it has waited for one, in ns; `None` if unknown.
 pub fn scheduled_ns(process: u32) -> Option<[f64; 2]> {
     let text = fs::read_to_string(format!("/proc/{process}/schedstat")).ok()?;
     let mut numbers = text.split_whitespace().map(|number| number.parse().ok());
@@ -95,7 +95,7 @@ mod tests {
         let own = std::process::id();
         let stat = TaskStat::of_process(own).expect("this process");
         assert!(!stat.has_ended() && stat.began > 0 && stat.minor_faults > 0, "{stat:?}");
-        assert_eq!(TaskStat::of_thread(own, own).map(|it| it.began), Some(stat.began));
+        assert_eq!(TaskStat::of_thread(own, own).map(|stat| stat.began), Some(stat.began));
         assert_eq!(TaskStat::of_process(u32::MAX >> 2), None);
     }
 }

@@ -24,7 +24,7 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// What another CPU means where no distance is asked for, in this order: the first of these that the machine has. The sibling comes last, because
+    /// What another CPU means where no distance is given, in this order: the first of these that the machine has. The sibling comes last, because
     /// two tasks on one core disturb each other.
     const OTHER: [Distance; 5] =
         [Distance::Core, Distance::Cache, Distance::Socket, Distance::Unknown, Distance::Sibling];

@@ -25,7 +25,7 @@ fn hypervisor(host: &Host) -> Option<String> {
     }
     let signed = host.processor.hypervisor.as_deref().and_then(by_signature);
     let named = signed.or_else(|| by_firmware(host)).or_else(|| by_kernel(host, &version));
-    // A processor that says it belongs to a guest, of a hypervisor that does not give its name.
+    // A processor that states that it belongs to a guest, of a hypervisor that does not give its name.
     let flagged = || {
         let guest = cpu::cpuinfo(host)
             .lines()
@@ -40,7 +40,7 @@ fn is_gvisor(version: &str) -> bool {
     version.to_lowercase().contains("gvisor") || version.contains("Sun Jan 10 15:06:54 PST 2016")
 }
 
-/// True if instructions are emulated: the processor says so, or exists only in QEMU, or `/proc/cpuinfo` describes
+/// True if instructions are emulated: the processor states it, or exists only in QEMU, or `/proc/cpuinfo` describes
 /// another architecture.
 fn is_emulated(host: &Host) -> bool {
     let processor = &host.processor;

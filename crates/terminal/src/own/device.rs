@@ -93,7 +93,7 @@ impl Device {
         }
     }
 
-    /// Waits until something can be read, or what `also` says is so, and returns what was heard.
+    /// Waits until something can be read, or `also` is true, and returns what was heard.
     fn listen(&mut self, also: PollFlags, patience: Duration) -> Result<Vec<Heard>, TerminalError> {
         /// So often a signal is looked for that came just before the wait.
         const LOOK: Duration = Duration::from_millis(50);

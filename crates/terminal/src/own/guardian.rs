@@ -1,7 +1,7 @@
 //! The terminal's settings and screen are restored whatever happens: by this process when it ends in any way of its own, and
 //! by the guardian, a process of the same program in a session of its own, when this one is killed.
 //!
-//! The guardian waits at a pipe. Bytes tell it what goes on; the pipe's end without a farewell tells it that nobody else is
+//! The guardian waits at a pipe. Bytes show it what goes on; the pipe's end without a farewell shows it that nobody else is
 //! left to restore the terminal.
 
 use std::io::{Error, Read, Write};
@@ -34,7 +34,7 @@ const ENTER: &[u8] = b"\x1b[?1049h\x1b[2J\x1b[H";
 /// Ends whatever sequence was cut; plain letters; the cursor visible; the user's own screen.
 const LEAVE: &[u8] = b"\x18\x1b\\\x1b[0m\x1b[?25h\x1b[?1049l";
 
-/// Asks whether the terminal works.
+/// Requests an answer on whether the terminal works.
 const ALIVE: &[u8] = b"\x1b[5n";
 
 /// The longest time that restoring may take where the terminal does not answer.
@@ -65,12 +65,12 @@ impl Guardian {
         }
     }
 
-    /// Says that the settings are about to be changed. Fails if it has ended.
+    /// Reports that the settings are about to be changed. Fails if it has ended.
     pub fn changing(&self) -> Result<(), Error> {
         self.send(CHANGING)
     }
 
-    /// Says that the settings have been restored. Fails if it has ended.
+    /// Reports that the settings have been restored. Fails if it has ended.
     pub fn restored(&self) -> Result<(), Error> {
         self.send(RESTORED)
     }
@@ -116,7 +116,7 @@ impl Drop for Held {
     }
 }
 
-/// The guardian's own work. Its input is the pipe, its output tells that it is ready, its errors are the terminal.
+/// The guardian's own work. Its input is the pipe, its output shows that it is ready, its errors are the terminal.
 /// Fails if it was not started by howslow.
 pub fn serve() -> Result<(), String> {
     // Neither Ctrl-C nor the shell's ending reaches another session.
@@ -183,7 +183,7 @@ fn write_within(tty: BorrowedFd<'_>, mut bytes: &[u8], until: Instant) -> Option
     Some(())
 }
 
-/// Reads until the terminal tells that it works.
+/// Reads until the terminal shows that it works.
 fn wait_alive(tty: BorrowedFd<'_>, until: Instant) -> Option<()> {
     let (mut listener, mut room) = (Listener::default(), [0; 256]);
     loop {

@@ -54,48 +54,48 @@ impl Payload {
 }
 
 /// One screen of letters. The last column of the last row stays empty, so that nothing scrolls.
-fn plain(it: &mut Text) {
-    it.text.push_str("\x1b[H");
-    let cells = u32::from(it.rows) * u32::from(it.columns);
+fn plain(text: &mut Text) {
+    text.text.push_str("\x1b[H");
+    let cells = u32::from(text.rows) * u32::from(text.columns);
     for _ in 1..cells {
-        let letter = it.random.letter();
-        it.text.push(letter);
+        let letter = text.random.letter();
+        text.text.push(letter);
     }
 }
 
-fn scrolling(it: &mut Text) {
-    if it.text.is_empty() {
-        let _ = write!(it.text, "\x1b[{};1H", it.rows);
+fn scrolling(text: &mut Text) {
+    if text.text.is_empty() {
+        let _ = write!(text.text, "\x1b[{};1H", text.rows);
     }
-    for _ in 0..it.random.below(u32::from(it.columns)) {
-        let letter = it.random.letter();
-        it.text.push(letter);
+    for _ in 0..text.random.below(u32::from(text.columns)) {
+        let letter = text.random.letter();
+        text.text.push(letter);
     }
-    it.text.push_str("\r\n");
+    text.text.push_str("\r\n");
 }
 
 /// A line of words, each after a sequence of its own.
-fn coloured(it: &mut Text) {
+fn coloured(text: &mut Text) {
     let mut column = 0;
-    while column + 8 < it.columns {
-        let colour = it.random.below(256);
-        let _ = match it.random.below(4) {
-            0 => write!(it.text, "\x1b[{}m", 30 + colour % 8),
-            1 => write!(it.text, "\x1b[1;38;5;{colour}m"),
-            2 => write!(it.text, "\x1b[0;4;48;5;{colour}m"),
-            _ => write!(it.text, "\x1b[38;2;{colour};{};{}m", 255 - colour, colour / 2),
+    while column + 8 < text.columns {
+        let colour = text.random.below(256);
+        let _ = match text.random.below(4) {
+            0 => write!(text.text, "\x1b[{}m", 30 + colour % 8),
+            1 => write!(text.text, "\x1b[1;38;5;{colour}m"),
+            2 => write!(text.text, "\x1b[0;4;48;5;{colour}m"),
+            _ => write!(text.text, "\x1b[38;2;{colour};{};{}m", 255 - colour, colour / 2),
         };
         for _ in 0..7 {
-            let letter = it.random.letter();
-            it.text.push(letter);
+            let letter = text.random.letter();
+            text.text.push(letter);
         }
-        it.text.push(' ');
+        text.text.push(' ');
         column += 8;
     }
-    it.text.push_str("\x1b[0m\r\n");
+    text.text.push_str("\x1b[0m\r\n");
 }
 
-fn unicode(it: &mut Text) {
+fn unicode(text: &mut Text) {
     /// Each with the columns that it takes.
     const WORDS: [(&str, u16); 8] = [
         ("größer ", 7),
@@ -109,23 +109,23 @@ fn unicode(it: &mut Text) {
     ];
     let mut column = 0;
     loop {
-        let (word, width) = WORDS[it.random.below(WORDS.len() as u32) as usize];
+        let (word, width) = WORDS[text.random.below(WORDS.len() as u32) as usize];
         column += width;
-        if column > it.columns {
+        if column > text.columns {
             break;
         }
-        it.text.push_str(word);
+        text.text.push_str(word);
     }
-    it.text.push_str("\r\n");
+    text.text.push_str("\r\n");
 }
 
-fn cursor(it: &mut Text) {
-    let row = it.random.below(u32::from(it.rows)) + 1;
-    let column = it.random.below(u32::from(it.columns.saturating_sub(6).max(1))) + 1;
-    let _ = write!(it.text, "\x1b[{row};{column}H");
+fn cursor(text: &mut Text) {
+    let row = text.random.below(u32::from(text.rows)) + 1;
+    let column = text.random.below(u32::from(text.columns.saturating_sub(6).max(1))) + 1;
+    let _ = write!(text.text, "\x1b[{row};{column}H");
     for _ in 0..5 {
-        let letter = it.random.letter();
-        it.text.push(letter);
+        let letter = text.random.letter();
+        text.text.push(letter);
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn each_payload_is_as_long_as_asked_and_the_same_each_time() {
+    fn each_payload_is_as_long_as_requested_and_the_same_each_time() {
         for payload in &PAYLOADS {
             for (rows, columns) in [(24, 80), (50, 200), (1, 1), (3, 9)] {
                 let text = payload.text(5000, rows, columns);

@@ -32,7 +32,7 @@ pub(super) struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    /// Does the work in a process of its own, pinned to the CPU, with a folder of its own. `what` is told if it fails; a cell
+    /// Does the work in a process of its own, pinned to the CPU, with a folder of its own. `what` is reported if it fails; a cell
     /// whose path is known to be missing is left out.
     pub fn take<T: Serialize + DeserializeOwned>(
         &mut self,

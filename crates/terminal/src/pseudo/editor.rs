@@ -17,7 +17,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::cells::Cells;
 
-/// An editor: how it is started, and how it is told to do the work.
+/// An editor: how it is started, and how it is made to do the work.
 struct Editor {
     name: &'static str,
     screen: bool,
@@ -28,7 +28,7 @@ struct Editor {
     end: &'static str,
 }
 
-/// In the order in which they are told. Settings of the user's are not read, and no backup or swap file is written.
+/// In the order in which they are shown. Settings of the user's are not read, and no backup or swap file is written.
 const EDITORS: [Editor; 3] = [
     Editor {
         name: "vim",
@@ -127,7 +127,7 @@ impl Screen<'_> {
         write_all(self.terminal, keys.as_bytes())
     }
 
-    /// Reads until the editor is silent. An editor that says nothing at its start is waited for until the end.
+    /// Reads until the editor is silent. An editor that prints nothing at its start is waited for until the end.
     fn wait(&mut self, patience: Duration, silent: bool) -> Result<(), Failure> {
         let begin = Instant::now();
         let mut last = None;
@@ -153,7 +153,7 @@ impl Screen<'_> {
         Ok(true)
     }
 
-    /// Reads until the editor has ended. Its read and write calls, where the kernel tells those of a process that has ended.
+    /// Reads until the editor has ended. Its read and write calls, where the kernel counts those of a process that has ended.
     fn until_ended(&mut self, child: &Child) -> Result<Option<u64>, Failure> {
         let begin = Instant::now();
         let pid = Pid::from_raw(child.id() as i32).ok_or_else(|| Failure::wrong("no process"))?;

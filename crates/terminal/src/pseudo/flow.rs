@@ -43,8 +43,9 @@ pub(super) fn highest(cells: &mut Cells<'_>, time: Duration) -> Vec<Flow> {
         }
     }
     let points = PATHS.iter().flat_map(|path| SIZES.map(|size| (*path, size as u64)));
-    let of = |(path, size)| visits.iter().filter(|flow| flow.path == path && flow.size == size).cloned().collect();
-    points.filter_map(|point| middle(of(point))).collect()
+    let visits_of =
+        |(path, size)| visits.iter().filter(|flow| flow.path == path && flow.size == size).cloned().collect();
+    points.filter_map(|point| middle(visits_of(point))).collect()
 }
 
 /// The visit with the median rate for each second of processor time; of two in the middle, the faster one.

@@ -18,7 +18,7 @@ use super::used::Account;
 /// Bytes of the file: whole lines.
 const FILE: usize = 256 << 10;
 
-/// What the program asks for at once: a short read, a line, the longest that a terminal holds.
+/// What the program requests at once: a short read, a line, the longest that a terminal holds.
 const READS: [usize; 3] = [1, 64, 2048];
 
 pub(super) fn all(cells: &mut Cells<'_>) -> Vec<Transfer> {
@@ -38,7 +38,7 @@ fn transfer(setting: &Setting, input: &str, echo: bool, length: usize) -> Result
     let canonical = input == "canonical";
     let pty = Pty::new(Features { canonical, echo, processing: echo, ..Features::RAW })?;
     if !canonical {
-        // A read returns once it has all that it asks for: at most what this byte can tell.
+        // A read returns once it has all that it requests: at most what this byte can hold.
         let mut modes = tcgetattr(&pty.slave)?;
         modes.special_codes[SpecialCodeIndex::VMIN] = length.min(255) as u8;
         tcsetattr(&pty.slave, OptionalActions::Now, &modes)?;

@@ -16,12 +16,12 @@ fn repetition(elapsed_ns: f64, accepts: u64) -> Repetition {
     }
 }
 
-fn of(all: &[ChangedFigure], figure: BilledFigure) -> &ChangedFigure {
-    all.iter().find(|it| it.figure == figure).expect("a figure")
+fn changed(all: &[ChangedFigure], figure: BilledFigure) -> &ChangedFigure {
+    all.iter().find(|changed| changed.figure == figure).expect("a figure")
 }
 
 fn verdict(all: &[ChangedFigure], figure: BilledFigure) -> ChangeVerdict {
-    of(all, figure).verdict
+    changed(all, figure).verdict
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn twice_the_work_in_twice_the_time_is_the_same_per_unit() {
     let before = [repetition(1e9, 100)];
     let after = [repetition(2e9, 200)];
     let per = changed_figures(&before, &after, &WorkUnit::Call("accept".into()), false);
-    let elapsed = of(&per, BilledFigure::Elapsed);
+    let elapsed = changed(&per, BilledFigure::Elapsed);
     assert_eq!((elapsed.before, elapsed.after), (1e7, 1e7));
     assert_eq!(elapsed.verdict, ChangeVerdict::Single, "one run tells no time apart");
     assert_eq!(verdict(&per, BilledFigure::Calls), ChangeVerdict::Same);
@@ -48,11 +48,11 @@ fn twice_the_work_in_twice_the_time_is_the_same_per_unit() {
 
 /// Common slowness of a pair cancels where repetitions were alternated.
 #[test]
-fn pairs_tell_what_means_do_not() {
+fn pairs_show_what_means_do_not() {
     let noise = [1.0, 1.4, 0.9, 1.7, 1.2];
     let own = [1.001, 0.999, 1.0, 1.002, 0.998];
-    let before: Vec<_> = noise.iter().map(|it| repetition(it * 1e9, 10)).collect();
-    let after: Vec<_> = noise.iter().zip(own).map(|(it, own)| repetition(it * own * 1.1e9, 10)).collect();
+    let before: Vec<_> = noise.iter().map(|factor| repetition(factor * 1e9, 10)).collect();
+    let after: Vec<_> = noise.iter().zip(own).map(|(factor, own)| repetition(factor * own * 1.1e9, 10)).collect();
     let paired = changed_figures(&before, &after, &WorkUnit::Whole, true);
     assert_eq!(verdict(&paired, BilledFigure::Elapsed), ChangeVerdict::More);
     let ratio = paired[0].ratio.expect("an interval");
@@ -69,7 +69,7 @@ fn equal_repetitions_change_in_at_most_one_comparison_of_twenty() {
     let mut sample = || -> [Repetition; 5] { std::array::from_fn(|_| one()) };
     let changed = (0..1000).filter(|_| {
         let figures = changed_figures(&sample(), &sample(), &WorkUnit::Whole, false);
-        figures.iter().any(|it| matches!(it.verdict, ChangeVerdict::More | ChangeVerdict::Less))
+        figures.iter().any(|figure| matches!(figure.verdict, ChangeVerdict::More | ChangeVerdict::Less))
     });
     let changed = changed.count();
     assert!((5..=50).contains(&changed), "{changed} of 1000");
@@ -84,20 +84,24 @@ fn counts_that_begin_at_none_are_more_where_all_of_one_side_are_above_the_other(
             ..one
         }
     };
-    let told = |before: &[u64], after: &[u64]| {
-        let [before, after] = [before, after].map(|of| of.iter().map(|it| switches(*it)).collect::<Vec<_>>());
+    let verdict_on = |before: &[u64], after: &[u64]| {
+        let [before, after] =
+            [before, after].map(|counts| counts.iter().map(|count| switches(*count)).collect::<Vec<_>>());
         verdict(&changed_figures(&before, &after, &WorkUnit::Whole, false), BilledFigure::Switches)
     };
-    assert_eq!((told(&[0; 9], &[50; 9]), told(&[50; 9], &[0; 9])), (ChangeVerdict::More, ChangeVerdict::Less));
-    assert_eq!(told(&[0; 2], &[50; 2]), ChangeVerdict::Inconclusive, "one of three orders is so by chance");
-    assert_eq!(told(&[0, 60, 0, 0, 0, 0], &[50; 6]), ChangeVerdict::Inconclusive);
+    assert_eq!(
+        (verdict_on(&[0; 9], &[50; 9]), verdict_on(&[50; 9], &[0; 9])),
+        (ChangeVerdict::More, ChangeVerdict::Less)
+    );
+    assert_eq!(verdict_on(&[0; 2], &[50; 2]), ChangeVerdict::Inconclusive, "one of three orders is so by chance");
+    assert_eq!(verdict_on(&[0, 60, 0, 0, 0, 0], &[50; 6]), ChangeVerdict::Inconclusive);
 }
 
 #[test]
 fn counting_is_taken_out() {
     let counted = [Repetition { counting_ns: 1e8, ..repetition(1e9, 10) }];
     let figures = changed_figures(&counted, &counted, &WorkUnit::Whole, false);
-    assert_eq!([BilledFigure::Elapsed, BilledFigure::Cpu].map(|figure| of(&figures, figure).before), [9e8, 4e8]);
+    assert_eq!([BilledFigure::Elapsed, BilledFigure::Cpu].map(|figure| changed(&figures, figure).before), [9e8, 4e8]);
 }
 
 #[test]
@@ -111,7 +115,7 @@ fn lines_that_differ_are_sorted_by_time() {
     ]);
     let unpriced = BilledLine { cpu_ns: None, ..line(3.0, 0.0, 0.0) };
     let lacking = changes([&BTreeMap::new(), &BTreeMap::from([("stat".to_string(), unpriced)])]);
-    assert_eq!(lacking[0].cpu_ns(), None, "nothing is said without a price");
+    assert_eq!(lacking[0].cpu_ns(), None, "nothing is stated without a price");
     let rows = changes([&before, &after]);
     assert_eq!(rows.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(), ["fsync", "read"]);
     assert_eq!((rows[0].waited_ns(), rows[1].cpu_ns()), (3000.0, Some(20.0)));

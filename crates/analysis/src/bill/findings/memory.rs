@@ -64,8 +64,8 @@ pub(super) fn given_back(seen: &Observation, bill: &Bill) -> Option<Saving> {
     );
     let saves = each_fault(seen, bill).map(|fault| {
         let calls = |end: usize| -> f64 {
-            let of = |call: &&str| Some(each(bill, call)?[end] * answered(seen, &[call]) as f64);
-            ["mmap", "munmap", "madvise"].iter().filter_map(of).sum()
+            let total = |call: &&str| Some(each(bill, call)?[end] * answered(seen, &[call]) as f64);
+            ["mmap", "munmap", "madvise"].iter().filter_map(total).sum()
         };
         let faults = fault * faults(seen) as f64;
         [0.6 * (calls(0) + faults), calls(1) + 1.1 * faults]

@@ -11,8 +11,11 @@ const SHORT_NS: f64 = 5e6;
 /// Threads that sleep until another one lets them go on.
 pub(super) fn waiting_threads(seen: &Observation, bill: &Bill) -> Option<Saving> {
     let futex = seen.together.calls.iter().find(|call| call.call == "futex")?;
-    let slept =
-        seen.together.waits.iter().find(|it| it.call.as_deref() == Some("futex") && it.reason == WaitReason::Event)?;
+    let slept = seen
+        .together
+        .waits
+        .iter()
+        .find(|wait| wait.call.as_deref() == Some("futex") && wait.reason == WaitReason::Event)?;
     if futex.count < 10 * FEW || slept.count * 10 < futex.count {
         return None;
     }
@@ -42,7 +45,8 @@ pub(super) fn far_wakes(call: &CallCount, seen: &Observation, bill: &Bill) -> Op
          CPU (taskset) need none.",
         call.count, call.call
     );
-    let reads = seen.together.calls.iter().filter(|it| READS.contains(&it.call.as_str())).max_by_key(|it| it.count);
+    let reads =
+        seen.together.calls.iter().filter(|read| READS.contains(&read.call.as_str())).max_by_key(|read| read.count);
     let read = reads.and_then(|read| each(bill, &read.call)).map_or(0.0, |[_, most]| most);
     // What is received and the switch of its receiver go with the message.
     let saves = each(bill, &call.call).map(|[least, most]| {
@@ -64,14 +68,14 @@ pub(super) fn short_lived(seen: &Observation, bill: &Bill) -> Option<Saving> {
     }
     // Their own time, user time included, is saved for sure; what the creator pays for each comes with it.
     let own: f64 = short.iter().filter_map(|process| process.usage.cpu_ns).sum();
-    // Of a task that ends before a tick the kernel does not tell what it used; the sum of all does.
-    let told: f64 = seen.processes.iter().filter_map(|process| process.usage.cpu_ns).sum();
-    let untold = (seen.usage.cpu_ns.unwrap_or(0.0) - told).max(0.0);
-    let ended: u64 = seen.processes.iter().filter(|it| !it.running).map(|it| it.processes).sum();
-    let least = own + untold * count as f64 / ended.max(1) as f64;
+    // Of a task that ends before a tick the kernel does not report what it used; the sum of all does.
+    let known: f64 = seen.processes.iter().filter_map(|process| process.usage.cpu_ns).sum();
+    let unknown = (seen.usage.cpu_ns.unwrap_or(0.0) - known).max(0.0);
+    let ended: u64 = seen.processes.iter().filter(|process| !process.running).map(|process| process.processes).sum();
+    let least = own + unknown * count as f64 / ended.max(1) as f64;
     let creating = ["vfork", "fork", "clone", "clone3", "wait4", "waitid"];
     let creating: f64 = creating.iter().filter_map(|call| Some(each(bill, call)?[1] * count as f64)).sum();
-    let saves = (least > 0.0).then_some([0.75 * least, 1.15 * (own + untold) + creating]);
+    let saves = (least > 0.0).then_some([0.75 * least, 1.15 * (own + unknown) + creating]);
     let most = short.iter().max_by_key(|process| process.processes)?;
     let text = format!(
         "{count} processes lived for less than {} ms of processor time each, such as {}: starting and ending them is most of \

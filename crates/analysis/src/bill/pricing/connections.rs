@@ -12,11 +12,11 @@ const RECEIVES: &[&str] = &["recvfrom", "recvmsg"];
 const SERVED: &[&str] = &["writev", "sendfile"];
 
 impl Rules<'_> {
-    /// True for calls that most likely send over a connection. The counts do not tell what a descriptor is of. So `writev` and
+    /// True for calls that most likely send over a connection. The counts do not show what a descriptor is of. So `writev` and
     /// `sendfile` send in a program that accepted connections; and so does `write`, if that program created no file and has no other way
     /// to send, but for files as a whole.
     pub(super) fn is_send(&self, call: &CallCount) -> bool {
-        let (name, seen) = (call.call.as_str(), self.asked);
+        let (name, seen) = (call.call.as_str(), self.requests);
         let serves = self.answered(ACCEPTS) > 0;
         SENDS.contains(&name)
             || serves && SERVED.contains(&name)

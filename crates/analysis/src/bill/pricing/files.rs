@@ -17,8 +17,8 @@ impl Rules<'_> {
         let mean = call.bytes.unwrap_or(0) as f64 / call.count.max(1) as f64;
         let (all, _) = self.written(FILE_WRITES);
         let share = call.count as f64 / all.max(call.count).max(1) as f64;
-        let first = (self.asked.creates as f64 * share).floor().min(call.count as f64);
-        let again = (self.asked.truncating as f64 * share).floor().min(call.count as f64 - first);
+        let first = (self.requests.creates as f64 * share).floor().min(call.count as f64);
+        let again = (self.requests.truncating as f64 * share).floor().min(call.count as f64 - first);
         let rest = call.count as f64 - first - again;
         let mut terms = self.sized(&["called.fill"], (first, first * mean), ONE);
         terms.extend(self.sized(&["called.refill"], (again, again * mean), ONE));
@@ -30,15 +30,16 @@ impl Rules<'_> {
     /// How often these calls wrote to files, and how many bytes, as far as it is known what they wrote to.
     fn written(&self, calls: &[&str]) -> (u64, u64) {
         self.of(calls).fold((0, 0), |(count, bytes), call| {
-            let others = call.objects.iter().filter(|it| !FILES.contains(&it.object.as_str()));
-            let (times, moved) = others.fold((0, 0), |sum, it| (sum.0 + it.count, sum.1 + it.bytes.unwrap_or(0)));
+            let others = call.objects.iter().filter(|object| !FILES.contains(&object.object.as_str()));
+            let (times, moved) =
+                others.fold((0, 0), |sum, object| (sum.0 + object.count, sum.1 + object.bytes.unwrap_or(0)));
             (count + call.count.saturating_sub(times), bytes + call.bytes.unwrap_or(0).saturating_sub(moved))
         })
     }
 
     /// The last call for each file finds its end.
     pub(super) fn copies(&self, call: &CallCount) -> Vec<Term> {
-        let first = call.count.min(self.asked.creates.max(1));
+        let first = call.count.min(self.requests.creates.max(1));
         let mut terms = self.sized(&["called.copy"], (first as f64, call.bytes.unwrap_or(0) as f64), ONE);
         terms.extend(self.alone(&CallCount { count: call.count - first, ..call.clone() }));
         terms
@@ -49,20 +50,20 @@ impl Rules<'_> {
     pub(super) fn removal(&self, call: &CallCount) -> Vec<Term> {
         let missing = failed(call, MISSING);
         let found = (call.count - missing) as f64;
-        let (created, removed) = (self.asked.creates, self.answered(REMOVES));
+        let (created, removed) = (self.requests.creates, self.answered(REMOVES));
         let own = 2 * created >= removed && created > 0;
         let written = self.written(FILE_WRITES).1 + self.written(FILE_COPIES).1;
         let mean = if own { written as f64 / created as f64 } else { PAGE };
-        let knows = !self.asked.waits.is_empty() && self.list.removal_sleeps();
+        let knows = !self.requests.waits.is_empty() && self.list.removal_sleeps();
         let slept = knows.then(|| (self.slept(&call.call) as f64 / found.max(1.0)).min(1.0));
         let there = slept.unwrap_or(if own { 0.0 } else { 1.0 });
         let at = |size: f64, times: f64| {
             let there = if size == 0.0 { 0.0 } else { there };
-            let of = |content: &str, times: f64| {
+            let unlinked = |content: &str, times: f64| {
                 let point = [("size", Value::Number(size as u64)), ("content", Value::Word(content.into()))];
                 self.at("called.unlink", &point, times)
             };
-            [of("new", times * (1.0 - there)), of("written", times * there)].concat()
+            [unlinked("new", times * (1.0 - there)), unlinked("written", times * there)].concat()
         };
         let mut terms = match mean {
             0.0 => at(0.0, found),
@@ -82,7 +83,7 @@ impl Rules<'_> {
     /// brings back what was there.
     pub(super) fn rewritten_closed_by(&self, call: &CallCount) -> f64 {
         let copies = self.calls(COPIES).max(1) as f64;
-        let closed = (self.asked.truncating as f64).min(copies / 2.0);
+        let closed = (self.requests.truncating as f64).min(copies / 2.0);
         closed * call.count as f64 / copies
     }
 

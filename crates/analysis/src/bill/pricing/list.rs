@@ -71,7 +71,9 @@ impl PriceList {
         let places = operations.iter().enumerate().map(|(place, operation)| (operation.id, place)).collect();
         let prices = operations.iter().map(|operation| vec![None; operation.points.len()]).collect();
         let mut alone: HashMap<&'static str, usize> = HashMap::new();
-        for (place, operation) in operations.iter().enumerate().filter(|(_, it)| !it.id.starts_with("called.")) {
+        for (place, operation) in
+            operations.iter().enumerate().filter(|(_, operation)| !operation.id.starts_with("called."))
+        {
             for call in &operation.calls {
                 let known = alone.entry(call).or_insert(place);
                 if operation.calls.len() < operations[*known].calls.len() {
@@ -123,7 +125,7 @@ impl PriceList {
     pub(super) fn sleeps(&self, id: &str, at: &[(&str, Value)]) -> Option<bool> {
         const OFTEN: f64 = 0.5;
         let term = self.at(id, at, 1.0);
-        term.first().and_then(|term| self.price(&term.operation, &term.at)).map(|it| it.switches > OFTEN)
+        term.first().and_then(|term| self.price(&term.operation, &term.at)).map(|price| price.switches > OFTEN)
     }
 
     /// The processor time of these, in ns; `None` without any, or if one has no price.

@@ -20,7 +20,7 @@ pub(super) struct Memory {
     /// The size of a base page, in bytes, and how many of them a huge one has.
     page: u64,
     in_huge: u64,
-    /// By samples; `None` where the kernel does not say.
+    /// By samples; `None` where the kernel does not report them.
     kinds: Option<FaultKinds>,
     /// Huge pages that were given at a first touch; base pages that calls gave back, in all and by those that gave few at once.
     huge: u64,
@@ -105,13 +105,13 @@ impl Faults {
 }
 
 /// What prices the memory that calls like this one gave back.
-pub(super) fn freed(list: &PriceList, call: &CallCount, asked: &Requests) -> Vec<Term> {
+pub(super) fn freed(list: &PriceList, call: &CallCount, requests: &Requests) -> Vec<Term> {
     if call.freed_pages == 0 {
         return Vec::new();
     }
-    let (all, in_huge) = (freed_by_calls(asked), asked.pages_in_huge());
-    let huge_share = (huge_by_calls(asked.huge_pages, all, in_huge) * in_huge) as f64 / all.max(1) as f64;
-    let freed = (call.freed_pages * asked.page_bytes()) as f64;
+    let (all, in_huge) = (freed_by_calls(requests), requests.pages_in_huge());
+    let huge_share = (huge_by_calls(requests.huge_pages, all, in_huge) * in_huge) as f64 / all.max(1) as f64;
+    let freed = (call.freed_pages * requests.page_bytes()) as f64;
     let base = freed * (1.0 - huge_share);
     let huge = unmapped(list, "huge", freed * huge_share, LARGE);
     [huge, base_pages(list, base, base / call.count.max(1) as f64)].concat()
@@ -122,18 +122,18 @@ fn huge_by_calls(huge: u64, freed: u64, in_huge: u64) -> u64 {
     huge.min(freed.checked_div(in_huge).unwrap_or(0))
 }
 
-fn freed_by_calls(asked: &Requests) -> u64 {
-    asked.calls.iter().map(|call| call.freed_pages).sum()
+fn freed_by_calls(requests: &Requests) -> u64 {
+    requests.calls.iter().map(|call| call.freed_pages).sum()
 }
 
 /// Pages that are still in the private caches when the kernel gives them again.
-fn freed_few(asked: &Requests) -> u64 {
+fn freed_few(requests: &Requests) -> u64 {
     /// At once: from this on the C library maps memory of its own.
     const FEW: u64 = 128 << 10;
-    asked
+    requests
         .calls
         .iter()
-        .filter(|call| call.freed_pages * asked.page_bytes() <= FEW * call.count)
+        .filter(|call| call.freed_pages * requests.page_bytes() <= FEW * call.count)
         .map(|call| call.freed_pages)
         .sum()
 }

@@ -85,16 +85,17 @@ impl Rules<'_> {
 
     /// How often a call was made on one kind of object.
     pub(super) fn on_objects(&self, call: &str, kind: &str) -> u64 {
-        let calls = self.asked.calls.iter().filter(|it| it.call == call).flat_map(|it| &it.objects);
-        calls.filter(|it| it.object == kind).map(|it| it.count).sum()
+        let calls =
+            self.requests.calls.iter().filter(|counted| counted.call == call).flat_map(|counted| &counted.objects);
+        calls.filter(|object| object.object == kind).map(|object| object.count).sum()
     }
 
     /// How often this call found nothing at this object: files always have an answer.
     fn nothing_yet(&self, call: &CallCount, object: &ObjectCount) -> f64 {
         let can = |kind: &str| SOCKETS.contains(&kind) || PAIRS.iter().any(|pair| pair.0 == kind);
-        let all: u64 = call.objects.iter().filter(|it| can(&it.object)).map(|it| it.count).sum();
-        let nothing_yet = call.errors.iter().filter(|it| NOTHING_YET.contains(&it.name.as_str()));
-        let none: u64 = nothing_yet.map(|it| it.count).sum();
+        let all: u64 = call.objects.iter().filter(|other| can(&other.object)).map(|other| other.count).sum();
+        let nothing_yet = call.errors.iter().filter(|error| NOTHING_YET.contains(&error.name.as_str()));
+        let none: u64 = nothing_yet.map(|error| error.count).sum();
         if can(&object.object) { none.min(all) as f64 * object.count as f64 / all.max(1) as f64 } else { 0.0 }
     }
 

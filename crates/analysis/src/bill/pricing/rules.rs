@@ -58,7 +58,7 @@ const SINGLE: &[(&str, &str)] = &[
     ("accept", "called.accept"),
     ("accept4", "called.accept"),
 ];
-/// Calls whose price grows with the bytes that they move, with the operations whose points tell how.
+/// Calls whose price grows with the bytes that they move, with the operations whose points show how.
 const SIZED: &[(&str, &[&str])] = &[
     ("read", FILE_READ),
     ("pread64", FILE_READ),
@@ -76,7 +76,7 @@ pub(super) const ONE: Among = Among::Files { many: false };
 /// What was asked for in all, and what prices the calls among it.
 pub(super) struct Rules<'a> {
     pub list: &'a PriceList,
-    pub asked: &'a Requests,
+    pub requests: &'a Requests,
     pub met: Met,
 }
 
@@ -87,7 +87,7 @@ impl Rules<'_> {
         if rest.count > 0 {
             terms.extend(self.by_name(&rest));
         }
-        terms.extend(memory::freed(self.list, call, self.asked));
+        terms.extend(memory::freed(self.list, call, self.requests));
         terms
     }
 
@@ -110,13 +110,16 @@ impl Rules<'_> {
             "close" => self.closes(call),
             "dup2" | "dup3" => [self.alone(call), self.at(REWRITTEN, &[], self.rewritten_closed_by(call))].concat(),
             _ if RENAMES.contains(&name) => self.renames(call),
-            _ => match (SINGLE.iter().find(|it| it.0 == name), SIZED.iter().find(|it| it.0 == name), call.bytes) {
-                (Some((_, id)), ..) => self.at(id, &[], call.count as f64),
-                (_, Some((_, ids)), Some(bytes)) => self.by_share(self.read_share(call), |many, share| {
-                    self.sized(ids, (call.count as f64 * share, bytes as f64 * share), Among::Files { many })
-                }),
-                _ => [self.alone(call), self.wakes(call)].concat(),
-            },
+            _ => {
+                match (SINGLE.iter().find(|line| line.0 == name), SIZED.iter().find(|line| line.0 == name), call.bytes)
+                {
+                    (Some((_, id)), ..) => self.at(id, &[], call.count as f64),
+                    (_, Some((_, ids)), Some(bytes)) => self.by_share(self.read_share(call), |many, share| {
+                        self.sized(ids, (call.count as f64 * share, bytes as f64 * share), Among::Files { many })
+                    }),
+                    _ => [self.alone(call), self.wakes(call)].concat(),
+                }
+            }
         }
     }
 
@@ -129,7 +132,7 @@ impl Rules<'_> {
     /// The C library asks for the attributes of an open file by a look-up of nothing, right after it has opened it.
     fn look(&self, call: &CallCount) -> Vec<Term> {
         let open: u64 = if call.call == "newfstatat" {
-            let pairs = self.asked.pairs.iter();
+            let pairs = self.requests.pairs.iter();
             let after = |first: &str| OPENS.contains(&first) || ACCEPTS.contains(&first);
             pairs.filter(|pair| after(&pair.first) && pair.then == call.call).map(|pair| pair.count).sum()
         } else {
@@ -148,9 +151,9 @@ impl Rules<'_> {
         let opened = self.answered(OPENS).max(1);
         let own = call.count.saturating_sub(call.failed());
         let part = |of: u64, most: u64| ((of as f64 * own as f64 / opened as f64).round() as u64).min(most);
-        let created = part(self.asked.creates, own);
-        let written = part(self.asked.writing, own - created);
-        let emptied = part(self.asked.truncating, written);
+        let created = part(self.requests.creates, own);
+        let written = part(self.requests.writing, own - created);
+        let emptied = part(self.requests.truncating, written);
         let mut terms = self.named(call, "called.open", created + written);
         terms.extend(self.at("called.create", &[], created as f64));
         terms.extend(self.at(EMPTIED, &[], emptied as f64));
@@ -178,9 +181,9 @@ impl Rules<'_> {
         let connections = ends.saturating_sub(known).min(self.answered(ACCEPTS)).min(answered);
         let files = self.answered(OPENS).min(answered - connections);
         let mut terms = self.closed(connections as f64, self.on_objects("close", "tcp") as f64);
-        let written = files.min(self.asked.creates + self.asked.writing);
+        let written = files.min(self.requests.creates + self.requests.writing);
         let by_copies: f64 = self.of(COPIES).map(|copy| self.rewritten_closed_by(copy)).sum();
-        let rewritten = (self.asked.truncating as f64 - by_copies).clamp(0.0, written as f64);
+        let rewritten = (self.requests.truncating as f64 - by_copies).clamp(0.0, written as f64);
         terms.extend(self.at(REWRITTEN, &[], rewritten));
         terms.extend(self.at("called.close.write", &[], written as f64 - rewritten));
         terms.extend(self.at("called.close", &[], (files - written) as f64));
@@ -191,8 +194,9 @@ impl Rules<'_> {
 
     /// The last call of each listing finds its end: the one that the same call does not follow.
     fn listing(&self, call: &CallCount) -> Vec<Term> {
-        let pairs = self.asked.pairs.iter();
-        let again: u64 = pairs.filter(|it| it.first == call.call && it.then == call.call).map(|it| it.count).sum();
+        let pairs = self.requests.pairs.iter();
+        let again: u64 =
+            pairs.filter(|pair| pair.first == call.call && pair.then == call.call).map(|pair| pair.count).sum();
         let lists = again.clamp(call.count.div_ceil(2), call.count);
         let mut terms = self.at("called.list", &[("entries", Value::Number(0))], (call.count - lists) as f64);
         terms.extend(self.sized(&["called.list"], (lists as f64, call.bytes.unwrap_or(0) as f64), ONE));
@@ -201,7 +205,7 @@ impl Rules<'_> {
 
     /// The counts of these calls.
     pub(super) fn of<'c>(&'c self, calls: &'c [&str]) -> impl Iterator<Item = &'c CallCount> {
-        self.asked.calls.iter().filter(|call| calls.contains(&call.call.as_str()))
+        self.requests.calls.iter().filter(|call| calls.contains(&call.call.as_str()))
     }
 
     pub(super) fn answered(&self, calls: &[&str]) -> u64 {
@@ -215,15 +219,15 @@ impl Rules<'_> {
 
     /// How often this call slept in the kernel.
     pub(super) fn slept(&self, call: &str) -> u64 {
-        let waits = self.asked.waits.iter().filter(|it| it.call.as_deref() == Some(call));
-        waits.filter(|it| it.reason == WaitReason::Kernel).map(|it| it.count).sum()
+        let waits = self.requests.waits.iter().filter(|wait| wait.call.as_deref() == Some(call));
+        waits.filter(|wait| wait.reason == WaitReason::Kernel).map(|wait| wait.count).sum()
     }
 
     /// The share of look-ups that find nothing of a name in the private caches: the first of each name, and all if the names
     /// are too many to stay there. Where distinct names were not counted, all of them or none.
     fn first_share(&self) -> f64 {
         let looks = (self.calls(LOOKS) + self.calls(OPENS)).max(1);
-        match (self.met, self.asked.distinct_names) {
+        match (self.met, self.requests.distinct_names) {
             (Met::One, _) => 0.0,
             (Met::Many, _) => 1.0,
             (Met::AsCounted, Some(names)) if names > MANY => 1.0,
@@ -285,7 +289,7 @@ impl Rules<'_> {
         }
     }
 
-    /// The measured sizes, the smallest first. A line may leave out sizes that the run does not have, but nothing is told of
+    /// The measured sizes, the smallest first. A line may leave out sizes that the run does not have, but nothing is known of
     /// sizes below its first one, nor beyond its last one where larger ones can be measured: so many times one byte is no price.
     fn sizes(&self, ids: &[&str], mean: f64, among: Among) -> Vec<(f64, &'static str, Point)> {
         let mut points: Vec<(f64, &'static str, Point)> = Vec::new();
@@ -320,5 +324,5 @@ fn is_met(operation: &OperationFacts, (point, bytes): &(Point, u64), among: Amon
 
 /// How often a call failed with this error.
 pub(super) fn failed(call: &CallCount, error: &str) -> u64 {
-    call.errors.iter().filter(|it| it.name == error).map(|it| it.count).sum::<u64>().min(call.count)
+    call.errors.iter().filter(|counted| counted.name == error).map(|counted| counted.count).sum::<u64>().min(call.count)
 }

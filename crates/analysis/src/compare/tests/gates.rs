@@ -13,7 +13,7 @@ fn changes_beyond_the_least_fail_and_the_slowest_is_first() {
     let costs = ["a.much", "a.little", "a.same", "a.faster", "a.vague"];
     let at = |values: [f64; 5], vague: f64| {
         let each = costs.iter().zip(values);
-        run(&each.map(|(id, it)| (*id, it, if *id == "a.vague" { vague } else { 0.2 })).collect::<Vec<_>>())
+        run(&each.map(|(id, value)| (*id, value, if *id == "a.vague" { vague } else { 0.2 })).collect::<Vec<_>>())
     };
     let runs = [at([100.0; 5], 40.0), at([120.0, 104.0, 100.0, 50.0, 120.0], 40.0)];
     assert_eq!(failed(&runs, FailOn::Slower, 0.0), ["a.much in 1", "a.little in 1"]);
@@ -39,7 +39,8 @@ fn costs_without_a_verdict_are_named_with_the_reason() {
     let runs = [base, other];
     let compared = compare(&runs, &HOW);
     let gated = gate(&compared, Gate { fail_on: FailOn::Changed, at_least: 0.0 });
-    let told: Vec<String> = gated.unjudged.iter().map(|one| format!("{} {} {}", one.name, one.run, one.why)).collect();
+    let unjudged: Vec<String> =
+        gated.unjudged.iter().map(|one| format!("{} {} {}", one.name, one.run, one.why)).collect();
     assert_eq!(gated.judged, 1);
     let expected = [
         "a.once 1 it rests on a single round",
@@ -47,6 +48,6 @@ fn costs_without_a_verdict_are_named_with_the_reason() {
         "a.new 0 the run lacks it",
         "a.other 1 its work is another: version",
     ];
-    assert_eq!(told.len(), expected.len(), "{told:?}");
-    assert!(told.iter().zip(expected).all(|(told, begins)| told.starts_with(begins)), "{told:?}");
+    assert_eq!(unjudged.len(), expected.len(), "{unjudged:?}");
+    assert!(unjudged.iter().zip(expected).all(|(unjudged, begins)| unjudged.starts_with(begins)), "{unjudged:?}");
 }

@@ -38,7 +38,7 @@ fn mirrored(ratio: &RatioToBase) -> Option<[f64; 3]> {
 
 fn numbers(ratio: &RatioToBase) -> Option<[f64; 3]> {
     match ratio {
-        RatioToBase::Times(it) => Some([it.value, it.low, it.high]),
+        RatioToBase::Times(interval) => Some([interval.value, interval.low, interval.high]),
         RatioToBase::AtMost(bound) | RatioToBase::AtLeast(bound) => Some([*bound; 3]),
         RatioToBase::Unknown(_) => None,
     }
@@ -51,14 +51,14 @@ proptest! {
         let (straight, swapped) = (compare(&straight, &HOW), compare(&swapped, &HOW));
         prop_assert_eq!(straight.rows.len(), swapped.rows.len());
         for (row, mirror) in straight.rows.iter().zip(&swapped.rows) {
-            let (Some((_, it)), Some((_, back))) = (&row.others[0], &mirror.others[0]) else { panic!("two runs") };
-            let turned = match it.verdict {
+            let (Some((_, forth)), Some((_, back))) = (&row.others[0], &mirror.others[0]) else { panic!("two runs") };
+            let turned = match forth.verdict {
                 Verdict::Faster => Verdict::Slower,
                 Verdict::Slower => Verdict::Faster,
                 other => other,
             };
-            prop_assert_eq!(turned, back.verdict, "{:?} {:?}", it, back);
-            match (mirrored(&it.ratio), numbers(&back.ratio)) {
+            prop_assert_eq!(turned, back.verdict, "{:?} {:?}", forth, back);
+            match (mirrored(&forth.ratio), numbers(&back.ratio)) {
                 (Some(mirror), Some(back)) => {
                     for (mirror, back) in mirror.into_iter().zip(back) {
                         prop_assert!((mirror / back - 1.0).abs() < 1e-9, "{mirror} {back}");
@@ -77,13 +77,14 @@ proptest! {
         prop_assert!(compared.only.iter().all(Vec::is_empty));
         for (_, against) in compared.rows.iter().flat_map(|row| row.others.iter().flatten()) {
             prop_assert!(!against.verdict.is_change(), "{:?}", against);
-            prop_assert!(matches!(&against.ratio, RatioToBase::Times(it) if it.value == 1.0) != (against.verdict == Verdict::Unknown));
+            let is_one = matches!(&against.ratio, RatioToBase::Times(ratio) if ratio.value == 1.0);
+            prop_assert!(is_one != (against.verdict == Verdict::Unknown));
         }
         prop_assert!(differences(&runs).is_empty());
     }
 
     #[test]
-    fn nothing_told_is_endless_or_outside_its_interval(runs in any_runs()) {
+    fn no_figure_is_endless_or_outside_its_interval(runs in any_runs()) {
         let compared = compare(&runs, &HOW);
         for (_, against) in compared.rows.iter().flat_map(|row| row.others.iter().flatten()) {
             if let Some(numbers) = numbers(&against.ratio) {
@@ -93,7 +94,8 @@ proptest! {
             prop_assert!(against.chance.is_none_or(|chance| (0.0..=1.0).contains(&chance)), "{:?}", against);
         }
         for mean in overall(&compared).iter().chain(families(&compared).iter().flat_map(|family| &family.means)) {
-            prop_assert!(mean.ratio.is_none_or(|it| it.value.is_finite() && it.low.is_finite() && it.high.is_finite()));
+            let ends = mean.ratio.map(|ratio| [ratio.value, ratio.low, ratio.high]);
+            prop_assert!(ends.is_none_or(|ends| ends.iter().all(|end| end.is_finite())));
         }
     }
 }

@@ -21,7 +21,7 @@ fn with(levels: &[(f64, f64)]) -> Run {
 }
 
 /// The verdict, the levels compared, and whether the share moved.
-fn told(base: &Run, other: &Run) -> (Verdict, [usize; 2], bool) {
+fn compared_levels(base: &Run, other: &Run) -> (Verdict, [usize; 2], bool) {
     let runs = [base.clone(), other.clone()];
     let compared = compare(&runs, &HOW);
     let (cost, against) = compared.rows[0].others[0].as_ref().expect("two runs");
@@ -32,9 +32,9 @@ fn told(base: &Run, other: &Run) -> (Verdict, [usize; 2], bool) {
 #[test]
 fn a_share_that_moves_is_no_change_and_a_level_that_moves_is_one() {
     let half = with(&[(600.0, 0.5), (900.0, 0.5)]);
-    assert_eq!(told(&half, &with(&[(601.0, 0.6), (902.0, 0.4)])), (Verdict::Same, [0, 0], false));
-    assert_eq!(told(&half, &with(&[(601.0, 0.1), (902.0, 0.9)])), (Verdict::Same, [0, 0], true));
-    assert_eq!(told(&half, &with(&[(660.0, 0.5), (990.0, 0.5)])), (Verdict::Slower, [0, 0], false));
+    assert_eq!(compared_levels(&half, &with(&[(601.0, 0.6), (902.0, 0.4)])), (Verdict::Same, [0, 0], false));
+    assert_eq!(compared_levels(&half, &with(&[(601.0, 0.1), (902.0, 0.9)])), (Verdict::Same, [0, 0], true));
+    assert_eq!(compared_levels(&half, &with(&[(660.0, 0.5), (990.0, 0.5)])), (Verdict::Slower, [0, 0], false));
 }
 
 #[test]
@@ -42,21 +42,21 @@ fn levels_that_two_runs_are_quoted_at_are_compared_at_the_cheaper_one() {
     let half = with(&[(600.0, 0.5), (900.0, 0.5)]);
     let mut upper = with(&[(900.0, 0.5)]);
     upper.costs[0].levels = vec![level(602.0, 0.3), level(900.0, 0.7)];
-    assert_eq!(told(&half, &upper), (Verdict::Same, [0, 0], false));
-    assert_eq!(told(&upper, &half), (Verdict::Same, [0, 0], false));
-    assert_eq!(told(&upper, &upper).1, [1, 1]);
+    assert_eq!(compared_levels(&half, &upper), (Verdict::Same, [0, 0], false));
+    assert_eq!(compared_levels(&upper, &half), (Verdict::Same, [0, 0], false));
+    assert_eq!(compared_levels(&upper, &upper).1, [1, 1]);
 }
 
 #[test]
 fn a_run_at_one_level_alone_is_compared_with_that_one() {
     let half = with(&[(600.0, 0.5), (900.0, 0.5)]);
     let upper = run(&[("a.x", 903.0, 4.5)]);
-    assert_eq!(told(&half, &upper), (Verdict::Same, [1, 0], true));
-    assert_eq!(told(&upper, &half), (Verdict::Same, [0, 1], true));
+    assert_eq!(compared_levels(&half, &upper), (Verdict::Same, [1, 0], true));
+    assert_eq!(compared_levels(&upper, &half), (Verdict::Same, [0, 1], true));
     let lower = run(&[("a.x", 603.0, 3.0)]);
-    assert_eq!(told(&half, &lower).1, [0, 0]);
+    assert_eq!(compared_levels(&half, &lower).1, [0, 0]);
     // What is at neither level has changed.
-    assert_eq!(told(&half, &run(&[("a.x", 760.0, 4.0)])).0, Verdict::Slower);
+    assert_eq!(compared_levels(&half, &run(&[("a.x", 760.0, 4.0)])).0, Verdict::Slower);
 }
 
 #[test]
@@ -66,6 +66,6 @@ fn a_run_whose_levels_were_not_found_has_no_change_while_its_batches_show_them()
     for (place, round) in mixed.costs[0].rounds.iter_mut().enumerate() {
         round.ns.fill(if place % 2 == 0 { 600.0 } else { 900.0 });
     }
-    assert_eq!(told(&half, &mixed).0, Verdict::Inconclusive);
-    assert_eq!(told(&mixed, &half).0, Verdict::Inconclusive);
+    assert_eq!(compared_levels(&half, &mixed).0, Verdict::Inconclusive);
+    assert_eq!(compared_levels(&mixed, &half).0, Verdict::Inconclusive);
 }

@@ -2,7 +2,7 @@
 
 use testing::fleet::Fleet;
 
-use super::support::{How, score, told};
+use super::support::{How, found_in, score};
 use crate::fleet::{CLOCK, CauseKind};
 
 fn fleet(nodes: usize, runs: usize) -> Fleet {
@@ -16,7 +16,7 @@ fn three_nodes_and_one_are_described_and_nobody_is_accused() {
     for nodes in [1, 3] {
         let fleet = fleet(nodes, 5);
         let slow = |node: usize, _: &str| if node == 0 { 1.3 } else { 1.0 };
-        let found = told(&fleet, How { times: Some(&slow), ..How::default() });
+        let found = found_in(&fleet, How { times: Some(&slow), ..How::default() });
         assert!(found.slow.is_empty() && found.classes[0].is_small());
         assert_eq!((found.tests, found.classes[0].nodes.len()), (0, nodes));
         assert_eq!(found.classes[0].families.is_empty(), nodes == 1);
@@ -28,7 +28,7 @@ fn a_slow_clock_is_the_cause_of_all_that_is_slow() {
     let fleet = fleet(40, 5);
     let slow = |node: usize, _: &str| if node == 7 { 1.08 } else { 1.0 };
     let clock = |node: usize| if node == 7 { 3.7 / 1.08 } else { 3.7 };
-    let found = told(&fleet, How { times: Some(&slow), clock: Some(clock), ..How::default() });
+    let found = found_in(&fleet, How { times: Some(&slow), clock: Some(clock), ..How::default() });
     assert_eq!(found.slow.len(), 1);
     let node = &found.slow[0];
     assert_eq!(node.node, "node0007");
@@ -43,7 +43,7 @@ fn a_slow_clock_is_the_cause_of_all_that_is_slow() {
 fn half_of_the_nodes_are_a_population_and_not_slow() {
     let fleet = fleet(60, 3);
     let slow = |node: usize, family: &str| if node.is_multiple_of(2) && family == "syscall" { 1.12 } else { 1.0 };
-    let found = told(&fleet, How { times: Some(&slow), ..How::default() });
+    let found = found_in(&fleet, How { times: Some(&slow), ..How::default() });
     assert!(found.slow.is_empty(), "{:?}", found.slow);
     assert_eq!(found.populations.len(), 1);
     let two = &found.populations[0];
@@ -52,11 +52,11 @@ fn half_of_the_nodes_are_a_population_and_not_slow() {
 }
 
 #[test]
-fn missing_costs_accuse_nobody_and_are_told() {
+fn missing_costs_accuse_nobody_and_are_reported() {
     let mut fleet = fleet(80, 5);
     fleet.missing = 0.4;
     fleet.plant(2, &[0.10]);
-    let found = told(&fleet, How::default());
+    let found = found_in(&fleet, How::default());
     let score = score(&fleet, &found);
     assert_eq!((score.called, score.wrong), (2, 0), "{:?}", found.slow);
     assert!(!found.classes[0].lacking.is_empty());
@@ -66,7 +66,7 @@ fn missing_costs_accuse_nobody_and_are_told() {
 fn one_run_of_each_node_leaves_what_runs_differ_by_unknown() {
     let mut fleet = fleet(80, 1);
     fleet.plant(2, &[0.10]);
-    let found = told(&fleet, How::default());
+    let found = found_in(&fleet, How::default());
     assert!(found.classes[0].has_single_runs());
     assert!(found.classes[0].costs.iter().all(|cost| cost.spread.between_run.is_none()));
     let score = score(&fleet, &found);
@@ -78,15 +78,15 @@ fn a_node_whose_figures_are_in_doubt_is_named_apart() {
     let fleet = fleet(50, 5);
     let slow = |node: usize, family: &str| if node < 2 && family == "pipe" { 1.15 } else { 1.0 };
     let doubt = |node: usize, run: usize| (node == 1 && run < 4).then_some("other tasks took the CPU");
-    let found = told(&fleet, How { times: Some(&slow), doubt: Some(doubt), ..How::default() });
-    assert_eq!(found.slow.iter().map(|it| it.node.as_str()).collect::<Vec<_>>(), ["node0000"]);
+    let found = found_in(&fleet, How { times: Some(&slow), doubt: Some(doubt), ..How::default() });
+    assert_eq!(found.slow.iter().map(|slow| slow.node.as_str()).collect::<Vec<_>>(), ["node0000"]);
     assert_eq!(found.doubted.len(), 1, "{:?}", found.doubted);
     let doubted = &found.doubted[0];
     assert_eq!((doubted.node.as_str(), doubted.family.as_str()), ("node0001", "pipe"));
     assert_eq!(doubted.doubt, "other tasks took the CPU");
     assert!((doubted.share - 0.8).abs() < 0.01 && doubted.ratio.value > 1.1);
     let everywhere = |_: usize, _: usize| Some("the core was never undisturbed");
-    let found = told(&fleet, How { times: Some(&slow), doubt: Some(everywhere), ..How::default() });
+    let found = found_in(&fleet, How { times: Some(&slow), doubt: Some(everywhere), ..How::default() });
     assert!(found.slow.is_empty() && found.doubted.len() == 2, "{:?}", found.slow);
 }
 

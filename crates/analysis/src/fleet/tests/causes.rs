@@ -3,7 +3,7 @@
 use record::{Bytes, Machine};
 use testing::fleet::Fleet;
 
-use super::support::{How, told};
+use super::support::{How, found_in};
 use crate::fleet::{CauseKind, SlowCause};
 
 /// The slow node.
@@ -32,7 +32,7 @@ fn causes(factor: f64, families: &[&str], change: &dyn Fn(&mut Machine, &mut f64
         }
         (machine, undisturbed)
     };
-    let found = told(&fleet, How { times: Some(&times), machine: Some(&machine), ..How::default() });
+    let found = found_in(&fleet, How { times: Some(&times), machine: Some(&machine), ..How::default() });
     let slow: Vec<&str> = found.slow.iter().map(|slow| slow.node.as_str()).collect();
     assert_eq!(slow, ["node0007"], "{families:?}");
     found.slow[0].causes.clone()
@@ -58,34 +58,39 @@ fn families_that_are_slow_together_lead_to_a_cause() {
 }
 
 #[test]
-fn what_the_record_tells_is_the_cause() {
+fn what_the_record_shows_is_the_cause() {
     type Change = fn(&mut Machine, &mut f64);
     let cases: [(&[&str], Change, CauseKind, &str); 5] = [
-        (&MEMORY, |it, _| it.memory.total = Bytes(48 << 30), CauseKind::Memory, "48 GiB; most of the class: 64 GiB"),
+        (
+            &MEMORY,
+            |machine, _| machine.memory.total = Bytes(48 << 30),
+            CauseKind::Memory,
+            "48 GiB; most of the class: 64 GiB",
+        ),
         (
             &PAGES,
-            |it, _| it.memory.transparent_huge_pages = Some("never".into()),
+            |machine, _| machine.memory.transparent_huge_pages = Some("never".into()),
             CauseKind::HugePages,
             "never; most of the class: madvise",
         ),
         (
             &CALLS,
-            |it, _| drop(it.kernel.mitigations.insert("meltdown".into(), "Mitigation: PTI".into())),
+            |machine, _| drop(machine.kernel.mitigations.insert("meltdown".into(), "Mitigation: PTI".into())),
             CauseKind::Mitigation,
             "meltdown: Mitigation: PTI; most of the class: meltdown: Not affected",
         ),
         (
             &[],
-            |it, _| it.cpu.frequency.governor = Some("powersave".into()),
+            |machine, _| machine.cpu.frequency.governor = Some("powersave".into()),
             CauseKind::Clock,
             "powersave; most of the class: performance",
         ),
         (&[], |_, undisturbed| *undisturbed = 0.35, CauseKind::Neighbour, "undisturbed 35 % of the time"),
     ];
-    for (families, change, kind, says) in cases {
+    for (families, change, kind, because) in cases {
         let causes = causes(1.15, families, &change);
         let first = &causes[0];
-        assert!(first.kind == kind && first.recorded && first.because.contains(says), "{causes:?}");
+        assert!(first.kind == kind && first.recorded && first.because.contains(because), "{causes:?}");
         assert!(!first.because.contains("does not fit"), "{causes:?}");
     }
 }

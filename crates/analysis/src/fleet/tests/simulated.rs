@@ -2,7 +2,7 @@
 
 use testing::fleet::{Fleet, Noise};
 
-use super::support::{How, score, told};
+use super::support::{How, found_in, score};
 
 const SHARES: [f64; 3] = [0.03, 0.05, 0.10];
 
@@ -18,11 +18,11 @@ fn nodes_that_are_slow_by_five_and_ten_percent_are_found() {
     let (mut called, mut wrong, mut found) = (0, 0, [[0; 2]; 2]);
     for seed in 1..=6 {
         let fleet = fleet(seed);
-        let score = score(&fleet, &told(&fleet, How::default()));
+        let score = score(&fleet, &found_in(&fleet, How::default()));
         called += score.called;
         wrong += score.wrong;
         for (share, counts) in &score.by_share {
-            if let Some(place) = [0.05, 0.10].iter().position(|it| it == share) {
+            if let Some(place) = [0.05, 0.10].iter().position(|usual| usual == share) {
                 found[place][0] += counts[0];
                 found[place][1] += counts[1];
             }
@@ -39,7 +39,7 @@ fn nobody_is_called_slow_where_nobody_is_even_if_scatter_is_heavy() {
         let with_any = (1..=8).filter(|seed| {
             let mut fleet = Fleet { noise, planted: Vec::new(), ..fleet(100 + seed) };
             fleet.nodes = 100;
-            !told(&fleet, How::default()).slow.is_empty()
+            !found_in(&fleet, How::default()).slow.is_empty()
         });
         // At a share of 5 %, one fleet in twenty has one.
         let count = with_any.count();

@@ -57,14 +57,15 @@ pub(super) fn table(fleet: &Fleet, how: How<'_>) -> Table {
     table
 }
 
-pub(super) fn told(fleet: &Fleet, how: How<'_>) -> Found {
+pub(super) fn found_in(fleet: &Fleet, how: How<'_>) -> Found {
     found(&table(fleet, how), &FleetOptions::default())
 }
 
 pub(super) fn score(fleet: &Fleet, found: &Found) -> Score {
-    let families = |it: &crate::fleet::SlowNode| {
-        it.families.iter().map(|family| family.family.clone()).filter(|family| family != CLOCK).collect()
+    let families = |node: &crate::fleet::SlowNode| {
+        node.families.iter().map(|family| family.family.clone()).filter(|family| family != CLOCK).collect()
     };
-    let called: Vec<(String, Vec<String>)> = found.slow.iter().map(|it| (it.node.clone(), families(it))).collect();
+    let called: Vec<(String, Vec<String>)> =
+        found.slow.iter().map(|node| (node.node.clone(), families(node))).collect();
     fleet.score(&called)
 }

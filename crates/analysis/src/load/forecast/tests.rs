@@ -41,16 +41,16 @@ fn demands() -> Demands {
 
 #[test]
 fn demands_are_those_of_the_script_and_not_of_the_mix_that_ended() {
-    let it = demands();
-    assert!((it.user_s.value - 0.03).abs() < 1e-9, "{:?}", it.user_s);
-    let paged = &it.paged[0];
+    let demands = demands();
+    assert!((demands.user_s.value - 0.03).abs() < 1e-9, "{:?}", demands.user_s);
+    let paged = &demands.paged[0];
     assert!((paged.handling_s - 1e-4).abs() < 1e-9 && (paged.wait_s - 2e-4).abs() < 1e-9, "{paged:?}");
-    assert!(it.system_s.value < 1e-9 && paged.reload.is_some_and(|reload| reload.value == 120.0));
+    assert!(demands.system_s.value < 1e-9 && paged.reload.is_some_and(|reload| reload.value == 120.0));
     // Between 4 and 8 MiB, on logarithms.
-    let between = faults(&it, &configuration(1, 6, Relief::None));
+    let between = faults(&demands, &configuration(1, 6, Relief::None));
     assert!(between > 50.0 && between < 200.0, "{between}");
     // Three of four interactions take 10 ms, one 90.
-    let kinds: Vec<_> = it.kinds().into_iter().map(|kind| (kind.name, kind.weight, kind.size)).collect();
+    let kinds: Vec<_> = demands.kinds().into_iter().map(|kind| (kind.name, kind.weight, kind.size)).collect();
     let wanted = [("a", 3.0, 1.0 / 3.0), ("b", 1.0, 3.0)];
     for (kind, wanted) in kinds.iter().zip(wanted) {
         assert!((kind.0.as_str(), kind.1) == (wanted.0, wanted.1) && (kind.2 - wanted.2).abs() < 1e-9, "{kinds:?}");
@@ -58,14 +58,14 @@ fn demands_are_those_of_the_script_and_not_of_the_mix_that_ended() {
 }
 
 /// Faults of an interaction by the model.
-fn faults(demands: &Demands, it: &Configuration) -> f64 {
-    crate::model::predict(&system(demands, it)).expect("a system").faults
+fn faults(demands: &Demands, configuration: &Configuration) -> f64 {
+    crate::model::predict(&system(demands, configuration)).expect("a system").faults
 }
 
 #[test]
 fn users_that_keep_their_pages_share_all_memory() {
-    let it = demands();
-    let faults_of = |users, memory| faults(&it, &configuration(users, memory, Relief::None));
+    let demands = demands();
+    let faults_of = |users, memory| faults(&demands, &configuration(users, memory, Relief::None));
     assert!(faults_of(2, 32) < 1e-3, "16 MiB for each");
     assert!((faults_of(4, 32) - 50.0).abs() < 1e-6, "8 MiB for each");
     // 2 MiB for each would be 400 faults, but the three that are eligible have 16 MiB, so no page is missed twice.
@@ -73,18 +73,18 @@ fn users_that_keep_their_pages_share_all_memory() {
     // 4 MiB for each of three, so pages are missed within an interaction too; fewer have more, and miss those that left.
     let crowded = faults_of(12, 12);
     assert!(crowded > 125.0 && crowded < 200.0, "{crowded}");
-    let leaves = Demands { usual: Usual { stays: false, ..usual() }, ..it.clone() };
+    let leaves = Demands { usual: Usual { stays: false, ..usual() }, ..demands.clone() };
     assert!(faults(&leaves, &configuration(24, 48, Relief::None)) < 1e-3, "pages go with their process");
     let unlimited = Configuration { memory: None, ..configuration(24, 48, Relief::None) };
-    assert_eq!(faults(&it, &unlimited), 0.0, "as with the most that was measured");
+    assert_eq!(faults(&demands, &unlimited), 0.0, "as with the most that was measured");
 }
 
 #[test]
 fn a_page_of_compressed_memory_costs_the_processor_and_no_waiting() {
     let mut runs = [2, 4, 8].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
-    for it in &mut runs {
-        it.configuration.device = Device::Zram;
-        it.fault.minor_s = 1e-6;
+    for measured in &mut runs {
+        measured.configuration.device = Device::Zram;
+        measured.fault.minor_s = 1e-6;
     }
     let demands = Demands::of(&runs.iter().collect::<Vec<_>>(), &[], &usual()).expect("demands");
     let on_zram = system(&demands, &Configuration { device: Device::Zram, ..configuration(1, 4, Relief::None) });
@@ -96,22 +96,22 @@ fn a_page_of_compressed_memory_costs_the_processor_and_no_waiting() {
 #[test]
 fn a_share_that_holds_all_pages_has_no_faults_though_it_was_not_measured() {
     let runs = [2, 4].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
-    let of = |pages_bytes| {
+    let faults_with = |pages_bytes| {
         let usual = Usual { pages_bytes, ..usual() };
         let demands = Demands::of(&runs.iter().collect::<Vec<_>>(), &[], &usual).expect("demands");
         [6, 10, 12].map(|memory| faults(&demands, &configuration(1, memory, Relief::None)))
     };
     let stay = |faults: [f64; 3]| faults.iter().all(|faults| (faults - 200.0).abs() < 1e-6);
-    assert!(stay(of(0)), "nothing is known of more than 4 MiB: {:?}", of(0));
-    let [some, few, none] = of(10 * MIB);
-    assert!((20.0..190.0).contains(&some) && few < some && none < 1e-3, "{:?}", of(10 * MIB));
-    assert!(stay(of(3 * MIB)), "what was measured counts");
+    assert!(stay(faults_with(0)), "nothing is known of more than 4 MiB: {:?}", faults_with(0));
+    let [some, few, none] = faults_with(10 * MIB);
+    assert!((20.0..190.0).contains(&some) && few < some && none < 1e-3, "{:?}", faults_with(10 * MIB));
+    assert!(stay(faults_with(3 * MIB)), "what was measured counts");
 }
 
 #[test]
-fn waiting_for_files_is_told_from_waiting_for_pages() {
+fn waiting_for_files_is_distinguished_from_waiting_for_pages() {
     let mut runs = [2, 4, 8, 16].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
-    for one in runs.iter_mut().flat_map(|it| &mut it.finished) {
+    for one in runs.iter_mut().flat_map(|run| &mut run.finished) {
         one.response_s += 0.02;
     }
     let demands = Demands::of(&runs.iter().collect::<Vec<_>>(), &[], &usual()).expect("demands");
@@ -121,8 +121,8 @@ fn waiting_for_files_is_told_from_waiting_for_pages() {
 
 #[test]
 fn a_forecast_is_held_against_what_was_measured() {
-    let it = forecast(&demands(), &configuration(1, 8, Relief::None), None);
-    let predicted = it.predicted.clone().expect("a prediction");
+    let forecast = forecast(&demands(), &configuration(1, 8, Relief::None), None);
+    let predicted = forecast.predicted.clone().expect("a prediction");
     // One user alone never queues: 30 ms of work, 50 faults of 0.3 ms, and half a second to think.
     assert!((predicted.value.response_s - 0.045).abs() < 1e-6, "{predicted:?}");
     assert!((predicted.value.throughput - 1.0 / 0.545).abs() < 1e-6);
@@ -130,7 +130,7 @@ fn a_forecast_is_held_against_what_was_measured() {
     assert!((predicted.value.idle.iter().sum::<f64>() - (1.0 - 0.035 / 0.545)).abs() < 1e-6);
     let mut measured = one_user(8, 50.0, Relief::None);
     measured.elapsed_s = 40.0 * 0.545;
-    let missed = missed(&[it], &[measured.clone()], &usual()).expect("errors");
+    let missed = missed(&[forecast], &[measured.clone()], &usual()).expect("errors");
     let Judged { faults, cpu_s, throughput, response_s, .. } = missed.largest;
     assert!(faults < 1e-9 && cpu_s < 1e-6 && throughput < 1e-6 && response_s < 1e-6, "{missed:?}");
     let truth = Judged { throughput: 1.0, ..Judged::default() };
@@ -142,9 +142,9 @@ fn a_forecast_is_held_against_what_was_measured() {
 #[test]
 fn the_other_half_is_not_among_what_was_fitted() {
     let runs = [2, 4, 8, 16].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
-    let of = |flushed: Vec<Measured>| Forecasts { usual: usual(), flushed, ..Forecasts::default() };
-    let half = by_half(&runs, &of(Vec::new()), &|_| None);
-    let memory: Vec<_> = half.iter().map(|it| it.configuration.memory).collect();
+    let known = |flushed: Vec<Measured>| Forecasts { usual: usual(), flushed, ..Forecasts::default() };
+    let half = by_half(&runs, &known(Vec::new()), &|_| None);
+    let memory: Vec<_> = half.iter().map(|forecast| forecast.configuration.memory).collect();
     assert_eq!(memory, [Some(4 * MIB), Some(16 * MIB)]);
     let faults = half[0].predicted.as_ref().expect("a prediction").value.faults;
     assert!(faults > 100.0 && faults < 400.0, "{faults}");
@@ -153,23 +153,34 @@ fn the_other_half_is_not_among_what_was_fitted() {
         configuration: configuration(12, memory, Relief::None),
         ..one_user(memory, 800.0 / memory as f64, Relief::None)
     });
-    let crowded = by_half(&many, &of(vec![one_user(16, 50.0, Relief::None)]), &|_| None);
+    let crowded = by_half(&many, &known(vec![one_user(16, 50.0, Relief::None)]), &|_| None);
     let faults = crowded[0].predicted.as_ref().expect("a prediction").value.faults;
     assert!((faults - 50.0).abs() < 1e-3, "no more pages are missed than left: {faults}");
 }
 
 #[test]
-fn the_demands_are_asked_for_where_the_configurations_need_them() {
+fn the_demands_are_requested_where_the_configurations_need_them() {
     let all = [2, 8, 16].map(|users| [24, 48].map(|memory| configuration(users, memory, Relief::None))).concat();
     let one = alone_of(&all, true);
-    assert!(one.iter().all(|it| it.users == 1 && it.device == Device::Swap));
-    let memory: Vec<u64> = one.iter().filter(|it| it.relief == Relief::None).filter_map(|it| it.memory).collect();
+    assert!(one.iter().all(|configuration| configuration.users == 1 && configuration.device == Device::Swap));
+    let memory: Vec<u64> = one
+        .iter()
+        .filter(|configuration| configuration.relief == Relief::None)
+        .filter_map(|configuration| configuration.memory)
+        .collect();
     assert!(memory.len() <= 6 && memory.windows(2).all(|pair| pair[0] < pair[1]), "{memory:?}");
     assert_eq!((memory.first(), memory.last()), (Some(&(3 * MIB)), Some(&(24 * MIB))));
     let flushed = flushed(&all, true);
-    assert_eq!(flushed.iter().map(|it| (it.users, it.memory)).collect::<Vec<_>>(), [(1, Some(24 * MIB))]);
+    assert_eq!(
+        flushed.iter().map(|configuration| (configuration.users, configuration.memory)).collect::<Vec<_>>(),
+        [(1, Some(24 * MIB))]
+    );
     assert!(super::flushed(&all, false).is_empty());
-    assert!(alone_of(&all, false).iter().all(|it| it.relief == Relief::None && it.memory >= Some(8 * MIB)));
+    assert!(
+        alone_of(&all, false)
+            .iter()
+            .all(|configuration| configuration.relief == Relief::None && configuration.memory >= Some(8 * MIB))
+    );
 }
 
 #[test]
@@ -182,13 +193,13 @@ fn the_model_is_given_the_demands_and_what_was_measured() {
     let relieved = one_user(8, 10.0, Relief::Both);
     let file = model_file(&demands(), &all, &[measured, relieved]);
     assert_eq!(file.devices(), ["swap", "zram"]);
-    assert_eq!(file.measured.len(), 1, "relief changes what the demands say");
+    assert_eq!(file.measured.len(), 1, "relief changes what the demands are");
     let system = file.system_with(None).expect("a system");
     assert!(system.faults.is_over_memory() && system.pages_stay && system.users == 1);
-    let beside = &file.measured[0];
-    assert_eq!(beside.configuration, system.configuration());
-    assert!((beside.handling_s.expect("faults").value - 0.005).abs() < 1e-9 && beside.system_s.value < 1e-9);
-    assert!(beside.throughput.is_some_and(|it| (it.value - 1.0 / 0.545).abs() < 1e-9));
+    let compared = &file.measured[0];
+    assert_eq!(compared.configuration, system.configuration());
+    assert!((compared.handling_s.expect("faults").value - 0.005).abs() < 1e-9 && compared.system_s.value < 1e-9);
+    assert!(compared.throughput.is_some_and(|throughput| (throughput.value - 1.0 / 0.545).abs() < 1e-9));
     // A megabyte more is worth faults.
     let more = crate::model::questions::SystemChange::Memory(MIB).of(system).expect("faults over memory");
     let faults = |of: &System| crate::model::predict(of).expect("a system").faults;

@@ -15,12 +15,12 @@ const SAME: f64 = 1.02;
 /// Steps towards the curve, and after how many of them the shares of work are computed again.
 const STEPS: usize = 120;
 const AGAIN: usize = 6;
-/// Of a configuration without limit on the eligible, so many at once are told apart.
+/// Of a configuration without limit on the eligible, so many at once are distinguished.
 const MOST_ELIGIBLE: u32 = 64;
 
 /// A measured configuration: over its shares of memory its faults spread.
 struct Limited<'a> {
-    it: &'a MeasuredMeans,
+    means: &'a MeasuredMeans,
     bytes: f64,
     /// Faults for each second of execution.
     per_s: f64,
@@ -32,14 +32,14 @@ struct Limited<'a> {
 /// Fits the curve of a fit that has its other demands.
 pub(super) fn fit(measured: &[&MeasuredMeans], fit: &mut Fit) -> Result<(), ModelError> {
     let work_s = fit.user_s.value + fit.system_s.value;
-    let limited = measured.iter().copied().filter_map(|it| {
-        let bytes = it.configuration.memory_bytes.filter(|&bytes| bytes > 0)? as f64;
-        let weight = it.interactions as f64;
-        Some(Limited { it, bytes, per_s: it.faults.value / work_s, weight, work: Vec::new() })
+    let limited = measured.iter().copied().filter_map(|means| {
+        let bytes = means.configuration.memory_bytes.filter(|&bytes| bytes > 0)? as f64;
+        let weight = means.interactions as f64;
+        Some(Limited { means, bytes, per_s: means.faults.value / work_s, weight, work: Vec::new() })
     });
     let mut limited: Vec<Limited<'_>> = limited.collect();
-    if limited.is_empty() || measured.iter().all(|it| it.faults.value == 0.0) {
-        let faults = mean(&measured.iter().map(|it| (it.faults, it.interactions as f64)).collect::<Vec<_>>());
+    if limited.is_empty() || measured.iter().all(|means| means.faults.value == 0.0) {
+        let faults = mean(&measured.iter().map(|means| (means.faults, means.interactions as f64)).collect::<Vec<_>>());
         fit.faults = if faults.value > 0.0 { FaultCurve::PerInteraction(faults) } else { FaultCurve::None };
         return Ok(());
     }
@@ -59,19 +59,19 @@ pub(super) fn fit(measured: &[&MeasuredMeans], fit: &mut Fit) -> Result<(), Mode
 }
 
 /// Over how many the memory of a configuration is divided, at the most and at the least.
-fn among(it: &MeasuredMeans) -> (u32, u32) {
-    let of = &it.configuration;
-    if of.pages_stay {
-        return (of.users, of.users);
+fn among(means: &MeasuredMeans) -> (u32, u32) {
+    let configuration = &means.configuration;
+    if configuration.pages_stay {
+        return (configuration.users, configuration.users);
     }
-    (of.eligible.unwrap_or(MOST_ELIGIBLE).min(of.users).clamp(1, MOST_ELIGIBLE), 1)
+    (configuration.eligible.unwrap_or(MOST_ELIGIBLE).min(configuration.users).clamp(1, MOST_ELIGIBLE), 1)
 }
 
 /// Every share of memory that an interaction has in any of the configurations, ascending.
 fn shares(limited: &[Limited<'_>]) -> Vec<f64> {
-    let all = limited.iter().flat_map(|it| {
-        let (most, least) = among(it.it);
-        (least..=most).map(|number| it.bytes / f64::from(number))
+    let all = limited.iter().flat_map(|each| {
+        let (most, least) = among(each.means);
+        (least..=most).map(|number| each.bytes / f64::from(number))
     });
     let mut shares = sorted(all);
     shares.dedup_by(|next, before| *next < *before * SAME);
@@ -80,9 +80,9 @@ fn shares(limited: &[Limited<'_>]) -> Vec<f64> {
 
 /// Rates to begin with: a power of memory through the configurations, each at its smallest share.
 fn first(limited: &[Limited<'_>], shares: &[f64]) -> Vec<f64> {
-    let rows = limited.iter().filter(|it| it.per_s > 0.0).map(|it| {
-        let share = it.bytes / f64::from(among(it.it).0);
-        (vec![1.0, share.ln()], it.per_s.ln(), it.weight)
+    let rows = limited.iter().filter(|each| each.per_s > 0.0).map(|each| {
+        let share = each.bytes / f64::from(among(each.means).0);
+        (vec![1.0, share.ln()], each.per_s.ln(), each.weight)
     });
     let rows: Vec<(Vec<f64>, f64, f64)> = rows.collect();
     let line = least_squares(&rows).filter(|line| line[1] < 0.0);
@@ -99,12 +99,12 @@ fn first(limited: &[Limited<'_>], shares: &[f64]) -> Vec<f64> {
 fn spread_work(limited: &mut [Limited<'_>], shares: &[f64], fit: &Fit) {
     for each in limited {
         let mut work = vec![0.0; shares.len()];
-        if each.it.configuration.pages_stay {
-            work[nearest(shares, each.bytes / f64::from(among(each.it).0))] = 1.0;
+        if each.means.configuration.pages_stay {
+            work[nearest(shares, each.bytes / f64::from(among(each.means).0))] = 1.0;
             each.work = work;
             continue;
         }
-        let system = fit.system(&each.it.configuration);
+        let system = fit.system(&each.means.configuration);
         let parts = system.and_then(|system| Rates::new(&system)).map(|rates| work_by_eligible(&rates));
         for (part, eligible) in parts.unwrap_or_else(|_| vec![1.0]).iter().zip(1_u32..) {
             work[nearest(shares, each.bytes / f64::from(eligible))] += part;
@@ -121,17 +121,17 @@ fn nearest(shares: &[f64], share: f64) -> usize {
 /// One step of expectation and maximization for counts that are sums over hidden parts (Richardson, 1972; Lucy, 1974): each rate is
 /// multiplied by the mean of measured over predicted faults of the configurations that work at its share. Then the curve is made falling.
 fn improve(limited: &[Limited<'_>], rates: &mut [f64]) {
-    let told = limited.iter().map(|it| {
-        let predicted: f64 = it.work.iter().zip(&*rates).map(|(work, rate)| work * rate).sum();
-        if predicted > 0.0 { it.per_s / predicted } else { 1.0 }
+    let ratios = limited.iter().map(|each| {
+        let predicted: f64 = each.work.iter().zip(&*rates).map(|(work, rate)| work * rate).sum();
+        if predicted > 0.0 { each.per_s / predicted } else { 1.0 }
     });
-    let told: Vec<f64> = told.collect();
+    let ratios: Vec<f64> = ratios.collect();
     let mut weights = vec![0.0; rates.len()];
     for (index, rate) in rates.iter_mut().enumerate() {
         let (mut factor, mut weight) = (0.0, 0.0);
-        for (it, told) in limited.iter().zip(&told) {
-            factor += it.work[index] * it.weight * told;
-            weight += it.work[index] * it.weight;
+        for (each, ratio) in limited.iter().zip(&ratios) {
+            factor += each.work[index] * each.weight * ratio;
+            weight += each.work[index] * each.weight;
         }
         if weight > 0.0 {
             *rate *= factor / weight;
@@ -164,9 +164,9 @@ fn fall(rates: &mut [f64], weights: &[f64]) {
 fn points(shares: &[f64], rates: &[f64], limited: &[Limited<'_>]) -> FaultCurve {
     let points = shares.iter().zip(rates).enumerate().map(|(index, (share, &rate))| {
         let (mut low, mut high, mut weights) = (0.0, 0.0, 0.0);
-        for it in limited.iter().filter(|it| it.it.faults.value > 0.0) {
-            let weight = it.work.get(index).copied().unwrap_or(0.0) * it.weight;
-            let faults = it.it.faults.interval();
+        for each in limited.iter().filter(|each| each.means.faults.value > 0.0) {
+            let weight = each.work.get(index).copied().unwrap_or(0.0) * each.weight;
+            let faults = each.means.faults.interval();
             low += weight * faults.low / faults.value;
             high += weight * faults.high / faults.value;
             weights += weight;
@@ -182,7 +182,7 @@ fn points(shares: &[f64], rates: &[f64], limited: &[Limited<'_>]) -> FaultCurve 
 /// Saltzer's line and a power of memory through the points, by least squares on logarithms.
 fn formulas(shares: &[f64], rates: &[f64], limited: &[Limited<'_>]) -> Vec<CurveFit> {
     let points = shares.iter().zip(rates).enumerate().map(|(index, (share, rate))| {
-        let weight: f64 = limited.iter().map(|it| it.work[index] * it.weight).sum();
+        let weight: f64 = limited.iter().map(|each| each.work[index] * each.weight).sum();
         (*share, *rate, weight)
     });
     let points: Vec<(f64, f64, f64)> = points.filter(|(_, rate, weight)| *rate > 0.0 && *weight > 0.0).collect();
@@ -190,7 +190,8 @@ fn formulas(shares: &[f64], rates: &[f64], limited: &[Limited<'_>]) -> Vec<Curve
     if points.is_empty() {
         return Vec::new();
     }
-    let mean = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|it| of(it.0, it.1) * it.2).sum::<f64>() / weights;
+    let mean =
+        |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|point| of(point.0, point.1) * point.2).sum::<f64>() / weights;
     let (x, y) = (mean(&|share, _| share.ln()), mean(&|_, rate| -rate.ln()));
     let saltzer = FaultCurve::Saltzer { s_per_byte: (y - x).exp().into() };
     let mut curves = vec![saltzer];

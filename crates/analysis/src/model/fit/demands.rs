@@ -8,16 +8,16 @@ use crate::model::measured::{MeasuredConfiguration, MeasuredMeans};
 use crate::model::solve::predict;
 use crate::model::system::PageSource;
 
-fn weight(it: &MeasuredMeans) -> f64 {
-    it.interactions as f64
+fn weight(means: &MeasuredMeans) -> f64 {
+    means.interactions as f64
 }
 
 /// The names of the page devices with faults, in the order of the configurations.
 fn names(measured: &[&MeasuredMeans]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for it in measured.iter().filter(|it| it.faults.value > 0.0) {
-        if !names.contains(&it.configuration.page_device) {
-            names.push(it.configuration.page_device.clone());
+    for means in measured.iter().filter(|means| means.faults.value > 0.0) {
+        if !names.contains(&means.configuration.page_device) {
+            names.push(means.configuration.page_device.clone());
         }
     }
     names
@@ -25,12 +25,15 @@ fn names(measured: &[&MeasuredMeans]) -> Vec<String> {
 
 /// CPU time in user mode and in the system, and what a fault takes on each device.
 pub(super) fn cpu(measured: &[&MeasuredMeans]) -> Result<Fit, ModelError> {
-    let user_s = mean(&measured.iter().map(|it| (it.user_s, weight(it))).collect::<Vec<_>>());
+    let user_s = mean(&measured.iter().map(|means| (means.user_s, weight(means))).collect::<Vec<_>>());
     let mut fit = Fit { user_s, ..Fit::default() };
     let names = names(measured);
-    let told = measured.iter().all(|it| it.handling_s.is_some() || it.faults.value == 0.0);
-    let (system_s, each) =
-        if told { told_handling(measured, &names) } else { inferred_handling(measured, &names, &mut fit) };
+    let handling_known = measured.iter().all(|means| means.handling_s.is_some() || means.faults.value == 0.0);
+    let (system_s, each) = if handling_known {
+        measured_handling(measured, &names)
+    } else {
+        inferred_handling(measured, &names, &mut fit)
+    };
     fit.system_s = system_s;
     let least = each.iter().copied().min_by(|a, b| a.value.total_cmp(&b.value)).unwrap_or_default();
     fit.handling_s = least;
@@ -49,12 +52,14 @@ pub(super) fn cpu(measured: &[&MeasuredMeans]) -> Result<Fit, ModelError> {
 }
 
 /// Where the handling was measured.
-fn told_handling(measured: &[&MeasuredMeans], names: &[String]) -> (Figure, Vec<Figure>) {
-    let system = mean(&measured.iter().map(|it| (it.system_s, weight(it))).collect::<Vec<_>>());
+fn measured_handling(measured: &[&MeasuredMeans], names: &[String]) -> (Figure, Vec<Figure>) {
+    let system = mean(&measured.iter().map(|means| (means.system_s, weight(means))).collect::<Vec<_>>());
     let each = names.iter().map(|name| {
-        let costs = measured.iter().filter(|it| it.configuration.page_device == *name && it.faults.value > 0.0);
         let costs =
-            costs.filter_map(|it| Some((it.handling_s?.times(1.0 / it.faults.value), weight(it) * it.faults.value)));
+            measured.iter().filter(|means| means.configuration.page_device == *name && means.faults.value > 0.0);
+        let costs = costs.filter_map(|means| {
+            Some((means.handling_s?.times(1.0 / means.faults.value), weight(means) * means.faults.value))
+        });
         mean(&costs.collect::<Vec<_>>())
     });
     (system, each.collect())
@@ -62,14 +67,14 @@ fn told_handling(measured: &[&MeasuredMeans], names: &[String]) -> (Figure, Vec<
 
 /// Where it was not: the slope of the system time over the faults of each device.
 fn inferred_handling(measured: &[&MeasuredMeans], names: &[String], fit: &mut Fit) -> (Figure, Vec<Figure>) {
-    let all = |it: &MeasuredMeans| it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
-    let row = |it: &&MeasuredMeans| {
-        let of = |name: &String| if it.configuration.page_device == *name { it.faults.value } else { 0.0 };
-        ([1.0].into_iter().chain(names.iter().map(of)).collect(), all(it), weight(it))
+    let all = |means: &MeasuredMeans| means.system_s.value + means.handling_s.map_or(0.0, |handling| handling.value);
+    let row = |means: &&MeasuredMeans| {
+        let faults = |name: &String| if means.configuration.page_device == *name { means.faults.value } else { 0.0 };
+        ([1.0].into_iter().chain(names.iter().map(faults)).collect(), all(means), weight(means))
     };
     let rows: Vec<(Vec<f64>, f64, f64)> = measured.iter().map(row).collect();
     match least_squares(&rows) {
-        Some(found) if found.iter().all(|&it| it >= 0.0) => {
+        Some(found) if found.iter().all(|&cost| cost >= 0.0) => {
             fit.notes.push("what a fault takes of the CPU is the slope of the system time over faults".into());
             (with_scatter(found[0], &rows, &found), found[1..].iter().map(|&cost| cost.into()).collect())
         }
@@ -79,7 +84,7 @@ fn inferred_handling(measured: &[&MeasuredMeans], names: &[String], fit: &mut Fi
                  one user alone with several memory limits"
                     .into(),
             );
-            let system = mean(&measured.iter().map(|it| (all(it).into(), weight(it))).collect::<Vec<_>>());
+            let system = mean(&measured.iter().map(|means| (all(means).into(), weight(means))).collect::<Vec<_>>());
             (system, vec![Figure::default(); names.len()])
         }
     }
@@ -97,35 +102,38 @@ fn with_scatter(value: f64, rows: &[(Vec<f64>, f64, f64)], found: &[f64]) -> Fig
 
 /// Time for a page on each device, and other waiting: from users alone.
 pub(super) fn devices(measured: &[&MeasuredMeans], fit: &mut Fit) {
-    let alone: Vec<&&MeasuredMeans> = measured.iter().filter(|it| it.configuration.users == 1).collect();
+    let alone: Vec<&&MeasuredMeans> = measured.iter().filter(|means| means.configuration.users == 1).collect();
     // With more eligible than one, pages queue: the least wait is nearest to that of the device alone.
     for index in 0..fit.devices.len() {
         let name = fit.devices[index].name.clone();
-        let of_it = |it: &&&MeasuredMeans| it.configuration.page_device == name && it.faults.value > 0.0;
-        let waits =
-            alone.iter().filter(|it| of_it(it)).filter_map(|it| Some((it.page_wait_s?, weight(it) * it.faults.value)));
+        let of_device = |means: &&&MeasuredMeans| means.configuration.page_device == name && means.faults.value > 0.0;
+        let waits = alone
+            .iter()
+            .filter(|means| of_device(means))
+            .filter_map(|means| Some((means.page_wait_s?, weight(means) * means.faults.value)));
         let waits: Vec<(Figure, f64)> = waits.collect();
         if waits.is_empty() {
             let with_others =
-                measured.iter().filter(|it| it.configuration.page_device == name && it.faults.value > 0.0);
-            let least = with_others.filter_map(|it| it.page_wait_s).min_by(|a, b| a.value.total_cmp(&b.value));
+                measured.iter().filter(|means| means.configuration.page_device == name && means.faults.value > 0.0);
+            let least = with_others.filter_map(|means| means.page_wait_s).min_by(|a, b| a.value.total_cmp(&b.value));
             fit.devices[index].service_s = least.unwrap_or_default();
         } else {
             fit.devices[index].service_s = mean(&waits);
         }
     }
-    let cpu =
-        |it: &MeasuredMeans| it.user_s.value + it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
-    let known = |it: &&&MeasuredMeans| it.page_wait_s.is_some() || it.faults.value == 0.0;
+    let cpu = |means: &MeasuredMeans| {
+        means.user_s.value + means.system_s.value + means.handling_s.map_or(0.0, |handling| handling.value)
+    };
+    let known = |means: &&&MeasuredMeans| means.page_wait_s.is_some() || means.faults.value == 0.0;
     if alone.iter().any(&known) {
-        let waits = alone.iter().filter(|it| known(it)).filter_map(|it| {
-            let pages = it.page_wait_s.map_or(0.0, |wait| wait.value) * it.faults.value;
-            Some((Figure::from((it.response_s?.value - cpu(it) - pages).max(0.0)), weight(it)))
+        let waits = alone.iter().filter(|means| known(means)).filter_map(|means| {
+            let pages = means.page_wait_s.map_or(0.0, |wait| wait.value) * means.faults.value;
+            Some((Figure::from((means.response_s?.value - cpu(means) - pages).max(0.0)), weight(means)))
         });
         fit.other_wait_s = mean(&waits.collect::<Vec<_>>());
     }
     waits_from_response(&alone, fit);
-    if alone.iter().all(|it| it.response_s.is_none()) {
+    if alone.iter().all(|means| means.response_s.is_none()) {
         fit.notes.push("no user alone was measured, so that other waiting is taken as zero".into());
     }
 }
@@ -136,11 +144,11 @@ fn waits_from_response(alone: &[&&MeasuredMeans], fit: &mut Fit) {
         return;
     }
     let names: Vec<String> = fit.devices.iter().map(|device| device.name.clone()).collect();
-    let rows = alone.iter().filter_map(|it| {
-        let cpu = it.user_s.value + it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
-        let of = |name: &String| if it.configuration.page_device == *name { it.faults.value } else { 0.0 };
-        let factors = [1.0].into_iter().chain(names.iter().map(of)).collect();
-        Some((factors, it.response_s?.value - cpu, weight(it)))
+    let rows = alone.iter().filter_map(|means| {
+        let cpu = means.user_s.value + means.system_s.value + means.handling_s.map_or(0.0, |handling| handling.value);
+        let faults = |name: &String| if means.configuration.page_device == *name { means.faults.value } else { 0.0 };
+        let factors = [1.0].into_iter().chain(names.iter().map(faults)).collect();
+        Some((factors, means.response_s?.value - cpu, weight(means)))
     });
     let rows: Vec<(Vec<f64>, f64, f64)> = rows.collect();
     let Some(found) = least_squares(&rows) else {
@@ -162,20 +170,21 @@ fn waits_from_response(alone: &[&&MeasuredMeans], fit: &mut Fit) {
 pub(super) fn channels(measured: &[&MeasuredMeans], fit: &mut Fit) {
     for index in 0..fit.devices.len() {
         let name = fit.devices[index].name.clone();
-        let waits = measured.iter().filter(|it| it.faults.value > 0.0 && it.page_wait_s.is_some());
-        let is_of_several =
-            |it: &MeasuredConfiguration| it.page_device == name && it.users > 1 && it.eligible != Some(1);
-        let several: Vec<&&MeasuredMeans> = waits.filter(|it| is_of_several(&it.configuration)).collect();
+        let waits = measured.iter().filter(|means| means.faults.value > 0.0 && means.page_wait_s.is_some());
+        let is_of_several = |configuration: &MeasuredConfiguration| {
+            configuration.page_device == name && configuration.users > 1 && configuration.eligible != Some(1)
+        };
+        let several: Vec<&&MeasuredMeans> = waits.filter(|means| is_of_several(&means.configuration)).collect();
         if several.is_empty() || fit.devices[index].service_s.value <= 0.0 {
             continue;
         }
         let misfit = |channels: Option<u32>| -> f64 {
             let mut tried = fit.clone();
             tried.devices[index].channels = channels;
-            let each = several.iter().map(|it| {
-                let found = tried.system(&it.configuration).and_then(|system| predict(&system));
-                let wait = it.page_wait_s.map_or(0.0, |wait| wait.value);
-                found.map_or(f64::INFINITY, |found| (found.page_wait_s / wait).ln().powi(2) * weight(it))
+            let each = several.iter().map(|means| {
+                let found = tried.system(&means.configuration).and_then(|system| predict(&system));
+                let wait = means.page_wait_s.map_or(0.0, |wait| wait.value);
+                found.map_or(f64::INFINITY, |found| (found.page_wait_s / wait).ln().powi(2) * weight(means))
             });
             each.sum()
         };

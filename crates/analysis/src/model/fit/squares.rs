@@ -38,7 +38,7 @@ pub(super) fn mean(figures: &[(Figure, f64)]) -> Figure {
         return Figure::default();
     }
     let value = figures.iter().map(|(figure, weight)| figure.value * weight).sum::<f64>() / weights;
-    let own: f64 = figures.iter().map(|(it, weight)| (it.interval().half() * weight / weights).powi(2)).sum();
+    let own: f64 = figures.iter().map(|(figure, weight)| (figure.interval().half() * weight / weights).powi(2)).sum();
     let scatter: f64 = figures.iter().map(|(figure, weight)| weight / weights * (figure.value - value).powi(2)).sum();
     let count = figures.len() as f64;
     let scatter = if count > 1.0 { (student(figures.len() - 1) / (count - 1.0).sqrt()).powi(2) * scatter } else { 0.0 };

@@ -17,7 +17,7 @@ use crate::model::system::{Spread, System};
 struct Interaction {
     user: u32,
     kind: usize,
-    asked: f64,
+    requested: f64,
     admitted: f64,
     /// Processor time; while it runs, what is to be added to the clock.
     cpu: f64,
@@ -32,8 +32,8 @@ struct Interaction {
 /// What happens at a time.
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// A user asks.
-    Asks(u32),
+    /// A user requests an interaction.
+    Requests(u32),
     /// The page of a waiting interaction is there. The time is a reading of the device's clock.
     Page(Interaction),
     /// What is played ends here.
@@ -80,17 +80,17 @@ pub(super) struct Engine<'a> {
     random: Rng,
     /// Kinds as (cumulative share, size relative to the mean).
     kinds: Vec<(f64, f64)>,
-    /// What each user asks, and when, if that is given.
+    /// What each user requests, and when, if that is given.
     script: Option<&'a [Vec<Request>]>,
     /// How many requests each user has been given, and the kind of its last.
-    asked: Vec<(usize, usize)>,
+    given: Vec<(usize, usize)>,
     log: Log,
     time: f64,
     clocks: Speed,
     paged: f64,
     calendar: BinaryHeap<CalendarEntry>,
     running: Vec<Interaction>,
-    /// Asked, not eligible: user and time.
+    /// Requested, not eligible: user and time.
     queue: VecDeque<(u32, f64)>,
     /// Served by the page device.
     served: BinaryHeap<CalendarEntry>,
@@ -106,7 +106,7 @@ pub(super) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// With a script, users ask as it says; without one, everything is drawn.
+    /// With a script, users request what it holds; without one, everything is drawn.
     pub fn new(system: &'a System, rates: &'a Rates, script: Option<&'a [Vec<Request>]>, seed: u64) -> Engine<'a> {
         let weights: f64 = system.kinds.iter().map(|kind| kind.weight).sum();
         let mean = system.kinds.iter().map(|kind| kind.weight * kind.size).sum::<f64>() / weights;
@@ -121,7 +121,7 @@ impl<'a> Engine<'a> {
             random: Rng::with_seed(seed),
             kinds: kinds.collect(),
             script,
-            asked: vec![(0, 0); rates.users as usize],
+            given: vec![(0, 0); rates.users as usize],
             log: Log::default(),
             time: 0.0,
             clocks: Speed::default(),
@@ -142,7 +142,7 @@ impl<'a> Engine<'a> {
         for user in 0..rates.users {
             // Constant think times would keep users in step if all began at once.
             let time = if script.is_some() { engine.think(user) } else { engine.random.f64() * rates.think_s };
-            engine.calendar.push(CalendarEntry { time, what: What::Asks(user) });
+            engine.calendar.push(CalendarEntry { time, what: What::Requests(user) });
         }
         engine
     }
@@ -214,9 +214,9 @@ impl<'a> Engine<'a> {
     fn step(&mut self) -> bool {
         let speed = self.speed();
         let (mut soonest, mut which) = (f64::INFINITY, None);
-        for (index, it) in self.running.iter().enumerate() {
-            let work = (it.end.min(it.visit) - self.clocks.work) / speed.work;
-            let fault = if speed.hazard > 0.0 { (it.fault - self.clocks.hazard) / speed.hazard } else { f64::INFINITY };
+        for (index, &Interaction { end, visit, fault, .. }) in self.running.iter().enumerate() {
+            let work = (end.min(visit) - self.clocks.work) / speed.work;
+            let fault = if speed.hazard > 0.0 { (fault - self.clocks.hazard) / speed.hazard } else { f64::INFINITY };
             let next = work.min(fault);
             if next < soonest {
                 (soonest, which) = (next, Some((index, fault < work)));
@@ -255,20 +255,20 @@ impl<'a> Engine<'a> {
     fn happens(&mut self, what: What) -> bool {
         match what {
             What::Cut => return true,
-            What::Asks(user) => {
+            What::Requests(user) => {
                 self.queue.push_back((user, self.time));
                 self.admit();
             }
-            What::Page(it) => {
+            What::Page(interaction) => {
                 self.pages -= 1;
                 if let Some(next) = self.device_queue.pop_front() {
                     self.serve(next);
                 }
-                self.run(it);
+                self.run(interaction);
             }
-            What::Back(it) => {
+            What::Back(interaction) => {
                 self.elsewhere -= 1;
-                self.run(it);
+                self.run(interaction);
             }
         }
         false
@@ -277,14 +277,14 @@ impl<'a> Engine<'a> {
     /// Lets those in that may be eligible.
     fn admit(&mut self) {
         while self.inside() < self.rates.limit {
-            let Some((user, asked)) = self.queue.pop_front() else { return };
-            let it = self.interaction(user, asked);
-            self.run(it);
+            let Some((user, requested)) = self.queue.pop_front() else { return };
+            let interaction = self.interaction(user, requested);
+            self.run(interaction);
         }
     }
 
     /// A new interaction: all it has before it.
-    fn interaction(&mut self, user: u32, asked: f64) -> Interaction {
+    fn interaction(&mut self, user: u32, requested: f64) -> Interaction {
         let kind = self.kind(user);
         let size = self.kinds.get(kind).map_or(1.0, |kind| kind.1);
         let mean = size * self.rates.work_s;
@@ -294,13 +294,13 @@ impl<'a> Engine<'a> {
         };
         let visit = self.until_visit();
         let fault = self.exponential();
-        Interaction { user, kind, asked, admitted: self.time, cpu: 0.0, faults: 0, end, visit, fault }
+        Interaction { user, kind, requested, admitted: self.time, cpu: 0.0, faults: 0, end, visit, fault }
     }
 
-    /// The kind of interaction that a user asks for.
+    /// The kind of interaction that a user requests.
     fn kind(&mut self, user: u32) -> usize {
         if self.script.is_some() {
-            return self.asked[user as usize].1;
+            return self.given[user as usize].1;
         }
         let chosen = self.random.f64();
         let last = self.kinds.len().saturating_sub(1);
@@ -309,8 +309,9 @@ impl<'a> Engine<'a> {
 
     /// How long a user thinks before its next request.
     fn think(&mut self, user: u32) -> f64 {
-        if let Some(requests) = self.script.and_then(|script| script.get(user as usize)).filter(|it| !it.is_empty()) {
-            let (count, kind) = &mut self.asked[user as usize];
+        let requests = self.script.and_then(|script| script.get(user as usize));
+        if let Some(requests) = requests.filter(|requests| !requests.is_empty()) {
+            let (count, kind) = &mut self.given[user as usize];
             let request = requests[*count % requests.len()];
             (*count, *kind) = (*count + 1, request.kind);
             return request.think_s;
@@ -327,35 +328,35 @@ impl<'a> Engine<'a> {
     }
 
     /// Lets an interaction run: what is left becomes readings of the clocks.
-    fn run(&mut self, it: Interaction) {
+    fn run(&mut self, interaction: Interaction) {
         let Speed { work, cpu, hazard } = self.clocks;
-        let cpu = it.cpu - cpu;
-        let (end, visit, fault) = (it.end + work, it.visit + work, it.fault + hazard);
-        self.running.push(Interaction { cpu, end, visit, fault, ..it });
+        let cpu = interaction.cpu - cpu;
+        let (end, visit, fault) = (interaction.end + work, interaction.visit + work, interaction.fault + hazard);
+        self.running.push(Interaction { cpu, end, visit, fault, ..interaction });
     }
 
     /// The event of a running interaction: it faults, waits elsewhere, or ends.
     fn stop(&mut self, index: usize, faults: bool) {
         let Speed { work, cpu, hazard } = self.clocks;
-        let it = self.running.swap_remove(index);
-        let (end, visit) = (it.end - work, it.visit - work);
-        let mut it = Interaction { cpu: it.cpu + cpu, end, visit, fault: it.fault - hazard, ..it };
+        let taken = self.running.swap_remove(index);
+        let (end, visit) = (taken.end - work, taken.visit - work);
+        let mut taken = Interaction { cpu: taken.cpu + cpu, end, visit, fault: taken.fault - hazard, ..taken };
         if faults {
-            it.fault = self.exponential();
-            it.faults += 1;
+            taken.fault = self.exponential();
+            taken.faults += 1;
             if self.rates.waits_for_pages() {
                 self.pages += 1;
-                if self.pages <= self.rates.channels { self.serve(it) } else { self.device_queue.push_back(it) }
+                if self.pages <= self.rates.channels { self.serve(taken) } else { self.device_queue.push_back(taken) }
             } else {
-                self.run(it);
+                self.run(taken);
             }
-        } else if it.visit < it.end {
-            it.visit = self.until_visit();
+        } else if taken.visit < taken.end {
+            taken.visit = self.until_visit();
             self.elsewhere += 1;
             let time = self.time + self.exponential() * self.rates.other_s / VISITS;
-            self.calendar.push(CalendarEntry { time, what: What::Back(it) });
+            self.calendar.push(CalendarEntry { time, what: What::Back(taken) });
         } else {
-            self.finish(&it);
+            self.finish(&taken);
         }
         if self.running.is_empty() {
             // Small readings keep their digits.
@@ -364,31 +365,31 @@ impl<'a> Engine<'a> {
     }
 
     /// The page device begins with a fault.
-    fn serve(&mut self, it: Interaction) {
+    fn serve(&mut self, interaction: Interaction) {
         if self.served.is_empty() {
             self.paged = 0.0;
         }
         let time = self.paged + self.exponential();
-        self.served.push(CalendarEntry { time, what: What::Page(it) });
+        self.served.push(CalendarEntry { time, what: What::Page(interaction) });
     }
 
     /// An interaction ends; its user thinks.
-    fn finish(&mut self, it: &Interaction) {
+    fn finish(&mut self, interaction: &Interaction) {
         self.finished += 1;
-        self.responses.push(self.time - it.asked);
+        self.responses.push(self.time - interaction.requested);
         if self.script.is_some() {
             self.log.ended.push(Ended {
-                kind: it.kind,
-                user: it.user,
+                kind: interaction.kind,
+                user: interaction.user,
                 at_s: self.time - self.began,
-                wait_s: it.admitted - it.asked,
-                response_s: self.time - it.asked,
-                cpu_s: it.cpu,
-                faults: f64::from(it.faults),
+                wait_s: interaction.admitted - interaction.requested,
+                response_s: self.time - interaction.requested,
+                cpu_s: interaction.cpu,
+                faults: f64::from(interaction.faults),
             });
         }
-        let think = self.think(it.user);
-        self.calendar.push(CalendarEntry { time: self.time + think, what: What::Asks(it.user) });
+        let think = self.think(interaction.user);
+        self.calendar.push(CalendarEntry { time: self.time + think, what: What::Requests(interaction.user) });
         self.admit();
     }
 

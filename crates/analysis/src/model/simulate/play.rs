@@ -1,4 +1,4 @@
-//! A script played: users that ask at given times for given kinds of interactions, as those of an experiment do.
+//! A script played: users that request given kinds of interactions at given times, as those of an experiment do.
 
 use super::engine::Engine;
 use super::script::{Log, Request};

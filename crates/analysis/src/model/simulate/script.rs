@@ -1,6 +1,6 @@
-//! What a script asks for, and what is noted while it is played.
+//! What a script requests, and what is noted while it is played.
 
-/// What a user does next: thinks for so long, and asks for this kind of interaction.
+/// What a user does next: thinks for so long, and requests this kind of interaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
     /// How long it thinks, in seconds.

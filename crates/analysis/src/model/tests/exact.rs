@@ -130,22 +130,22 @@ fn users_who_never_think_are_always_there() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_name() {
+fn what_is_wrong_is_reported_with_its_name() {
     let wrong = |change: fn(&mut System)| {
         let mut system = system();
         change(&mut system);
         predict(&system).expect_err("a wrong parameter").to_string()
     };
-    assert_eq!(wrong(|it| it.users = 0), "users: at least 1");
-    assert_eq!(wrong(|it| it.cpus = 0), "cpus: at least 1");
-    assert_eq!(wrong(|it| it.eligible = Some(0)), "eligible: at least 1");
-    assert!(wrong(|it| it.users = 1_000_000).contains("up to 10000"));
-    assert!(wrong(|it| it.think_s = f64::NAN.into()).starts_with("think_s"));
-    assert!(wrong(|it| (it.user_s, it.system_s) = (0.0.into(), 0.0.into())).starts_with("user_s"));
-    assert!(wrong(|it| it.page_device.channels = Some(0)).starts_with("page_device.channels"));
-    let without_memory = wrong(|it| {
-        it.memory_bytes = None;
-        it.faults = FaultCurve::Saltzer { s_per_byte: 1.0.into() };
+    assert_eq!(wrong(|system| system.users = 0), "users: at least 1");
+    assert_eq!(wrong(|system| system.cpus = 0), "cpus: at least 1");
+    assert_eq!(wrong(|system| system.eligible = Some(0)), "eligible: at least 1");
+    assert!(wrong(|system| system.users = 1_000_000).contains("up to 10000"));
+    assert!(wrong(|system| system.think_s = f64::NAN.into()).starts_with("think_s"));
+    assert!(wrong(|system| (system.user_s, system.system_s) = (0.0.into(), 0.0.into())).starts_with("user_s"));
+    assert!(wrong(|system| system.page_device.channels = Some(0)).starts_with("page_device.channels"));
+    let without_memory = wrong(|system| {
+        system.memory_bytes = None;
+        system.faults = FaultCurve::Saltzer { s_per_byte: 1.0.into() };
     });
     assert!(without_memory.starts_with("memory_bytes"));
 }

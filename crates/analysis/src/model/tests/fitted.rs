@@ -59,8 +59,9 @@ fn configuration(users: u32, mib: u64, eligible: u32, device: &str) -> MeasuredC
 }
 
 /// The true figures of a configuration, and those that a fit predicts.
-fn beside(found: &Fit, it: &MeasuredConfiguration) -> [SteadyState; 2] {
-    [hidden(it), found.system(it).expect("a system")].map(|system| predict(&system).expect("a system"))
+fn compared(found: &Fit, configuration: &MeasuredConfiguration) -> [SteadyState; 2] {
+    [hidden(configuration), found.system(configuration).expect("a system")]
+        .map(|system| predict(&system).expect("a system"))
 }
 
 fn near(what: &str, found: f64, expected: f64, within: f64) {
@@ -68,7 +69,7 @@ fn near(what: &str, found: f64, expected: f64, within: f64) {
 }
 
 #[test]
-fn one_user_alone_tells_the_demands_and_the_curve() {
+fn one_user_alone_shows_the_demands_and_the_curve() {
     let sweep = [8, 12, 16, 24, 32, 48, 64].map(|mib| measure(&configuration(1, mib, 1, "swap file")));
     let found = fit(&sweep).expect("a fit");
     near("user", found.user_s.value, 0.150, 1e-6);
@@ -77,10 +78,10 @@ fn one_user_alone_tells_the_demands_and_the_curve() {
     near("page", found.device("swap file").expect("a device").service_s.value, 80e-6, 1e-6);
     near("other", found.other_wait_s.value, 0.020, 1e-4);
     let other = configuration(20, 64, 3, "swap file");
-    let [truth, told] = beside(&found, &other);
+    let [truth, predicted] = compared(&found, &other);
     // One channel cannot be seen with one user.
-    near("faults", told.faults, truth.faults, 0.03);
-    near("throughput", told.throughput, truth.throughput, 0.05);
+    near("faults", predicted.faults, truth.faults, 0.03);
+    near("throughput", predicted.throughput, truth.throughput, 0.05);
     assert_eq!(found.formulas.len(), 2);
     assert!(found.formulas[1].misfit < found.formulas[0].misfit, "a power is nearer than a line: {:?}", found.formulas);
     assert!(found.system(&configuration(2, 64, 2, "zram")).is_err(), "a device that was not measured");
@@ -100,12 +101,12 @@ fn half_of_the_configurations_predicts_the_other_half() {
     for device in ["swap file", "zram"] {
         for (users, mib, eligible) in [(6, 48, 2), (12, 64, 3), (20, 80, 4), (16, 40, 2)] {
             let other = configuration(users, mib, eligible, device);
-            let [truth, told] = beside(&found, &other);
+            let [truth, predicted] = compared(&found, &other);
             let what = format!("{device} {users} users {mib} MiB");
-            near(&format!("{what}: faults"), told.faults, truth.faults, 0.15);
-            near(&format!("{what}: throughput"), told.throughput, truth.throughput, 0.10);
-            near(&format!("{what}: response"), told.response_s, truth.response_s, 0.20);
-            assert!((told.cpu.idle() - truth.cpu.idle()).abs() < 0.05, "{what}: idle");
+            near(&format!("{what}: faults"), predicted.faults, truth.faults, 0.15);
+            near(&format!("{what}: throughput"), predicted.throughput, truth.throughput, 0.10);
+            near(&format!("{what}: response"), predicted.response_s, truth.response_s, 0.20);
+            assert!((predicted.cpu.idle() - truth.cpu.idle()).abs() < 0.05, "{what}: idle");
         }
     }
 }
@@ -113,24 +114,29 @@ fn half_of_the_configurations_predicts_the_other_half() {
 #[test]
 fn where_pages_stay_users_share_the_memory() {
     let stay = |users, mib| MeasuredConfiguration { pages_stay: true, ..configuration(users, mib, 2, "swap file") };
-    let with = |it: &MeasuredConfiguration, reload: Option<f64>| System {
+    let with = |configuration: &MeasuredConfiguration, reload: Option<f64>| System {
         pages_stay: true,
         reload_faults: reload.map(Figure::from),
-        ..hidden(it)
+        ..hidden(configuration)
     };
     // Four users in 64 MiB have 16 MiB each, though two are eligible at most: 5000 faults a second of execution.
-    let faults = |it: &MeasuredConfiguration, reload| predict(&with(it, reload)).expect("a system").faults;
+    let faults =
+        |configuration: &MeasuredConfiguration, reload| predict(&with(configuration, reload)).expect("a system").faults;
     near("all users", faults(&stay(4, 64), None), 5000.0 * 0.2, 1e-6);
     near("reloaded", faults(&stay(4, 64), Some(300.0)), 300.0, 1e-6);
     // Two eligible have 8 MiB each or one 16: more than pages that left.
     assert!(faults(&stay(16, 16), Some(300.0)) > 1000.0);
     let measured = [(1, 16), (1, 32), (2, 32), (4, 96)].map(|(users, mib)| {
-        let it = stay(users, mib);
-        MeasuredMeans { faults: faults(&it, None).into(), configuration: it.clone(), ..measure(&it) }
+        let configuration = stay(users, mib);
+        MeasuredMeans {
+            faults: faults(&configuration, None).into(),
+            configuration: configuration.clone(),
+            ..measure(&configuration)
+        }
     });
     let found = fit(&measured).expect("a fit");
-    let told = predict(&found.system(&stay(6, 128)).expect("a system")).expect("a system");
-    near("other users", told.faults, faults(&stay(6, 128), None), 0.15);
+    let predicted = predict(&found.system(&stay(6, 128)).expect("a system")).expect("a system");
+    near("other users", predicted.faults, faults(&stay(6, 128), None), 0.15);
 }
 
 #[test]

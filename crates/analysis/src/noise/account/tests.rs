@@ -91,7 +91,7 @@ fn without_tracepoints_interrupts_are_charged_by_their_counts() {
     assert!((disk / 5_000.0 - 1.0).abs() < 0.1, "{:?}", account.causes);
     assert!(cause(&account, "unexplained").share > 0.0);
     assert_eq!(account.counted[0].name, "local timer");
-    assert_eq!(account.counted.len(), 2, "a line that never came is not told");
+    assert_eq!(account.counted.len(), 2, "a line that never came is not reported");
     // All that is charged is what was lost.
     let charged: f64 = account.causes.iter().map(|cause| cause.share).sum();
     let lost = (500.0 * 2_000.0 + 108.0 * 5_000.0 + 1e6) / (40.0 * 4.99e7);
@@ -120,7 +120,7 @@ fn lines_are_counted_between_windows_too() {
 }
 
 #[test]
-fn switches_and_the_clock_are_told() {
+fn switches_and_the_clock_are_reported() {
     let mut recording = made(false);
     recording.gaps[5].switched = true;
     recording.gaps[5].length = 3e6;
@@ -146,7 +146,7 @@ fn a_recording_without_gaps_is_an_account_of_nothing() {
 }
 
 #[test]
-fn what_a_task_worked_is_told_without_the_switches_and_of_tasks_alone() {
+fn what_a_task_worked_is_reported_without_the_switches_and_of_tasks_alone() {
     let mut recording = made(false);
     recording.switching = Some(1_800.0);
     // A task works for 10 us every 30 ms; the tick is no task.
@@ -155,13 +155,13 @@ fn what_a_task_worked_is_told_without_the_switches_and_of_tasks_alone() {
         recording.gaps.push(Gap { start, length: 11_800.0, switched: true });
     }
     recording.gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
-    let of = |recording: &Recording, period: f64| {
+    let worked = |recording: &Recording, period: f64| {
         let repeated = account(recording).repeated;
-        let near = |it: &&RepeatedSeries| (it.series.period / period - 1.0).abs() < 0.01;
+        let near = |found: &&RepeatedSeries| (found.series.period / period - 1.0).abs() < 0.01;
         repeated.iter().find(near).unwrap_or_else(|| panic!("{repeated:?}")).worked
     };
-    assert_eq!(of(&recording, 3e7), Some(10_000.0));
-    assert_eq!(of(&recording, 4e6), None);
+    assert_eq!(worked(&recording, 3e7), Some(10_000.0));
+    assert_eq!(worked(&recording, 4e6), None);
     recording.switching = None;
-    assert_eq!(of(&recording, 3e7), None);
+    assert_eq!(worked(&recording, 3e7), None);
 }

@@ -34,7 +34,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// What gaps that are typically so much early or late can be told from others by, all in ns.
+    /// What gaps that are typically so much early or late are distinguished from others by, all in ns.
     pub(super) fn of(period: f64, jitter: f64) -> Pace {
         Pace { period, tolerance: (6.0 * jitter).clamp((0.001 * period).max(1e3), LOOSE * period) }
     }
@@ -64,7 +64,7 @@ impl Path {
         }
     }
 
-    /// Two series together fill many slots of a shorter period; its empty slots tell it from a real one.
+    /// Two series together fill many slots of a shorter period; its empty slots distinguish it from a real one.
     pub(super) fn score(&self) -> f64 {
         2.0 * self.hits.len() as f64 - self.slots.max(self.hits.len() as u64) as f64
     }
@@ -139,7 +139,7 @@ pub(super) fn follow(starts: &[f64], watch: &Watch<'_>, pace: Pace) -> Option<Pa
         while empty < LOST_AFTER && from < starts.len() {
             slot += 1;
             let expected = at + period;
-            match nearest(starts, from, expected).filter(|&it| (starts[it] - expected).abs() <= tolerance) {
+            match nearest(starts, from, expected).filter(|&hit| (starts[hit] - expected).abs() <= tolerance) {
                 Some(hit) => {
                     path.slots += 1;
                     path.hits.push(hit);
@@ -172,7 +172,7 @@ fn begin(starts: &[f64], from: usize, pace: Pace) -> Option<usize> {
     let confirmed = |first: &usize| {
         let at = |slots: f64| {
             let expected = starts[*first] + slots * pace.period;
-            nearest(starts, first + 1, expected).is_some_and(|it| (starts[it] - expected).abs() <= pace.tolerance)
+            nearest(starts, first + 1, expected).is_some_and(|hit| (starts[hit] - expected).abs() <= pace.tolerance)
         };
         [1.0, 2.0, 3.0].into_iter().filter(|&slots| at(slots)).count() >= 2
     };

@@ -81,10 +81,10 @@ impl Made {
 
 /// The series within 5 % of a period, which must exist.
 fn at(found: &[Series], period: f64) -> Series {
-    let told: Vec<(f64, f64, usize, u64)> =
-        found.iter().map(|it| (it.period, it.length, it.members.len(), it.slots)).collect();
-    let series = found.iter().find(|it| (it.period / period - 1.0).abs() < 0.05);
-    series.unwrap_or_else(|| panic!("no period of {period}: {told:?}")).clone()
+    let all: Vec<(f64, f64, usize, u64)> =
+        found.iter().map(|series| (series.period, series.length, series.members.len(), series.slots)).collect();
+    let series = found.iter().find(|series| (series.period / period - 1.0).abs() < 0.05);
+    series.unwrap_or_else(|| panic!("no period of {period}: {all:?}")).clone()
 }
 
 fn right(series: &Series, period: f64, length: f64) {
@@ -93,7 +93,7 @@ fn right(series: &Series, period: f64, length: f64) {
 }
 
 #[test]
-fn a_disturbance_a_tick_and_a_stall_are_told_apart() {
+fn a_disturbance_a_tick_and_a_stall_are_distinguished() {
     for seed in 0..5 {
         let (gaps, windows) = Made::new(10.0, seed)
             .every(4e6, 1_500.0, 200.0, 0.0)
@@ -105,12 +105,17 @@ fn a_disturbance_a_tick_and_a_stall_are_told_apart() {
         right(&at(&found, 4e6), 4e6, 1_500.0);
         right(&at(&found, 3e6), 3e6, 10_000.0);
         right(&at(&found, SECOND), SECOND, 500_000.0);
-        assert_eq!(found.len(), 3, "{:?}", found.iter().map(|it| (it.period, it.members.len())).collect::<Vec<_>>());
+        assert_eq!(
+            found.len(),
+            3,
+            "{:?}",
+            found.iter().map(|series| (series.period, series.members.len())).collect::<Vec<_>>()
+        );
     }
 }
 
 #[test]
-fn series_of_like_length_are_told_apart() {
+fn series_of_like_length_are_distinguished() {
     // As a virtual machine shows them: a switch and a tick take 30 us and more, and small gaps are everywhere.
     for seed in 70..71 {
         let (gaps, windows) = Made::new(10.0, seed)
@@ -140,7 +145,12 @@ fn gaps_of_one_series_may_differ_in_length() {
         let found = periods(&gaps, &windows);
         let series = at(&found, 3e6);
         assert!(series.members.len() as f64 > 0.9 * series.slots as f64, "{longer}: {series:?}");
-        assert_eq!(found.len(), 3, "{:?}", found.iter().map(|it| (it.period, it.members.len())).collect::<Vec<_>>());
+        assert_eq!(
+            found.len(),
+            3,
+            "{:?}",
+            found.iter().map(|series| (series.period, series.members.len())).collect::<Vec<_>>()
+        );
     }
 }
 
@@ -170,8 +180,8 @@ fn gaps_at_random_have_no_period() {
         for rate in [20.0, 300.0, 1_500.0] {
             let (gaps, windows) = Made::new(5.0, seed).at_random(rate, 3_000.0).recorded();
             let found = periods(&gaps, &windows);
-            let told: Vec<_> = found.iter().map(|it| (it.period, it.members.len(), it.slots)).collect();
-            assert!(found.is_empty(), "{seed}, {rate} a second: {told:?}");
+            let all: Vec<_> = found.iter().map(|series| (series.period, series.members.len(), series.slots)).collect();
+            assert!(found.is_empty(), "{seed}, {rate} a second: {all:?}");
         }
     }
 }

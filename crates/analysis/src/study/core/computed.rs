@@ -94,12 +94,16 @@ pub(super) fn page_wait(paper: &Paper) -> Option<Interval> {
     let full = full(paper, FITTED);
     // More idle, and longer times between faults for the same idle, both mean a longer wait.
     let at = |of: fn(&Interval) -> f64| depth::page_wait(&between.each_ref().map(of), of(&idle), full);
-    Some(Interval { value: at(|it| it.value)?, low: at(|it| it.low)?, high: at(|it| it.high)? })
+    Some(Interval {
+        value: at(|interval| interval.value)?,
+        low: at(|interval| interval.low)?,
+        high: at(|interval| interval.high)?,
+    })
 }
 
 /// Multiprogramming idle of a run that the model predicts with this page wait in ms, as a share.
 pub(super) fn predicted(paper: &Paper, run: &str, page_wait: f64) -> Option<f64> {
-    let between = between(paper, run)?.map(|it| it.value);
+    let between = between(paper, run)?.map(|interval| interval.value);
     Some(depth::multiprogramming_idle(&between, page_wait, full(paper, run)))
 }
 
@@ -112,8 +116,8 @@ fn miss(paper: &Paper, run: &str) -> Option<Interval> {
     let idle =
         |of: fn(&Interval) -> f64, wait| depth::multiprogramming_idle(&between.each_ref().map(of), wait, full) * 100.0;
     // Less idle with a shorter wait and longer times between faults.
-    let (low, high) = (idle(|it| it.high, wait.low), idle(|it| it.low, wait.high));
-    let value = (idle(|it| it.value, wait.value) - measured.value).abs();
+    let (low, high) = (idle(|interval| interval.high, wait.low), idle(|interval| interval.low, wait.high));
+    let value = (idle(|interval| interval.value, wait.value) - measured.value).abs();
     let (apart, most) =
         ((low - measured.high).max(measured.low - high), (high - measured.low).max(measured.high - low));
     Some(Interval { value, low: apart.max(0.0), high: most })
@@ -123,5 +127,9 @@ fn miss(paper: &Paper, run: &str) -> Option<Interval> {
 fn worst(paper: &Paper, runs: &[&str]) -> Option<Interval> {
     let misses = runs.iter().map(|run| miss(paper, run)).collect::<Option<Vec<_>>>()?;
     let most = |of: fn(&Interval) -> f64| misses.iter().map(of).fold(0.0, f64::max);
-    Some(Interval { value: most(|it| it.value), low: most(|it| it.low), high: most(|it| it.high) })
+    Some(Interval {
+        value: most(|interval| interval.value),
+        low: most(|interval| interval.low),
+        high: most(|interval| interval.high),
+    })
 }

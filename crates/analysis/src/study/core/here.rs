@@ -72,13 +72,13 @@ fn point(place: (u64, u32), by: &str) -> Point {
 /// All costs of the experiment.
 fn names() -> Vec<(&'static str, Point)> {
     let whole = [EXPLAINED, MISS, NEARBY].map(|part| (part.term.operation, Point::default()));
-    let told = [CPU, FAULTS, RESPONSE].into_iter().chain(IDLE);
+    let figures = [CPU, FAULTS, RESPONSE].into_iter().chain(IDLE);
     let by = |by: &'static str, parts: Vec<Part>| {
         let all = PLACES.into_iter().flat_map(move |place| parts.clone().into_iter().map(move |part| (place, part)));
         all.map(move |(place, part)| (part.term.operation, point(place, by)))
     };
-    let measured = by("measured", told.clone().chain(BETWEEN).collect());
-    measured.chain(by("model", told.collect())).chain(whole).collect()
+    let measured = by("measured", figures.clone().chain(BETWEEN).collect());
+    measured.chain(by("model", figures.collect())).chain(whole).collect()
 }
 
 /// The figures of the experiment as costs. A configuration that was not measured has none.
@@ -86,25 +86,25 @@ fn costs(forecasts: &Forecasts, all: &[Measured]) -> Vec<Cost> {
     let mut costs = Vec::new();
     let mut judged = Vec::new();
     for (place, configuration) in PLACES.into_iter().zip(configurations()) {
-        if let Some(it) = all.iter().find(|it| it.configuration == configuration) {
-            let found = measured(it, forecasts);
+        if let Some(measurement) = all.iter().find(|measurement| measurement.configuration == configuration) {
+            let found = measured(measurement, forecasts);
             costs.extend(found.iter().map(|(part, figure)| made(part, point(place, "measured"), *figure)));
             judged.push((place, found));
         }
-        let forecast = forecasts.before.iter().find(|it| it.configuration == configuration);
-        if let Some(Ok(predicted)) = forecast.map(|it| &it.predicted) {
-            let of = |of: &dyn Fn(&Judged) -> f64| Interval {
-                value: of(&predicted.value),
-                low: of(&predicted.low),
-                high: of(&predicted.high),
+        let forecast = forecasts.before.iter().find(|forecast| forecast.configuration == configuration);
+        if let Some(Ok(predicted)) = forecast.map(|forecast| &forecast.predicted) {
+            let interval = |figure: &dyn Fn(&Judged) -> f64| Interval {
+                value: figure(&predicted.value),
+                low: figure(&predicted.low),
+                high: figure(&predicted.high),
             };
-            let mut told = vec![
-                (CPU, of(&|it| it.cpu_s * SECOND)),
-                (FAULTS, of(&|it| it.faults * MS)),
-                (RESPONSE, of(&|it| it.response_s * SECOND)),
+            let mut figures = vec![
+                (CPU, interval(&|predicted| predicted.cpu_s * SECOND)),
+                (FAULTS, interval(&|predicted| predicted.faults * MS)),
+                (RESPONSE, interval(&|predicted| predicted.response_s * SECOND)),
             ];
-            told.extend((0..3).map(|kind| (IDLE[kind], of(&|it| it.idle[kind] * SECOND))));
-            costs.extend(told.iter().map(|(part, figure)| made(part, point(place, "model"), *figure)));
+            figures.extend((0..3).map(|kind| (IDLE[kind], interval(&|predicted| predicted.idle[kind] * SECOND))));
+            costs.extend(figures.iter().map(|(part, figure)| made(part, point(place, "model"), *figure)));
         }
     }
     costs.extend(whole(&costs, forecasts));
@@ -112,45 +112,50 @@ fn costs(forecasts: &Forecasts, all: &[Measured]) -> Vec<Cost> {
 }
 
 /// What was measured of one place, in ns.
-fn measured(it: &Measured, forecasts: &Forecasts) -> Vec<(Part, Interval)> {
+fn measured(measurement: &Measured, forecasts: &Forecasts) -> Vec<(Part, Interval)> {
     let mean = |of: fn(&Finished) -> f64, unit: f64| {
-        mean_of(it, &forecasts.usual, of).map(|figure: Figure| figure.times(unit).interval())
+        mean_of(measurement, &forecasts.usual, of).map(|figure: Figure| figure.times(unit).interval())
     };
     let mut found = Vec::new();
-    found.extend(mean(|it| it.user_s + it.system_s, SECOND).map(|figure| (CPU, figure)));
-    found.extend(mean(|it| it.major_faults, MS).map(|figure| (FAULTS, figure)));
+    found.extend(mean(|finished| finished.user_s + finished.system_s, SECOND).map(|figure| (CPU, figure)));
+    found.extend(mean(|finished| finished.major_faults, MS).map(|figure| (FAULTS, figure)));
     // The mix of the script, with the interval of batches: neighbours in a queue are not independent.
-    let batches = response(&it.finished).mean;
-    found.extend(mean(|it| it.response_s, SECOND).zip(batches).map(|(mean, batches)| {
+    let batches = response(&measurement.finished).mean;
+    found.extend(mean(|finished| finished.response_s, SECOND).zip(batches).map(|(mean, batches)| {
         let half = mean.value * batches.half() / batches.value;
         (RESPONSE, Interval::around(mean.value, half))
     }));
     for (depth, part) in (1..).zip(BETWEEN) {
-        found.extend(between_faults(it, depth).map(|figure| (part, figure.times(SECOND))));
+        found.extend(between_faults(measurement, depth).map(|figure| (part, figure.times(SECOND))));
     }
     let kinds: [fn(&crate::load::Idle) -> f64; 3] =
-        [|it| it.multiprogramming, |it| it.non_multiprogramming, |it| it.zero];
-    found.extend(IDLE.into_iter().zip(kinds).map(|(part, kind)| (part, idle_interval(it, kind).times(SECOND))));
+        [|idle| idle.multiprogramming, |idle| idle.non_multiprogramming, |idle| idle.zero];
+    found
+        .extend(IDLE.into_iter().zip(kinds).map(|(part, kind)| (part, idle_interval(measurement, kind).times(SECOND))));
     found
 }
 
 /// What follows from several places.
 fn whole(costs: &[Cost], forecasts: &Forecasts) -> Vec<Cost> {
-    let of = |part: Part, place, by: &str| {
+    let net_of = |part: Part, place, by: &str| {
         let at = point(place, by);
-        costs.iter().find(|it| it.operation == part.term.operation && it.at == at).map(crate::derived::net)
+        costs.iter().find(|cost| cost.operation == part.term.operation && cost.at == at).map(crate::derived::net)
     };
     let (less, more) = (PLACES[0], PLACES[1]);
     let mut found = vec![made(&NEARBY, Point::default(), Interval::exactly(NEAR * SECOND))];
-    let handling = forecasts.demands.as_ref().and_then(|it| it.of_device(PageDevice::Swap)).map(|it| it.handling_s);
-    let faults = of(FAULTS, less, "measured").zip(of(FAULTS, more, "measured"));
+    let handling = forecasts
+        .demands
+        .as_ref()
+        .and_then(|demands| demands.of_device(PageDevice::Swap))
+        .map(|device| device.handling_s);
+    let faults = net_of(FAULTS, less, "measured").zip(net_of(FAULTS, more, "measured"));
     if let Some((handling, (before, after))) = handling.zip(faults) {
         let half = before.half().hypot(after.half());
         let saved = (before.value - after.value) / MS * handling * SECOND;
         let half = half / MS * handling * SECOND;
         found.push(made(&EXPLAINED, Point::default(), Interval::around(saved, half)));
     }
-    if let Some((model, real)) = of(IDLE[0], more, "model").zip(of(IDLE[0], more, "measured")) {
+    if let Some((model, real)) = net_of(IDLE[0], more, "model").zip(net_of(IDLE[0], more, "measured")) {
         let miss = (model.value - real.value).abs();
         let half = model.half().hypot(real.half());
         let miss = Interval { value: miss, low: (miss - half).max(0.0), high: miss + half };
@@ -162,24 +167,24 @@ fn whole(costs: &[Cost], forecasts: &Forecasts) -> Vec<Cost> {
 /// The experiment beside the model's prediction of it.
 pub(super) fn table(run: &Run) -> TableAnswer {
     let rows = PLACES.into_iter().flat_map(|place| ["measured", "model"].map(|by| row(run, place, by)));
-    DATA.table("here", rows).telling("{USERS}", &USERS.to_string()).telling("{ELIGIBLE}", &ELIGIBLE.to_string())
+    DATA.table("here", rows).filled("{USERS}", &USERS.to_string()).filled("{ELIGIBLE}", &ELIGIBLE.to_string())
 }
 
 fn row(run: &Run, place: (u64, u32), by: &str) -> Vec<Cell> {
     let at = point(place, by);
     let found = |part: Part| {
-        let cost = run.costs.iter().find(|it| it.operation == part.term.operation && it.at == at);
+        let cost = run.costs.iter().find(|cost| cost.operation == part.term.operation && cost.at == at);
         cost.map(crate::derived::net).ok_or_else(|| why_missing(run, &[format!("{}{at}", part.term.operation)]))
     };
     let cell = |part: Part, shown: fn(Interval) -> Cell| found(part).map_or_else(Cell::Missing, shown);
     let (memory, cpus) = place;
     let mut cells =
         vec![Cell::Text(format!("{}, {}", Bytes(memory), counted(cpus.into(), "CPU"))), Cell::Text(by.into())];
-    // The model tells one time between faults, for all depths.
+    // The model gives one time between faults, for all depths.
     cells.extend(BETWEEN.map(|part| if by == "model" { Cell::Empty } else { cell(part, Cell::Cost) }));
-    cells.push(cell(FAULTS, |it| Cell::Number(it.value / MS)));
+    cells.push(cell(FAULTS, |figure| Cell::Number(figure.value / MS)));
     cells.extend([CPU, RESPONSE].map(|part| cell(part, Cell::Cost)));
-    cells.extend(IDLE.map(|part| cell(part, |it| Cell::Share(it.value / SECOND))));
+    cells.extend(IDLE.map(|part| cell(part, |figure| Cell::Share(figure.value / SECOND))));
     cells
 }
 

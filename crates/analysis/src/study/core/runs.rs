@@ -68,6 +68,6 @@ pub(super) fn interactions(paper: &Paper) -> f64 {
 
 /// The mean processor times between page faults at each depth, in ms.
 pub(super) fn between(paper: &Paper, run: &str) -> Option<[Interval; 3]> {
-    let of = |depth: &str| Some(cost(paper, run, &format!("between.{depth}"))?.times(1e-6));
-    Some([of(DEPTHS[0])?, of(DEPTHS[1])?, of(DEPTHS[2])?])
+    let at_depth = |depth: &str| Some(cost(paper, run, &format!("between.{depth}"))?.times(1e-6));
+    Some([at_depth(DEPTHS[0])?, at_depth(DEPTHS[1])?, at_depth(DEPTHS[2])?])
 }

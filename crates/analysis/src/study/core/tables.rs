@@ -97,7 +97,7 @@ fn idle(paper: &Paper) -> TableAnswer {
         ]
     };
     let fitted = FITTED.to_uppercase();
-    DATA.table("idle", DETAILED.iter().map(row)).telling("{wait}", &format!("{wait:.1}")).telling("{run}", &fitted)
+    DATA.table("idle", DETAILED.iter().map(row)).filled("{wait}", &format!("{wait:.1}")).filled("{run}", &fitted)
 }
 
 /// The decrease of processor time, as far as page faults explain it.
@@ -146,7 +146,7 @@ fn scripted(paper: &Paper, run: &str) -> Option<crate::model::SteadyState> {
     let each = interactions(paper);
     let cpu_s = cost(paper, run, "cpu")?.value / SECOND / each;
     let work_s = cpu_s - fact(paper, run, "faults") / each * handling_s;
-    let between = between(paper, run)?.map(|it| (it.value / 1e3).into());
+    let between = between(paper, run)?.map(|interval| (interval.value / 1e3).into());
     let system = System {
         users: fact(paper, run, "users") as u32,
         think_s: think_s(paper, run)?.into(),

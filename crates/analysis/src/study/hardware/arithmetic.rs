@@ -111,7 +111,7 @@ impl PaperSum {
 }
 
 /// Every sum as printed and recomputed.
-/// The costs of the paper in these sums: those that they ask for.
+/// The costs of the paper in these sums: those that they need.
 pub(super) fn printed() -> Vec<String> {
     let ids = RefCell::new(Vec::new());
     let cost = |id: &str| {
@@ -139,11 +139,16 @@ pub(super) fn factors(paper: &Paper) -> TableAnswer {
     DATA.table(
         "factors",
         vec![
-            row("f1", "raw hardware", Cell::known(hardware.map(|it| it.value)), "the command less its wall-crossing"),
+            row(
+                "f1",
+                "raw hardware",
+                Cell::known(hardware.map(|figure| figure.value)),
+                "the command less its wall-crossing",
+            ),
             row("f2", "ring-crossing hardware", Cell::known(crossing), "what the wall-crossing adds: F / f1"),
             row("f3", "EIS instructions", Cell::Unknown, "not measured apart: it is within f1"),
             row("f4", "bulk store for drum", Cell::Number(1.0), "no page fault in either"),
-            row("F", "whole", Cell::known(whole.map(|it| it.value)), "f1 f2 f4, exactly"),
+            row("F", "whole", Cell::known(whole.map(|figure| figure.value)), "f1 f2 f4, exactly"),
         ],
     )
 }

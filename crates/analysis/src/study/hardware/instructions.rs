@@ -27,11 +27,11 @@ pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
 
 /// The costs of the paper in both tables.
 pub(super) fn printed() -> impl Iterator<Item = String> {
-    let of = |row: &PrintedRow, book: &str| format!("{book}/{}", row.paper);
-    let old = INSTRUCTIONS[..5].iter().map(move |row| of(row, OLD));
-    let newer = INSTRUCTIONS.iter().flat_map(move |row| [NEW, ADJUSTED].map(|book| of(row, book)));
-    let other = INSTRUCTIONS[..2].iter().chain(&INSTRUCTIONS[5..]).map(move |row| of(row, OTHER));
-    let programs = PROGRAMS.iter().flat_map(move |row| [OLD, NEW].map(|book| of(row, book)));
+    let name = |row: &PrintedRow, book: &str| format!("{book}/{}", row.paper);
+    let old = INSTRUCTIONS[..5].iter().map(move |row| name(row, OLD));
+    let newer = INSTRUCTIONS.iter().flat_map(move |row| [NEW, ADJUSTED].map(|book| name(row, book)));
+    let other = INSTRUCTIONS[..2].iter().chain(&INSTRUCTIONS[5..]).map(move |row| name(row, OTHER));
+    let programs = PROGRAMS.iter().flat_map(move |row| [OLD, NEW].map(|book| name(row, book)));
     old.chain(newer).chain(other).chain(programs)
 }
 
@@ -78,8 +78,8 @@ fn rows(row: &PrintedRow, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec
 /// A cost in cycles of the run's clock.
 fn cycles(figure: Option<Interval>, run: &Run) -> Cell {
     let cycle = run.noise.cycle_ns;
-    let told = figure.filter(|figure| !figure.is_at_most() && cycle > 0.0);
-    told.map_or(Cell::Unknown, |figure| Cell::Number(figure.value / cycle))
+    let known = figure.filter(|figure| !figure.is_at_most() && cycle > 0.0);
+    known.map_or(Cell::Unknown, |figure| Cell::Number(figure.value / cycle))
 }
 
 fn name(paper: &Paper, id: &str) -> String {

@@ -61,7 +61,7 @@ impl Modes {
         // Few machines have an emulator of their own processor, and the paper had none, so no row says that it is
         // missing.
         let measured = self.emulated.as_ref().filter(|(emulated, _)| followed(emulated, run).is_ok());
-        let emulated = measured.map(|emulated| [vec![Cell::Empty; 5], beside(emulated, run)].concat());
+        let emulated = measured.map(|emulated| [vec![Cell::Empty; 5], compared(emulated, run)].concat());
         let rows = self.rows.iter().map(|row| row.cells(paper, run)).chain(emulated);
         let mut table = self.data.named(DATA.table("modes", rows));
         table.notes.extend(measured.map(|_| EMULATED.into()));
@@ -80,13 +80,13 @@ impl ModeRow {
             Cell::printed(entry.and_then(|entry| entry.ms.as_ref())),
             Cell::ratio(native.and_then(|(one, native)| quotient(one, native))),
         ];
-        cells.extend(self.here.as_ref().map_or_else(|| vec![Cell::Empty; 7], |here| beside(here, run)));
+        cells.extend(self.here.as_ref().map_or_else(|| vec![Cell::Empty; 7], |here| compared(here, run)));
         cells
     }
 }
 
 /// A cost of this machine, and its ratio to the native one.
-fn beside((here, of): &(Route, Route), run: &Run) -> Vec<Cell> {
+fn compared((here, of): &(Route, Route), run: &Run) -> Vec<Cell> {
     let (figure, native) = (followed(here, run), followed(of, run));
     let both = figure.as_ref().ok().copied().zip(native.ok());
     vec![

@@ -44,11 +44,11 @@ impl PrintedTable {
 
     /// A row for each method here. The first row of a method has the paper's figures.
     fn filled(&self, row: impl Fn(Option<&str>, &Part) -> Vec<Cell>) -> Vec<Vec<Cell>> {
-        let of = |method: &PrintedRow| {
+        let rows = |method: &PrintedRow| {
             let parts = method.here.iter().flat_map(|route| route.plus).enumerate();
             parts.map(|(place, part)| row((place == 0).then_some(method.paper), part)).collect::<Vec<_>>()
         };
-        self.rows.iter().flat_map(of).collect()
+        self.rows.iter().flat_map(rows).collect()
     }
 }
 

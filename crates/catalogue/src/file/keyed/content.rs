@@ -11,7 +11,7 @@ pub type Record = [u64; 10];
 /// Records in the file that is evicted from memory.
 pub(crate) const COLD_RECORDS: u64 = 100_000;
 
-/// The number of records that this point asks for, in the order in which they are written. Their keys are random.
+/// The number of records that this point requests, in the order in which they are written. Their keys are random.
 pub fn records(setting: &Setting) -> Vec<Record> {
     let count = setting.point().number("records").unwrap_or(COLD_RECORDS);
     let mut random = fastrand::Rng::with_seed(setting.seed());

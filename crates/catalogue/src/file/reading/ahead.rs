@@ -41,10 +41,10 @@ impl Ahead {
     pub fn reach(
         &mut self,
         offset: u64,
-        mut ask: impl FnMut(u64, usize) -> Result<(), Failure>,
+        mut request: impl FnMut(u64, usize) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         while self.ahead > 0 && self.requested < self.length.min(offset + self.ahead) {
-            ask(self.requested, self.quantity.min(self.length - self.requested) as usize)?;
+            request(self.requested, self.quantity.min(self.length - self.requested) as usize)?;
             self.requested += self.quantity;
         }
         Ok(())

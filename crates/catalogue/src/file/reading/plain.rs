@@ -203,21 +203,21 @@ pub(super) fn direct(source: &SourceFile, plan: VisitPlan) -> Result<OwnedFd, Fa
     Ok(file)
 }
 
-/// `pread` of each record, after `ask` has requested the window.
+/// `pread` of each record, after `request` has requested the window.
 fn with_window(
     setting: &Setting,
-    ask: impl Fn(&OwnedFd, u64, usize) -> Result<(), Failure> + 'static,
+    request: impl Fn(&OwnedFd, u64, usize) -> Result<(), Failure> + 'static,
 ) -> Result<Loop, Failure> {
     summing(setting, |source, plan| {
         let file = source.open_with(OFlags::empty())?;
         let mut block = Block::new(plan.record as usize);
         let mut window = Ahead::of(setting, plan.length)?;
         // A refusal occurs here, before anything is timed.
-        ask(&file, 0, rustix::param::page_size())?;
+        request(&file, 0, rustix::param::page_size())?;
         Ok(move || {
             window.restart();
             each_record(plan, &mut block, |record, offset| {
-                window.reach(offset, |start, length| ask(&file, start, length))?;
+                window.reach(offset, |start, length| request(&file, start, length))?;
                 Ok(pread(&file, record, offset)?)
             })
         })

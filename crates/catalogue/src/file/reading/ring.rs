@@ -120,7 +120,7 @@ impl ReadRing {
     }
 
     /// Puts the request for the record at `offset` into the ring.
-    fn ask(&mut self, index: usize, offset: u64) -> Result<(), Failure> {
+    fn enqueue(&mut self, index: usize, offset: u64) -> Result<(), Failure> {
         let place = &mut self.places[index];
         place.offset = offset;
         let bytes = place.block.bytes();
@@ -193,7 +193,7 @@ impl Reader for ReadRing {
             while total.is_ok() && !free.is_empty() {
                 let Some(offset) = offsets.next() else { break };
                 let index = free.pop().unwrap_or_default();
-                self.ask(index, offset)?;
+                self.enqueue(index, offset)?;
             }
             if free.len() == self.places.len() {
                 return total;
@@ -205,7 +205,7 @@ impl Reader for ReadRing {
                 let sum = self.come(index, result);
                 total = total.and_then(|total| Ok(total.wrapping_add(sum?)));
                 let Some(offset) = total.as_ref().ok().and_then(|_| offsets.next()) else { continue };
-                self.ask(free.pop().unwrap_or(index), offset)?;
+                self.enqueue(free.pop().unwrap_or(index), offset)?;
                 unsent += self.plan.record;
                 if unsent >= AT_ONCE {
                     self.submit()?;

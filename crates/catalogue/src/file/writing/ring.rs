@@ -68,7 +68,7 @@ impl WriteRing {
     }
 
     /// Generates the record at `offset` in a buffer, and puts the request to write it into the ring.
-    fn ask(&mut self, index: usize, pass: u64, offset: u64) -> Result<(), Failure> {
+    fn enqueue(&mut self, index: usize, pass: u64, offset: u64) -> Result<(), Failure> {
         let place = &mut self.places[index];
         place.offset = offset;
         let bytes = &place.content.record(WrittenFile::number(self.plan, pass, offset))[..self.plan.length_at(offset)];
@@ -107,7 +107,7 @@ impl Writer for WriteRing {
             while end.is_ok() && !free.is_empty() {
                 let Some(offset) = offsets.next() else { break };
                 let index = free.pop().unwrap_or_default();
-                self.ask(index, pass, offset)?;
+                self.enqueue(index, pass, offset)?;
             }
             if free.len() == self.places.len() {
                 return end;

@@ -33,7 +33,7 @@ fn seats(setting: &Setting) -> Seats {
 }
 
 #[test]
-fn a_partner_that_does_not_do_its_work_is_told() {
+fn a_partner_that_does_not_do_its_work_is_reported() {
     let Some(setting) = setting() else { return };
     for memory in [Memory::Own, Memory::Ours] {
         let seats = Seats { memory, ..seats(&setting) };

@@ -68,7 +68,7 @@ impl Supply {
         Ok(Supply { pages, mapping, start: next, next, end: first + bytes })
     }
 
-    /// Moves on to a stretch of this number of bytes that were never touched. Fails if a batch asks for more than the
+    /// Moves on to a stretch of this number of bytes that were never touched. Fails if a batch requests more than the
     /// supply holds.
     pub(crate) fn take(&mut self, bytes: usize) -> Result<(), Failure> {
         if self.next + bytes > self.end {

@@ -1,4 +1,4 @@
-//! What the kernel tells of sends with `MSG_ZEROCOPY`, in the error queue of their socket.
+//! What the kernel reports of sends with `MSG_ZEROCOPY`, in the error queue of their socket.
 
 use std::mem::{MaybeUninit, zeroed};
 use std::os::fd::OwnedFd;

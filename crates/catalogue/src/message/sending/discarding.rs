@@ -60,10 +60,10 @@ impl Discarding {
 }
 
 /// An IPv4 address as requests hold it.
-fn address(of: Ipv4Addr) -> libc::sockaddr {
+fn address(host: Ipv4Addr) -> libc::sockaddr {
     let mut data = [0 as c_char; 14];
     // Behind the port.
-    data[2..6].iter_mut().zip(of.octets()).for_each(|(place, byte)| *place = byte as c_char);
+    data[2..6].iter_mut().zip(host.octets()).for_each(|(place, byte)| *place = byte as c_char);
     libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data: data }
 }
 

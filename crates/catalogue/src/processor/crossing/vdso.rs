@@ -73,7 +73,7 @@ impl Image {
         let entries: Vec<(u64, u64)> = entries.take_while(|(tag, _)| *tag != 0).collect();
         let entry = |wanted| self.offset(entries.iter().find(|(tag, _)| *tag == wanted)?.1);
         let (symbols, strings) = (entry(SYMBOLS)?, entry(STRINGS)?);
-        // Linkers put the strings behind the symbols. Without hashing, nothing else tells the number of symbols.
+        // Linkers put the strings behind the symbols. Without hashing, nothing else gives the number of symbols.
         let wanted = [name.as_bytes(), b"\0"].concat();
         let mut all = (symbols..strings).step_by(SYMBOL);
         let symbol = all.find(|&at| {

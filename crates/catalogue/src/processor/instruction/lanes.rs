@@ -89,7 +89,7 @@ pub(super) const OPERAND: u64 = 0x9E37_79B9_7F4A_7C15;
 /// A six-digit prime. A quotient by it keeps 12 bits of a 32-bit dividend, and 44 of a 64-bit one.
 pub(super) const DIVISOR: u64 = 1_000_003;
 
-/// The text that a setting asks for.
+/// The text that a setting requests.
 pub(super) type Choose = fn(&Setting) -> &'static Widths;
 
 /// The loop of a dependent chain.

@@ -12,7 +12,7 @@ fn all() -> impl Iterator<Item = &'static Operation> {
 }
 
 #[test]
-fn every_instruction_does_what_it_says_as_often_as_it_says() {
+fn every_instruction_does_what_it_promises_as_often_as_it_promises() {
     all().for_each(|operation| crate::kit::trial::perform_batches(operation, &[1, 2, 1000, 3]));
 }
 

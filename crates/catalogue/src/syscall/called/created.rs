@@ -59,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .named("called.unlink", "remove the only name of a file of this size whose content is in memory")
         .calls(&["unlinkat"])
         .axes(&[REMOVED, CONTENT])
-        // A file system mounted with `discard` may wait until the device has been told that the file's blocks are free.
+        // A file system mounted with `discard` may wait until the device has learned that the file's blocks are free.
         .waits(|point| point.word("content") == Some("written"))
         .has_point(|point| point.number("size") != Some(0) || point.word("content") == Some("new"))
         .prepare(removing),

@@ -13,7 +13,7 @@ const ENTRIES: Axis = count("entries", numbers![0, 8, 64]);
 
 /// Folders that are listed in turn.
 const FOLDERS: usize = 32;
-/// What the C library asks for at once.
+/// What the C library requests at once.
 const ROOM: usize = 32 << 10;
 /// Bytes of an entry with a name of 5 to 12 bytes: 19 of head, the name and its zero, in multiples of 8 (getdents64(2)).
 const ENTRY: u64 = 32;

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_receiver_that_is_gone_is_told() {
+    fn a_receiver_that_is_gone_is_reported() {
         let Some(other) = crate::kit::trial::other_cpu() else {
             return testing::not_tested!("needs two CPUs");
         };

@@ -7,15 +7,15 @@ use crate::kit::{call, exactly};
 /// How a point has its task treated.
 pub(super) fn treated(word: &str) -> Result<Scheduling, Failure> {
     let usual = Scheduling { runtime: 0, ..Scheduling::own()? };
-    let of = |policy: i32| Scheduling { policy: policy as u32, ..usual };
+    let with_policy = |policy: i32| Scheduling { policy: policy as u32, ..usual };
     Ok(match word {
         "usual" => usual,
         "nice-minus-10" => Scheduling { nice: -10, ..usual },
         "nice-plus-10" => Scheduling { nice: 10, ..usual },
-        "batch" => of(libc::SCHED_BATCH),
-        "idle" => of(libc::SCHED_IDLE),
-        "fifo" => Scheduling { priority: 1, ..of(libc::SCHED_FIFO) },
-        "round-robin" => Scheduling { priority: 1, ..of(libc::SCHED_RR) },
+        "batch" => with_policy(libc::SCHED_BATCH),
+        "idle" => with_policy(libc::SCHED_IDLE),
+        "fifo" => Scheduling { priority: 1, ..with_policy(libc::SCHED_FIFO) },
+        "round-robin" => Scheduling { priority: 1, ..with_policy(libc::SCHED_RR) },
         other => Scheduling { runtime: slice(other.trim_start_matches("slice-"))?, ..usual },
     })
 }

@@ -1,4 +1,4 @@
-//! Terminals that another program makes: it starts a shell that tells the terminal's name and sleeps, and this process opens the
+//! Terminals that another program makes: it starts a shell that prints the terminal's name and sleeps, and this process opens the
 //! terminal by that name.
 
 use std::os::fd::OwnedFd;
@@ -16,14 +16,14 @@ use super::{Helper, Path, Program};
 use crate::terminal::pair::{Features, Pty};
 
 /// What the shell in the new terminal does: longer than any round.
-pub(super) const TELL: &str = "tty; exec sleep 100000";
+pub(super) const SHELL_SCRIPT: &str = "tty; exec sleep 100000";
 /// For a server to listen, and for a login to be ready.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A terminal that `script` records (to nowhere), as util-linux and BSD have it.
 pub(in crate::terminal) fn script() -> Result<Path, Failure> {
     let mut command = Command::new("script");
-    command.args(["-q", "-c", TELL, "/dev/null"]);
+    command.args(["-q", "-c", SHELL_SCRIPT, "/dev/null"]);
     within(command, "script", "install it (Debian: apt install bsdutils)", Vec::new())
 }
 

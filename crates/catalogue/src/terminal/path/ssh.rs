@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use operation::{Failure, Setting};
 use rustix::process::{WaitOptions, getuid, waitpid};
 
-use super::login::{PATIENCE, TELL, started, within};
+use super::login::{PATIENCE, SHELL_SCRIPT, started, within};
 use super::{Helper, Path, Program, pid_of};
 use crate::kit::ensure;
 
@@ -33,7 +33,7 @@ pub(in crate::terminal) fn over_ssh(setting: &Setting) -> Result<Path, Failure> 
     client.args(["-tt", "-F", "none", "-e", "none", "-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes"]);
     client.args(["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"]);
     client.args(["-o", "ControlPath=none", "-o", "IdentityAgent=none", "-o", "ConnectTimeout=5"]);
-    client.arg("-i").arg(&user).arg("-p").arg(port.to_string()).arg("127.0.0.1").arg(TELL);
+    client.arg("-i").arg(&user).arg("-p").arg(port.to_string()).arg("127.0.0.1").arg(SHELL_SCRIPT);
     within(client, "ssh", REMEDY, vec![Helper::Program(listening)])
 }
 

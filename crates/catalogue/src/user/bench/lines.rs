@@ -39,7 +39,7 @@ impl Lines {
         Lines { answers: answers.into(), errors: Some(errors.into()), read: Vec::new(), last_errors: Vec::new() }
     }
 
-    /// The next line. `waited` tells how long the process has waited for a CPU until now, which is no fault of its own; `None` once it
+    /// The next line. `waited` gives how long the process has waited for a CPU until now, which is no fault of its own; `None` once it
     /// has ended. Fails with why there is none.
     pub fn next(&mut self, patience: Duration, waited: &mut dyn FnMut() -> Option<Duration>) -> Result<String, NoLine> {
         let (start, mut before) = (Instant::now(), None);

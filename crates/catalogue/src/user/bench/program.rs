@@ -154,7 +154,7 @@ impl BenchProgram {
 
     pub fn list(&mut self) -> Result<Vec<Listed>, BenchError> {
         self.did = "listed its benchmarks".into();
-        self.ask("list")?;
+        self.send("list")?;
         let mut all = Vec::new();
         loop {
             let line = self.line()?;
@@ -203,7 +203,7 @@ impl BenchProgram {
 
     /// The rest of an answer that begins with this word.
     fn answer(&mut self, request: &str, word: &str) -> Result<String, BenchError> {
-        self.ask(request)?;
+        self.send(request)?;
         let line = self.line()?;
         if let Some(why) = line.strip_prefix("failed") {
             return Err(BenchError::Failed { name: self.name.clone(), why: record::printable(why.trim_start()) });
@@ -214,7 +214,7 @@ impl BenchProgram {
         }
     }
 
-    fn ask(&mut self, request: &str) -> Result<(), BenchError> {
+    fn send(&mut self, request: &str) -> Result<(), BenchError> {
         match self.requests.write_all(format!("{request}\n").as_bytes()) {
             Ok(()) => Ok(()),
             Err(_) => Err(self.died()),
@@ -274,7 +274,7 @@ impl Drop for BenchProgram {
     }
 }
 
-/// How long a process has waited for a CPU since it began. Zero where the kernel does not tell.
+/// How long a process has waited for a CPU since it began. Zero where the kernel does not report it.
 fn waited_for_cpu(pid: u32) -> Duration {
     Duration::from_nanos(scheduled_ns(pid).map_or(0.0, |[_, waited]| waited) as u64)
 }

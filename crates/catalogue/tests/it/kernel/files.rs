@@ -84,8 +84,8 @@ fn names_that_are_made_stay_until_the_round_ends() {
 }
 
 /// The number of writes that this file's device has done; `None` if the kernel does not count them.
-fn writes(of: &Path) -> Option<u64> {
-    let device = std::fs::metadata(of).ok()?.dev();
+fn writes(file: &Path) -> Option<u64> {
+    let device = std::fs::metadata(file).ok()?.dev();
     let (major, minor) = (libc::major(device), libc::minor(device));
     let text = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/stat")).ok()?;
     text.split_whitespace().nth(4)?.parse().ok()
@@ -128,7 +128,7 @@ fn calls_that_wait_for_a_device_are_skipped_in_memory() {
 }
 
 #[test]
-fn what_writes_out_the_work_of_strangers_is_asked_for_by_name() {
+fn what_writes_out_the_work_of_strangers_is_requested_by_name() {
     for id in ["call.sync", "call.syncfs", "call.quotactl", "call.quotactl_fd"] {
         assert!(howslow_catalogue::find(id).expect(id).opt_in, "{id}");
     }
@@ -142,7 +142,7 @@ fn accounting_begins_many_times_in_each_process() {
         let setting = setting(points("call.acct")[0].clone(), scratch);
         let Some(mut work) = looped("call.acct", &setting) else { return };
         let records = CString::new(scratch.join("records").as_os_str().as_encoded_bytes()).expect("a path");
-        // SAFETY: asks for a descriptor.
+        // SAFETY: requests a descriptor.
         let watch = unsafe { libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC) };
         // SAFETY: the path ends in zero.
         let added = unsafe { libc::inotify_add_watch(watch, records.as_ptr(), libc::IN_OPEN | libc::IN_CLOSE) };
@@ -154,7 +154,7 @@ fn accounting_begins_many_times_in_each_process() {
         }
         // SAFETY: our own descriptor.
         unsafe { libc::close(watch) };
-        // Two openings that nothing separates are told as one.
+        // Two openings that nothing separates are reported as one.
         assert!(opened >= TIMES * 32, "the kernel opened the records {opened} times for {TIMES} processes");
     });
 }

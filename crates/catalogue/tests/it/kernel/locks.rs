@@ -14,7 +14,7 @@ fn lock_of(lock: &str, threads: u64) -> Point {
     Point::default().with("lock", Value::Word(lock.into())).with("threads", Value::Number(threads))
 }
 
-/// Sleeps per hand-over as the kernel counts them, and sleeps per acquisition as the cost tells them; `None` where there is
+/// Sleeps per hand-over as the kernel counts them, and sleeps per acquisition as the cost reports them; `None` where there is
 /// one CPU.
 fn handed_over(lock: &str) -> Option<(f64, f64)> {
     const HANDOVERS: u64 = 2 * 4000;
@@ -30,7 +30,7 @@ fn handed_over(lock: &str) -> Option<(f64, f64)> {
 }
 
 #[test]
-fn threads_sleep_for_the_locks_that_say_so_and_are_woken_by_a_hand_over() {
+fn threads_sleep_for_the_locks_that_make_them_and_are_woken_by_a_hand_over() {
     if other_cpu().is_none() {
         return testing::not_tested!("it takes two CPUs");
     }
@@ -38,12 +38,12 @@ fn threads_sleep_for_the_locks_that_say_so_and_are_woken_by_a_hand_over() {
     // A thread whose turn comes before it sleeps does not, and one that has its CPU taken meanwhile is waited for.
     assert!(
         slept > 0.1 && reported > 0.0,
-        "futex: the kernel counts {slept} sleeps per hand-over, the cost tells {reported}"
+        "futex: the kernel counts {slept} sleeps per hand-over, the cost reports {reported}"
     );
     let Some((watched, reported)) = handed_over("spin") else { return };
     assert!(
         watched < slept / 5.0 && reported == 0.0,
-        "spin: the kernel counts {watched} sleeps per hand-over, tells {reported}"
+        "spin: the kernel counts {watched} sleeps per hand-over, reports {reported}"
     );
 }
 

@@ -4,7 +4,7 @@
 use crate::support::{apart, looped, other_cpu, setting_at};
 
 /// Interrupts to forget translations that CPU 1 has had; `None` where the kernel does not count them, or the processor
-/// tells other CPUs by itself.
+/// informs other CPUs by itself.
 fn interrupts() -> Option<u64> {
     if std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| text.contains(" invlpgb")) {
         return None;
@@ -32,18 +32,18 @@ fn every_page_taken_from_a_running_thread_interrupts_its_cpu() {
                 let reported = setting.tallied().get("TLB interrupts of other CPUs").copied();
                 Some((interrupts()? - before, reported))
             };
-            let Some((alone, told_alone)) = count(1) else {
+            let Some((alone, reported_alone)) = count(1) else {
                 return testing::not_tested!("the kernel does not count interrupts for the TLB");
             };
             let (beside, reported) = count(2).expect("counted a moment ago");
-            assert_eq!(told_alone, Some(0.0), "{id} alone interrupts nobody");
+            assert_eq!(reported_alone, Some(0.0), "{id} alone interrupts nobody");
             // Other programs interrupt CPU 1, too.
             assert!(
                 beside > alone + BATCHES * CALLS / 4,
                 "{id}: {beside} interrupts with a thread there, {alone} without"
             );
             // Some batches are counted, and our thread does not run in all of them.
-            assert!(reported.is_some_and(|reported| reported > 0.0), "{id} tells {reported:?}");
+            assert!(reported.is_some_and(|reported| reported > 0.0), "{id} reports {reported:?}");
         });
     }
 }

@@ -12,7 +12,7 @@ fn sleeps() -> u64 {
 }
 
 #[test]
-fn what_sleeps_has_the_slack_it_says_and_sleeps() {
+fn what_sleeps_has_the_slack_it_names_and_sleeps() {
     const TIMES: u64 = 30;
     /// What each of these calls sleeps at least.
     const SLEEP: Duration = Duration::from_micros(10);

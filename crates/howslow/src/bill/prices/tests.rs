@@ -20,7 +20,7 @@ fn object(kind: &str, count: u64, bytes: Option<u64>) -> ObjectCount {
 
 /// The lines of the first call, as names and times.
 fn chosen(calls: &[CallCount], pairs: &[(&str, &str, u64)], met: Met) -> Vec<(String, f64)> {
-    let pair = |it: &(&str, &str, u64)| PairCount { first: it.0.into(), then: it.1.into(), count: it.2 };
+    let pair = |&(first, then, count): &(&str, &str, u64)| PairCount { first: first.into(), then: then.into(), count };
     let pairs = pairs.iter().map(pair).collect();
     let together = Requests { calls: calls.to_vec(), pairs, ..Requests::default() };
     shown(&OPERATIONS.terms(&calls[0], &together, met))
@@ -35,8 +35,8 @@ fn shown(terms: &[Term]) -> Vec<(String, f64)> {
     terms.iter().map(|term| (format!("{}{}", term.operation, term.at), term.times)).collect()
 }
 
-fn lines(of: &[(&str, f64)]) -> Vec<(String, f64)> {
-    of.iter().map(|(name, times)| ((*name).into(), *times)).collect()
+fn lines(terms: &[(&str, f64)]) -> Vec<(String, f64)> {
+    terms.iter().map(|(name, times)| ((*name).into(), *times)).collect()
 }
 
 /// What the rules take for many files and for a stream (`analysis::bill::pricing`).
@@ -74,28 +74,28 @@ fn files_are_created_filled_and_removed_with_what_they_hold() {
         call("unlinkat", 12, 2, None),
         call("copy_file_range", 20, 0, Some(10 * 4096)),
     ];
-    let of = |name: &str, creates: u64| {
+    let priced = |name: &str, creates: u64| {
         let together = Requests { calls: calls.to_vec(), creates, ..Requests::default() };
         let call = calls.iter().find(|call| call.call == name).expect("a call");
         shown(&OPERATIONS.terms(call, &together, Met::One))
     };
-    assert_eq!(of("openat", 10), lines(&[("called.open@files=1", 20.0), ("called.create", 10.0)]));
-    assert_eq!(of("write", 10), lines(&[("called.fill@size=4096", 10.0), ("called.append@size=4096", 10.0)]));
+    assert_eq!(priced("openat", 10), lines(&[("called.open@files=1", 20.0), ("called.create", 10.0)]));
+    assert_eq!(priced("write", 10), lines(&[("called.fill@size=4096", 10.0), ("called.append@size=4096", 10.0)]));
     let copied = [("called.copy@size=4096", 10.0), ("call.copy_file_range", 10.0)];
-    assert_eq!(of("copy_file_range", 10), lines(&copied));
+    assert_eq!(priced("copy_file_range", 10), lines(&copied));
     let older = [("called.unlink@content=written,size=4096", 10.0), ("called.stat.missing", 2.0)];
-    assert_eq!(of("unlinkat", 0), lines(&older));
-    assert_eq!(of("unlinkat", 120)[0].0, "called.unlink@content=new,size=4096");
+    assert_eq!(priced("unlinkat", 0), lines(&older));
+    assert_eq!(priced("unlinkat", 120)[0].0, "called.unlink@content=new,size=4096");
 }
 
 #[test]
 fn files_that_are_there_and_opened_to_be_written_have_prices_of_their_own() {
     let calls = [call("openat", 40, 0, None), call("close", 40, 0, None)];
     let together = Requests { calls: calls.to_vec(), writing: 25, creates: 5, ..Requests::default() };
-    let of = |call: &CallCount| shown(&OPERATIONS.terms(call, &together, Met::One));
+    let priced = |call: &CallCount| shown(&OPERATIONS.terms(call, &together, Met::One));
     let expected = [("called.open@files=1", 10.0), ("called.create", 5.0), ("called.open.write", 25.0)];
-    assert_eq!(of(&calls[0]), lines(&expected));
-    assert_eq!(of(&calls[1]), lines(&[("called.close.write", 30.0), ("called.close", 10.0)]));
+    assert_eq!(priced(&calls[0]), lines(&expected));
+    assert_eq!(priced(&calls[1]), lines(&[("called.close.write", 30.0), ("called.close", 10.0)]));
 }
 
 #[test]
@@ -278,22 +278,22 @@ fn on(name: &str, kind: &str, count: u64, bytes: Option<u64>) -> CallCount {
 
 #[test]
 fn calls_are_priced_by_what_they_are_made_on() {
-    let of = |calls: &[CallCount]| chosen(calls, &[], Met::One);
-    assert_eq!(of(&[on("read", "pipe", 7, Some(7 * 4096))]), lines(&[("called.pipe@size=4096", 3.5)]));
-    assert_eq!(of(&[on("read", "proc", 7, Some(9000))]), lines(&[("called.read.proc", 7.0)]));
-    assert_eq!(of(&[on("write", "null", 7, Some(7))]), lines(&[("syscall.write.null", 7.0)]));
-    assert_eq!(of(&[on("connect", "tcp", 3, None)]), lines(&[("called.connect", 3.0)]));
-    assert_eq!(of(&[on("sendto", "unix", 8, Some(8 * 512))]), lines(&[("unix.self@size=512", 4.0)]));
-    assert_eq!(of(&[on("write", "eventfd", 8, Some(64))])[0].1, 4.0, "the other half is the read");
-    let sent = of(&[on("write", "tcp", 8, Some(8 * 64))]);
+    let priced = |calls: &[CallCount]| chosen(calls, &[], Met::One);
+    assert_eq!(priced(&[on("read", "pipe", 7, Some(7 * 4096))]), lines(&[("called.pipe@size=4096", 3.5)]));
+    assert_eq!(priced(&[on("read", "proc", 7, Some(9000))]), lines(&[("called.read.proc", 7.0)]));
+    assert_eq!(priced(&[on("write", "null", 7, Some(7))]), lines(&[("syscall.write.null", 7.0)]));
+    assert_eq!(priced(&[on("connect", "tcp", 3, None)]), lines(&[("called.connect", 3.0)]));
+    assert_eq!(priced(&[on("sendto", "unix", 8, Some(8 * 512))]), lines(&[("unix.self@size=512", 4.0)]));
+    assert_eq!(priced(&[on("write", "eventfd", 8, Some(64))])[0].1, 4.0, "the other half is the read");
+    let sent = priced(&[on("write", "tcp", 8, Some(8 * 64))]);
     assert_eq!(sent, lines(&[("called.send.other@distance=other,receiver=awake,size=64", 8.0)]));
     let sockets = [on("close", "tcp", 5, None), on("connect", "tcp", 3, None)];
-    assert_eq!(of(&sockets), lines(&[("called.close.connection", 3.0), ("called.close.socket", 2.0)]));
+    assert_eq!(priced(&sockets), lines(&[("called.close.connection", 3.0), ("called.close.socket", 2.0)]));
     let mut some = on("read", "pipe", 4, Some(4));
     some.count = 10;
     some.bytes = Some(4 + 6 * 4096);
     let expected = [("called.pipe@size=1", 2.0), ("called.read@files=1,size=4096", 6.0)];
-    assert_eq!(of(&[some]), lines(&expected), "the rest is priced by its name");
+    assert_eq!(priced(&[some]), lines(&expected), "the rest is priced by its name");
 }
 
 #[test]
@@ -343,12 +343,12 @@ fn all_that_can_price_a_call_is_among_what_is_measured() {
     let objects =
         ["pipe", "proc", "sys", "null", "tcp", "udp", "unix", "socket", "eventfd", "timerfd", "tty", "memfd", "file"];
     let errors = || ["ENOENT", "EAGAIN"].map(|name| NamedCount { name: name.into(), count: 2 }).to_vec();
-    let names: BTreeSet<&str> = catalogue::all().flat_map(|it| it.system_calls()).collect();
+    let names: BTreeSet<&str> = catalogue::all().flat_map(|operation| operation.system_calls()).collect();
     let mut calls: Vec<CallCount> = Vec::new();
     for name in &names {
         for bytes in [None, Some(0), Some(100), Some(100 * 300), Some(100 * 9000), Some(100 << 20)] {
-            let of = |kind: &&str| object(kind, 5, bytes);
-            let objects: Vec<ObjectCount> = objects.iter().map(of).collect();
+            let object_of = |kind: &&str| object(kind, 5, bytes);
+            let objects: Vec<ObjectCount> = objects.iter().map(object_of).collect();
             for objects in [Vec::new(), objects] {
                 calls.push(CallCount {
                     objects,
@@ -380,7 +380,7 @@ fn all_that_can_price_a_call_is_among_what_is_measured() {
 }
 
 #[test]
-fn what_tells_how_programs_compute_is_measured_with_the_prices() {
+fn what_shows_how_programs_compute_is_measured_with_the_prices() {
     let items = user_items();
     for (id, sets) in USER_KINDS.into_iter().flatten() {
         let measured: Vec<&Item> = items.iter().filter(|item| item.operation.id == *id).collect();

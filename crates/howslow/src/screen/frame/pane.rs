@@ -98,8 +98,8 @@ fn trend(state: &State, entry: &Entry, frame: &mut Frame<'_>, area: Rect) {
     let most = shown.iter().copied().fold(0.0, f64::max);
     let now = shown.last().copied().unwrap_or(0.0);
     let [head, chart] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
-    let told = format!("{what}: {}, at most {} in {}", text(now), text(most), shown.len());
-    frame.render_widget(Line::from(told).dim(), head);
+    let heading = format!("{what}: {}, at most {} in {}", text(now), text(most), shown.len());
+    frame.render_widget(Line::from(heading).dim(), head);
     // Bars are whole numbers: thousandths of the highest one.
     let bars: Vec<u64> = shown.iter().map(|value| if most > 0.0 { (value / most * 1e3) as u64 } else { 0 }).collect();
     frame.render_widget(Sparkline::default().data(bars).max(1000), chart);

@@ -26,7 +26,7 @@ fn columns(state: &State, width: u16) -> Vec<Column> {
     };
     for column in FIRST_TO_GO {
         if needed(&shown) > width {
-            shown.retain(|it| *it != column);
+            shown.retain(|kept| *kept != column);
         }
     }
     shown

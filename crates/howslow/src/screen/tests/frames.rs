@@ -41,7 +41,7 @@ fn help() {
 }
 
 #[test]
-fn without_counts_and_prices_it_says_what_is_missing() {
+fn without_counts_and_prices_it_shows_what_is_missing() {
     let notes = vec!["No calls are counted, so calls are missing. eBPF: this process may not.".into()];
     let about = About { counts_calls: false, prices: None, source: "accounts".into(), notes, ..about() };
     let mut state = State::new(about, Settings::default());

@@ -10,7 +10,7 @@ use record::{Bytes, Cost, Estimate, Nanoseconds, Point, Skip, printable};
 use super::others::Harness;
 use super::selection::{PATIENCE, none, selected};
 use crate::cli::TimeArgs;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 use crate::session::{self, Wanted};
 
 /// The heading of the page's benchmarks.
@@ -55,14 +55,14 @@ pub(super) fn alone(program: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> 
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let nothing = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
     let notes = notes(&run.costs);
-    let outcome = session::print_beside(measured, &args.measure, (None, ""), &is_named)?;
+    let outcome = session::print_compared(measured, &args.measure, (None, ""), &is_named)?;
     if nothing {
         anyhow::bail!("no benchmark could be timed; the page says why");
     }
     if !args.measure.json && !args.measure.csv {
         output::print_page(&notes)?;
     }
-    say(&format!(
+    print_note(&format!(
         "to compare it with another build: --against REVISION ({})",
         printable(&program.display().to_string())
     ));

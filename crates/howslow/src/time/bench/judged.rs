@@ -51,7 +51,7 @@ pub(super) fn check_files(args: &BenchArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the comparison, and writes what was asked for.
+/// Prints the comparison, and writes what was requested.
 pub(super) fn print(shown: &BenchShown, args: &TimeArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.bench.markdown {
         store::write_whole(path, report::bench_markdown(shown).as_bytes())?;
@@ -74,7 +74,7 @@ pub(super) fn outcome(shown: &BenchShown, args: &BenchArgs) -> Outcome {
     };
     let failed: Vec<String> = shown.rows.iter().filter(fails).map(|row| printable(&row.name)).collect();
     if !failed.is_empty() {
-        output::say(&format!("the gate failed: {}", failed.join(", ")));
+        output::print_note(&format!("the gate failed: {}", failed.join(", ")));
         return Outcome::GateFailed;
     }
     if shown.rows.iter().any(|row| row.compared.is_none()) { Outcome::Skipped } else { Outcome::Done }

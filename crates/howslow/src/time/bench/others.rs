@@ -90,7 +90,7 @@ pub(super) fn alternate(
 /// The blocks of every benchmark that all runs have.
 fn raced(blocks: &[[BTreeMap<String, f64>; 4]]) -> Vec<RacedBenchmark> {
     let Some([first, ..]) = blocks.first() else { return Vec::new() };
-    let of = |name: &String| -> RacedBenchmark {
+    let benchmark = |name: &String| -> RacedBenchmark {
         let block = |legs: &[BTreeMap<String, f64>; 4]| {
             let [Some(a), Some(b), Some(c), Some(d)] = legs.each_ref().map(|leg| leg.get(name).copied()) else {
                 return None;
@@ -100,7 +100,7 @@ fn raced(blocks: &[[BTreeMap<String, f64>; 4]]) -> Vec<RacedBenchmark> {
         let rounds = vec![[blocks.iter().filter_map(block).collect(), Vec::new()]];
         RacedBenchmark { name: name.clone(), rounds, ..RacedBenchmark::default() }
     };
-    let all = first.keys().map(of);
+    let all = first.keys().map(benchmark);
     all.filter(|benchmark| benchmark.blocks().next().is_some()).collect()
 }
 

@@ -14,7 +14,7 @@ use super::selection::{PATIENCE, none, selected};
 use crate::cli::TimeArgs;
 use crate::cpu;
 use crate::kin::machine_name;
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, print_note};
 
 /// Seconds for each benchmark, if the command line has no budget. Programs that time themselves need long for one figure.
 const EACH: f64 = 2.0;
@@ -170,7 +170,7 @@ impl Compared {
     fn in_other_layouts(&mut self, built: &OldBuild, args: &TimeArgs) -> anyhow::Result<()> {
         let changed: Vec<String> =
             self.rows.iter().filter(|row| row.verdict().is_change()).map(|row| row.name.clone()).collect();
-        say("a benchmark has changed; it is run again with other orders of functions (--layouts 0 omits that)");
+        print_note("a benchmark has changed; it is run again with other orders of functions (--layouts 0 omits that)");
         let linked = match built.linked(LAYOUTS) {
             Ok(linked) => linked,
             Err(why) => {

@@ -30,12 +30,12 @@ fn two_commands_in_turn_are_compared_and_gated_and_each_run_is_kept() {
     let gate = against(&copies(1000).join(" "), 1100).code(4);
     let document: Value = serde_json::from_slice(&gate.get_output().stdout).expect("JSON");
     let figures = document["figures"].as_array().expect("figures");
-    let calls = figures.iter().find(|it| it["figure"] == "calls").expect("calls");
+    let calls = figures.iter().find(|figure| figure["figure"] == "calls").expect("calls");
     assert_eq!(calls["verdict"], "more");
     let added = calls["after"].as_f64().expect("a count") - calls["before"].as_f64().expect("a count");
     assert!((199.0..=201.0).contains(&added), "a hundred reads and writes more: {calls}");
     assert_eq!(document["gate"]["failed"], serde_json::json!(["calls"]));
-    // A hundredth more is less than the gate asks for.
+    // A hundredth more is less than the gate requires.
     against(&copies(1000).join(" "), 1010).code(0);
     let why = "run 1 of --against ended with exit status: 1, so nothing is compared";
     against("false", 1).code(1).stderr(contains(why));

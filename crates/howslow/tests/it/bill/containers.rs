@@ -1,4 +1,4 @@
-//! Bills in namespaces of processes and of cgroups, and where the kernel does not tell all.
+//! Bills in namespaces of processes and of cgroups, and where the kernel does not report all.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -69,7 +69,7 @@ fn in_a_namespace_of_processes_their_ids_and_the_system_are_those_inside() {
         let words = ["unshare", "-p", "-f", "--", "sh", "-c", "/bin/true; /bin/true; :"];
         let seen = billed_by(&data, data.path(), &["--source", source], &words).seen;
         assert_eq!((seen.together.forks, seen.together.execs), (3, 4), "{source}");
-        assert!(seen.processes.iter().all(|it| it.pid > Some(3)), "{source}: {seen:?}");
+        assert!(seen.processes.iter().all(|process| process.pid > Some(3)), "{source}: {seen:?}");
         let bill = format!("HOWSLOW bill --source {source} --json --for 300ms");
         let one = behind(&format!("while :; do /bin/true; done & {bill} -p $!; kill $!"));
         assert!(one.count("wait4") > 0, "{source}: {}", one.document);
@@ -83,7 +83,7 @@ fn in_a_namespace_of_processes_their_ids_and_the_system_are_those_inside() {
     assert_eq!(forks(&quiet), 0, "the shell outside is none of its tasks: {}", quiet.document);
     let busy = behind(&format!("while :; do /bin/true; done & {bill}; kill $!"));
     assert!(forks(&busy) > 0, "the one inside is: {}", busy.document);
-    let pids: Vec<u32> = busy.seen.processes.iter().filter_map(|it| it.pid).collect();
+    let pids: Vec<u32> = busy.seen.processes.iter().filter_map(|process| process.pid).collect();
     assert!(!pids.is_empty() && pids.iter().all(|pid| *pid < 100_000), "{pids:?}");
 }
 
@@ -110,14 +110,14 @@ fn a_cgroup_is_counted_from_within_a_namespace_of_cgroups() {
     let bill = bill_behind(&["unshare", "-m", "sh", "-c", IN_A_NAMESPACE_OF_CGROUPS, at, "HOWSLOW"]);
     let together = &bill.seen.together;
     assert!(together.forks > 0 && together.execs > 0, "{}", bill.document);
-    let names: Vec<&str> = bill.seen.processes.iter().filter_map(|it| it.cgroup.as_deref()).collect();
+    let names: Vec<&str> = bill.seen.processes.iter().filter_map(|process| process.cgroup.as_deref()).collect();
     assert!(!names.is_empty() && names.iter().all(|name| name.ends_with("/below")), "{}", bill.document);
 }
 
 /// The right to hear of the ends of tasks, without which their faults are unknown; and the types of the kernel, without which objects are,
 /// and with both the charge.
 #[test]
-fn what_the_kernel_does_not_tell_is_no_charge_and_no_object_and_is_said() {
+fn what_the_kernel_does_not_report_is_no_charge_and_no_object_and_is_noted() {
     let without = ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"];
     let hide = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"", "sh"];
     if counting("ebpf").is_none()
@@ -140,7 +140,7 @@ fn what_the_kernel_does_not_tell_is_no_charge_and_no_object_and_is_said() {
     let (bill, losses) = behind(&[&without, &watch]);
     assert!(losses.contains("faults and switches are not known: that takes CAP_NET_ADMIN"), "{losses}");
     assert!(charged(&bill) > Some(0.0) && bill.seen.usage.minor_faults.is_none(), "{}", bill.document);
-    // What a command used in all is told at its end.
+    // What a command used in all is reported at its end.
     let short = program("short");
     for _ in 0..8 {
         let (bill, _) = behind(&[&without, &["HOWSLOW", "bill", "--source", "ebpf", "--json", "--", &short]]);

@@ -63,36 +63,43 @@ fn counts_are_those_of_strace_and_the_same_by_each_way_of_counting() {
         for i in 1 2 3; do cat f1 f2 >> new; test -f s1/$i; done; rm new";
     let place = files();
     let counted = sources.iter().map(|source| {
-        let of = |more: &[&str]| {
+        let observed = |more: &[&str]| {
             billed_by(&data, place.path(), &[&["--source", source], more].concat(), &["sh", "-c", shell]).seen
         };
-        let (seen, alone) = (of(&[]), of(&["--counts-only"]));
+        let (seen, alone) = (observed(&[]), observed(&["--counts-only"]));
         numbers_alone_are_the_same(&seen, &alone);
-        let count = |name: &str| seen.together.signals.iter().find(|it| it.name == name).map(|it| it.count);
+        let count =
+            |name: &str| seen.together.signals.iter().find(|signal| signal.name == name).map(|signal| signal.count);
         let ends = ["SIGTERM", "SIGKILL", "SIGHUP", "SIGABRT", "SIGUSR1", "SIGCHLD"].map(count);
         assert_eq!(ends, [1, 1, 1, 1, 1, 32].map(Some), "{source}: {:?}", seen.together.signals);
         assert!(seen.together.distinct_names > Some(80) && seen.together.creates == 1, "later it is there");
         let Requests { forks, execs, creates, distinct_names, .. } = seen.together;
-        (forks, execs, creates, distinct_names, sorted(&seen.together.signals, |it| (it.name.clone(), it.count)))
+        (
+            forks,
+            execs,
+            creates,
+            distinct_names,
+            sorted(&seen.together.signals, |signal| (signal.name.clone(), signal.count)),
+        )
     });
     let counted: Vec<_> = counted.collect();
-    assert!(counted.iter().all(|it| *it == counted[0]), "{counted:?}");
+    assert!(counted.iter().all(|counts| *counts == counted[0]), "{counted:?}");
 }
 
-/// How often a shell waits, and is told of a child, depends on which is faster; and who is killed by a call does not return from it.
+/// How often a shell waits, and is signalled by a child, depends on which is faster; and who is killed by a call does not return from it.
 fn numbers_alone_are_the_same(seen: &Observation, alone: &Observation) {
     let numbers = |seen: &Observation| -> BTreeMap<String, u64> {
         let calls =
-            seen.together.calls.iter().filter(|it| !["wait4", "rt_sigreturn", "kill"].contains(&it.call.as_str()));
-        calls.map(|it| (it.call.clone(), it.count)).collect()
+            seen.together.calls.iter().filter(|call| !["wait4", "rt_sigreturn", "kill"].contains(&call.call.as_str()));
+        calls.map(|call| (call.call.clone(), call.count)).collect()
     };
     assert_eq!(numbers(seen), numbers(alone));
     assert_eq!((seen.numbers_alone, alone.numbers_alone, alone.together.pairs.len()), (false, true, 0));
-    assert!(alone.together.calls.iter().all(|it| it.bytes.is_none()), "{:?}", alone.together.calls);
+    assert!(alone.together.calls.iter().all(|call| call.bytes.is_none()), "{:?}", alone.together.calls);
 }
 
-fn sorted<T, K: Ord>(list: &[T], of: impl Fn(&T) -> K) -> Vec<K> {
-    let mut keys: Vec<K> = list.iter().map(of).collect();
+fn sorted<T, K: Ord>(list: &[T], key: impl Fn(&T) -> K) -> Vec<K> {
+    let mut keys: Vec<K> = list.iter().map(key).collect();
     keys.sort();
     keys
 }
@@ -124,10 +131,11 @@ fn agree(data: &TempDir, sources: &[&str], words: &[&str]) {
 /// After which call a signal comes is chance, so this is for what starts no child; and a dd that prints its rate prints another one.
 fn agree_in_detail(bills: &[Bill], words: &[&str]) {
     let details = bills.iter().filter(|_| words[0] == "find" || words.contains(&"status=none")).map(|bill| {
-        let of = &bill.seen.together;
-        let moved = sorted(&of.calls, |it| (it.call.clone(), it.bytes, it.count));
-        (moved, sorted(&of.pairs, |it| (it.first.clone(), it.then.clone(), it.count)), of.forks, of.execs)
+        let requests = &bill.seen.together;
+        let moved = sorted(&requests.calls, |call| (call.call.clone(), call.bytes, call.count));
+        let pairs = sorted(&requests.pairs, |pair| (pair.first.clone(), pair.then.clone(), pair.count));
+        (moved, pairs, requests.forks, requests.execs)
     });
     let details: Vec<_> = details.collect();
-    assert!(details.iter().all(|it| *it == details[0]), "{words:?}: {details:?}");
+    assert!(details.iter().all(|detail| *detail == details[0]), "{words:?}: {details:?}");
 }

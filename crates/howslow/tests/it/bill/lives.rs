@@ -101,8 +101,8 @@ fn what_it_leaves_behind_goes_on(data: &TempDir, source: &str) {
 fn it_goes_on_when_howslow_is_killed(data: &TempDir, source: &str) {
     let (mut child, command) = started(data, source, "echo $$; while :; do /bin/true; done");
     let tracer = || status_of(command, "TracerPid:");
-    // The tracer is told as the thread that traces.
-    wait_for("the tracer", || tracer().is_some_and(|it| (it == "0") == (source != "ptrace")));
+    // The tracer is reported as the thread that traces.
+    wait_for("the tracer", || tracer().is_some_and(|pid| (pid == "0") == (source != "ptrace")));
     child.kill().expect("it can be killed");
     assert_eq!(child.wait().expect("it ended").signal(), Some(9));
     wait_for("the end of tracing", || tracer().as_deref() == Some("0"));
@@ -171,7 +171,7 @@ fn one_that_works_is_watched_and_ends(data: &TempDir, source: &str) {
     assert!(source == "ptrace" || charged > 0.8 * (after - before), "{charged} of {before} to {after} ns");
 }
 
-/// What `times` of a shell tells: minutes and seconds in user mode and in the kernel, its own and its children's.
+/// What `times` of a shell prints: minutes and seconds in user mode and in the kernel, its own and its children's.
 fn used_ns(times: &str) -> f64 {
     let time = |word: &str| {
         let (minutes, seconds) = word.trim_end_matches('s').split_once('m').expect("a time");

@@ -1,14 +1,15 @@
-//! Programs that ask one thing of the kernel, again and again: each is priced by what it does.
+//! Programs that request one thing of the kernel, again and again: each is priced by what it does.
 
 use std::path::PathBuf;
 
 use super::*;
 use crate::support::EXAMPLE;
 
-/// A program, how often it asks, its memory in MiB, and lines of its mix: an operation, at any point where there is a star, and how often.
-type Asked = (&'static str, u64, u64, &'static [(&'static str, f64)]);
+/// A program, how often it requests that, its memory in MiB, and lines of its mix: an operation, at any point where there is a star, and
+/// how often.
+type RequestedMix = (&'static str, u64, u64, &'static [(&'static str, f64)]);
 
-const ASKED: &[Asked] = &[
+const REQUESTED: &[RequestedMix] = &[
     ("preadv", 20, 0, &[("called.read@*size=1048576", 20.0)]),
     ("status", 50, 0, &[("called.read.proc", 50.0), ("called.lseek", 50.0)]),
     (
@@ -43,26 +44,28 @@ const ASKED: &[Asked] = &[
     ("huge", 3, 64, &[("page.fault.huge@frames=fresh", 96.0), ("page.unmap.touched@pages=huge,size=67108864", 3.0)]),
 ];
 
-/// How often the mix of a bill of this program has each operation that is asked for.
-fn mix_of(data: &TempDir, place: &TempDir, program: &Path, (name, times, mib, wanted): Asked) -> Vec<f64> {
+/// How often the mix of a bill of this program has each operation that is requested.
+fn mix_of(data: &TempDir, place: &TempDir, program: &Path, (name, times, mib, wanted): RequestedMix) -> Vec<f64> {
     let file = place.path().join("mix.toml");
     let words = [&program.display().to_string(), name, &times.to_string(), &mib.to_string()];
     billed_by(data, place.path(), &["--source", "ebpf", "-o", &file.display().to_string()], &words);
     let mix: toml::Table = fs::read_to_string(&file).expect("the mix").parse().expect("TOML");
     let lines = mix["operation"].as_array().expect("lines");
-    let of = |id: &str| -> f64 {
+    let times_of = |id: &str| -> f64 {
         let (begin, end) = id.split_once('*').unwrap_or((id, ""));
         let is_it =
             |name: &str| if end.is_empty() { name == id } else { name.starts_with(begin) && name.ends_with(end) };
         let mine = lines.iter().filter(|line| line["operation"].as_str().is_some_and(is_it));
-        mine.map(|line| line["times"].as_float().or(line["times"].as_integer().map(|it| it as f64)).expect("a number"))
-            .sum()
+        mine.map(|line| {
+            line["times"].as_float().or(line["times"].as_integer().map(|times| times as f64)).expect("a number")
+        })
+        .sum()
     };
-    wanted.iter().map(|(id, _)| of(id)).collect()
+    wanted.iter().map(|(id, _)| times_of(id)).collect()
 }
 
 #[test]
-fn what_a_program_asks_for_has_the_price_of_just_that() {
+fn what_a_program_requests_has_the_price_of_just_that() {
     each_request_is_in_the_mix();
     look_ups_of_many_names_are_priced_by_many_files();
 }
@@ -76,16 +79,16 @@ fn each_request_is_in_the_mix() {
     }
     let Some(program) = savings::compiled(&place, "asks") else { return };
     let has_huge = savings::has_huge_pages();
-    for asked in ASKED.iter().filter(|asked| asked.0 != "huge" || has_huge) {
-        for (found, (id, times)) in mix_of(&data, &place, &program, *asked).into_iter().zip(asked.3) {
+    for requested in REQUESTED.iter().filter(|requested| requested.0 != "huge" || has_huge) {
+        for (found, (id, times)) in mix_of(&data, &place, &program, *requested).into_iter().zip(requested.3) {
             // The start of the program reads and closes a few files, and has some pages.
             let few = match *times {
                 5.0.. => (times * 0.02).max(if *id == "called.close.write" { 0.0 } else { 2.0 }),
                 _ => times * 0.1,
             };
             // Memory may be in too many pieces for some huge pages.
-            let least = if asked.0 == "huge" { times / 2.0 } else { times - few };
-            assert!(found >= least && found <= times + few, "{}: {found} times {id}, not {times}", asked.0);
+            let least = if requested.0 == "huge" { times / 2.0 } else { times - few };
+            assert!(found >= least && found <= times + few, "{}: {found} times {id}, not {times}", requested.0);
         }
     }
 }
@@ -95,10 +98,10 @@ fn written_prices(place: &Path) -> PathBuf {
     let mut run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
     run.machine = system::machine::describe();
     let ns = record::Nanoseconds;
-    let of = &run.costs[0];
+    let base = &run.costs[0];
     let costs = catalogue::find("called.stat").expect("it is there").points(true).into_iter().map(|at| {
         let price = if at.number("files") == Some(1) { 1e3 } else { 3e3 };
-        let mut cost = record::Cost { operation: "called.stat".into(), at, terms: Vec::new(), ..of.clone() };
+        let mut cost = record::Cost { operation: "called.stat".into(), at, terms: Vec::new(), ..base.clone() };
         for figures in [&mut cost.net_ns, &mut cost.gross_ns] {
             (figures.best, figures.quiet, figures.typical) = (ns(price), ns(price), ns(price));
             (figures.low, figures.high) = (ns(price), ns(price));

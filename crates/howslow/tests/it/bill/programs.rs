@@ -25,7 +25,7 @@ const PROGRAMS: [(&str, &str); 16] = [
     ("client", CLIENT),
 ];
 
-/// The file of one of the programs, which are one file: it does what its name says.
+/// The file of one of the programs, which are one file: it does what its name means.
 pub fn program(name: &str) -> String {
     static COMPILED: OnceLock<PathBuf> = OnceLock::new();
     let folder = COMPILED.get_or_init(|| {
@@ -79,7 +79,7 @@ const RING: &str = r#"
         let mut parameters = [0_u32; 30];
         let ring = syscall(425, 32, parameters.as_mut_ptr());
         if ring < 0 { std::process::exit(77); }
-        // mmap(2): readable and writable, shared; the rings lie at offset 0. The parameters tell the place of the tail.
+        // mmap(2): readable and writable, shared; the rings lie at offset 0. The parameters hold the place of the tail.
         let number = if cfg!(target_arch = "x86_64") { 9 } else { 222 };
         let place = syscall(number, 0_usize, 4096_usize, 3, 1, ring, 0_usize);
         assert!(place > 0);
@@ -187,12 +187,12 @@ pub fn narrow(place: &Path) -> PathBuf {
     ];
     // The header of the file: 32 bits, little endian; an executable for the 80386 with one segment (elf(5)).
     let mut file = vec![0x7f, b'E', b'L', b'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    file.extend([2_u16, 3].iter().flat_map(|it| it.to_le_bytes()));
-    file.extend([1, START + HEADERS, 52, 0, 0].iter().flat_map(|it: &u32| it.to_le_bytes()));
-    file.extend([52_u16, 32, 1, 0, 0, 0].iter().flat_map(|it| it.to_le_bytes()));
+    file.extend([2_u16, 3].iter().flat_map(|number| number.to_le_bytes()));
+    file.extend([1, START + HEADERS, 52, 0, 0].iter().flat_map(|number: &u32| number.to_le_bytes()));
+    file.extend([52_u16, 32, 1, 0, 0, 0].iter().flat_map(|number| number.to_le_bytes()));
     // The segment: the whole file, readable and executable.
     let size = HEADERS + code.len() as u32;
-    file.extend([1, 0, START, START, size, size, 5, 0x1000].iter().flat_map(|it: &u32| it.to_le_bytes()));
+    file.extend([1, 0, START, START, size, size, 5, 0x1000].iter().flat_map(|number: &u32| number.to_le_bytes()));
     file.extend(code);
     let program = place.join("narrow");
     testing::executable(&program, &file[..]);
@@ -217,7 +217,7 @@ const WAKER: &str = r#"
     }
 "#;
 
-/// A child that works while its end is told to nobody, because the signal is ignored.
+/// A child that works while its end is reported to nobody, because the signal is ignored.
 const UNAWAITED: &str = r#"
     unsafe extern "C" { fn signal(number: i32, action: usize) -> usize; }
     fn main() {
@@ -269,7 +269,7 @@ const SLEEPER: &str = r#"
 
 /// 20 sleeps, 20,000 short calls, and 200 files of 1 MiB in memory whose last descriptor is closed by dup2(2): they are given back
 /// after that call, on the way back to the program. Writes down what such a call took by its own clock, in ns, and whether the C library
-/// has told the kernel where it keeps the CPU (rseq(2)).
+/// has registered with the kernel where it keeps the CPU (rseq(2)).
 const TIMED: &str = r#"
     use std::os::fd::AsRawFd;
     unsafe extern "C" { fn dup2(from: i32, to: i32) -> i32; fn dlsym(of: *const i8, name: *const std::ffi::c_char) -> *const u32; }
@@ -292,8 +292,8 @@ const TIMED: &str = r#"
             took += used() - begun;
         }
         let size = unsafe { dlsym(std::ptr::null(), c"__rseq_size".as_ptr()) };
-        let asks = !size.is_null() && unsafe { *size } > 0;
-        std::fs::write("took", format!("{} {asks}", took / 200)).unwrap();
+        let is_registered = !size.is_null() && unsafe { *size } > 0;
+        std::fs::write("took", format!("{} {is_registered}", took / 200)).unwrap();
     }
 "#;
 

@@ -28,14 +28,14 @@ fn rare_calls_and_programs_and_many_at_once_are_counted_as_they_are() {
             narrow_programs_are_counted_apart(&data, source);
         }
     }
-    // In a sandbox that refuses both ways, the accounts are told.
+    // In a sandbox that refuses both ways, the accounts are reported.
     let howslow = assert_cmd::cargo::cargo_bin!("howslow").display().to_string();
     let words = [&NUMBERS[1..].join(","), &howslow, "bill", "--", "sh", "-c", "exit 4"];
     let mut sandbox = Command::new(program("sandbox"));
     sandbox.args(words).env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept");
-    let told = assert_cmd::Command::from_std(sandbox).assert().code(4);
+    let ended = assert_cmd::Command::from_std(sandbox).assert().code(4);
     let why = contains("not counted by eBPF: ").and(contains("not counted by ptrace: "));
-    told.stderr(contains("counted by accounts").and(why));
+    ended.stderr(contains("counted by accounts").and(why));
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -71,11 +71,14 @@ fn of_many_processes_and_threads_none_is_lost() {
         assert_eq!(bill.count("getppid"), 3300, "{source}");
         // Whether or not there is a record for each.
         let losses = &bill.seen.losses;
-        let are_told = losses.iter().all(|loss| source == "ebpf" && loss.what.contains("counted together"));
-        assert!(are_told, "{losses:?}");
+        let are_counted = losses.iter().all(|loss| source == "ebpf" && loss.what.contains("counted together"));
+        assert!(are_counted, "{losses:?}");
     }
     // What the kernel charges a process lacks what each thread still does after it was counted there.
     let Some(data) = counting("ebpf") else { return };
     let Bill { seen, .. } = billed(&data, data.path(), &[&program("short")]);
-    assert!(matches!(seen.processes.as_slice(), [it] if it.thread_count == 231 && it.usage == seen.usage), "{seen:?}");
+    assert!(
+        matches!(seen.processes.as_slice(), [process] if process.thread_count == 231 && process.usage == seen.usage),
+        "{seen:?}"
+    );
 }

@@ -13,30 +13,33 @@ fn owned_by(data: &TempDir, user: u32) -> Option<String> {
     let given = std::os::unix::fs::chown(&owned, Some(user), None);
     fs::set_permissions(data.path(), fs::Permissions::from_mode(0o777)).expect("our folder");
     fs::set_permissions(&owned, fs::Permissions::from_mode(0o4755)).expect("our file");
-    let told = Command::new("setpriv").args(["--reuid", "65532", "--clear-groups"]).arg(&owned).output();
-    let works = given.is_ok() && told.is_ok_and(|told| told.stdout == format!("{user}\n").into_bytes());
+    let output = Command::new("setpriv").args(["--reuid", "65532", "--clear-groups"]).arg(&owned).output();
+    let works = given.is_ok() && output.is_ok_and(|output| output.stdout == format!("{user}\n").into_bytes());
     if !works {
         testing::not_tested!("no program can work as another user; run as root, with TMPDIR on a mount without nosuid");
     }
     works.then(|| owned.display().to_string())
 }
 
-fn without_rights_a_command_is_followed_and_others_are_told_by_their_accounts() {
+fn without_rights_a_command_is_followed_and_others_are_billed_by_their_accounts() {
     let Some(data) = counting("ptrace") else { return };
-    let said = |words: &[&str]| {
+    let page_of = |words: &[&str]| {
         let output = without_rights(&data, &[&["bill"], words].concat())?;
         let page = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat();
         Some((output.status.code(), page.split_whitespace().collect::<Vec<_>>().join(" ")))
     };
-    let follow = |words: &[&str], status: i32, says: &[&str]| {
-        let Some((code, page)) = said(words) else { return false };
-        assert!(code == Some(status) && says.iter().all(|says| page.contains(says)), "{says:?}: {code:?} {page}");
+    let follow = |words: &[&str], status: i32, expected: &[&str]| {
+        let Some((code, page)) = page_of(words) else { return false };
+        assert!(
+            code == Some(status) && expected.iter().all(|text| page.contains(text)),
+            "{expected:?}: {code:?} {page}"
+        );
         true
     };
     let script = "i=0; while [ $i -lt 23 ]; do /bin/true; i=$((i+1)); done; grep NoNewPrivs /proc/self/status; exit 5";
     let why = "not counted by eBPF: this process may not load programs";
-    let says = ["NoNewPrivs: 0 ", "counted by ptrace", why, "25 programs executed"];
-    if !follow(&["--", "sh", "-c", script], 5, &says) {
+    let expected = ["NoNewPrivs: 0 ", "counted by ptrace", why, "25 programs executed"];
+    if !follow(&["--", "sh", "-c", script], 5, &expected) {
         return;
     }
     let mut other = Command::new("sleep").arg("1000").spawn().expect("sleep runs");
@@ -54,7 +57,7 @@ fn without_rights_a_command_is_followed_and_others_are_told_by_their_accounts() 
 #[test]
 fn each_command_has_the_rights_that_its_watcher_leaves_it() {
     a_set_user_id_program_keeps_its_right_and_is_counted_by_each_source();
-    without_rights_a_command_is_followed_and_others_are_told_by_their_accounts();
+    without_rights_a_command_is_followed_and_others_are_billed_by_their_accounts();
 }
 
 fn a_set_user_id_program_keeps_its_right_and_is_counted_by_each_source() {

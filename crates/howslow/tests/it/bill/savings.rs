@@ -1,4 +1,4 @@
-//! What findings say that a change saves, beside what the change saves: the same work with a habit and without it.
+//! What findings predict that a change saves, beside what the change saves: the same work with a habit and without it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -89,7 +89,7 @@ impl Habits {
     }
 
     /// What a bill of this habit was charged, and the least and the most that the finding with these words saves.
-    fn said(&self, habit: &str, words: &str) -> (f64, [f64; 2]) {
+    fn predicted(&self, habit: &str, words: &str) -> (f64, [f64; 2]) {
         let bill = self.billed(habit, "before");
         let findings = bill.document["findings"].as_array().expect("findings");
         let is_it = |finding: &&Value| finding["text"].as_str().is_some_and(|text| text.contains(words));
@@ -100,13 +100,13 @@ impl Habits {
         (charged, ends)
     }
 
-    /// Checks what a change saves against what a bill before it says. The host's other work makes runs longer and none shorter, so the
+    /// Checks what a change saves against what a bill before it predicts. The host's other work makes runs longer and none shorter, so the
     /// least of each kind of run is taken, and of the bills the one with the least charge; where some are shorter by luck, the middle of
     /// each figure. `timed` is the program that is run for the times.
     fn check(&self, (habit, words): (&str, &str), timed: &str) {
-        let (mut told, mut used) = (Vec::new(), [Vec::new(), Vec::new()]);
+        let (mut predicted, mut used) = (Vec::new(), [Vec::new(), Vec::new()]);
         for _ in 0..TURNS {
-            told.push(self.said(habit, words));
+            predicted.push(self.predicted(habit, words));
             for (used, which) in used.iter_mut().zip(["before", "after"]) {
                 used.push(self.used(timed, which));
             }
@@ -116,24 +116,27 @@ impl Habits {
             figures.sort_by(f64::total_cmp);
             figures[rank]
         };
-        told.sort_by(|one, other| one.0.total_cmp(&other.0));
+        predicted.sort_by(|one, other| one.0.total_cmp(&other.0));
         let ends = match rank {
-            0 => told[0].1,
-            _ => [0, 1].map(|end| ranked(told.iter().map(|(_, ends)| ends[end]).collect())),
+            0 => predicted[0].1,
+            _ => [0, 1].map(|end| ranked(predicted.iter().map(|(_, ends)| ends[end]).collect())),
         };
         let [before, after] = used.map(ranked);
         let saved = before - after;
-        assert!(saved > ends[0] / HOST && saved < ends[1] * HOST, "{habit} saves {saved}, and was said {told:?}");
+        assert!(
+            saved > ends[0] / HOST && saved < ends[1] * HOST,
+            "{habit} saves {saved}, and was predicted to save {predicted:?}"
+        );
     }
 }
 
 #[test]
-fn a_change_saves_what_was_said() {
-    doing_without_a_habit_saves_what_was_said();
-    waiting_less_saves_what_was_said();
+fn a_change_saves_what_was_predicted() {
+    doing_without_a_habit_saves_what_was_predicted();
+    waiting_less_saves_what_was_predicted();
 }
 
-fn doing_without_a_habit_saves_what_was_said() {
+fn doing_without_a_habit_saves_what_was_predicted() {
     let Some(habits) = Habits::new() else { return };
     // One process touches the same memory by turns, so that the host of a virtual machine has given it before.
     if has_huge_pages() {
@@ -168,30 +171,30 @@ fn waits(bill: &Bill, call: &str, reason: WaitReason) -> (u64, f64) {
     found.map_or((0, 0.0), |waits| (waits.count, waits.total_ns))
 }
 
-fn waiting_less_saves_what_was_said() {
+fn waiting_less_saves_what_was_predicted() {
     let Some(data) = counting("ebpf") else { return };
     // The host's other work makes runs longer and none shorter: the shortest of a few.
     let shortest = |words: [&str; 2]| {
         let bills = (0..TURNS).map(|_| waiting(&data, words));
         bills.min_by(|(one, _), (other, _)| one.seen.elapsed_ns.total_cmp(&other.seen.elapsed_ns)).expect("bills")
     };
-    let (before, said) = shortest(["client", "delay"]);
-    let (text, [least, most]) = said.expect("a finding");
+    let (before, finding) = shortest(["client", "delay"]);
+    let (text, [least, most]) = finding.expect("a finding");
     assert!(text.contains("TCP_NODELAY") && text.contains("acknowledgement"), "{text}");
-    let (after, said) = shortest(["client", "no-delay"]);
+    let (after, finding) = shortest(["client", "no-delay"]);
     // Client and server wait for each other all the time; what they wait for a CPU, on a busy host, is no part of it.
     let call = text.split_once(" waits in ").and_then(|(_, rest)| rest.split(' ').next()).expect("a call");
     let [waited, waits_still] = [&before, &after].map(|bill| waits(bill, call, WaitReason::Event).1 / 2.0);
     let saved = waited - waits_still;
-    assert!(least <= saved && saved <= most, "saves {saved} ns, said {least} to {most}");
-    assert!(said.is_none_or(|(text, _)| !text.contains("TCP_NODELAY")));
-    syncing_less_saves_what_was_said(&data);
+    assert!(least <= saved && saved <= most, "saves {saved} ns, predicted {least} to {most}");
+    assert!(finding.is_none_or(|(text, _)| !text.contains("TCP_NODELAY")));
+    syncing_less_saves_what_was_predicted(&data);
 }
 
 /// A sync after each line of a log, and one after ten lines.
-fn syncing_less_saves_what_was_said(data: &TempDir) {
+fn syncing_less_saves_what_was_predicted(data: &TempDir) {
     let device = |bill: &Bill| waits(bill, "fsync", WaitReason::Kernel);
-    let (before, said) = waiting(data, ["log", "1"]);
+    let (before, finding) = waiting(data, ["log", "1"]);
     let (count, total) = device(&before);
     if count < 200 {
         return testing::not_tested!("syncing waits {count} times here; a TMPDIR on a device is needed");
@@ -199,15 +202,15 @@ fn syncing_less_saves_what_was_said(data: &TempDir) {
     if total < before.seen.elapsed_ns * 0.05 {
         return testing::left_out!("syncing waits {total} ns here: too little for a finding");
     }
-    let (text, [least, most]) = said.expect("a finding");
+    let (text, [least, most]) = finding.expect("a finding");
     assert!(text.starts_with("fsync was waited for") && text.contains("lost in a crash"), "{text}");
     assert!(least > 0.1 * most && most < total, "{least} to {most} of {total} ns");
-    // What the change saves, and the least and the most that the bill before says. A sync also writes what others have written since the last
-    // one, on a device that they use: the middle one of several pairs.
+    // What the change saves, and the least and the most that the bill before predicts. A sync also writes what others have written since the
+    // last one, on a device that they use: the middle one of several pairs.
     let mut saved = [(); TURNS].map(|()| {
-        let (each, said) = waiting(data, ["log", "1"]);
+        let (each, finding) = waiting(data, ["log", "1"]);
         let (tenth, _) = waiting(data, ["log", "10"]);
-        (device(&each).1 - device(&tenth).1, said.expect("a finding").1)
+        (device(&each).1 - device(&tenth).1, finding.expect("a finding").1)
     });
     saved.sort_by(|(one, [least, _]), (other, [its_least, _])| (one / least).total_cmp(&(other / its_least)));
     let (middle, [least, most]) = saved[TURNS / 2];

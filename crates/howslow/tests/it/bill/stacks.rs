@@ -40,14 +40,15 @@ fn stacks_and_findings_name_the_functions_of_the_program() {
         ["--source", "ebpf", "--stacks", "-o", &folded.display().to_string(), "-o", &picture.display().to_string()];
     let bill = billed_by(&data, place.path(), &outputs, &[&program.display().to_string()]);
     for (call, function) in [("write", "writes_single_bytes"), ("read", "reads_single_bytes")] {
-        let of = bill.seen.stacks.iter().filter(|stack| stack.call == call);
-        let all: u64 = of.clone().map(|stack| stack.calls).sum();
+        let stacks = bill.seen.stacks.iter().filter(|stack| stack.call == call);
+        let all: u64 = stacks.clone().map(|stack| stack.calls).sum();
         let is_own = |frame: &StackFrame| frame.own && frame.function.contains(function);
-        let own: u64 = of.filter(|stack| stack.frames.iter().any(is_own)).map(|stack| stack.calls).sum();
+        let own: u64 = stacks.filter(|stack| stack.frames.iter().any(is_own)).map(|stack| stack.calls).sum();
         assert!(all > 500 && 10 * own >= 9 * all, "{call}: {own} of {all} by {function}; {:?}", bill.seen.losses);
     }
     let findings = bill.document["findings"].as_array().expect("findings");
-    let small = findings.iter().find(|it| it["text"].as_str().is_some_and(|text| text.starts_with("read moved")));
+    let small =
+        findings.iter().find(|finding| finding["text"].as_str().is_some_and(|text| text.starts_with("read moved")));
     let named = small.expect("a finding of small reads")["place"].as_str().expect("a place");
     assert!(named.contains("reads_single_bytes"), "{named}");
     let lines = std::fs::read_to_string(&folded).expect("stacks");

@@ -32,10 +32,11 @@ fn each_process_is_counted_with_what_it_did() {
     let bill = billed_by(&data, place.path(), &["--source", "ebpf", "-o", &folded, "-o", &mix], &words);
     children_have_their_parent(&bill, programs.len());
     others_are_woken_and_used_time_is_charged(&bill);
-    sleeps_are_told_from_other_waits(&bill);
-    calls_are_told_by_what_they_are_made_on(&bill);
+    sleeps_are_distinguished_from_other_waits(&bill);
+    calls_are_distinguished_by_what_they_are_made_on(&bill);
     for ring in bill.seen.processes.iter().filter(|process| ["ring", "polled"].contains(&process.name.as_str())) {
-        let requests: Vec<_> = ring.requests.io_uring.iter().map(|it| (it.name.as_str(), it.count)).collect();
+        let requests: Vec<_> =
+            ring.requests.io_uring.iter().map(|request| (request.name.as_str(), request.count)).collect();
         assert_eq!(requests, [("nop", 23)], "of the process, whoever takes them: {ring:?}");
         assert!(ring.name == "polled" || call(&ring.requests, "io_uring_enter").count == 1, "{ring:?}");
     }
@@ -52,11 +53,11 @@ fn each_process_is_counted_with_what_it_did() {
 fn children_have_their_parent(bill: &Bill, programs: usize) {
     let processes = &bill.seen.processes;
     let shell = processes.iter().find(|process| process.name == "sh" && process.parent.is_none()).expect("the shell");
-    // Each program, `true` and `rm` are its children, and tell it their ends; so do two of its grandchildren their parents.
+    // Each program, `true` and `rm` are its children, and signal it their ends; so do two of its grandchildren their parents.
     let children = 23 + programs as u64 + 1;
     assert_eq!((shell.requests.forks, shell.requests.execs, shell.requests.creates), (children, 1, 23), "{shell:?}");
-    let told = shell.requests.signals.iter().find(|signal| signal.name == "SIGCHLD");
-    assert_eq!(told.map(|signal| signal.count), Some(children), "{shell:?}");
+    let child_signals = shell.requests.signals.iter().find(|signal| signal.name == "SIGCHLD");
+    assert_eq!(child_signals.map(|signal| signal.count), Some(children), "{shell:?}");
     let trues = processes.iter().filter(|process| process.name == "true").map(|process| {
         let count = |name: &str| call(&process.requests, name).count;
         assert!(process.parent == shell.pid || process.requests.execs == 2, "{process:?}");
@@ -76,17 +77,19 @@ fn others_are_woken_and_used_time_is_charged(bill: &Bill) {
     let (write, read) = (call(waker, "write"), call(waker, "read"));
     assert!(write.count == 23 && (23..30).contains(&write.wakes), "{write:?}");
     assert!((read.wakes as f64) < 0.1 * read.count as f64, "a read wakes nobody: {read:?}");
-    // Who waits for a command is not told what processes used that were never waited for.
+    // Who waits for a command does not learn what processes used that were never waited for.
     let parent = bill.process("unawaited");
     let unawaited = bill.seen.processes.iter().find(|process| process.parent == parent.pid).expect("its child");
     assert!(unawaited.usage.cpu_ns > Some(1e6) && bill.seen.usage.cpu_ns > unawaited.usage.cpu_ns, "{unawaited:?}");
 }
 
-fn sleeps_are_told_from_other_waits(bill: &Bill) {
+fn sleeps_are_distinguished_from_other_waits(bill: &Bill) {
     let waits = |calls: &[&str]| {
-        let of = |call: &Option<String>| call.as_deref().is_some_and(|call| calls.contains(&call));
+        let is_meant = |call: &Option<String>| call.as_deref().is_some_and(|call| calls.contains(&call));
         let all = bill.process("sleeper").requests.waits.iter();
-        all.clone().find(|it| of(&it.call) && it.reason == WaitReason::Event).unwrap_or_else(|| panic!("{all:?}"))
+        all.clone()
+            .find(|wait| is_meant(&wait.call) && wait.reason == WaitReason::Event)
+            .unwrap_or_else(|| panic!("{all:?}"))
     };
     // The C library may sleep by either call. A task that is preempted while it sets its timer may find that it has ended, and never sleeps.
     let naps = waits(&["nanosleep", "clock_nanosleep"]);
@@ -99,7 +102,7 @@ fn sleeps_are_told_from_other_waits(bill: &Bill) {
     assert!((1..=7).contains(&read.count) && read.total_ns > 10e6, "{read:?}");
 }
 
-fn calls_are_told_by_what_they_are_made_on(bill: &Bill) {
+fn calls_are_distinguished_by_what_they_are_made_on(bill: &Bill) {
     let objects = &bill.process("objects").requests;
     assert_eq!(objects.creates, 1, "a file that is there is not created");
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
@@ -108,7 +111,7 @@ fn calls_are_told_by_what_they_are_made_on(bill: &Bill) {
         );
     }
     let on = |name: &str, object: &str| -> u64 {
-        call(objects, name).objects.iter().filter(|it| it.object == object).map(|it| it.count).sum()
+        call(objects, name).objects.iter().filter(|count| count.object == object).map(|count| count.count).sum()
     };
     // The standard library reads some files of /proc and /sys itself.
     assert!((23..40).contains(&on("read", "proc")), "{}", on("read", "proc"));
@@ -118,7 +121,7 @@ fn calls_are_told_by_what_they_are_made_on(bill: &Bill) {
 
 /// Programs are detached one after another, here with a pause before each: meanwhile, other tasks get the addresses of those that ended.
 #[test]
-fn a_process_that_ends_while_counting_stops_is_told_no_calls_of_others() {
+fn a_process_that_ends_while_counting_stops_has_no_calls_of_others() {
     let slowly = ["strace", "-f", "-o", "/dev/null", "-e", "trace=close", "-e", "inject=close:delay_enter=20000"];
     if counting("ebpf").is_none() || !is_possible(&[&slowly[..], &["true"]].concat()) {
         return;
@@ -127,7 +130,7 @@ fn a_process_that_ends_while_counting_stops_is_told_no_calls_of_others() {
     let pid = busy.0.id().to_string();
     let bill = ["HOWSLOW", "bill", "--source", "ebpf", "--for", "100ms", "--json", "-p", &pid];
     for process in bill_behind(&[&slowly[..], &bill].concat()).seen.processes {
-        // Each executes one program. Those for which there was no record are told together, without an id.
+        // Each executes one program. Those for which there was no record are reported together, without an id.
         let executed = process.requests.calls.iter().filter(|call| call.call == "execve").map(|call| call.count);
         assert!(process.pid.is_none() || executed.sum::<u64>() <= 1, "{process:?}");
     }

@@ -19,15 +19,15 @@ fn a_call_takes_its_own_time_with_what_the_kernel_does_after_it_and_without_its_
             .unwrap_or_else(|| panic!("{found:?} was not sampled; {:?}, {:?}", bill.seen.counting, bill.seen.losses))
     };
     let sleep = measured("clock_nanosleep");
-    // But for those in which the kernel did not tell that the task left its CPU.
+    // But for those in which the kernel did not report that the task left its CPU.
     assert!((17..=20).contains(&sleep.samples), "the first calls of each kind are timed, and of 20 {sleep:?}");
     assert!(sleep.mean_ns < 2e6, "a sleep of 10 ms works for {sleep:?}");
     let short = measured("getppid");
     assert!((256..2000).contains(&short.samples), "{short:?} of 20,000 calls");
     assert!(short.error_ns > 0.0 && short.mean_ns > 0.0 && short.mean_ns < 20_000.0, "{short:?}");
-    let said = fs::read_to_string(data.path().join("took")).expect("its file");
-    let (took, asks) = said.split_once(' ').expect("two words");
-    if asks != "true" {
+    let text = fs::read_to_string(data.path().join("took")).expect("its file");
+    let (took, is_registered) = text.split_once(' ').expect("two words");
+    if is_registered != "true" {
         return testing::not_tested!("the C library does not ask the kernel for its CPU; glibc 2.35 does");
     }
     let (took, last, first): (f64, _, _) = (took.parse().expect("ns"), measured("dup2"), measured("close"));

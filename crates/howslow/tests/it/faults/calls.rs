@@ -39,9 +39,9 @@ fn advised(filter: impl Fn(Command) -> Command) -> Option<serde_json::Value> {
 fn left_out(advice: &serde_json::Value) -> (Vec<(String, String)>, usize) {
     let states = advice["states"].as_array().expect("states");
     let all = states.iter().flat_map(|state| state["candidates"].as_array().expect("candidates"));
-    let (out, tried): (Vec<_>, Vec<_>) = all.partition(|it| it["skipped"].is_string());
-    let text = |it: &serde_json::Value| it.as_str().expect("text").to_string();
-    (out.iter().map(|it| (text(&it["method"]), text(&it["skipped"]))).collect(), tried.len())
+    let (out, tried): (Vec<_>, Vec<_>) = all.partition(|candidate| candidate["skipped"].is_string());
+    let text = |value: &serde_json::Value| value.as_str().expect("text").to_string();
+    (out.iter().map(|candidate| (text(&candidate["method"]), text(&candidate["skipped"]))).collect(), tried.len())
 }
 
 /// A call that fails with an error; with a flag in an argument, only where that is set.
@@ -56,21 +56,21 @@ fn without(calls: &[Failing], command: Command) -> Command {
 fn rest_is_measured(filter: impl Fn(Command) -> Command, skips: &[(&str, &str)]) -> Option<serde_json::Value> {
     let ids: Vec<&str> = skips.iter().map(|(id, _)| *id).chain(["read.pread"]).collect();
     let run = under(&filter, &ids)?;
-    skips.iter().for_each(|(id, says)| skipped(&run, id, says));
+    skips.iter().for_each(|(id, expected)| skipped(&run, id, expected));
     measured(&run, "read.pread");
     let advice = advised(&filter).expect("a folder");
     let (out, tried) = left_out(&advice);
     assert!(!out.is_empty() && tried >= 3, "{out:?}");
     // Each is left out for the reason of the call that it needs.
-    let why_of = |name: &str| skips.iter().find(|(id, _)| id.contains(name)).map(|(_, says)| *says);
+    let why_of = |name: &str| skips.iter().find(|(id, _)| id.contains(name)).map(|(_, expected)| *expected);
     for (method, why) in &out {
         let needs = ["io_uring", "O_DIRECT"].iter().find(|name| method.contains(**name)).copied().unwrap_or_default();
-        let is_said = match needs {
-            "io_uring" => why_of("uring").is_some_and(|says| why.contains(says)) || why.contains("no direct"),
+        let is_expected = match needs {
+            "io_uring" => why_of("uring").is_some_and(|expected| why.contains(expected)) || why.contains("no direct"),
             "O_DIRECT" => why.contains("no direct"),
             _ => why.contains("refused") || why.contains("does not support mapped files"),
         };
-        assert!(is_said, "{method}: {why}");
+        assert!(is_expected, "{method}: {why}");
     }
     Some(advice)
 }

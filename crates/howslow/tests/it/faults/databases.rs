@@ -19,9 +19,9 @@ fn kept(data: &TempDir) -> std::path::PathBuf {
 
 /// Checks that there is one sentence, with advice, and the status of a failure.
 fn one_sentence(output: &Output, advice: &str) {
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), told.lines().count()), (Some(1), 1), "{told}");
-    assert!(told.contains("runs.sqlite") && told.contains(advice), "{told}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), errors.lines().count()), (Some(1), 1), "{errors}");
+    assert!(errors.contains("runs.sqlite") && errors.contains(advice), "{errors}");
 }
 
 #[test]
@@ -58,8 +58,12 @@ fn a_locked_database_is_one_sentence_with_advice_and_loses_no_run() {
     fs::write(&replayed, EXAMPLE.replace("qxtz", "abcd")).expect("written");
     let run = ["run", "loop.empty", "--keep", "--replay", replayed.to_str().expect("text")];
     let measured = hurried(&data, &file, &run);
-    let told = String::from_utf8_lossy(&measured.stderr).into_owned();
-    assert!(measured.status.success() && told.contains("is used by another program"), "{:?} {told}", measured.status);
+    let errors = String::from_utf8_lossy(&measured.stderr).into_owned();
+    assert!(
+        measured.status.success() && errors.contains("is used by another program"),
+        "{:?} {errors}",
+        measured.status
+    );
     other.execute_batch("ROLLBACK").expect("no lock");
     drop(other);
     let rows = json(howslow(&data).env("HOWSLOW_STORE", &file).args(["history", "--json"]));

@@ -66,9 +66,12 @@ fn a_scratch_file_that_is_cut_costs_the_rounds_that_meet_it() {
         measured(&run, pattern.split('@').next().expect("an id"));
         let doubts = run.costs.iter().flat_map(|cost| &cost.doubts);
         let lost: Vec<String> =
-            doubts.filter(|it| matches!(it, Doubt::RoundLost { .. })).map(ToString::to_string).collect();
-        let says = ["truncated", "bytes, not", "not the one that was written"];
-        assert!(!lost.is_empty() && lost.iter().all(|lost| says.iter().any(|says| lost.contains(says))), "{lost:?}");
+            doubts.filter(|doubt| matches!(doubt, Doubt::RoundLost { .. })).map(ToString::to_string).collect();
+        let reasons = ["truncated", "bytes, not", "not the one that was written"];
+        assert!(
+            !lost.is_empty() && lost.iter().all(|lost| reasons.iter().any(|reason| lost.contains(reason))),
+            "{lost:?}"
+        );
         assert_eq!(names(place.path()), ["data"], "left behind");
     }
 }
@@ -143,7 +146,7 @@ fn as_nobody(place: &Path, arguments: &[&str]) -> Option<Command> {
 }
 
 #[test]
-fn what_may_not_be_read_is_refused_and_of_another_s_file_is_said_what_the_kernel_tells() {
+fn what_may_not_be_read_is_refused_and_of_another_s_file_is_reported_what_the_kernel_shows() {
     let Some(place) = folder() else { return };
     let path = written(place.path(), 1 << 20);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o200)).expect("ours");

@@ -97,14 +97,14 @@ fn on_a_full_disk_the_rest_is_measured() {
                 .iter()
                 .find(|skip| skip.operation == *id && skip.at.word("state") != Some("cold"))
                 .unwrap_or_else(|| panic!("{id}: {:?}", run.skipped));
-            let says = match (*id, finds_room) {
+            let expected = match (*id, finds_room) {
                 ("write.direct", false) => "in memory (tmpfs)",
                 ("write.fallocate", false) => "does not allocate space in advance",
                 // A store cannot report that there is no space.
                 ("write.mmap", false) => "SIGBUS (a mapped file was truncated, could not be read, or had no space",
                 _ => "space",
             };
-            assert!(reason.contains(says), "{id}: {reason}");
+            assert!(reason.contains(expected), "{id}: {reason}");
             assert!(!remedy.is_empty() || reason.contains("SIGBUS"), "{id}: {reason}");
         }
     }
@@ -139,7 +139,7 @@ fn room_that_is_missed_late_is_a_skip_that_names_it() {
 
 /// Too long a file is an error of the write, and no death.
 #[test]
-fn a_limit_of_a_file_s_size_is_told_as_a_full_disk_is() {
+fn a_limit_of_a_file_s_size_is_reported_as_a_full_disk_is() {
     let place = tempfile::tempdir().expect("a folder");
     let howslow = |script: &str| {
         let mut command = Command::new("sh");

@@ -117,14 +117,14 @@ impl Cluster {
     }
 
     /// What a command of Slurm prints.
-    pub fn ask(&self, words: &[&str]) -> String {
+    pub fn printed_by(&self, words: &[&str]) -> String {
         let answer = Command::new(words[0]).args(&words[1..]).env("SLURM_CONF", self.configuration()).output();
         String::from_utf8_lossy(&answer.expect("a command of Slurm").stdout).into_owned()
     }
 
     /// Number of idle nodes.
     pub fn idle(&self) -> usize {
-        self.ask(&["sinfo", "-N", "-h", "-o", "%T"]).lines().filter(|state| *state == "idle").count()
+        self.printed_by(&["sinfo", "-N", "-h", "-o", "%T"]).lines().filter(|state| *state == "idle").count()
     }
 
     /// Kills a node's daemon and everything that it runs, as a crash of the node does.
@@ -133,7 +133,7 @@ impl Cluster {
             let _ = daemon.kill();
             let _ = daemon.wait();
         }
-        let job = self.ask(&["squeue", "-h", "-w", node, "-o", "%i"]);
+        let job = self.printed_by(&["squeue", "-h", "-w", node, "-o", "%i"]);
         let step = format!("slurmstepd: [{}.batch]", job.trim());
         self.signal(Signal::KILL, |_, line| line.starts_with(&step));
         self.stop(node, Signal::KILL);

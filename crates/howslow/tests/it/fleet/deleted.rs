@@ -43,11 +43,11 @@ fn only_a_folder_that_bears_the_fleet_s_mark_is_removed() {
         let id = format!("f-{name}");
         complete(data.path(), &id, &at(name));
         for verb in ["attach", "retry"] {
-            let told = howslow(&data).args(["fleet", verb, &id]).assert().success();
+            let shown = howslow(&data).args(["fleet", verb, &id]).assert().success();
             let stays = contains("this fleet did not make it");
             match name {
-                "own" => told.stderr(stays.not()),
-                _ => told.stderr(stays),
+                "own" => shown.stderr(stays.not()),
+                _ => shown.stderr(stays),
             };
         }
     }

@@ -83,7 +83,7 @@ impl Fake {
     }
 }
 
-fn said(output: &Output) -> String {
+fn errors_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -103,10 +103,10 @@ fn a_scheduler_that_refuses_loses_and_talks_nonsense_costs_only_the_nodes_concer
     }
     let result = fake.run("odd", &["--binary", program, "--budget", "1s", "--rounds", "1"]);
     let stays = [&killed, &working].map(|folder| std::fs::remove_dir(folder).is_ok());
-    let said = said(&result);
-    assert_eq!(result.status.code(), Some(3), "{said}");
+    let errors = errors_of(&result);
+    assert_eq!(result.status.code(), Some(3), "{errors}");
     for text in ["good is named twice", "squeue did not answer with a list of jobs"] {
-        assert!(said.contains(text), "{text}: {said}");
+        assert!(errors.contains(text), "{text}: {errors}");
     }
     let fleet = state(&fake.path().join("data"), "odd");
     assert_eq!((fleet.nodes.len(), fleet.nodes[0].name.as_str(), stays), (7, "good", [false, true]));
@@ -125,7 +125,7 @@ fn a_scheduler_that_refuses_loses_and_talks_nonsense_costs_only_the_nodes_concer
 }
 
 #[test]
-fn nodes_with_other_clocks_and_programs_are_told() {
+fn nodes_with_other_clocks_and_programs_are_reported() {
     let fake = Fake::new("now\nahead\nold\nhalf\n");
     let now = jiff::Timestamp::now();
     let later = format!("{:.0}", now + jiff::SignedDuration::from_hours(5));
@@ -145,7 +145,7 @@ fn nodes_with_other_clocks_and_programs_are_told() {
     changes("half", Vec::new());
     std::fs::write(fake.path().join("document-bin-half.json"), &EXAMPLE[..EXAMPLE.len() / 2]).expect("half a document");
     let result = fake.run("clocks", &["--installed"]);
-    assert_eq!(result.status.code(), Some(3), "{}", said(&result));
+    assert_eq!(result.status.code(), Some(3), "{}", errors_of(&result));
     let page = String::from_utf8_lossy(&result.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     for text in ["The clock of ahead is at least", "different programs: 0.0.9 (build", "cannot be read"] {
         assert!(page.contains(text), "{text}: {page}");
@@ -157,11 +157,11 @@ fn nodes_with_other_clocks_and_programs_are_told() {
 }
 
 #[test]
-fn jobs_that_wait_go_on_without_us_and_are_cancelled_when_told() {
+fn jobs_that_wait_go_on_without_us_and_are_cancelled_on_request() {
     testing::interruptible();
     let fake = Fake::new("waits\n");
     let begun = fake.run("long-waits", &["--installed", "--detach"]);
-    assert!(said(&begun).contains("1 jobs submitted"), "{}", said(&begun));
+    assert!(errors_of(&begun).contains("1 jobs submitted"), "{}", errors_of(&begun));
     assert!(!fake.path().join("cancelled").exists());
     let fleet = state(&fake.path().join("data"), "long-waits");
     assert_eq!(fleet.nodes[0].attempts[0].stage, Stage::Waiting);
@@ -172,14 +172,18 @@ fn jobs_that_wait_go_on_without_us_and_are_cancelled_when_told() {
     let folder = fleet::Folder::at(&fake.path().join("data/fleet"));
     until("the lock", || folder.lock("long-waits").is_err());
     let second = fake.fleet(&["attach", "long-waits"]);
-    assert!(second.status.code() == Some(1) && said(&second).contains("another howslow follows"), "{}", said(&second));
-    // Ctrl-C asks nothing of the jobs.
+    assert!(
+        second.status.code() == Some(1) && errors_of(&second).contains("another howslow follows"),
+        "{}",
+        errors_of(&second)
+    );
+    // Ctrl-C requests nothing of the jobs.
     let pid = rustix::process::Pid::from_child(&attached);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("a signal");
     assert_eq!(attached.wait().expect("it ends").code(), Some(130));
     assert!(!fake.path().join("cancelled").exists(), "Ctrl-C cancelled jobs");
     let cancelled = fake.fleet(&["cancel"]);
-    assert!(cancelled.status.success(), "{}", said(&cancelled));
+    assert!(cancelled.status.success(), "{}", errors_of(&cancelled));
     let words = std::fs::read_to_string(fake.path().join("cancelled")).expect("scancel was called");
     assert!(words.contains("--name=howslow.long-waits.n0.a1"), "{words}");
     ended(&state(&fake.path().join("data"), "long-waits"), "waits", Stage::Cancelled, "howslow fleet cancel");
@@ -202,7 +206,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_submitted() {
     ];
     for words in misuse {
         let result = fake.fleet(words);
-        assert_eq!(result.status.code(), Some(2), "{words:?}: {}", said(&result));
+        assert_eq!(result.status.code(), Some(2), "{words:?}: {}", errors_of(&result));
     }
     assert_eq!(std::fs::read_dir(fake.path().join("jobs")).expect("jobs").count(), 0, "something was submitted");
     let nobody = Command::new(cargo_bin!("howslow"))
@@ -212,5 +216,5 @@ fn what_makes_no_sense_is_refused_before_anything_is_submitted() {
         .output()
         .expect("it starts");
     assert_eq!(nobody.status.code(), Some(1));
-    assert!(said(&nobody).contains("there is no command sinfo here: --slurm needs"), "{}", said(&nobody));
+    assert!(errors_of(&nobody).contains("there is no command sinfo here: --slurm needs"), "{}", errors_of(&nobody));
 }

@@ -11,7 +11,7 @@ use super::cluster::Cluster;
 use super::{TINY, ended, node, small_program, state};
 use crate::support::{folder, until};
 
-/// The four nodes that something happens to, and what says so.
+/// The four nodes that something happens to, and the text that reports it.
 const ODD: [(&str, Stage, &str); 4] = [
     ("node1", Stage::Refused, "drained: bad DIMM | A2; $(id)"),
     ("node2", Stage::Hung, "should have ended"),
@@ -44,7 +44,7 @@ fn eight_nodes_of_which_four_fail_and_are_finished_later() {
     let data = folder();
     let program = small_program();
     let program = program.to_str().expect("a plain path");
-    cluster.ask(&["scontrol", "update", "nodename=node1", "state=drain", "reason=bad DIMM | A2; $(id)"]);
+    cluster.printed_by(&["scontrol", "update", "nodename=node1", "state=drain", "reason=bad DIMM | A2; $(id)"]);
 
     // Begun by one process, which is killed; followed by another.
     let mut first = howslow(&cluster, data.path(), &run(program)).stderr(Stdio::null()).spawn().expect("it starts");
@@ -54,18 +54,18 @@ fn eight_nodes_of_which_four_fail_and_are_finished_later() {
     let _ = first.wait();
     assert!(cluster.stop("node2", Signal::STOP) > 0, "nothing to stop on node2");
     cluster.crash("node3");
-    let job = cluster.ask(&["squeue", "-h", "-w", "node4", "-o", "%i"]);
-    cluster.ask(&["scancel", job.trim()]);
+    let job = cluster.printed_by(&["squeue", "-h", "-w", "node4", "-o", "%i"]);
+    cluster.printed_by(&["scancel", job.trim()]);
 
     let attached = howslow(&cluster, data.path(), &["attach", "--every", "300ms"]).output().expect("it starts");
-    let said = String::from_utf8_lossy(&attached.stderr);
-    assert_eq!(attached.status.code(), Some(3), "{said}");
+    let errors = String::from_utf8_lossy(&attached.stderr);
+    assert_eq!(attached.status.code(), Some(3), "{errors}");
     let fleet = state(data.path(), "eight");
     let one = fleet.same_machines().first().map_or(0, Vec::len);
     assert_eq!(one, 4, "that all nodes are this host is not noticed");
     for (name, stage, reason) in ODD {
         ended(&fleet, name, stage, reason);
-        assert!(said.contains(name) || name == "node1", "{name} is not named: {said}");
+        assert!(errors.contains(name) || name == "node1", "{name} is not named: {errors}");
         assert!(String::from_utf8_lossy(&attached.stdout).contains(name), "{name} is not on the page");
     }
     let documents = data.path().join("fleet/eight/documents");
@@ -76,7 +76,7 @@ fn eight_nodes_of_which_four_fail_and_are_finished_later() {
     }
 
     // The nodes come back, and the same command finishes what is missing.
-    cluster.ask(&["scontrol", "update", "nodename=node1", "state=resume"]);
+    cluster.printed_by(&["scontrol", "update", "nodename=node1", "state=resume"]);
     cluster.start_node("node3");
     until("all nodes to be idle", || cluster.idle() == 8);
     let second = howslow(&cluster, data.path(), &run(program)).output().expect("it starts");

@@ -90,9 +90,9 @@ fn hosts_are_measured_over_ssh_and_left_as_they_were() {
     let program = program.to_str().expect("a plain path");
     let words = [&["run", "--ssh", &hosts, "--id", "few", "--binary", program, "--budget", "1s"][..], &TINY].concat();
     let result = server.fleet(data.path(), &words).output().expect("it starts");
-    let said = String::from_utf8_lossy(&result.stderr).into_owned();
-    assert_eq!(result.status.code(), Some(3), "{said}");
-    assert!(said.contains("is named twice and measured once"), "{said}");
+    let errors = String::from_utf8_lossy(&result.stderr).into_owned();
+    assert_eq!(result.status.code(), Some(3), "{errors}");
+    assert!(errors.contains("is named twice and measured once"), "{errors}");
     let fleet = state(data.path(), "few");
     assert_eq!(fleet.nodes.len(), 3);
     for name in [format!("127.0.0.1:{port}"), format!("localhost:{port}")] {

@@ -166,13 +166,13 @@ impl Terminal {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let other = ioctl_tiocgptpeer(&self.master, flags).expect("its other end");
         fcntl_setfl(&other, OFlags::NONBLOCK).expect("no waiting");
-        let (mut parser, mut room, mut asked) = (Parsed::nothing().parser, vec![0; 64 << 10], 0);
-        while asked < questions {
+        let (mut parser, mut room, mut answered) = (Parsed::nothing().parser, vec![0; 64 << 10], 0);
+        while answered < questions {
             let length = read(&self.master, &mut room).expect("output");
             parser.process(&room[..length]);
             let answer = std::mem::take(&mut parser.callbacks_mut().0);
-            asked += usize::from(!answer.is_empty());
-            if asked == questions {
+            answered += usize::from(!answer.is_empty());
+            if answered == questions {
                 // The kernel moves the first of it to the reader's side, which makes room once more.
                 let fill = || {
                     // Where a long text finds no room, a short one may.

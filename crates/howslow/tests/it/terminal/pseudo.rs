@@ -1,4 +1,4 @@
-//! `howslow terminal --pty`: what it measures, what it says where there are no pseudo-terminals, and that nothing stays behind.
+//! `howslow terminal --pty`: what it measures, what it reports where there are no pseudo-terminals, and that nothing stays behind.
 
 use std::process::{Command, Stdio};
 
@@ -41,8 +41,9 @@ fn pseudo_terminals_are_measured_without_a_terminal() {
         assert!(rate(&flows[5]) > 5.0 * rate(&flows[0]), "{flows:?}");
     }
     for flow in list("paced") {
-        let (asked, rate) = (flow["asked"].as_f64().expect("a rate"), flow["bytes_per_second"].as_f64().expect("one"));
-        assert!(rate <= 1.5 * asked, "{flow}");
+        let (requested, rate) =
+            (flow["asked"].as_f64().expect("a rate"), flow["bytes_per_second"].as_f64().expect("one"));
+        assert!(rate <= 1.5 * requested, "{flow}");
         assert!(flow["cpu_left"].as_f64().expect("a share") < 1.0, "{flow}");
     }
     assert!(list("keystrokes").len() >= 6);
@@ -108,8 +109,8 @@ fn mounted(script: &str) -> Option<Value> {
 /// Why this could not be measured.
 fn reason<'a>(document: &'a Value, what: &str) -> &'a str {
     let missing = document["missing"].as_array().expect("a list");
-    let of = missing.iter().find(|missing| missing["what"] == what).unwrap_or_else(|| panic!("{what}: {missing:?}"));
-    of["reason"].as_str().expect("a reason")
+    let named = missing.iter().find(|missing| missing["what"] == what).unwrap_or_else(|| panic!("{what}: {missing:?}"));
+    named["reason"].as_str().expect("a reason")
 }
 
 fn measured(document: &Value) -> Vec<&str> {
@@ -120,7 +121,7 @@ fn measured(document: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn where_pseudo_terminals_are_missing_each_says_so_and_the_rest_is_measured() {
+fn where_pseudo_terminals_are_missing_each_is_reported_and_the_rest_is_measured() {
     let Some(document) = mounted(WITHOUT_PTMX) else { return };
     for path in ["raw", "processed", "script", "tcp"] {
         assert_eq!(reason(&document, path), "there is no /dev/ptmx here");

@@ -22,16 +22,16 @@ pub struct ComparedAgainst {
 }
 
 impl From<&Against> for ComparedAgainst {
-    fn from(it: &Against) -> ComparedAgainst {
+    fn from(against: &Against) -> ComparedAgainst {
         // What is not a number is written as null.
         let bound = |low, high| Some(Interval { value: f64::NAN, low, high });
-        let (ratio, why) = match &it.ratio {
+        let (ratio, why) = match &against.ratio {
             RatioToBase::Times(ratio) => (Some(*ratio), ""),
             RatioToBase::AtMost(most) => (bound(f64::NAN, *most), BOUND),
             RatioToBase::AtLeast(least) => (bound(*least, f64::NAN), BOUND),
             RatioToBase::Unknown(why) => (None, why.as_str()),
         };
-        let why = (it.verdict == Verdict::Unknown).then(|| why.to_string());
-        ComparedAgainst { ratio, verdict: it.verdict.word(), chance: it.chance, why }
+        let why = (against.verdict == Verdict::Unknown).then(|| why.to_string());
+        ComparedAgainst { ratio, verdict: against.verdict.word(), chance: against.chance, why }
     }
 }

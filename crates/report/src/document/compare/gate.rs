@@ -58,7 +58,12 @@ impl<'a> ComparedGate<'a> {
 }
 
 impl<'a> From<&'a Failed<'a>> for FailedCost<'a> {
-    fn from(it: &'a Failed<'a>) -> FailedCost<'a> {
-        FailedCost { operation: &it.base.operation, at: &it.base.at, run: it.run, against: it.against.into() }
+    fn from(failed: &'a Failed<'a>) -> FailedCost<'a> {
+        FailedCost {
+            operation: &failed.base.operation,
+            at: &failed.base.at,
+            run: failed.run,
+            against: failed.against.into(),
+        }
     }
 }

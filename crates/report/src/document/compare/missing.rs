@@ -59,31 +59,31 @@ pub struct SkippedIn<'a> {
 }
 
 impl<'a> OnlyIn<'a> {
-    pub(super) fn all(it: &'a Comparison<'a>, names: &'a [String]) -> Vec<OnlyIn<'a>> {
-        let each = it.only.iter().zip(names).enumerate();
+    pub(super) fn all(comparison: &'a Comparison<'a>, names: &'a [String]) -> Vec<OnlyIn<'a>> {
+        let each = comparison.only.iter().zip(names).enumerate();
         each.map(|(run, (only, name))| OnlyIn { run, name, costs: all(only) }).collect()
     }
 }
 
 impl<'a> From<&'a Versioned<'a>> for OtherVersions<'a> {
-    fn from(it: &'a Versioned<'a>) -> OtherVersions<'a> {
+    fn from(versioned: &'a Versioned<'a>) -> OtherVersions<'a> {
         OtherVersions {
-            operation: &it.base.operation,
-            at: &it.base.at,
-            run: it.run,
-            versions: [it.base.version, it.other.version],
+            operation: &versioned.base.operation,
+            at: &versioned.base.at,
+            run: versioned.run,
+            versions: [versioned.base.version, versioned.other.version],
         }
     }
 }
 
 impl<'a> From<&'a Only<'a>> for OnlyCost<'a> {
-    fn from(it: &'a Only<'a>) -> OnlyCost<'a> {
+    fn from(only: &'a Only<'a>) -> OnlyCost<'a> {
         let skipped =
-            it.skipped.iter().map(|(run, skip)| SkippedIn { run: *run, reason: &skip.reason, remedy: &skip.remedy });
+            only.skipped.iter().map(|(run, skip)| SkippedIn { run: *run, reason: &skip.reason, remedy: &skip.remedy });
         OnlyCost {
-            operation: &it.cost.operation,
-            at: &it.cost.at,
-            family: it.cost.heading(),
+            operation: &only.cost.operation,
+            at: &only.cost.at,
+            family: only.cost.heading(),
             skipped: skipped.collect(),
         }
     }

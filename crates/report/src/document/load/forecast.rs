@@ -27,23 +27,23 @@ pub struct LoadForecast {
 
 impl LoadForecast {
     /// A prediction beside what was measured of the same configuration.
-    pub fn with(it: &Forecast, measured: &[Measured], usual: &Usual) -> LoadForecast {
-        let found = measured.iter().find(|one| one.configuration == it.configuration);
-        LoadForecast::of(it, found.and_then(|one| judged(one, usual)))
+    pub fn with(forecast: &Forecast, measured: &[Measured], usual: &Usual) -> LoadForecast {
+        let found = measured.iter().find(|one| one.configuration == forecast.configuration);
+        LoadForecast::of(forecast, found.and_then(|one| judged(one, usual)))
     }
 
     /// A prediction beside these figures, if there are any.
-    pub fn of(it: &Forecast, measured: Option<Judged>) -> LoadForecast {
-        let known = it.predicted.as_ref().ok();
+    pub fn of(forecast: &Forecast, measured: Option<Judged>) -> LoadForecast {
+        let known = forecast.predicted.as_ref().ok();
         LoadForecast {
-            configuration: it.configuration.clone(),
-            failed: it.predicted.as_ref().err().cloned(),
-            predicted: known.map(|it| it.value),
-            low: known.map(|it| it.low),
-            high: known.map(|it| it.high),
-            steady: it.steady,
+            configuration: forecast.configuration.clone(),
+            failed: forecast.predicted.as_ref().err().cloned(),
+            predicted: known.map(|prediction| prediction.value),
+            low: known.map(|prediction| prediction.low),
+            high: known.map(|prediction| prediction.high),
+            steady: forecast.steady,
             measured,
-            error: known.zip(measured.as_ref()).map(|(it, measured)| error(&it.value, measured)),
+            error: known.zip(measured.as_ref()).map(|(prediction, measured)| error(&prediction.value, measured)),
         }
     }
 }

@@ -45,20 +45,20 @@ pub fn bill_metrics(seen: &Observation, bill: &Bill, form: BillMetrics) -> Strin
 
 fn calls<'a>(text: &mut Exposition, together: &'a Requests) {
     let calls = || together.calls.iter();
-    let named = |label: &'static str, it: &'a NamedCount| ([(label, &*it.name)], it.count as f64);
-    let times = calls().map(|it| ([("call", &*it.call)], it.count as f64));
+    let named = |label: &'static str, entry: &'a NamedCount| ([(label, &*entry.name)], entry.count as f64);
+    let times = calls().map(|call| ([("call", &*call.call)], call.count as f64));
     counted(text, "howslow_calls", "System calls.", times);
     let failed = |call: &'a CallCount| {
         call.errors.iter().map(|error| ([("call", &*call.call), ("error", &*error.name)], error.count as f64))
     };
     counted(text, "howslow_call_errors", "System calls that failed.", calls().flat_map(failed));
-    let moved = calls().filter_map(|it| Some(([("call", &*it.call)], it.bytes? as f64)));
+    let moved = calls().filter_map(|call| Some(([("call", &*call.call)], call.bytes? as f64)));
     counted(text, "howslow_moved_bytes", "Bytes that system calls moved.", moved);
-    let woken = calls().filter(|it| it.wakes > 0).map(|it| ([("call", &*it.call)], it.wakes as f64));
+    let woken = calls().filter(|call| call.wakes > 0).map(|call| ([("call", &*call.call)], call.wakes as f64));
     counted(text, "howslow_woken_tasks", "Sleeping tasks that system calls woke.", woken);
-    let signals = together.signals.iter().map(|it| named("signal", it));
+    let signals = together.signals.iter().map(|signal| named("signal", signal));
     counted(text, "howslow_signals", "Signals that were delivered.", signals);
-    let requests = together.io_uring.iter().map(|it| named("operation", it));
+    let requests = together.io_uring.iter().map(|request| named("operation", request));
     counted(text, "howslow_io_uring_requests", "Requests to io_urings.", requests);
     let created = [([], together.forks as f64)];
     counted(text, "howslow_created_tasks", "Processes and threads that were created.", created);
@@ -133,13 +133,13 @@ mod tests {
             assert!(text.lines().any(|printed| printed == line), "{line} is not in\n{text}");
         }
         assert!(text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1);
-        // Each family is told once, before its samples, and every sample belongs to the family before it.
+        // Each family is written once, before its samples, and every sample belongs to the family before it.
         let mut family = String::new();
         let mut reported = std::collections::BTreeSet::new();
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("# TYPE ") {
                 family = rest.split(' ').next().expect("a name").into();
-                assert!(reported.insert(family.clone()), "{family} is told twice");
+                assert!(reported.insert(family.clone()), "{family} is written twice");
             } else if !line.starts_with('#') {
                 let name = line.split(['{', ' ']).next().expect("a name");
                 assert!(name == format!("{family}_total") || name == format!("{family}_info"), "{name} in {family}");

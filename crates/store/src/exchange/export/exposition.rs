@@ -37,7 +37,7 @@ pub(crate) struct Exposition {
     text: String,
     family: &'static str,
     kind: Kind,
-    /// The samples of the family, so that none is told twice: scrapers refuse the whole text otherwise.
+    /// The samples of the family, so that none is written twice: scrapers refuse the whole text otherwise.
     written: HashSet<String>,
 }
 
@@ -59,8 +59,9 @@ impl Exposition {
             Kind::Gauge => (name.to_string(), "gauge"),
         };
         let _ = writeln!(self.text, "# TYPE {written} {kind}");
-        let unit =
-            ["seconds", "bytes"].into_iter().find(|unit| name.strip_suffix(unit).is_some_and(|it| it.ends_with('_')));
+        let unit = ["seconds", "bytes"]
+            .into_iter()
+            .find(|unit| name.strip_suffix(unit).is_some_and(|base| base.ends_with('_')));
         if let Some(unit) = unit.filter(|_| open) {
             let _ = writeln!(self.text, "# UNIT {written} {unit}");
         }

@@ -104,7 +104,7 @@ impl Line {
     }
 }
 
-/// The text, and how many costs it tells.
+/// The text, and how many costs it holds.
 fn text(run: &Run) -> (String, usize) {
     let mut text = banner(run);
     let mut reported = 0;
@@ -143,8 +143,8 @@ fn banner(run: &Run) -> String {
 
 /// The costs of an operation over its axis `axis` where that is a number, in ascending order.
 fn along<'a>(run: &'a Run, operation: &str, axis: &str) -> Vec<(u64, &'a Cost)> {
-    let of = run.costs.iter().filter(|cost| cost.operation == operation && cost.at.0.len() == 1);
-    let known = of.filter(|cost| cost.quoted().0.is_finite() && cost.quoted().0 > 0.0);
+    let measured = run.costs.iter().filter(|cost| cost.operation == operation && cost.at.0.len() == 1);
+    let known = measured.filter(|cost| cost.quoted().0.is_finite() && cost.quoted().0 > 0.0);
     let mut found: Vec<(u64, &Cost)> = known.filter_map(|cost| Some((cost.at.number(axis)?, cost))).collect();
     found.sort_by_key(|(number, _)| *number);
     found

@@ -1,4 +1,4 @@
-//! Costs as metrics: one gauge of the quoted figure with the operation and its axes as labels, its interval, and what tells
+//! Costs as metrics: one gauge of the quoted figure with the operation and its axes as labels, its interval, and what distinguishes
 //! how far to trust it.
 
 use std::io::Write;

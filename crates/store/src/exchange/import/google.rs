@@ -83,7 +83,7 @@ impl GoogleEntry {
         self.run_type.as_deref() == Some("aggregate")
     }
 
-    /// In ns; the unit is ns where it is not told.
+    /// In ns; the unit is ns where it is missing.
     fn ns(&self, time: Option<f64>) -> Option<f64> {
         let unit = match self.time_unit.as_deref() {
             None | Some("ns") => 1.0,
@@ -121,7 +121,7 @@ fn cost(name: String, entries: &[GoogleEntry]) -> Option<Found> {
         let times = single.iter().map(|entry| entry.ns(entry.real_time).unwrap_or(f64::NAN));
         (single[0], Repetitions::Process(times.collect()))
     };
-    // Rates are those of the processor time, unless the benchmark asked for another clock, which its name then says.
+    // Rates are those of the processor time, unless the benchmark requested another clock, which is then in its name.
     let other_clock = ["/real_time", "/manual_time"].iter().any(|clock| name.contains(clock));
     let time = shown.ns(if other_clock { shown.real_time } else { shown.cpu_time }).unwrap_or(0.0);
     let bytes = shown.bytes_per_second.map_or(0.0, |rate| rate * time / 1e9);

@@ -45,7 +45,7 @@ struct Timed {
 impl Timed {
     fn found(self) -> Found {
         let times = self.times.filter(|times| !times.is_empty());
-        // Without the times nothing tells how many there were, so that the deviation tells nothing of the median's.
+        // Without the times nothing shows how many there were, so that the deviation shows nothing of the median's.
         let times = times.unwrap_or_else(|| vec![self.median.unwrap_or(self.mean)]);
         let reported = Repetitions::Processes(times.iter().map(|time| time * SECOND).collect());
         let parameter = |value: serde_json::Value| match value {

@@ -47,14 +47,14 @@ impl Found {
     }
 }
 
-/// What a file tells besides its costs.
+/// What a file holds besides its costs.
 #[derive(Default)]
 pub(super) struct Source {
     /// The id's second part: `lmbench`.
     pub name: &'static str,
-    /// The tool with its version, if that is told.
+    /// The tool with its version, if that is known.
     pub tool: String,
-    /// When, RFC 3339; empty if not told.
+    /// When, RFC 3339; empty if not known.
     pub started: String,
     pub machine: Machine,
     pub skipped: Vec<Skip>,
@@ -132,7 +132,7 @@ fn figures(repetitions: &Repetitions) -> Option<Figured> {
         Repetitions::Processes(values) => {
             let rounds: Vec<Round> = values.iter().zip(0..).map(|(value, place)| round(place, vec![*value])).collect();
             let repetitions = gross(&rounds, TYPICAL, &Prior::DEFAULT)?;
-            Some(of(&repetitions.figures, rounds, repetitions.doubts))
+            Some(scattered(&repetitions.figures, rounds, repetitions.doubts))
         }
         Repetitions::Process(values) => {
             // The rule for rounds, applied to samples that are less independent than rounds are: hence the doubt.
@@ -140,7 +140,7 @@ fn figures(repetitions: &Repetitions) -> Option<Figured> {
             let repetitions = gross(&apart, TYPICAL, &Prior::DEFAULT)?;
             let mut doubts = repetitions.doubts;
             doubts.push(Doubt::OneProcess { samples: values.len() as u32 });
-            Some(of(&repetitions.figures, vec![round(0, values.clone())], doubts))
+            Some(scattered(&repetitions.figures, vec![round(0, values.clone())], doubts))
         }
         Repetitions::Interval { value, low, high, samples } => {
             let whole = good(&[*value, *high]) && *low >= 0.0 && low <= value && value <= high && good(samples);
@@ -169,13 +169,13 @@ fn figures(repetitions: &Repetitions) -> Option<Figured> {
     }
 }
 
-/// One figure, which tells nothing of scatter: no interval is made up for it.
+/// One figure, which shows nothing of scatter: no interval is made up for it.
 fn alone(value: f64) -> Figured {
     let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
     Figured { value, best: value, low, high, rounds: Vec::new(), doubts: vec![Doubt::NoScatter] }
 }
 
-fn of(figures: &Figures, rounds: Vec<Round>, doubts: Vec<Doubt>) -> Figured {
+fn scattered(figures: &Figures, rounds: Vec<Round>, doubts: Vec<Doubt>) -> Figured {
     let (low, high) = (figures.low.0, figures.high.0);
     Figured { value: figures.typical.0, best: figures.best.0, low, high, rounds, doubts }
 }

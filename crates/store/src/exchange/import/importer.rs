@@ -13,7 +13,7 @@ pub struct Importer {
     pub summary: &'static str,
     /// Whether the text looks like this format, also if it is damaged or cut off.
     pub recognises: fn(&str) -> bool,
-    /// The run that the text holds. Its id is empty, and its time too if the text does not say when it was taken. Fails if the
+    /// The run that the text holds. Its id is empty, and its time too if the text does not state when it was taken. Fails if the
     /// text is not of this format, is damaged, or holds no cost.
     pub read: fn(&str) -> Result<Run, ImportError>,
 }

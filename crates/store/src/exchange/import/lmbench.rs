@@ -33,7 +33,7 @@ fn read(text: &str) -> Result<Run, ImportError> {
     Ok(run(Source { name: NAME, tool, machine, ..Source::default() }, reader.found))
 }
 
-/// What a line in brackets tells. Returns the tool with its version, if it is that line.
+/// What a line in brackets states. Returns the tool with its version, if it is that line.
 fn header_line(text: &str, machine: &mut Machine) -> Option<String> {
     if let Some(rest) = text.strip_prefix("lmbench") {
         let (version, system) = rest.split_once(" results for ")?;
@@ -207,7 +207,7 @@ fn name_of(line: &str) -> &str {
     line.rsplit_once(':').map_or(line, |(name, _)| name).trim()
 }
 
-/// The name without what differs from one place to another, and the point that it tells.
+/// The name without what differs from one place to another, and the point that it states.
 fn named(name: &str) -> (String, Point) {
     if let Some(rest) = name.strip_prefix("Select on ")
         && let Some((count, of)) = rest.split_once(' ')

@@ -59,7 +59,7 @@ fn a_run_in_the_format_of_another_tool_is_read_as_that_tools() {
 #[test]
 fn the_page_of_formats_names_each() {
     let page = include_str!("../../../../../docs/GUIDE.md");
-    let names = EXPORTERS.iter().map(|it| it.name).chain(IMPORTERS.iter().map(|it| it.name));
+    let names = EXPORTERS.iter().map(|exporter| exporter.name).chain(IMPORTERS.iter().map(|importer| importer.name));
     for name in names {
         assert!(page.contains(&format!("| `{name}` |")), "docs/GUIDE.md has no line for {name}");
     }

@@ -104,7 +104,7 @@ fn server() -> Machine {
 }
 
 #[test]
-fn two_sockets_and_several_caches_are_told_apart() {
+fn two_sockets_and_several_caches_are_distinguished() {
     let topology = server().topology();
     assert_eq!(topology.partners_at(0, &EIGHT, Distance::named("other")), [1]);
     assert_eq!(topology.partners_at(0, &EIGHT, Distance::named("core")), [1]);

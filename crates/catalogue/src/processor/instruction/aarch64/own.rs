@@ -169,12 +169,12 @@ fn zeros(setting: &Setting) -> Result<Loop, Failure> {
 fn cleared_at_a_time() -> Result<u64, Failure> {
     /// The bit that forbids it.
     const PROHIBITED: u64 = 1 << 4;
-    let says: u64;
+    let register: u64;
     // SAFETY: every program may read the register.
-    unsafe { asm!("mrs {says}, dczid_el0", says = out(reg) says, options(nomem, nostack)) };
-    if says & PROHIBITED != 0 {
+    unsafe { asm!("mrs {register}, dczid_el0", register = out(reg) register, options(nomem, nostack)) };
+    if register & PROHIBITED != 0 {
         return Err(Failure::skip("the kernel forbids dc zva", ""));
     }
     // The register holds the logarithm of the number of 4-byte words.
-    Ok(4 << (says & 15))
+    Ok(4 << (register & 15))
 }

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_lie_where_their_points_say() {
+    fn strings_lie_where_their_points_place_them() {
         for operation in OPERATIONS {
             for point in operation.points(false) {
                 let setting = Setting::new(point.clone(), std::env::temp_dir(), 0, None, 1);

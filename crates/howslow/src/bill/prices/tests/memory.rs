@@ -15,7 +15,7 @@ fn priced(seen: &Observation) -> BTreeMap<String, f64> {
     all
 }
 
-fn of(faults: u64, together: Requests) -> Observation {
+fn seen_with(faults: u64, together: Requests) -> Observation {
     let usage = Usage { minor_faults: Some(faults), ..Usage::default() };
     Observation { together, usage, ..Observation::default() }
 }
@@ -31,7 +31,7 @@ pub(super) fn that_ended() -> Observation {
     ];
     let together =
         Requests { calls, huge_pages: 2, faults: Some(FaultTime { count: 102, each, kinds }), ..Requests::default() };
-    let seen = of(402, together);
+    let seen = seen_with(402, together);
     let process = ProcessCounts {
         pid: Some(9),
         name: "ended".into(),
@@ -46,7 +46,8 @@ pub(super) fn that_ended() -> Observation {
 
 #[test]
 fn huge_pages_and_the_pages_of_copied_processes_have_prices_of_their_own() {
-    let priced = priced(&of(300, Requests { huge_pages: 256, copied_pages: 8 << 18, forks: 8, ..Requests::default() }));
+    let priced =
+        priced(&seen_with(300, Requests { huge_pages: 256, copied_pages: 8 << 18, forks: 8, ..Requests::default() }));
     for (name, times) in lines(&[
         ("page.fault.huge@frames=fresh", 256.0),
         ("page.fault.anonymous@frames=fresh", 44.0),
@@ -93,7 +94,7 @@ fn larger_pages_hold_as_much_more() {
     assert_eq!(given_back(&seen), [1.25, 2.5, 16.0], "40 base pages and 80 of a file by 2 MiB, 2 huge ones by 64 MiB");
     let copied = |page| {
         let together = Requests { copied_pages: 8 << 18, forks: 8, page, ..Requests::default() };
-        priced(&of(300, together))["process.fork.resident@resident=1073741824"]
+        priced(&seen_with(300, together))["process.fork.resident@resident=1073741824"]
     };
     assert_eq!(copied(Some(Bytes(16 << 10))), 4.0 * copied(None));
 }

@@ -38,16 +38,16 @@ fn where_removing_what_the_device_holds_sleeps_as_many_were_there_as_calls_slept
         cost.switches.voluntary = switches;
         list_of(Run { costs: vec![cost], ..book.clone() })
     };
-    let of = |list: &PriceList, call: &str, slept: u64| {
+    let priced = |list: &PriceList, call: &str, slept: u64| {
         let calls = vec![super::call("unlinkat", 10, 0, None)];
         let waits = Waits { call: Some(call.into()), reason: WaitReason::Kernel, count: slept, ..nothing() };
         let together = Requests { calls: calls.clone(), waits: vec![waits], ..Requests::default() };
         shown(&list.terms(&calls[0], &together, Met::One))
     };
     let [new, old] = ["called.unlink@content=new,size=4096", "called.unlink@content=written,size=4096"];
-    assert_eq!(of(&sleeping(1.0), "unlinkat", 3), lines(&[(new, 7.0), (old, 3.0)]));
-    assert_eq!(of(&sleeping(1.0), "read", 3), lines(&[(new, 10.0)]));
-    assert_eq!(of(&sleeping(0.0), "unlinkat", 3), lines(&[(old, 10.0)]), "sleeps tell nothing there");
+    assert_eq!(priced(&sleeping(1.0), "unlinkat", 3), lines(&[(new, 7.0), (old, 3.0)]));
+    assert_eq!(priced(&sleeping(1.0), "read", 3), lines(&[(new, 10.0)]));
+    assert_eq!(priced(&sleeping(0.0), "unlinkat", 3), lines(&[(old, 10.0)]), "sleeps show nothing there");
 }
 
 fn nothing() -> Waits {
@@ -63,30 +63,30 @@ fn files_that_were_written_anew_are_priced_by_their_open_their_write_and_what_cl
         call("dup2", 12, 0, None),
     ];
     let mut together = Requests { calls: calls.to_vec(), writing: 8, truncating: 8, ..Requests::default() };
-    let of = |together: &Requests, place: usize| {
+    let priced = |together: &Requests, place: usize| {
         let terms = shown(&OPERATIONS.terms(&calls[place], together, Met::One));
         let part = terms.into_iter().filter(|(name, _)| name.contains("truncate") || name.contains("re"));
         part.filter(|(name, _)| !name.contains("create")).collect::<Vec<_>>()
     };
-    assert_eq!(of(&together, 0), lines(&[("called.open.truncate", 8.0)]));
-    assert_eq!(of(&together, 1), lines(&[("called.refill@size=4096", 8.0)]));
+    assert_eq!(priced(&together, 0), lines(&[("called.open.truncate", 8.0)]));
+    assert_eq!(priced(&together, 1), lines(&[("called.refill@size=4096", 8.0)]));
     // A shell puts each file in the place of its output and brings that back: as many as half of the copies close one.
-    assert_eq!(of(&together, 2), lines(&[("called.close.rewritten", 2.0)]));
-    assert_eq!(of(&together, 3), lines(&[("called.close.rewritten", 6.0)]));
+    assert_eq!(priced(&together, 2), lines(&[("called.close.rewritten", 2.0)]));
+    assert_eq!(priced(&together, 3), lines(&[("called.close.rewritten", 6.0)]));
     together.calls.truncate(3);
-    assert_eq!(of(&together, 2), lines(&[("called.close.rewritten", 8.0)]));
+    assert_eq!(priced(&together, 2), lines(&[("called.close.rewritten", 8.0)]));
 }
 
 #[test]
 fn files_are_replaced_as_often_as_renaming_slept() {
     let calls = [call("rename", 10, 0, None)];
     let slept = wait(Some("rename"), WaitReason::Kernel, 7);
-    let of = |waits: Vec<Waits>| {
+    let priced = |waits: Vec<Waits>| {
         let together = Requests { calls: calls.to_vec(), waits, ..Requests::default() };
         shown(&OPERATIONS.terms(&calls[0], &together, Met::One))
     };
-    assert_eq!(of(vec![slept]), lines(&[("called.rename.over", 7.0), ("call.rename", 3.0)]));
-    assert_eq!(of(Vec::new()), lines(&[("call.rename", 10.0)]));
+    assert_eq!(priced(vec![slept]), lines(&[("called.rename.over", 7.0), ("call.rename", 3.0)]));
+    assert_eq!(priced(Vec::new()), lines(&[("call.rename", 10.0)]));
 }
 
 #[test]
@@ -95,14 +95,18 @@ fn what_went_into_pipes_is_in_no_file() {
         let objects = vec![object("file", 10, Some(10 * 4096)), object("pipe", 90, Some(1 << 30))];
         CallCount { objects, ..call(name, 100, 0, Some(10 * 4096 + (1 << 30))) }
     };
-    let of = |calls: &[CallCount]| {
+    let priced = |calls: &[CallCount]| {
         let together = Requests { calls: calls.to_vec(), creates: 10, ..Requests::default() };
         shown(&OPERATIONS.terms(&calls[0], &together, Met::One))
     };
-    let removed = of(&[call("unlink", 10, 0, None), writes("write")]);
+    let removed = priced(&[call("unlink", 10, 0, None), writes("write")]);
     assert_eq!(removed, lines(&[("called.unlink@content=new,size=4096", 10.0)]));
     // All writes to files are the first of one, by whichever call.
     for name in ["write", "writev"] {
-        assert!(of(&[writes(name)]).contains(&("called.fill@size=4096".into(), 10.0)), "{:?}", of(&[writes(name)]));
+        assert!(
+            priced(&[writes(name)]).contains(&("called.fill@size=4096".into(), 10.0)),
+            "{:?}",
+            priced(&[writes(name)])
+        );
     }
 }

@@ -58,24 +58,24 @@ fn divan(text: &str) -> BTreeMap<String, f64> {
 /// JSON of its own. Aggregates are left out, and what failed, whose time is 0.
 fn google(text: &str) -> BTreeMap<String, f64> {
     let document: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-    let of = |one: &serde_json::Value| {
+    let named_time = |one: &serde_json::Value| {
         let is_run = one["run_type"].as_str().is_none_or(|kind| kind == "iteration");
         let ns = time(&one["real_time"].as_f64()?.to_string(), one["time_unit"].as_str()?)?;
         (is_run && ns > 0.0).then_some((one["name"].as_str()?.to_owned(), ns))
     };
-    document["benchmarks"].as_array().into_iter().flatten().filter_map(of).collect()
+    document["benchmarks"].as_array().into_iter().flatten().filter_map(named_time).collect()
 }
 
 /// `BenchmarkName-2   1000   61.2 ns/op   ...`.
 fn go(text: &str) -> BTreeMap<String, f64> {
-    let of = |line: &str| {
+    let named_time = |line: &str| {
         let mut words = line.split_whitespace();
         let name = words.next().filter(|name| name.starts_with("Benchmark"))?;
         let words: Vec<&str> = words.collect();
         let at = words.iter().position(|word| *word == "ns/op")?;
         Some((name.to_owned(), words.get(at.checked_sub(1)?)?.parse().ok()?))
     };
-    text.lines().filter_map(of).collect()
+    text.lines().filter_map(named_time).collect()
 }
 
 fn time(value: &str, unit: &str) -> Option<f64> {
@@ -94,7 +94,7 @@ fn time(value: &str, unit: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn of(harness: Harness, text: &str) -> Vec<(String, f64)> {
+    fn read(harness: Harness, text: &str) -> Vec<(String, f64)> {
         times(harness, text).into_iter().collect()
     }
 
@@ -110,7 +110,7 @@ mod tests {
             ("fib 20", 7.7446),
             ("slow: time: [ms]", 2.0848 * 1e6),
         ];
-        assert_eq!(of(Harness::Criterion, include_str!("printed/criterion.txt")), named(&criterion));
+        assert_eq!(read(Harness::Criterion, include_str!("printed/criterion.txt")), named(&criterion));
         let divan = [
             ("fibonacci/10", 2.818),
             ("fibonacci/1000", 532.9),
@@ -120,8 +120,8 @@ mod tests {
             ("nested/makes/Vec<u8>", 0.314),
             ("slow", 2.086 * 1e6),
         ];
-        assert_eq!(of(Harness::Divan, include_str!("printed/divan.txt")), named(&divan));
-        let google = of(Harness::Google, include_str!("printed/google.json"));
+        assert_eq!(read(Harness::Divan, include_str!("printed/divan.txt")), named(&divan));
+        let google = read(Harness::Google, include_str!("printed/google.json"));
         let names: Vec<&str> = google.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["BM_vector/1024", "BM_vector/8", "repeated/\"quoted\"/64/repeats:2"]);
         assert!((google[1].1 - 82.580_183_640_011_6).abs() < 1e-9, "{google:?}");
@@ -131,6 +131,6 @@ mod tests {
             ("BenchmarkSum/n=10-2", 38.92),
             ("BenchmarkSum/n=1000-2", 3254.0),
         ];
-        assert_eq!(of(Harness::Go, include_str!("printed/go.txt")), named(&go));
+        assert_eq!(read(Harness::Go, include_str!("printed/go.txt")), named(&go));
     }
 }

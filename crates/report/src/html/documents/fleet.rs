@@ -30,7 +30,7 @@ pub(super) fn fleet(document: &Value, id: String) -> Section {
     for class in classes.iter().take(MOST) {
         section = section
             .with(Block::Heading(format!("Class {}", text(class, "class"))))
-            .with(Block::Text(class_told(class)));
+            .with(Block::Text(class_text(class)));
         section = section.with(Block::Table(differing(class))).with(Block::Heat(heat(class, &named)));
     }
     section
@@ -78,24 +78,24 @@ fn doubted(document: &Value) -> BlockTable {
 }
 
 fn populations(document: &Value) -> Vec<String> {
-    let told = |it: &Value| {
-        let slower = items(it, "slower").len();
+    let sentence = |population: &Value| {
+        let slower = items(population, "slower").len();
         format!(
             "Class {}, {}: two populations; {slower} nodes are slower by {} than {} others, so that nobody is called slow in it.",
-            text(it, "class"),
-            text(it, "family"),
-            number(it, "ratio").map_or_else(|| "-".into(), |ratio| percent(ratio - 1.0)),
-            number(it, "faster").unwrap_or(0.0)
+            text(population, "class"),
+            text(population, "family"),
+            number(population, "ratio").map_or_else(|| "-".into(), |ratio| percent(ratio - 1.0)),
+            number(population, "faster").unwrap_or(0.0)
         )
     };
-    items(document, "populations").iter().take(MOST).map(told).collect()
+    items(document, "populations").iter().take(MOST).map(sentence).collect()
 }
 
-fn class_told(class: &Value) -> String {
+fn class_text(class: &Value) -> String {
     let part =
         |part: &Value| (!text(part, "is").is_empty()).then(|| format!("{} {}", text(part, "part"), text(part, "is")));
     let parts: Vec<String> =
-        items(class, "parts").iter().filter_map(part).map(|told| told.chars().take(100).collect()).collect();
+        items(class, "parts").iter().filter_map(part).map(|part| part.chars().take(100).collect()).collect();
     format!(
         "{}, {} runs: {}",
         counted(items(class, "nodes").len() as u64, "node"),
@@ -106,11 +106,11 @@ fn class_told(class: &Value) -> String {
 
 fn differing(class: &Value) -> BlockTable {
     let mut table = BlockTable::new("<<<", &["node that differs", "in", "is"]);
-    for it in items(class, "differing").iter().take(100) {
+    for difference in items(class, "differing").iter().take(100) {
         table.rows.push(vec![
-            text(it, "node").into(),
-            text(it, "part").into(),
-            text(it, "is").chars().take(100).collect(),
+            text(difference, "node").into(),
+            text(difference, "part").into(),
+            text(difference, "is").chars().take(100).collect(),
         ]);
     }
     table
@@ -122,7 +122,7 @@ fn heat(class: &Value, named: &BTreeSet<&str>) -> Heat {
     let ratios = items(class, "ratios");
     let ratio = |node: usize, family: usize| ratios.get(node)?.get(family)?.as_f64().filter(|ratio| ratio.is_finite());
     let families: Vec<String> =
-        items(class, "families").iter().map(|it| text(it, "name").to_string()).take(FAMILIES).collect();
+        items(class, "families").iter().map(|family| text(family, "name").to_string()).take(FAMILIES).collect();
     let worst = |node: usize| (0..families.len()).filter_map(|family| ratio(node, family)).fold(0.0, f64::max);
     let mut order: Vec<(bool, f64, usize)> =
         (0..names.len()).map(|node| (named.contains(names[node].as_str()), worst(node), node)).collect();

@@ -88,7 +88,7 @@ impl AnonymousDocument {
 
 /// What a task is called in causes.
 const TASK: &str = "task: ";
-/// Fields whose texts say where or when.
+/// Fields whose texts are places or times.
 const DROPPED: [&str; 12] = [
     "host",
     "cgroup",

@@ -48,7 +48,7 @@ fn a_percentile_is_passed_by_fewer_users_than_the_mean() {
 #[test]
 fn what_is_short_is_worth_most() {
     let ratio =
-        |system: &System, change| worth(system, change, None).expect("a prediction").map(|it| it.response.value);
+        |system: &System, change| worth(system, change, None).expect("a prediction").map(|gain| gain.response.value);
     let paging = System { memory_bytes: Some(64 << 20), ..system() };
     let memory = ratio(&paging, SystemChange::Memory(64 << 20)).expect("memory");
     let cpu = ratio(&paging, SystemChange::Cpu).expect("a CPU");

@@ -42,10 +42,10 @@ pub(super) fn share(share: Option<f64>) -> String {
 
 /// A count; `-` if there is none.
 pub(super) fn count(count: Option<f64>) -> String {
-    let told = |count: f64| {
+    let shown = |count: f64| {
         if count.fract() == 0.0 && count.abs() < 100.0 { format!("{count}") } else { record::units::grouped(count) }
     };
-    count.map_or_else(|| "-".into(), told)
+    count.map_or_else(|| "-".into(), shown)
 }
 
 /// How much more or less than 1 a ratio with its ends is: `+5.1 % (4.2 to 6.0)`.

@@ -67,13 +67,13 @@ pub(super) fn cell(value: &Value) -> String {
     let text = match value {
         Value::Null => "-".into(),
         Value::String(text) => text.chars().take(MOST).collect(),
-        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), number_told),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), number_text),
         Value::Array(items) => items.iter().take(20).map(cell).collect::<Vec<_>>().join(", "),
         other => serde_json::to_string(other).unwrap_or_default(),
     };
     text.chars().take(MOST).collect()
 }
 
-fn number_told(value: f64) -> String {
+fn number_text(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value}") } else { record::units::significant(value) }
 }

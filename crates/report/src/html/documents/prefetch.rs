@@ -14,31 +14,35 @@ pub(super) fn prefetch(document: &Value, id: String) -> Section {
     let axis = |key: &str| -> Vec<u64> { items(document, key).iter().filter_map(Value::as_u64).take(MOST).collect() };
     let (distances, quantities) = (axis("distances"), axis("quantities"));
     let rate = |distance: u64, quantity: u64| {
-        let of = items(document, "windows").iter().find(|it| {
-            let window = it.get("of").unwrap_or(&Value::Null);
+        let found = items(document, "windows").iter().find(|tried| {
+            let window = tried.get("of").unwrap_or(&Value::Null);
             (window.get("distance").and_then(Value::as_u64), window.get("quantity").and_then(Value::as_u64))
                 == (Some(distance), Some(quantity))
         });
-        median(of?)
+        median(found?)
     };
     let heat = Heat {
         title: "Rate by the distance ahead (rows) and the quantity of a request (columns)".into(),
-        rows: distances.iter().map(|it| Bytes(*it).to_string()).collect(),
-        columns: quantities.iter().map(|it| Bytes(*it).to_string()).collect(),
-        cells: distances.iter().map(|it| quantities.iter().map(|of| rate(*it, *of)).collect()).collect(),
+        rows: distances.iter().map(|distance| Bytes(*distance).to_string()).collect(),
+        columns: quantities.iter().map(|quantity| Bytes(*quantity).to_string()).collect(),
+        cells: distances
+            .iter()
+            .map(|distance| quantities.iter().map(|quantity| rate(*distance, *quantity)).collect())
+            .collect(),
         absent: "not tried",
         unit: Unit::BytesPerSecond,
     };
     let window = |key: &str| {
-        let of = document.get(key).unwrap_or(&Value::Null);
-        let bytes = |key: &str| number(of, key).map_or_else(|| "-".into(), |it| Bytes(it as u64).to_string());
+        let held = document.get(key).unwrap_or(&Value::Null);
+        let bytes = |key: &str| number(held, key).map_or_else(|| "-".into(), |bytes| Bytes(bytes as u64).to_string());
         format!("{} ahead in requests of {}", bytes("distance"), bytes("quantity"))
     };
     let mut plain = BlockTable::new("<>", &["without a window", "rate"]);
-    for it in items(document, "plain").iter().take(MOST) {
-        plain
-            .rows
-            .push(vec![text(it, "of").into(), median(it).map_or_else(|| "-".into(), |rate| Amount(rate).of("B/s"))]);
+    for tried in items(document, "plain").iter().take(MOST) {
+        plain.rows.push(vec![
+            text(tried, "of").into(),
+            median(tried).map_or_else(|| "-".into(), |rate| Amount(rate).of("B/s")),
+        ]);
     }
     Section::new(id, "Prefetch")
         .with(Block::Text(format!("Best: {}. Recommended: {}.", window("best"), window("recommended"))))

@@ -69,9 +69,9 @@ fn lines(document: &Value) -> (BlockTable, BlockTable) {
             count(number(row, "count")),
             bytes.map_or_else(String::new, |bytes| Amount(bytes).of("B")),
             number(row, "failed").filter(|failed| *failed > 0.0).map_or_else(String::new, |failed| count(Some(failed))),
-            time(row.get("measured").and_then(|it| number(it, "ns"))),
+            time(row.get("measured").and_then(|figure| number(figure, "ns"))),
             time(number(row, "cpu_ns")),
-            time(row.get("total").and_then(|it| number(it, "ns"))),
+            time(row.get("total").and_then(|figure| number(figure, "ns"))),
         ];
         if place < FEW { shown.rows.push(cells) } else { rest.rows.push(cells) }
     }
@@ -104,7 +104,7 @@ fn stacks(seen: &Value) -> String {
     let mut stacks = String::new();
     let frame = |name: &str| name.replace(';', ":").replace(char::is_whitespace, "_");
     for stack in items(seen, "stacks").iter().take(MOST) {
-        let frames = items(stack, "frames").iter().map(|it| frame(text(it, "function")));
+        let frames = items(stack, "frames").iter().map(|called| frame(text(called, "function")));
         let whole = [frame(text(stack, "process"))].into_iter().chain(frames).chain([frame(text(stack, "call"))]);
         stacks += &format!("{} {}\n", whole.collect::<Vec<_>>().join(";"), number(stack, "calls").unwrap_or(0.0));
     }
@@ -129,12 +129,12 @@ pub(super) fn changes(document: &Value, id: String) -> Section {
     for figure in items(document, "figures").iter().take(MOST) {
         let name = text(figure, "figure");
         let is_time = ["elapsed", "cpu", "user", "kernel", "waiting"].contains(&name);
-        let told = |key: &str| if is_time { time(number(figure, key)) } else { count(number(figure, key)) };
+        let cell = |key: &str| if is_time { time(number(figure, key)) } else { count(number(figure, key)) };
         let ratio =
             items(figure, "ratio").iter().filter_map(Value::as_f64).map(|end| format!("{end:.3}")).collect::<Vec<_>>();
         let verdict =
             if text(figure, "verdict") == "single" { "one run each: no verdict" } else { text(figure, "verdict") };
-        figures.rows.push(vec![name.into(), told("before"), told("after"), ratio.join(" – "), verdict.into()]);
+        figures.rows.push(vec![name.into(), cell("before"), cell("after"), ratio.join(" – "), verdict.into()]);
     }
     let mut rows =
         BlockTable::new("<>>>>>>", &["line", "times before", "after", "CPU before", "after", "waits before", "after"]);

@@ -23,22 +23,25 @@ pub(super) fn interference(document: &Value, id: String) -> Section {
     ));
     for place in places {
         let cell = |victim: &str, aggressor: &str| {
-            let of = cells.iter().zip(&loads).find(|(cell, load)| {
+            let found = cells.iter().zip(&loads).find(|(cell, load)| {
                 text(cell, "victim") == victim
                     && text(load, "kind") == aggressor
                     && text(load, "place") == place
                     && number(load, "dose") == Some(1.0)
             });
-            let (cell, _) = of.filter(|(cell, _)| cell.get("told").and_then(Value::as_bool) != Some(false))?;
+            let (cell, _) = found.filter(|(cell, _)| cell.get("told").and_then(Value::as_bool) != Some(false))?;
             number(cell.get("elapsed")?, "value").map(|value| ((value - 1.0) * 100.0).round() + 0.0)
         };
         let known = victims.iter().any(|victim| aggressors.iter().any(|aggressor| cell(victim, aggressor).is_some()));
         if known {
             section = section.with(Block::Heat(Heat {
-                title: format!("beside work on {}", place_told(place)),
+                title: format!("beside work on {}", place_text(place)),
                 rows: victims.iter().map(ToString::to_string).collect(),
                 columns: aggressors.iter().map(ToString::to_string).collect(),
-                cells: victims.iter().map(|victim| aggressors.iter().map(|it| cell(victim, it)).collect()).collect(),
+                cells: victims
+                    .iter()
+                    .map(|victim| aggressors.iter().map(|aggressor| cell(victim, aggressor)).collect())
+                    .collect(),
                 absent: "inconclusive or not measured",
                 unit: Unit::Count,
             }));
@@ -61,7 +64,7 @@ pub(super) fn interference(document: &Value, id: String) -> Section {
     section.with_titled("Several at once", Block::Table(several))
 }
 
-fn place_told(place: &str) -> &str {
+fn place_text(place: &str) -> &str {
     match place {
         "sibling" => "the core's other hardware thread",
         "other" => "another CPU",

@@ -13,7 +13,7 @@ use crate::study::table::{Cell, TableAnswer, followed};
 use crate::sums::quotient;
 
 /// A table of one subject.
-pub(super) struct Beside {
+pub(super) struct SubjectTable {
     data: &'static DataTable,
     rows: Vec<SubjectRow>,
 }
@@ -37,7 +37,7 @@ enum There {
 }
 
 /// A row: the subject, what the paper says (`fact NAME`, or a cost `per` its unit), the unit here, and the costs here.
-pub(super) static TABLES: LazyLock<Vec<Beside>> = LazyLock::new(|| {
+pub(super) static TABLES: LazyLock<Vec<SubjectTable>> = LazyLock::new(|| {
     let there = |text: &'static str| match (text.strip_prefix("fact "), text.split_once(" per ")) {
         (Some(fact), _) => There::Fact(fact),
         (None, Some((cost, unit))) => There::Cost(DATA.route(cost), DATA.route(unit)),
@@ -49,10 +49,10 @@ pub(super) static TABLES: LazyLock<Vec<Beside>> = LazyLock::new(|| {
         here: row[3..].iter().map(|text| DATA.part(text)).collect::<Vec<_>>().leak(),
         unit: DATA.part(&row[2]),
     };
-    DATA.tables("subject").map(|data| Beside { data, rows: data.rows.iter().map(row).collect() }).collect()
+    DATA.tables("subject").map(|data| SubjectTable { data, rows: data.rows.iter().map(row).collect() }).collect()
 });
 
-impl Beside {
+impl SubjectTable {
     /// The costs of a run that it needs.
     pub fn parts(&'static self) -> impl Iterator<Item = &'static Part> {
         self.rows.iter().flat_map(|row| row.here.iter().chain([&row.unit]))
@@ -98,8 +98,8 @@ impl SubjectRow {
             There::Nothing => vec![what, Cell::Empty, Cell::Empty],
             There::Fact(name) => {
                 let fact = paper.books.iter().find_map(|book| book.fact(name));
-                let told = fact.map(|fact| format!("{} {}", fact.printed, fact.unit));
-                vec![what, told.map_or(Cell::Empty, Cell::Text), Cell::Empty]
+                let printed = fact.map(|fact| format!("{} {}", fact.printed, fact.unit));
+                vec![what, printed.map_or(Cell::Empty, Cell::Text), Cell::Empty]
             }
             There::Cost(cost, unit) => {
                 let (cost, unit) = (cost.follow(&paper.run).ok(), unit.follow(&paper.run).ok());

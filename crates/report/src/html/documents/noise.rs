@@ -17,8 +17,8 @@ pub(super) fn noise(document: &Value, id: String) -> Section {
     let mut causes = BlockTable::new("<<>>>>", &["CPU", "cause", "share of the time", "a second", "each", "longest"]);
     for cpu in &cpus {
         let percentile = |wanted: f64| {
-            let of = items(cpu, "percentiles").iter().find(|it| number(it, "share") == Some(wanted));
-            time(of.and_then(|it| number(it, "ns")))
+            let found = items(cpu, "percentiles").iter().find(|entry| number(entry, "share") == Some(wanted));
+            time(found.and_then(|entry| number(entry, "ns")))
         };
         let name = number(cpu, "cpu").map_or_else(String::new, |cpu| format!("{cpu}"));
         table.rows.push(vec![

@@ -14,26 +14,26 @@ pub(super) fn load(document: &Value, id: String) -> Section {
     let predicted: Vec<&Value> = items(document, "predicted_before").iter().take(MOST).collect();
     let mut section =
         Section::new(id, format!("Load: {}", text(document, "plan"))).with(Block::Table(table(&measured)));
-    let response = |it: &Value| number(it.get("all")?.get("mean_s")?, "value").map(|seconds| seconds * 1e9);
-    let idle = |it: &Value| {
+    let response = |entry: &Value| number(entry.get("all")?.get("mean_s")?, "value").map(|seconds| seconds * 1e9);
+    let idle = |entry: &Value| {
         Some(
             ["idle_zero", "idle_non_multiprogramming", "idle_multiprogramming"]
                 .iter()
-                .filter_map(|key| number(it, key))
+                .filter_map(|key| number(entry, key))
                 .sum(),
         )
     };
     let charts: [(&str, &str, Unit, FigureOf<'_>, FigureOf<'_>); 3] = [
-        ("Mean response by users", "response", Unit::Nanoseconds, &response, &|it| {
-            number(it, "response_s").map(|it| it * 1e9)
+        ("Mean response by users", "response", Unit::Nanoseconds, &response, &|figures| {
+            number(figures, "response_s").map(|seconds| seconds * 1e9)
         }),
-        ("Throughput by users", "interactions", Unit::PerSecond, &|it| number(it, "throughput"), &|it| {
-            number(it, "throughput")
+        ("Throughput by users", "interactions", Unit::PerSecond, &|entry| number(entry, "throughput"), &|figures| {
+            number(figures, "throughput")
         }),
         ("Idle by users", "idle", Unit::Share, &idle, &idle),
     ];
     for (title, label, unit, of, of_model) in charts {
-        let model = curves(&predicted, &|it| of_model(it.get("predicted")?), "model: ");
+        let model = curves(&predicted, &|forecast| of_model(forecast.get("predicted")?), "model: ");
         section = section.with(Block::Chart(Chart {
             title: title.into(),
             x: Axis::linear("users", Unit::Count),
@@ -54,10 +54,10 @@ type FigureOf<'a> = &'a dyn Fn(&Value) -> Option<f64>;
 /// A curve by users for each set of configurations that are otherwise alike.
 fn curves(of: &[&Value], read: FigureOf<'_>, before: &str) -> Vec<Series> {
     let mut curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for it in of {
-        let Some(configuration) = it.get("configuration") else { continue };
-        let (Some(users), Some(value)) = (number(configuration, "users"), read(it)) else { continue };
-        let name = told(configuration);
+    for entry in of {
+        let Some(configuration) = entry.get("configuration") else { continue };
+        let (Some(users), Some(value)) = (number(configuration, "users"), read(entry)) else { continue };
+        let name = curve_name(configuration);
         match curves.iter_mut().find(|(known, _)| *known == name) {
             Some((_, points)) => points.push((users, value)),
             None => curves.push((name, vec![(users, value)])),
@@ -72,7 +72,7 @@ fn curves(of: &[&Value], read: FigureOf<'_>, before: &str) -> Vec<Series> {
 }
 
 /// What configurations of one curve have in common.
-fn told(configuration: &Value) -> String {
+fn curve_name(configuration: &Value) -> String {
     let memory = number(configuration, "memory")
         .map_or_else(|| "all memory".into(), |bytes| record::Bytes(bytes as u64).to_string());
     let device =
@@ -85,21 +85,23 @@ fn told(configuration: &Value) -> String {
 fn table(measured: &[&Value]) -> BlockTable {
     let titles = ["configuration", "users", "a second", "mean response", "p95", "idle", "faults from the device"];
     let mut table = BlockTable::new("<>>>>>>", &titles);
-    for it in measured {
-        let configuration = it.get("configuration").unwrap_or(&Value::Null);
-        let all = it.get("all").unwrap_or(&Value::Null);
+    for row in measured {
+        let configuration = row.get("configuration").unwrap_or(&Value::Null);
+        let all = row.get("all").unwrap_or(&Value::Null);
         let seconds = |value: Option<f64>| super::json::time(value.map(|seconds| seconds * 1e9));
-        let p95 = items(all, "percentiles").iter().find(|it| number(it, "share") == Some(0.95));
-        let p95 = p95.and_then(|it| it.get("response_s")).and_then(|it| it.as_f64().or_else(|| number(it, "value")));
+        let p95 = items(all, "percentiles").iter().find(|percentile| number(percentile, "share") == Some(0.95));
+        let p95 = p95
+            .and_then(|percentile| percentile.get("response_s"))
+            .and_then(|response| response.as_f64().or_else(|| number(response, "value")));
         let idle: f64 = ["idle_zero", "idle_non_multiprogramming", "idle_multiprogramming"]
             .iter()
-            .filter_map(|key| number(it, key))
+            .filter_map(|key| number(row, key))
             .sum();
         table.rows.push(vec![
-            told(configuration),
+            curve_name(configuration),
             super::json::count(number(configuration, "users")),
-            number(it, "throughput").map_or_else(|| "-".into(), significant),
-            seconds(all.get("mean_s").and_then(|it| number(it, "value"))),
+            number(row, "throughput").map_or_else(|| "-".into(), significant),
+            seconds(all.get("mean_s").and_then(|mean| number(mean, "value"))),
             seconds(p95),
             if idle > 0.0 { percent(idle) } else { share(None) },
             super::json::count(number(all, "major_faults")),

@@ -29,7 +29,14 @@ fn keystrokes(document: &Value) -> BlockTable {
     let mut table = BlockTable::new("<>>>>", &["echoed by", "typed apart", "half within", "90 in 100", "99 in 100"]);
     for typed in items(document, "keystrokes").iter().take(MOST) {
         let quantiles = typed.get("latency").map_or(&[][..], |latency| items(latency, "quantiles"));
-        let within = |name| time(quantiles.iter().find(|it| text(it, "name") == name).and_then(|it| number(it, "ns")));
+        let within = |name| {
+            time(
+                quantiles
+                    .iter()
+                    .find(|quantile| text(quantile, "name") == name)
+                    .and_then(|quantile| number(quantile, "ns")),
+            )
+        };
         let apart = number(typed, "pause_s").filter(|&pause| pause > 0.0).map(|pause| pause * 1e9);
         let apart = apart.map_or_else(|| "in a row".into(), |ns| time(Some(ns)));
         table.rows.push(vec![text(typed, "echo").into(), apart, within("p50"), within("p90"), within("p99")]);
