@@ -287,8 +287,8 @@ pub(crate) fn of_device(run: &Run, cost: &Cost) -> Option<String> {
     let is_shared = reach > 0.0 && waits_for_a_device(cost);
     is_shared.then(|| {
         format!(
-            "waits for a guest's device, which others use and the host may throttle: the interval is that of this run; another run may \
-             find it {:.1} times as fast or slow, and beside other writers far more",
+            "waits for a guest's device, which others use: the interval is that of this run; another run may find it {:.1} times as fast \
+             or slow",
             reach.exp()
         )
     })

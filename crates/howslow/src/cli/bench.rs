@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use analysis::compare::FailOn;
 use clap::Args;
 
-use super::value::share;
+use super::value::{between, share};
 
 /// Bench programs instead of routines and commands.
 #[derive(Clone, Debug, Default, Args)]
@@ -25,8 +25,8 @@ pub(crate) struct BenchArgs {
     #[arg(long, requires = "filter")]
     pub exact: bool,
     /// Also link both in this many other orders of functions, and average over them [default: 2, if a benchmark has changed]
-    #[arg(long, value_name = "N", requires = "against", value_parser = clap::value_parser!(u8).range(0..=16))]
-    pub layouts: Option<u8>,
+    #[arg(long, value_name = "N", requires = "against", value_parser = between::<0, 16>, allow_hyphen_values = true)]
+    pub layouts: Option<u32>,
     /// An option for the cargo that builds the old one, such as --features=fast; may be repeated
     #[arg(long, value_name = "OPTION", requires = "against", allow_hyphen_values = true)]
     pub cargo: Vec<String>,

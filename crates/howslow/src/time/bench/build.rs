@@ -76,7 +76,7 @@ impl OldBuild {
     }
 
     /// Links both in other orders of functions. Fails if there are no sources, or if the linker cannot do it.
-    pub fn linked(&self, layouts: u8) -> Result<Linked, String> {
+    pub fn linked(&self, layouts: u32) -> Result<Linked, String> {
         let (Some(sources), Some(scratch)) = (&self.sources, &self.scratch) else {
             return Err("only what cargo builds can be linked anew; --against a revision or a folder".into());
         };
@@ -102,7 +102,7 @@ impl OldBuild {
 
 impl Sources {
     /// Has cargo build the bench target in this folder. Returns the program. It is killed with howslow.
-    fn built(&self, folder: &Path, seed: Option<u8>) -> Result<PathBuf, String> {
+    fn built(&self, folder: &Path, seed: Option<u32>) -> Result<PathBuf, String> {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         match seed {
             None => command.args(["bench", "--no-run"]),

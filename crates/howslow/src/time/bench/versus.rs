@@ -20,7 +20,7 @@ use crate::output::{self, Misuse, Outcome, print_note};
 const EACH: f64 = 2.0;
 const EACH_OF_OTHERS: f64 = 10.0;
 /// Other orders of functions that are tried where a benchmark has changed.
-const LAYOUTS: u8 = 2;
+const LAYOUTS: u32 = 2;
 
 /// The programs of both sides: the first of each is as cargo linked it.
 struct Sides {
