@@ -106,7 +106,7 @@ pub(super) fn range(text: &str) -> Result<(u64, u64), String> {
 /// A number above zero, neither so small nor so large that what is divided by it is none.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let number = text.trim().parse().ok().filter(|number| (1e-9..=1e18).contains(number));
-    number.ok_or_else(|| "give a number above zero, such as 709, from 1e-9 to 1e18".into())
+    number.ok_or_else(|| "give a number from 1e-9 to 1e18, such as 709".into())
 }
 
 /// `200MB`, `1.5GiB/s`.
