@@ -218,19 +218,17 @@ fn allowed(plan: &Plan, all: &[Configuration], on: &Controllers) -> Result<Vec<S
     {
         return Err(too_few_cpus(most));
     }
-    all.iter().try_for_each(|configuration| Device::check(configuration.device))?;
     let limits = all.iter().any(|configuration| configuration.memory.is_some());
-    if limits && on.version().is_none() {
-        let why = on.why_not();
-        if plan.needs_limits {
-            return Err(LoadError::Lacking {
-                what: format!("the plan {} needs limits of memory, and {why}", record::printable(&plan.name)),
-                remedy: format!("{}, or with a control group of your own", remedy_of_refusal()),
-            });
-        }
-        return Ok(vec![format!("Memory is not limited: {why}. All configurations have all the memory there is.")]);
+    let is_limited = on.version().is_some();
+    if limits && !is_limited && plan.needs_limits {
+        return Err(LoadError::Lacking {
+            what: format!("the plan {} needs limits of memory, and {}", record::printable(&plan.name), on.why_not()),
+            remedy: format!("{}, or with a control group of your own", remedy_of_refusal()),
+        });
     }
-    Ok(Vec::new())
+    all.iter().try_for_each(|configuration| Device::check(configuration.device))?;
+    let note = || format!("Memory is not limited: {}. All configurations have all the memory there is.", on.why_not());
+    Ok((limits && !is_limited).then(note).into_iter().collect())
 }
 
 /// Which users' pages fit neither into memory nor onto the page device: the kernel kills some of them, which is a result.
