@@ -211,6 +211,11 @@ fn too_few_cpus(wanted: u32) -> LoadError {
     }
 }
 
+/// The page devices of these configurations.
+fn devices(all: &[Configuration]) -> impl Iterator<Item = PageDevice> {
+    PageDevice::ALL.into_iter().filter(|device| all.iter().any(|configuration| configuration.device == *device))
+}
+
 /// Checks what the configurations need. Returns what will be otherwise, in whole sentences.
 fn allowed(plan: &Plan, all: &[Configuration], on: &Controllers) -> Result<Vec<String>, LoadError> {
     if let Some(most) = all.iter().map(|configuration| configuration.cpus).max()
@@ -226,7 +231,7 @@ fn allowed(plan: &Plan, all: &[Configuration], on: &Controllers) -> Result<Vec<S
             remedy: format!("{}, or with a control group of your own", remedy_of_refusal()),
         });
     }
-    all.iter().try_for_each(|configuration| Device::check(configuration.device))?;
+    devices(all).try_for_each(Device::check)?;
     let note = || format!("Memory is not limited: {}. All configurations have all the memory there is.", on.why_not());
     Ok((limits && !is_limited).then(note).into_iter().collect())
 }
@@ -260,11 +265,8 @@ pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Re
     let notes = allowed(plan, configurations, &controllers)?;
     let by = controllers.version().map_or("not limited".into(), |version| format!("limited by {}", version.name()));
     let mut lines = vec![format!("users are {by}; scratch files below {}", root.display())];
-    let devices = PageDevice::ALL
-        .iter()
-        .filter(|device| configurations.iter().any(|configuration| configuration.device == **device));
     let size = record::Bytes(plan.device_size.0);
-    lines.extend(devices.filter_map(|device| match device {
+    lines.extend(devices(configurations).filter_map(|device| match device {
         PageDevice::None => None,
         PageDevice::Swap => {
             Some(format!("makes a swap file of {size}, turns it on, and removes it after each configuration"))

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use record::{
-    Bytes, CallCount, CallTime, FaultTime, NamedCount, ObjectCount, PairCount, ProcessCounts, Requests, SMALL_PAGE,
+    CallCount, CallTime, FaultTime, NamedCount, ObjectCount, PageSize, PairCount, ProcessCounts, Requests,
     ThreadCounts, Usage, Waits,
 };
 use rustix::param::page_size;
@@ -265,7 +265,7 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
         }),
         copied_pages: counts.copied,
         distinct_names: counts.names.distinct(),
-        page: Some(Bytes(page_size() as u64)).filter(|page| page.0 != SMALL_PAGE),
+        page: PageSize(page_size() as u64),
     }
 }
 

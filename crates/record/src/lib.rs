@@ -57,7 +57,7 @@ pub use observed::{Loss, Observation, PassedOver, ProcessCounts, Stack, StackFra
 pub use point::{Point, Unit, Value, part_of_cache, typed_name};
 pub use present::{Counters, Present};
 pub use read::{ReadError, is_plain_name, printable, read_run, run_from_bytes, steers_terminal};
-pub use requests::{CallCount, NamedCount, ObjectCount, PairCount, Requests, SMALL_PAGE};
+pub use requests::{CallCount, NamedCount, ObjectCount, PageSize, PairCount, Requests};
 #[cfg(feature = "schema")]
 pub use run::run_schema;
 pub use run::{

@@ -2,11 +2,30 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Bytes;
 use crate::waits::{CallTime, FaultTime, Waits};
 
-/// The usual size of a base page, in bytes.
-pub const SMALL_PAGE: u64 = 4096;
+/// The size of a base page, in bytes; 4 KiB but for some kernels of aarch64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct PageSize(pub u64);
+
+impl Default for PageSize {
+    fn default() -> PageSize {
+        PageSize(4096)
+    }
+}
+
+impl PageSize {
+    /// How many base pages a huge one has: a page full of entries of 8 bytes, on x86-64 and on aarch64.
+    pub fn in_huge(self) -> u64 {
+        (self.0 / 8).max(1)
+    }
+
+    fn is_usual(&self) -> bool {
+        *self == PageSize::default()
+    }
+}
 
 /// What was asked of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,8 +70,8 @@ pub struct Requests {
     #[serde(default)]
     pub distinct_names: Option<u64>,
     /// The size of the base pages that are counted, in bytes; absent if it is 4 KiB.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub page: Option<Bytes>,
+    #[serde(default, skip_serializing_if = "PageSize::is_usual")]
+    pub page: PageSize,
 }
 
 impl Requests {
@@ -103,16 +122,6 @@ impl Requests {
             distinct_names: self.distinct_names,
             page: self.page,
         }
-    }
-
-    /// The size of a base page, in bytes.
-    pub fn page_bytes(&self) -> u64 {
-        self.page.map_or(SMALL_PAGE, |page| page.0)
-    }
-
-    /// How many base pages a huge one has: a page full of entries of 8 bytes, on x86-64 and on aarch64.
-    pub fn pages_in_huge(&self) -> u64 {
-        self.page_bytes() / 8
     }
 
     /// All system calls together.

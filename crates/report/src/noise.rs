@@ -94,8 +94,7 @@ fn lengths(account: &CpuAccount) -> Grid {
     let longest = Nanoseconds(account.tail.longest()).to_string();
     let row = [format!("  {}", grouped(account.tail.samples() as f64))].into_iter().chain(figures).chain([longest]);
     grid.row(row);
-    let interval = |known: &Option<_>, share: f64| {
-        let known: &Option<analysis::tails::Percentile> = known;
+    let interval = |known: &Option<analysis::tails::Percentile>, share: f64| {
         known.map_or_else(
             || format!("takes {}", grouped(samples_needed(share) as f64)),
             |percentile| format!("{} - {}", Nanoseconds(percentile.low), Nanoseconds(percentile.high)),

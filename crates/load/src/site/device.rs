@@ -21,6 +21,8 @@ use super::ours;
 use crate::error::LoadError;
 
 const CONTROL: &str = "/sys/class/zram-control";
+/// What to do where it is not there.
+const NO_ZRAM: &str = "load the module zram (modprobe zram)";
 
 /// A page device in use. Dropping it removes it.
 pub struct Device {
@@ -61,9 +63,7 @@ impl Device {
         match kind {
             PageDevice::None => Ok(()),
             _ if refused() => lacking("this process may not turn on a page device", remedy_of_refusal()),
-            PageDevice::Zram if !Path::new(CONTROL).exists() => {
-                lacking("this kernel has no zram", "load the module zram (modprobe zram)")
-            }
+            PageDevice::Zram if !Path::new(CONTROL).exists() => lacking("this kernel has no zram", NO_ZRAM),
             PageDevice::Swap | PageDevice::Zram => Ok(()),
         }
     }
@@ -127,7 +127,7 @@ fn zram(size: u64, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError>
     let failed = |what: &str, error: &Error| {
         let remedy = match error.kind() {
             std::io::ErrorKind::PermissionDenied => remedy_of_refusal(),
-            _ => "load the module zram (modprobe zram)",
+            _ => NO_ZRAM,
         };
         LoadError::setup(what, error, &format!("{remedy}, or choose another device"))
     };

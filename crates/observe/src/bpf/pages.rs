@@ -1,6 +1,7 @@
 //! What becomes of pages: those that a copied process has, huge ones that are given, those that calls give back, and faults by what
 //! they were.
 
+use record::PageSize;
 use rustix::param::page_size;
 
 use super::builder::Builder;
@@ -31,13 +32,12 @@ pub(super) fn count_copied(b: &mut Builder) {
 
 /// Memory was taken: `mm_page_alloc(page, order, ...)`. Counts huge pages that a task in user mode was given.
 pub(crate) fn allocated(maps: &Maps) -> Vec<Instruction> {
-    // A page full of entries of 8 bytes: of pages of 4 KiB, 2 MiB.
-    let huge = (page_size() / 8).ilog2() as i32;
+    let order = PageSize(page_size() as u64).in_huge().ilog2() as i32;
     let mut b = Builder::new(maps);
     let (end, user) = (b.code.label(), b.code.label());
     b.code.load(Width::Double, 1, 6, 8);
     b.code.compute32(Compute::Move, 1, Other(1));
-    b.code.jump_if(1, When::NotEqual, Constant(huge), end);
+    b.code.jump_if(1, When::NotEqual, Constant(order), end);
     b.this_task();
     b.find(end, end);
     b.saved_number(end);

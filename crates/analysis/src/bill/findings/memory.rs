@@ -23,7 +23,7 @@ fn each_fault(seen: &Observation, bill: &Bill) -> Option<f64> {
 /// Large areas that are given page by page.
 pub(super) fn small_pages(seen: &Observation, bill: &Bill) -> Option<Saving> {
     const LEAST: Bytes = Bytes(64 << 20);
-    let (page, in_huge) = (seen.together.page_bytes(), seen.together.pages_in_huge());
+    let (page, in_huge) = (seen.together.page.0, seen.together.page.in_huge());
     let small = faults(seen).saturating_sub(seen.together.huge_pages);
     let areas = answered(seen, &["mmap", "brk", "mremap"]).max(1);
     if small * page < LEAST.0 || small < in_huge * areas {
@@ -46,7 +46,7 @@ pub(super) fn small_pages(seen: &Observation, bill: &Bill) -> Option<Saving> {
 pub(super) fn given_back(seen: &Observation, bill: &Bill) -> Option<Saving> {
     let times = answered(seen, &["munmap"]).min(answered(seen, &["mmap"])) + answered(seen, &["madvise"]);
     let huge = seen.together.huge_pages;
-    let pages = faults(seen) + (seen.together.pages_in_huge() - 1) * huge.min(faults(seen));
+    let pages = faults(seen) + (seen.together.page.in_huge() - 1) * huge.min(faults(seen));
     if times < FEW || pages < 4 * times {
         return None;
     }

@@ -1,6 +1,6 @@
 //! What prices page faults by what they were, and memory that is given back: by calls, and at the end of processes.
 
-use record::{CallCount, FaultKinds, Observation, Requests, Term, Usage, Value};
+use record::{CallCount, FaultKinds, Observation, PageSize, Requests, Term, Usage, Value};
 
 use super::list::PriceList;
 
@@ -17,9 +17,7 @@ const AROUND: u64 = 64 << 10;
 /// The faults of some tasks, and what became of their pages.
 #[derive(Default)]
 pub(super) struct Memory {
-    /// The size of a base page, in bytes, and how many of them a huge one has.
-    page: u64,
-    in_huge: u64,
+    page: PageSize,
     /// By samples; `None` where the kernel does not report them.
     kinds: Option<FaultKinds>,
     /// Huge pages that were given at a first touch; base pages that calls gave back, in all and by those that gave few at once.
@@ -37,8 +35,7 @@ impl Memory {
         let ended = || seen.processes.iter().filter(|process| !process.running);
         let all: u64 = seen.processes.iter().map(|process| faults(&process.usage)).sum();
         Memory {
-            page: seen.together.page_bytes(),
-            in_huge: seen.together.pages_in_huge(),
+            page: seen.together.page,
             kinds: seen.together.faults.and_then(|faults| faults.kinds).filter(|kinds| kinds.total() > 0),
             huge: seen.together.huge_pages,
             freed: freed_by_calls(&seen.together),
@@ -70,15 +67,15 @@ impl Memory {
 
     /// What the ends of processes give back: what their calls did not.
     fn ends(&self, list: &PriceList, faults: &Faults) -> Vec<Term> {
-        let by_calls = huge_by_calls(self.huge, self.freed, self.in_huge);
+        let by_calls = huge_by_calls(self.huge, self.freed, self.page);
         let huge = (self.huge - by_calls) as f64 * self.ended_share;
-        let freed = (self.freed - by_calls * self.in_huge) as f64;
-        let page = self.page as f64;
+        let freed = (self.freed - by_calls * self.page.in_huge()) as f64;
+        let page = self.page.0 as f64;
         let base = (faults.new + faults.copied - freed).max(0.0) * self.ended_share;
-        let file = faults.read * self.page.max(AROUND) as f64 * self.ended_share;
+        let file = faults.read * self.page.0.max(AROUND) as f64 * self.ended_share;
         let each = base / self.ended.max(1) as f64;
         [
-            unmapped(list, "huge", huge * page * self.in_huge as f64, LARGE),
+            unmapped(list, "huge", huge * page * self.page.in_huge() as f64, LARGE),
             base_pages(list, base * page, each * page),
             unmapped(list, "file", file, SMALL),
         ]
@@ -109,17 +106,17 @@ pub(super) fn freed(list: &PriceList, call: &CallCount, requests: &Requests) -> 
     if call.freed_pages == 0 {
         return Vec::new();
     }
-    let (all, in_huge) = (freed_by_calls(requests), requests.pages_in_huge());
-    let huge_share = (huge_by_calls(requests.huge_pages, all, in_huge) * in_huge) as f64 / all.max(1) as f64;
-    let freed = (call.freed_pages * requests.page_bytes()) as f64;
+    let (all, page) = (freed_by_calls(requests), requests.page);
+    let huge_share = (huge_by_calls(requests.huge_pages, all, page) * page.in_huge()) as f64 / all.max(1) as f64;
+    let freed = (call.freed_pages * page.0) as f64;
     let base = freed * (1.0 - huge_share);
     let huge = unmapped(list, "huge", freed * huge_share, LARGE);
     [huge, base_pages(list, base, base / call.count.max(1) as f64)].concat()
 }
 
-/// How many of these huge pages, of so many base pages each, calls that gave back this many base pages gave back: as many as can be.
-fn huge_by_calls(huge: u64, freed: u64, in_huge: u64) -> u64 {
-    huge.min(freed.checked_div(in_huge).unwrap_or(0))
+/// How many of these huge pages calls that gave back this many base pages gave back: as many as can be.
+fn huge_by_calls(huge: u64, freed: u64, page: PageSize) -> u64 {
+    huge.min(freed / page.in_huge())
 }
 
 fn freed_by_calls(requests: &Requests) -> u64 {
@@ -133,7 +130,7 @@ fn freed_few(requests: &Requests) -> u64 {
     requests
         .calls
         .iter()
-        .filter(|call| call.freed_pages * requests.page_bytes() <= FEW * call.count)
+        .filter(|call| call.freed_pages * requests.page.0 <= FEW * call.count)
         .map(|call| call.freed_pages)
         .sum()
 }

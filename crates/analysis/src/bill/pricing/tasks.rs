@@ -91,7 +91,7 @@ impl Tasks {
         let threads = seen.together.forks.saturating_sub(created);
         // A command's own first program is executed by it, but the process was there.
         let copied = created.saturating_sub(executed.saturating_sub(1));
-        let copied_bytes = seen.together.copied_pages * seen.together.page_bytes();
+        let copied_bytes = seen.together.copied_pages * seen.together.page.0;
         let transfers = transfers(list, seen);
         Tasks { executed, copied, threads, transfers, copied_bytes, memory: Memory::of(seen) }
     }

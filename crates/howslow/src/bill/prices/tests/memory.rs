@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Bytes, CallTime, FaultKinds, FaultTime, Observation, ProcessCounts, Usage};
+use record::{CallTime, FaultKinds, FaultTime, Observation, PageSize, ProcessCounts, Usage};
 
 use super::*;
 
@@ -89,14 +89,14 @@ fn what_calls_did_not_give_back_is_given_back_at_the_end() {
 #[test]
 fn larger_pages_hold_as_much_more() {
     let mut seen = that_ended();
-    seen.together.page = Some(Bytes(64 << 10));
+    seen.together.page = PageSize(64 << 10);
     // Huge pages have 512 MiB, so that what calls gave back was none; of base pages they gave back more than there were.
     assert_eq!(given_back(&seen), [1.25, 2.5, 16.0], "40 base pages and 80 of a file by 2 MiB, 2 huge ones by 64 MiB");
     let copied = |page| {
         let together = Requests { copied_pages: 8 << 18, forks: 8, page, ..Requests::default() };
         priced(&seen_with(300, together))["process.fork.resident@resident=1073741824"]
     };
-    assert_eq!(copied(Some(Bytes(16 << 10))), 4.0 * copied(None));
+    assert_eq!(copied(PageSize(16 << 10)), 4.0 * copied(PageSize::default()));
 }
 
 /// How often what gives back 2 MiB of base pages and of a file's pages, and 64 MiB of huge ones, prices what was seen.
