@@ -107,6 +107,7 @@ fn scaled(round: &Round, (time, cycle): (f64, f64)) -> Round {
         cycle_ns: times(&round.cycle_ns, cycle),
         cpu_ns: ns(round.cpu_ns),
         wait_ns: ns(round.wait_ns),
+        queued_ns: ns(round.queued_ns),
         ..round.clone()
     }
 }

@@ -49,6 +49,7 @@ pub(crate) fn round(ns: &[f64]) -> Round {
         launcher: 0,
         cpu_ns: None,
         wait_ns: None,
+        queued_ns: None,
         lost: None,
     }
 }

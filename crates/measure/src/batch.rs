@@ -72,6 +72,9 @@ pub(crate) struct RoundSamples {
     pub tallies: BTreeMap<String, f64>,
     /// Doubts reported by the operation.
     pub doubts: Vec<Doubt>,
+    /// How long it waited for its CPU in all full batches, in ns, as far as that is left out of them.
+    #[serde(default)]
+    pub queued: f64,
     /// Operations in all full batches, in total.
     pub operations: f64,
     /// Elapsed ns of all full batches, in total.
@@ -96,7 +99,7 @@ impl RoundSamples {
     }
 
     /// Adds a full batch of this many operations, with the checks before and after.
-    pub fn add(&mut self, operations: f64, Timed { elapsed, usage, reads }: Timed, around: (Speed, Speed)) {
+    pub fn add(&mut self, operations: f64, Timed { elapsed, usage, reads, queued }: Timed, around: (Speed, Speed)) {
         self.samples.push(Sample {
             ns: elapsed / operations,
             around,
@@ -108,6 +111,7 @@ impl RoundSamples {
         });
         self.usage = self.usage.plus(usage);
         self.reads = device::together(self.reads, reads);
+        self.queued += queued;
         self.operations += operations;
         self.elapsed += elapsed;
         self.batch = self.batch.max(elapsed);
@@ -137,13 +141,13 @@ pub(crate) fn sample(
         let Some(before) = begin(watch, plan, start) else { break };
         let half = taken % HALF_EVERY == HALF_EVERY - 1 && times >= 4 && plan.quiet_below.is_none();
         let count = if half { times / 2 } else { times };
-        let Timed { elapsed, usage, reads } = timed(work, watch, count, reading)?;
+        let batch = timed(work, watch, count, reading)?;
         let after = watch.speed();
         undisturbed += u32::from(plan.quiet_below.is_some_and(|limit| after.share() <= limit && steady(before, after)));
         if half {
-            harvest.halves.push(elapsed / (count as f64 * each));
+            harvest.halves.push(batch.elapsed / (count as f64 * each));
         } else {
-            harvest.add(count as f64 * each, Timed { elapsed, usage, reads }, (before, after));
+            harvest.add(count as f64 * each, batch, (before, after));
         }
         taken += 1;
         if watch.now() - start > plan.time {
@@ -177,7 +181,12 @@ pub(crate) struct Timed {
     pub elapsed: f64,
     pub usage: Usage,
     pub reads: Option<Reads>,
+    /// How long it waited for its CPU, in ns, which is left out of `elapsed`.
+    pub queued: f64,
 }
+
+/// An idle CPU runs a task that was woken within this time, in ns, also if a hypervisor has halted it.
+const WOKEN: f64 = 100e3;
 
 /// Another process may read a clock that is slewed, by 0.05 % at most.
 const CLOCKS_AGREE: f64 = 1.001;
@@ -189,6 +198,7 @@ pub(crate) fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading
     work.paused();
     let read = watch.reads();
     let used = watch.usage();
+    let queued = watch.queued();
     let start = watch.now();
     let own_clock = work.run_batch(count)?;
     let end = watch.now();
@@ -197,15 +207,20 @@ pub(crate) fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading
     }
     let paused = work.paused();
     let elapsed = end - start - reading - paused.elapsed;
+    let queued = watch.queued().zip(queued).map_or(0.0, |(after, before)| after - before);
     let usage = watch.usage().since(used).since(paused.usage);
-    let (elapsed, usage) = match own_clock {
-        None => (elapsed, usage),
-        Some(own_clock) if own_clock.elapsed <= elapsed * CLOCKS_AGREE => (own_clock.elapsed, own_clock.usage),
+    let (elapsed, usage, queued) = match own_clock {
+        // What it waited for in a pause is subtracted with the pause.
+        None if paused.elapsed == 0.0 && queued > WOKEN * count as f64 && queued < elapsed => {
+            (elapsed - queued, usage, queued)
+        }
+        None => (elapsed, usage, 0.0),
+        Some(own_clock) if own_clock.elapsed <= elapsed * CLOCKS_AGREE => (own_clock.elapsed, own_clock.usage, 0.0),
         Some(_) => return Err(Failure::wrong("it reports more time for a batch than has passed")),
     };
     let reads = watch.reads().zip(read).map(|(after, before)| device::between(before, after));
     work.verify_batch(count)?;
-    Ok(Timed { elapsed, usage, reads })
+    Ok(Timed { elapsed, usage, reads, queued })
 }
 
 /// Finds the number of iterations that fill a batch. These iterations are also the warm-up.

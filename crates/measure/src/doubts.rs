@@ -2,7 +2,7 @@
 
 use analysis::statistics::{median, quantile, sorted};
 use operation::Clock;
-use record::{Doubt, Ends};
+use record::{Doubt, Ends, Nanoseconds};
 
 use crate::batch::{RoundSamples, Sample};
 use crate::entry::ItemProgress;
@@ -85,6 +85,7 @@ pub(crate) fn round_doubts(entry: &ItemProgress, clock: Clock, run: &RunClock) -
     let harvests: Vec<&RoundSamples> = entry.harvests().map(|(_, harvest)| harvest).collect();
     doubts.extend(not_cold(&harvests));
     doubts.extend(interrupted(entry, &harvests));
+    doubts.extend(queued(&harvests));
     doubts.extend(if entry.follows_clock() { run.own_clock(entry) } else { clock_moved(entry) });
     doubts.extend(drift(entry));
     doubts.extend(non_linear(&harvests));
@@ -140,6 +141,15 @@ fn interrupted(entry: &ItemProgress, harvests: &[&RoundSamples]) -> Option<Doubt
     let others = harvests.iter().map(|harvest| harvest.others).sum::<f64>() / harvests.len().max(1) as f64;
     let met = (others / f64::from(more_cpus)).min(1.0);
     (entry.is_delayed_unseen() && met >= CROWDED).then_some(Doubt::Interrupted { share: met })
+}
+
+/// The note that waits for a busy CPU are left out, if they were a considerable part.
+fn queued(harvests: &[&RoundSamples]) -> Option<Doubt> {
+    const CONSIDERABLE: f64 = 0.1;
+    let sum = |each: fn(&RoundSamples) -> f64| harvests.iter().map(|harvest| each(harvest)).sum::<f64>();
+    let (queued, elapsed) = (sum(|harvest| harvest.queued), sum(|harvest| harvest.elapsed));
+    let wait = Nanoseconds(queued / sum(|harvest| harvest.operations));
+    (queued > CONSIDERABLE * elapsed).then_some(Doubt::Queued { wait })
 }
 
 /// The doubt that the clock moved by more than its usual steps during a measurement that is quoted as read.

@@ -170,6 +170,7 @@ fn recorded(round: &RoundTaken, quietness: &Quietness) -> Round {
         launcher: round.launcher,
         cpu_ns: each(processor),
         wait_ns: each(used.zip(processor).map(|(harvest, processor)| harvest.elapsed - processor)),
+        queued_ns: each(used.map(|harvest| harvest.queued)).filter(|queued| queued.0 > 0.0),
         lost: round.end.as_ref().err().cloned(),
     }
 }

@@ -5,6 +5,8 @@
 pub(crate) mod scripted;
 
 use std::cell::RefCell;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -29,6 +31,9 @@ pub(crate) trait Watch {
     fn usage(&mut self) -> Usage;
     /// What the device of the operation's file has read so far, if it has one and its reads are counted.
     fn reads(&mut self) -> Option<Reads>;
+    /// How long this process has waited for a CPU so far while it could run, in ns; `None` where that may be the
+    /// operation's own doing, or the kernel does not count it.
+    fn queued(&mut self) -> Option<f64>;
 }
 
 pub(crate) struct SystemWatch {
@@ -38,6 +43,8 @@ pub(crate) struct SystemWatch {
     other_cpus: Vec<u32>,
     partners: Rc<RefCell<Vec<libc::pid_t>>>,
     device: Rc<RefCell<Option<Device>>>,
+    /// What the scheduler counts of this process, if it is read.
+    schedule: Option<File>,
 }
 
 impl SystemWatch {
@@ -47,12 +54,17 @@ impl SystemWatch {
         other_cpus: Vec<u32>,
         partners: Rc<RefCell<Vec<libc::pid_t>>>,
     ) -> SystemWatch {
-        SystemWatch { checker, cpu, other_cpus, partners, device: Rc::default() }
+        SystemWatch { checker, cpu, other_cpus, partners, device: Rc::default(), schedule: None }
     }
 
     /// The same, but it also counts the reads of the device that the operation names in its set-up.
     pub fn counting(self, device: Rc<RefCell<Option<Device>>>) -> SystemWatch {
         SystemWatch { device, ..self }
+    }
+
+    /// The same, but it also reads how long this process waits for its CPU.
+    pub fn seeing_its_queue(self) -> SystemWatch {
+        SystemWatch { schedule: File::open("/proc/thread-self/schedstat").ok(), ..self }
     }
 }
 
@@ -84,6 +96,14 @@ impl Watch for SystemWatch {
 
     fn reads(&mut self) -> Option<Reads> {
         self.device.borrow().as_ref()?.reads()
+    }
+
+    fn queued(&mut self) -> Option<f64> {
+        // Tasks of the operation that share a CPU wait for each other.
+        let file = self.schedule.as_ref().filter(|_| self.partners.borrow().is_empty())?;
+        let mut text = [0; 64];
+        let length = file.read_at(&mut text, 0).ok()?;
+        std::str::from_utf8(&text[..length]).ok()?.split_whitespace().nth(1)?.parse().ok()
     }
 }
 

@@ -212,6 +212,10 @@ pub struct Round {
     /// Elapsed time minus processor time per iteration over all its full batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ns: Option<Nanoseconds>,
+    /// Time per iteration over all its full batches in which what it waited for had come and other tasks had its CPU. It is
+    /// in no other figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued_ns: Option<Nanoseconds>,
     /// Why the round was lost, if it was; the lists are then empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,

@@ -75,6 +75,11 @@ pub enum Doubt {
         /// Share of batches in which the task was switched out involuntarily.
         share: f64,
     },
+    /// What it waited for had come, but other tasks had its CPU. That time is left out.
+    Queued {
+        /// How long it waited for its CPU, per iteration.
+        wait: Nanoseconds,
+    },
     /// A round was lost.
     RoundLost {
         /// What happened to it.
@@ -127,9 +132,9 @@ pub enum Doubt {
 
 impl Doubt {
     /// True if this is a reason not to trust the figure. False if it is only a note: an upper bound is valid, and a
-    /// clock of its own is a property of the work.
+    /// clock of its own is a property of the work, and what is left out is not in the figure.
     pub fn is_serious(&self) -> bool {
-        !matches!(self, Doubt::AtMost { .. } | Doubt::OwnClock { .. })
+        !matches!(self, Doubt::AtMost { .. } | Doubt::OwnClock { .. } | Doubt::Queued { .. })
     }
 
     /// A note for tables, without the figures.
@@ -147,6 +152,7 @@ impl Doubt {
             Doubt::NonLinear { .. } => "state builds up in the loop",
             Doubt::FrequencyMoved { .. } => "the clock frequency moved",
             Doubt::Interrupted { .. } => "other tasks took the CPU",
+            Doubt::Queued { .. } => "its waits for a busy CPU are left out",
             Doubt::RoundLost { .. } => "a round was lost",
             Doubt::NotCold { .. } => "part of the file was in memory",
             Doubt::CoarseClock { .. } => "a batch is short for the clock",
@@ -206,6 +212,10 @@ impl fmt::Display for Doubt {
                 write!(out, "the clock frequency moved by {}; compare cycles, not times", percent(ratio - 1.0))
             }
             Doubt::Interrupted { .. } => out.write_str(INTERRUPTED),
+            Doubt::Queued { wait } => {
+                let left_out = format!("left out: {wait} in which its wait was over and other tasks had its CPU");
+                write!(out, "{left_out}; a program beside them waits as long")
+            }
             Doubt::RoundLost { reason } => write!(out, "a round was lost: {reason}"),
             Doubt::NotCold { passes, resident } => {
                 let began = format!("{passes} passes began with up to {} of the file in memory", percent(*resident));

@@ -42,6 +42,7 @@ fn worst(doubt: &Doubt) -> Option<(f64, String)> {
         Doubt::NonLinear { ratio } => Some((ratio.ln().abs(), format!("worst {ratio:.2} times"))),
         Doubt::FrequencyMoved { ratio } => share(ratio - 1.0, "by up to"),
         Doubt::Interrupted { share: of } => share(*of, "up to").map(|(of, text)| (of, format!("{text} of batches"))),
+        Doubt::Queued { wait } => Some((wait.0, format!("up to {wait}"))),
         Doubt::NotCold { resident, .. } => share(*resident, "up to"),
         Doubt::CoarseClock { share: of } => share(*of, "worst"),
         Doubt::Drift { ratio } => share((ratio - 1.0).abs(), "by up to"),

@@ -197,3 +197,34 @@ fn a_clock_that_jumps_ahead_leaves_one_batch_that_counts_as_interrupted() {
     assert_eq!(jumped.len(), 1);
     assert!(jumped[0].elapsed > 60e9 && others.len() > 20 && others.iter().all(|sample| sample.ns == 100.0));
 }
+
+#[test]
+fn waits_for_a_busy_cpu_are_left_out_and_how_an_idle_cpu_wakes_is_not() {
+    for (queued, own_clock, left_out) in [(3.6e6, false, 3.6e6), (80e3, false, 0.0), (3.6e6, true, 0.0)] {
+        let watch = ScriptedWatch::default();
+        watch.0.borrow_mut().queued = Some(7e9);
+        let script = Rc::clone(&watch.0);
+        let run = move |times: u64| {
+            let mut script = script.borrow_mut();
+            script.now += times as f64 * (200e3 + queued);
+            script.queued = script.queued.map(|before| before + times as f64 * queued);
+            times as f64 * (200e3 + queued)
+        };
+        let mut work = match own_clock {
+            false => Loop::new(move |times| {
+                run(times);
+                Ok(())
+            }),
+            true => Loop::self_timed(move |times| Ok(Took { elapsed: run(times), usage: Usage::default() })),
+        };
+        let plan = RoundPlan { count: Some(2), time: 100e6, ..PLAN };
+        let harvest = sample(&mut work, &mut watch.clone(), &plan, 0.0).expect("a harvest");
+        let expected = 200e3 + queued - left_out;
+        assert!(
+            harvest.samples.iter().all(|sample| (sample.ns - expected).abs() < 1.0),
+            "{queued}: {:?}",
+            harvest.samples
+        );
+        assert!((harvest.queued / harvest.operations - left_out).abs() < 1.0, "{queued}");
+    }
+}

@@ -18,6 +18,7 @@ pub(crate) struct Script {
     pub checks: usize,
     pub usage: Usage,
     pub reads: Option<Reads>,
+    pub queued: Option<f64>,
 }
 
 #[derive(Clone, Default)]
@@ -47,5 +48,9 @@ impl Watch for ScriptedWatch {
 
     fn reads(&mut self) -> Option<Reads> {
         self.0.borrow().reads
+    }
+
+    fn queued(&mut self) -> Option<f64> {
+        self.0.borrow().queued
     }
 }

@@ -195,6 +195,7 @@ fn round(place: u32, ns: Vec<f64>) -> Round {
         launcher: place,
         cpu_ns: None,
         wait_ns: None,
+        queued_ns: None,
         lost: None,
     }
 }
