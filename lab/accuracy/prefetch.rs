@@ -78,7 +78,7 @@ fn tell(disk: &str, command: &mut assert_cmd::Command) -> anyhow::Result<()> {
     );
     println!("  best of the sweep: {}", window(&tuning["best"]));
     for verdict in tuning["verdicts"].as_array().into_iter().flatten() {
-        let beside = &verdict["beside_best"];
+        let beside = &verdict["relative_to_best"];
         println!(
             "  {}: {}: {} beside the best ({} to {}, {} pairs){}",
             verdict["arithmetic"].as_str().unwrap_or_default(),

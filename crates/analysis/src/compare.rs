@@ -25,7 +25,7 @@ pub use differences::{DifferingFact, differences};
 pub use families::{FamilyRatio, Mean, families, overall};
 pub use figure::ComparedFigure;
 pub use gate::{FailOn, Failed, Gate, Gated, Unjudged, gate};
-pub use levels::LevelsBeside;
+pub use levels::ComparedLevels;
 pub use noise::Joint;
 pub use options::{CompareOptions, Versions};
 pub use settle::{OpenCost, Settling, settling};

@@ -280,7 +280,7 @@ struct CellWritten {
     /// Elapsed time beside over alone; null if nothing was measured.
     elapsed: Option<Interval>,
     /// True if the slow-down can be told: its interval leaves 1 out, or is at most 5 points wide on either side.
-    told: bool,
+    conclusive: bool,
     /// True if that interval is more than 5 points wide on either side, so that another run may differ by more.
     wide: bool,
     /// Processor time beside over alone; null if it is too short to tell.
@@ -312,7 +312,7 @@ impl Form<PairSlowdown> for CellWritten {
             pairs: slowdown.map_or(0, |slowdown| slowdown.pairs),
             alone_ns: slowdown.and_then(|slowdown| finite(slowdown.alone_ns)),
             elapsed: slowdown.map(|slowdown| slowdown.elapsed),
-            told: slowdown.is_some_and(|slowdown| slowdown.conclusive().is_some()),
+            conclusive: slowdown.is_some_and(|slowdown| slowdown.conclusive().is_some()),
             wide: slowdown.is_none_or(Slowdown::is_wide),
             cpu: slowdown.and_then(|slowdown| slowdown.cpu),
         }

@@ -224,7 +224,7 @@ pub struct FormulaVerdict {
     /// Its window.
     pub window: Window,
     /// Its rate relative to that of the best window, measured again in turns.
-    pub beside_best: RelativeRate,
+    pub relative_to_best: RelativeRate,
     /// True if it is within 5 %; null if the interval contains both answers.
     pub found: Option<bool>,
 }

@@ -160,7 +160,7 @@ pub struct Counts {
     /// Those of them that were emptied.
     pub truncating: u64,
     /// Opens right after the same task had requested the attributes of the same name.
-    pub asked_first: u64,
+    pub attributes_first: u64,
     /// The names that were looked up.
     pub names: Sketch,
     /// Samples that found its tasks in their program and in the kernel, for each period of `modes::PERIODS`.
@@ -192,7 +192,7 @@ impl Counts {
         self.creates += other.creates;
         self.writing += other.writing;
         self.truncating += other.truncating;
-        self.asked_first += other.asked_first;
+        self.attributes_first += other.attributes_first;
         self.names.add(&other.names);
         let modes = self.modes.as_flattened_mut().iter_mut().zip(other.modes.as_flattened());
         modes.for_each(|(sum, count)| *sum += count);
@@ -221,7 +221,7 @@ impl Counts {
         self.creates = self.creates.saturating_sub(earlier.creates);
         self.writing = self.writing.saturating_sub(earlier.writing);
         self.truncating = self.truncating.saturating_sub(earlier.truncating);
-        self.asked_first = self.asked_first.saturating_sub(earlier.asked_first);
+        self.attributes_first = self.attributes_first.saturating_sub(earlier.attributes_first);
         self.names.subtract(&earlier.names);
         let modes = self.modes.as_flattened_mut().iter_mut().zip(earlier.modes.as_flattened());
         modes.for_each(|(rest, count)| *rest = rest.saturating_sub(*count));

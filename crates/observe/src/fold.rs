@@ -256,7 +256,7 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
         creates: counts.creates,
         writing: counts.writing,
         truncating: counts.truncating,
-        asked_first: counts.asked_first,
+        attributes_first: counts.attributes_first,
         huge_pages: counts.huge,
         faults: sampled_time(&counts.faults, names.fault_entry_ns).map(|each| FaultTime {
             count: counts.faults.count(),

@@ -181,6 +181,8 @@ impl fmt::Display for Doubt {
             "the imported file has one figure and no scatter, so there is no interval; import a file with repetitions";
         const ONE_PROCESS: &str =
             "all samples come from one process: another process may differ by more than the interval says";
+        const QUEUED: &str =
+            "in which its wait was over and other tasks had its CPU; a program beside them waits as long";
         const INTERRUPTED: &str = "other tasks ran on its CPUs in most batches; stop them or choose --cpu";
         match self {
             Doubt::NeverQuiet => out.write_str(NEVER_QUIET),
@@ -212,10 +214,7 @@ impl fmt::Display for Doubt {
                 write!(out, "the clock frequency moved by {}; compare cycles, not times", percent(ratio - 1.0))
             }
             Doubt::Interrupted { .. } => out.write_str(INTERRUPTED),
-            Doubt::Queued { wait } => {
-                let left_out = format!("left out: {wait} in which its wait was over and other tasks had its CPU");
-                write!(out, "{left_out}; a program beside them waits as long")
-            }
+            Doubt::Queued { wait } => write!(out, "left out: {wait} {QUEUED}"),
             Doubt::RoundLost { reason } => write!(out, "a round was lost: {reason}"),
             Doubt::NotCold { passes, resident } => {
                 let began = format!("{passes} passes began with up to {} of the file in memory", percent(*resident));

@@ -56,8 +56,8 @@ pub struct Requests {
     #[serde(default)]
     pub truncating: u64,
     /// Opens right after the same task had asked for the attributes of the same name.
-    #[serde(default)]
-    pub asked_first: u64,
+    #[serde(default, alias = "asked_first")]
+    pub attributes_first: u64,
     /// Huge pages that were given at a first touch.
     #[serde(default)]
     pub huge_pages: u64,
@@ -114,7 +114,7 @@ impl Requests {
             creates: self.creates.saturating_sub(earlier.creates),
             writing: self.writing.saturating_sub(earlier.writing),
             truncating: self.truncating.saturating_sub(earlier.truncating),
-            asked_first: self.asked_first.saturating_sub(earlier.asked_first),
+            attributes_first: self.attributes_first.saturating_sub(earlier.attributes_first),
             huge_pages: self.huge_pages.saturating_sub(earlier.huge_pages),
             copied_pages: self.copied_pages.saturating_sub(earlier.copied_pages),
             faults: self.faults.map(|faults| faults.since(earlier.faults)),

@@ -113,7 +113,7 @@ fn verdicts(tuning: &Tuning, style: Style) -> String {
 }
 
 fn found(verdict: &FormulaVerdict) -> String {
-    let relative = verdict.beside_best;
+    let relative = verdict.relative_to_best;
     let word = match verdict.found {
         Some(true) => "found it",
         Some(false) => "missed it",

@@ -51,7 +51,7 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
         found.extend(tasks::far_wakes(call, seen, bill));
     }
     found.extend(names::looks(seen, bill));
-    found.extend(names::asked_first(seen, bill));
+    found.extend(names::attributes_first(seen, bill));
     for pair in &seen.together.pairs {
         found.extend(waited(pair, seen, bill));
         found.extend(sought(pair, bill));

@@ -120,7 +120,9 @@ fn threads_that_wait_are_known_by_their_sleeps_and_names_by_what_was_requested_o
     assert!(futex(2000).contains("5000 futex calls, of which 2000 slept, 1.00 s in all"), "{}", futex(2000));
     assert!(!futex(20).contains("slept"), "few of them wait");
     let looked_up = |times| {
-        sentences(vec![call("stat", 3000, None), call("openat", 3000, None)], |seen| seen.together.asked_first = times)
+        sentences(vec![call("stat", 3000, None), call("openat", 3000, None)], |seen| {
+            seen.together.attributes_first = times
+        })
     };
     assert!(looked_up(2900).contains("2900 opens came right after a look-up of the same name"), "{}", looked_up(2900));
     assert!(!looked_up(5).contains("came right after"), "{}", looked_up(5));

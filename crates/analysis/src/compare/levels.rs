@@ -10,7 +10,7 @@ use crate::levels::{interval, quoted};
 /// Two costs of which at least one has levels.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LevelsBeside<'a> {
+pub struct ComparedLevels<'a> {
     /// The levels in the base; empty if it was at one alone.
     pub base: &'a [Level],
     /// Those in the other run.
@@ -21,16 +21,16 @@ pub struct LevelsBeside<'a> {
     pub moved: bool,
 }
 
-impl<'a> LevelsBeside<'a> {
+impl<'a> ComparedLevels<'a> {
     /// Those of two costs; `None` if neither has levels.
-    pub fn of(base: &'a Cost, other: &'a Cost) -> Option<LevelsBeside<'a>> {
+    pub fn of(base: &'a Cost, other: &'a Cost) -> Option<ComparedLevels<'a>> {
         if base.levels.is_empty() && other.levels.is_empty() {
             return None;
         }
         let compared = [nearest(base, other), nearest(other, base)];
         let [one, two] = [share(base, compared[0]), share(other, compared[1])];
         let moved = one.0 > two.1 || two.0 > one.1;
-        Some(LevelsBeside { base: &base.levels, other: &other.levels, compared, moved })
+        Some(ComparedLevels { base: &base.levels, other: &other.levels, compared, moved })
     }
 }
 
@@ -61,7 +61,7 @@ fn share(cost: &Cost, place: usize) -> (f64, f64) {
 
 /// The figures by which two costs are compared, from their headline figures.
 pub(super) fn figures(base: &Cost, other: &Cost, [one, two]: [ComparedFigure; 2]) -> [ComparedFigure; 2] {
-    let compared = LevelsBeside::of(base, other).map_or([0, 0], |levels| levels.compared);
+    let compared = ComparedLevels::of(base, other).map_or([0, 0], |levels| levels.compared);
     let compared_figure = |headline: ComparedFigure, cost: &Cost, place: usize| {
         let level = cost.levels.get(place).filter(|_| place != quoted(cost)).map(interval);
         match (headline, level) {

@@ -52,7 +52,8 @@ pub struct Flow {
     /// Bytes of each write.
     pub size: u64,
     /// Bytes a second that the program should write; `None` for as many as possible.
-    pub asked: Option<f64>,
+    #[serde(alias = "asked")]
+    pub requested: Option<f64>,
     /// Bytes written.
     pub bytes: u64,
     /// Until the last of them had come out, in seconds.
@@ -79,7 +80,7 @@ impl Flow {
 
     /// Whether the rate that was asked for was reached, within a twentieth.
     pub fn reached(&self) -> bool {
-        self.asked.is_none_or(|asked| self.rate() >= 0.95 * asked)
+        self.requested.is_none_or(|requested| self.rate() >= 0.95 * requested)
     }
 }
 
@@ -158,7 +159,7 @@ struct FlowRates {
     /// Bytes of each write.
     write_bytes: u64,
     /// Bytes a second that the program should write; null for as many as possible.
-    asked: Option<f64>,
+    requested: Option<f64>,
     /// Bytes a second that came out.
     bytes_per_second: f64,
     /// Bytes for each second of processor time.
@@ -180,7 +181,7 @@ impl Form<Flow> for FlowRates {
         FlowRates {
             path: flow.path.clone(),
             write_bytes: flow.size,
-            asked: flow.asked,
+            requested: flow.requested,
             bytes_per_second: flow.rate(),
             bytes_per_cpu_second: flow.rate_per_cpu(),
             elapsed_s: flow.elapsed_s,
@@ -201,7 +202,7 @@ mod tests {
         let flow = Flow {
             path: "raw".into(),
             size: 64,
-            asked: Some(1000.0),
+            requested: Some(1000.0),
             bytes: 960,
             elapsed_s: 1.0,
             used: Used { tasks_s: 0.15, kernel_threads_s: 0.05 },

@@ -83,13 +83,13 @@ fn is_judged(tuning: &Value) {
     let distance = number(&verdicts[0]["window"]["distance"]);
     assert!((distance - paper).abs() <= 4096.0_f64.max(number(&inputs["page"])), "{distance} is not {paper}");
     for verdict in verdicts {
-        let compared = |name: &str| number(&verdict["beside_best"][name]);
+        let compared = |name: &str| number(&verdict["relative_to_best"][name]);
         let (low, high, pairs) = (compared("low"), compared("high"), compared("pairs"));
         let found = (pairs >= 6.0 && (low >= 0.95 || high < 0.95)).then_some(low >= 0.95);
         assert_eq!(verdict["found"].as_bool(), found, "{verdict}");
         assert!(pairs >= 3.0);
     }
-    let good = verdicts.iter().rev().find(|verdict| number(&verdict["beside_best"]["ratio"]) >= 0.95);
+    let good = verdicts.iter().rev().find(|verdict| number(&verdict["relative_to_best"]["ratio"]) >= 0.95);
     assert_eq!(tuning["recommended"], good.map_or(&tuning["best"], |verdict| &verdict["window"]).clone());
 }
 

@@ -68,7 +68,7 @@ write("documents/changes.json", {
     "figures": [{"figure": "elapsed", "before": 1e9, "after": 8e8, "ratio": [0.7, 0.9], "verdict": "less"}],
     "rows": [{"what": "read", "count": [4, 2], "cpu_ns": [10, 5], "waited_ns": [0, 0]}],
 })
-cells = [{"victim": victim, "told": True, "elapsed": {"value": value, "low": value, "high": value},
+cells = [{"victim": victim, "conclusive": True, "elapsed": {"value": value, "low": value, "high": value},
           "beside": [{"kind": kind, "place": "same", "dose": 1.0}]}
          for victim in ("compute", "memory") for kind, value in (("compute", 2.0), ("memory", 2.5))]
 write("documents/interference.json", {"kinds": [], "cells": cells, "together": []})

@@ -61,7 +61,7 @@ pub fn tuning(requested: &TuningRequest<'_>, progress: &mut dyn FnMut(&Progress)
     let (windows, plain) = sweep.all(&mut surface, &plain)?;
     let found = most_measured(&windows).ok_or(AdviseError::Nothing("window was measured"))?;
     let verdicts = sweep.verdicts(&inputs, found)?;
-    let good = verdicts.iter().rev().find(|verdict| verdict.beside_best.is_rather_as_good());
+    let good = verdicts.iter().rev().find(|verdict| verdict.relative_to_best.is_rather_as_good());
     Ok(Tuning {
         path: target.shown(),
         file_bytes: target.length,
@@ -178,9 +178,14 @@ impl Sweep<'_> {
         }
         let named = [("paper", 1), ("saturation", 2)].into_iter();
         let verdict = |(arithmetic, index): (&'static str, usize)| {
-            let beside_best =
+            let relative_to_best =
                 RelativeRate::of(&rates[index], &rates[0]).ok_or(AdviseError::Nothing("pair was measured"))?;
-            Ok(FormulaVerdict { arithmetic, window: ways[index], beside_best, found: beside_best.is_as_good() })
+            Ok(FormulaVerdict {
+                arithmetic,
+                window: ways[index],
+                relative_to_best,
+                found: relative_to_best.is_as_good(),
+            })
         };
         named.map(verdict).collect()
     }

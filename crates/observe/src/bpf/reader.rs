@@ -115,7 +115,7 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
     } else if kind == Kind::Truncating as u8 {
         counts.truncating += count;
     } else if kind == Kind::AskedFirst as u8 {
-        counts.asked_first += count;
+        counts.attributes_first += count;
     } else if kind == Kind::Ring as u8 {
         *counts.requests.entry(second).or_default() += count;
     } else {

@@ -51,7 +51,7 @@ impl Folders {
         counts.names.insert(hash);
         let requested = std::mem::replace(&mut self.attributes_of, if class & ATTRIBUTES == 0 { 0 } else { hash });
         let Ok(result) = call.result else { return };
-        counts.asked_first += u64::from(class & OPENS != 0 && requested == hash);
+        counts.attributes_first += u64::from(class & OPENS != 0 && requested == hash);
         if class & OPENS != 0 {
             self.set(result as i32, hash);
         } else if class & ENTERS != 0 {
@@ -178,11 +178,11 @@ mod tests {
         assert_eq!((counts.creates, counts.writing), (3, 0));
         let writing = [working, address(c"/dev/null"), (libc::O_WRONLY | libc::O_TRUNC) as u64];
         called(&mut folders, &mut counts, (libc::SYS_openat, writing, Ok(8)));
-        assert_eq!((counts.creates, counts.writing, counts.truncating, counts.asked_first), (3, 1, 1, 0));
+        assert_eq!((counts.creates, counts.writing, counts.truncating, counts.attributes_first), (3, 1, 1, 0));
         for call in [libc::SYS_newfstatat, libc::SYS_openat, libc::SYS_openat] {
             called(&mut folders, &mut counts, (call, [working, one, 0], Ok(4)));
         }
-        assert_eq!(counts.asked_first, 1, "the attributes of the second open were not requested");
+        assert_eq!(counts.attributes_first, 1, "the attributes of the second open were not requested");
         called(&mut folders, &mut counts, (libc::SYS_fchdir, [4, 0, 0], Ok(0)));
         called(&mut folders, &mut counts, (libc::SYS_faccessat, [working, file, 0], Ok(0)));
         assert_eq!(counts.names.distinct(), Some(5), "the same file in the folder that was entered");

@@ -1,6 +1,6 @@
 //! Costs with levels: what was compared, and shares that moved although the levels did not.
 
-use analysis::compare::{Comparison, ComparisonRow, LevelsBeside};
+use analysis::compare::{ComparedLevels, Comparison, ComparisonRow};
 use record::Level;
 use record::units::percent;
 
@@ -8,7 +8,7 @@ use super::view::ComparisonView;
 use crate::text::{Style, in_table};
 
 /// The note on a row, for one of the other runs.
-pub(super) fn note(pair: &LevelsBeside<'_>, labels: [&str; 2]) -> String {
+pub(super) fn note(pair: &ComparedLevels<'_>, labels: [&str; 2]) -> String {
     let [base, other] = [(pair.base, labels[0]), (pair.other, labels[1])].map(|(levels, label)| match levels {
         [] => format!("{label}: at one level alone"),
         levels => format!("{label}: {}", described(levels)),
@@ -44,7 +44,7 @@ pub(super) fn moved(comparison: &Comparison<'_>, view: &ComparisonView<'_>, styl
 }
 
 /// The level that was compared.
-fn level(pair: &LevelsBeside<'_>) -> String {
+fn level(pair: &ComparedLevels<'_>) -> String {
     let level = pair.base.get(pair.compared[0]).or(pair.other.get(pair.compared[1]));
     level.map_or_else(String::new, |level| level.ns.to_string())
 }
@@ -52,9 +52,9 @@ fn level(pair: &LevelsBeside<'_>) -> String {
 /// The levels beside those of each other run, with its place.
 pub(super) fn compared_levels<'r>(
     row: &'r ComparisonRow<'_>,
-) -> impl Iterator<Item = (usize, Option<LevelsBeside<'r>>)> {
+) -> impl Iterator<Item = (usize, Option<ComparedLevels<'r>>)> {
     let others = row.others.iter().zip(1..);
-    others.map(|(other, place)| (place, other.as_ref().and_then(|(cost, _)| LevelsBeside::of(row.base, cost))))
+    others.map(|(other, place)| (place, other.as_ref().and_then(|(cost, _)| ComparedLevels::of(row.base, cost))))
 }
 
 /// `606 ns (54 %) and 908 ns (46 %)`.

@@ -5,7 +5,7 @@ mod gate;
 mod missing;
 
 use analysis::compare::{
-    Comparison, ComparisonRow, DifferingFact, Joint, LevelsBeside, Mean, differences, families, overall,
+    ComparedLevels, Comparison, ComparisonRow, DifferingFact, Joint, Mean, differences, families, overall,
 };
 use analysis::factors::Factor;
 use analysis::statistics::Interval;
@@ -135,7 +135,7 @@ pub struct ComparedRow<'a> {
     /// The levels of the cost beside those in every other run; null where neither has some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
-    pub levels: Vec<Option<LevelsBeside<'a>>>,
+    pub levels: Vec<Option<ComparedLevels<'a>>>,
 }
 
 /// A cost in one run.
@@ -270,9 +270,9 @@ impl<'a> ComparedRow<'a> {
 }
 
 /// The levels of a row's costs; empty if it has none.
-fn levels_of<'a>(row: &'a ComparisonRow<'a>) -> Vec<Option<LevelsBeside<'a>>> {
-    let others = row.others.iter().map(|other| LevelsBeside::of(row.base, other.as_ref()?.0));
-    let levels: Vec<Option<LevelsBeside<'_>>> = others.collect();
+fn levels_of<'a>(row: &'a ComparisonRow<'a>) -> Vec<Option<ComparedLevels<'a>>> {
+    let others = row.others.iter().map(|other| ComparedLevels::of(row.base, other.as_ref()?.0));
+    let levels: Vec<Option<ComparedLevels<'_>>> = others.collect();
     if levels.iter().any(Option::is_some) { levels } else { Vec::new() }
 }
 

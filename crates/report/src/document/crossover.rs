@@ -19,7 +19,7 @@ pub struct CrossoverDocument {
     /// `once`, `several`, `never` or `undecided`.
     pub answer: &'static str,
     /// The answer in words.
-    pub told: String,
+    pub in_words: String,
     /// The crossings; empty if there are none.
     pub crossings: Vec<CrossingFigure>,
     /// The operation that takes less where the order is known, if they never cross or that is undecided.
@@ -100,7 +100,7 @@ impl CrossoverDocument {
             axis: shown.axis.into(),
             by: shown.by.into(),
             answer,
-            told: shown.answer(),
+            in_words: shown.answer(),
             crossings,
             takes_less,
             trend,

@@ -41,7 +41,7 @@ pub struct ModelDocument {
     /// Figures by memory in bytes.
     pub by_memory: Vec<ModelPoint>,
     /// The answers in words.
-    pub told: Vec<String>,
+    pub in_words: Vec<String>,
 }
 
 /// A figure by every way to it.
@@ -173,7 +173,7 @@ impl ModelDocument {
                 .collect(),
             by_users: answer.by_users.iter().map(point).collect(),
             by_memory: answer.by_memory.iter().map(point).collect(),
-            told: sentences(answer, simulated.err()),
+            in_words: sentences(answer, simulated.err()),
         }
     }
 }

@@ -25,7 +25,7 @@ fn the_surface_and_its_verdicts() {
     let verdict = |arithmetic, window, ratio: f64| FormulaVerdict {
         arithmetic,
         window,
-        beside_best: RelativeRate { ratio, low: ratio - 0.02, high: ratio + 0.01, pairs: 20 },
+        relative_to_best: RelativeRate { ratio, low: ratio - 0.02, high: ratio + 0.01, pairs: 20 },
         found: Some(ratio >= 0.95),
     };
     let verdicts = vec![verdict("paper", paper, 0.41), verdict("saturation", better, 0.98)];

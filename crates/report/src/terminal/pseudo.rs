@@ -67,7 +67,7 @@ fn highest(terminals: &PseudoTerminals, style: Style) -> String {
 }
 
 fn paced(terminals: &PseudoTerminals, style: Style) -> String {
-    let mut rates = distinct(terminals.paced.iter().filter_map(|flow| flow.asked));
+    let mut rates = distinct(terminals.paced.iter().filter_map(|flow| flow.requested));
     rates.sort_by(f64::total_cmp);
     if rates.is_empty() {
         return String::new();
@@ -77,7 +77,7 @@ fn paced(terminals: &PseudoTerminals, style: Style) -> String {
     grid.heading(["path".to_string(), "write".into()].into_iter().chain(head));
     for (path, size) in distinct(terminals.paced.iter().map(|flow| (flow.path.as_str(), flow.size))) {
         let cell = |rate: &f64| {
-            let wanted = |flow: &&Flow| flow.path == path && flow.size == size && flow.asked == Some(*rate);
+            let wanted = |flow: &&Flow| flow.path == path && flow.size == size && flow.requested == Some(*rate);
             terminals.paced.iter().find(wanted).map_or_else(|| "-".into(), left)
         };
         let names = [path.to_string(), Bytes(size).to_string()];
@@ -219,12 +219,12 @@ mod tests {
 
     use super::*;
 
-    fn flow(path: &str, size: u64, asked: Option<f64>, cpu: f64) -> Flow {
-        let bytes = asked.map_or(size * 100_000, |rate| rate.min(5e6) as u64);
+    fn flow(path: &str, size: u64, requested: Option<f64>, cpu: f64) -> Flow {
+        let bytes = requested.map_or(size * 100_000, |rate| rate.min(5e6) as u64);
         Flow {
             path: path.into(),
             size,
-            asked,
+            requested,
             bytes,
             elapsed_s: 1.0,
             used: Used { tasks_s: 0.8 * cpu, kernel_threads_s: 0.2 * cpu },

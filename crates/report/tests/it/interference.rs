@@ -74,7 +74,7 @@ fn the_document_has_what_the_page_shows() {
     let cells = document["cells"].as_array().expect("cells");
     assert_eq!(cells.len(), found.cells.len());
     assert_eq!(cells[3]["elapsed"], serde_json::Value::Null, "what was not measured has no figure");
-    assert_eq!(cells[6]["told"], true);
+    assert_eq!(cells[6]["conclusive"], true);
     let together = &document["together"][0];
     let product = together["product"].as_f64().expect("a number");
     assert!((product - 1.3 * 1.004 * 1.1 * 1.004).abs() < 1e-9, "{together}");

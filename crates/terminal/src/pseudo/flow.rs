@@ -93,7 +93,7 @@ fn flows(
     let flow = |size: usize, (bytes, elapsed_s, used): (u64, f64, Used)| Flow {
         path: name.into(),
         size: size as u64,
-        asked: rate,
+        requested: rate,
         bytes,
         elapsed_s,
         used,
@@ -224,7 +224,7 @@ mod tests {
     fn the_middle_visit_stands_for_all() {
         let visit = |bytes: u64| {
             let used = Used { tasks_s: 1.0, kernel_threads_s: 0.0 };
-            Flow { path: "raw".into(), size: 1, asked: None, bytes, elapsed_s: 1.0, used }
+            Flow { path: "raw".into(), size: 1, requested: None, bytes, elapsed_s: 1.0, used }
         };
         assert_eq!(middle(vec![visit(9), visit(1), visit(3), visit(2), visit(8)]).map(|flow| flow.bytes), Some(3));
         assert_eq!(middle(Vec::new()), None);

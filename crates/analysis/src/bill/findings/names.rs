@@ -49,19 +49,19 @@ pub(super) fn reopened(call: &CallCount, seen: &Observation, bill: &Bill) -> Opt
 }
 
 /// Names whose attributes are asked for right before they are opened.
-pub(super) fn asked_first(seen: &Observation, bill: &Bill) -> Option<Saving> {
-    let asked = seen.together.asked_first;
+pub(super) fn attributes_first(seen: &Observation, bill: &Bill) -> Option<Saving> {
+    let count = seen.together.attributes_first;
     let looks = seen.together.calls.iter().filter(|call| LOOKS.contains(&call.call.as_str()));
     let most = looks.max_by_key(|call| call.count)?;
-    if asked < FEW {
+    if count < FEW {
         return None;
     }
     let text = format!(
-        "{asked} opens came right after a look-up of the same name, such as by {}: open it first, and ask its descriptor (fstat) what is \
+        "{count} opens came right after a look-up of the same name, such as by {}: open it first, and ask its descriptor (fstat) what is \
          to be known.",
         most.call
     );
     // Where the attributes are needed, asking the descriptor takes the place of the look-up.
-    let saves = each(bill, &most.call).map(|[least, most]| [0.3 * least * asked as f64, most * asked as f64]);
-    Some((text, asked as f64, saves))
+    let saves = each(bill, &most.call).map(|[least, most]| [0.3 * least * count as f64, most * count as f64]);
+    Some((text, count as f64, saves))
 }

@@ -25,7 +25,7 @@ fn compared_levels(base: &Run, other: &Run) -> (Verdict, [usize; 2], bool) {
     let runs = [base.clone(), other.clone()];
     let compared = compare(&runs, &HOW);
     let (cost, against) = compared.rows[0].others[0].as_ref().expect("two runs");
-    let levels = LevelsBeside::of(compared.rows[0].base, cost).expect("levels");
+    let levels = ComparedLevels::of(compared.rows[0].base, cost).expect("levels");
     (against.verdict, levels.compared, levels.moved)
 }
 

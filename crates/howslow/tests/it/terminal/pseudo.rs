@@ -42,7 +42,7 @@ fn pseudo_terminals_are_measured_without_a_terminal() {
     }
     for flow in list("paced") {
         let (requested, rate) =
-            (flow["asked"].as_f64().expect("a rate"), flow["bytes_per_second"].as_f64().expect("one"));
+            (flow["requested"].as_f64().expect("a rate"), flow["bytes_per_second"].as_f64().expect("one"));
         assert!(rate <= 1.5 * requested, "{flow}");
         assert!(flow["cpu_left"].as_f64().expect("a share") < 1.0, "{flow}");
     }

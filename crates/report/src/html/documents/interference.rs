@@ -29,7 +29,7 @@ pub(super) fn interference(document: &Value, id: String) -> Section {
                     && text(load, "place") == place
                     && number(load, "dose") == Some(1.0)
             });
-            let (cell, _) = found.filter(|(cell, _)| cell.get("told").and_then(Value::as_bool) != Some(false))?;
+            let (cell, _) = found.filter(|(cell, _)| cell.get("conclusive").and_then(Value::as_bool) != Some(false))?;
             number(cell.get("elapsed")?, "value").map(|value| ((value - 1.0) * 100.0).round() + 0.0)
         };
         let known = victims.iter().any(|victim| aggressors.iter().any(|aggressor| cell(victim, aggressor).is_some()));
