@@ -1,6 +1,7 @@
 //! What SQLite and PostgreSQL do alike: transactions, statements with rows of cells, and costs in bulk.
 
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 use crate::rows::Row;
 
@@ -19,6 +20,22 @@ impl SqlDialect {
     pub(crate) fn translate(&self, step: &str) -> String {
         let words = ["{KEY}", "{BYTES}", "{REAL}", "{BY_KEY}"].iter().zip(self.words);
         words.fold(step.to_owned(), |step, (word, replacement)| step.replace(word, replacement))
+    }
+}
+
+/// What reports that another program has held the store for two seconds, and that it is waited for.
+static REPORT_WAIT: Mutex<Option<fn()>> = Mutex::new(None);
+
+/// Calls this, one time, when another program has held the store for two seconds. Without it, the wait is silent.
+pub fn when_locked(report: fn()) {
+    *REPORT_WAIT.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+}
+
+#[cfg(feature = "database")]
+pub(crate) fn report_wait() {
+    let report = REPORT_WAIT.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(report) = report {
+        report();
     }
 }
 

@@ -9,11 +9,21 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 
-use crate::backend::{Backend, DatabaseError, SqlDialect, SqlValue};
+use crate::backend::{Backend, DatabaseError, SqlDialect, SqlValue, report_wait};
 use crate::rows::Row;
 
-/// How long a writer waits for others: twenty that write one after another need a few seconds on a slow disk.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Waits before the next attempt at a locked database: a minute in all, because twenty programs that write one after another need
+/// a few seconds on a slow disk. `false` to give up.
+fn wait_for_lock(attempts: i32) -> bool {
+    const LONGEST_MS: i32 = 50;
+    const ATTEMPTS_IN_2_S: i32 = 65;
+    const ATTEMPTS_IN_60_S: i32 = 1225;
+    if attempts == ATTEMPTS_IN_2_S {
+        report_wait();
+    }
+    std::thread::sleep(Duration::from_millis(attempts.clamp(1, LONGEST_MS) as u64));
+    attempts < ATTEMPTS_IN_60_S
+}
 
 pub(crate) struct Sqlite(Connection);
 
@@ -33,7 +43,7 @@ impl Sqlite {
             return Err("it is a folder, device or pipe, not a file".into());
         }
         let connection = Connection::open_with_flags(path, flags).map_err(described)?;
-        connection.busy_timeout(PATIENCE).map_err(described)?;
+        connection.busy_handler(Some(wait_for_lock)).map_err(described)?;
         // FULL: what is acknowledged survives a crash of the machine. No schema of a hostile file may call functions.
         let settings = "PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; \
             PRAGMA cache_size = -65536;";

@@ -45,6 +45,7 @@ mod waiting;
 mod write;
 
 pub use address::{Address, choose};
+pub use backend::when_locked;
 pub use books::{book_names, reference_names, references};
 pub use calibration::{BestSpeed, Calibration};
 pub use documents::read_documents;

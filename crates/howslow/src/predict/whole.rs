@@ -1,5 +1,7 @@
 //! `--measured`: the measured time of a unit of a mix's work, given as a time or as a run that has the mix's whole.
 
+use std::collections::BTreeSet;
+
 use analysis::predict::{MachineState, whole};
 use analysis::statistics::Interval;
 use record::units::time_of;
@@ -23,9 +25,14 @@ enum MeasuredWhole {
 }
 
 impl Whole {
-    /// Parses each of these texts.
+    /// Parses each of these texts. Refuses two that are of one run.
     pub(crate) fn read_all(texts: &[String], runs: &[Named]) -> Result<Vec<Whole>, Misuse> {
-        texts.iter().map(|text| Whole::read(text, runs)).collect()
+        let all: Vec<Whole> = texts.iter().map(|text| Whole::read(text, runs)).collect::<Result<_, Misuse>>()?;
+        let mut seen = BTreeSet::new();
+        match all.iter().find(|whole| !seen.insert(whole.place)) {
+            Some(again) => Err(bad(&again.text, "another --measured is of the same run; give one for each run")),
+            None => Ok(all),
+        }
     }
 
     /// Parses `1.2ms`, `RUN=1.2ms`, or a run in place of the time.

@@ -19,7 +19,10 @@ fn kept(data: &TempDir) -> std::path::PathBuf {
 
 /// Checks that there is one sentence, with advice, and the status of a failure.
 fn one_sentence(output: &Output, advice: &str) {
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    is_one_sentence(output, &String::from_utf8_lossy(&output.stderr), advice);
+}
+
+fn is_one_sentence(output: &Output, errors: &str, advice: &str) {
     assert_eq!((output.status.code(), errors.lines().count()), (Some(1), 1), "{errors}");
     assert!(errors.contains("runs.sqlite") && errors.contains(advice), "{errors}");
 }
@@ -37,6 +40,14 @@ fn a_damaged_database_is_one_sentence_with_advice() {
     }
 }
 
+/// Checks the same of a command that has said before that it waits.
+fn one_sentence_after_a_wait(output: &Output, advice: &str) {
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let (note, sentence) = errors.split_once('\n').unwrap_or_default();
+    assert!(note.contains("another program is using the store; waiting"), "{errors}");
+    is_one_sentence(output, sentence, advice);
+}
+
 /// The command as if no time passed while it waits: a minute is what another program gets.
 fn hurried(data: &TempDir, store: &Path, words: &[&str]) -> Output {
     let mut command = Command::new("strace");
@@ -52,8 +63,8 @@ fn a_locked_database_is_one_sentence_with_advice_and_loses_no_run() {
     let file = kept(&data);
     let other = Connection::open(&file).expect("a database");
     other.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
-    one_sentence(&hurried(&data, &file, &["history"]), "try again when that has finished");
-    one_sentence(&hurried(&data, &file, &["show", "@1"]), "try again when that has finished");
+    one_sentence_after_a_wait(&hurried(&data, &file, &["history"]), "try again when that has finished");
+    one_sentence_after_a_wait(&hurried(&data, &file, &["show", "@1"]), "try again when that has finished");
     let replayed = data.path().join("replayed.json");
     fs::write(&replayed, EXAMPLE.replace("qxtz", "abcd")).expect("written");
     let run = ["run", "loop.empty", "--keep", "--replay", replayed.to_str().expect("text")];
