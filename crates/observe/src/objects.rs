@@ -7,7 +7,7 @@ use catalogue::every_call;
 /// Kinds, of which 0 is not known.
 pub(crate) const KINDS: &[&str] = &[
     "", "file", "tmpfs", "proc", "sys", "pipe", "tcp", "udp", "unix", "socket", "eventfd", "timerfd", "epoll", "tty",
-    "null", "folder", "device", "other",
+    "null", "random", "folder", "device", "other",
 ];
 
 /// The place of a kind.

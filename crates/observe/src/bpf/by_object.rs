@@ -169,14 +169,19 @@ fn unnamed(b: &mut Builder, types: &Types, keep: Label) {
     b.code.place(named);
 }
 
-/// A device of characters: memory (`/dev/null`, `/dev/zero`), a terminal, or another.
+/// A device of characters: random numbers, other memory (`/dev/null`, `/dev/zero`), a terminal, or another.
 fn character_device(b: &mut Builder, types: &Types, keep: Label) {
     /// Majors (Documentation/admin-guide/devices.txt).
     const MEMORY: i32 = 1;
+    const RANDOM: [i32; 2] = [MEMORY << 20 | 8, MEMORY << 20 | 9];
     const TERMINALS: [i32; 4] = [4, 5, 136, 137];
     b.code.load(Width::Double, 3, FRAME, frame::INODE);
     b.code.add(3, types.device);
     b.read_word();
+    b.code.constant(5, kind("random"));
+    for device in RANDOM {
+        b.code.jump_if(0, When::Equal, Constant(device), keep);
+    }
     b.code.compute(Compute::ShiftRight, 0, Constant(20));
     b.code.constant(5, kind("null"));
     b.code.jump_if(0, When::Equal, Constant(MEMORY), keep);

@@ -59,7 +59,8 @@ impl Rules<'_> {
             _ if READS.contains(&name) && WRITTEN_ANEW.contains(&kind) && moved.1 > 0.0 => {
                 self.at("called.read.proc", &[], count)
             }
-            // What moves bytes is a read of zeros, or of random numbers.
+            _ if READS.contains(&name) && kind == "random" => self.sized(&["called.read.random"], moved, ONE),
+            // What moves bytes is a read of zeros.
             _ if READS.contains(&name) && kind == "null" && moved.1 == 0.0 => self.at("syscall.read.null", &[], count),
             _ if WRITES.contains(&name) && kind == "null" => self.at("syscall.write.null", &[], count),
             "connect" if kind == "tcp" => self.at("called.connect", &[], count),

@@ -19,6 +19,8 @@ use crate::kit::{Block, consuming, exactly, producing, tried};
 
 /// A byte, a page, and what a pipe holds.
 const SIZES: Axis = size(numbers![1, 4 << 10, 64 << 10]);
+/// What one block of the kernel's generator gives at once, and a page of many.
+const RANDOM: Axis = size(numbers![32, 4 << 10]);
 /// Connections that wait to be accepted.
 const HELD: u64 = 16;
 const STATUS: &CStr = c"/proc/self/status";
@@ -75,6 +77,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 0 => Err(Failure::wrong("a file of /proc is empty")),
                 _ => Ok(()),
             }))
+        }),
+    CALLED
+        .named("called.read.random", "read this many random bytes from /dev/urandom")
+        .axes(&[RANDOM])
+        .moves(|point| point.number("size").unwrap_or(0))
+        .calls(&["read"])
+        .prepare(|setting| {
+            let size = setting.size()?;
+            let device = open("/dev/urandom", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+            let mut room = Block::new(size);
+            tried(repeat(move || function(|| exactly(size, read(&device, &mut room[..])?))))
         }),
     CALLED.named("called.open.proc", "open /proc/self/status").calls(&["openat"]).prepare(|_| {
         let opened = || Ok(open(STATUS, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);

@@ -117,6 +117,8 @@ fn connections_that_are_known_to_be_closed_are_closed_once() {
 fn zeros_are_read_and_an_empty_device_is_not() {
     let read = |bytes| chosen(&[on("read", "null", 10, Some(bytes))], &[], Met::One);
     assert_eq!(read(0), lines(&[("syscall.read.null", 10.0)]));
+    let random = chosen(&[on("read", "random", 10, Some(10 << 20))], &[], Met::One);
+    assert_eq!(random, lines(&[("called.read.random@size=4096", 2560.0)]));
     assert_eq!(read(10 << 20), chosen(&[call("read", 10, 0, Some(10 << 20))], &[], Met::One));
 }
 
@@ -340,8 +342,10 @@ fn sleeps_for_a_device_are_transfers_unless_the_call_holds_them() {
 fn all_that_can_price_a_call_is_among_what_is_measured() {
     let used: BTreeSet<String> =
         all_items().iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
-    let objects =
-        ["pipe", "proc", "sys", "null", "tcp", "udp", "unix", "socket", "eventfd", "timerfd", "tty", "memfd", "file"];
+    let objects = [
+        "pipe", "proc", "sys", "null", "random", "tcp", "udp", "unix", "socket", "eventfd", "timerfd", "tty", "memfd",
+        "file",
+    ];
     let errors = || ["ENOENT", "EAGAIN"].map(|name| NamedCount { name: name.into(), count: 2 }).to_vec();
     let names: BTreeSet<&str> = catalogue::all().flat_map(|operation| operation.system_calls()).collect();
     let mut calls: Vec<CallCount> = Vec::new();

@@ -238,12 +238,15 @@ const SHORT_THREADS: &str = r#"
     }
 "#;
 
-/// Reads, writes, connects and creates: 23 reads of /proc, 17 bytes through a pipe, 5 connections, 11 times one file.
+/// Reads, writes, connects and creates: 23 reads of /proc, 9 of random numbers, 3 of zeros, 17 bytes through a pipe, 5 connections, 11 times one file.
 const OBJECTS: &str = r#"
     use std::io::{Read, Write};
     fn main() {
         let mut room = [0; 4096];
         for _ in 0..23 { std::fs::File::open("/proc/self/stat").unwrap().read(&mut room).unwrap(); }
+        let [mut random, mut zeros] = ["/dev/urandom", "/dev/zero"].map(|device| std::fs::File::open(device).unwrap());
+        for _ in 0..9 { random.read_exact(&mut room[..32]).unwrap(); }
+        for _ in 0..3 { zeros.read_exact(&mut room).unwrap(); }
         let (mut reader, mut writer) = std::io::pipe().unwrap();
         for _ in 0..17 { writer.write_all(b"x").unwrap(); }
         for _ in 0..17 { reader.read_exact(&mut room[..1]).unwrap(); }
