@@ -31,7 +31,7 @@ pub(crate) mod unit;
 pub(crate) mod work;
 
 pub(crate) use area::{Anywhere, Area, PAGE, Slots};
-pub(crate) use baseline::{BASE, ENTRY};
+pub(crate) use baseline::{BASE, ENTRY, by_c_library};
 pub(crate) use block::Block;
 pub(crate) use channel::{Channel, End, read_whole};
 pub(crate) use check::{answered, ensure, exactly};

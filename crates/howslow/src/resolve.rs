@@ -92,9 +92,11 @@ fn together(name: &str) -> anyhow::Result<Run> {
 /// What the user can mend by other arguments is misuse; anything else is a failure.
 pub(crate) fn misuse(error: StoreError) -> anyhow::Error {
     match &error {
-        StoreError::Unknown { .. } | StoreError::Ambiguous { .. } | StoreError::Address | StoreError::Url => {
-            Misuse(error.to_string()).into()
-        }
+        StoreError::Unknown { .. }
+        | StoreError::Ambiguous { .. }
+        | StoreError::NoRun { .. }
+        | StoreError::Address
+        | StoreError::Url => Misuse(error.to_string()).into(),
         StoreError::Read { source: ReadError::Io(why), .. } | StoreError::Io { source: why, .. }
             if why.kind() == std::io::ErrorKind::NotFound =>
         {

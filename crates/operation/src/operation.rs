@@ -22,8 +22,8 @@ pub struct Operation {
     pub per: &'static str,
     /// The papers' names for it.
     pub aliases: &'static [&'static str],
-    /// The system calls that one iteration makes, by the kernel's names: [`Operation::system_calls`] gives those of an
-    /// operation that does not list them.
+    /// The system calls that one iteration makes, by the kernel's names, each as often as it makes it:
+    /// [`Operation::system_calls`] gives those of an operation that does not list them.
     pub calls: Option<&'static [&'static str]>,
     /// True if the calls are timed on the path that refuses them, because success would change the machine.
     pub refused: bool,

@@ -77,7 +77,7 @@ impl Store {
 
     /// The run that `name` means if that is a file or a book.
     pub fn without_store(name: &str) -> Option<Result<Run, StoreError>> {
-        if is_file(name) {
+        if is_no_address(name) && is_file(name) {
             return Some(open_file(Path::new(name)));
         }
         book(name).map(|book| Ok(book?.run()))
@@ -154,7 +154,7 @@ impl Store {
     /// newest run with a label, a unique beginning of an id. Fails if the name matches no run or several, or the file is
     /// not a run.
     pub fn open(&self, name: &str) -> Result<Run, StoreError> {
-        if place_of(name).is_none() && !name.starts_with(PREFIX) && is_file(name) {
+        if is_no_address(name) && is_file(name) {
             return open_file(Path::new(name));
         }
         self.read(&self.find(name)?)
@@ -317,4 +317,9 @@ fn whole(head: Head) -> Head {
 /// The place that `@3` means.
 fn place_of(name: &str) -> Option<usize> {
     name.strip_prefix('@').and_then(|place| place.parse().ok())
+}
+
+/// True for what is neither `@1` nor `label:NAME`: these come before files.
+fn is_no_address(name: &str) -> bool {
+    place_of(name).is_none() && !name.starts_with(PREFIX)
 }

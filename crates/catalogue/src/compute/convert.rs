@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, word, words};
 
-use crate::kit::{BASE, ensure, handles};
+use crate::kit::{BASE, by_c_library, ensure, handles};
 
 /// The most numbers in a batch: 700 KiB with their texts, which fits in the private caches of a core. No number is
 /// converted twice, because a branch predictor learns thousands of them: a repeated table of 4,096 numbers took 47 cycles
@@ -29,7 +29,7 @@ const READERS: &[Axis] = &[word("by", words!["libc", "std", "lexical-core"])];
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("convert.integer.text", "write a 64-bit integer of 1 to 17 digits in decimal, into its own buffer")
-        .version(2)
+        .version(by_c_library(2))
         .per("number")
         .aliases(&["ASCII"])
         .axes(INTEGER_WRITERS)
@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     BASE.id("convert.text.integer")
         .summary("read a decimal text of 1 to 17 digits as a 64-bit integer, and check that it is one to its end")
-        .version(2)
+        .version(by_c_library(2))
         .per("number")
         .aliases(&["BINARY"])
         .axes(READERS)
@@ -62,7 +62,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     BASE.id("convert.double.text")
         .summary("write a double of 1 to 17 decimal digits so that reading gives it back, into its own buffer")
-        .version(2)
+        .version(by_c_library(2))
         .per("number")
         .axes(DOUBLE_WRITERS)
         .prepare(|setting| match setting.word("by")? {
@@ -79,7 +79,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     BASE.id("convert.text.double")
         .summary("read a decimal text of 1 to 17 digits and a point as the nearest double, and check that it is one")
-        .version(2)
+        .version(by_c_library(2))
         .per("number")
         .axes(READERS)
         .prepare(|setting| match setting.word("by")? {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, numbers, word, words};
 use record::Estimate;
 
-use crate::kit::{BASE, ensure};
+use crate::kit::{BASE, by_c_library, ensure};
 
 /// The C library's `qsort`; the standard library's stable sort (a merge sort) and its unstable one (a quicksort).
 const BY: Axis = word("by", words!["libc", "stable", "unstable"]);
@@ -23,13 +23,14 @@ const OWN_LOOP: &[TermOf] = &[];
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("sort.memory", "sort an array of this many new random 64-bit numbers; cost per number")
-        .version(2)
+        .version(by_c_library(2))
         .per("number")
         .axes(&[BY, count("numbers", numbers![1_000]).within(2, 1_000_000)])
         .moves(|_| 8)
         .terms(OWN_LOOP)
         .prepare(|setting| prepared::<u64>(setting, setting.number("numbers")?)),
     BASE.named("sort.memory.large", "sort an array of a million random 64-bit numbers; cost per number")
+        .version(by_c_library(1))
         .per("number")
         .axes(&[BY])
         // It lasts so long that checks before and after it say little about interruptions in between.

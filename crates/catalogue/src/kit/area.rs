@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use crate::kit::check::exactly;
 use crate::kit::invoke::{Argument, OnePage, Registers, invoke};
 
-/// The page size of most machines.
+/// The page size of most machines. What is made here is a skip on others.
 pub(crate) const PAGE: usize = 4096;
 
 const BOTH: i32 = PROT_READ | PROT_WRITE;
@@ -23,6 +23,11 @@ struct ReservedRange {
 
 impl ReservedRange {
     fn new(pages: usize) -> Result<ReservedRange, Failure> {
+        let size = rustix::param::page_size();
+        if size != PAGE {
+            let reason = format!("it is measured with pages of 4 KiB, and this kernel's have {} KiB", size / 1024);
+            return Err(Failure::skip(reason, "run a kernel with pages of 4 KiB"));
+        }
         let (length, kind) = (pages * PAGE, MAP_PRIVATE | MAP_ANONYMOUS);
         // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
         Ok(ReservedRange { start: unsafe { invoke!(mmap, 0, length, PROT_NONE, kind, -1, 0) }?, length })

@@ -20,7 +20,13 @@ pub(crate) const CONTROL: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 pub(crate) fn offered() -> bool {
     // SAFETY: requests a number, and touches no memory.
     let forbidden = unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, 0, 0, 0, 0) } == 1;
-    !forbidden && std::fs::read_to_string(CONTROL).is_ok_and(|choice| choice_offers(&choice))
+    !forbidden && is_of_this_size() && std::fs::read_to_string(CONTROL).is_ok_and(|choice| choice_offers(&choice))
+}
+
+/// True if the kernel's huge pages have the size that is used here. With base pages of 16 or 64 KiB they have 32 or 512 MiB.
+fn is_of_this_size() -> bool {
+    let size = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+    size.ok().and_then(|size| size.trim().parse().ok()).is_none_or(|size: usize| size == HUGE)
 }
 
 fn choice_offers(choice: &str) -> bool {

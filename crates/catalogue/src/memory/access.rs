@@ -7,13 +7,10 @@ use record::Point;
 
 use super::region::RegionPages;
 use super::{OWN_CACHE, bandwidth, chase};
-use crate::kit::{BASE, Part, Seat, Seats, team};
+use crate::kit::{BASE, Part, Seat, Seats, by_c_library, team};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-
-/// The copy of musl, in static programs, is another one: 512 bytes took 11.2 ns where that of glibc took 2.0.
-const LIBRARY: u32 = if cfg!(target_env = "musl") { 101 } else { 1 };
 
 /// A pass over a working set, piece by piece.
 const PASS: Operation = BASE
@@ -26,7 +23,7 @@ const PASS: Operation = BASE
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("memory.copy", "copy a block with the C library's copy, repeatedly from and to the same addresses")
-        .version(LIBRARY)
+        .version(by_c_library(1))
         .per("copy")
         .aliases(&["Block Move"])
         .axes(&[COPIED])

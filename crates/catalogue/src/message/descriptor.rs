@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(3)
         .per("descriptor")
         .moves(|_| 1)
-        .calls(&["sendmsg", "recvmsg"])
+        .calls(&["sendmsg", "recvmsg", "close"])
         .explained_by(&[term(1.0, "unix.self").at(&[("size", super::RSX)])])
         .prepare(|_| {
             let (ours, theirs) = pair()?;

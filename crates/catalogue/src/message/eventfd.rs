@@ -11,7 +11,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("eventfd.self", "raise an event and take it, one task")
         .per("pair")
         .moves(|_| 0)
-        .calls(&["eventfd2"])
+        .calls(&["write", "read"])
         .aliases(&["SETF", "CLEF"])
         .prepare(|_| {
             let event = eventfd(0, EventfdFlags::CLOEXEC)?;

@@ -16,7 +16,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // A message to the same task: the cost of the calls and the copies if no task must be woken.
     SELF.named("pipe.self", "write to a pipe and read it back, one task")
         .aliases(&["SDAT/RCVD", "VSDA/VRCD"])
-        .calls(&["pipe2", "read", "write"])
+        .calls(&["write", "read"])
         .headline()
         .axes(&[size(numbers![1, 26, 64, 512, 4096, 65536]).headline(numbers![26, 64]).within(1, 1 << 20)])
         .explained_by(&[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")])

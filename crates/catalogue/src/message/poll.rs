@@ -81,7 +81,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     BASE.named("poll.epoll.add.delete", "add a descriptor to an epoll set, and remove it")
-        .calls(&["epoll_ctl"])
+        .calls(&["epoll_ctl", "epoll_ctl"])
         .per("pair")
         .headline()
         .explained_by(&[term(2.0, "syscall.getppid")])

@@ -14,7 +14,7 @@ use crate::kit::{Block, Channel, Null, call, exactly, invoke, owned};
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("mq.posix.self", "send a message to a POSIX queue and receive it, one task")
         .version(3)
-        .calls(&["mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive"])
+        .calls(&["mq_timedsend", "mq_timedreceive"])
         .axes(&[SIZE])
         .prepare(|setting| {
             enter_for_posix(setting)?;
@@ -35,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     SELF.named("mq.systemv.self", "send a message to a System V queue and receive it, one task")
         .version(3)
-        .calls(&["msgget", "msgsnd", "msgrcv"])
+        .calls(&["msgsnd", "msgrcv"])
         .axes(&[SIZE])
         .prepare(|setting| {
             enter_for_system_v(setting)?;

@@ -7,11 +7,12 @@ use libc::c_short;
 use operation::{Failure, Operation, Setting, repeat, term};
 
 use super::{NEAR_OR_FAR, SELF, TRIP, namespace, not_answered};
-use crate::kit::{Null, Shared, call, exactly};
+use crate::kit::{Null, Shared, by_c_library, call, exactly};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // A semaphore on which no task sleeps: no system call is needed.
     SELF.named("semaphore.posix.self", "post a POSIX semaphore and take it, one task")
+        .version(by_c_library(2))
         .per("pair")
         .aliases(&["SETF/Local", "WTSE"])
         .moves(|_| 0)
@@ -25,6 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     TRIP.id("semaphore.posix.roundtrip")
         .summary("post a POSIX semaphore in shared memory on which a partner process waits, and wait on another")
+        .version(by_c_library(2))
         .axes(&[NEAR_OR_FAR])
         .explained_by(&[term(1.0, "futex.roundtrip").same(&["distance"])])
         .prepare(|setting: &Setting| {
@@ -51,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(3)
         .per("pair")
         .aliases(&["SETF/Group", "WTSE"])
-        .calls(&["semget", "semop"])
+        .calls(&["semop", "semop"])
         .moves(|_| 0)
         .prepare(|_| {
             let set = SystemV::new()?;

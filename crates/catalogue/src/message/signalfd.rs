@@ -13,7 +13,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(3)
         .per("signal")
         .moves(|_| 0)
-        .calls(&["kill", "signalfd4"])
+        .calls(&["kill", "read"])
         .explained_by(&[term(1.0, "signal.ignored"), term(1.0, "syscall.read.null")])
         .prepare(|_| {
             let signals = Signals::watch()?;

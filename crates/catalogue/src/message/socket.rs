@@ -14,7 +14,7 @@ use crate::kit::End;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("unix.self", "write to a Unix stream socket (socketpair) and read it back, one task")
-        .calls(&["socketpair"])
+        .calls(&["write", "read"])
         .axes(&[SIZE])
         .prepare(|setting| through(setting, pair(SocketType::STREAM)?)),
     ROUNDTRIP

@@ -85,15 +85,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let flags = call::fcntl(&null, libc::F_GETFL)?;
         tried(repeat(move || exactly(flags, call::fcntl(&null, libc::F_GETFL)?)))
     }),
-    PAIR.named("pair.fcntl", "ask for the flags of an open file, and set them").calls(&["fcntl"]).prepare(|_| {
-        let null = device(c"/dev/null")?;
-        tried(repeat(move || {
-            let flags = call::fcntl(&null, libc::F_GETFL)?;
-            // SAFETY: this command takes flags.
-            exactly(0, unsafe { invoke!(fcntl, &null, libc::F_SETFL, flags | libc::O_NONBLOCK as usize) }?)
-        }))
-    }),
-    CALL.named("call.ioctl", "ask how many bytes fit in a pipe").prepare(|_| {
+    PAIR.named("pair.fcntl", "ask for the flags of an open file, and set them").calls(&["fcntl", "fcntl"]).prepare(
+        |_| {
+            let null = device(c"/dev/null")?;
+            tried(repeat(move || {
+                let flags = call::fcntl(&null, libc::F_GETFL)?;
+                // SAFETY: this command takes flags.
+                exactly(0, unsafe { invoke!(fcntl, &null, libc::F_SETFL, flags | libc::O_NONBLOCK as usize) }?)
+            }))
+        },
+    ),
+    CALL.named("call.ioctl", "ask how many bytes wait in a pipe").prepare(|_| {
         let (reader, writer) = rustix::pipe::pipe()?;
         exactly(1, rustix::io::write(&writer, &[0])?)?;
         let mut count = [0_i32];
@@ -104,13 +106,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             exactly(1, count[0] as usize)
         }))
     }),
-    PAIR.named("call.flock", "lock a file that no other process uses, and unlock it").prepare(|setting| {
-        let file = file_of(setting, 0)?;
-        tried(repeat(move || {
-            exactly(0, call::flock(&file, libc::LOCK_EX)?)?;
-            exactly(0, call::flock(&file, libc::LOCK_UN)?)
-        }))
-    }),
+    PAIR.named("call.flock", "lock a file that no other process uses, and unlock it")
+        .calls(&["flock", "flock"])
+        .prepare(|setting| {
+            let file = file_of(setting, 0)?;
+            tried(repeat(move || {
+                exactly(0, call::flock(&file, libc::LOCK_EX)?)?;
+                exactly(0, call::flock(&file, libc::LOCK_UN)?)
+            }))
+        }),
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.pipe", "create a pipe").prepare(|_| {
         tried(producing(|| {

@@ -46,16 +46,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
         tried(repeat(move || exactly(0, call::epoll_ctl(&set, libc::EPOLL_CTL_MOD, &counter, &event)?)))
     }),
-    PAIR.named("pair.epoll", "add a ready descriptor to an epoll set, and remove it").calls(&["epoll_ctl"]).prepare(
-        |_| {
+    PAIR.named("pair.epoll", "add a ready descriptor to an epoll set, and remove it")
+        .calls(&["epoll_ctl", "epoll_ctl"])
+        .prepare(|_| {
             let (set, counter) = (owned(call::epoll_create1(libc::EPOLL_CLOEXEC)?), ready()?);
             let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
             tried(repeat(move || {
                 exactly(0, call::epoll_ctl(&set, libc::EPOLL_CTL_ADD, &counter, &event)?)?;
                 exactly(0, call::epoll_ctl(&set, libc::EPOLL_CTL_DEL, &counter, Null)?)
             }))
-        },
-    ),
+        }),
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.epoll_wait", "wait with epoll_wait for one descriptor that is ready").prepare(|_| {
         let wait = (epoll_of_one()?, [0_u8; 8 * EVENT]);
@@ -124,7 +124,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     PAIR.named("pair.timerfd", "set a timer to expire in 1,000 s (far) or 200 us (near), and stop it")
         .version(2)
-        .calls(&["timerfd_settime"])
+        .calls(&["timerfd_settime", "timerfd_settime"])
         .axes(EXPIRY)
         .prepare(|setting| {
             let (timer, never) = (timer()?, [0_i64; 4]);

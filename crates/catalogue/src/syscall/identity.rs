@@ -66,7 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             changing_files(own, call::setfsgid).map(|pairs| pairs.verify(|_| dying_with_parent()))
         }),
     PAIR.named("pair.seteuid", "act as another user, and as root again (setresuid twice)")
-        .calls(&["setresuid"])
+        .calls(&["setresuid", "setresuid"])
         .needs(&[Need::Root])
         .prepare(|_| {
             let pairs = repeat(|| {

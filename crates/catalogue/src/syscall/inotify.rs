@@ -38,14 +38,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     }),
     CALL.named("call.fanotify_init", "create a descriptor from which file accesses are read (fanotify)")
         .prepare(|_| tried(producing(fan).at_most(FILES))),
-    PAIR.named("call.fanotify_mark", "start and stop watching for a file to be opened").prepare(|setting| {
-        with_file(setting)?;
-        let fan = fan()?;
-        tried(repeat(move || {
-            exactly(0, call::fanotify_mark(&fan, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, c"file")?)?;
-            exactly(0, call::fanotify_mark(&fan, FAN_MARK_REMOVE, FAN_OPEN, AT_FDCWD, c"file")?)
-        }))
-    }),
+    PAIR.named("call.fanotify_mark", "start and stop watching for a file to be opened")
+        .calls(&["fanotify_mark", "fanotify_mark"])
+        .prepare(|setting| {
+            with_file(setting)?;
+            let fan = fan()?;
+            tried(repeat(move || {
+                exactly(0, call::fanotify_mark(&fan, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, c"file")?)?;
+                exactly(0, call::fanotify_mark(&fan, FAN_MARK_REMOVE, FAN_OPEN, AT_FDCWD, c"file")?)
+            }))
+        }),
     CALL.named("call.name_to_handle_at", "ask for a file's handle").prepare(|setting| {
         with_file(setting)?;
         let mut mount = [0_i32];

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 
-use operation::{Failure, Operation, repeat};
+use operation::{Failure, Operation, repeat, term};
 
 use super::{BLOCK, CALL, PAIR};
 use crate::kit::{Null, back_and_forth, call, exactly, invoke, namespaces, owned, steady, steady_with, tried};
@@ -99,7 +99,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         steady_with((segment()?, [0_u64; 32]), |(segment, state)| call::shmctl(*segment, libc::IPC_STAT, state))
     }),
     PAIR.named("call.mq_open", "create a named message queue, close and remove it")
-        .calls(&["mq_open", "mq_unlink"])
+        .per("queue")
+        .calls(&["mq_open", "close", "mq_unlink"])
+        .explained_by(&[term(3.0, "syscall.getppid")])
         .prepare(|_| {
             namespaces(libc::CLONE_NEWIPC)?;
             tried(repeat(|| {
@@ -119,17 +121,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(BLOCK, call::mq_timedreceive(&queue, &mut message, Null, Null)?)
             }))
         }),
-    PAIR.named("call.mq_notify", "register for notification of messages, and unregister").prepare(|_| {
-        namespaces(libc::CLONE_NEWIPC)?;
-        let queue = named_queue()?;
-        // The structure sigevent: a value, no signal, `SIGEV_NONE` in the upper half of the second word.
-        let nothing = [0_u64, 1 << 32, 0, 0, 0, 0, 0, 0];
-        tried(repeat(move || {
-            // SAFETY: this kind of event contains no address.
-            exactly(0, unsafe { invoke!(mq_notify, &queue, &nothing) }?)?;
-            exactly(0, call::mq_notify(&queue, Null)?)
-        }))
-    }),
+    PAIR.named("call.mq_notify", "register for notification of messages, and unregister")
+        .calls(&["mq_notify", "mq_notify"])
+        .prepare(|_| {
+            namespaces(libc::CLONE_NEWIPC)?;
+            let queue = named_queue()?;
+            // The structure sigevent: a value, no signal, `SIGEV_NONE` in the upper half of the second word.
+            let nothing = [0_u64, 1 << 32, 0, 0, 0, 0, 0, 0];
+            tried(repeat(move || {
+                // SAFETY: this kind of event contains no address.
+                exactly(0, unsafe { invoke!(mq_notify, &queue, &nothing) }?)?;
+                exactly(0, call::mq_notify(&queue, Null)?)
+            }))
+        }),
     CALL.named("call.mq_getsetattr", "ask for the state of a named message queue").prepare(|_| {
         namespaces(libc::CLONE_NEWIPC)?;
         let queue = named_queue()?;

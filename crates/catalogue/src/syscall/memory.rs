@@ -110,15 +110,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             exactly(0, call::madvise(area.page(turn), libc::MADV_DONTNEED)?)
         })
     }),
-    CALL.named("call.process_madvise", "advise through a pidfd that a page of a process will not be needed soon")
-        .prepare(|_| {
-            let process = owned(call::pidfd_open(std::process::id(), 0)?);
-            refilled(STOCK, Area::touched(STOCK as usize)?, written, move |area, turn| {
-                let range = [area.page(turn).address(), PAGE];
-                // SAFETY: the page is the area's, and the advice changes no content.
-                exactly(PAGE, unsafe { invoke!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0) }?)
-            })
-        }),
+    CALL.named(
+        "call.process_madvise",
+        "advise through a pidfd that a page of a process, which is inactive, will not be needed soon",
+    )
+    .prepare(|_| {
+        let process = owned(call::pidfd_open(std::process::id(), 0)?);
+        refilled(STOCK, Area::touched(STOCK as usize)?, written, move |area, turn| {
+            let range = [area.page(turn).address(), PAGE];
+            // SAFETY: the page is the area's, and the advice changes no content.
+            exactly(PAGE, unsafe { invoke!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0) }?)
+        })
+    }),
     CALL.named("call.mincore", "ask whether a page is in memory").prepare(|_| {
         let area = Area::touched(1)?;
         let mut there = [0_u8];

@@ -10,7 +10,7 @@ use crate::kit::{PAGE, STOCK};
 /// A pipe with space for a page from each iteration of a batch. Reading it never waits.
 pub(super) fn roomy_pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    fcntl_setpipe_size(&writer, STOCK as usize * PAGE)?;
+    fcntl_setpipe_size(&writer, STOCK as usize * rustix::param::page_size())?;
     Ok((reader, writer))
 }
 

@@ -175,6 +175,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     MANY_IN_CHILD
         .id("call.acct")
         .summary("start and stop process accounting in a namespace, many times in the namespace's first process")
+        .calls(&["acct", "acct"])
         .version(2)
         .per("pair")
         // A kernel thread closes the file.

@@ -85,6 +85,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     }),
     MANY_IN_CHILD
         .named("call.rseq", "register and unregister memory for restartable sequences, in a child that has none")
+        .calls(&["rseq", "rseq"])
         .per("pair")
         .prepare(|_| {
             const UNREGISTER: i32 = 1;

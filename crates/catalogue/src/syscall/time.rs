@@ -61,6 +61,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.getitimer", "ask how much of an interval timer is left")
         .prepare(|_| steady_with([0_u64; 4], |left| call::getitimer(libc::ITIMER_REAL, left))),
     PAIR.named("call.setitimer", "arm an interval timer that expires in 1,000 s (far) or 200 us (near), and disarm it")
+        .calls(&["setitimer", "setitimer"])
         .version(2)
         .axes(EXPIRY)
         .prepare(|setting| {
@@ -82,7 +83,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     PAIR.named("pair.timer", "arm a timer that signals in 1,000 s (far) or 200 us (near), and disarm it")
         .version(2)
-        .calls(&["timer_settime"])
+        .calls(&["timer_settime", "timer_settime"])
         .axes(EXPIRY)
         .prepare(|setting| {
             install_counter(libc::SIGALRM)?;

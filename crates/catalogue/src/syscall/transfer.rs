@@ -82,6 +82,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
     ),
     PAIR.named("call.splice", "move a page of a file into a pipe, and from there to /dev/null, without copying it")
+        .calls(&["splice", "splice"])
         .moves(|_| PAGE as u64)
         .prepare(|setting| {
             let (file, null) = (file_of(setting, PAGE)?, device(c"/dev/null")?);
@@ -133,24 +134,28 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             steady_with(file_of(setting, PAGE)?, |file| call::fadvise64(&*file, 0, PAGE, libc::POSIX_FADV_WILLNEED))
         },
     ),
-    PAIR.named("call.fallocate", "allocate 64 KiB of a file, and free them").waits(|_| true).prepare(|setting| {
-        let file = file_of(setting, 0)?;
-        let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        tried(repeat(move || {
-            exactly(0, call::fallocate(&file, 0, 0, 64 << 10)?)?;
-            exactly(0, call::fallocate(&file, hole, 0, 64 << 10)?)
-        }))
-    }),
-    PAIR.named("call.ftruncate", "lengthen an open file by a page that is a hole, and shorten it again").prepare(
-        |setting| {
+    PAIR.named("call.fallocate", "allocate 64 KiB of a file, and free them")
+        .calls(&["fallocate", "fallocate"])
+        .waits(|_| true)
+        .prepare(|setting| {
+            let file = file_of(setting, 0)?;
+            let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+            tried(repeat(move || {
+                exactly(0, call::fallocate(&file, 0, 0, 64 << 10)?)?;
+                exactly(0, call::fallocate(&file, hole, 0, 64 << 10)?)
+            }))
+        }),
+    PAIR.named("call.ftruncate", "lengthen an open file by a page that is a hole, and shorten it again")
+        .calls(&["ftruncate", "ftruncate"])
+        .prepare(|setting| {
             let file = file_of(setting, 0)?;
             tried(repeat(move || {
                 exactly(0, call::ftruncate(&file, PAGE)?)?;
                 exactly(0, call::ftruncate(&file, 0)?)
             }))
-        },
-    ),
+        }),
     PAIR.named("call.truncate", "lengthen a file by a page that is a hole, and shorten it again, both by its name")
+        .calls(&["truncate", "truncate"])
         .prepare(|setting| {
             with_file(setting)?;
             tried(repeat(move || {

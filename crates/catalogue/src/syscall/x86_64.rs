@@ -32,12 +32,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.iopl", "get the permission for all ports of the processor, and drop it: one of the two calls")
         .version(2)
         .prepare(|_| turning([3, 0], call::iopl)),
-    PAIR.named("call.ioperm", "get the permission for one port of the processor, and drop it").prepare(|_| {
-        tried(repeat(|| {
-            exactly(0, call::ioperm(UNUSED_PORT, 1, 1)?)?;
-            exactly(0, call::ioperm(UNUSED_PORT, 1, 0)?)
-        }))
-    }),
+    PAIR.named("call.ioperm", "get the permission for one port of the processor, and drop it")
+        .calls(&["ioperm", "ioperm"])
+        .prepare(|_| {
+            tried(repeat(|| {
+                exactly(0, call::ioperm(UNUSED_PORT, 1, 1)?)?;
+                exactly(0, call::ioperm(UNUSED_PORT, 1, 0)?)
+            }))
+        }),
     CALL.named("call.pause", "wait for a signal that a timer without slack sends 20 us later")
         .quoted(Estimate::Typical)
         .waits(|_| true)

@@ -5,7 +5,7 @@ pub(crate) mod ways;
 
 use operation::{Need, Operation, repeat, term};
 
-use crate::kit::{BASE, do_nothing, execute, fork, spawn, wait_for};
+use crate::kit::{BASE, by_c_library, do_nothing, execute, fork, spawn, wait_for};
 
 /// The defaults of the family: a child that is started, ends, and is reaped.
 const CHILD: Operation = BASE.per("process").headline();
@@ -26,6 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     CHILD
         .id("process.spawn")
+        .version(by_c_library(1))
         .summary("run a program that does nothing, without copying this process, and wait for it (posix_spawn, wait)")
         .prepare(|setting| {
             let program = do_nothing(setting)?;

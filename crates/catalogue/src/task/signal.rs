@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(2)
         .per("pair")
         .aliases(&["ENAR/DSAR"])
-        .calls(&["rt_sigprocmask"])
+        .calls(&["rt_sigprocmask", "rt_sigprocmask"])
         .headline()
         .explained_by(&[term(2.0, "syscall.getppid")])
         .prepare(|_| {

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use operation::{Failure, Operation, repeat, term};
 use syscalls::Sysno;
 
-use crate::kit::{BASE, Null, Places, Start, call, ensure, start_and_end, tried};
+use crate::kit::{BASE, Null, Places, Start, by_c_library, call, ensure, start_and_end, tried};
 use crate::task::process::apart::OTHER;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("thread.create.join", "start a thread that ends at once and wait for it (pthread_create, pthread_join)")
+        .version(by_c_library(1))
         .per("thread")
         .headline()
         .prepare(|_| {
@@ -25,6 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Threads as a user's process starts them, which may use every CPU.
     BASE.id("thread.create.join.apart")
         .summary("start a thread that ends at once on another CPU and wait for it (pthread_create, pthread_join)")
+        .version(by_c_library(1))
         .per("thread")
         .axes(&[OTHER])
         .explained_by(&[term(1.0, "thread.create.join")])
@@ -74,8 +76,8 @@ fn wait_until_zero(word: &AtomicU32) -> Result<(), Failure> {
     }
 }
 
-/// Starts a thread that calls `start` with this argument, and waits for its end. The C library keeps the stacks of ended
-/// threads, so from the second thread on no memory is mapped.
+/// Starts a thread that calls `start` with this argument, and waits for its end. glibc keeps the stacks of ended threads, so
+/// from the second thread on no memory is mapped; musl maps each.
 fn run_thread(start: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_void) -> Result<(), Failure> {
     let mut thread = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
     // SAFETY: the argument has the type that the thread expects and outlives the thread, which is joined below.

@@ -12,6 +12,7 @@ use super::pair::{LINE, lines, write_all};
 use super::path::Path;
 use super::paths::laid;
 use crate::file::stream::Stream;
+use crate::kit::by_c_library;
 
 /// Where the drain runs: on this task's CPU, so that the time is the whole cost of the bytes, or on another one, as for an
 /// emulator.
@@ -32,13 +33,14 @@ const LINES: usize = 16;
 pub(crate) const OPERATIONS: &[Operation] = &[
     TERMINAL
         .id("terminal.write")
+        .version(2)
         .summary("write lines of text to a terminal that a partner drains; the write counts once all has been read")
         .per("write")
         .calls(&["write"])
         .axes(&[DISTANCE, PATH, SIZE])
         .moves(|point| point.number("size").unwrap_or(0))
         .prepare(|setting| {
-            let text = lines(setting.size()?);
+            let text = lines_for(setting, setting.size()?)?;
             writes(setting, text, write_all)
         }),
     TERMINAL
@@ -57,12 +59,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     TERMINAL
         .named("terminal.writev", "write 16 lines of text to a terminal by one call (writev)")
+        .version(2)
         .per("write")
         .calls(&["writev"])
         .axes(&[DISTANCE, PATH])
         .moves(|_| (LINES * LINE) as u64)
         .prepare(|setting| {
-            writes(setting, lines(LINES * LINE), |output, text| {
+            writes(setting, lines_for(setting, LINES * LINE)?, |output, text| {
                 let pieces: [IoSlice<'_>; LINES] =
                     std::array::from_fn(|line| IoSlice::new(&text[line * LINE..][..LINE]));
                 match writev(output, &pieces)? {
@@ -78,6 +81,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "print a line of 64 characters, one at a time, through the C library's stream, unbuffered, by lines or \
             fully buffered",
         )
+        .version(by_c_library(TERMINAL.version))
         .per("line")
         .calls(&["write"])
         .axes(&[word("buffer", words!["none", "line", "full"]), DISTANCE, word("path", words!["processed"])])
@@ -106,6 +110,16 @@ fn drained(setting: &Setting) -> Result<(Drained, Path), Failure> {
     // Their processor time belongs to the cost.
     setting.partners().borrow_mut().extend(path.others());
     Ok((Drained::new(setting, path.output.try_clone()?, drained)?, path))
+}
+
+/// Lines of text, with tabs where the path expands them. Until version 1 there were none.
+fn lines_for(setting: &Setting, size: usize) -> Result<Vec<u8>, Failure> {
+    const BETWEEN_TABS: usize = LINE / 4;
+    let mut text = lines(size);
+    if setting.word("path")? == "tabs" {
+        text.iter_mut().skip(BETWEEN_TABS / 2).step_by(BETWEEN_TABS).for_each(|byte| *byte = b'\t');
+    }
+    Ok(text)
 }
 
 /// A loop of writes. Once per batch it waits until all bytes have arrived.

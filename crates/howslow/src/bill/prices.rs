@@ -74,7 +74,7 @@ impl Prices {
         Ok(prices)
     }
 
-    /// Those of a run, else of the newest that is kept, in a state.
+    /// Those of a run, else the most certain of this kernel, in a state.
     pub(crate) fn of(on: Option<&str>, state: MachineState) -> anyhow::Result<Prices> {
         Ok(Prices::new(Kept::open(on)?, state))
     }

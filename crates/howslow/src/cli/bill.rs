@@ -101,7 +101,7 @@ pub(crate) struct BillArgs {
     /// The run whose costs are the prices [default: the most certain prices of this kernel]
     #[arg(long, value_name = "RUN", add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub on: Option<String>,
-    /// Measure the prices that are lacking for up to a minute [default: up to 10 s, unless --on names others]
+    /// Measure the prices that are lacking for up to 45 s [default: up to 8 s, unless --on names others]
     #[arg(long, conflicts_with = "every")]
     pub measure: bool,
     /// Measure no prices after the watching

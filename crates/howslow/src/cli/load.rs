@@ -15,7 +15,8 @@ fn explained() -> String {
         "\
 PLAN is one that comes with howslow ({}) or a file in TOML; `howslow schema load-plan` describes it.
 Each configuration has a control group of its own, and a page device made for it; both are removed after it, also when
-howslow is killed, at the latest by its next start. The system's own swap is left alone. Limits of memory need root.
+howslow is killed, at the latest by its next start. The system's own swap is left alone. Limits of memory need root or a control
+group of your own, page devices root.
 Examples:
   howslow load developer --users 8 --memory 512MiB,none
   howslow load fortran --predict -o model.toml

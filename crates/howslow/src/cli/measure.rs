@@ -29,7 +29,7 @@ pub(crate) struct MeasureArgs {
     /// A cost gets no more rounds once half the width of its 95 % interval is below this share
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub precision: f64,
-    /// Time the whole run may take [default: 9s; 60s with patterns; 175s with --full; 30s for `time`]
+    /// Time the whole run may take [default: 9s; 60s with patterns; 175s with --full; 30s for `time`, 20s for `crossover`, 1.5s a cost for `scaling`]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
     /// Measure this many whole runs, and show how much each cost scatters between them

@@ -36,7 +36,7 @@ pub(crate) struct TopArgs {
     /// Print one interval as a table, and end
     #[arg(long)]
     pub once: bool,
-    /// The run whose costs are the prices [default: the newest kept run]
+    /// The run whose costs are the prices [default: the most certain prices of this kernel]
     #[arg(long, value_name = "RUN", add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub on: Option<String>,
     /// The prices: of an undisturbed core, or of programs that share the machine

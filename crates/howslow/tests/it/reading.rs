@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use predicates::str::contains;
 use tempfile::TempDir;
 
-use crate::support::{EXAMPLE, folder, howslow, json};
+use crate::support::{EXAMPLE, REPLAY, folder, howslow, json};
 
 fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
     let path = folder.path().join(name);
@@ -25,6 +25,16 @@ fn a_billion_costs_are_refused() {
     let many = vec![cost; 25_000].join(",");
     let path = file(&data, "many.json", &head.to_string().replace("\"costs\":[]", &format!("\"costs\":[{many}]")));
     howslow(&data).arg("show").arg(path).assert().code(1).stderr(contains("25000 costs, at most 20000"));
+}
+
+#[test]
+fn a_file_hides_neither_the_newest_run_nor_a_label() {
+    let data = folder();
+    howslow(&data).args(["run", "loop.empty", "--keep"]).args(REPLAY).assert().success();
+    for (name, status) in [("@1", 0), ("label:plain", 2)] {
+        file(&data, name, "no run");
+        howslow(&data).current_dir(data.path()).args(["show", name]).assert().code(status);
+    }
 }
 
 /// Checks objects and arrays against a schema: no field that it lacks, no required field missing.

@@ -42,7 +42,7 @@ impl Tracefs {
 /// What is refused, why, and what would help.
 pub(crate) fn refused(what: &str, error: &std::io::Error) -> String {
     let remedy = match error.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::PERM | Errno::ACCESS) => "; that takes root, or CAP_PERFMON",
+        Some(Errno::PERM | Errno::ACCESS) => "; that takes root, or CAP_PERFMON and a readable tracefs",
         Some(Errno::MFILE | Errno::NFILE) => "; more open files would do (ulimit -n)",
         _ => "",
     };
@@ -56,7 +56,11 @@ mod tests {
     #[test]
     fn a_remedy_fits_the_reason() {
         let sentence = |errno: Errno| refused("tracepoints are refused", &errno.into());
-        assert!(sentence(Errno::ACCESS).ends_with("takes root, or CAP_PERFMON"), "{}", sentence(Errno::ACCESS));
+        assert!(
+            sentence(Errno::ACCESS).ends_with("takes root, or CAP_PERFMON and a readable tracefs"),
+            "{}",
+            sentence(Errno::ACCESS)
+        );
         assert!(sentence(Errno::MFILE).ends_with("(ulimit -n)"), "{}", sentence(Errno::MFILE));
         assert!(sentence(Errno::NODEV).ends_with(')'), "{}", sentence(Errno::NODEV));
     }

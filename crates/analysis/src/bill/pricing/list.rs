@@ -11,7 +11,7 @@ use crate::predict::{MachineState, busy};
 pub struct OperationFacts {
     /// Its id.
     pub id: &'static str,
-    /// The system calls that it makes; none if it times a refusal.
+    /// The system calls that an iteration makes, each as often as it makes it; none if it times a refusal.
     pub calls: Vec<&'static str>,
     /// Its points, with the bytes that it moves at each.
     pub points: Vec<(Point, u64)>,

@@ -123,10 +123,13 @@ impl Rules<'_> {
         }
     }
 
-    /// A call without a price of its own: the operation that times it alone, in a loop.
+    /// A call without a price of its own: the operation that times it alone in a loop, or with others that each are priced by the
+    /// same part of it.
     pub(super) fn alone(&self, call: &CallCount) -> Vec<Term> {
-        let id = self.list.alone.get(call.call.as_str()).map(|place| self.list.operations[*place].id);
-        id.map_or_else(Vec::new, |id| self.at(id, &[], call.count as f64))
+        let operation = self.list.alone.get(call.call.as_str()).map(|place| &self.list.operations[*place]);
+        operation.map_or_else(Vec::new, |operation| {
+            self.at(operation.id, &[], call.count as f64 / operation.calls.len() as f64)
+        })
     }
 
     /// The C library asks for the attributes of an open file by a look-up of nothing, right after it has opened it.

@@ -10,10 +10,11 @@ use super::pass::summing;
 use super::plain::each_record;
 use super::{BUFFERED, BUFFERED_POINTS, READ};
 use crate::file::stream::Stream;
-use crate::kit::Block;
+use crate::kit::{Block, by_c_library};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     READ.id("read.stdio")
+        .version(by_c_library(READ.version))
         .summary("read a file record by record and add it up: fread of the C library, in the buffer it chooses")
         .aliases(&["Fread"])
         .axes(BUFFERED)

@@ -12,10 +12,12 @@ use super::plain::each_record;
 use super::target::refused;
 use super::{BUFFERED, BUFFERED_POINTS, WRITE};
 use crate::file::stream::{Stream, errno};
+use crate::kit::by_c_library;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     WRITE
         .id("write.stdio")
+        .version(by_c_library(WRITE.version))
         .summary("write a file record by record: fwrite and fflush of the C library, in the buffer it chooses")
         .axes(BUFFERED)
         .has_point(BUFFERED_POINTS)

@@ -73,18 +73,24 @@ fn copy_streaming(from: &[Cell<u64>], to: &[Cell<u64>]) {
     }
 }
 
-/// Clears block by block with `dc zva`. Clears word by word if this processor forbids the instruction, or if its block size
-/// does not divide the length.
-fn clear(words: &[Cell<u64>], _: u64) {
+/// The bytes of the blocks that `dc zva` clears; `None` if this processor forbids the instruction.
+#[inline(always)]
+fn block_size() -> Option<usize> {
     let about: u64;
     // SAFETY: reads a register that every program may read.
     unsafe { asm!("mrs {}, dczid_el0", out(reg) about, options(nomem, nostack, preserves_flags)) };
     // Bit 4 forbids it. The lower bits hold the logarithm of a block's size in words of 4 bytes.
-    let block = (4_usize << (about & 15)) / size_of::<u64>();
-    let first = words.as_ptr() as usize;
-    if about & 16 != 0 || block == 0 || words.len() % block != 0 || first % (block * size_of::<u64>()) != 0 {
-        return fill(words, 0);
-    }
+    (about & 16 == 0).then_some(4_usize << (about & 15))
+}
+
+/// True if pieces of this length, which begin at a multiple of it, can be cleared block by block.
+pub(super) fn clears_by_block(length: usize) -> bool {
+    block_size().is_some_and(|block| block >= size_of::<u64>() && length.is_multiple_of(block))
+}
+
+/// Clears block by block with `dc zva`, which must divide the length.
+fn clear(words: &[Cell<u64>], _: u64) {
+    let block = block_size().map_or(words.len(), |bytes| bytes / size_of::<u64>());
     for block in words.chunks_exact(block) {
         // SAFETY: zeroes the block that contains the address, which is the chunk and consists of cells.
         unsafe { asm!("dc zva, {}", in(reg) block.as_ptr(), options(nostack, preserves_flags)) };

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use operation::{Axis, Failure, Loop, Operation, numbers, size};
-use rustix::net::sockopt::set_socket_linger;
+use rustix::net::sockopt::{set_socket_linger, set_tcp_nodelay};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::{CALLED, function};
@@ -14,10 +14,13 @@ use crate::kit::{Block, Null, call, consuming, exactly, for_each, handles, numbe
 
 /// A request, and a page of an answer.
 const SIZES: Axis = size(numbers![64, 4 << 10]);
-/// Connections that wait to be accepted, and messages that the buffers of a connection hold.
+/// Connections that wait to be accepted.
 const HELD: u64 = 16;
+/// Messages that the buffers of a connection hold, and that may be on their way without an acknowledgement.
+const SENT: u64 = 8;
 
-const MOVE: Operation = CALLED.axes(&[SIZES]).moves(|point| point.number("size").unwrap_or(0));
+/// Until version 1, messages after the first waited for others (Nagle's algorithm): calls that delivered nothing were timed.
+const MOVE: Operation = CALLED.version(2).axes(&[SIZES]).moves(|point| point.number("size").unwrap_or(0));
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALLED.named("called.accept", "accept a TCP connection that is already waiting").calls(&["accept4"]).prepare(
@@ -38,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut room = Block::new(size);
             tried(
                 numbered(move |_| function(|| exactly(size, send(&near, &message, SendFlags::NOSIGNAL)?)))
-                    .at_most(HELD)
+                    .at_most(SENT)
                     .verify(for_each(move |_| receive_all(&far, &mut room))),
             )
         }),
@@ -50,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut room = Block::new(size);
             tried(
                 numbered(move |_| function(|| exactly(size, recv(&near, &mut *room, RecvFlags::empty())?.1)))
-                    .at_most(HELD)
+                    .at_most(SENT)
                     .before(for_each(move |_| exactly(size, send(&far, &message, SendFlags::NOSIGNAL)?))),
             )
         },
@@ -145,9 +148,11 @@ impl Server {
         Ok(accepted)
     }
 
-    /// A client and the accepted connection to it.
+    /// A client and the accepted connection to it. What is sent is delivered by the call that sends it.
     pub(super) fn pair(&self) -> Result<[OwnedFd; 2], Failure> {
-        Ok([self.call()?, self.accept()?])
+        let ends = [self.call()?, self.accept()?];
+        ends.iter().try_for_each(|end| set_tcp_nodelay(end, true))?;
+        Ok(ends)
     }
 }
 
@@ -164,6 +169,20 @@ mod tests {
     fn waiting() -> Option<u64> {
         let counts = std::fs::read_to_string("/proc/thread-self/net/sockstat").ok()?;
         counts.split_once(" tw ")?.1.split(' ').next()?.parse().ok()
+    }
+
+    #[test]
+    fn each_message_is_there_when_the_call_that_sends_it_returns() {
+        for size in [64, 4096] {
+            let ends = Server::new().and_then(|server| server.pair()).expect("a connection");
+            for [from, to] in [[&ends[0], &ends[1]], [&ends[1], &ends[0]]] {
+                for sent in 1..=SENT {
+                    exactly(size, send(from, &vec![1; size], SendFlags::NOSIGNAL).expect("sent")).expect("all of it");
+                    let there = rustix::io::ioctl_fionread(to).expect("a number");
+                    assert_eq!(there, sent * size as u64, "{size}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -7,13 +7,14 @@ use libc::{aiocb, c_int};
 use operation::{Failure, Operation, repeat, term};
 
 use super::{READ, check, zeros};
-use crate::kit::Mask;
+use crate::kit::{Mask, by_c_library};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     READ.named(
         "async.read.posix",
         "read one byte of /dev/zero by POSIX aio (aio_read, aio_suspend), which a thread of the C library does",
     )
+    .version(by_c_library(1))
     .aliases(&["QIO/WTSE"])
     .explained_by(&[term(1.0, "async.read.plain")])
     .prepare(|_| {
@@ -27,6 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Without the wait of `async.read.posix`, but with a signal, its handler and the return from it.
     READ.id("async.read.signal")
         .summary("read one byte of /dev/zero by POSIX aio, asleep until a signal's handler has run at its completion")
+        .version(by_c_library(1))
         .aliases(&["QIOW w/AST"])
         .explained_by(&[term(1.0, "async.read.posix")])
         .prepare(|_| {

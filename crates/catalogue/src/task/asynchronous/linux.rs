@@ -13,7 +13,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[super::READ
     .named("async.read.linux", "read one byte of /dev/zero by Linux aio (io_submit, io_getevents)")
     .version(2)
     .aliases(&["QIO/WTSE"])
-    .calls(&["io_setup", "io_submit", "io_getevents"])
+    .calls(&["io_submit", "io_getevents"])
     .explained_by(&[term(1.0, "async.read.plain"), term(1.0, "syscall.getppid")])
     .prepare(|_| {
         let context = Context::new()?;

@@ -20,7 +20,11 @@ const VFORK: &[&str] = if cfg!(target_arch = "x86_64") { &["vfork"] } else { &[]
 pub(crate) const OPERATIONS: &[Operation] = &[
     CHILD
         .id("process.fork.resident")
-        .summary("copy a process that has touched this much memory, let the copy end at once, wait for it (fork, wait)")
+        // Pages that were written since the last copy take half as long again: the kernel forbids each to be written.
+        .summary(
+            "copy a process that has touched this much memory and written none since the last copy, let the copy end at once, wait \
+            for it (fork, wait)",
+        )
         .axes(&[bytes("resident", numbers![1 << 20, 16 << 20, 256 << 20, 1 << 30]).in_steps(4 << 10, 4 << 10, 1 << 30)])
         .explained_by(&[term(1.0, "process.fork")])
         .monotonic_in(&["resident"])

@@ -155,6 +155,10 @@ fn a_run_that_has_one_byte_alone_prices_no_pages() {
 #[test]
 fn other_calls_are_priced_by_what_times_them_alone() {
     assert_eq!(chosen(&[call("getppid", 3, 0, None)], &[], Met::Many)[0].1, 3.0);
+    // An iteration makes two of them.
+    for (name, id) in [("flock", "call.flock"), ("shmat", "call.shmat")] {
+        assert_eq!(chosen(&[call(name, 4, 0, None)], &[], Met::Many), lines(&[(id, 2.0)]));
+    }
     assert_eq!(chosen(&[call("mkdirat", 2, 0, None)], &[], Met::Many), lines(&[("call.mkdirat", 2.0)]));
 }
 
