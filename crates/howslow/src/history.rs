@@ -39,7 +39,8 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     // Runs that are not listed belong to the same build all the same.
     let heads: Vec<Head> = chosen.iter().take(kin::MOST).map(|(head, _)| head.clone()).collect();
     let listed = chosen.into_iter().take(args.newest.unwrap_or(usize::MAX));
-    let mut kept: Vec<Kept> = listed.map(|(head, place)| kept(head, place)).collect();
+    let (places, mut kept): (Vec<usize>, Vec<Kept>) =
+        listed.map(|(head, place)| (place, kept(head, Some(place)))).unzip();
     let figures = if args.operation.is_empty() { None } else { figures(&store, &heads, &args.operation)? };
     for (run, [own, together]) in kept.iter_mut().zip(figures.unwrap_or_default()) {
         (run.figure, run.together) = (Some(own), Some(together));
@@ -49,7 +50,7 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
         print_note(&format!("no run in {} is meant by this; omit an option", store.place()));
     }
     if args.csv {
-        crate::export::print_table(&table(&kept))?;
+        crate::export::print_table(&table(&kept, &places))?;
     } else if args.json {
         output::print_json(&kept)?;
     } else if !kept.is_empty() || !is_filtered {
@@ -68,7 +69,11 @@ fn remove(store: &Store, names: &[String]) -> anyhow::Result<Outcome> {
             heads.push(head);
         }
     }
-    let shown: Vec<Kept> = heads.iter().zip(1..).map(|(head, place)| kept(head.clone(), place)).collect();
+    // By the places before any of them is removed.
+    let all = store.list()?;
+    let name = |head: &Head| (head.id.clone(), head.started.clone(), head.host.clone());
+    let place = |head: &Head| all.iter().zip(1..).find(|(known, _)| name(known) == name(head)).map(|(_, place)| place);
+    let shown: Vec<Kept> = heads.iter().map(|head| kept(head.clone(), place(head))).collect();
     heads.iter().try_for_each(|head| store.remove(head))?;
     output::print_page(&report::history(&shown, output::style()))?;
     print_note(&format!("{} removed from {}", counted(heads.len() as u64, "run"), store.place()));
@@ -124,22 +129,23 @@ fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<Outcome> {
     Ok(if is_missing { Outcome::Skipped } else { Outcome::Done })
 }
 
-/// The list as a table, with one row a run.
-fn table(kept: &[Kept]) -> Table {
+/// The list as a table, with one row a run. Places are those among all runs.
+fn table(kept: &[Kept], places: &[usize]) -> Table {
     let mut table = Table::new(["place", "id", "started", "label", "cpu_model", "kernel", "patterns", "full", "path"]);
-    for (run, place) in kept.iter().zip(1..) {
+    for (run, place) in kept.iter().zip(places) {
         let label = run.label.clone().unwrap_or_default();
         let texts = [&run.id, &run.started, &label, &run.model, &run.kernel, &run.patterns.join(" ")];
         let full = [Cell::Flag(run.full), Cell::text(&run.path)];
-        let row = [Cell::Count(place)].into_iter().chain(texts.into_iter().map(Cell::text));
+        let row = [Cell::Count(*place as u64)].into_iter().chain(texts.into_iter().map(Cell::text));
         table.rows.push(row.chain(full).collect());
     }
     table
 }
 
-fn kept(head: Head, place: usize) -> Kept {
+/// A run at this place; a file that is no run has none.
+fn kept(head: Head, place: Option<usize>) -> Kept {
     Kept {
-        name: format!("@{place}"),
+        name: place.map_or_else(|| "-".into(), |place| format!("@{place}")),
         id: head.id,
         started: head.started,
         label: head.label,

@@ -28,7 +28,10 @@ pub(crate) fn import(args: &ImportArgs) -> anyhow::Result<Outcome> {
             None => session::keep_in(&Store::of_user()?, run)?,
         }
         for skip in &run.skipped {
-            print_note(&format!("{} is left out: {}", skip.operation, skip.reason));
+            // Of a cost that is there, a part was left out.
+            let is_there = run.costs.iter().any(|cost| cost.operation == skip.operation && cost.at == skip.at);
+            let what = if is_there { "" } else { " is left out" };
+            print_note(&format!("{}{what}: {}", skip.operation, skip.reason));
         }
         let costs = counted(run.costs.len() as u64, "cost");
         output::print(&format!("{}   {costs} from {}\n", run.id, run.tool))?;

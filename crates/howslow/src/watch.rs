@@ -56,7 +56,7 @@ pub(crate) fn document(
     }
     let strict = Strictness { costs: histories.len(), least };
     // By the run that a change begins with.
-    let mut found: BTreeMap<usize, (usize, Vec<WatchCost>)> = BTreeMap::new();
+    let mut found: BTreeMap<usize, (usize, Vec<(WatchCost, usize)>)> = BTreeMap::new();
     for (series, history) in &histories {
         let places: Vec<usize> = history.keys().copied().collect();
         let observed: Vec<Observed> = history.values().copied().collect();
@@ -65,7 +65,8 @@ pub(crate) fn document(
             let lasts = ends == places.len();
             let entry = found.entry(places[begins]).or_insert_with(|| (places[begins - 1], Vec::new()));
             let cost = series.name();
-            entry.1.push(WatchCost { cost, ratio: ratio.value, low: ratio.low, high: ratio.high, lasts });
+            let changed = WatchCost { cost, ratio: ratio.value, low: ratio.low, high: ratio.high, lasts };
+            entry.1.push((changed, ends - begins));
         }
     }
     let is_new = |place: &usize| match since {
@@ -177,22 +178,27 @@ fn observed(table: &CostTable, row: Row) -> Option<Observed> {
     (usable && !doubted).then_some(Observed { figure, reach })
 }
 
-/// The costs that changed at one run, with what else changed then. `None` if the load of other programs explains them all.
-fn group(store: &Store, runs: &[Head], place: usize, before: usize, mut costs: Vec<WatchCost>) -> Option<WatchChange> {
-    costs.sort_by(|one, other| other.ratio.ln().abs().total_cmp(&one.ratio.ln().abs()));
+/// The costs that changed at one run, each with the number of runs that show it, with what else changed then. `None` if the load of other
+/// programs explains them all.
+fn group(
+    store: &Store,
+    runs: &[Head],
+    place: usize,
+    before: usize,
+    mut costs: Vec<(WatchCost, usize)>,
+) -> Option<WatchChange> {
+    costs.sort_by(|(one, _), (other, _)| other.ratio.ln().abs().total_cmp(&one.ratio.ln().abs()));
     let documents: Vec<_> = [before, place].iter().filter_map(|place| store.read(&runs[*place]).ok()).collect();
     let facts = if let [base, other] = &documents[..] {
         let conditions = Conditions::between(base, other);
         let allowed =
             |name: &str| other.costs.iter().find(|cost| cost.name() == name).is_none_or(|cost| conditions.allow(cost));
-        costs.retain(|changed| allowed(&changed.cost));
+        costs.retain(|(changed, _)| allowed(&changed.cost));
         differences(&documents)
     } else {
         Vec::new()
     };
-    if costs.is_empty() {
-        return None;
-    }
+    let shown_by = costs.iter().map(|(_, runs)| *runs).max()?;
     let also = facts.into_iter().map(|fact| {
         let mut values = fact.values.into_iter();
         let [before, after] = [values.next(), values.next()].map(Option::unwrap_or_default);
@@ -202,8 +208,8 @@ fn group(store: &Store, runs: &[Head], place: usize, before: usize, mut costs: V
         since: runs[place].id.clone(),
         started: runs[place].started.clone(),
         before: runs[before].id.clone(),
-        runs: runs.len() - place,
-        costs,
+        runs: shown_by,
+        costs: costs.into_iter().map(|(cost, _)| cost).collect(),
         also: also.collect(),
     })
 }

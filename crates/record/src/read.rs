@@ -97,6 +97,9 @@ fn check(run: &Run) -> Result<(), ReadError> {
     if run.costs.len() > MOST_COSTS {
         return malformed(format!("{} costs, at most {MOST_COSTS} are read", run.costs.len()));
     }
+    if run.noise.cpus.iter().any(|cpu| !(0.0..=1.0).contains(&cpu.quiet)) {
+        return malformed("noise: quiet is a share from 0 to 1".into());
+    }
     for (index, cost) in run.costs.iter().enumerate() {
         if cost.operation.is_empty() {
             return malformed(format!("cost {index} names no operation"));

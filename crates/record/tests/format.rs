@@ -101,6 +101,10 @@ fn anything_else_is_one_clear_error() {
     }
     assert!(matches!(error(&EXAMPLE.replacen("0.3312", "NaN", 1)), ReadError::Damaged(_)));
     assert!(matches!(error(&EXAMPLE.replacen("0.3312", "null", 1)), ReadError::Malformed(_)));
+    let mut endless = example();
+    endless.noise.cpus[0].quiet = 1e308;
+    let endless = error(&serde_json::to_string(&endless).expect("JSON")).to_string();
+    assert!(endless.ends_with("noise: quiet is a share from 0 to 1"), "{endless}");
     assert!(matches!(error(&"[".repeat(100_000)), ReadError::Damaged(_) | ReadError::NotARun));
 }
 

@@ -150,12 +150,16 @@ fn builds(differing: &[DifferingFact], style: Style) -> String {
 
 /// What a difference between the first run and another must exceed to be a change, and the reason for it.
 fn change(comparison: &Comparison<'_>, column: usize, joint: &Joint) -> String {
-    let published = [0, column + 1].map(|place| comparison.runs[place].is_published());
-    if published == [true, true] {
+    let runs = [0, column + 1].map(|place| &comparison.runs[place]);
+    // What is imported may have its samples.
+    let printed = runs.map(|run| run.is_published() && run.costs.iter().all(|cost| cost.rounds.is_empty()));
+    if printed == [true, true] {
         return "both are published: a difference counts where the printed digits leave no doubt".into();
     }
-    let book = if published.contains(&true) {
+    let book = if printed.contains(&true) {
         "; a published figure's interval is what its digits leave open"
+    } else if runs.iter().any(|run| run.is_published()) {
+        ", and both runs have two rounds of it that do not show the same layouts"
     } else {
         ", and both runs were undisturbed in two rounds of it that do not show the same layouts"
     };

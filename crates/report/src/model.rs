@@ -55,7 +55,7 @@ pub(crate) fn resource(resource: Resource) -> &'static str {
 fn head(system: &System) -> String {
     let seconds = |seconds: f64| in_unit(Unit::Nanoseconds, seconds);
     let mut parts = vec![
-        format!("{} users thinking {}", system.users, seconds(system.think_s.value)),
+        format!("{} thinking {}", counted(system.users.into(), "user"), seconds(system.think_s.value)),
         system.eligible.map_or("all eligible".into(), |limit| format!("at most {limit} eligible")),
         counted(system.cpus.into(), "CPU"),
     ];
@@ -182,7 +182,8 @@ pub(crate) fn answers(answer: &ModelAnswer) -> Vec<String> {
         answers.push(if within.users.high < 1.0 {
             format!("Not even one user has {what}.")
         } else {
-            format!("Up to {} users have {what}.", users(within))
+            let have = if within.users.value == 1.0 { "user has" } else { "users have" };
+            format!("Up to {} {have} {what}.", users(within))
         });
     }
     let gains = answer.bottleneck.gains.iter().filter(|(_, gain)| *gain >= 0.005);

@@ -18,16 +18,17 @@ pub fn watch(document: &WatchDocument, style: Style) -> String {
     } else {
         format!("{}   {}", document.host, document.class)
     };
-    let others = match (document.among, document.others) {
-        ("class", others) => format!("{others} earlier runs of machines of its class, because this one has too few"),
-        (_, 1) => "1 earlier run of this machine".into(),
-        (_, others) => format!("{others} earlier runs of this machine"),
+    let others = match (document.among, counted(document.others as u64, "earlier run")) {
+        ("class", others) => format!("{others} of machines of its class, because this one has too few"),
+        (_, others) => format!("{others} of this machine"),
     };
     let few = match document.too_few {
         0 => String::new(),
+        1 => "; 1 more has too few earlier figures to be watched".into(),
         few => format!("; {few} more have too few earlier figures to be watched"),
     };
-    let mut page = format!("{}   {place}\n{} costs beside {others}{few}\n", document.run, document.costs);
+    let costs = counted(document.costs as u64, "cost");
+    let mut page = format!("{}   {place}\n{costs} beside {others}{few}\n", document.run);
     if document.changes.is_empty() {
         return page + &format!("\nno cost changed by {} or more\n", percent(document.least));
     }

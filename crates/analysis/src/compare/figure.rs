@@ -51,8 +51,10 @@ pub(super) fn figure(run: &Run, cost: &Cost, unit: CountedIn, cycle_ns: Option<f
         ComparedFigure::Value(interval)
     } else if interval.high > 0.0 {
         ComparedFigure::AtMost(interval)
-    } else {
+    } else if interval.high < 0.0 {
         ComparedFigure::Unknown("its baseline cost more than the whole".into())
+    } else {
+        ComparedFigure::Unknown("it is zero".into())
     }
 }
 

@@ -1,5 +1,7 @@
 //! A gate: which costs of a comparison fail it, and which of them have no verdict. Decides nothing about exit statuses.
 
+use std::collections::HashSet;
+
 use record::Cost;
 use serde::Serialize;
 
@@ -106,6 +108,9 @@ pub fn gate<'c>(comparison: &'c Comparison<'_>, gate: Gate) -> Gated<'c> {
         run: one.run,
         why: format!("its work is another: version {} in the base, {} there", one.base.version, one.other.version),
     }));
+    // What several runs have and the base lacks is missing there once.
+    let mut known = HashSet::new();
+    gated.unjudged.retain(|one| known.insert((one.name.clone(), one.run)));
     gated.failed.sort_by(|one, other| badness(other.against).total_cmp(&badness(one.against)));
     gated
 }

@@ -36,6 +36,17 @@ impl Grounds {
     /// Those of two costs of these runs, of which the second is so many times the first, if that is known. Published costs have no
     /// rounds.
     pub(super) fn of(one: (&Run, &Cost), two: (&Run, &Cost), times: Option<f64>, conditions: Conditions) -> Grounds {
+        Grounds::of_longer(one, two, times, conditions, 1)
+    }
+
+    /// The same if both had so many times as many rounds like those there are.
+    pub(super) fn of_longer(
+        one: (&Run, &Cost),
+        two: (&Run, &Cost),
+        times: Option<f64>,
+        conditions: Conditions,
+        longer: u32,
+    ) -> Grounds {
         let measured = || [one, two].into_iter().map(|(_, cost)| cost).filter(|cost| !is_published(cost));
         if measured().any(|cost| cost.rounds.iter().filter(|round| !round.ns.is_empty()).count() < LEAST_ROUNDS) {
             return Grounds::SingleRound;
@@ -43,7 +54,7 @@ impl Grounds {
         if !conditions.allow(one.1) {
             return Grounds::OtherLoad;
         }
-        let fewest = measured().map(rounds_behind).min().unwrap_or(LAYOUTS_KNOWN);
+        let fewest = measured().map(rounds_behind).min().unwrap_or(LAYOUTS_KNOWN) * longer as usize;
         if fewest < LEAST_ROUNDS {
             return Grounds::FewRounds;
         }

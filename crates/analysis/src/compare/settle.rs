@@ -3,6 +3,7 @@
 use record::{Cost, Run};
 
 use super::comparison::{Comparison, ComparisonRow};
+use super::grounds::Grounds;
 use super::noise::Joint;
 use super::verdict::{ONE_SIDED, RatioToBase, Verdict};
 use crate::longer::{TIMES, shrunk};
@@ -56,7 +57,8 @@ fn open<'a>(row: &ComparisonRow<'a>, column: usize, runs: [&Run; 2], joint: &Joi
     let rounds: usize = runs[0].costs.iter().map(|cost| cost.rounds.len()).sum();
     let share = row.base.rounds.len() as f64 / rounds.max(1) as f64;
     let times = match &against.ratio {
-        RatioToBase::Times(ratio) => {
+        // No length of the runs makes their loads alike.
+        RatioToBase::Times(ratio) if joint.conditions.allow(row.base) => {
             // Longer runs make conditions no more alike.
             let drift = joint.conditions.reach([row.base, other], row.unit);
             needed(*ratio, [(runs[0], row.base), (runs[1], other)], (joint, drift))
@@ -74,9 +76,13 @@ fn needed(ratio: Interval, sides: [(&Run, &Cost); 2], (joint, drift): (&Joint, f
     let log_half = |cost: &Cost| (cost.net_ns.high.0 / cost.net_ns.low.0).ln() / 2.0;
     let [base, other] = sides.map(|(run, cost)| Some((log_half(cost), shrunk(run, cost)?)));
     let ((base, base_parts), (other, other_parts)) = (base?, other?);
+    let allow = |longer: u32| {
+        let [one, two] = sides;
+        Grounds::of_longer(one, two, Some(ratio.value), joint.conditions, longer) == Grounds::Enough
+    };
     let is_enough = |place: &usize| {
         let reach = (base * base_parts[*place]).hypot(other * other_parts[*place]);
-        reach <= wanted_same || reach.hypot(drift) <= wanted_changed
+        reach <= wanted_same || (reach.hypot(drift) <= wanted_changed && allow(TIMES[*place]))
     };
     (0..TIMES.len()).find(is_enough).map(|place| TIMES[place])
 }
@@ -106,6 +112,13 @@ mod tests {
         assert!(little.is_some_and(|times| much.is_none_or(|more| more > times)), "{little:?} {much:?}");
         let never = settled(&[run(&scattered, false), run(&scattered, false)]).expect("open");
         assert_eq!(never, None, "more disturbed rounds show no more");
+        let beside = |others: f64| {
+            let mut run = run(&scattered, true);
+            (run.costs[0].cpus, run.noise.others) = (2, others);
+            run
+        };
+        assert!(settled(&[beside(0.0), beside(0.0)]).expect("open").is_some());
+        assert_eq!(settled(&[beside(0.0), beside(0.5)]), Some(None), "no length makes the loads of runs alike");
     }
 
     #[test]

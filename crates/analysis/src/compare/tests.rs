@@ -50,6 +50,12 @@ fn against(base: &Run, other: &Run) -> Against {
     compare(&runs, &HOW).rows[0].others[0].clone().expect("two runs").1
 }
 
+/// How many times as long runs settle the first cost that is open.
+fn settled(base: &Run, other: &Run) -> Option<u32> {
+    let runs = [base.clone(), other.clone()];
+    settling(&compare(&runs, &HOW), 0).open[0].times
+}
+
 /// Rows of (id in the base, id in the other).
 fn matched(one: &Run, other: &Run) -> Vec<(String, String)> {
     let runs = [one.clone(), other.clone()];
@@ -117,6 +123,9 @@ fn a_change_needs_two_undisturbed_rounds_of_either() {
     assert_eq!(against(&base, &other).verdict, Verdict::Inconclusive);
     quiet_in(&mut other, 2);
     assert_eq!(against(&base, &other).verdict, Verdict::Slower);
+    // No length makes up for rounds of which none is undisturbed.
+    quiet_in(&mut other, 0);
+    assert_eq!(settled(&base, &other), None);
 }
 
 #[test]
@@ -135,6 +144,7 @@ fn runs_of_few_rounds_that_show_the_same_layouts_do_not_differ() {
     assert_eq!(verdict(&fast, &either), Verdict::Inconclusive);
     let mostly_fast = with_batches(100.0, &[[100.0; 2], [100.0; 2], [120.0; 2], [120.0, 100.0]]);
     assert_eq!(verdict(&mostly_fast, &with_batches(120.0, &[[120.0; 2]; 4])), Verdict::Inconclusive);
+    assert_eq!(settled(&fast, &either), Some(4), "eight rounds of each are not enough");
     // Nine rounds show by themselves how a cost's layouts are shared.
     let mut many = [[120.0; 2]; 9];
     many[8][1] = 100.0;
@@ -218,8 +228,8 @@ fn odd_costs_are_bounds_or_have_a_reason_and_are_never_dropped() {
     assert_eq!(against[0].verdict, Verdict::Faster);
     assert!(matches!(against[1].ratio, RatioToBase::AtLeast(least) if (least - 9.9 / 1.5).abs() < 1e-12));
     assert_eq!(against[1].verdict, Verdict::Slower);
-    for unknown in &against[2..] {
-        assert!(matches!(&unknown.ratio, RatioToBase::Unknown(why) if why.contains("baseline")), "{unknown:?}");
+    for (unknown, reason) in against[2..].iter().zip(["baseline", "in the base it is zero"]) {
+        assert!(matches!(&unknown.ratio, RatioToBase::Unknown(why) if why.contains(reason)), "{unknown:?}");
         assert_eq!(unknown.verdict, Verdict::Unknown);
     }
     let both = [base.clone(), base];

@@ -35,10 +35,8 @@ pub(super) fn gathered(run: &Run, privacy: Privacy) -> (CostHistories, Option<Se
 }
 
 fn histories(store: &Store, own: &Head, heads: &[&Head]) -> anyhow::Result<CostHistories> {
-    let moment = |text: &str| text.parse::<Timestamp>().ok().map(|time| time.as_second() as f64);
-    let now = moment(&own.started);
     let known: BTreeMap<&str, f64> =
-        heads.iter().filter_map(|head| Some((head.id.as_str(), (now? - moment(&head.started)?) / 86_400.0))).collect();
+        heads.iter().filter_map(|head| Some((head.id.as_str(), days_before(own, &head.started)?))).collect();
     let Some(oldest) = heads.last() else { return Ok(CostHistories::new()) };
     let filter = Filter { machine: Some(own.class.clone()), since: Some(oldest.ordered.clone()), ..Filter::default() };
     let mut found = CostHistories::new();
@@ -59,6 +57,17 @@ fn histories(store: &Store, own: &Head, heads: &[&Head]) -> anyhow::Result<CostH
     Ok(found)
 }
 
+/// How many days before this run another one started.
+fn days_before(own: &Head, started: &str) -> Option<f64> {
+    let moment = |text: &str| text.parse::<Timestamp>().ok().map(|time| time.as_second() as f64);
+    Some((moment(&own.started)? - moment(started)?) / 86_400.0)
+}
+
+/// The number of figures, the oldest first, before the run that started so many days ago. Runs without the cost have none.
+fn figures_before(figures: &[EarlierFigure], days_before: f64) -> usize {
+    figures.partition_point(|figure| figure.days_before > days_before)
+}
+
 /// The section of the watch: what changed, and the costs that did from run to run. `None` if too few runs are kept.
 fn watched(store: &Store, own: &Head, histories: &CostHistories, privacy: Privacy) -> Option<Section> {
     let document = crate::watch::document(store, own, &[], None, LEAST).ok()?;
@@ -69,10 +78,25 @@ fn watched(store: &Store, own: &Head, histories: &CostHistories, privacy: Privac
         let figures = histories.get(*cost)?;
         let point = |figure: &EarlierFigure| json!({ "value": figure.value, "low": figure.low, "high": figure.high });
         let begins = changes.iter().filter(|change| change.costs.iter().any(|changed| changed.cost == *cost));
-        let places: Vec<usize> = begins.map(|change| (figures.len() + 1).saturating_sub(change.runs)).collect();
+        let places = begins.filter_map(|change| Some(figures_before(figures, days_before(own, &change.started)?)));
+        let places: Vec<usize> = places.collect();
         Some(json!({ "cost": cost, "figures": figures.iter().map(point).collect::<Vec<_>>(), "changes": places }))
     };
     value["series"] = costs.iter().take(MOST_CHARTS).filter_map(series).collect();
     let clean = if privacy == Privacy::Anonymous { AnonymousDocument::of(&value) } else { value };
     Some(Section { id: "watch".into(), ..document_section(&clean, "Watch", 0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_marked_by_the_figures_before_it_where_runs_lack_the_cost() {
+        let figure = |days_before: f64| EarlierFigure { days_before, value: 1.0, low: 0.9, high: 1.1 };
+        // Of fourteen daily runs, the eleventh began the change, and the next two lack the cost.
+        let figures: Vec<EarlierFigure> = (3..=13).rev().map(|days| figure(f64::from(days))).collect();
+        assert_eq!(figures_before(&figures, 3.0), 10);
+        assert_eq!(figures_before(&figures, 0.0), figures.len(), "the run of the page has no earlier figure");
+    }
 }

@@ -63,6 +63,34 @@ fn each_kind_of_change_is_named_where_it_began() {
 }
 
 #[test]
+fn runs_without_a_cost_do_not_show_its_change() {
+    let data = nights(14, |night, run| {
+        let is_call = |cost: &record::Cost| cost.operation == "syscall.getppid";
+        run.costs.retain(|cost| !is_call(cost) || ![12, 13].contains(&night));
+        let scatter = 1.0 + 0.001 * (night * 7 % 5) as f64;
+        for cost in &mut run.costs {
+            let times = scatter * if is_call(cost) && night >= 11 { 1.3 } else { 1.0 };
+            cost.net_ns = cost.net_ns.times(times);
+            cost.cycles *= times;
+        }
+    });
+    let watch = howslow(&data).args(["watch", "--json"]).assert().code(5);
+    let document: serde_json::Value = serde_json::from_slice(&watch.get_output().stdout).expect("JSON");
+    let change = &document["changes"][0];
+    assert_eq!((&change["since"], &change["runs"]), (&"20260111-000000-aaaa".into(), &2.into()), "{document:#}");
+}
+
+#[test]
+fn places_are_those_among_all_runs() {
+    let data = nights(4, |night, run| run.settings.label = (night % 2 == 0).then(|| "even".into()));
+    let listed = howslow(&data).args(["history", "--label", "even", "--csv"]).assert().success();
+    let text = String::from_utf8_lossy(&listed.get_output().stdout).into_owned();
+    let places: Vec<&str> = text.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(places, ["1", "3"], "{text}");
+    howslow(&data).args(["history", "remove", "@3"]).assert().success().stdout(contains("@3"));
+}
+
+#[test]
 fn what_the_load_of_other_programs_explains_is_no_change() {
     for (load, status) in [(0.7, 0), (0.02, 5)] {
         let data = nights(12, |night, run| {

@@ -44,9 +44,10 @@ fn found(gated: &Gated<'_>, view: &ComparisonView<'_>) -> String {
         least => format!(" by more than {}", percent(least)),
     };
     let count = gated.failed.len();
+    let costs = counted(gated.judged as u64, "cost");
     if count == 0 {
         let what = if gated.gate.fail_on == FailOn::Slower { "is slower" } else { "changed" };
-        return format!("none of {} costs {what}{by}", gated.judged);
+        return format!("none of {costs} {what}{by}");
     }
     let what = match (gated.gate.fail_on, count) {
         (FailOn::Changed, _) => "changed",
@@ -54,7 +55,7 @@ fn found(gated: &Gated<'_>, view: &ComparisonView<'_>) -> String {
         (FailOn::Slower, _) => "are slower",
     };
     let names = listed(gated.failed.iter().map(|failed| named(failed, view)), count);
-    format!("{count} of {} costs {what}{by}: {names}", gated.judged)
+    format!("{count} of {costs} {what}{by}: {names}")
 }
 
 /// `syscall.read 1.250 times`, with the run's name if there are several.

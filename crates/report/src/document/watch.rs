@@ -41,7 +41,7 @@ pub struct WatchChange {
     pub started: String,
     /// The id of the run before it.
     pub before: String,
-    /// The number of runs since then; with one, the next run may show that this one was disturbed.
+    /// The most runs that show one of the costs at its new level; with one, the next run may show that this one was disturbed.
     pub runs: usize,
     /// The costs.
     pub costs: Vec<WatchCost>,

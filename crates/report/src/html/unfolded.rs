@@ -3,7 +3,7 @@
 use analysis::explain::{Explanation, explain};
 use maud::{Markup, PreEscaped, html};
 use record::units::{counted, percent, significant};
-use record::{Cost, Doubt, Nanoseconds, Round, Run, Term, printable};
+use record::{Cost, Doubt, Nanoseconds, Origin, Round, Run, Term, printable};
 
 use super::curves::Curve;
 use super::form::{HtmlPage, PageDetail, anchor};
@@ -15,7 +15,7 @@ use crate::interval::value_or_bound;
 const MOST_DOUBTS: usize = 12;
 
 pub(super) fn unfolded(page: &HtmlPage<'_>, run: &Run, cost: &Cost, curves: &[Curve]) -> Markup {
-    let strip = (page.detail == PageDetail::Samples).then(|| samples(cost)).flatten();
+    let strip = (page.detail == PageDetail::Samples).then(|| samples(cost, run.origin)).flatten();
     let curve = curves.iter().find(|curve| curve.holds(cost));
     let history = page.histories.get(&cost.name()).and_then(|figures| history(cost, figures));
     html! {
@@ -82,7 +82,7 @@ fn facts(run: &Run, cost: &Cost) -> Vec<String> {
 }
 
 /// The samples: for each round the span and the median of its undisturbed batches and of its disturbed ones.
-fn samples(cost: &Cost) -> Option<Markup> {
+fn samples(cost: &Cost, origin: Origin) -> Option<Markup> {
     let rounds: Vec<&Round> = cost.rounds.iter().filter(|round| !round.ns.is_empty()).collect();
     let count = rounds.len().max(1) as f64;
     let mut marks = Vec::new();
@@ -102,12 +102,12 @@ fn samples(cost: &Cost) -> Option<Markup> {
     }
     let batches: usize = rounds.iter().map(|round| round.ns.len()).sum();
     let quiet = rounds.iter().flat_map(|round| &round.quiet).filter(|quiet| **quiet).count();
-    let caption = format!(
-        "{} in the order taken, {}: {quiet} undisturbed (blue), {} disturbed (orange)",
-        counted(rounds.len() as u64, "round"),
-        counted(batches as u64, "batch"),
-        batches - quiet
-    );
+    let mut caption =
+        format!("{} in the order taken, {}", counted(rounds.len() as u64, "round"), counted(batches as u64, "batch"));
+    // What disturbed the samples of another tool is not known.
+    if origin != Origin::Imported {
+        caption += &format!(": {quiet} undisturbed (blue), {} disturbed (orange)", batches - quiet);
+    }
     strip(&Strip { marks }, &caption)
 }
 

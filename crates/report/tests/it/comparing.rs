@@ -2,7 +2,7 @@
 
 use analysis::compare::{CompareOptions, FailOn, Gate, Versions, compare, differences, gate};
 use howslow_report::{ComparisonView, Shown, Sort, Style};
-use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Run};
+use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Origin, Run};
 
 const HOW: CompareOptions = CompareOptions { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
 
@@ -100,6 +100,32 @@ fn every_oddity() {
     other.costs[5].version = 7;
     other.costs[6].rounds.truncate(1);
     insta::assert_snapshot!(page(&[base, other], &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::PLAIN));
+}
+
+#[test]
+fn the_rule_for_printed_digits_is_not_that_of_imported_samples() {
+    const PRINTED: &str = "where the printed digits leave no doubt";
+    let mut runs = [example(), changed()];
+    runs.iter_mut().for_each(|run| run.origin = Origin::Imported);
+    let shown = |runs: &[Run]| page(runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::PLAIN);
+    let sampled = shown(&runs);
+    assert!(!sampled.contains(PRINTED) && !sampled.contains("undisturbed in two rounds"), "{sampled}");
+    runs.iter_mut().flat_map(|run| &mut run.costs).for_each(|cost| cost.rounds.clear());
+    assert!(shown(&runs).contains(PRINTED), "{}", shown(&runs));
+}
+
+#[test]
+fn one_cost_of_a_gate_is_named_in_the_singular() {
+    let mut runs = [example(), changed()];
+    runs.iter_mut().for_each(|run| run.costs.retain(|cost| cost.operation == "syscall.getppid"));
+    let names = ["@2".to_string(), "@1".to_string()];
+    let view = ComparisonView { names: &names, sort: Sort::Family, shown: Shown::Changed };
+    let compared = compare(&runs, &HOW);
+    let sentence = |at_least: f64| {
+        howslow_report::gate_sentence(&gate(&compared, Gate { fail_on: FailOn::Slower, at_least }), &view)
+    };
+    assert_eq!(sentence(0.05), "gate failed: 1 of 1 cost is slower by more than 5.0 %: syscall.getppid 1.200 times");
+    assert_eq!(sentence(0.5), "gate passed: none of 1 cost is slower by more than 50 %");
 }
 
 #[test]

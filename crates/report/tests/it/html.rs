@@ -108,6 +108,24 @@ fn hostile_runs_are_text() {
     harmless(&gallery_pair(&machines[0], &machines[1]).1);
 }
 
+#[test]
+fn samples_of_another_tool_are_not_called_disturbed() {
+    let mut run = example();
+    let says = |run: &Run| page(&[("one", run)], Vec::new()).contains(" disturbed (orange)");
+    assert!(says(&run));
+    run.origin = record::Origin::Imported;
+    assert!(!says(&run));
+}
+
+#[test]
+fn the_section_of_a_watch_counts_in_words() {
+    let watch =
+        json!({ "among": "machine", "costs": 1, "others": 1, "changes": [{ "costs": [{ "cost": "a" }], "runs": 2 }] });
+    let page = page(&[], vec![document_section(&watch, "watch", 1)]);
+    assert!(page.contains("1 cost beside 1 earlier run of this machine."), "{page}");
+    assert!(page.contains("1 cost changed; 2 runs show it"), "{page}");
+}
+
 /// Documents of every kind that a page draws, with hostile texts and numbers in all of their places.
 fn hostile_documents() -> Vec<Value> {
     let big = "x".repeat(1 << 20);

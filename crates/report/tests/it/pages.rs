@@ -1,6 +1,9 @@
 //! What people read, as snapshots of a fixed run.
 
 use analysis::doctor::{Finding, Severity};
+use analysis::model::answer::{Questions, answer};
+use analysis::model::{Figure, SimulationSettings, System};
+use howslow_report::document::WatchDocument;
 use howslow_report::{ListedCall, Style};
 use record::{Doubt, Machine, Nanoseconds};
 
@@ -62,6 +65,30 @@ fn a_list_of_system_calls() {
         call(470, "listns", None, None, None),
     ];
     insta::assert_snapshot!(howslow_report::syscalls(&calls, Style::PLAIN));
+}
+
+#[test]
+fn one_thing_is_named_in_the_singular() {
+    let watch = WatchDocument {
+        run: "a".into(),
+        started: String::new(),
+        host: String::new(),
+        class: "c".into(),
+        among: "machine",
+        others: 11,
+        costs: 1,
+        too_few: 1,
+        least: 0.01,
+        changed: false,
+        changes: Vec::new(),
+    };
+    let page = howslow_report::watch(&watch, Style::PLAIN);
+    assert!(page.contains("\n1 cost beside 11 earlier runs of this machine; 1 more has too few"), "{page}");
+    let system = System { think_s: Figure::from(1.0), user_s: Figure::from(0.1), ..System::default() };
+    let simulation = SimulationSettings { events: 20_000, ..SimulationSettings::default() };
+    let questions = Questions { mean_s: Some(0.105), simulation, ..Questions::default() };
+    let page = howslow_report::model(&answer(&system, &questions).expect("a system"), 80, Style::PLAIN);
+    assert!(page.contains("1 user thinking 1.00 s") && page.contains("Up to 1 user has a mean response"), "{page}");
 }
 
 #[test]

@@ -50,4 +50,9 @@ fn costs_without_a_verdict_are_named_with_the_reason() {
     ];
     assert_eq!(unjudged.len(), expected.len(), "{unjudged:?}");
     assert!(unjudged.iter().zip(expected).all(|(unjudged, begins)| unjudged.starts_with(begins)), "{unjudged:?}");
+    let again = [runs.clone(), [runs[1].clone(), runs[0].clone()]].concat();
+    let compared = compare(&again, &HOW);
+    let gated = gate(&compared, Gate { fail_on: FailOn::Changed, at_least: 0.0 });
+    let lacked = gated.unjudged.iter().filter(|one| one.name == "a.new").count();
+    assert_eq!(lacked, 1, "two runs have it, and the base lacks it once: {:?}", gated.unjudged);
 }

@@ -1,5 +1,6 @@
 //! A watch: which costs changed, when, and what else changed then. The series themselves, where the page has them, are charts.
 
+use record::units::counted;
 use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
@@ -11,11 +12,8 @@ const CHANGES: usize = 30;
 
 pub(super) fn watch(document: &Value, id: String) -> Section {
     let among = if text(document, "among") == "class" { "machines of its class" } else { "this machine" };
-    let head = format!(
-        "{} costs beside {} earlier runs of {among}.",
-        number(document, "costs").unwrap_or(0.0),
-        number(document, "others").unwrap_or(0.0)
-    );
+    let count = |name: &str, noun: &str| counted(number(document, name).unwrap_or(0.0) as u64, noun);
+    let head = format!("{} beside {} of {among}.", count("costs", "cost"), count("others", "earlier run"));
     let mut section = Section::new(id, "Watch").with(Block::Text(head));
     let changes = items(document, "changes");
     if changes.is_empty() {
@@ -40,8 +38,9 @@ pub(super) fn watch(document: &Value, id: String) -> Section {
             let value = |key: &str| fact.get(key).map(cell).unwrap_or_default();
             also.rows.push(vec![text(fact, "field").into(), value("before"), value("after")]);
         }
+        let changed = counted(items(change, "costs").len() as u64, "cost");
         section = section
-            .with(Block::Heading(format!("{} costs changed{since}; {seen}", items(change, "costs").len())))
+            .with(Block::Heading(format!("{changed} changed{since}; {seen}")))
             .with(Block::Table(costs))
             .with(Block::Table(also));
     }

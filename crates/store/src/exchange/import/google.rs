@@ -1,5 +1,8 @@
 //! The JSON of google-benchmark (`--benchmark_format=json`). Repetitions are made in one process.
 
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use record::{Machine, Run, Skip, printable};
 use serde::Deserialize;
 
@@ -17,33 +20,65 @@ pub(super) const GOOGLE: Importer = Importer {
 
 fn read(text: &str) -> Result<Run, ImportError> {
     // It writes a number that it does not have as no JSON.
-    let numbers = text.replace(": NaN", ": null").replace(": -NaN", ": null").replace(": Infinity", ": null");
-    let document: GoogleResults =
+    let none = [": NaN", ": -NaN", ": Infinity", ": -Infinity"];
+    let numbers = none.iter().fold(text.to_string(), |text, number| text.replace(number, ": null"));
+    let mut document: GoogleResults =
         serde_json::from_slice(numbers.as_bytes()).map_err(|why| ImportError::damaged(NAME, why))?;
+    name_aggregates(&mut document.benchmarks);
     let mut source = Source { name: NAME, machine: machine(&document.context), ..Source::default() };
     source.tool = match &document.context.library_version {
         Some(version) => format!("{NAME} {version}"),
         None => NAME.into(),
     };
-    source.started = document.context.date.unwrap_or_default();
+    source.started = document.context.date.map(rfc_3339).unwrap_or_default();
+    let mut failed: Vec<(String, String)> = Vec::new();
     let mut found: Vec<(String, Vec<GoogleEntry>)> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for entry in document.benchmarks {
-        if entry.error_occurred {
-            let reason = printable(&entry.error_message.unwrap_or_else(|| "it failed".into()));
-            let skip = Skip { operation: id(NAME, &entry.name), at: Default::default(), reason, remedy: String::new() };
-            source.skipped.push(skip);
+        let name = entry.run_name.clone().unwrap_or_else(|| entry.name.clone());
+        if let Some(why) = entry.why_not() {
+            failed.push((name, why));
             continue;
         }
-        let name = entry.run_name.clone().unwrap_or_else(|| entry.name.clone());
         let place = *places.entry(name.clone()).or_insert_with(|| {
             found.push((name, Vec::new()));
             found.len() - 1
         });
         found[place].1.push(entry);
     }
+    let skips = failed.into_iter().map(|(name, why)| {
+        let others = if places.contains_key(&name) { "one repetition is left out: " } else { "" };
+        let reason = printable(&format!("{others}{why}"));
+        Skip { operation: id(NAME, &name), at: Default::default(), reason, remedy: String::new() }
+    });
+    source.skipped.extend(skips);
     let found = found.into_iter().filter_map(|(name, entries)| cost(name, &entries));
     Ok(run(source, found.collect()))
+}
+
+/// Notes what versions before 1.5 state in the name alone: `BM_x_mean` is an aggregate if there are several of `BM_x`, or, where only
+/// aggregates were printed, none of it and a `BM_x_stddev`.
+fn name_aggregates(entries: &mut [GoogleEntry]) {
+    let mut counts: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+    for entry in entries.iter() {
+        *counts.entry(entry.name.clone()).or_default() += 1;
+    }
+    let count = |name: &str| counts.get(name).copied().unwrap_or(0);
+    for entry in entries.iter_mut().filter(|entry| entry.run_type.is_none()) {
+        let Some((of, aggregate)) = entry.name.rsplit_once('_') else { continue };
+        let alone = ["mean", "stddev"].iter().all(|other| count(&format!("{of}_{other}")) == 1);
+        let is_one = ["mean", "median", "stddev"].contains(&aggregate);
+        if is_one && (count(of) > 1 || (count(of) == 0 && alone)) {
+            entry.run_type = Some("aggregate".into());
+            (entry.run_name, entry.aggregate_name) = (Some(of.into()), Some(aggregate.into()));
+        }
+    }
+}
+
+/// A date as RFC 3339. Older versions write `2018-05-01 10:20:30` without the zone, which is read as UTC.
+fn rfc_3339(date: String) -> String {
+    let zoneless = date.parse::<DateTime>().ok().filter(|_| date.parse::<Timestamp>().is_err());
+    zoneless.and_then(|time| time.to_zoned(TimeZone::UTC).ok()).map_or(date, |time| time.timestamp().to_string())
 }
 
 #[derive(Deserialize)]
@@ -72,6 +107,9 @@ struct GoogleEntry {
     #[serde(default)]
     error_occurred: bool,
     error_message: Option<String>,
+    #[serde(default)]
+    skipped: bool,
+    skip_message: Option<String>,
     real_time: Option<f64>,
     cpu_time: Option<f64>,
     time_unit: Option<String>,
@@ -79,6 +117,16 @@ struct GoogleEntry {
 }
 
 impl GoogleEntry {
+    /// Why it has no figure, if it says so.
+    fn why_not(&self) -> Option<String> {
+        let why = |message: &Option<String>, otherwise: &str| message.clone().unwrap_or_else(|| otherwise.into());
+        match (self.error_occurred, self.skipped) {
+            (true, _) => Some(why(&self.error_message, "it failed")),
+            (false, true) => Some(why(&self.skip_message, "it was skipped")),
+            (false, false) => None,
+        }
+    }
+
     fn is_aggregate(&self) -> bool {
         self.run_type.as_deref() == Some("aggregate")
     }

@@ -155,11 +155,8 @@ impl Block {
         if *self == Block::Files {
             return files(&words);
         }
-        let (first, second): (f64, f64) = (words.first()?.parse().ok()?, words.get(1)?.parse().ok()?);
-        let bytes = |unit: f64| {
-            let bytes = (first * unit).round();
-            (bytes.is_finite() && (1.0..1e15).contains(&bytes)).then_some(bytes as u64)
-        };
+        let (first, second): (&str, f64) = (words.first()?, words.get(1)?.parse().ok()?);
+        let bytes = |unit: f64| size(first, unit);
         let one = |name: &str, ns: f64, at: Point| Found {
             summary: name.into(),
             at,
@@ -181,13 +178,30 @@ impl Block {
                 Found { per: "load".into(), ..one(name, second, at) }
             }
             Block::Switch { set } => {
-                let processes = words.first()?.parse().ok()?;
+                let processes = first.parse().ok()?;
                 let at = axis("set", *set).with("processes", Value::Number(processes));
                 Found { per: "switch".into(), ..one("Context switch", second * 1e3, at) }
             }
             Block::Files => return None,
         }])
     }
+}
+
+/// The size that a block prints in units of so many bytes. lmbench takes powers of two and steps of an eighth between them: the
+/// roundest that prints the same digits is it.
+fn size(printed: &str, unit: f64) -> Option<u64> {
+    const EIGHTHS: [f64; 9] = [8.0, 16.0, 12.0, 10.0, 14.0, 9.0, 11.0, 13.0, 15.0];
+    let number: f64 = printed.parse().ok()?;
+    let bytes = (number * unit).round();
+    if !(1.0..1e15).contains(&bytes) {
+        return None;
+    }
+    let digits = printed.split_once('.').map_or(0, |(_, digits)| digits.len() as i32);
+    let open = unit * 0.5 * 0.1_f64.powi(digits);
+    let eighth = bytes.log2().floor().exp2() / 8.0;
+    let prints_the_same = |round: &f64| round.fract() == 0.0 && (round - number * unit).abs() <= open;
+    let round = EIGHTHS.map(|eighths| eighths * eighth).into_iter().find(prints_the_same);
+    Some(round.unwrap_or(bytes) as u64)
 }
 
 /// `0k 1234 56789 98765`: the size, how many, created per second, deleted per second.

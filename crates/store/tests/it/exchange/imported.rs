@@ -48,6 +48,9 @@ fn lines_and_blocks_of_lmbench_are_costs_without_intervals() {
         ("memory.read.bandwidth", number("size", 16_384).to_vec(), 16_384.0 * 1e3 / 6364.91),
         ("context.switch", vec![("processes", Value::Number(8)), ("set", Value::Number(16_384))], 4080.0),
         ("memory.load.latency", vec![("set", Value::Number(131_072)), ("stride", Value::Number(128))], 7.459),
+        // Rounded to two and five digits.
+        ("read.bandwidth", number("size", 1_048_576).to_vec(), 1_048_576.0 * 1e3 / 10_013.10),
+        ("memory.load.latency", vec![("set", Value::Number(1024)), ("stride", Value::Number(128))], 3.549),
     ];
     for (id, at, ns) in figures {
         let cost = cost(&run, &format!("imported.lmbench.{id}"), &at);
@@ -62,6 +65,17 @@ fn lines_and_blocks_of_lmbench_are_costs_without_intervals() {
     // Lines that stand there twice are two runs of a program.
     let twice = cost(&run, "imported.lmbench.file.create", &[("size", Value::Number(10_240))]);
     assert!(twice.has_interval() && twice.rounds.len() == 2, "{twice:?}");
+}
+
+#[test]
+fn rounded_sizes_of_lmbench_are_those_that_it_takes() {
+    let text = "[lmbench3.0]\nlibc bcopy unaligned\n67.11 19737.90\n10.485760 4000\n\nMemory load latency\n\"stride=16\n\
+                0.00049 1.5\n0.00293 1.6\n0.00879 1.7\n";
+    let run = read(text);
+    let sizes: Vec<String> = run.costs.iter().map(|cost| cost.at.to_string()).collect();
+    let sets = [512, 3072, 9216].map(|set| format!("@set={set},stride=16"));
+    assert_eq!(sizes, [&["@size=67108864".to_string(), "@size=10485760".to_string()][..], &sets].concat());
+    assert!(run.costs[0].like == ["memory.copy@size=67108864"] && run.costs[0].bytes.0 == 67_108_864);
 }
 
 #[test]
@@ -95,6 +109,44 @@ fn repetitions_of_google_benchmark_come_from_one_process() {
     let nan = GOOGLE_SINGLE.replacen("\"real_time\": ", "\"real_time\": NaN, \"was\": ", 1);
     let run = read(&nan);
     assert_eq!((run.costs.len(), run.skipped.len()), (3, 1), "what is no number is left out, and said");
+}
+
+#[test]
+fn aggregates_of_an_older_google_benchmark_are_known_by_their_names() {
+    let entry =
+        |name: &str, ns: f64| format!(r#"{{"name":"{name}","real_time":{ns},"cpu_time":{ns},"time_unit":"ns"}}"#);
+    let imported = |entries: &[String]| {
+        let context = r#""context":{"date":"2018-05-01 10:20:30","num_cpus":8}"#;
+        read(&format!(r#"{{{context},"benchmarks":[{}]}}"#, entries.join(",")))
+    };
+    let ids = |run: &Run| run.costs.iter().map(|cost| cost.operation.clone()).collect::<Vec<_>>();
+    let aggregates = ["BM_x_mean", "BM_x_median", "BM_x_stddev"].map(|name| entry(name, 2.0));
+    let run = imported(&[&[entry("BM_x", 100.0), entry("BM_x", 102.0)][..], &aggregates].concat());
+    assert_eq!((ids(&run), run.costs[0].rounds[0].ns.len()), (vec!["imported.google-benchmark.BM_x".into()], 2));
+    assert_eq!(run.started, "2018-05-01T10:20:30Z");
+    assert_eq!(ids(&imported(&aggregates)), ["imported.google-benchmark.BM_x"], "only aggregates were printed");
+    let other = imported(&[entry("BM_x", 100.0), entry("BM_x_mean", 50.0)]);
+    assert_eq!(other.costs.len(), 2, "one repetition has no aggregate");
+}
+
+#[test]
+fn what_google_benchmark_has_no_figure_of_is_left_out_with_its_reason() {
+    let entry = |name: &str, more: &str| {
+        format!(
+            r#"{{"name":"{name}","run_name":"{name}","run_type":"iteration","real_time":100.0,"time_unit":"ns"{more}}}"#
+        )
+    };
+    let entries = [
+        entry("BM_r", r#","loss": -Infinity"#),
+        entry("BM_r", r#","error_occurred":true,"error_message":"boom""#),
+        entry("BM_r", ""),
+        entry("BM_gone", r#","skipped":true,"skip_message":"no gpu""#),
+    ];
+    let run = read(&format!(r#"{{"context":{{}},"benchmarks":[{}]}}"#, entries.join(",")));
+    assert_eq!((run.costs.len(), run.costs[0].rounds[0].ns.len()), (1, 2));
+    let name = |skip: &record::Skip| skip.operation.replace("imported.google-benchmark.", "");
+    let skips: Vec<String> = run.skipped.iter().map(|skip| format!("{}: {}", name(skip), skip.reason)).collect();
+    assert_eq!(skips, ["BM_r: one repetition is left out: boom", "BM_gone: no gpu"]);
 }
 
 #[test]
