@@ -9,7 +9,7 @@
 
 use crate::change::{REACH, deviations};
 use crate::history::scatter;
-use crate::statistics::{Interval, student_quantile};
+use crate::statistics::{Interval, mean, student_quantile};
 
 /// With fewer runs before the newest one, nothing is reported.
 pub const ENOUGH_RUNS: usize = 4;
@@ -18,8 +18,8 @@ pub const ENOUGH_RUNS: usize = 4;
 const PRIOR: f64 = 10.0;
 /// A run this many deviations off, between two runs that agree, was disturbed.
 const FAR: f64 = 3.0;
-/// Steps are looked for twice: the scatter is taken without those that were found at first.
-const PASSES: usize = 2;
+/// The median of squared normal deviates of variance 1.
+const MIDDLE_SQUARE: f64 = 0.455;
 
 /// A cost in one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,13 +57,10 @@ pub fn changes(series: &[Observed], strict: Strictness) -> Vec<Change> {
     if series.len() <= ENOUGH_RUNS || series.iter().any(|run| !(run.figure > 0.0 && run.reach.is_finite())) {
         return Vec::new();
     }
-    let mut steps = Steps::of(series, &[], strict);
-    let mut begins = steps.find();
-    for _ in 1..PASSES {
-        steps = Steps::of(series, &begins, strict);
-        begins = steps.find();
-    }
-    steps.changes(&begins, strict)
+    // Steps are looked for twice: the scatter is taken without those that were found at first.
+    let first = Steps::of(series, None, strict).find();
+    let steps = Steps::of(series, Some(&first), strict);
+    steps.changes(&steps.find(), strict)
 }
 
 /// The figures as the search needs them.
@@ -76,26 +73,22 @@ struct Steps {
 }
 
 impl Steps {
-    fn of(series: &[Observed], begins: &[usize], strict: Strictness) -> Steps {
+    /// `known` are the places where levels begin, as far as they are known.
+    fn of(series: &[Observed], known: Option<&[usize]>, strict: Strictness) -> Steps {
         let mut logs: Vec<f64> = series.iter().map(|run| run.figure.ln()).collect();
         let mut own: Vec<f64> = series.iter().map(|run| (run.reach / REACH).powi(2)).collect();
         let stated = middle(&own);
+        let begins = known.unwrap_or_default();
         // By the larger of both deviations: by one that is too small, usual runs would be taken for disturbed ones.
-        let deviation = stated.sqrt().max(scatter(&logs));
+        let deviation = stated.sqrt().max(scatter(&squares_within(&logs, begins)));
         smooth(&mut logs, deviation);
-        // Within levels only: a step is no scatter.
-        let (mut squares, mut freedom) = (0.0, 0.0);
-        let ends = begins.iter().copied().chain([logs.len()]);
-        let mut begin = 0;
-        for end in ends {
-            if end - begin > 2 {
-                let count = (end - begin - 1) as f64;
-                squares += count * scatter(&logs[begin..end]).powi(2);
-                freedom += count;
-            }
-            begin = end;
-        }
-        let seen = if freedom > 0.0 { squares / freedom } else { 0.0 };
+        let squares = squares_within(&logs, begins);
+        let seen = match known {
+            // The steps are among them. In a short series, several of them outweigh the rest, but hardly move the median.
+            None => scatter(&squares).powi(2).min(middle(&squares) / (2.0 * MIDDLE_SQUARE)),
+            Some(_) => mean(&squares) / 2.0,
+        };
+        let freedom = squares.len() as f64;
         // Successive differences show two thirds as much as deviations from a known level (von Neumann, 1941).
         let freedom = freedom * 2.0 / 3.0;
         let variance = ((PRIOR * stated + freedom * seen) / (PRIOR + freedom)).max(seen);
@@ -163,6 +156,12 @@ impl Steps {
         let all = befores.zip(begins).zip(ends).map(change);
         all.filter(|change| change.ratio.value.ln().abs() >= strict.least.ln_1p()).collect()
     }
+}
+
+/// The squared differences of successive values within levels: a step is no scatter.
+fn squares_within(logs: &[f64], begins: &[usize]) -> Vec<f64> {
+    let within = (1..logs.len()).filter(|place| !begins.contains(place));
+    within.map(|place| (logs[place] - logs[place - 1]).powi(2)).collect()
 }
 
 /// Sets a run that lies far off, between two that agree, to their middle: a disturbed run is no change.
@@ -260,6 +259,20 @@ mod tests {
         series[3].figure = 0.0;
         assert!(changes(&series, STRICT).is_empty());
         assert!(changes(&[], STRICT).is_empty());
+    }
+
+    #[test]
+    fn a_change_that_went_back_is_found_in_a_short_series() {
+        let mut random = fastrand::Rng::with_seed(17);
+        for (lengths, factor) in [([4, 4, 4], 3.0), ([8, 2, 2], 2.0), ([8, 2, 2], 1.2)] {
+            let mut series = runs(&mut random, lengths[0], 0.005, lengths[0], 1.0);
+            series.extend(runs(&mut random, lengths[1], 0.005, 0, factor));
+            series.extend(runs(&mut random, lengths[2], 0.005, lengths[2], 1.0));
+            let found = changes(&series, STRICT);
+            let begins: Vec<usize> = found.iter().map(|change| change.begins).collect();
+            assert_eq!(begins, [lengths[0], lengths[0] + lengths[1]], "{factor}: {found:?}");
+            assert!(found[0].ratio.low > 0.96 * factor && found[1].ratio.high < 1.04 / factor, "{found:?}");
+        }
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn first_middle_and_last(all: &[(String, usize)]) -> Vec<(String, usize)> {
 fn experiment(device: &str) {
     let data = folder();
     let Some(_alone) = limits(&data) else { return };
-    let words = ["load", "plan.toml", "--users", "1", "--memory", "12MiB", "--device", device];
+    let words = ["load", "plan.toml", "--users", "1", "--memory", "20MiB", "--device", device];
     let short = ["--time", "100ms", "--settle", "10ms", "--cpus", "1"];
     let victim = Victim {
         words: &[&words[..], &short].concat(),
