@@ -77,7 +77,7 @@ mod tests {
             .and_then(|argument| argument.get_help());
         let help = budget.expect("--budget has a help").to_string();
         let defaults =
-            format!("[default: {HEADLINE}s; {PATTERNS}s with patterns; {FULL}s with --full; {TIME}s for `time`]");
+            format!("[default: {HEADLINE}s; {PATTERNS}s with patterns; {FULL}s with --full; {TIME}s for `time`,");
         assert!(help.contains(&defaults), "{help}");
         let about = command.get_long_about().expect("a description").to_string();
         let readme = include_str!("../../../README.md");

@@ -4,7 +4,7 @@ use record::units::{counted, percent};
 use record::{printable, typed_name};
 use serde_json::Value;
 
-use crate::document::{WatchChange, WatchDocument, WatchFact};
+use crate::document::{WatchChange, WatchCost, WatchDocument, WatchFact};
 use crate::grid::{Grid, RowKind};
 use crate::text::{Style, in_table};
 
@@ -43,7 +43,7 @@ pub fn watch(document: &WatchDocument, style: Style) -> String {
             let cells = [
                 format!("  {} {}", in_table(id), printable(point)).trim_end().to_owned(),
                 times(cost.ratio),
-                format!("{:.3} - {:.3}", cost.low, cost.high),
+                times_range(cost),
                 lasts.into(),
             ];
             grid.add(kind, cells.into());
@@ -70,6 +70,12 @@ fn times(ratio: f64) -> String {
     format!("{times:.3} times {word}")
 }
 
+/// The interval of that, in the same words: of a faster cost, how many times faster.
+fn times_range(cost: &WatchCost) -> String {
+    let (low, high) = if cost.ratio >= 1.0 { (cost.low, cost.high) } else { (1.0 / cost.high, 1.0 / cost.low) };
+    format!("{low:.3} - {high:.3}")
+}
+
 fn facts(facts: &[WatchFact], style: Style) -> String {
     if facts.is_empty() {
         return style.dim("  nothing else that howslow knows of changed then") + "\n";
@@ -94,4 +100,20 @@ fn value_text(value: &Value) -> String {
     };
     let text = printable(&text);
     if text.chars().count() > MOST { text.chars().take(MOST).collect::<String>() + "..." } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_change_is_of_the_figure_shown() {
+        let cost = |ratio, low, high| WatchCost { cost: "a.b".into(), ratio, low, high, lasts: true };
+        let faster = cost(0.8, 0.75, 0.85);
+        assert_eq!(
+            (times(faster.ratio).as_str(), times_range(&faster).as_str()),
+            ("1.250 times faster", "1.176 - 1.333")
+        );
+        assert_eq!(times_range(&cost(1.1, 1.05, 1.15)), "1.050 - 1.150");
+    }
 }

@@ -3,6 +3,9 @@
 //! Three levels, after Benjamini and Bogomolov, J. R. Stat. Soc. B 76:297, 2014: nodes, by all their families together; the
 //! families of the nodes that were found; the costs of these.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::class::Class;
 use super::composite::{ClassRuns, Family, MemberCost};
 use super::effects::Effect;
@@ -135,15 +138,15 @@ impl<'a> TestedClass<'a> {
     }
 
     /// The most frequent doubt of a node in a family, by its place in the table's list, counted from 1.
-    pub fn doubt(&self, test: &NodeTest) -> Option<u8> {
-        let mut counts = [0_u32; 256];
+    pub fn doubt(&self, test: &NodeTest) -> Option<u16> {
+        let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
         for entry in self.families.get(test.family)?.costs.iter().flat_map(|cost| &cost.rows.entries) {
             if entry.doubt > 0 && self.runs.node(entry.run) == Some(test.node) {
-                counts[usize::from(entry.doubt)] += 1;
+                *counts.entry(entry.doubt).or_default() += 1;
             }
         }
-        let most = (0..=u8::MAX).max_by_key(|doubt| (counts[usize::from(*doubt)], u8::MAX - doubt))?;
-        (counts[usize::from(most)] > 0).then_some(most)
+        let most = counts.into_iter().max_by_key(|(doubt, count)| (*count, Reverse(*doubt)));
+        most.map(|(doubt, _)| doubt)
     }
 }
 

@@ -71,7 +71,7 @@ pub(super) struct Entry {
     /// The standard error of the logarithm; NaN if it is unknown.
     pub error: f32,
     /// 0 for none, else one more than its place in the list of doubts.
-    pub doubt: u8,
+    pub doubt: u16,
 }
 
 /// One operation at one point.
@@ -144,7 +144,7 @@ impl Table {
                 self.doubts.push(doubt.into());
                 self.doubts.len() - 1
             });
-            u8::try_from(place + 1).unwrap_or(u8::MAX)
+            u16::try_from(place + 1).unwrap_or(u16::MAX)
         });
         entries.push(Entry { run: run.0, log: value.ln() as f32, error: error as f32, doubt });
         true
@@ -209,6 +209,12 @@ mod tests {
             [true, false, false, false]
         );
         assert_eq!(table.counts(), (1, 1, 1));
+        for doubt in 0..300 {
+            let doubt = format!("doubt {doubt}");
+            assert!(table.figure(run, cost, RunFigure { doubt: Some(&doubt), ..figure(1.5) }));
+        }
+        let last = table.costs[0].entries.last().expect("a figure").doubt;
+        assert_eq!(table.doubts[usize::from(last) - 1], "doubt 299");
         table.cost("a.b", "", 2);
         assert_eq!(table.costs[1].name, "a.b (version 2)");
     }

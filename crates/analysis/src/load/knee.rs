@@ -48,6 +48,14 @@ pub struct Knee {
     pub falls: CliffPoint,
 }
 
+impl Cliff {
+    /// True if the work gets nine tenths of its best throughput with every amount of memory.
+    pub fn holds_throughout(&self) -> bool {
+        let best = best(&self.points);
+        self.points.iter().all(|point| point.throughput >= HOLDS * best)
+    }
+}
+
 impl Knee {
     /// What the memory is missing for, in words.
     pub fn cause(&self) -> &'static str {
@@ -112,9 +120,13 @@ fn point(memory: Option<u64>, repetitions: &[&Measured]) -> CliffPoint {
     }
 }
 
+fn best(points: &[CliffPoint]) -> f64 {
+    points.iter().map(|point| point.throughput).fold(0.0, f64::max)
+}
+
 /// Where the throughput falls below its share of the best for good.
 fn knee(points: &[CliffPoint]) -> Option<Knee> {
-    let best = points.iter().map(|point| point.throughput).fold(0.0, f64::max);
+    let best = best(points);
     let last = points.iter().rposition(|point| point.throughput >= HOLDS * best)?;
     Some(Knee { holds: points[last], falls: *points.get(last + 1)? })
 }

@@ -21,9 +21,9 @@ fn places(rates: &Rates, eligible: u32) -> Vec<ChainPlace> {
     all.collect()
 }
 
-/// Multiplications that a solution takes, roughly.
-pub(super) fn effort(rates: &Rates) -> f64 {
-    let most = f64::from(rates.most_eligible());
+/// Multiplications that a solution takes with at most so many eligible, roughly.
+pub(super) fn effort(rates: &Rates, most: u32) -> f64 {
+    let most = f64::from(most);
     let both = rates.waits_for_pages() && rates.other_s > 0.0;
     let one = rates.waits_for_pages() || rates.other_s > 0.0;
     let places = match (both, one) {

@@ -31,13 +31,12 @@ const MOST: u32 = 5_000;
 /// Those of [`predict`].
 pub fn users_within(system: &System, bound_s: f64) -> Result<UsersWithin, ModelError> {
     let users = most_users(|users| Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s))?;
-    let mut drawn = Vec::new();
-    for system in draws(system) {
-        drawn.push(f64::from(most_near(users, |users| {
-            Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s)
-        })?));
-    }
-    Ok(UsersWithin { users: about(f64::from(users), drawn.into_iter()), at_least: users == MOST })
+    let of_drawn = |system: System| {
+        most_near(users, |users| Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s)).ok()
+    };
+    // A draw may be no system, as one in which an interaction takes no CPU time.
+    let drawn = draws(system).into_iter().filter_map(of_drawn).map(f64::from);
+    Ok(UsersWithin { users: about(f64::from(users), drawn), at_least: users == MOST })
 }
 
 /// The most users for whom 95 % of the responses are within `bound_s` seconds, by simulation. The interval holds the scatter of the
@@ -83,8 +82,9 @@ fn most_users(mut within: impl FnMut(u32) -> Result<bool, ModelError>) -> Result
 
 /// The same, beginning near a guess.
 fn most_near(guess: u32, mut within: impl FnMut(u32) -> Result<bool, ModelError>) -> Result<u32, ModelError> {
+    let guess = guess.max(1);
     let mut step = 1;
-    if guess >= 1 && within(guess)? {
+    if within(guess)? {
         let mut good = guess;
         while good < MOST {
             let next = (guess + step).min(MOST);
@@ -95,7 +95,7 @@ fn most_near(guess: u32, mut within: impl FnMut(u32) -> Result<bool, ModelError>
         }
         return Ok(MOST);
     }
-    let mut bad = guess.max(1);
+    let mut bad = guess;
     loop {
         let next = guess.saturating_sub(step);
         if next == 0 {
@@ -184,7 +184,7 @@ pub fn worth(system: &System, change: SystemChange, bound_s: Option<f64>) -> Res
     // The same draw before and after: what is uncertain of both cancels.
     for drawn in draws(system) {
         let Some(changed) = change.of(&drawn) else { continue };
-        let (before, after) = (predict(&drawn)?, predict(&changed)?);
+        let (Ok(before), Ok(after)) = (predict(&drawn), predict(&changed)) else { continue };
         ratios.push((after.throughput / before.throughput, after.response_s / before.response_s));
     }
     let users = bound_s.map(|bound_s| users_within(&changed, bound_s)).transpose()?;

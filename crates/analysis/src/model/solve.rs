@@ -8,6 +8,8 @@ use super::{chain, hierarchy};
 
 /// The chain is solved up to this effort: some milliseconds.
 const CHAIN: f64 = 1.2e7;
+/// The chain is solved up to this effort where only it will do: a second.
+const CHAIN_ALONE: f64 = 1e9;
 /// The hierarchy is solved up to this effort: a second or so.
 const HIERARCHY: f64 = 1e8;
 
@@ -17,7 +19,7 @@ const HIERARCHY: f64 = 1e8;
 /// If a parameter is outside its range, or the system is larger than the model takes.
 pub fn predict(system: &System) -> Result<SteadyState, ModelError> {
     let rates = Rates::new(system)?;
-    if chain::effort(&rates) <= CHAIN || !rates.is_product_form_inside() && rates.other_s > 0.0 {
+    if chain::effort(&rates, rates.most_eligible()) <= CHAIN || !rates.is_product_form_inside() && rates.other_s > 0.0 {
         return predict_exactly(system);
     }
     if hierarchy::effort(&rates) > HIERARCHY {
@@ -34,9 +36,12 @@ pub fn predict(system: &System) -> Result<SteadyState, ModelError> {
 /// Those of [`predict`].
 pub fn predict_exactly(system: &System) -> Result<SteadyState, ModelError> {
     let rates = Rates::new(system)?;
-    if chain::effort(&rates) > 1e9 {
-        let what = format!("{} users, of whom {} are eligible", rates.users, rates.most_eligible());
-        return Err(ModelError::TooLarge { what, most: "about 200 users with 100 eligible".into() });
+    let eligible = rates.most_eligible();
+    let is_solved = |most: &u32| chain::effort(&rates, *most) <= CHAIN_ALONE;
+    if !is_solved(&eligible) {
+        let what = format!("{} users, of whom {eligible} are eligible", rates.users);
+        let most = (1..eligible).rev().find(is_solved).unwrap_or(1);
+        return Err(ModelError::TooLarge { what, most: format!("{most} eligible of so many users") });
     }
     Ok(chain::solve(&rates))
 }

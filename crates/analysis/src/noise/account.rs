@@ -350,14 +350,14 @@ fn line_at(recording: &Recording, series: &Series) -> Option<String> {
     fitting.next().is_none().then(|| format!("perhaps {}", line.name))
 }
 
-/// How much longer the gaps of the best known series are with tracepoints.
+/// How much longer the gaps of the best known series are with tracepoints; `None` if they are not.
 fn tracing_adds(recording: &Recording, seen: &Seen, repeated: &[RepeatedSeries]) -> Option<f64> {
     let series = &repeated.iter().max_by_key(|found| found.series.members.len())?.series;
     let typical = |traced: bool| {
         let members = series.members.iter().filter(|&&member| seen.traced[member] == traced);
         median(members.map(|&member| recording.gaps[member].length))
     };
-    Some(typical(true)? - typical(false)?)
+    Some(typical(true)? - typical(false)?).filter(|adds| *adds > 0.0)
 }
 
 fn longest(recording: &Recording, seen: &Seen) -> Vec<Longest> {

@@ -10,7 +10,7 @@ use operation::Failure;
 use rustix::time::{ClockId, clock_gettime};
 use system::guard::{Lost, apart};
 
-use crate::advise::method::Method;
+use crate::advise::method::{Advised, Method};
 use crate::advise::stretch::{Consumer, FileState, ReadingProgram, Stretch, put_out};
 use crate::advise::{device, ways};
 
@@ -88,7 +88,9 @@ fn here(
             residence::resident(&file).map_or(0, |cached| cached.resident)
         }
     };
-    let mut consumer = Consumer::new(program);
+    // All is read before the first byte is taken: after a limit, that time would count for the few bytes taken by then.
+    let limit = if method == Method::Mapped(Advised::Populated) { Duration::MAX } else { program.limit };
+    let mut consumer = Consumer::new(ReadingProgram { limit, ..program });
     let before = clock_gettime(ClockId::ThreadCPUTime);
     let began = Instant::now();
     reader.pass(&offsets, &mut consumer)?;
@@ -105,4 +107,26 @@ fn offsets(stretch: Stretch, method: Method) -> Result<Vec<u64>, Failure> {
     };
     let plan = VisitPlan::random(stretch.length, random.record, random.seed)?;
     Ok(plan.offsets().take(random.visits as usize).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    #[test]
+    fn what_is_read_up_front_is_taken_to_its_end_whatever_the_limit() {
+        const LENGTH: u64 = 64 << 10;
+        let file = catalogue::reading::unnamed(&std::env::temp_dir(), LENGTH).expect("a file");
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let stretch = Stretch { start: 0, length: LENGTH, random: None };
+        let program = ReadingProgram { ns_per_byte: 0.0, limit: Duration::ZERO, drain: Duration::ZERO };
+        let bytes = |advised| {
+            let passed = here(Path::new(&path), stretch, Method::Mapped(advised), FileState::Warm, program);
+            passed.expect("a pass").bytes
+        };
+        assert!(bytes(Advised::Nothing) < LENGTH, "the limit came first");
+        assert_eq!(bytes(Advised::Populated), LENGTH);
+    }
 }

@@ -28,7 +28,9 @@ pub(super) fn cliff(cliff: &Cliff, style: Style) -> String {
     }
     let common = name(&cliff.common);
     let verdict = match &cliff.knee {
-        None => "throughput holds down to the least memory that was measured.".to_string(),
+        None if cliff.points.iter().all(|point| point.throughput == 0.0) => "no interaction did its work.".into(),
+        None if cliff.holds_throughout() => "throughput holds down to the least memory that was measured.".into(),
+        None => "throughput holds at the least memory that was measured, but not with all that is more.".into(),
         Some(knee) => format!(
             "the cliff lies between {} and {}: throughput falls from {} to {} a second, the mean response goes from {} to {}. \
              {}.",
@@ -56,4 +58,29 @@ fn memory(point: &CliffPoint) -> String {
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cliff_without_a_knee_is_no_more_than_was_measured() {
+        let page = |throughputs: [f64; 3]| {
+            let point = |(throughput, memory)| CliffPoint {
+                memory,
+                throughput,
+                response_s: None,
+                swapped_in_per_s: 0.0,
+                refaulted_per_s: 0.0,
+                failed: 0.0,
+            };
+            let points = throughputs.into_iter().zip([3e9, 2e9, 1e9]).map(point).collect();
+            cliff(&Cliff { common: Configuration::default(), points, knee: None }, Style::PLAIN)
+        };
+        assert!(page([100.0, 95.0, 98.0]).contains("holds down to the least"));
+        assert!(page([100.0, 50.0, 95.0]).contains("holds at the least"));
+        let none = page([0.0, 0.0, 0.0]);
+        assert!(none.contains("no interaction did") && !none.contains("holds"), "{none}");
+    }
 }

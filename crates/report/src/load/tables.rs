@@ -96,8 +96,7 @@ pub(super) fn processors(rows: &[PaperRow], style: Style) -> String {
         let cells = [(number + 1).to_string()].into_iter().chain(shares.map(share));
         grid.row(cells);
     }
-    let legend =
-        "idle 1: all processes that may be eligible wait; 2: fewer are eligible, and all wait; 3: none is there";
+    let legend = "idle 1: as many processes are eligible as may be; 2: fewer are, but at least one; 3: none is";
     format!("{}{}\n", grid.render(style), style.dim(legend))
 }
 
@@ -149,4 +148,25 @@ pub(super) fn time(seconds: f64) -> String {
 /// A share, as a percentage; what is left over by rounding is not shown as a negative one.
 pub(super) fn share(value: f64) -> String {
     if value.abs() < 5e-4 { "0 %".into() } else { percent(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::load::{Configuration, Depth, row};
+
+    use super::*;
+
+    #[test]
+    fn idle_is_not_said_to_be_waiting_where_a_processor_is_left_over() {
+        // One user works all the time, and has one of two processors.
+        let depth = Depth { elapsed_s: 10.0, busy_s: 10.0, major_faults: 0.0 };
+        let measured = Measured {
+            configuration: Configuration { users: 1, cpus: 2, ..Configuration::default() },
+            elapsed_s: 10.0,
+            depths: vec![Depth::default(), depth],
+            ..Measured::default()
+        };
+        let page = processors(&[row(&measured)], Style::PLAIN);
+        assert!(page.contains("50 %") && !page.contains("wait"), "{page}");
+    }
 }

@@ -148,4 +148,11 @@ fn what_is_wrong_is_reported_with_its_name() {
         system.faults = FaultCurve::Saltzer { s_per_byte: 1.0.into() };
     });
     assert!(without_memory.starts_with("memory_bytes"));
+    // With both kinds of waiting a level has many places.
+    let waiting = System { users: 60, eligible: Some(60), other_wait_s: 0.1.into(), ..system() };
+    let refusal = predict_exactly(&waiting).expect_err("too many places").to_string();
+    let most: Option<u32> =
+        refusal.strip_suffix(" eligible of so many users").and_then(|rest| rest.rsplit(' ').next()?.parse().ok());
+    assert!(most.is_some_and(|most| most < 60), "{refusal}");
+    assert!(predict_exactly(&System { eligible: most, ..waiting }).is_ok(), "{refusal}");
 }

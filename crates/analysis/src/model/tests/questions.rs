@@ -35,6 +35,28 @@ fn the_users_within_a_bound_are_the_last_within_it() {
 }
 
 #[test]
+fn the_interval_about_no_user_at_all_holds_those_that_may_be() {
+    let alone = System { users: 1, user_s: Figure { value: 1.02, interval: Some((0.5, 1.5)) }, ..System::default() };
+    let alone = System { think_s: 1.0.into(), ..alone };
+    let found = users_within(&alone, 1.0).expect("users").users;
+    assert!(found.value == 0.0 && found.low == 0.0 && found.high >= 1.0, "{found:?}");
+}
+
+#[test]
+fn draws_that_are_no_system_are_left_out() {
+    let uncertain = System {
+        system_s: 0.0.into(),
+        faults: FaultCurve::None,
+        user_s: Figure { value: 0.1, interval: Some((0.0, 0.2)) },
+        ..system()
+    };
+    let users = users_within(&uncertain, 2.0).expect("users").users;
+    assert!(users.low < users.value && users.value < users.high, "{users:?}");
+    let worth = worth(&uncertain, SystemChange::Cpu, None).expect("a prediction").expect("a CPU");
+    assert!(worth.response.low < worth.response.high, "{:?}", worth.response);
+}
+
+#[test]
 fn a_percentile_is_passed_by_fewer_users_than_the_mean() {
     let base = system();
     let settings = SimulationSettings { events: 150_000, seed: 2 };

@@ -84,6 +84,13 @@ fn the_tick_is_named_and_tracing_does_not_lengthen_it() {
 }
 
 #[test]
+fn tracepoints_take_nothing_off_a_gap() {
+    let mut recording = made(true);
+    recording.gaps.iter_mut().filter(|gap| gap.length == 3_000.0).for_each(|gap| gap.length = 1_900.0);
+    assert_eq!(account(&recording).tracing_adds, None);
+}
+
+#[test]
 fn without_tracepoints_interrupts_are_charged_by_their_counts() {
     let account = account(&made(false));
     assert_eq!(account.source, Source::Counters("not allowed".into()));

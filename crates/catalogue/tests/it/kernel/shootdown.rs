@@ -38,10 +38,7 @@ fn every_page_taken_from_a_running_thread_interrupts_its_cpu() {
             let (beside, reported) = count(2).expect("counted a moment ago");
             assert_eq!(reported_alone, Some(0.0), "{id} alone interrupts nobody");
             // Other programs interrupt CPU 1, too, and have most of its time on a machine with many of them.
-            assert!(
-                beside > 10 * alone + BATCHES,
-                "{id}: {beside} interrupts with a thread there, {alone} without"
-            );
+            assert!(beside > 10 * alone + BATCHES, "{id}: {beside} interrupts with a thread there, {alone} without");
             // Some batches are counted, and our thread does not run in all of them.
             assert!(reported.is_some_and(|reported| reported > 0.0), "{id} reports {reported:?}");
         });

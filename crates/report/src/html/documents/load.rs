@@ -1,6 +1,6 @@
 //! A load of scripted users: response, throughput and idle by users, the model's line beside them, the memory cliff.
 
-use record::units::{percent, significant};
+use record::units::{counted, significant};
 use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
@@ -15,14 +15,6 @@ pub(super) fn load(document: &Value, id: String) -> Section {
     let mut section =
         Section::new(id, format!("Load: {}", text(document, "plan"))).with(Block::Table(table(&measured)));
     let response = |entry: &Value| number(entry.get("all")?.get("mean_s")?, "value").map(|seconds| seconds * 1e9);
-    let idle = |entry: &Value| {
-        Some(
-            ["idle_zero", "idle_non_multiprogramming", "idle_multiprogramming"]
-                .iter()
-                .filter_map(|key| number(entry, key))
-                .sum(),
-        )
-    };
     let charts: [(&str, &str, Unit, FigureOf<'_>, FigureOf<'_>); 3] = [
         ("Mean response by users", "response", Unit::Nanoseconds, &response, &|figures| {
             number(figures, "response_s").map(|seconds| seconds * 1e9)
@@ -46,6 +38,12 @@ pub(super) fn load(document: &Value, id: String) -> Section {
     }
     let notes = super::json::texts(document, "notes");
     section.with(Block::List(notes))
+}
+
+/// The share of the processors' time in which nothing ran; `None` if none of its kinds is known.
+fn idle(entry: &Value) -> Option<f64> {
+    let kinds = ["idle_zero", "idle_non_multiprogramming", "idle_multiprogramming"];
+    kinds.iter().filter_map(|key| number(entry, key)).reduce(|sum, kind| sum + kind)
 }
 
 /// Reads a figure of a configuration.
@@ -79,7 +77,8 @@ fn curve_name(configuration: &Value) -> String {
         configuration.get("device").map(|device| device.as_str().map_or_else(|| device.to_string(), String::from));
     let eligible =
         number(configuration, "eligible").map_or_else(String::new, |eligible| format!(", {eligible} eligible"));
-    format!("{memory}, {} CPUs, {}{eligible}", number(configuration, "cpus").unwrap_or(0.0), device.unwrap_or_default())
+    let cpus = counted(number(configuration, "cpus").unwrap_or(0.0) as u64, "CPU");
+    format!("{memory}, {cpus}, {}{eligible}", device.unwrap_or_default())
 }
 
 fn table(measured: &[&Value]) -> BlockTable {
@@ -93,17 +92,13 @@ fn table(measured: &[&Value]) -> BlockTable {
         let p95 = p95
             .and_then(|percentile| percentile.get("response_s"))
             .and_then(|response| response.as_f64().or_else(|| number(response, "value")));
-        let idle: f64 = ["idle_zero", "idle_non_multiprogramming", "idle_multiprogramming"]
-            .iter()
-            .filter_map(|key| number(row, key))
-            .sum();
         table.rows.push(vec![
             curve_name(configuration),
             super::json::count(number(configuration, "users")),
             number(row, "throughput").map_or_else(|| "-".into(), significant),
             seconds(all.get("mean_s").and_then(|mean| number(mean, "value"))),
             seconds(p95),
-            if idle > 0.0 { percent(idle) } else { share(None) },
+            share(idle(row)),
             super::json::count(number(all, "major_faults")),
         ]);
     }
@@ -119,5 +114,21 @@ fn cliff_chart(cliff: &Value) -> Chart {
         x: Axis::log("memory", Unit::Bytes),
         y: Axis::linear("interactions", Unit::PerSecond),
         series: vec![Series::new("", points.collect())],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn no_idle_is_shown_and_unknown_idle_is_not() {
+        let configuration = json!({"users": 1, "cpus": 1, "device": "zram"});
+        let busy = json!({"configuration": configuration, "idle_zero": 0.0, "idle_multiprogramming": 0.0});
+        let rows = table(&[&busy, &json!({"configuration": configuration})]).rows;
+        assert_eq!([&rows[0][5], &rows[1][5]], ["0.00 %", "-"]);
+        assert!(rows[0][0].contains("1 CPU,"), "{}", rows[0][0]);
     }
 }
