@@ -155,7 +155,7 @@ pub struct Counts {
     pub execs: u64,
     /// Files that were opened and, if there were none, created.
     pub creates: u64,
-    /// Files that were there and were opened to be written.
+    /// Regular files that were there and were opened to be written.
     pub writing: u64,
     /// Those of them that were emptied.
     pub truncating: u64,

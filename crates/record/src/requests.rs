@@ -49,7 +49,7 @@ pub struct Requests {
     /// Files that were opened and, if there were none, created.
     #[serde(default)]
     pub creates: u64,
-    /// Files that were there and were opened to be written.
+    /// Regular files that were there and were opened to be written.
     #[serde(default)]
     pub writing: u64,
     /// Those of them that were emptied (O_TRUNC).

@@ -232,3 +232,18 @@ pub(super) fn was_created(b: &mut Builder, old: Label) {
     b.code.compute(Compute::And, 0, Constant(CREATED));
     b.code.jump_if(0, When::Equal, Constant(0), old);
 }
+
+/// Goes to `other` if what was opened by this call, with the descriptor in register 9, is known to be no regular file.
+pub(super) fn is_regular(b: &mut Builder, other: Label) {
+    let Some(types) = b.maps.types else { return };
+    let unknown = b.code.label();
+    b.code.store(Width::Double, FRAME, frame::FOLDER, 9);
+    file(b, &types, unknown);
+    b.read_double(types.inode);
+    b.code.jump_if(3, When::Equal, Constant(0), unknown);
+    b.code.add(3, types.mode);
+    b.read_word();
+    b.code.compute(Compute::And, 0, Constant(0xf000));
+    b.code.jump_if(0, When::NotEqual, Constant(REGULAR), other);
+    b.code.place(unknown);
+}

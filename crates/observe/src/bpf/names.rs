@@ -248,6 +248,7 @@ fn count_creation(b: &mut Builder, done: Label) {
     b.key(Kind::Create);
     b.count_key(done);
     b.code.place(there);
+    by_object::is_regular(b, done);
     b.code.copy(3, 8);
     b.key(Kind::Writing);
     b.count_key(empties);

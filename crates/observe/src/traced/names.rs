@@ -58,7 +58,7 @@ impl Folders {
             self.set(WORKING, hash);
         }
         counts.creates += u64::from(call.creates);
-        let writes = !call.creates && may_change(class, &call.arguments);
+        let writes = !call.creates && may_change(class, &call.arguments) && may_be_regular(thread, result);
         counts.writing += u64::from(writes);
         counts.truncating += u64::from(writes && flags(class, &call.arguments) & libc::O_TRUNC != 0);
     }
@@ -89,6 +89,11 @@ fn flags(class: u8, arguments: &[u64; 3]) -> i32 {
 /// True if a call opens a file to create or to write it.
 fn may_change(class: u8, arguments: &[u64; 3]) -> bool {
     class & MAY_CREATE != 0 && flags(class, arguments) & (libc::O_CREAT | libc::O_ACCMODE) != 0
+}
+
+/// False if a descriptor is known to stand for something else than a regular file, such as `/dev/null`.
+fn may_be_regular(thread: u32, descriptor: u64) -> bool {
+    std::fs::metadata(format!("/proc/{thread}/fd/{descriptor}")).map_or(true, |found| found.is_file())
 }
 
 /// True if a call that begins is to create a file that is not there yet.
@@ -141,6 +146,9 @@ fn hash(name: &mut [u8; NAME_SIZE], folder: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::os::fd::AsRawFd;
+
     use super::*;
 
     /// A call of this process, whose memory it may read.
@@ -176,8 +184,11 @@ mod tests {
         }
         assert_eq!(counts.names.distinct(), Some(4), "one, two, and a file in each");
         assert_eq!((counts.creates, counts.writing), (3, 0));
-        let writing = [working, address(c"/dev/null"), (libc::O_WRONLY | libc::O_TRUNC) as u64];
-        called(&mut folders, &mut counts, (libc::SYS_openat, writing, Ok(8)));
+        let open = ["/proc/self/exe", "/dev/null"].map(|path| File::open(path).expect(path));
+        for file in &open {
+            let writing = [working, address(c"/dev/null"), (libc::O_WRONLY | libc::O_TRUNC) as u64];
+            called(&mut folders, &mut counts, (libc::SYS_openat, writing, Ok(file.as_raw_fd() as u64)));
+        }
         assert_eq!((counts.creates, counts.writing, counts.truncating, counts.attributes_first), (3, 1, 1, 0));
         for call in [libc::SYS_newfstatat, libc::SYS_openat, libc::SYS_openat] {
             called(&mut folders, &mut counts, (call, [working, one, 0], Ok(4)));

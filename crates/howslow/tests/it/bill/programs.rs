@@ -238,7 +238,7 @@ const SHORT_THREADS: &str = r#"
     }
 "#;
 
-/// Reads, writes, connects and creates: 23 reads of /proc, 9 of random numbers, 3 of zeros, 17 bytes through a pipe, 5 connections, 11 times one file.
+/// Reads, writes, connects and creates: 23 reads of /proc, 9 of random numbers, 3 of zeros, 17 bytes through a pipe, 5 connections, 11 times one file and 13 times `/dev/null` emptied.
 const OBJECTS: &str = r#"
     use std::io::{Read, Write};
     fn main() {
@@ -253,6 +253,7 @@ const OBJECTS: &str = r#"
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         for _ in 0..5 { std::net::TcpStream::connect(server.local_addr().unwrap()).unwrap(); }
         for _ in 0..11 { std::fs::File::create("created").unwrap(); }
+        for _ in 0..13 { std::fs::File::create("/dev/null").unwrap(); }
         std::fs::remove_file("created").unwrap();
     }
 "#;

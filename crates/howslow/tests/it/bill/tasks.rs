@@ -110,6 +110,7 @@ fn calls_are_distinguished_by_what_they_are_made_on(bill: &Bill) {
             "this kernel does not describe its types; a kernel with CONFIG_DEBUG_INFO_BTF does"
         );
     }
+    assert_eq!((objects.writing, objects.truncating), (10, 10), "a device is not emptied");
     let on = |name: &str, object: &str| -> u64 {
         call(objects, name).objects.iter().filter(|count| count.object == object).map(|count| count.count).sum()
     };
