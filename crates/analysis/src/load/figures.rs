@@ -11,7 +11,7 @@ use crate::form::Form;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Idle {
-    /// Multiprogramming idle: as many processes are eligible as may be, and all of them wait for pages.
+    /// Multiprogramming idle: as many processes are eligible as may be.
     #[serde(rename = "idle_multiprogramming")]
     pub multiprogramming: f64,
     /// Non-multiprogramming idle: fewer are eligible than may be, but at least one. Of several processors, also those that the

@@ -113,7 +113,8 @@ pub struct LoadCliff {
     pub common: String,
     /// The largest memory first.
     pub points: Vec<CliffPoint>,
-    /// The least memory, in bytes, with nine tenths of the best throughput; null if all have it, or if it is all there is.
+    /// The least memory, in bytes, with nine tenths of the best throughput, below which less is had; null if the least
+    /// that was measured has them, or nothing was done.
     pub holds: Option<f64>,
     /// The next smaller one.
     pub falls: Option<f64>,

@@ -84,7 +84,7 @@ fn block_size() -> Option<usize> {
 }
 
 /// True if pieces of this length, which begin at a multiple of it, can be cleared block by block.
-pub(super) fn clears_by_block(length: usize) -> bool {
+pub(in crate::memory) fn clears_by_block(length: usize) -> bool {
     block_size().is_some_and(|block| block >= size_of::<u64>() && length.is_multiple_of(block))
 }
 
