@@ -26,6 +26,8 @@ pub(crate) struct RoundPlan {
     /// The largest share (cycles per independent add) at which the core counts as undisturbed. Batches begin only below
     /// it. `None`: batches begin whatever the core is doing.
     pub quiet_below: Option<f64>,
+    /// True if waits for a CPU that other tasks have are left out. What was requested to run beside it is no other task.
+    pub leaves_queue_out: bool,
     /// How single iterations are timed after the batches, if at all.
     pub tails: Option<TailPlan>,
 }

@@ -126,7 +126,8 @@ impl ReadyItem {
             .with_argument(item.operation.argument);
         let others = order.other_cpu.iter().chain(&order.more_cpus).copied().take(partners_cpus).collect();
         let watch = SystemWatch::new(checker, order.cpu, others, setting.partners()).counting(setting.device());
-        let watch = if (item.operation.waits)(&item.point) { watch.seeing_its_queue() } else { watch };
+        let sees_queue = order.plan.leaves_queue_out && (item.operation.waits)(&item.point);
+        let watch = if sees_queue { watch.seeing_its_queue() } else { watch };
         let set_up = item.operation.set_up(&setting).map_err(Failure::into_skip);
         let work = set_up.map_err(|failure| Box::new(ended_by(failure, "setting up")))?;
         Ok(ReadyItem { setting, work, watch })

@@ -242,6 +242,7 @@ impl Schedule<'_> {
             time: time * 1e9,
             most: MOST_BATCHES,
             quiet_below: None,
+            leaves_queue_out: self.settings.beside.is_empty(),
             tails: None,
         }
     }

@@ -81,6 +81,13 @@ fn a_run_beside_other_work_reports_it_and_neither_outlives_the_other() {
 
 fn a_run_beside_other_work_reports_it_and_is_slowed() {
     let data = folder();
+    let waiting = ["run", "call.pause", "--json", "--beside", "compute@same"];
+    let waiting = run_of(howslow(&data).args(waiting).args(QUICK).assert().get_output());
+    let left_out = |round: &record::Round| round.queued_ns.is_some();
+    assert!(
+        !cost(&waiting, "call.pause").rounds.iter().any(left_out),
+        "waits for work that was requested are measured"
+    );
     let taken = |beside: &[&str]| {
         run_of(howslow(&data).args(["run", "syscall.getppid", "--json"]).args(QUICK).args(beside).assert().get_output())
     };

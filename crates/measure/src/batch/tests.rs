@@ -24,8 +24,16 @@ fn scripted(watch: &ScriptedWatch, cost: f64) -> Loop {
     })
 }
 
-const PLAN: RoundPlan =
-    RoundPlan { batch: 500e3, count: None, hint: None, time: 10e6, most: 1000, quiet_below: None, tails: None };
+const PLAN: RoundPlan = RoundPlan {
+    batch: 500e3,
+    count: None,
+    hint: None,
+    time: 10e6,
+    most: 1000,
+    quiet_below: None,
+    leaves_queue_out: true,
+    tails: None,
+};
 
 #[test]
 fn a_batch_is_the_first_power_of_two_that_is_long_enough() {
