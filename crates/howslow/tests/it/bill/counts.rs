@@ -74,16 +74,13 @@ fn counts_are_those_of_strace_and_the_same_by_each_way_of_counting() {
         assert_eq!(ends, [1, 1, 1, 1, 1, 32].map(Some), "{source}: {:?}", seen.together.signals);
         assert!(seen.together.distinct_names > Some(80) && seen.together.creates == 1, "later it is there");
         let Requests { forks, execs, creates, distinct_names, .. } = seen.together;
-        (
-            forks,
-            execs,
-            creates,
-            distinct_names,
-            sorted(&seen.together.signals, |signal| (signal.name.clone(), signal.count)),
-        )
+        let signals = sorted(&seen.together.signals, |signal| (signal.name.clone(), signal.count));
+        ((forks, execs, creates, signals), distinct_names.expect("names") as f64)
     });
     let counted: Vec<_> = counted.collect();
-    assert!(counted.iter().all(|counts| *counts == counted[0]), "{counted:?}");
+    assert!(counted.iter().all(|(counts, _)| *counts == counted[0].0), "{counted:?}");
+    // A name whose page is not in memory when it is read by eBPF is not counted, and one more or less moves the estimate by several.
+    assert!(counted.iter().all(|(_, names)| (names / counted[0].1 - 1.0).abs() < 0.02), "{counted:?}");
 }
 
 /// How often a shell waits, and is signalled by a child, depends on which is faster; and who is killed by a call does not return from it.
