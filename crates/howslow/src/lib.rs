@@ -109,6 +109,7 @@ fn begin() -> std::process::ExitCode {
     // A shell requests what may follow, and nothing else is done.
     clap_complete::CompleteEnv::with_factory(cli::command).shells(complete::SHELLS).complete();
     let command = cli::parse();
+    store::when_locked(|| output::print_note("another program is using the store; waiting for it for up to a minute"));
     if let Err(error) = resolve::choose_store(command.store.as_deref()) {
         return output::finish(Err(error));
     }

@@ -36,7 +36,6 @@ pub(crate) fn store() -> anyhow::Result<Store> {
 
 /// Makes this the user's store, if there is such an argument.
 pub(crate) fn choose_store(address: Option<&str>) -> anyhow::Result<()> {
-    store::when_locked(|| print_note("another program is using the store; waiting for it for up to a minute"));
     if let Some(address) = address {
         store::choose(store::Address::parse(address).map_err(misuse)?)?;
     }

@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use operation::{Failure, Loop, repeat};
 
 use super::OWN_CACHE;
-#[cfg(target_arch = "aarch64")]
-use super::passes::clears_by_block;
-use super::passes::{Copying, Fill, Sum, TURN_WORDS, fastest, settle};
+use super::passes::{Copying, Fill, Sum, TURN_WORDS, clears_by_block, fastest, settle};
 use super::region::{Region, RegionPages};
 use crate::kit::{Work, alone, ensure};
 
@@ -67,7 +65,6 @@ pub(super) fn write_streaming(set: u64) -> Result<Loop, Failure> {
 
 /// The loop that zeroes the pieces of `set` bytes.
 pub(super) fn clear(set: u64) -> Result<Loop, Failure> {
-    #[cfg(target_arch = "aarch64")]
     if !clears_by_block(PIECE as usize) {
         return Err(Failure::skip("this processor clears no blocks of memory (DCZID_EL0)", "take another processor"));
     }

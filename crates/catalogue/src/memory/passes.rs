@@ -12,9 +12,7 @@ use aarch64 as own;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as own;
 
-#[cfg(target_arch = "aarch64")]
-pub(super) use own::clears_by_block;
-pub(super) use own::{fastest, settle};
+pub(super) use own::{clears_by_block, fastest, settle};
 pub(super) use shape::{Copying, Fill, Sum, TURN_WORDS};
 
 #[cfg(test)]

@@ -119,9 +119,7 @@ fn look_up(b: &mut Builder, types: &Types, done: Label) {
     b.code.store(Width::Double, FRAME, frame::ONE, 3);
     unnamed(b, types, keep);
     b.code.load(Width::Double, 3, FRAME, frame::INODE);
-    b.code.add(3, types.mode);
-    b.read_word();
-    b.code.compute(Compute::And, 0, Constant(0xf000));
+    kind_of_inode(b, types);
     for (mode, word) in [(PIPE, "pipe"), (FOLDER, "folder")] {
         b.code.constant(5, kind(word));
         b.code.jump_if(0, When::Equal, Constant(mode), keep);
@@ -222,28 +220,38 @@ fn protocol(b: &mut Builder, types: &Types, keep: Label) {
     b.code.constant(5, kind("udp"));
 }
 
-/// Goes to `old` if the file that was opened by this call, with the descriptor in register 9, was there before.
-pub(super) fn was_created(b: &mut Builder, old: Label) {
+/// The file that was opened by this call, with the descriptor in register 9: in the frame. Goes to `unknown` if it is not found.
+pub(super) fn opened(b: &mut Builder, unknown: Label) {
     let Some(types) = b.maps.types else { return };
     b.code.store(Width::Double, FRAME, frame::FOLDER, 9);
-    file(b, &types, old);
+    file(b, &types, unknown);
+}
+
+/// Goes to `old` if the opened file was there before.
+pub(super) fn was_created(b: &mut Builder, old: Label) {
+    let Some(types) = b.maps.types else { return };
+    b.code.load(Width::Double, 3, FRAME, frame::FILE);
     b.code.add(3, types.modes);
     b.read_word();
     b.code.compute(Compute::And, 0, Constant(CREATED));
     b.code.jump_if(0, When::Equal, Constant(0), old);
 }
 
-/// Goes to `other` if what was opened by this call, with the descriptor in register 9, is known to be no regular file.
+/// Goes to `other` if the opened file is known to be no regular one.
 pub(super) fn is_regular(b: &mut Builder, other: Label) {
     let Some(types) = b.maps.types else { return };
     let unknown = b.code.label();
-    b.code.store(Width::Double, FRAME, frame::FOLDER, 9);
-    file(b, &types, unknown);
+    b.code.load(Width::Double, 3, FRAME, frame::FILE);
     b.read_double(types.inode);
     b.code.jump_if(3, When::Equal, Constant(0), unknown);
+    kind_of_inode(b, &types);
+    b.code.jump_if(0, When::NotEqual, Constant(REGULAR), other);
+    b.code.place(unknown);
+}
+
+/// The kind of the inode in register 3: in register 0.
+fn kind_of_inode(b: &mut Builder, types: &Types) {
     b.code.add(3, types.mode);
     b.read_word();
     b.code.compute(Compute::And, 0, Constant(0xf000));
-    b.code.jump_if(0, When::NotEqual, Constant(REGULAR), other);
-    b.code.place(unknown);
 }

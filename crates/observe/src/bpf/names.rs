@@ -227,7 +227,7 @@ fn count_creation(b: &mut Builder, done: Label) {
     /// Flags of opens that may create, or that write.
     const CHANGES: i32 = libc::O_CREAT | libc::O_ACCMODE;
     let (may, second, flagged) = (b.code.label(), b.code.label(), b.code.label());
-    let (there, empties) = (b.code.label(), b.code.label());
+    let (there, writes, empties) = (b.code.label(), b.code.label(), b.code.label());
     b.code.jump_if(9, When::Less, Constant(0), done);
     has(b, MAY_CREATE, may);
     b.code.jump(done);
@@ -241,6 +241,8 @@ fn count_creation(b: &mut Builder, done: Label) {
     b.code.store(Width::Double, FRAME, frame::FLAGS, 2);
     b.code.compute(Compute::And, 2, Constant(CHANGES));
     b.code.jump_if(2, When::Equal, Constant(0), done);
+    by_object::opened(b, writes);
+    b.code.load(Width::Double, 2, FRAME, frame::FLAGS);
     b.code.compute(Compute::And, 2, Constant(libc::O_CREAT));
     b.code.jump_if(2, When::Equal, Constant(0), there);
     by_object::was_created(b, there);
@@ -249,6 +251,7 @@ fn count_creation(b: &mut Builder, done: Label) {
     b.count_key(done);
     b.code.place(there);
     by_object::is_regular(b, done);
+    b.code.place(writes);
     b.code.copy(3, 8);
     b.key(Kind::Writing);
     b.count_key(empties);

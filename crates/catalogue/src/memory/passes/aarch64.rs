@@ -73,25 +73,28 @@ fn copy_streaming(from: &[Cell<u64>], to: &[Cell<u64>]) {
     }
 }
 
-/// The bytes of the blocks that `dc zva` clears; `None` if this processor forbids the instruction.
+/// The bytes of the blocks that `dc zva` clears; `None` if this processor forbids the instruction, or memory of this length that begins
+/// at this address does not consist of whole blocks.
 #[inline(always)]
-fn block_size() -> Option<usize> {
+fn block_size(first: usize, length: usize) -> Option<usize> {
     let about: u64;
     // SAFETY: reads a register that every program may read.
     unsafe { asm!("mrs {}, dczid_el0", out(reg) about, options(nomem, nostack, preserves_flags)) };
     // Bit 4 forbids it. The lower bits hold the logarithm of a block's size in words of 4 bytes.
-    (about & 16 == 0).then_some(4_usize << (about & 15))
+    let bytes = 4_usize << (about & 15);
+    let fits = bytes >= size_of::<u64>() && first.is_multiple_of(bytes) && length.is_multiple_of(bytes);
+    (about & 16 == 0 && fits).then_some(bytes)
 }
 
 /// True if pieces of this length, which begin at a multiple of it, can be cleared block by block.
 pub(in crate::memory) fn clears_by_block(length: usize) -> bool {
-    block_size().is_some_and(|block| block >= size_of::<u64>() && length.is_multiple_of(block))
+    block_size(0, length).is_some()
 }
 
-/// Clears block by block with `dc zva`, which must divide the length.
+/// Clears block by block with `dc zva` where that can be done, and else word by word.
 fn clear(words: &[Cell<u64>], _: u64) {
-    let block = block_size().map_or(words.len(), |bytes| bytes / size_of::<u64>());
-    for block in words.chunks_exact(block) {
+    let Some(bytes) = block_size(words.as_ptr() as usize, size_of_val(words)) else { return fill(words, 0) };
+    for block in words.chunks_exact(bytes / size_of::<u64>()) {
         // SAFETY: zeroes the block that contains the address, which is the chunk and consists of cells.
         unsafe { asm!("dc zva, {}", in(reg) block.as_ptr(), options(nostack, preserves_flags)) };
     }

@@ -36,6 +36,11 @@ fn prefetch(line: *const Cell<u64>) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
 }
 
+/// True: the string store clears pieces of any length.
+pub(in crate::memory) fn clears_by_block(_: usize) -> bool {
+    true
+}
+
 /// Clears by the string store, which modern processors execute a line at a time.
 fn clear(words: &[Cell<u64>], _: u64) {
     // SAFETY: writes exactly the bytes of the words, which are cells; the direction flag is clear by the ABI.
