@@ -16,7 +16,7 @@ const MOVE: Operation = BASE.per("move").axes(&[MOVED]).moves(|point| point.numb
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     MOVE.named("move.copy", "read from a file in memory, write it to a pipe, and empty the pipe")
-        .calls(&["pread64", "write"])
+        .calls(&["pread64", "write", "splice"])
         .explained_by(&[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")])
         .prepare(|setting| {
             let mut buffer = Block::new(setting.size()?);
@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     MOVE.id("move.splice")
         .summary("splice from a file in memory to a pipe, which then holds the file's own pages, and empty the pipe")
-        .calls(&["splice"])
+        .calls(&["splice", "splice"])
         .explained_by(&[term(1.0, "call.splice")])
         .prepare(|setting| {
             let size = setting.size()?;
