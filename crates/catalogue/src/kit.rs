@@ -33,7 +33,7 @@ pub(crate) mod work;
 pub(crate) use area::{Anywhere, Area, PAGE, Slots};
 pub(crate) use baseline::{BASE, ENTRY, by_c_library};
 pub(crate) use block::Block;
-pub(crate) use channel::{Channel, End, read_whole};
+pub(crate) use channel::{Channel, End, hold, read_whole};
 pub(crate) use check::{answered, ensure, exactly};
 pub(crate) use child::{Child, Start, ended_child, ended_copy, in_child, start_and_end};
 pub(crate) use cycle::Cycle;
