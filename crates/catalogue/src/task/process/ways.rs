@@ -89,6 +89,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             if clone3(&start).and_then(wait_for).is_err() {
                 // A user that may not create this kind directly may do so within a user namespace.
                 start.flags = kind | libc::CLONE_NEWUSER as u64;
+                setting.tally("also a user namespace").pass(1);
             }
             crate::kit::loops::tried(repeat(move || wait_for(clone3(&start)?)).at_most(NAMESPACES)).map_err(refused)
         }),
