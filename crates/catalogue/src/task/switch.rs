@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, numbers, opaque, pin, repeat, term};
+use record::Point;
 use rustix::thread::futex;
 
+use crate::file::access::NEAR;
 use crate::kit::{BASE, End, Shared, call, handles};
 
 /// The bytes that a task reads each time before it passes the token on: a number, or a share of a cache of this machine.
@@ -35,6 +37,15 @@ const SET: Axis = bytes(
 /// The set for which the difference is largest on most machines.
 const MOST_OF_L2: Value<&str> = Value::Word("most-l2");
 
+/// True if the private caches hold the sets of this many tasks.
+fn is_near(point: &Point, tasks: u64) -> bool {
+    match point.word("set") {
+        Some("half-l1" | "most-l1" | "half-l2") => true,
+        Some(word) => word == "most-l2" && tasks == 1,
+        None => point.number("set").unwrap_or(0) * tasks <= NEAR,
+    }
+}
+
 /// A turn of the ring is two switches and twice the work of one task. Costs are per half turn.
 const HALF_A_TURN: &[TermOf] = &[term(0.5, "loop.empty"), term(1.0, "switch.work").same(&["set"])];
 
@@ -47,6 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .per("turn")
     .headline()
     .axes(&[SET])
+    .follows_clock(|point| is_near(point, 1))
     .prepare(|setting| {
         let pipe = End::to_itself()?;
         let set = WorkingSet::new(setting)?;
@@ -58,6 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .per("switch")
         .headline()
         .axes(&[SET])
+        .follows_clock(|point| is_near(point, 2))
         .terms(HALF_A_TURN)
         .prepare(|setting| {
             let (ours, theirs) = End::pipes()?;
@@ -83,6 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .per("switch")
         .headline()
         .axes(&[SET.headline(numbers![0, 256 << 10])])
+        .follows_clock(|point| is_near(point, 2))
         .terms(HALF_A_TURN)
         .prepare(|setting| {
             let (ours, theirs) = End::pipes()?;

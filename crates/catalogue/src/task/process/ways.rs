@@ -7,7 +7,8 @@ use operation::{Axis, Failure, Need, Operation, bytes, numbers, repeat, term, wo
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use syscalls::Sysno;
 
-use crate::kit::{BASE, Start, available_memory, execute, fork, in_child, start_and_end, wait_for};
+use crate::file::access::NEAR;
+use crate::kit::{BASE, PAGE, Start, available_memory, execute, fork, in_child, start_and_end, wait_for};
 
 /// A child that is started, ends, and is reaped.
 const CHILD: Operation = BASE.per("process");
@@ -28,6 +29,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(&[bytes("resident", numbers![1 << 20, 16 << 20, 256 << 20, 1 << 30]).in_steps(4 << 10, 4 << 10, 1 << 30)])
         .explained_by(&[term(1.0, "process.fork")])
         .monotonic_in(&["resident"])
+        // Of each page, the copy touches an entry of the page table and its record of a cache line.
+        .follows_clock(|point| point.number("resident").unwrap_or(0) / PAGE as u64 * 64 <= NEAR)
         .patience(30.0)
         .prepare(|setting| {
             touch(setting.number("resident")?)?;
