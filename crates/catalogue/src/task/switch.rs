@@ -10,7 +10,7 @@ use record::Point;
 use rustix::thread::futex;
 
 use crate::file::access::NEAR;
-use crate::kit::{BASE, End, Shared, call, handles};
+use crate::kit::{BASE, End, Shared, call, handles, thread_usage};
 
 /// The bytes that a task reads each time before it passes the token on: a number, or a share of a cache of this machine.
 /// With `half` of a cache both sets fit. With `most` (three quarters) one set fits and two do not, so that every switch
@@ -301,13 +301,7 @@ fn every_call_switched(turns: u64, both: [Counts; 2]) -> Result<(), Failure> {
 
 /// How often the kernel preempted this task although it could continue, including calls of sched_yield.
 fn switched_out() -> Result<u64, Failure> {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to a whole rusage.
-    if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
-        return Err(Failure::last_os_error());
-    }
-    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
-    Ok(unsafe { usage.assume_init() }.ru_nivcsw as u64)
+    Ok(thread_usage()?.ru_nivcsw as u64)
 }
 
 #[cfg(test)]
