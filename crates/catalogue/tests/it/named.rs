@@ -71,6 +71,7 @@ fn an_operation_names_each_call_as_often_as_it_makes_it() {
 fn calls_of(operation: &Operation, times: u64) -> Option<BTreeMap<String, u64>> {
     let scratch = tempfile::tempdir().expect("a folder");
     let counted = in_a_process(|| {
+        give_up_after(20);
         // SAFETY: the child keeps to itself and leaves by `_exit`.
         let pid = unsafe { libc::fork() };
         if pid == 0 {
@@ -79,7 +80,9 @@ fn calls_of(operation: &Operation, times: u64) -> Option<BTreeMap<String, u64>> 
             let set_up = operation.set_up(&Setting::new(point, scratch.path().into(), 0, None, 1));
             let done = set_up.and_then(|mut looped| {
                 // SAFETY: has this process traced by its parent, and passes no memory.
-                unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
+                if unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) } != 0 {
+                    return Err(Failure::last_os_error());
+                }
                 // SAFETY: stops this process until its parent lets it go on.
                 unsafe { libc::raise(libc::SIGSTOP) };
                 looped.perform(times)
