@@ -1,5 +1,6 @@
 //! Helpers that operations and their tests share. It contains no operation.
 
+pub(crate) mod aio;
 pub(crate) mod area;
 pub(crate) mod baseline;
 pub(crate) mod block;
@@ -10,6 +11,7 @@ pub(crate) mod child;
 pub(crate) mod cycle;
 pub(crate) mod folder;
 pub(crate) mod handler;
+pub(crate) mod handshake;
 pub(crate) mod huge;
 pub(crate) mod invoke;
 pub(crate) mod loops;
@@ -30,10 +32,11 @@ pub(crate) mod turn;
 pub(crate) mod unit;
 pub(crate) mod work;
 
+pub(crate) use aio::{BoundRequest, NumberedContext};
 pub(crate) use area::{Anywhere, Area, PAGE, Slots};
 pub(crate) use baseline::{BASE, ENTRY, by_c_library};
 pub(crate) use block::Block;
-pub(crate) use channel::{Channel, End, read_whole};
+pub(crate) use channel::{Channel, End, hold, read_whole};
 pub(crate) use check::{answered, ensure, exactly};
 pub(crate) use child::{Child, Start, ended_child, ended_copy, in_child, start_and_end};
 pub(crate) use cycle::Cycle;
@@ -41,16 +44,17 @@ pub(crate) use folder::{Fresh, apart};
 pub(crate) use handler::{
     HANDLED, Thread, bit, change_mask, count_one, counted, handler, install, install_counter, install_with,
 };
+pub(crate) use handshake::Handshake;
 pub(crate) use huge::{CONTROL, HUGE, MemoryKind, huge_bytes, offered_at, this_time, withheld};
-pub(crate) use invoke::{Buffers, Null, Plain, invoke, owned};
+pub(crate) use invoke::{Buffers, Null, invoke, owned};
 pub(crate) use loops::{
     FILES, STOCK, at_once, back_and_forth, consuming, emptied, for_each, handles, numbered, opening, producing,
     refilled, refusing, steadily, steadily_with, steady, steady_with, tried, turning,
 };
-pub(crate) use mapping::{Mapping, base_pages_only};
+pub(crate) use mapping::{Mapping, available_memory, base_pages_only};
 pub(crate) use mask::Mask;
 pub(crate) use places::Places;
-pub(crate) use process::{NOT_STARTED, execute, fork, spawn, stopped, traced_by_parent, wait_for};
+pub(crate) use process::{NOT_STARTED, execute, fork, spawn, stopped, thread_usage, traced_by_parent, wait_for};
 pub(crate) use program::{ELF_MACHINE, do_nothing};
 pub(crate) use ring::{build, register, ring, submit};
 pub(crate) use sandbox::{namespaces, own_network};

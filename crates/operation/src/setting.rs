@@ -165,7 +165,14 @@ impl Setting {
     /// `most-l2` three quarters of the second, `all-l2` all of it, `twice-l2` twice the second, `quarter-l3` a quarter of
     /// the third. Skips if the size of the cache is unknown.
     pub fn cached(&self, axis: &str) -> Result<usize, Failure> {
-        let Some(word) = self.point.word(axis) else { return Ok(self.number(axis)? as usize) };
+        match self.point.word(axis) {
+            Some(word) => self.part_of_cache(word),
+            None => Ok(self.number(axis)? as usize),
+        }
+    }
+
+    /// The bytes of this part of a cache, such as `most-l2`. The cost records them.
+    pub fn part_of_cache(&self, word: &str) -> Result<usize, Failure> {
         let (part, level) =
             record::part_of_cache(word).ok_or_else(|| Failure::wrong(format!("{word} names no part of a cache")))?;
         let Some(&size) = system::machine::data_caches(self.cpu).get(&level) else {

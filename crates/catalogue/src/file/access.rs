@@ -40,7 +40,7 @@ const CREATED: &[Axis] = &[size(numbers![0, 10 << 10]).headline(numbers![0]).wit
 
 /// The bytes of a file that fits the private cache of a core. Larger ones lie in the shared cache or beyond, depending on
 /// the other users of that cache.
-const NEAR: u64 = 512 << 10;
+pub(crate) const NEAR: u64 = 512 << 10;
 
 /// Files created and deleted in one batch of at least 100 µs, and batches in a round. Files that a round deletes make files
 /// of later rounds more expensive in the same part of the file system (see `kit::folder`).

@@ -6,8 +6,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{OFlags, fsync, openat};
 use rustix::io::{pread, pwrite};
 
-use crate::file::residence::lives_in_memory;
-use crate::kit::{BASE, Block, ensure, exactly, new_file, scratch};
+use crate::kit::{BASE, Block, ensure, exactly, new_file, on_a_device, scratch};
 
 const DIRECT: &[Axis] = &[size(numbers![4 << 10, 64 << 10]), bytes("file", numbers![64 << 20])];
 
@@ -41,9 +40,7 @@ pub(crate) fn filled(setting: &Setting, size: usize, blocks: u64) -> Result<Owne
     const PIECE: u64 = 256;
     let folder = scratch(setting)?;
     let file = new_file(&folder)?;
-    if lives_in_memory(&file) {
-        return Err(Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"));
-    }
+    on_a_device(&file)?;
     let mut piece = Block::of(1, size * PIECE as usize);
     for first in (0..blocks).step_by(PIECE as usize) {
         for (number, block) in (first..).zip(piece.bytes().chunks_exact_mut(size)) {

@@ -7,7 +7,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, numbers, repeat, size, 
 use rustix::io::{pread, write};
 use rustix::pipe::{SpliceFlags, splice};
 
-use crate::kit::{BASE, Block, device, ensure, exactly, new_file, scratch};
+use crate::kit::{BASE, Block, device, ensure, exactly, hold, new_file, scratch};
 
 /// Bytes moved at a time: up to what a pipe holds where nobody made it larger, in pages that begin where the file does.
 const MOVED: Axis = size(numbers![512, 4096, 65536]).within(1, 64 << 10);
@@ -16,7 +16,7 @@ const MOVE: Operation = BASE.per("move").axes(&[MOVED]).moves(|point| point.numb
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     MOVE.named("move.copy", "read from a file in memory, write it to a pipe, and empty the pipe")
-        .calls(&["pread64", "write"])
+        .calls(&["pread64", "write", "splice"])
         .explained_by(&[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")])
         .prepare(|setting| {
             let mut buffer = Block::new(setting.size()?);
@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     MOVE.id("move.splice")
         .summary("splice from a file in memory to a pipe, which then holds the file's own pages, and empty the pipe")
-        .calls(&["splice"])
+        .calls(&["splice", "splice"])
         .explained_by(&[term(1.0, "call.splice")])
         .prepare(|setting| {
             let size = setting.size()?;
@@ -57,6 +57,7 @@ fn moves(
     let content: Vec<u8> = (0..size).map(|place| (place as u64 ^ setting.seed()).to_le_bytes()[0] | 1).collect();
     exactly(size, rustix::io::pwrite(&file, &content, 0)?)?;
     let (reader, writer) = rustix::pipe::pipe()?;
+    hold(&writer, size)?;
     let null = device(c"/dev/null")?;
     let mut checked = false;
     let mut first = move |file: &OwnedFd, reader: &OwnedFd, writer: &OwnedFd| {

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use operation::Failure;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
+use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
 use crate::kit::block::Block;
 use crate::kit::check::ensure;
@@ -105,6 +106,17 @@ impl End {
             unsafe { libc::close(descriptor) };
         }
     }
+}
+
+/// Makes space in a pipe for `size` bytes. A message larger than the pipe would wait for a reader forever. The usual capacity is
+/// 64 KiB, but a user with many pipes gets smaller ones.
+pub(crate) fn hold(pipe: &OwnedFd, size: usize) -> Result<(), Failure> {
+    if fcntl_getpipe_size(pipe)? < size {
+        fcntl_setpipe_size(pipe, size).map_err(|_| {
+            Failure::skip("the pipe is smaller than the message", "raise /proc/sys/fs/pipe-user-pages-soft")
+        })?;
+    }
+    Ok(())
 }
 
 /// Reads until the block is full. Fails also if the other end has been closed.

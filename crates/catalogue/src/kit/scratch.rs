@@ -7,6 +7,7 @@ use operation::{Failure, Setting};
 use rustix::fs::{CWD, Mode, OFlags, open, openat};
 
 use super::check::exactly;
+use crate::file::residence::lives_in_memory;
 
 pub(crate) fn scratch(setting: &Setting) -> Result<OwnedFd, Failure> {
     Ok(openat(CWD, setting.scratch(), OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
@@ -50,12 +51,9 @@ pub(crate) fn device(path: &CStr) -> Result<OwnedFd, Failure> {
     Ok(open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// The numbers by which `statfs` identifies file systems that keep everything in memory: tmpfs and ramfs.
-const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
-
 /// A skip if this file has no device behind it.
 pub(crate) fn on_a_device(file: &OwnedFd) -> Result<(), Failure> {
-    if IN_MEMORY.contains(&(rustix::fs::fstatfs(file)?.f_type as u32)) {
+    if lives_in_memory(file) {
         return Err(Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"));
     }
     Ok(())

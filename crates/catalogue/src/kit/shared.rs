@@ -19,15 +19,25 @@ unsafe impl<T: Sync> Sync for Shared<T> {}
 impl<T: Sync> Shared<T> {
     /// Puts `value` into newly mapped shared memory. Fails if there is no memory.
     pub(crate) fn new(value: T) -> Result<Shared<T>, Failure> {
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
-        let address = unsafe { mmap_anonymous(std::ptr::null_mut(), size_of::<T>(), access, MapFlags::SHARED) }?;
-        let Some(place) = NonNull::new(address.cast::<T>()) else {
-            return Err(Failure::wrong("memory was mapped at address zero"));
-        };
+        let place = Shared::map()?;
         // SAFETY: the mapping is writable, large enough, page-aligned and not used by anything else yet.
         unsafe { place.write(value) };
         Ok(Shared { value: place })
+    }
+
+    /// Newly mapped shared memory as it comes, however large: it takes none of the stack, and memory only where it is used.
+    ///
+    /// # Safety
+    /// Bytes of zero must be a value of this type.
+    pub(crate) unsafe fn zeroed() -> Result<Shared<T>, Failure> {
+        Ok(Shared { value: Shared::map()? })
+    }
+
+    fn map() -> Result<NonNull<T>, Failure> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
+        let address = unsafe { mmap_anonymous(std::ptr::null_mut(), size_of::<T>(), access, MapFlags::SHARED) }?;
+        NonNull::new(address.cast::<T>()).ok_or_else(|| Failure::wrong("memory was mapped at address zero"))
     }
 }
 

@@ -123,10 +123,11 @@ impl Team {
         part: Part,
         make: impl Fn(Seat) -> Result<W, Failure> + Clone + Send + 'static,
     ) -> Result<Team, Failure> {
-        ensure(seats.cpus.len() <= MOST, || {
-            format!("at most {MOST} partners work together, not {}", seats.cpus.len())
-        })?;
-        let board = Arc::new(Shared::new(Board::new(seats.crowded(setting.cpu())))?);
+        if seats.cpus.len() > MOST {
+            let reason = format!("at most {MOST} partners work together, not {}", seats.cpus.len());
+            return Err(Failure::skip(reason, "allow fewer CPUs (taskset, cpuset)"));
+        }
+        let board = Arc::new(Board::new(seats.crowded(setting.cpu()))?);
         let partners = match seats.memory {
             Memory::Own => Partners::Processes(Vec::new()),
             Memory::Ours => Partners::Threads(Vec::new()),

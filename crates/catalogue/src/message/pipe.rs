@@ -4,13 +4,12 @@ use std::os::fd::OwnedFd;
 
 use operation::{Failure, Operation, Setting, numbers, size, term};
 use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, mkfifoat, open, unlink};
-use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
 use super::{
     DISTANCE_AND_FURTHER, ENDS, NEAR_OR_FAR, ROUNDTRIP, SELF, SIZE, SMALL, TRIP, is_further, itself, roundtrip,
     there_and_back,
 };
-use crate::kit::End;
+use crate::kit::{End, hold};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // A message to the same task: the cost of the calls and the copies if no task must be woken.
@@ -22,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .explained_by(&[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")])
         .prepare(|setting| {
             let pipe = End::to_itself()?;
-            hold(&pipe, setting.size()?)?;
+            hold(pipe.sender(), setting.size()?)?;
             itself(setting, pipe)
         }),
     // A pair of pipes to a partner. What two messages to the same task do not explain is the waking of two tasks.
@@ -46,7 +45,7 @@ pub(crate) const FIFOS: &[Operation] = &[
         .prepare(|setting| {
             let (receiver, sender) = fifo(setting, "fifo")?;
             let fifo = End::new(receiver, sender);
-            hold(&fifo, setting.size()?)?;
+            hold(fifo.sender(), setting.size()?)?;
             itself(setting, fifo)
         }),
     TRIP.id("fifo.roundtrip")
@@ -60,17 +59,6 @@ pub(crate) const FIFOS: &[Operation] = &[
             roundtrip(setting, (End::new(our_receiver, our_sender), End::new(their_receiver, their_sender)))
         }),
 ];
-
-/// Makes space for `size` bytes. A message larger than the pipe would wait for a reader forever. The usual capacity is 64
-/// KiB, but a user with many pipes gets smaller ones.
-fn hold(pipe: &End, size: usize) -> Result<(), Failure> {
-    if fcntl_getpipe_size(pipe.sender())? < size {
-        fcntl_setpipe_size(pipe.sender(), size).map_err(|_| {
-            Failure::skip("the pipe is smaller than the message", "raise /proc/sys/fs/pipe-user-pages-soft")
-        })?;
-    }
-    Ok(())
-}
 
 /// Both ends of a FIFO in the scratch folder. Its name is removed again.
 fn fifo(setting: &Setting, name: &str) -> Result<(OwnedFd, OwnedFd), Failure> {

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use operation::{Failure, Operation, Pauses, Setting, repeat, term};
-use rustix::thread::{futex, sched_yield};
+use rustix::thread::sched_yield;
 
 use super::{ALIGNED, ENDS, NEAR_OR_FAR, OFFSET, SELF, SIZE, SIZE_OF_TWO, TRIP, between, not_answered, there_and_back};
-use crate::kit::{Block, Channel, OURS, Shared, THEIRS, await_turn, let_fall_asleep, pass_turn};
+use crate::kit::{Block, Channel, Handshake, OURS, Shared, THEIRS, await_turn, let_fall_asleep, pass_turn};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // Copying in and out, without notifying another task.
@@ -48,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             board.take(&mut block);
             if block[last] == expected { Ok(()) } else { not_answered() }
         });
-        Ok(turns.before(move |_| before.begin()).verify(move |_| after.end()))
+        Ok(turns.before(move |_| before.batch.begin()).verify(move |_| after.batch.end()))
     }),
     // Both tasks sleep until it is their turn.
     TRIP.named(
@@ -98,9 +98,8 @@ const ROOM: usize = 65536;
 #[repr(C)]
 struct BlockBoard {
     turn: AtomicU32,
-    /// True if a polling partner should poll. It sleeps between batches, or it would run during the checks of the clock.
-    playing: AtomicU32,
-    watching: AtomicU32,
+    /// During it, a polling partner polls.
+    batch: Handshake,
     block: SharedBlock,
 }
 
@@ -119,8 +118,7 @@ impl BlockBoard {
     fn new() -> BlockBoard {
         BlockBoard {
             turn: AtomicU32::new(OURS),
-            playing: AtomicU32::new(0),
-            watching: AtomicU32::new(0),
+            batch: Handshake::default(),
             block: SharedBlock(UnsafeCell::new([0; ROOM])),
         }
     }
@@ -151,34 +149,10 @@ impl BlockBoard {
         self.put(block);
     }
 
-    /// Makes the partner poll, and waits until it does: its wake-up is not part of the batch.
-    fn begin(&self) -> Result<(), Failure> {
-        self.playing.store(1, Ordering::Release);
-        futex::wake(&self.playing, futex::Flags::empty(), 1)?;
-        while self.watching.load(Ordering::Acquire) == 0 {
-            sched_yield();
-        }
-        Ok(())
-    }
-
-    /// Makes the partner sleep, and waits until it has stopped polling.
-    fn end(&self) -> Result<(), Failure> {
-        self.playing.store(0, Ordering::Release);
-        while self.watching.load(Ordering::Acquire) == 1 {
-            sched_yield();
-        }
-        Ok(())
-    }
-
     /// The polling partner's part: an answer to every message.
     fn play(&self, block: &mut [u8], watch: fn()) -> Result<(), Failure> {
         loop {
-            while self.playing.load(Ordering::Acquire) == 0 {
-                self.watching.store(0, Ordering::Release);
-                // The sleep may end for any reason; the word says whether to continue.
-                let _ = futex::wait(&self.playing, futex::Flags::empty(), 0, None);
-            }
-            self.watching.store(1, Ordering::Release);
+            self.batch.take_part();
             if self.turn.load(Ordering::Acquire) == THEIRS {
                 self.answer(block);
                 self.turn.store(OURS, Ordering::Release);

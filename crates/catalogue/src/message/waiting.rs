@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 use operation::{Axis, Failure, Loop, Need, Operation, Setting, count, numbers, partner, repeat, words};
 use rustix::io::Errno;
 use rustix::thread::futex::{Flags, wait, wake};
-use rustix::thread::sched_yield;
 
-use crate::kit::{BASE, Shared};
+use crate::kit::{BASE, Handshake, Shared};
 
 /// A partner on another CPU.
 const OTHER: Axis = partner("distance", words!["other"]);
@@ -35,14 +34,13 @@ enum By {
     Blocking,
 }
 
-/// What both tasks see: the number of the last question and of the last answer, and whether the partner shall watch for questions,
-/// and does. It sleeps between batches, or it would run beside the clock's checks.
+/// What both tasks see: the number of the last question and of the last answer, and the batch in which the partner watches for
+/// questions.
 #[derive(Default)]
 struct QuestionBoard {
     question_number: AtomicU32,
     answered: AtomicU32,
-    playing: AtomicU32,
-    watching: AtomicU32,
+    batch: Handshake,
 }
 
 impl QuestionBoard {
@@ -50,12 +48,7 @@ impl QuestionBoard {
     fn answer(&self, work: Duration, by: By) -> Result<(), Failure> {
         let mut done = 0;
         loop {
-            while self.playing.load(Ordering::Acquire) == 0 {
-                self.watching.store(0, Ordering::Release);
-                // Whatever ends the sleep, the word says whether to go on.
-                let _ = wait(&self.playing, Flags::empty(), 0, None);
-            }
-            self.watching.store(1, Ordering::Release);
+            self.batch.take_part();
             let question_number = self.question_number.load(Ordering::Acquire);
             if question_number == done {
                 std::hint::spin_loop();
@@ -90,16 +83,6 @@ impl QuestionBoard {
             }
         }
     }
-
-    /// Has the partner watch, or sleep, and waits until it does.
-    fn play(&self, playing: u32) -> Result<(), Failure> {
-        self.playing.store(playing, Ordering::Release);
-        wake(&self.playing, Flags::empty(), 1)?;
-        while self.watching.load(Ordering::Acquire) != playing {
-            sched_yield();
-        }
-        Ok(())
-    }
 }
 
 fn waits(setting: &Setting, by: By) -> Result<Loop, Failure> {
@@ -116,7 +99,7 @@ fn waits(setting: &Setting, by: By) -> Result<Loop, Failure> {
         board.question_number.store(question, Ordering::Release);
         board.wait_for(question, by)
     });
-    Ok(waiting.before(move |_| before.play(1)).verify(move |_| after.play(0)))
+    Ok(waiting.before(move |_| before.batch.begin()).verify(move |_| after.batch.end()))
 }
 
 #[cfg(test)]

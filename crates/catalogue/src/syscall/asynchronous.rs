@@ -5,22 +5,18 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use operation::{Failure, Operation, repeat};
-use rustix::event::{EventfdFlags, eventfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 
 use super::{BLOCK, CALL};
 use crate::kit::{
-    Null, STOCK, answered, call, consuming, device, exactly, file_of, handles, invoke, owned, producing, tried,
+    BoundRequest, Null, NumberedContext, STOCK, answered, call, consuming, device, exactly, file_of, handles, invoke,
+    owned, producing, tried,
 };
 
 /// Contexts created in one batch: the machine allows only a few, shared by all users. The kernel takes 30 ms to destroy each of
 /// them after the batch. The first of a batch is dearer than the next, because of that wait: with four of them one cost 17.5 us
 /// instead of 9.6.
 const CONTEXTS: u64 = 16;
-
-/// The operations of the kernel used here, as numbered in `linux/aio_abi.h`.
-const READ: u16 = 0;
-const POLL: u16 = 5;
 
 /// The offsets at which the rings and the entries are mapped, from `linux/io_uring.h`.
 const RINGS: u64 = 0;
@@ -41,20 +37,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .moves(|_| BLOCK as u64)
         .prepare(|setting| {
             let (context, reading) =
-                (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?));
+                (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?, BLOCK));
             let emptied = Rc::clone(&context);
             tried(
                 repeat(move || reading.submit(&context))
                     .at_most(STOCK)
-                    .verify(move |times| (0..times).try_for_each(|_| emptied.take())),
+                    .verify(move |times| (0..times).try_for_each(|_| emptied.take().map(drop))),
             )
         }),
     CALL.named("call.io_getevents", "take the result of a completed asynchronous read").prepare(|setting| {
         let (context, reading) =
-            (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?));
+            (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?, BLOCK));
         let filled = Rc::clone(&context);
         tried(
-            repeat(move || context.take())
+            repeat(move || context.take().map(drop))
                 .at_most(STOCK)
                 .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))),
         )
@@ -63,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .summary("take the result of a completed asynchronous read, with other signals blocked meanwhile")
         .prepare(|setting| {
             let (context, reading) =
-                (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?));
+                (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?, BLOCK));
             let filled = Rc::clone(&context);
             let (mut event, mask) = ([0_u64; 4], Box::new([0_u64]));
             let signals = [mask.as_ptr() as usize, 8];
@@ -71,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 repeat(move || {
                     let _kept = &mask;
                     // SAFETY: there is room for one event, and the mask is kept.
-                    exactly(1, unsafe { invoke!(io_pgetevents, context.0, 1, 1, &mut event, 0, &signals) }?)
+                    exactly(1, unsafe { invoke!(io_pgetevents, context.number(), 1, 1, &mut event, 0, &signals) }?)
                 })
                 .at_most(STOCK)
                 .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))),
@@ -87,7 +83,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let mut event = [0_u64; 4];
         tried(consuming(make, move |waiting: BoundRequest| {
             // This error means success; the result arrives like all others.
-            answered(libc::EINPROGRESS, call::io_cancel(context.0, waiting.block(), &mut event))?;
+            answered(libc::EINPROGRESS, call::io_cancel(context.number(), waiting.block(), &mut event))?;
             Ok(Cancelled { context: Rc::clone(&context), _request: waiting })
         }))
     }),
@@ -124,80 +120,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }))
     }),
 ];
-
-/// A context for asynchronous reads and writes, identified by the kernel's number.
-struct NumberedContext(u64);
-
-impl NumberedContext {
-    fn new(requests: u64) -> Result<NumberedContext, Failure> {
-        let mut number = [0_u64];
-        match call::io_setup(requests, &mut number) {
-            Ok(_) => Ok(NumberedContext(number[0])),
-            Err(Failure::Errno { errno: libc::EAGAIN }) => {
-                Err(Failure::skip("other processes use all contexts for asynchronous requests", "raise fs.aio-max-nr"))
-            }
-            Err(failure) => Err(failure),
-        }
-    }
-
-    fn destroy(self) -> Result<(), Failure> {
-        let number = self.0;
-        std::mem::forget(self);
-        exactly(0, call::io_destroy(number)?)
-    }
-
-    /// Takes one result, and waits for it if necessary.
-    #[inline(always)]
-    fn take(&self) -> Result<(), Failure> {
-        let mut event = [0_u64; 4];
-        exactly(1, call::io_getevents(self.0, 1, &mut event, Null)?)
-    }
-}
-
-impl Drop for NumberedContext {
-    fn drop(&mut self) {
-        let _ = call::io_destroy(self.0);
-    }
-}
-
-/// A request in the layout of `struct iocb` of `linux/aio_abi.h`, with the descriptor and buffer it refers to.
-struct BoundRequest {
-    block: Box<[u64; 8]>,
-    _about: (OwnedFd, Box<[u8; BLOCK]>),
-}
-
-impl BoundRequest {
-    /// A request to read the first block of a file.
-    fn reading(file: OwnedFd) -> BoundRequest {
-        let mut room = Box::new([0_u8; BLOCK]);
-        let address = room.as_mut_ptr() as u64;
-        BoundRequest { block: BoundRequest::words(READ, &file, address, BLOCK as u64), _about: (file, room) }
-    }
-
-    /// A request to wait until a descriptor is readable, which never happens.
-    fn waiting() -> Result<BoundRequest, Failure> {
-        let counter = eventfd(0, EventfdFlags::CLOEXEC)?;
-        let block = BoundRequest::words(POLL, &counter, libc::POLLIN as u64, 0);
-        Ok(BoundRequest { block, _about: (counter, Box::new([0; BLOCK])) })
-    }
-
-    /// The fields: key and flags, operation and descriptor, address, length, offset and the rest.
-    fn words(operation: u16, descriptor: &OwnedFd, address: u64, length: u64) -> Box<[u64; 8]> {
-        let third = u64::from(operation) | (descriptor.as_raw_fd() as u64) << 32;
-        Box::new([0, 0, third, address, length, 0, 0, 0])
-    }
-
-    fn block(&self) -> &[u64; 8] {
-        &self.block
-    }
-
-    #[inline(always)]
-    fn submit(&self, context: &NumberedContext) -> Result<(), Failure> {
-        let list = [self.block.as_ptr()];
-        // SAFETY: the request and the memory that it refers to stay in place until its event has arrived.
-        exactly(1, unsafe { invoke!(io_submit, context.0, 1, &list) }?)
-    }
-}
 
 /// A cancelled request whose result has not been taken yet.
 struct Cancelled {

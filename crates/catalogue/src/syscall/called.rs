@@ -18,6 +18,7 @@ use rustix::fs::{AtFlags, SeekFrom, fstat, ftruncate, seek, statat};
 use rustix::io::{Errno, read, write};
 use rustix::thread::futex;
 
+use crate::file::access::NEAR;
 use crate::kit::{
     BASE, Block, Mapping, STOCK, Slots, Tree, at_once, call, consuming, device, exactly, file_of, handles, new_file,
     producing, refilled, scratch, tried,
@@ -95,6 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .summary("read the only block of the next of so many files, or at its end nothing; the files are in memory")
         .calls(&["read"])
         .axes(&[SIZES, FILES_READ])
+        .follows_clock(|point| point.number("files") == Some(1) && point.number("size").unwrap_or(0) <= NEAR)
         .has_point(|point| {
             let [size, files] = ["size", "files"].map(|axis| point.number(axis).unwrap_or(0));
             files == 1 || FILLING.contains(&(size, files))

@@ -17,8 +17,7 @@ use crate::kit::{
 const DEFAULT_POLICY: i32 = 0;
 const BIND: i32 = 2;
 
-/// The set that contains only the first node, and its number of nodes plus one, because the kernel subtracts one.
-const FIRST: &[u64; 1] = &[1];
+/// The number of nodes of a set of one word, plus one, because the kernel subtracts one.
 const NODES: usize = 64;
 
 /// Whether the other CPUs halt meanwhile or are kept awake. Either call waits until every CPU has passed a quiescent state,
@@ -36,9 +35,10 @@ const EXITING: i32 = libc::SIGTRAP | libc::PTRACE_EVENT_EXIT << 8;
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.set_mempolicy", "set the memory node from which a thread's memory is allocated, or allow any")
         .prepare(|_| {
-            back_and_forth(|| {
+            let first = [1_u64 << first_node()?];
+            back_and_forth(move || {
                 // SAFETY: the set has 64 bits, which is what the number says.
-                exactly(0, unsafe { invoke!(set_mempolicy, BIND, FIRST, NODES) }?)?;
+                exactly(0, unsafe { invoke!(set_mempolicy, BIND, &first, NODES) }?)?;
                 // SAFETY: no set is passed.
                 exactly(0, unsafe { invoke!(set_mempolicy, DEFAULT_POLICY, 0, 0) }?)
             })
@@ -51,10 +51,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.mbind", "set the memory node from which a page is allocated, or allow any; a separate mapping")
         .version(2)
         .prepare(|_| {
-            let area = Area::touched(1)?;
+            let (area, first) = (Area::touched(1)?, [1_u64 << first_node()?]);
             back_and_forth(move || {
                 // SAFETY: the page is the area's, and the set has 64 bits.
-                exactly(0, unsafe { invoke!(mbind, area.page(0).address(), PAGE, BIND, FIRST, NODES, 0) }?)?;
+                exactly(0, unsafe { invoke!(mbind, area.page(0).address(), PAGE, BIND, &first, NODES, 0) }?)?;
                 // SAFETY: the page is the area's, and no set is passed.
                 exactly(0, unsafe { invoke!(mbind, area.page(0).address(), PAGE, DEFAULT_POLICY, 0, 0, 0) }?)
             })
@@ -64,12 +64,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(2)
         .prepare(|_| {
             // It then prefers no node: setting the preference that is already set would do nothing.
-            let bind = |area: &Area, turn: usize| {
+            let node = first_node()?;
+            let first = [1_u64 << node];
+            let bind = move |area: &Area, turn: usize| {
                 // SAFETY: the page is the area's, and the set has 64 bits.
-                exactly(0, unsafe { invoke!(mbind, area.page(turn).address(), PAGE, BIND, FIRST, NODES, 0) }?)
+                exactly(0, unsafe { invoke!(mbind, area.page(turn).address(), PAGE, BIND, &first, NODES, 0) }?)
             };
-            refilled(STOCK, Area::separate_touched(STOCK as usize)?, bind, |area, turn| {
-                exactly(0, call::set_mempolicy_home_node(area.page(turn), 0, 0)?)
+            refilled(STOCK, Area::separate_touched(STOCK as usize)?, bind, move |area, turn| {
+                exactly(0, call::set_mempolicy_home_node(area.page(turn), node, 0)?)
             })
         }),
     MOVING
@@ -158,14 +160,23 @@ impl Awake {
     }
 }
 
-/// Two memory nodes that this process may have pages on.
-fn two_nodes() -> Result<[u32; 2], Failure> {
+/// The memory nodes that this process may have pages on.
+fn allowed_nodes() -> Result<impl Iterator<Item = u32>, Failure> {
     const ALLOWED: i32 = 4;
     let mut nodes = [0_u64; 16];
     // SAFETY: there is room for 1024 nodes.
     exactly(0, unsafe { invoke!(get_mempolicy, 0, &mut nodes, 1024, 0, ALLOWED) }?)?;
     // The calls here use only the first word of the sets.
-    let mut numbers = (0..NODES as u32 - 1).filter(|node| nodes[0] >> node & 1 == 1);
+    Ok((0..NODES as u32 - 1).filter(move |node| nodes[0] >> node & 1 == 1))
+}
+
+fn first_node() -> Result<u32, Failure> {
+    let none = || Failure::skip("no memory node is below number 63", "allow such a node (cpuset)");
+    allowed_nodes()?.next().ok_or_else(none)
+}
+
+fn two_nodes() -> Result<[u32; 2], Failure> {
+    let mut numbers = allowed_nodes()?;
     match (numbers.next(), numbers.next()) {
         (Some(first), Some(second)) => Ok([first, second]),
         _ => Err(Failure::skip(

@@ -1,5 +1,6 @@
 //! Calls that create, name, move and remove files and folders. Names are single components in the scratch folder, which is
-//! also the working folder, so that the cost does not depend on its path.
+//! also the working folder, so that the cost does not depend on its path (that of
+//! `call.getcwd` does).
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};

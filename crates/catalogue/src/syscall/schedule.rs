@@ -5,8 +5,8 @@ use operation::Operation;
 use super::CALL;
 use crate::kit::{Null, back_and_forth, call, exactly, invoke, steadily, steady, steady_with, turning};
 
-/// Words of a set of 1024 CPUs.
-const WORDS: usize = 16;
+/// Words of a set of 8192 CPUs, the most that Linux is built for on these architectures.
+const WORDS: usize = 128;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.sched_yield", "yield the CPU, while no other task waits for it")

@@ -45,10 +45,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| to_and_fro(setting, wait, wake)),
     ROUNDTRIP
         .named("call.futex_wait", "wake a partner on the same CPU and wait until it wakes us, by the newer calls")
-        .calls(&["futex_wait", "futex_wake"])
+        .calls(&["futex_wait", "futex_wake", "futex_wait", "futex_wake"])
         .prepare(|setting| to_and_fro(setting, wait_newer, wake_newer)),
     ROUNDTRIP
         .named("call.futex_waitv", "wake a partner on the same CPU and wait for two words until it wakes us")
+        .calls(&["futex_waitv", "futex", "futex_waitv", "futex"])
         .prepare(|setting| to_and_fro(setting, wait_for_many, wake)),
     CALL.named("call.futex_requeue", "move a waiting task from one word to another").prepare(|setting| {
         let [words, waiting] = handles(Shared::new([AtomicU32::new(0), AtomicU32::new(0)])?);

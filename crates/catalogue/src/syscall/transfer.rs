@@ -7,7 +7,7 @@ use operation::{Failure, Loop, Operation, Setting, bytes, numbers, repeat};
 
 use super::pipe::{drain, roomy_pipe};
 use super::{BLOCK, CALL, PAIR};
-use crate::file::access::{BlockOffset, FILLED};
+use crate::file::access::{BlockOffset, FILLED, NEAR};
 use crate::kit::{
     Buffers, Null, PAGE, STOCK, call, device, exactly, file_of, handles, scratch, steadily_with, steady_with, tried,
     with_file,
@@ -19,6 +19,9 @@ const BLOCKS: u64 = 2048;
 /// A call that moves one block. Since version 2 the block begins at a page boundary.
 const MOVE: Operation = CALL.version(2).moves(|_| BLOCK as u64);
 
+/// The same of the next block each time: together they are more than a private cache holds.
+const ONWARDS: Operation = MOVE.follows_clock(|_| BLOCKS * BLOCK as u64 <= NEAR);
+
 /// The same on files: one of a page, and one of 4 MiB filled by writes of this number of bytes (see `file::access`).
 const OF_A_FILE: Operation = MOVE
     .axes(&[bytes("file", numbers![PAGE as u64, 4 << 20]).headline(numbers![4 << 20]), FILLED])
@@ -26,13 +29,17 @@ const OF_A_FILE: Operation = MOVE
     .follows_clock(|point| point.number("file") == Some(PAGE as u64));
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    MOVE.named("call.read", "read 512 bytes of a file that is in memory")
+    ONWARDS
+        .named("call.read", "read 512 bytes of a file that is in memory")
         .prepare(|setting| onwards(setting, Placed([0_u8; BLOCK]), |file, block| call::read(file, &mut block.0))),
-    MOVE.named("call.write", "overwrite 512 bytes of a file, without waiting for the device")
+    ONWARDS
+        .named("call.write", "overwrite 512 bytes of a file, without waiting for the device")
         .prepare(|setting| onwards(setting, Placed([0_u8; BLOCK]), |file, block| call::write(file, &block.0))),
-    MOVE.named("call.readv", "read 512 bytes of a file into two buffers")
+    ONWARDS
+        .named("call.readv", "read 512 bytes of a file into two buffers")
         .prepare(|setting| onwards(setting, Halves::new(), |file, halves| call::readv(file, halves.vectors()))),
-    MOVE.named("call.writev", "overwrite 512 bytes of a file from two buffers")
+    ONWARDS
+        .named("call.writev", "overwrite 512 bytes of a file from two buffers")
         .prepare(|setting| onwards(setting, Halves::new(), |file, halves| call::writev(file, halves.vectors()))),
     OF_A_FILE
         .named("call.pread64", "read the next 512 bytes of a file that was filled by writes of this many bytes")

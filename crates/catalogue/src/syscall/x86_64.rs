@@ -41,6 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     CALL.named("call.pause", "wait for a signal that a timer without slack sends 20 us later")
+        .calls(&["setitimer", "pause", "rt_sigreturn"])
         .quoted(Estimate::Typical)
         .waits(|_| true)
         .prepare(|_| {

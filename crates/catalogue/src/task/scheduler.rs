@@ -215,7 +215,8 @@ fn share(setting: &Setting) -> Result<Loop, Failure> {
 fn throughput(setting: &Setting) -> Result<Loop, Failure> {
     let slice = setting.word("slice")?.to_owned();
     let treatment = Treatment::of(setting, &slice)?;
-    let bytes = most_of_second_cache(setting)?;
+    // What one task fills and two do not share.
+    let bytes = setting.part_of_cache("most-l2")?;
     let passes = Arc::new(Shared::new(AtomicU64::new(0))?);
     let theirs = Arc::clone(&passes);
     let load = move |_| {
@@ -224,16 +225,6 @@ fn throughput(setting: &Setting) -> Result<Loop, Failure> {
     };
     let own = |_| Ok(Window::new(CountedPasses { passing: Passing::new(bytes, 1), passes }, treatment, setting));
     Ok(beside(setting, (&on_our_cpu(setting), Part::Throughout), own, load)?.skip_warmup().at_most(1))
-}
-
-/// Three quarters of the second cache: what one task fills and two do not share.
-fn most_of_second_cache(setting: &Setting) -> Result<usize, Failure> {
-    let Some(&size) = system::machine::data_caches(setting.cpu()).get(&2) else {
-        let remedy = "a kernel that lists it (/sys/devices/system/cpu/cpu0/cache)";
-        return Err(Failure::skip("the size of the level 2 cache is unknown", remedy));
-    };
-    setting.tally("set bytes").pass(size / 4 * 3);
-    Ok(size as usize / 4 * 3)
 }
 
 /// Passes that are counted together with those of another task.

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, numbers, opaque, pin, repeat, term};
+use record::Point;
 use rustix::thread::futex;
 
-use crate::kit::{BASE, End, Shared, call, handles};
+use crate::file::access::NEAR;
+use crate::kit::{BASE, End, Shared, call, handles, thread_usage};
 
 /// The bytes that a task reads each time before it passes the token on: a number, or a share of a cache of this machine.
 /// With `half` of a cache both sets fit. With `most` (three quarters) one set fits and two do not, so that every switch
@@ -35,6 +37,15 @@ const SET: Axis = bytes(
 /// The set for which the difference is largest on most machines.
 const MOST_OF_L2: Value<&str> = Value::Word("most-l2");
 
+/// True if the private caches hold the sets of this many tasks.
+fn is_near(point: &Point, tasks: u64) -> bool {
+    match point.word("set") {
+        Some("half-l1" | "most-l1" | "half-l2") => true,
+        Some(word) => word == "most-l2" && tasks == 1,
+        None => point.number("set").unwrap_or(0) * tasks <= NEAR,
+    }
+}
+
 /// A turn of the ring is two switches and twice the work of one task. Costs are per half turn.
 const HALF_A_TURN: &[TermOf] = &[term(0.5, "loop.empty"), term(1.0, "switch.work").same(&["set"])];
 
@@ -47,6 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .per("turn")
     .headline()
     .axes(&[SET])
+    .follows_clock(|point| is_near(point, 1))
     .prepare(|setting| {
         let pipe = End::to_itself()?;
         let set = WorkingSet::new(setting)?;
@@ -58,6 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .per("switch")
         .headline()
         .axes(&[SET])
+        .follows_clock(|point| is_near(point, 2))
         .terms(HALF_A_TURN)
         .prepare(|setting| {
             let (ours, theirs) = End::pipes()?;
@@ -83,6 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .per("switch")
         .headline()
         .axes(&[SET.headline(numbers![0, 256 << 10])])
+        .follows_clock(|point| is_near(point, 2))
         .terms(HALF_A_TURN)
         .prepare(|setting| {
             let (ours, theirs) = End::pipes()?;
@@ -287,13 +301,7 @@ fn every_call_switched(turns: u64, both: [Counts; 2]) -> Result<(), Failure> {
 
 /// How often the kernel preempted this task although it could continue, including calls of sched_yield.
 fn switched_out() -> Result<u64, Failure> {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to a whole rusage.
-    if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
-        return Err(Failure::last_os_error());
-    }
-    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
-    Ok(unsafe { usage.assume_init() }.ru_nivcsw as u64)
+    Ok(thread_usage()?.ru_nivcsw as u64)
 }
 
 #[cfg(test)]

@@ -138,3 +138,25 @@ fn every_distance_but_the_same_keeps_two_cpus_busy() {
     let known = ["awake", "cache", "core", "other", "same", "sibling", "socket"];
     assert_eq!(words.iter().map(String::as_str).collect::<Vec<_>>(), known);
 }
+
+#[test]
+fn what_the_private_caches_do_not_hold_does_not_follow_the_clock() {
+    for (id, axis, near) in [
+        ("called.read", "size", "0 1 512 4096 65536"),
+        ("switch.work", "set", "0 16384 262144 half-l1 most-l1 half-l2 most-l2"),
+        ("switch.process", "set", "0 16384 262144 half-l1 most-l1 half-l2"),
+        ("switch.thread", "set", "0 16384 262144 half-l1 most-l1 half-l2"),
+        ("process.fork.resident", "resident", "1048576 16777216"),
+    ] {
+        let operation = howslow_catalogue::find(id).expect(id);
+        let value = |point: &Point| match point.number(axis) {
+            Some(number) => number.to_string(),
+            None => point.word(axis).unwrap_or_default().to_owned(),
+        };
+        let follow = points(operation).into_iter().filter(operation.follows_clock);
+        let found: Vec<String> = follow.map(|point| value(&point)).collect();
+        assert_eq!(found.join(" "), near, "{id}");
+    }
+    let onwards = howslow_catalogue::find("call.readv").expect("it is an operation");
+    assert!(!(onwards.follows_clock)(&Point::default()), "each batch reads 1 MiB");
+}

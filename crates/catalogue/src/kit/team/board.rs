@@ -1,12 +1,13 @@
 //! The shared memory of a team: words by which a batch begins and ends. Does not know how the tasks are started.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use operation::Failure;
 use rustix::thread::{futex, sched_yield};
 
 use crate::kit::check::ensure;
+use crate::kit::shared::Shared;
 use crate::kit::work::Work;
 
 /// What a partner does in a batch.
@@ -20,8 +21,8 @@ pub(crate) enum Part {
     HalfTheTime,
 }
 
-/// The most tasks that work together.
-pub(super) const MOST: usize = 256;
+/// The most partners that work together. Those that there are not take no memory.
+pub(super) const MOST: usize = 4096;
 
 /// The states of a member.
 pub(super) const SETTING_UP: u32 = 0;
@@ -50,7 +51,7 @@ pub(super) struct Board {
     pub(super) ended: AtomicU32,
     pub(super) times: AtomicU64,
     /// True if several tasks share a CPU. They then yield it instead of waiting actively.
-    crowded: bool,
+    crowded: AtomicBool,
     pub(super) members: [Apart<Member>; MOST],
 }
 
@@ -64,23 +65,17 @@ pub(super) struct Member {
 }
 
 impl Board {
-    pub(super) fn new(crowded: bool) -> Board {
-        Board {
-            batch: Apart::default(),
-            begun: Apart::default(),
-            over: Apart::default(),
-            working: Apart::default(),
-            ended: AtomicU32::new(0),
-            times: AtomicU64::new(0),
-            crowded,
-            members: std::array::from_fn(|_| Apart::default()),
-        }
+    pub(super) fn new(crowded: bool) -> Result<Shared<Board>, Failure> {
+        // SAFETY: it consists of atomic numbers and a boolean, which may be zero.
+        let board = unsafe { Shared::<Board>::zeroed() }?;
+        board.crowded.store(crowded, Ordering::Relaxed);
+        Ok(board)
     }
 
     /// One turn of waiting for a task that is working.
     #[inline]
     pub(super) fn pause(&self) {
-        if self.crowded {
+        if self.crowded.load(Ordering::Relaxed) {
             sched_yield();
         } else {
             std::hint::spin_loop();
@@ -93,7 +88,7 @@ impl Board {
         let start = Instant::now();
         loop {
             let working = self.working.0.load(Ordering::Acquire);
-            if working == 0 || !self.crowded {
+            if working == 0 || !self.crowded.load(Ordering::Relaxed) {
                 return Ok(());
             }
             ensure(start.elapsed() <= patience, || "another task of the team does not finish")?;
@@ -105,7 +100,7 @@ impl Board {
 
     fn part_done(&self, member: &Member, batch: u32) {
         member.done.store(batch, Ordering::Release);
-        if self.working.0.fetch_sub(1, Ordering::AcqRel) == 1 && self.crowded {
+        if self.working.0.fetch_sub(1, Ordering::AcqRel) == 1 && self.crowded.load(Ordering::Relaxed) {
             let _ = futex::wake(&self.working.0, futex::Flags::empty(), 1);
         }
     }

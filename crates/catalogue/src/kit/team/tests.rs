@@ -91,6 +91,20 @@ fn tasks_that_share_one_cpu_all_do_their_part_where_it_is_theirs() {
     }
 }
 
+/// A machine of a thousand CPUs may have two tasks on each. A thread's stack does not hold all members.
+#[test]
+fn a_board_of_thousands_of_members_needs_no_stack() {
+    let made = std::thread::Builder::new().stack_size(64 << 10).spawn(|| {
+        let board = Board::new(true).expect("memory");
+        let last = &board.members.last().expect("members").0;
+        last.units.store(7, Ordering::Relaxed);
+        (board.members.len(), board.members[0].0.state.load(Ordering::Relaxed), last.units.load(Ordering::Relaxed))
+    });
+    let (members, state, units) = made.expect("a thread").join().expect("a board");
+    assert!(members > 2 * 1024);
+    assert_eq!((state, units), (SETTING_UP, 7));
+}
+
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }

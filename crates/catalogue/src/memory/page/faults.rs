@@ -1,10 +1,11 @@
 //! This thread's page faults, counted by the kernel.
 
 use std::cell::Cell;
-use std::mem::MaybeUninit;
 use std::rc::Rc;
 
 use operation::Failure;
+
+use crate::kit::thread_usage;
 
 /// The most faults around a batch that are not part of it: the first use of a page of code, stack or results.
 pub(crate) const STRAY: u64 = 16;
@@ -43,12 +44,5 @@ pub(crate) fn all_there(faults: &FaultCounter, look: impl FnOnce()) -> Result<()
 }
 
 fn minor_faults() -> Result<u64, Failure> {
-    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the structure is valid to write.
-    if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
-        return Err(Failure::last_os_error());
-    }
-    // SAFETY: all zeroes is a valid value, and the call has overwritten them.
-    let usage = unsafe { usage.assume_init() };
-    Ok(usage.ru_minflt as u64)
+    Ok(thread_usage()?.ru_minflt as u64)
 }

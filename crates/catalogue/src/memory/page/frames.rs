@@ -10,7 +10,7 @@ use operation::{Axis, Failure, Loop, word, words};
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::{HUGE, Mapping, base_pages_only, ensure};
+use crate::kit::{HUGE, Mapping, available_memory, base_pages_only, ensure};
 
 /// Frames of new memory, or frames that the batch before freed.
 pub(crate) const FRAMES: Axis = word("frames", words!["fresh", "recycled"]).headline(words!["fresh"]);
@@ -122,12 +122,7 @@ impl GivenPages {
 
 /// The bytes that a supply may use: an eighth of what is free and of what the cgroup allows.
 pub(super) fn room() -> Result<usize, Failure> {
-    let machine = system::machine::describe();
-    let stated = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = stated.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let free = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-    let free = free.map_or(machine.memory.total.0, |kib| kib << 10);
-    let allowed = machine.limits.memory.map_or(free, |limit| limit.0.min(free));
+    let allowed = available_memory();
     match (allowed / 8) as usize {
         bytes if bytes >= LEAST => Ok(bytes.min(SUPPLY) / HUGE * HUGE),
         _ => Err(Failure::skip(

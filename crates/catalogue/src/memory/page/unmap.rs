@@ -8,7 +8,7 @@ use rustix::param::page_size;
 
 use super::faults::{FaultCounter, all_there};
 use super::frames::room;
-use crate::kit::{BASE, HUGE, Mapping, base_pages_only, file_of, handles, tried};
+use crate::kit::{BASE, HUGE, Mapping, base_pages_only, file_of, handles, this_time, tried};
 
 /// What is mapped: base pages or huge ones of anonymous memory, or pages of a file.
 const PAGES: Axis = word("pages", words!["base", "huge", "file"]);
@@ -80,6 +80,6 @@ fn huge(size: usize) -> Result<Mapping, Failure> {
     let first = mapping.first_huge();
     (0..size).step_by(HUGE).for_each(|offset| mapping.write(first + offset));
     let look = || (0..size).step_by(HUGE).for_each(|offset| mapping.read(first + offset + HUGE - 1));
-    all_there(&FaultCounter::default(), look)?;
+    all_there(&FaultCounter::default(), look).map_err(this_time)?;
     Ok(mapping)
 }

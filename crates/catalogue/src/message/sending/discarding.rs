@@ -3,6 +3,7 @@
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use libc::{c_char, c_ulong, ifreq};
 use operation::Failure;
@@ -22,12 +23,13 @@ pub(super) struct Discarding;
 
 impl Discarding {
     /// Makes it in a new namespace, which this thread enters. Skips where there may be no namespace, or the kernel has
-    /// no such device.
+    /// no such device. Its module is not loaded for that: it would stay, for the whole machine.
     pub(super) fn new() -> Result<Discarding, Failure> {
         sandbox::namespaces(libc::CLONE_NEWNET)?;
-        if !KINDS.iter().any(|kind| make(kind).is_ok()) {
-            let remedy = "a kernel with the module dummy or ifb, and the right to load it";
-            return Err(Failure::skip("this kernel has no network device that discards what is sent to it", remedy));
+        let is_there = |kind: &&&str| Path::new("/sys/module").join(kind).exists();
+        if !KINDS.iter().filter(is_there).any(|kind| make(kind).is_ok()) {
+            let reason = "the kernel has loaded no network device that discards what is sent to it";
+            return Err(Failure::skip(reason, "as root: modprobe dummy numdummies=0"));
         }
         let control = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
         let set = |what: c_ulong, fill: &dyn Fn(&mut ifreq)| sandbox::set_device(&control, NAME, what, fill);

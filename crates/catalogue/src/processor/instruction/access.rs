@@ -5,11 +5,12 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, word, words};
+use rustix::param::page_size;
 
 use super::lanes::{self, LANES, OPERAND, Turns};
 use super::text::{self, Way};
 use super::{CHAIN, PURE};
-use crate::kit::ensure;
+use crate::kit::{PAGE, ensure};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PURE.named("instruction.load.latency", "load the address of the next load, for each addressing form")
@@ -136,7 +137,11 @@ fn at_width(setting: &Setting, ways: &[Way]) -> Result<Turns, Failure> {
 fn offset(setting: &Setting) -> Result<u64, Failure> {
     Ok(match setting.word("crossing")? {
         "line" => 60,
-        "page" => 4092,
+        "page" if page_size() > PAGE => {
+            let reason = format!("the kernel's pages have {} bytes, not {PAGE}", page_size());
+            return Err(Failure::skip(reason, "a kernel with pages of 4 KiB"));
+        }
+        "page" => PAGE as u64 - 4,
         _ => 4,
     })
 }

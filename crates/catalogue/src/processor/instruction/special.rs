@@ -2,17 +2,16 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, partner, word, words};
-use rustix::thread::{futex, sched_yield};
 
 use super::access::AccessBlock;
 use super::feature::require;
 use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
 use super::text::{self, Counted};
 use super::{CALLS, PURE};
-use crate::kit::{Shared, ensure};
+use crate::kit::{Handshake, Shared, ensure};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PURE.named("instruction.call.indirect", "call a procedure that a register points to and return from it")
@@ -160,10 +159,8 @@ struct ContendedLine<T>(T);
 #[derive(Default)]
 struct Contended {
     word: ContendedLine<AtomicU64>,
-    /// True if the partner should add. It sleeps between batches.
-    playing: ContendedLine<AtomicU32>,
-    /// True while it adds.
-    adding: AtomicU32,
+    /// During it, the partner adds.
+    batch: ContendedLine<Handshake>,
     done: AtomicU64,
 }
 
@@ -172,26 +169,11 @@ impl Contended {
     fn play(&self, turns: Turns, address: u64) -> Result<(), Failure> {
         let mut lanes = [0; LANES];
         loop {
-            while self.playing.0.load(Ordering::Acquire) == 0 {
-                self.adding.store(0, Ordering::Release);
-                // The sleep may end for any reason; the word says whether to continue.
-                let _ = futex::wait(&self.playing.0, futex::Flags::empty(), 0, None);
-            }
-            self.adding.store(1, Ordering::Release);
+            self.batch.0.take_part();
             // SAFETY: the address is that of the word that both sides add to, and there is at least one turn.
             unsafe { turns(1, &mut lanes, [address, DIVISOR]) };
             self.done.fetch_add(1, Ordering::Release);
         }
-    }
-
-    /// Makes the partner add, or stop, and waits until it does.
-    fn announce(&self, playing: u32) -> Result<(), Failure> {
-        self.playing.0.store(playing, Ordering::Release);
-        futex::wake(&self.playing.0, futex::Flags::empty(), 1)?;
-        while self.adding.load(Ordering::Acquire) != playing {
-            sched_yield();
-        }
-        Ok(())
     }
 }
 
@@ -206,11 +188,11 @@ pub(super) fn contended(setting: &Setting, needs: &str, turns: Turns) -> Result<
     let ours = Cell::new(0u64);
     let looped = lanes::checked(turns, [0; LANES], [address, DIVISOR], move |times, _, _| {
         let _alive = &partner;
-        after.announce(0)?;
+        after.batch.0.end()?;
         ours.set(ours.get().wrapping_add(times));
         let done = ours.get().wrapping_add(after.done.load(Ordering::Acquire));
         let wanted = done.wrapping_mul(text::ATOMICS).wrapping_mul(DIVISOR);
         same("the sum of both sides", after.word.0.load(Ordering::Acquire), wanted)
     });
-    Ok(looped.before(move |_| board.announce(1)).unrolled(text::ATOMICS))
+    Ok(looped.before(move |_| board.batch.0.begin()).unrolled(text::ATOMICS))
 }

@@ -15,7 +15,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::connection::Server;
 use super::{CALLED, function};
-use crate::kit::{Block, consuming, exactly, producing, tried};
+use crate::kit::{Block, consuming, exactly, hold, producing, tried};
 
 /// A byte, a page, and what a pipe holds.
 const SIZES: Axis = size(numbers![1, 4 << 10, 64 << 10]);
@@ -37,6 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["write", "read"])
         .prepare(|setting| {
             let (size, [reader, writer]) = (setting.size()?, empty_pipe()?);
+            hold(&writer, size)?;
             let (block, mut room) = (Block::new(size), Block::new(size));
             tried(repeat(move || {
                 function(|| exactly(size, write(&writer, &block)?))?;

@@ -7,7 +7,8 @@ use operation::{Axis, Failure, Need, Operation, bytes, numbers, repeat, term, wo
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use syscalls::Sysno;
 
-use crate::kit::{BASE, Start, execute, fork, in_child, start_and_end, wait_for};
+use crate::file::access::NEAR;
+use crate::kit::{BASE, PAGE, Start, available_memory, execute, fork, in_child, start_and_end, wait_for};
 
 /// A child that is started, ends, and is reaped.
 const CHILD: Operation = BASE.per("process");
@@ -28,6 +29,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(&[bytes("resident", numbers![1 << 20, 16 << 20, 256 << 20, 1 << 30]).in_steps(4 << 10, 4 << 10, 1 << 30)])
         .explained_by(&[term(1.0, "process.fork")])
         .monotonic_in(&["resident"])
+        // Of each page, the copy touches an entry of the page table and its record of a cache line.
+        .follows_clock(|point| point.number("resident").unwrap_or(0) / PAGE as u64 * 64 <= NEAR)
         .patience(30.0)
         .prepare(|setting| {
             touch(setting.number("resident")?)?;
@@ -89,6 +92,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             if clone3(&start).and_then(wait_for).is_err() {
                 // A user that may not create this kind directly may do so within a user namespace.
                 start.flags = kind | libc::CLONE_NEWUSER as u64;
+                setting.tally("also a user namespace").pass(1);
             }
             crate::kit::loops::tried(repeat(move || wait_for(clone3(&start)?)).at_most(NAMESPACES)).map_err(refused)
         }),
@@ -142,8 +146,7 @@ fn clone3(start: &Start) -> Result<i32, Failure> {
 
 /// Maps this much memory in base pages and touches all of it. It is freed with this process.
 fn touch(bytes: u64) -> Result<(), Failure> {
-    let free = rustix::system::sysinfo();
-    if bytes > (free.freeram as u64 * u64::from(free.mem_unit)) / 2 {
+    if bytes > available_memory() / 2 {
         return Err(Failure::skip("not enough memory is free", "free memory, or raise the container's limit"));
     }
     let access = ProtFlags::READ | ProtFlags::WRITE;

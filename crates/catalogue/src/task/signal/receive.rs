@@ -48,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     SIGNAL
         .named("signal.receive.sigwaitinfo", "send a blocked signal to this thread, and collect it (rt_sigtimedwait)")
-        .calls(&["rt_sigtimedwait"])
+        .calls(&["tgkill", "rt_sigtimedwait"])
         .prepare(|_| {
             let signals = [hold_off()?];
             let (thread, mut information) = (Thread::current(), [0_i32; 32]);
@@ -72,7 +72,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     SIGNAL
         .id("signal.receive.sigsuspend")
         .summary("send a blocked signal to this thread, and unblock it while waiting (rt_sigsuspend)")
-        .calls(&["rt_sigsuspend"])
+        .calls(&["tgkill", "rt_sigsuspend", "rt_sigreturn"])
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
             let others = [change_mask(libc::SIG_BLOCK, bit(libc::SIGUSR1))?];

@@ -16,16 +16,17 @@ use crate::kit::{
 const SIGNAL: Operation = BASE.per("signal").version(2).explained_by(&[term(1.0, "signal.deliver")]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    SIGNAL.named("signal.send.kill", "send this process a signal and run its handler (kill)").calls(&["kill"]).prepare(
-        |_| {
+    SIGNAL
+        .named("signal.send.kill", "send this process a signal and run its handler (kill)")
+        .calls(&["kill", "rt_sigreturn"])
+        .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
             let own = call::getpid()?;
             tried(counted(repeat(move || exactly(0, call::kill(own, libc::SIGUSR1)?))))
-        },
-    ),
+        }),
     SIGNAL
         .named("signal.send.tkill", "send this thread a signal by the old call and run its handler (tkill)")
-        .calls(&["tkill"])
+        .calls(&["tkill", "rt_sigreturn"])
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
             let own = call::gettid()?;
@@ -33,7 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     SIGNAL
         .named("signal.send.sigqueue", "send this process a signal with a value and run its handler (rt_sigqueueinfo)")
-        .calls(&["rt_sigqueueinfo"])
+        .calls(&["rt_sigqueueinfo", "rt_sigreturn"])
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
             let (own, information) = (call::getpid()?, information());
@@ -43,7 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     SIGNAL
         .id("signal.send.tgsigqueue")
         .summary("send this thread a signal with a value and run its handler (rt_tgsigqueueinfo)")
-        .calls(&["rt_tgsigqueueinfo"])
+        .calls(&["rt_tgsigqueueinfo", "rt_sigreturn"])
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
             let (Thread { process, thread }, information) = (Thread::current(), information());
@@ -53,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     SIGNAL
         .id("signal.send.pidfd")
         .summary("send this process a signal by its descriptor and run its handler (pidfd_send_signal)")
-        .calls(&["pidfd_send_signal"])
+        .calls(&["pidfd_send_signal", "rt_sigreturn"])
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
             let own = owned(call::pidfd_open(call::getpid()?, 0)?);
