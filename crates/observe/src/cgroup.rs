@@ -35,17 +35,24 @@ impl Cgroup {
     /// The processes in it and in those below it, as it is now.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let mut found = Vec::new();
-        let mut folders = vec![self.path.clone()];
-        while let Some(folder) = folders.pop() {
+        for folder in folders(self.path.clone()) {
             let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
             found.extend(text.lines().filter_map(|line| line.trim().parse::<u32>().ok()));
-            let below = fs::read_dir(&folder).into_iter().flatten().flatten();
-            folders.extend(
-                below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
-            );
         }
         found
     }
+}
+
+/// A folder and all below it.
+fn folders(root: PathBuf) -> impl Iterator<Item = PathBuf> {
+    let mut waiting = vec![root];
+    std::iter::from_fn(move || {
+        let folder = waiting.pop()?;
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        waiting.extend(below.map(|entry| entry.path()));
+        Some(folder)
+    })
 }
 
 /// True if the root of this process's cgroups lies below the true one, whose namespace has a fixed inode
@@ -90,15 +97,10 @@ impl Names {
 pub(crate) fn names() -> HashMap<u64, String> {
     let mut names = HashMap::new();
     let Some(root) = mounted(&fs::read_to_string("/proc/self/mountinfo").unwrap_or_default()) else { return names };
-    let mut folders = vec![root.clone()];
-    while let Some(folder) = folders.pop().filter(|_| names.len() < MOST) {
+    for folder in folders(root.clone()).take(MOST) {
         let Ok(inode) = fs::metadata(&folder).map(|metadata| metadata.ino()) else { continue };
         let below = folder.strip_prefix(&root).unwrap_or(&folder);
         names.insert(inode, format!("/{}", below.display()));
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        folders.extend(
-            entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
-        );
     }
     names
 }

@@ -12,6 +12,8 @@ use record::Usage;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
+use crate::inherited::Inherited;
+
 /// How a command ended, and what it and everything that it waited for used.
 pub(crate) type End = (ExitStatus, Usage);
 
@@ -23,17 +25,22 @@ pub(crate) struct Running {
     ended: Option<End>,
 }
 
-/// Starts a command. The new process calls `announce` before it executes the program.
+/// Starts a command with what howslow inherited. The new process calls `announce` before it executes the program.
 /// Fails if there is no such program, or it cannot be executed; or `announce` fails.
 pub(crate) fn start(
     words: &[OsString],
-    announce: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+    inherited: Inherited,
+    mut announce: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
 ) -> io::Result<Running> {
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = std::process::Command::new(program);
     command.args(arguments);
-    // SAFETY: between fork and exec, `announce` makes system calls only and allocates nothing.
-    unsafe { command.pre_exec(announce) };
+    let prepare = move || {
+        inherited.restore()?;
+        announce()
+    };
+    // SAFETY: between fork and exec, `prepare` makes system calls only and allocates nothing.
+    unsafe { command.pre_exec(prepare) };
     let child = command.spawn()?;
     let pid = Pid::from_raw(child.id() as i32).ok_or(io::ErrorKind::NotFound)?;
     // Without it (before Linux 5.3), the end is noticed at the next look.
@@ -111,7 +118,7 @@ mod tests {
 
     fn ended(words: &[&str]) -> (ExitStatus, Usage) {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        let mut running = start(&words, || Ok(())).expect("it starts");
+        let mut running = start(&words, Inherited::change(), || Ok(())).expect("it starts");
         loop {
             if let Some(status) = running.wait(Duration::from_secs(1), reap).expect("a child") {
                 return (status, running.usage().expect("what it used"));
@@ -130,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_started_has_a_reason() {
-        let missing = start(&["/no/such/program".into()], || Ok(())).expect_err("it is not there");
+        let missing = start(&["/no/such/program".into()], Inherited::change(), || Ok(())).expect_err("it is not there");
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }
 }

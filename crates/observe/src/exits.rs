@@ -50,7 +50,9 @@ pub(crate) struct Exits {
     socket: OwnedFd,
     family: u16,
     known: HashMap<u32, TaskEnd>,
-    /// True if ends were lost because they came too fast, or too many were kept.
+    /// Earlier ones, most of tasks that nobody watches.
+    older: HashMap<u32, TaskEnd>,
+    /// True if ends were lost because they came too fast.
     pub lost: bool,
 }
 
@@ -63,7 +65,7 @@ impl Exits {
         bind(&socket, &netlink::SocketAddrNetlink::new(0, 0))?;
         // More than is usual needs a right that this process has if it may listen.
         let _ = sockopt::set_socket_recv_buffer_size_force(&socket, ROOM);
-        let mut exits = Exits { socket, family: 0, known: HashMap::new(), lost: false };
+        let mut exits = Exits { socket, family: 0, known: HashMap::new(), older: HashMap::new(), lost: false };
         let name = attribute(FAMILY_NAME, b"TASKSTATS\0");
         exits.send(REGISTRY, REQUEST, GET_FAMILY, &name)?;
         let answer = exits.receive(RecvFlags::empty())?;
@@ -110,14 +112,14 @@ impl Exits {
             }
         }
         if self.known.len() > MOST_KEPT {
-            self.known.clear();
-            self.lost = true;
+            self.older = std::mem::take(&mut self.known);
         }
     }
 
     /// How a thread ended, once.
     pub(crate) fn take(&mut self, thread: u32) -> Option<TaskEnd> {
-        self.known.remove(&thread)
+        let older = self.older.remove(&thread);
+        self.known.remove(&thread).or(older)
     }
 }
 

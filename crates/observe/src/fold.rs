@@ -1,7 +1,7 @@
 //! Tasks become processes. Processes that ended are kept one by one up to a number; the rest are added up by their creator and
 //! their name, so that nothing is lost and memory stays bounded.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use record::{
     CallCount, CallTime, FaultTime, NamedCount, ObjectCount, PageSize, PairCount, ProcessCounts, Requests,
@@ -20,6 +20,10 @@ use crate::task::Task;
 const KEPT: usize = 256;
 /// Threads of a process that are listed one by one.
 const THREADS: usize = 64;
+/// Sums of ended processes by their creator; beyond them, they are by name alone.
+const FOLDED: usize = 1024;
+/// Tasks whose processes are remembered before those that nobody needs are forgotten.
+const OWNERS: usize = 1 << 16;
 
 /// One process that is being put together.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +35,8 @@ struct Process {
     /// How many processes these are.
     processes: u64,
     ended: bool,
+    /// True if its first thread has ended.
+    headless: bool,
     kernel: bool,
     cgroup: u64,
     threads: Vec<Thread>,
@@ -60,13 +66,18 @@ pub(crate) struct Fold {
     /// Ended processes by their creator and name.
     folded: BTreeMap<(Option<u32>, String), Process>,
     ended: usize,
+    /// How many of the owners were needed when that was last looked at, twice.
+    owners_kept: usize,
 }
 
 impl Fold {
     /// Adds a task that ended, with what it used.
     pub(crate) fn add(&mut self, task: &Task, usage: Option<Usage>) {
         self.owners.insert(task.id, task.process);
-        let ends = task.end_ns.is_some() && task.thread == task.process;
+        if self.owners.len() > self.owners_kept.max(OWNERS) {
+            self.forget_owners();
+        }
+        let first = task.thread == task.process;
         let number = match self.current.get(&task.process) {
             Some(number) => *number,
             None => {
@@ -80,8 +91,9 @@ impl Fold {
         };
         let process = self.processes.entry(number).or_default();
         process.add(task, usage);
-        if ends {
-            // The first thread of a process is the last to be reported.
+        process.headless |= first && task.end_ns.is_some();
+        if task.end_ns.is_some() && process.headless {
+            // The first thread of a process is the last to be reported, unless it ended before the others.
             process.ended = true;
             self.current.remove(&task.process);
             self.ended += 1;
@@ -108,15 +120,29 @@ impl Fold {
         let Some(process) = self.processes.remove(&number) else { return };
         self.ended -= 1;
         let creator = process.creator.and_then(|creator| self.owners.get(&creator)).copied();
-        let sum = self.folded.entry((creator, process.name.clone())).or_default();
+        let mut key = (creator, process.name.clone());
+        let by_creator = self.folded.len() < FOLDED || self.folded.contains_key(&key);
+        if !by_creator {
+            key.0 = None;
+        }
+        let sum = self.folded.entry(key).or_default();
         sum.name.clone_from(&process.name);
-        sum.creator = process.creator;
+        sum.creator = process.creator.filter(|_| by_creator);
         sum.ended = true;
         sum.cgroup = process.cgroup;
         sum.processes += process.processes;
         sum.thread_count += process.thread_count;
         sum.usage = sum.usage.plus(&process.usage);
         sum.counts.add(&process.counts);
+    }
+
+    /// Forgets the processes of tasks that created nothing which is kept, and whose own are gone.
+    fn forget_owners(&mut self) {
+        let all = || self.processes.values().chain(self.folded.values());
+        let creators: HashSet<u64> = all().filter_map(|process| process.creator).collect();
+        let kept: HashSet<u32> = all().map(|process| process.pid).collect();
+        self.owners.retain(|task, process| creators.contains(task) || kept.contains(process));
+        self.owners_kept = 2 * self.owners.len();
     }
 
     /// Notes the process of a task, for those that it creates.
@@ -181,7 +207,12 @@ impl Process {
         };
         let known = self.threads.len();
         match self.threads.iter_mut().find(|thread| thread.tid == task.thread) {
-            Some(known) => known.counts.add(&thread.counts),
+            // Another thread has its number by now.
+            Some(known) => {
+                known.name = thread.name;
+                known.usage = known.usage.plus(&thread.usage);
+                known.counts.add(&thread.counts);
+            }
             None => {
                 self.thread_count += 1;
                 if known < THREADS {
@@ -308,60 +339,4 @@ fn waits(counts: &Counts, names: &CallNames) -> Vec<Waits> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::counts::Times;
-
-    fn task(id: u64, process: u32, thread: u32, ended: bool) -> Task {
-        let calls = BTreeMap::from([(Call::Native(39), Times { count: 2, results: 0 })]);
-        let counts = Counts { calls, ..Counts::default() };
-        let end_ns = ended.then_some(5);
-        Task { id, parent: Some(1), process, thread, name: format!("p{process}"), end_ns, counts, ..Task::default() }
-    }
-
-    #[test]
-    fn threads_become_their_process_and_ids_come_again() {
-        let mut fold = Fold::default();
-        fold.add(&task(2, 10, 11, true), None);
-        fold.add(&task(3, 10, 10, true), None);
-        fold.add(&task(4, 10, 10, true), None);
-        let processes =
-            fold.with_running(&[(task(1, 9, 9, false), None)], &CallNames::default(), &mut cgroup::Names::default());
-        let shown: Vec<_> = processes
-            .processes
-            .iter()
-            .map(|process| (process.pid, process.requests.total(), process.threads.len(), process.running))
-            .collect();
-        assert_eq!(shown, [(Some(10), 4, 2, false), (Some(10), 2, 0, false), (Some(9), 2, 0, true)]);
-        assert_eq!(processes.processes[0].parent, Some(9));
-        assert_eq!(processes.together.total(), 8);
-    }
-
-    #[test]
-    fn a_thread_that_executes_a_program_goes_on_as_its_process() {
-        let mut fold = Fold::default();
-        fold.add(&task(2, 10, 10, true), None);
-        let follower = Task { parent: Some(2), name: "true".into(), ..task(3, 10, 10, true) };
-        fold.add(&follower, None);
-        let processes = fold.with_running(&[], &CallNames::default(), &mut cgroup::Names::default());
-        assert_eq!(processes.processes.len(), 1);
-        assert_eq!((processes.processes[0].name.as_str(), processes.processes[0].requests.total()), ("true", 4));
-    }
-
-    #[test]
-    fn many_ended_processes_are_added_up_and_none_is_lost() {
-        let mut fold = Fold::default();
-        let many = KEPT as u32 + 1000;
-        for id in 0..many {
-            let mut ended = task(u64::from(id) + 10, id + 100, id + 100, true);
-            ended.name = "true".into();
-            fold.add(&ended, Some(Usage { minor_faults: Some(3), ..Usage::default() }));
-        }
-        let processes = fold.with_running(&[], &CallNames::default(), &mut cgroup::Names::default());
-        assert_eq!(processes.processes.len(), KEPT + 1);
-        assert_eq!(processes.processes.iter().map(|process| process.processes).sum::<u64>(), u64::from(many));
-        assert_eq!(processes.together.total(), 2 * u64::from(many));
-        assert_eq!(processes.processes[0].usage.minor_faults, Some(3000));
-        assert_eq!((processes.processes[0].processes, processes.processes[0].pid), (1000, None));
-    }
-}
+mod tests;

@@ -20,6 +20,7 @@ mod counter;
 mod counts;
 mod exits;
 mod fold;
+mod inherited;
 mod names;
 mod naming;
 mod objects;

@@ -63,15 +63,18 @@ const CLASSES: &[(u8, &[&str])] = &[
 
 /// What the arguments of each call name, by its number.
 pub(crate) fn classes() -> Vec<u8> {
-    let mut classes = vec![0; CALLS];
+    by_number(|call| CLASSES.iter().find(|(_, names)| names.contains(&call)).map_or(0, |(class, _)| *class))
+}
+
+/// What is known of each call, by its number.
+pub(crate) fn by_number(of_name: impl Fn(&str) -> u8) -> Vec<u8> {
+    let mut table = vec![0; CALLS];
     for call in every_call() {
-        let class = CLASSES.iter().find(|(_, names)| names.contains(&call.name)).map(|(class, _)| *class);
-        let place = usize::try_from(call.number).ok().and_then(|number| classes.get_mut(number));
-        if let (Some(class), Some(place)) = (class, place) {
-            *place = class;
+        if let Some(place) = usize::try_from(call.number).ok().and_then(|number| table.get_mut(number)) {
+            *place = of_name(call.name);
         }
     }
-    classes
+    table
 }
 
 /// What the arguments of a call name; 0 for nothing.

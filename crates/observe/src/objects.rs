@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use catalogue::every_call;
+use crate::naming::by_number;
 
 /// Kinds, of which 0 is not known.
 pub(crate) const KINDS: &[&str] = &[
@@ -28,17 +28,7 @@ pub(crate) const OPENS: i32 = 13;
 /// The place of each call, by its number.
 pub(crate) fn places() -> &'static [u8] {
     static PLACES: OnceLock<Vec<u8>> = OnceLock::new();
-    PLACES.get_or_init(|| {
-        let mut places = vec![0; crate::naming::CALLS];
-        for call in every_call() {
-            let place = CALLS.iter().skip(1).position(|name| *name == call.name).map(|place| place as u8 + 1);
-            let number = usize::try_from(call.number).ok().and_then(|number| places.get_mut(number));
-            if let (Some(place), Some(number)) = (place, number) {
-                *number = place;
-            }
-        }
-        places
-    })
+    PLACES.get_or_init(|| by_number(|call| CALLS.iter().position(|name| *name == call).unwrap_or(0) as u8))
 }
 
 /// The number of a call that is counted by object, if this architecture has it.

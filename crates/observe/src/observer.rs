@@ -1,5 +1,6 @@
 //! Watches a target by the best way of counting that is possible, and reports what was counted.
 
+mod losses;
 mod start;
 pub(crate) mod stretches;
 
@@ -11,11 +12,11 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use analysis::bill::Charged;
-use record::{Accounting, CountingCost, Loss, Observation, PassedOver, Usage};
+use record::{Accounting, CountingCost, Observation, PassedOver, Usage};
 use rustix::event::{Timespec, poll};
 use system::machine::TaskStat;
 
-use crate::bpf::{Losses, ModeSamples};
+use crate::bpf::ModeSamples;
 use crate::calibrate::Added;
 use crate::call_names::CallNames;
 use crate::cgroup::{self, Cgroup};
@@ -24,6 +25,7 @@ use crate::counter::Counter;
 use crate::counts::Counts;
 use crate::exits::Exits;
 use crate::fold::{Fold, requests};
+use crate::inherited::Inherited;
 use crate::stacks::Stacks;
 use crate::target::{Calibration, Detail, ObserveError, Source, Target};
 use crate::task::Task;
@@ -52,6 +54,7 @@ pub struct Observer {
     passed_over: Vec<PassedOver>,
     counter: Option<Counter>,
     command: Option<Running>,
+    inherited: Inherited,
     exits: Option<Exits>,
     /// Tasks that ended without anybody to report what they had used, and those of them of which not even their time is known.
     unknown_ends: u64,
@@ -60,6 +63,8 @@ pub struct Observer {
     names: CallNames,
     /// What threads had used before they were watched.
     before: HashMap<u32, Usage>,
+    /// What a process that only its accounts report had used before it was watched, and by the last look while it was there.
+    account: Option<[Usage; 2]>,
     begun: Instant,
     detail: Detail,
     /// What counting adds to a call, if that was determined.
@@ -92,6 +97,15 @@ impl Observer {
             if let Some(usage) = usage::of_thread(process, thread) {
                 self.before.insert(thread, usage);
             }
+        }
+        self.account = self.whole_process().map(|usage| [usage; 2]);
+    }
+
+    /// What a process that is watched by its accounts alone has used: those of its threads are gone with them, its own has all.
+    fn whole_process(&self) -> Option<Usage> {
+        match self.target {
+            Target::Process(process) if self.counter.is_none() => usage::of_process(process),
+            _ => None,
         }
     }
 
@@ -144,6 +158,9 @@ impl Observer {
     }
 
     fn collect(&mut self) -> io::Result<()> {
+        if let Some((account, now)) = self.account.zip(self.whole_process()) {
+            self.account = Some([account[0], now]);
+        }
         // The memory of a process is known as long as it runs.
         if let (Some(stacks), Some(Counter::Bpf(counting))) = (&mut self.stacks, &self.counter) {
             counting.stacks().iter().for_each(|sample| stacks.add(sample));
@@ -208,7 +225,12 @@ impl Observer {
         self.collect()?;
         let elapsed_ns = self.begun.elapsed().as_nanos() as f64;
         let running = self.running()?;
-        let counted = self.fold.with_running(&running, &self.names, &mut cgroup::Names::default());
+        let mut counted = self.fold.with_running(&running, &self.names, &mut cgroup::Names::default());
+        // Of a process whose first thread ended first, the end of the last is no end of the process.
+        let alive: HashSet<u32> = running.iter().map(|(task, _)| task.process).collect();
+        for process in &mut counted.processes {
+            process.running &= process.pid.is_none_or(|pid| alive.contains(&pid) || !ended(pid));
+        }
         // Where everything slept, what is charged is nothing, not unknown.
         let nothing = self.before.values().next().map(|usage| usage.since(usage)).unwrap_or_default();
         let programs = counted.processes.iter().filter(|process| !process.kernel);
@@ -220,6 +242,12 @@ impl Observer {
         // then their own accounts hold more, if they are all known.
         let most = |whole: &Usage| whole.cpu_ns.map(|cpu| cpu * (1.0 + ROUNDED));
         let whole = whole.filter(|whole| self.unknown_ends > 0 || parts.cpu_ns <= most(whole));
+        let account = self.account.map(|[before, now]| Usage {
+            voluntary_switches: parts.voluntary_switches,
+            involuntary_switches: parts.involuntary_switches,
+            ..now.since(&before)
+        });
+        let whole = whole.or(account);
         // A sum that lacks most of its parts is no charge, and no number of faults.
         let usage = whole.unwrap_or(match (self.uncharged_ends, self.unknown_ends) {
             (0, 0) => parts,
@@ -228,7 +256,7 @@ impl Observer {
         });
         // A command does not learn by how many ticks its time was split; its own samples are finer.
         let own = ModeSamples::of(counted.together.modes);
-        let parts_ns = parts.sampled_ns.filter(|_| self.unknown_ends == 0);
+        let parts_ns = account.unwrap_or(parts).sampled_ns.filter(|_| self.unknown_ends == 0);
         let sampled_ns = own.map(|own| own.sampled_ns).or(parts_ns).filter(|_| self.uncharged_ends == 0);
         let mut seen = Observation {
             numbers_alone: self.detail == Detail::Numbers && self.counter.is_some(),
@@ -300,56 +328,18 @@ impl Observer {
         Ok(tasks.into_iter().map(used).filter(|task| !idle(task)).collect())
     }
 
-    fn losses(&self) -> Vec<Loss> {
-        let mut losses = Vec::new();
-        let mut lose = |count: u64, what: &str| {
-            if count > 0 {
-                losses.push(Loss { what: what.into(), count: Some(count) });
-            }
-        };
-        if let Some(counter) = &self.counter {
-            let Losses { together, tasks, events } = counter.losses();
-            lose(together, "tasks were counted together, because all records were in use");
-            lose(tasks, "tasks were not counted, because the kernel had no room for them");
-            lose(events, "pairs, errors and signals were not counted, because the kernel had no room for them");
-        }
-        let unknown = self.stacks.as_ref().map_or(0, |stacks| stacks.unknown);
-        lose(unknown, "calls have no stack: their processes ended too early, or the kernel could not read it");
-        // What a command used is known by its end.
-        let (unknown, what) = match self.uncharged_ends {
-            _ if self.command.is_some() => (0, ""),
-            0 => (self.unknown_ends, "faults and switches are not known"),
-            uncharged => (uncharged, "processor time is not known, so what was charged is not"),
-        };
-        lose(unknown, &format!("tasks ended whose {what}: that takes CAP_NET_ADMIN"));
-        let knows_types = self.counter.as_ref().and_then(|counter| match counter {
-            Counter::Bpf(counting) => Some(counting.knows_objects()),
-            _ => None,
-        });
-        if self.detail == Detail::All && knows_types == Some(false) {
-            let what = "what calls are made on (file, pipe, socket), since this kernel does not describe its types in \
-                        /sys/kernel/btf/vmlinux: mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF";
-            losses.push(Loss { what: what.into(), count: None });
-        }
-        match &self.exits {
-            Some(exits) if exits.lost => {
-                let what = match knows_types {
-                    Some(true) => "tasks ended too fast for their faults and switches to be told by process",
-                    _ => "tasks ended too fast for their processor time and faults to be told by process",
-                };
-                losses.push(Loss { what: what.into(), count: None });
-            }
-            _ => {}
-        }
-        losses
-    }
-
     /// Ends the watching and returns what was counted.
     pub fn finish(mut self) -> Result<Observation, ObserveError> {
         if let Some(counter) = &mut self.counter {
             counter.detach();
         }
         self.look()
+    }
+}
+
+impl Drop for Observer {
+    fn drop(&mut self) {
+        let _ = self.inherited.restore();
     }
 }
 

@@ -8,60 +8,67 @@ pub(crate) const REGISTER_BITS: i32 = 10;
 
 /// The registers: of the hashes of each, the largest place of the first set bit below. Empty if all are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sketch(Vec<u8>);
+pub struct Sketch {
+    now: Vec<u8>,
+    /// Those of an earlier state, whose things are not counted.
+    before: Vec<u8>,
+}
 
 impl Sketch {
     /// From its registers.
     pub(crate) fn of(registers: &[u8]) -> Sketch {
         let used = registers.iter().any(|register| *register > 0);
-        Sketch(if used { registers.to_vec() } else { Vec::new() })
+        Sketch { now: if used { registers.to_vec() } else { Vec::new() }, before: Vec::new() }
     }
 
     /// Notes one thing by its hash: the register chosen by the high bits gets the place of the first set bit of the others.
     pub(crate) fn insert(&mut self, hash: u64) {
-        if self.0.is_empty() {
-            self.0 = vec![0; REGISTERS];
+        if self.now.is_empty() {
+            self.now = vec![0; REGISTERS];
         }
         let place = (hash >> (64 - REGISTER_BITS)) as usize;
         // The program in the kernel shifts by 31 bits at most.
         let rank = (hash << REGISTER_BITS).leading_zeros().min(31) as u8 + 1;
-        self.0[place] = self.0[place].max(rank);
+        self.now[place] = self.now[place].max(rank);
     }
 
     /// Adds what another has seen.
     pub(crate) fn add(&mut self, other: &Sketch) {
-        if self.0.is_empty() {
-            self.0.clone_from(&other.0);
-        }
-        for (register, other) in self.0.iter_mut().zip(&other.0) {
-            *register = (*register).max(*other);
-        }
-    }
-
-    /// Leaves only what raised a register since an earlier state.
-    pub(crate) fn subtract(&mut self, earlier: &Sketch) {
-        for (register, earlier) in self.0.iter_mut().zip(&earlier.0) {
-            if register == earlier {
-                *register = 0;
+        for (registers, others) in [(&mut self.now, &other.now), (&mut self.before, &other.before)] {
+            if registers.is_empty() {
+                registers.clone_from(others);
             }
-        }
-        if self.0.iter().all(|register| *register == 0) {
-            self.0.clear();
+            registers.iter_mut().zip(others).for_each(|(register, other)| *register = (*register).max(*other));
         }
     }
 
-    /// How many different ones there were; `None` if nothing was seen.
-    pub(crate) fn distinct(&self) -> Option<u64> {
-        if self.0.is_empty() {
-            return None;
+    /// Leaves only what was first seen since an earlier state.
+    pub(crate) fn subtract(&mut self, earlier: &Sketch) {
+        if self.now == earlier.now {
+            *self = Sketch::default();
+        } else {
+            self.before.clone_from(&earlier.now);
         }
-        let many = self.0.len() as f64;
-        let unused = self.0.iter().filter(|register| **register == 0).count() as f64;
-        let sum: f64 = self.0.iter().map(|register| 0.5_f64.powi(i32::from(*register))).sum();
-        let estimate = 0.7213 / (1.0 + 1.079 / many) * many * many / sum;
-        let few = unused > 0.0 && estimate <= 2.5 * many;
-        Some(if few { many * (many / unused).ln() } else { estimate }.round() as u64)
     }
+
+    /// How many different ones there were; `None` if nothing was seen. After a subtraction, the error is that of all ever seen.
+    pub(crate) fn distinct(&self) -> Option<u64> {
+        let seen = (estimate(&self.now) - estimate(&self.before)).max(0.0);
+        (!self.now.is_empty()).then_some(seen.round() as u64)
+    }
+}
+
+/// How many different ones these registers have seen.
+fn estimate(registers: &[u8]) -> f64 {
+    if registers.is_empty() {
+        return 0.0;
+    }
+    let many = registers.len() as f64;
+    let unused = registers.iter().filter(|register| **register == 0).count() as f64;
+    let sum: f64 = registers.iter().map(|register| 0.5_f64.powi(i32::from(*register))).sum();
+    let estimate = 0.7213 / (1.0 + 1.079 / many) * many * many / sum;
+    let few = unused > 0.0 && estimate <= 2.5 * many;
+    if few { many * (many / unused).ln() } else { estimate }
 }
 
 #[cfg(test)]
@@ -98,6 +105,13 @@ mod tests {
         let mut later = both.clone();
         later.subtract(&both);
         assert_eq!(later, Sketch::default());
+        for (known, new) in [(20_000, 20_000), (100_000, 20_000)] {
+            let mut later = sketch(0..known + new);
+            later.subtract(&sketch(0..known));
+            later.add(&sketch(0..10));
+            let error = later.distinct().expect("some").abs_diff(new);
+            assert!(error as f64 <= 0.05 * (known + new) as f64, "{known} and {new}: {error} more or less");
+        }
         let mut none = Sketch::default();
         none.add(&both);
         assert_eq!(none, both);

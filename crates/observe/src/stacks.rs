@@ -6,18 +6,17 @@ mod symbols;
 mod unwind;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::fs::File;
 use std::rc::Rc;
 
 use record::{Stack, StackFrame};
 
 use crate::counts::Call;
-use module::{Mapping, Module, Place, mappings};
+use crate::usage;
+use module::{Mapping, Module, Place, ProgramFile, mappings};
 use symbols::Symbols;
 pub(crate) use unwind::{CallSample, REGISTERS};
 
-/// Stacks beyond these are not distinguished.
-const MOST: usize = 20_000;
 /// Processes whose memory is known.
 const PROCESSES: usize = 4096;
 
@@ -32,23 +31,34 @@ struct Met {
 #[derive(Debug, Default)]
 pub(crate) struct Stacks {
     processes: HashMap<u32, Vec<Mapping>>,
-    modules: HashMap<PathBuf, Option<Rc<Module>>>,
+    /// Each file that was met, open, with its tables.
+    modules: HashMap<ProgramFile, (Option<File>, Option<Rc<Module>>)>,
     /// By process, call, and places, the innermost first.
     met: HashMap<(u32, u16, Vec<Place>), Met>,
     names: HashMap<u32, String>,
     /// Calls whose stack was not found: of processes that ended too early, for example.
     pub unknown: u64,
+    /// Calls with other stacks than those that are kept.
+    pub beyond: u64,
 }
 
 impl Stacks {
+    /// Different stacks that are kept.
+    pub(crate) const MOST: usize = 20_000;
+
     /// Adds a sample.
     pub(crate) fn add(&mut self, sample: &CallSample) {
         let places = self.places(sample);
-        if places.is_empty() || self.met.len() >= MOST {
+        let key = (sample.process, sample.call, places);
+        if key.2.is_empty() {
             self.unknown += sample.weight;
             return;
         }
-        let met = self.met.entry((sample.process, sample.call, places)).or_default();
+        if self.met.len() >= Stacks::MOST && !self.met.contains_key(&key) {
+            self.beyond += sample.weight;
+            return;
+        }
+        let met = self.met.entry(key).or_default();
         met.calls += sample.weight;
         met.cpu_ns += sample.weighted_ns;
     }
@@ -60,15 +70,18 @@ impl Stacks {
             let now = mappings(sample.process);
             if Mapping::of(&now, sample.address()).is_some() {
                 self.processes.insert(sample.process, now);
-                let name = std::fs::read_to_string(format!("/proc/{}/comm", sample.process)).unwrap_or_default();
-                self.names.insert(sample.process, name.trim().into());
+                self.names.insert(sample.process, usage::name(sample.process, sample.process));
             }
         }
         let Some(all) = self.processes.get(&sample.process) else { return Vec::new() };
         let modules = &mut self.modules;
         let module = |mapping: &Mapping| -> Option<Rc<Module>> {
-            let path = mapping.path.clone()?;
-            modules.entry(path).or_insert_with(|| Module::read(mapping).map(Rc::new)).clone()
+            let met = || {
+                let file = mapping.open();
+                let module = file.as_ref().and_then(Module::read).map(Rc::new);
+                (file, module)
+            };
+            modules.entry(mapping.file.clone()?).or_insert_with(met).1.clone()
         };
         unwind::places(sample, all, module)
     }
@@ -78,7 +91,11 @@ impl Stacks {
         let mut symbols = Symbols::default();
         let mut merged: HashMap<(String, String, Vec<StackFrame>), Met> = HashMap::new();
         for ((process, call, places), met) in &self.met {
-            let frames: Vec<StackFrame> = places.iter().rev().flat_map(|place| symbols.frames(place)).collect();
+            let mut frames = |place: &Place| {
+                let met = place.file.as_ref().and_then(|file| self.modules.get(file));
+                symbols.frames(place, met.and_then(|(file, _)| file.as_ref()))
+            };
+            let frames: Vec<StackFrame> = places.iter().rev().flat_map(&mut frames).collect();
             let process = self.names.get(process).cloned().unwrap_or_default();
             // What differs by an instruction, or by the process, is the same here.
             let all = merged.entry((process, name(Call::Native(*call)), frames)).or_default();
@@ -95,5 +112,25 @@ impl Stacks {
         let mut stacks: Vec<Stack> = merged.into_iter().map(stack).collect();
         stacks.sort_by(|one, other| other.calls.cmp(&one.calls).then_with(|| one.frames.cmp(&other.frames)));
         stacks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_table_still_adds_to_the_stacks_that_it_has() {
+        let own = std::process::id();
+        let mut registers = [0; REGISTERS];
+        registers[REGISTERS - 1] = Stacks::add as fn(&mut Stacks, &CallSample) as usize as u64;
+        let sample = |call| CallSample { process: own, call, weight: 2, weighted_ns: 0, registers, stack: Vec::new() };
+        let mut stacks = Stacks::default();
+        stacks.add(&sample(0));
+        stacks.met.extend((0..Stacks::MOST as u32).map(|process| ((process + own + 1, 0, Vec::new()), Met::default())));
+        stacks.add(&sample(0));
+        stacks.add(&sample(1));
+        let added = stacks.met.iter().find(|((process, ..), _)| *process == own).map(|(_, met)| met.calls);
+        assert_eq!((added, stacks.unknown, stacks.beyond), (Some(4), 0, 2));
     }
 }

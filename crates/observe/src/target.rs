@@ -94,6 +94,8 @@ pub enum ObserveError {
     NoProcess(u32),
     #[error("process {0} has ended, and only waits for the one that created it; there is nothing to watch")]
     Ended(u32),
+    #[error("{thread} is a thread of process {process}; give -p {process}")]
+    OfProcess { thread: u32, process: u32 },
     #[error("{path} is no cgroup: {why}; give a folder below /sys/fs/cgroup")]
     NoCgroup { path: PathBuf, why: std::io::Error },
     /// The way of counting that was requested; the reason contains what to do.

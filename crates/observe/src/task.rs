@@ -48,11 +48,15 @@ const DUMPING: [i32; 10] = [
 
 impl Task {
     /// Replaces the end of the process, among the signals of an ended task, by the signal that ended it. It is that of the first
-    /// thread: a process gets it once.
+    /// thread: a process gets it once. Where the signal is not known, the end stays.
     pub(crate) fn name_its_end(&mut self) {
         let has_ended = self.counts.signals.remove(&ENDS).is_some() && self.thread == self.process;
-        let signal = self.ended_by.unwrap_or(libc::SIGKILL as u16);
-        if has_ended && signal != 0 && !DUMPING.contains(&i32::from(signal)) {
+        let named = match self.ended_by {
+            Some(0) => None,
+            Some(signal) => Some(signal).filter(|signal| !DUMPING.contains(&i32::from(*signal))),
+            None => Some(ENDS),
+        };
+        if let Some(signal) = named.filter(|_| has_ended) {
             *self.counts.signals.entry(signal).or_default() += 1;
         }
     }
@@ -72,7 +76,7 @@ mod tests {
         };
         assert_eq!(signals(7, Some(15)), [(15, 1)]);
         assert_eq!(signals(7, Some(9)), [(9, 1)]);
-        assert_eq!(signals(7, None), [(9, 1)], "as the kernel reports it");
+        assert_eq!(signals(7, None), [(ENDS, 1)], "by a signal or by a call");
         assert!(signals(7, Some(0)).is_empty(), "another thread made the process exit");
         assert!(signals(7, Some(11)).is_empty(), "it was delivered to a thread");
         assert!(signals(6, Some(15)).is_empty(), "not the first thread");

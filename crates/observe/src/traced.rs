@@ -23,6 +23,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::cgroup::numbers_in;
 use crate::target::Detail;
 use crate::task::Task;
+pub(crate) use status::process_of;
 use tracing::{Board, locked};
 
 /// True if another process traces this one.

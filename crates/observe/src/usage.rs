@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 
 use record::Usage;
-use rustix::process::{Resource, getrlimit, setrlimit};
+use rustix::process::{Resource, getrlimit};
 use system::machine::TaskStat;
 
 use crate::task::Task;
@@ -15,6 +15,23 @@ pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Usage> {
     let stat = TaskStat::of_thread(process, thread)?;
     let read = |name: &str| fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}")).unwrap_or_default();
     Some(usage(&stat, &read("status"), &read("schedstat")))
+}
+
+/// What a process has used until now with all threads that it had, if it is still there; switches are not known.
+pub(crate) fn of_process(process: u32) -> Option<Usage> {
+    let stat = TaskStat::of_process(process)?;
+    Some(split(clock_ns(process), ticks(&stat), faults(&stat)))
+}
+
+/// The time of the clock of a process, in ns, if it is still there.
+fn clock_ns(process: u32) -> Option<f64> {
+    let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
+    let id = libc::pid_t::try_from(process).ok()?;
+    // SAFETY: the place lives through the call and has the type that it writes.
+    let found = unsafe { libc::clock_getcpuclockid(id, &raw mut clock) } == 0;
+    // SAFETY: as before; a clock that is gone is an error.
+    let known = found && unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
+    known.then_some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
 }
 
 /// The times that threads have run, by files that stay open: to read one again takes a sixth of opening it again.
@@ -29,12 +46,8 @@ impl Clocks {
     /// Descriptors that others need.
     const OTHERS: usize = 256;
 
-    /// As many files as this process may have open, whose limit is raised as far as it may be.
+    /// As many files as this process may have open. Beyond them, files are opened again each time.
     pub(crate) fn new() -> Clocks {
-        let mut limit = getrlimit(Resource::Nofile);
-        limit.current = limit.maximum;
-        // If it cannot be raised, more files are opened again each time.
-        let _ = setrlimit(Resource::Nofile, limit);
         let most = getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize);
         Clocks { files: HashMap::new(), most: most.saturating_sub(Clocks::OTHERS) }
     }
@@ -79,7 +92,7 @@ pub(crate) fn without_calls(process: u32, thread: u32) -> Task {
 }
 
 /// The name of a thread; empty if it is gone.
-fn name(process: u32, thread: u32) -> String {
+pub(crate) fn name(process: u32, thread: u32) -> String {
     let name = fs::read(format!("/proc/{process}/task/{thread}/comm")).unwrap_or_default();
     String::from_utf8_lossy(&name).trim_end().into()
 }
@@ -91,18 +104,22 @@ fn usage(stat: &TaskStat, status: &str, schedule: &str) -> Usage {
         line.and_then(|line| line.trim().parse::<u64>().ok())
     };
     let run = schedule.split_whitespace().next().and_then(|run| run.parse::<f64>().ok());
+    let rest = Usage {
+        voluntary_switches: count("voluntary_ctxt_switches:"),
+        involuntary_switches: count("nonvoluntary_ctxt_switches:"),
+        ..faults(stat)
+    };
+    split(run, ticks(stat), rest)
+}
+
+fn faults(stat: &TaskStat) -> Usage {
+    Usage { minor_faults: Some(stat.minor_faults), major_faults: Some(stat.major_faults), ..Usage::default() }
+}
+
+/// The ticks in user mode and in the kernel, in ns.
+fn ticks(stat: &TaskStat) -> Option<(f64, f64)> {
     let tick = 1e9 / rustix::param::clock_ticks_per_second() as f64;
-    split(
-        run,
-        Some((stat.user_ticks as f64 * tick, stat.system_ticks as f64 * tick)),
-        Usage {
-            minor_faults: Some(stat.minor_faults),
-            major_faults: Some(stat.major_faults),
-            voluntary_switches: count("voluntary_ctxt_switches:"),
-            involuntary_switches: count("nonvoluntary_ctxt_switches:"),
-            ..Usage::default()
-        },
-    )
+    Some((stat.user_ticks as f64 * tick, stat.system_ticks as f64 * tick))
 }
 
 /// Splits the time that the scheduler counted by the shares of the ticks, which are samples. Without that time, the ticks
@@ -150,6 +167,23 @@ mod tests {
         assert_eq!(clocks.run_time(child.id(), child.id()), None);
         clocks.keep(|thread| thread == own);
         assert_eq!(clocks.files.len(), 1);
+    }
+
+    #[test]
+    fn a_process_keeps_what_its_ended_threads_have_used() {
+        let own = std::process::id();
+        let cpu = || of_process(own).and_then(|usage| usage.cpu_ns).expect("a clock");
+        let before = cpu();
+        let thread = std::thread::spawn(|| {
+            for number in 0..1_000_000_u32 {
+                std::hint::black_box(number);
+            }
+            let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+            used.tv_sec as f64 * 1e9 + used.tv_nsec as f64
+        });
+        let used = thread.join().expect("it ends");
+        assert!(used > 0.0 && cpu() - before >= used, "{used} ns of {} ns", cpu() - before);
+        assert_eq!(of_process(u32::MAX >> 2), None);
     }
 
     #[test]

@@ -76,7 +76,8 @@ impl Observation {
                 Some(before) => process.since(before),
                 None => process.clone(),
             };
-            (new.requests.total() > 0).then_some(new)
+            // By accounts alone, no process has calls.
+            (new.requests.total() > 0 || new.usage.cpu_ns > Some(0.0)).then_some(new)
         });
         let together = self.together.since(&earlier.together);
         let counted_before = earlier.counting.as_ref().map_or(0.0, |cost| cost.together_ns);
@@ -217,4 +218,20 @@ pub struct ThreadCounts {
     pub usage: Usage,
     /// What it asked for.
     pub requests: Requests,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stretch_by_accounts_has_the_processes_that_used_time() {
+        let process = |pid, cpu_ns| {
+            let usage = Usage { cpu_ns: Some(cpu_ns), ..Usage::default() };
+            ProcessCounts { pid: Some(pid), usage, ..ProcessCounts::default() }
+        };
+        let seen = |busy| Observation { processes: vec![process(1, busy), process(2, 5.0)], ..Observation::default() };
+        let later = seen(8.0).since(&seen(3.0));
+        assert_eq!(later.processes, [ProcessCounts { processes: 1, ..process(1, 5.0) }]);
+    }
 }

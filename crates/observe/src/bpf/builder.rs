@@ -185,6 +185,11 @@ impl<'a> Builder<'a> {
 
     pub(super) fn lose(&mut self, what: i16) {
         self.code.constant(1, 1);
+        self.lose_these(what);
+    }
+
+    /// The same for as many as register 1 holds.
+    pub(super) fn lose_these(&mut self, what: i16) {
         self.code.map_value(2, self.maps.lost.descriptor());
         self.code.add_at_once(2, what, 1);
     }

@@ -60,6 +60,7 @@ pub(super) fn place(b: &mut Builder, counted: Label) {
     kept(b);
     b.code.load(Width::Double, 1, FRAME, frame::CLASS);
     b.code.jump_if(1, When::NotEqual, Constant(CLOSE), priced);
+    b.code.jump_if(3, When::Equal, Constant(0), priced);
     b.code.constant(5, 0);
     b.code.store(Width::Byte, 4, layout::KINDS, 5);
     b.code.place(priced);
@@ -73,21 +74,38 @@ pub(super) fn place(b: &mut Builder, counted: Label) {
     b.code.jump(counted);
 }
 
-/// Register 3 is the kind that the record keeps for the descriptor in the frame, and register 4 where, less the offset of all.
+/// Register 3 is the kind that the record keeps for the descriptor in the frame, and register 4 where, less the offset of all; register 5
+/// is the tag of the descriptor. Another descriptor with the same low bits has another tag.
 fn kept(b: &mut Builder) {
+    let (none, known) = (b.code.label(), b.code.label());
     b.code.load(Width::Double, 4, FRAME, frame::FOLDER);
-    b.code.compute(Compute::And, 4, Constant(layout::KINDS_KEPT - 1));
-    b.code.compute(Compute::Add, 4, Other(7));
+    b.code.copy(5, 4);
+    b.code.compute(Compute::ShiftRight, 5, Constant(layout::KINDS_KEPT.ilog2() as i32));
+    place_of_kind(b);
+    b.code.load(Width::Byte, 3, 4, layout::TAGS);
+    b.code.jump_if(3, When::NotEqual, Other(5), none);
     b.code.load(Width::Byte, 3, 4, layout::KINDS);
     // The kernel's check of the program does not know what was written there.
     b.code.compute(Compute::And, 3, Constant(31));
-    let small = b.code.label();
-    b.code.jump_if(3, When::Above, Constant(layout::OBJECT_KINDS as i32 - 1), small);
-    let known = b.code.label();
+    b.code.jump_if(3, When::Above, Constant(layout::OBJECT_KINDS as i32 - 1), none);
     b.code.jump(known);
-    b.code.place(small);
+    b.code.place(none);
     b.code.constant(3, 0);
     b.code.place(known);
+}
+
+/// Register 4 becomes where the kind of the descriptor in it is kept, less the offset of all.
+fn place_of_kind(b: &mut Builder) {
+    b.code.compute(Compute::And, 4, Constant(layout::KINDS_KEPT - 1));
+    b.code.compute(Compute::Add, 4, Other(7));
+}
+
+/// The descriptor in register 9 stands for something else from now on.
+pub(super) fn forget(b: &mut Builder) {
+    b.code.copy(4, 9);
+    place_of_kind(b);
+    b.code.constant(5, 0);
+    b.code.store(Width::Byte, 4, layout::KINDS, 5);
 }
 
 /// The file of the descriptor in the frame, of the running task: in the frame. Without one, goes to `none`.
@@ -145,6 +163,7 @@ fn look_up(b: &mut Builder, types: &Types, done: Label) {
     b.code.place(keep);
     b.code.store(Width::Double, FRAME, frame::ONE, 5);
     kept(b);
+    b.code.store(Width::Byte, 4, layout::TAGS, 5);
     b.code.load(Width::Double, 5, FRAME, frame::ONE);
     b.code.store(Width::Byte, 4, layout::KINDS, 5);
 }

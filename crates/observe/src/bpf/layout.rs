@@ -76,12 +76,14 @@ pub(crate) const COUNTS: i16 = 264;
 pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
 /// How many different names were looked up: a sketch, one byte for each of its registers.
 pub(crate) const SKETCH: i16 = TABLE + ((PLACES + TRIES - 1) * 16) as i16;
-/// What the descriptors stand for, by their low bits, one byte each.
+/// What the descriptors stand for, by their low 8 bits, one byte each.
 pub(crate) const KINDS: i16 = SKETCH + crate::sketch::REGISTERS as i16;
+/// The next 8 bits of the descriptor whose kind that is.
+pub(crate) const TAGS: i16 = KINDS + KINDS_KEPT as i16;
 /// Descriptors whose kinds are kept, a power of two.
 pub(crate) const KINDS_KEPT: i32 = 256;
 /// As the counts by number, by the place of the call and the kind of the object, see `objects`.
-pub(crate) const OBJECTS: i16 = KINDS + KINDS_KEPT as i16;
+pub(crate) const OBJECTS: i16 = TAGS + KINDS_KEPT as i16;
 /// Places of calls, a power of two.
 pub(crate) const OBJECT_CALLS: usize = 16;
 pub(crate) const OBJECT_KINDS: usize = crate::objects::KINDS.len();

@@ -8,28 +8,9 @@ use super::instruction::Instruction;
 use super::maps::{self, Maps};
 use super::programs::{self, Given};
 use super::request::Request;
-use super::sys::{Attachment, Program, Runs, run_here};
+use super::sys::{Attachment, Program, Ran, Runs, run_here};
 use super::{events, pages, returned, timed, waits};
 use crate::target::Detail;
-
-/// What the kernel's own statistics have of a program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ran {
-    pub times: u64,
-    pub together_ns: u64,
-}
-
-impl Ran {
-    /// What it took on the mean since this was known, in ns; 0 if it did not run.
-    pub(crate) fn mean_ns_since(self, before: Ran) -> f64 {
-        (self.together_ns - before.together_ns) as f64 / (self.times - before.times).max(1) as f64
-    }
-}
-
-fn ran(program: &Program) -> io::Result<Ran> {
-    let (times, together_ns) = program.ran()?;
-    Ok(Ran { times, together_ns })
-}
 
 /// The loaded programs.
 #[derive(Debug)]
@@ -114,7 +95,8 @@ impl Programs {
 
     /// What the programs of [`Programs::attach_switches`] took while the kernel kept statistics; nothing for one that is not there.
     pub(crate) fn ran_at_switches(&self) -> io::Result<[Ran; 3]> {
-        let [switched, went_on, waking] = self.at_switches().map(|program| program.map_or(Ok(Ran::default()), ran));
+        let [switched, went_on, waking] =
+            self.at_switches().map(|program| program.map_or(Ok(Ran::default()), Program::ran));
         Ok([switched?, went_on?, waking?])
     }
 
@@ -124,7 +106,7 @@ impl Programs {
 
     /// How often the program at each call ran while the kernel kept statistics, and how long.
     pub(crate) fn ran(&self) -> io::Result<Ran> {
-        ran(&self.called)
+        self.called.ran()
     }
 
     /// Counts calls alone, until the result is dropped. Fails if the kernel lacks the tracepoint.

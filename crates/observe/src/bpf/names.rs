@@ -281,6 +281,7 @@ fn copy_name(b: &mut Builder, done: Label) {
     find_kept(b);
     has(b, ENTERS, enters);
     open(b);
+    by_object::forget(b);
     b.code.jump(done);
     b.code.place(enters);
     enter(b);

@@ -41,6 +41,9 @@ pub(super) fn capture(b: &mut Builder, done: Label) {
     b.code.copy(2, 8);
     b.code.constant(3, 0);
     b.code.call(helper::PUSH);
+    b.code.jump_if(0, When::Equal, Constant(0), done);
+    b.code.load(Width::Double, 1, 7, layout::WEIGHT);
+    b.lose_these(layout::lost::EVENTS);
 }
 
 /// Reads so many bytes at register 3 to this place of what register 8 points to.

@@ -32,6 +32,9 @@ const EVENT: u32 = 7;
 /// Helpers that read kernel memory are for programs under this license.
 const LICENSE: &std::ffi::CStr = c"GPL";
 
+/// Refusals of programs that the kernel did not check.
+const UNCHECKED: [i32; 5] = [libc::EPERM, libc::ENOSYS, libc::EMFILE, libc::ENFILE, libc::ENOMEM];
+
 /// The kinds of maps that are used (`enum bpf_map_type`).
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
@@ -241,6 +244,20 @@ pub(crate) enum Runs {
     Events,
 }
 
+/// What the kernel's own statistics have of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub times: u64,
+    pub together_ns: u64,
+}
+
+impl Ran {
+    /// What it took on the mean since this was known, in ns; 0 if it did not run.
+    pub(crate) fn mean_ns_since(self, before: Ran) -> f64 {
+        (self.together_ns - before.together_ns) as f64 / (self.times - before.times).max(1) as f64
+    }
+}
+
 /// A program that the kernel has checked.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -260,7 +277,7 @@ impl Program {
     pub(crate) fn load_for(name: &str, instructions: &[Instruction], runs: Runs) -> io::Result<Program> {
         match Program::load_with(name, instructions, runs, &mut []) {
             // A message is worth its time only after a refusal; it needs a buffer large enough for all of it.
-            Err(error) if !matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => {
+            Err(error) if !error.raw_os_error().is_some_and(|number| UNCHECKED.contains(&number)) => {
                 let mut log = vec![0; 1 << 20];
                 let again = Program::load_with(name, instructions, runs, &mut log);
                 again.map_err(|error| {
@@ -312,14 +329,14 @@ impl Program {
         self.descriptor.as_raw_fd()
     }
 
-    /// How often it ran while the kernel kept statistics, and how long, in ns.
+    /// How often it ran while the kernel kept statistics, and how long.
     /// Fails if this kernel does not report it (before Linux 5.1).
-    pub(crate) fn ran(&self) -> io::Result<(u64, u64)> {
+    pub(crate) fn ran(&self) -> io::Result<Ran> {
         let mut info = ProgramInfo::default();
         let size = size_of::<ProgramInfo>() as u32;
         let address = (&raw mut info).expose_provenance() as u64;
         bpf(command::INFORMATION, &mut InfoRequest { program: self.descriptor() as u32, size, info: address })?;
-        Ok((info.run_count, info.run_time_ns))
+        Ok(Ran { times: info.run_count, together_ns: info.run_time_ns })
     }
 }
 

@@ -70,7 +70,7 @@ fn begin(b: &mut Builder) {
 /// A sampled call returned: adds its time on the CPU, and goes to `counted`. Keeps registers 6 and 7.
 pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
     b.code.place(sampled);
-    // A page fault that could not be handled has no end.
+    // As in `finish`.
     let of_call = b.code.label();
     b.code.load(Width::Word, 1, 7, layout::SAMPLED_CALL);
     b.code.jump_if(1, When::NotEqual, Constant(layout::FAULT), of_call);
@@ -253,6 +253,9 @@ pub(super) fn finish(b: &mut Builder, next: Label) {
     let (over, gone) = (b.code.label(), b.code.label());
     b.code.load(Width::Double, 1, 7, layout::ENTERED);
     b.code.jump_if(1, When::Equal, Constant(0), over);
+    // A page fault that could not be handled has no end.
+    b.code.load(Width::Word, 1, 7, layout::SAMPLED_CALL);
+    b.code.jump_if(1, When::Equal, Constant(layout::FAULT), over);
     add(b);
     b.code.place(over);
     if let Some(types) = b.maps.types {

@@ -8,10 +8,10 @@ use super::maps::Maps;
 use super::timed;
 use Operand::{Constant, Register as Other};
 
-/// States of a task (include/linux/sched.h): `TASK_INTERRUPTIBLE`, `TASK_UNINTERRUPTIBLE`, `TASK_NOLOAD`. The last marks kernel
-/// threads and others that sleep uninterruptibly without waiting for the kernel.
+/// States of a task (include/linux/sched.h): `TASK_INTERRUPTIBLE`, `TASK_UNINTERRUPTIBLE` or `TASK_RTLOCK_WAIT`, `TASK_NOLOAD`. The last
+/// marks kernel threads and others that sleep uninterruptibly without waiting for the kernel.
 const INTERRUPTIBLE: i32 = 1;
-const UNINTERRUPTIBLE: i32 = 2;
+const UNINTERRUPTIBLE: i32 = 2 | 0x1000;
 const NO_LOAD: i32 = 0x400;
 /// `TASK_DEAD`: the task never runs again.
 const DEAD: i32 = 0x80;

@@ -16,10 +16,11 @@ use crate::command::{self, Running};
 use crate::counter::Counter;
 use crate::exits::Exits;
 use crate::fold::Fold;
+use crate::inherited::Inherited;
 use crate::target::{Calibrate, ObserveError, Options, Source, Target};
-use crate::traced::Tracer;
+use crate::traced::{Tracer, process_of};
 
-/// Records that are free for a command and what it starts until those that ended are read; each takes 22 KB. More come when these are
+/// Records that are free for a command and what it starts until those that ended are read; each takes 23 KB. More come when these are
 /// not enough.
 const FEW: usize = 512;
 /// The same for a whole system, beyond one for each eight tasks that it has.
@@ -46,6 +47,9 @@ impl Observer {
                 Ok(true) => {}
                 _ => return Err(ObserveError::NoProcess(*process)),
             }
+            if let Some(of) = process_of(*process).filter(|of| of != process) {
+                return Err(ObserveError::OfProcess { thread: *process, process: of });
+            }
         }
         let mut observer = Observer {
             what: what(&target),
@@ -55,6 +59,7 @@ impl Observer {
             passed_over: Vec::new(),
             counter: None,
             command: None,
+            inherited: Inherited::change(),
             exits: Exits::new().ok(),
             unknown_ends: 0,
             uncharged_ends: 0,
@@ -62,6 +67,7 @@ impl Observer {
             names: CallNames::new(options.detail),
             detail: options.detail,
             before: HashMap::new(),
+            account: None,
             begun: Instant::now(),
             added: None,
             accounting: system::machine::accounting(),
@@ -149,7 +155,7 @@ impl Observer {
         let running: Running = match (self.source, &self.counter) {
             (Source::Ptrace, _) => {
                 let (awaited, announce) = Tracer::await_command(options.detail).map_err(Hindrance::Impossible)?;
-                let running = command::start(words, announce);
+                let running = command::start(words, self.inherited.clone(), announce);
                 let tracer = awaited.started();
                 // Without its tracer, the command was not started.
                 self.counter = Some(Counter::Traced(tracer.map_err(Hindrance::Impossible)?));
@@ -157,9 +163,9 @@ impl Observer {
             }
             (_, Some(Counter::Bpf(counting))) => {
                 let program = counting.announce();
-                command::start(words, move || run_here(program)).map_err(wrong)?
+                command::start(words, self.inherited.clone(), move || run_here(program)).map_err(wrong)?
             }
-            _ => command::start(words, || Ok(())).map_err(wrong)?,
+            _ => command::start(words, self.inherited.clone(), || Ok(())).map_err(wrong)?,
         };
         self.command = Some(running);
         Ok(())

@@ -1,6 +1,7 @@
 //! A file of a program: where a process has it in its memory, and its tables of callers.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use gimli::{BaseAddresses, EhFrame, EhFrameHdr, EndianRcSlice, NativeEndian, ParsedEhFrameHdr};
@@ -11,10 +12,18 @@ const MOST_BYTES: u64 = 512 << 20;
 
 pub(super) type Bytes = EndianRcSlice<NativeEndian>;
 
+/// A file of a program. Several may have one path, in containers and after an upgrade.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct ProgramFile {
+    pub path: PathBuf,
+    pub device: String,
+    pub inode: u64,
+}
+
 /// An address of a program: its file and the address in it; without a file, memory that the program wrote itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Place {
-    pub file: Option<PathBuf>,
+    pub file: Option<ProgramFile>,
     pub address: u64,
     /// True if it is in the file that the process executes.
     pub own: bool,
@@ -26,7 +35,7 @@ pub(super) struct Mapping {
     begin: u64,
     end: u64,
     offset: u64,
-    pub path: Option<PathBuf>,
+    pub file: Option<ProgramFile>,
     /// The same file as this process sees it, which may be in a container.
     through: PathBuf,
     pub own: bool,
@@ -42,6 +51,17 @@ impl Mapping {
     pub(super) fn in_file(&self, address: u64) -> u64 {
         address - self.begin + self.offset
     }
+
+    /// The file, open, so that it can be read when the process is gone; `None` if it is no regular one, or no longer there.
+    pub(super) fn open(&self) -> Option<File> {
+        let file = self.file.as_ref()?;
+        let through = fs::metadata(&self.through).map(|found| (&self.through, found));
+        // Of a process that is gone, the file that this process sees may be another one.
+        let own =
+            || fs::metadata(&file.path).ok().filter(|found| found.ino() == file.inode).map(|found| (&file.path, found));
+        let (path, found) = through.ok().or_else(own)?;
+        found.is_file().then(|| File::open(path).ok()).flatten()
+    }
 }
 
 /// The executable memory of a process, as it is now; nothing of one that is gone.
@@ -54,6 +74,7 @@ pub(super) fn mappings(process: u32) -> Vec<Mapping> {
         let mut fields = rest.split_ascii_whitespace();
         let rights = fields.next()?;
         let offset = u64::from_str_radix(fields.next()?, 16).ok()?;
+        let (device, inode) = (fields.next()?.into(), fields.next()?.parse().ok()?);
         // The name may hold blanks.
         let path = line.find('/').map(|place| PathBuf::from(line[place..].trim_end_matches(" (deleted)")));
         let through = path.as_ref().map_or_else(PathBuf::new, |path| {
@@ -62,15 +83,17 @@ pub(super) fn mappings(process: u32) -> Vec<Mapping> {
         rights.contains('x').then_some(())?;
         let own = path.is_some() && path == executed;
         let [begin, end] = [begin, end].map(|end| u64::from_str_radix(end, 16).ok());
-        Some(Mapping { begin: begin?, end: end?, offset, path, through, own })
+        let file = path.map(|path| ProgramFile { path, device, inode });
+        Some(Mapping { begin: begin?, end: end?, offset, file, through, own })
     };
     text.lines().filter_map(mapping).collect()
 }
 
 /// The contents of a program's file, unless it is too large.
-pub(super) fn contents(path: &Path) -> Option<Vec<u8>> {
-    let is_small = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES);
-    is_small.then(|| fs::read(path).ok()).flatten()
+pub(super) fn contents(file: &File) -> Option<Vec<u8>> {
+    let size = file.metadata().ok()?.len();
+    let mut bytes = vec![0; usize::try_from(size).ok().filter(|_| size <= MOST_BYTES)?];
+    file.read_exact_at(&mut bytes, 0).ok().map(|()| bytes)
 }
 
 /// What is needed of a file to find callers.
@@ -84,10 +107,9 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// Reads the file of a mapping; `None` if it has no such tables.
-    pub(super) fn read(mapping: &Mapping) -> Option<Module> {
-        let path = if mapping.through.exists() { &mapping.through } else { mapping.path.as_ref()? };
-        let bytes = contents(path)?;
+    /// Reads a file; `None` if it has no such tables.
+    pub(super) fn read(file: &File) -> Option<Module> {
+        let bytes = contents(file)?;
         let file = object::File::parse(bytes.as_slice()).ok()?;
         let segments = file.segments().map(|part| {
             let (offset, size) = part.file_range();
@@ -114,6 +136,7 @@ impl Module {
 
 #[cfg(test)]
 mod tests {
+    use super::super::symbols::Symbols;
     use super::*;
 
     #[test]
@@ -122,8 +145,13 @@ mod tests {
         let here = this_program_is_mapped_and_has_tables as fn() as usize as u64;
         let mapping = Mapping::of(&all, here).expect("this function is mapped");
         assert!(mapping.own, "{mapping:?}");
-        let module = Module::read(mapping).expect("tables");
-        assert!(module.address(mapping.in_file(here)).is_some());
+        let file = mapping.open().expect("this program");
+        let address = Module::read(&file).expect("tables").address(mapping.in_file(here)).expect("a place");
         assert!(mappings(u32::MAX >> 2).is_empty());
+        // Its names come from what is open, whatever has its path for this process.
+        let program = ProgramFile { path: "/no/such".into(), ..mapping.file.clone().expect("it has a file") };
+        let place = Place { file: Some(program), address, own: true };
+        let named = Symbols::default().frames(&place, Some(&file));
+        assert!(named[0].function.contains("this_program_is_mapped_and_has_tables"), "{named:?}");
     }
 }

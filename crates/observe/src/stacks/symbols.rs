@@ -1,20 +1,20 @@
 //! Names of places: function, file and line by debug information, else the function by the symbols of the file.
 
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::Path;
 
 use addr2line::Context;
 use gimli::{Dwarf, EndianRcSlice, NativeEndian};
 use object::{Object, ObjectSection, ObjectSymbol};
 use record::StackFrame;
 
-use super::module::{Bytes, Place, contents};
+use super::module::{Bytes, Place, ProgramFile, contents};
 
 /// Files whose symbols were read, and places that were named.
 #[derive(Default)]
 pub(super) struct Symbols {
-    files: HashMap<PathBuf, Option<SymbolFile>>,
+    files: HashMap<ProgramFile, Option<SymbolFile>>,
     named: HashMap<Place, Vec<StackFrame>>,
 }
 
@@ -26,20 +26,20 @@ struct SymbolFile {
 }
 
 impl Symbols {
-    /// The functions of a place, the outermost first: several where some are inlined.
-    pub(super) fn frames(&mut self, place: &Place) -> Vec<StackFrame> {
+    /// The functions of a place, the outermost first: several where some are inlined. By the open file of the place, if there is one.
+    pub(super) fn frames(&mut self, place: &Place, open: Option<&File>) -> Vec<StackFrame> {
         if let Some(known) = self.named.get(place) {
             return known.clone();
         }
-        let mut frames = match &place.file {
-            Some(file) => {
-                let known = self.files.entry(file.clone()).or_insert_with(|| SymbolFile::read(file));
+        let mut frames = match (&place.file, open) {
+            (Some(file), Some(open)) => {
+                let known = self.files.entry(file.clone()).or_insert_with(|| SymbolFile::read(open));
                 known.as_ref().map_or_else(Vec::new, |known| known.frames(place))
             }
-            None => Vec::new(),
+            _ => Vec::new(),
         };
         if frames.is_empty() {
-            let file = place.file.as_deref().map_or_else(|| "[memory]".into(), short);
+            let file = place.file.as_ref().map_or_else(|| "[memory]".into(), |file| short(&file.path));
             frames.push(StackFrame { function: format!("{file}+{:#x}", place.address), line: None, own: place.own });
         }
         self.named.insert(place.clone(), frames.clone());
@@ -49,10 +49,10 @@ impl Symbols {
 
 impl SymbolFile {
     /// Reads a file, and the one beside it that holds its debug information where distributions put that.
-    fn read(path: &Path) -> Option<SymbolFile> {
-        let bytes = contents(path)?;
+    fn read(file: &File) -> Option<SymbolFile> {
+        let bytes = contents(file)?;
         let file = object::File::parse(bytes.as_slice()).ok()?;
-        let apart = file.build_id().ok().flatten().and_then(debug_file).and_then(|path| contents(&path));
+        let apart = file.build_id().ok().flatten().and_then(debug_file).and_then(|file| contents(&file));
         let apart = apart.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
         let mut known = functions(&file);
         known.extend(apart.iter().flat_map(functions));
@@ -85,11 +85,10 @@ impl SymbolFile {
 }
 
 /// Where distributions put the debug information of a program with this id (`.note.gnu.build-id`).
-fn debug_file(id: &[u8]) -> Option<PathBuf> {
+fn debug_file(id: &[u8]) -> Option<File> {
     let (first, rest) = id.split_first()?;
     let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
-    let path = PathBuf::from(format!("/usr/lib/debug/.build-id/{first:02x}/{rest}.debug"));
-    fs::exists(&path).is_ok_and(|there| there).then_some(path)
+    File::open(format!("/usr/lib/debug/.build-id/{first:02x}/{rest}.debug")).ok()
 }
 
 /// The functions that a file has symbols for.
@@ -121,9 +120,13 @@ mod tests {
     #[test]
     fn a_place_without_a_file_and_one_in_no_program_have_names_all_the_same() {
         let mut symbols = Symbols::default();
-        let place = |file: Option<&str>| Place { file: file.map(PathBuf::from), address: 0x10, own: false };
-        assert_eq!(symbols.frames(&place(None))[0].function, "[memory]+0x10");
-        assert_eq!(symbols.frames(&place(Some("/etc/passwd")))[0].function, "passwd+0x10");
-        assert_eq!(symbols.frames(&place(Some("/no/such")))[0].function, "such+0x10");
+        let mut named = |path: Option<&str>| {
+            let file = path.map(|path| ProgramFile { path: path.into(), ..ProgramFile::default() });
+            let open = path.and_then(|path| File::open(path).ok());
+            symbols.frames(&Place { file, address: 0x10, own: false }, open.as_ref())[0].function.clone()
+        };
+        assert_eq!(named(None), "[memory]+0x10");
+        assert_eq!(named(Some("/etc/passwd")), "passwd+0x10");
+        assert_eq!(named(Some("/no/such")), "such+0x10");
     }
 }

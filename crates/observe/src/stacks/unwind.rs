@@ -94,7 +94,7 @@ pub(super) fn places(
         let file = module(mapping);
         let offset = mapping.in_file(code);
         let address = file.as_ref().and_then(|file| file.address(offset)).unwrap_or(offset);
-        places.push(Place { file: mapping.path.clone(), address, own: mapping.own });
+        places.push(Place { file: mapping.file.clone(), address, own: mapping.own });
         let by_tables = file.and_then(|file| caller(sample, &registers, &file, address, &mut context));
         let next = by_tables.or_else(|| by_frame(sample, &registers));
         match next {

@@ -2,7 +2,7 @@
 //! (`bpf/names.rs`), so that both ways of counting report the same.
 
 use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -103,17 +103,17 @@ pub(super) fn creates(thread: u32, number: u16, arguments: &[u64; 3]) -> bool {
         return false;
     }
     let (folder, address) = named(class, arguments);
-    let mut bytes = [0; NAME_SIZE];
-    if sys::read(thread, address, &mut bytes).is_err() {
-        return false;
-    }
+    let mut bytes = [0; libc::PATH_MAX as usize];
+    let name =
+        sys::read(thread, address, &mut bytes).ok().and_then(|read| CStr::from_bytes_until_nul(&bytes[..read]).ok());
+    let Some(name) = name else { return false };
     let start = match folder {
-        _ if bytes[0] == b'/' => "root".into(),
+        _ if name.to_bytes().starts_with(b"/") => "root".into(),
         WORKING => "cwd".into(),
         descriptor => format!("fd/{descriptor}"),
     };
     let mut path = OsString::from(format!("/proc/{thread}/{start}/"));
-    path.push(OsStr::from_bytes(bytes.split(|byte| *byte == 0).next().unwrap_or_default()));
+    path.push(OsStr::from_bytes(name.to_bytes()));
     !Path::new(&path).exists()
 }
 
@@ -166,7 +166,7 @@ mod tests {
         );
     }
 
-    fn address(name: &std::ffi::CStr) -> u64 {
+    fn address(name: &CStr) -> u64 {
         name.as_ptr().expose_provenance() as u64
     }
 
@@ -194,6 +194,9 @@ mod tests {
             called(&mut folders, &mut counts, (call, [working, one, 0], Ok(4)));
         }
         assert_eq!(counts.attributes_first, 1, "the attributes of the second open were not requested");
+        let long = std::ffi::CString::new(format!("{}proc/self/exe", "/".repeat(NAME_SIZE))).expect("no zero");
+        let opened = creates(std::process::id(), libc::SYS_openat as u16, &[working, address(&long), create]);
+        assert!(!opened, "it is there, though its name is longer than what is hashed");
         called(&mut folders, &mut counts, (libc::SYS_fchdir, [4, 0, 0], Ok(0)));
         called(&mut folders, &mut counts, (libc::SYS_faccessat, [working, file, 0], Ok(0)));
         assert_eq!(counts.names.distinct(), Some(5), "the same file in the folder that was entered");

@@ -9,7 +9,7 @@ pub(super) fn line(thread: u32, key: &str) -> Option<String> {
 }
 
 /// The process of a thread.
-pub(super) fn process_of(thread: u32) -> Option<u32> {
+pub(crate) fn process_of(thread: u32) -> Option<u32> {
     line(thread, "Tgid:")?.parse().ok()
 }
 

@@ -222,7 +222,8 @@ impl Board {
             self.command_ended = Some((status, used));
         }
         let Some(mut tracee) = self.running.remove(&thread).filter(|tracee| tracee.counted) else { return };
-        if status.signal() == Some(libc::SIGKILL) {
+        // Every thread of a process ends by it, and the process gets it once.
+        if status.signal() == Some(libc::SIGKILL) && thread == tracee.task.process {
             *tracee.task.counts.signals.entry(libc::SIGKILL as u16).or_default() += 1;
         }
         tracee.task.end_ns = Some(now_ns());
@@ -324,8 +325,8 @@ fn acts(thread: u32, signal: i32) -> bool {
 }
 
 fn name(task: &Task) -> String {
-    let path = format!("/proc/{}/task/{}/comm", task.process, task.thread);
-    fs::read(path).map_or_else(|_| task.name.clone(), |name| String::from_utf8_lossy(&name).trim_end().into())
+    let name = usage::name(task.process, task.thread);
+    if name.is_empty() { task.name.clone() } else { name }
 }
 
 fn now_ns() -> u64 {
@@ -354,6 +355,11 @@ mod tests {
         board.note_child(1, 3);
         assert_eq!(board.running[&3].task.parent, Some(creator), "one that has yet to run");
         assert_eq!(board.running[&1].task.counts.forks, 2);
+        board.admit(1, 4, false);
+        board.end(4, ExitStatus::from_raw(9), Usage::default());
+        board.end(1, ExitStatus::from_raw(9), Usage::default());
+        let kills = board.ended.iter().filter_map(|(task, _)| task.counts.signals.get(&9));
+        assert_eq!(kills.sum::<u64>(), 1, "a process is killed once");
     }
 
     /// The creator of a thread is killed by it before the kernel reported the creation.

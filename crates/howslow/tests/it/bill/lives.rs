@@ -127,6 +127,12 @@ fn a_process_is_watched_until_it_ends() {
         there.stdout(contains(" of processor time").and(contains("0 major")));
         let gone = bill(&["-p", &over.id().to_string(), "--for", "50ms"]).code(2);
         gone.stderr(contains(format!("process {} has ended", over.id())));
+        let of_a_thread = || {
+            let own = fs::read_link("/proc/thread-self").expect("this thread");
+            let id = own.file_name().and_then(OsStr::to_str).expect("its id");
+            bill(&["-p", id, "--for", "50ms"]).code(2).stderr(contains(format!("give -p {}", std::process::id())));
+        };
+        std::thread::scope(|scope| scope.spawn(of_a_thread).join().expect("it is refused"));
         bill(&["--", "/no/such/program"]).code(2).stderr(contains("cannot run /no/such/program"));
         if source != "accounts" {
             one_that_works_is_watched_and_ends(&data, source);
@@ -140,6 +146,33 @@ fn a_process_is_watched_until_it_ends() {
     }
     asleep.kill().expect("it is ours");
     let _ = (asleep.wait(), over.wait());
+}
+
+/// As from a service manager that ignores the ends of its children, and from a shell with few open files.
+#[test]
+fn what_howslow_inherited_is_inherited_by_the_command() {
+    const CREATOR: [&str; 3] = ["sh", "-c", "ulimit -Sn 48; exec env --ignore-signal=CHLD \"$0\" \"$@\""];
+    let data = folder();
+    // The highest signals are the C library's.
+    let print = "/^SigIgn/ { print substr($2, 10) } /open files/ { print $4 }";
+    let (command, expected) = (["awk", print, "/proc/self/status", "/proc/self/limits"], "0010000\n48\n");
+    let output = |words: &[&str]| {
+        let mut creator = Command::new(CREATOR[0]);
+        creator.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept").args(&CREATOR[1..]).args(words);
+        creator.output().expect("sh runs")
+    };
+    if output(&command).stdout != expected.as_bytes() {
+        return testing::not_tested!(
+            "env(1) ignores no signals, or awk is missing; install coreutils 8.31 or later, mawk"
+        );
+    }
+    let howslow = assert_cmd::cargo::cargo_bin!("howslow").display().to_string();
+    for source in possible().into_iter().chain(["accounts"]) {
+        let found = output(&[&[&howslow, "bill", "--source", source, "--repeat", "2", "--"], &command[..]].concat());
+        let text = String::from_utf8_lossy(&found.stdout);
+        assert!(found.status.success(), "{source}: {}", String::from_utf8_lossy(&found.stderr));
+        assert!(text.matches(expected).count() >= 2, "{source}: {text}");
+    }
 }
 
 fn one_that_works_is_watched_and_ends(data: &TempDir, source: &str) {

@@ -255,6 +255,18 @@ const OBJECTS: &str = r#"
         for _ in 0..11 { std::fs::File::create("created").unwrap(); }
         for _ in 0..13 { std::fs::File::create("/dev/null").unwrap(); }
         std::fs::remove_file("created").unwrap();
+        distant();
+    }
+    /// Descriptors that differ by 256, and one that becomes another by dup2(2).
+    fn distant() {
+        use std::{fs::File, mem::ManuallyDrop, os::fd::{AsRawFd, FromRawFd}};
+        unsafe extern "C" { fn dup2(from: i32, to: i32) -> i32; }
+        let (zero, random) = (File::open("/dev/zero").unwrap(), File::open("/dev/urandom").unwrap());
+        let at = |from: &File, number: i32| unsafe { assert_eq!(dup2(from.as_raw_fd(), number), number); File::from_raw_fd(number) };
+        let (mut near, mut far) = (at(&zero, 90), at(&random, 90 + 256));
+        for _ in 0..500 { near.read_exact(&mut [0; 8]).unwrap(); far.read_exact(&mut [0; 8]).unwrap(); }
+        let mut again = ManuallyDrop::new(at(&random, 90));
+        for _ in 0..31 { again.read_exact(&mut [0; 8]).unwrap(); }
     }
 "#;
 
