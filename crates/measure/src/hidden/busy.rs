@@ -178,7 +178,7 @@ mod tests {
         let cpus: Vec<u32> = system::machine::describe().cpu.usable;
         let ways = [
             ("the kernel's idle time", Busy::open(&cpus, cpus[0])),
-            ("spinners", Spinners::start(&cpus).map(Busy::Spinners)),
+            ("spinners", Spinners::start(&cpus).map(|spinners| Busy::Spinners(spinners, Clock::plain()))),
         ];
         for (name, busy) in ways {
             let Ok(busy) = busy else {
