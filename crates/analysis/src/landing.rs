@@ -1,5 +1,5 @@
-//! Where another run of the same build on this machine would land, 95 times in 100. This is the interval of every
-//! figure. Knows nothing of how rounds were taken.
+//! Where another run of the same build on this machine would land, 95 times in 100: the interval of the figures of a cost. Means,
+//! such as processor time, have that of a mean (`statistics::half_of_mean`). Knows nothing of how rounds were taken.
 
 use crate::statistics::{Interval, median, student_quantile, weighted_quantile};
 
@@ -53,12 +53,6 @@ pub fn reach(rounds: &[RoundFigure]) -> f64 {
     }
     let log = |round: &RoundFigure| RoundFigure { figure: round.figure.ln(), ..*round };
     joined(weighted_reach(&rounds.iter().map(log).collect::<Vec<_>>()))
-}
-
-/// The same on the scale of the values, with equal weights and without a floor. For figures that may be negative, such
-/// as waiting times.
-pub fn linear_reach(values: &[f64]) -> f64 {
-    weighted_reach(&RoundFigure::alike(values.iter().copied()))
 }
 
 fn weighted_reach(rounds: &[RoundFigure]) -> f64 {

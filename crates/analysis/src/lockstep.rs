@@ -8,7 +8,7 @@
 //!   that hit one run of a block do not move it. Its standard error is that of Tukey and McLaughlin (Sankhya A 25:331, 1963), from
 //!   the winsorized variance, with Student's t.
 //! - Six rounds or more count as one value each. Otherwise blocks count, and what neighbouring blocks have in common widens the interval:
-//!   by the sum of autocorrelations up to the first pair that is not positive (Geyer, Statistical Science 7:473, 1992).
+//!   by the sum of autocorrelations up to the first pair of lags, from lag 1 on, that is not positive.
 //! - A change must differ from 1 at the level of `alarms`, which is stricter than that of the interval, and lie outside the band.
 //! - Looking again and again finds a change by luck. By the reflection principle, a Brownian motion crosses a line at any time before
 //!   the end twice as often as at the end. So a caller that may stop on a verdict says which part of the planned time is over: half

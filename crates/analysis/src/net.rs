@@ -18,7 +18,6 @@ const MATTERS: f64 = 0.01;
 /// The name of the first term that `find` does not know.
 pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a Cost>) -> Result<(), String> {
     let mut parts = vec![(1.0, interval(&cost.gross_ns, cost.headline))];
-    let mut levels = std::mem::take(&mut cost.levels);
     let mut inherited = Vec::new();
     let mut others =
         Figures { best: Nanoseconds(0.0), quiet: Nanoseconds(0.0), typical: Nanoseconds(0.0), ..cost.gross_ns };
@@ -32,7 +31,7 @@ pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a 
         others.quiet.0 += term.times * baseline.net_ns.quiet.0;
         others.typical.0 += term.times * baseline.net_ns.typical.0;
     }
-    let net = weighted_sum(&parts);
+    let (net, mut levels) = (weighted_sum(&parts), std::mem::take(&mut cost.levels));
     cost.net_ns = Figures {
         best: Nanoseconds(cost.gross_ns.best.0 - others.best.0),
         quiet: Nanoseconds(cost.gross_ns.quiet.0 - others.quiet.0),
@@ -96,4 +95,21 @@ pub fn subtract_all(costs: &mut [Option<Cost>], wanted: f64) {
 /// Rounds to seven significant digits, a hundred times finer than any clock here resolves.
 pub fn rounded(value: f64) -> f64 {
     format!("{value:.6e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn a_cost_without_its_baseline_keeps_its_levels() {
+        let ends = Ends { low: 1.0, high: 2.0 };
+        let level = record::Level { ns: Nanoseconds(1.5), interval_ns: ends, share: 0.5, share_interval: ends };
+        let levels = vec![level; 2];
+        let whole = Cost { terms: vec![example::term(1.0, "absent")], levels, ..example::cost("whole", 10.0, 1.0) };
+        let mut costs = [Some(whole)];
+        subtract_all(&mut costs, 1.0);
+        assert_eq!(costs[0].as_ref().map(|cost| cost.levels.len()), Some(2));
+    }
 }

@@ -39,7 +39,7 @@ pub fn check(costs: &mut [Cost], rules: &[Rule<'_>], rising: &[(&str, &str)]) {
     }
 }
 
-/// True if every axis of `inner` has the same value in `outer`.
+/// True if every axis of `inner` that `outer` has is at the same value there.
 fn within(inner: &Point, outer: &Point) -> bool {
     inner.0.iter().all(|(axis, value)| outer.0.get(axis).is_none_or(|other| other == value))
 }

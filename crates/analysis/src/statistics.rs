@@ -115,15 +115,7 @@ pub fn median_ranks(n: usize) -> (usize, usize) {
 
 /// The probability that the median lies between the order statistics of zero-based rank `low` and `n - 1 - low`.
 pub fn coverage(n: usize, low: usize) -> f64 {
-    // 1 - 2 P(Binomial(n, 1/2) <= low). Each probability is computed from the one before it, as logarithms, because the
-    // first one is too small for a number beyond a thousand values.
-    let mut probability = -(n as f64) * std::f64::consts::LN_2;
-    let mut tail = probability.exp();
-    for k in 1..=low {
-        probability += ((n + 1 - k) as f64 / k as f64).ln();
-        tail += probability.exp();
-    }
-    1.0 - 2.0 * tail
+    1.0 - 2.0 * binomial_tail(n - low, n, 0.5)
 }
 
 /// The probability of at least this many successes in so many tries, each with this probability between 0 and 1.

@@ -2,7 +2,7 @@
 
 use proc_macro::{Delimiter, TokenStream, TokenTree};
 
-use crate::options::split;
+use crate::options::{Depth, split};
 
 /// A function.
 pub(crate) struct Function {
@@ -33,11 +33,16 @@ impl Function {
             }
         }
         let Some(TokenTree::Ident(name)) = tokens.next() else { return Err(other()) };
-        let mut generics = Vec::new();
+        let (mut generics, mut depth) = (Vec::new(), Depth::default());
         let parameters = loop {
             match tokens.next().ok_or_else(other)? {
-                TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => break group.stream(),
-                token => generics.push(token),
+                TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis && depth.is_outside() => {
+                    break group.stream();
+                }
+                token => {
+                    depth.pass(&token);
+                    generics.push(token);
+                }
             }
         };
         // Without the outer angle brackets.

@@ -103,6 +103,7 @@ fn pushed(options: &Options, function: &Function, label: &[String], generics: &s
         }
     };
     let by_reference = function.parameters.last().is_some_and(|kind| kind.starts_with('&'));
+    let by_value = options.args.is_some() && !by_reference;
     let argument = match (options.args.is_some(), by_reference) {
         (false, _) => "",
         (true, true) => "argument",
@@ -117,7 +118,18 @@ fn pushed(options: &Options, function: &Function, label: &[String], generics: &s
         }
         (true, false, None) if argument.is_empty() => format!("{call}(bencher)"),
         (true, false, None) => format!("{call}(bencher, {argument})"),
+        (false, false, None) if by_value => {
+            format!("bencher.bench_argument(argument, |input| {call}(input))")
+        }
         (false, false, None) => format!("bencher.bench(|| {call}({argument}))"),
+        (false, true, Some(_)) if options.threads.is_some() => {
+            return Err("threads = ... is for a fn that is not async, since block_on runs in one thread".into());
+        }
+        (false, true, Some(block_on)) if by_value => {
+            format!(
+                "bencher.with_inputs(|| {argument}).bench_async(|future| ({block_on})(future), |input| {call}(input))"
+            )
+        }
         (false, true, Some(block_on)) => {
             format!("bencher.bench_async(|future| ({block_on})(future), || {call}({argument}))")
         }

@@ -48,23 +48,42 @@ impl Options {
 
 /// The parts between commas outside of all brackets, without empty ones. The angle brackets of types count as well.
 pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
-    let (mut parts, mut part, mut depth, mut arrow) = (Vec::new(), Vec::<TokenTree>::new(), 0, false);
+    let (mut parts, mut part, mut depth) = (Vec::new(), Vec::<TokenTree>::new(), Depth::default());
     for token in tokens {
-        match &token {
-            TokenTree::Punct(punct) if punct.as_char() == ',' && depth == 0 => {
-                parts.push(std::mem::take(&mut part).into_iter().collect());
-                continue;
-            }
-            TokenTree::Punct(punct) if punct.as_char() == '<' => depth += 1,
-            TokenTree::Punct(punct) if punct.as_char() == '>' && !arrow => depth -= 1,
-            _ => {}
+        if matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',') && depth.is_outside() {
+            parts.push(std::mem::take(&mut part).into_iter().collect());
+            continue;
         }
-        arrow = matches!(&token, TokenTree::Punct(punct) if matches!(punct.as_char(), '-' | '='));
+        depth.pass(&token);
         part.push(token);
     }
     parts.push(part.into_iter().collect());
     parts.retain(|part: &TokenStream| !part.is_empty());
     parts
+}
+
+/// How many angle brackets are open.
+#[derive(Default)]
+pub(crate) struct Depth {
+    open: i32,
+    /// True behind the first half of -> or =>.
+    arrow: bool,
+}
+
+impl Depth {
+    pub fn is_outside(&self) -> bool {
+        self.open == 0
+    }
+
+    pub fn pass(&mut self, token: &TokenTree) {
+        let sign = if let TokenTree::Punct(punct) = token { punct.as_char() } else { ' ' };
+        match sign {
+            '<' => self.open += 1,
+            '>' if !self.arrow => self.open -= 1,
+            _ => {}
+        }
+        self.arrow = matches!(sign, '-' | '=');
+    }
 }
 
 /// The elements of a list in square brackets.

@@ -50,7 +50,8 @@ pub(crate) struct Allocations {
     pub kept: u64,
 }
 
-/// Runs a batch and counts what its timed part allocates in all threads. `None` if the program has another allocator.
+/// Runs a batch of one thread and counts what its timed part allocates, also in threads that it starts. `None` if the program has
+/// another allocator.
 pub(crate) fn counted(batch: impl FnOnce()) -> Option<Allocations> {
     COUNTING.store(true, Relaxed);
     // A program that has the profiler shows itself here, whatever its batch does.

@@ -2,12 +2,10 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::time::{Duration, Instant};
 
-use crate::allocations;
 use crate::counter::Counter;
 use crate::request::{Requester, serve};
-use crate::rounds;
+use crate::rounds::{self, TimedPart, Took};
 
 /// Runs the code to be timed. What a benchmark does before it calls a method of this is set-up; what it does afterwards is
 /// tear-down.
@@ -52,7 +50,7 @@ impl<'a> Bencher<'a> {
 
     /// Times `work`, which may change what it captures, in one thread.
     pub fn bench_local<O>(self, mut work: impl FnMut() -> O) {
-        serve(self.requester, self.counter, &mut |times| rounds::plain(times, &mut work));
+        self.serve_in_one_thread(&mut |times| rounds::plain(times, &mut work));
     }
 
     /// Times futures. `block_on` runs a future to its end, such as `|future| runtime.block_on(future)`; it runs once for a
@@ -61,9 +59,28 @@ impl<'a> Bencher<'a> {
         self.with_inputs(|| ()).bench_async(block_on, |()| work());
     }
 
-    fn in_threads(self, batch: &(dyn Fn(u64) -> Duration + Sync)) {
+    /// Times `work` on a copy of an argument of the attribute. One that owns something is copied outside the timing; any other is
+    /// copied in the loop, which costs less there than a list of copies.
+    #[doc(hidden)]
+    pub fn bench_argument<I: Clone + Sync, O>(self, argument: &I, work: impl Fn(I) -> O + Sync) {
+        if std::mem::needs_drop::<I>() {
+            self.with_inputs(|| argument.clone()).bench_values(work);
+        } else {
+            self.bench(|| work(argument.clone()));
+        }
+    }
+
+    fn in_threads(self, batch: &(dyn Fn(u64) -> Took + Sync)) {
         let threads = self.threads;
-        serve(self.requester, self.counter, &mut |times| rounds::threaded(threads, &|| batch(times)));
+        serve(self.requester, self.counter, threads, &mut |times| rounds::threaded(threads, &|| batch(times)));
+    }
+
+    fn serve_in_one_thread(self, batch: &mut dyn FnMut(u64) -> Took) {
+        assert!(
+            self.threads == 1,
+            "with threads = ..., call bench, bench_values or bench_refs: this method runs one thread"
+        );
+        serve(self.requester, self.counter, 1, batch);
     }
 }
 
@@ -111,8 +128,7 @@ impl<'a, M> Inputs<'a, M> {
     where
         M: FnMut() -> I,
     {
-        let Bencher { requester, counter, .. } = self.bencher;
-        serve(requester, counter, &mut |times| rounds::on_values(times, &mut self.make, &mut work));
+        self.bencher.serve_in_one_thread(&mut |times| rounds::on_values(times, &mut self.make, &mut work));
     }
 
     /// [`Inputs::bench_refs`] in one thread, with a `work` that may change what it captures.
@@ -120,8 +136,7 @@ impl<'a, M> Inputs<'a, M> {
     where
         M: FnMut() -> I,
     {
-        let Bencher { requester, counter, .. } = self.bencher;
-        serve(requester, counter, &mut |times| rounds::on_refs(times, &mut self.make, &mut work));
+        self.bencher.serve_in_one_thread(&mut |times| rounds::on_refs(times, &mut self.make, &mut work));
     }
 
     /// Times futures, each with an input; see [`Bencher::bench_async`]. Inputs are made outside the timing.
@@ -133,21 +148,18 @@ impl<'a, M> Inputs<'a, M> {
         M: FnMut() -> I,
     {
         const PART: u64 = 1024;
-        let Bencher { requester, counter, .. } = self.bencher;
-        serve(requester, counter, &mut |times| {
-            let (mut left, mut took) = (times, Duration::ZERO);
+        self.bencher.serve_in_one_thread(&mut |times| {
+            let (mut left, mut took) = (times, Took::NOTHING);
             while left > 0 {
                 let part = left.min(PART);
                 let inputs: Vec<I> = (0..part).map(|_| (self.make)()).collect();
                 // Timed inside of the future, so that entering and leaving the executor is not.
                 block_on(Box::pin(async {
-                    allocations::inside(true);
-                    let start = Instant::now();
+                    let timed = TimedPart::begin();
                     for input in inputs {
                         std::hint::black_box(work(input).await);
                     }
-                    took += start.elapsed();
-                    allocations::inside(false);
+                    took = took.and(timed.end());
                 }));
                 left -= part;
             }

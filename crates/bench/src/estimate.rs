@@ -45,10 +45,10 @@ impl Requester for Plain {
 
     fn answer(&mut self, answer: Answer) {
         match answer {
-            Answer::Ran(took) if took < BATCH && !self.counting && self.times < 1 << 40 => self.times *= 2,
+            Answer::Ran(took) if took.elapsed < BATCH && !self.counting && self.times < 1 << 40 => self.times *= 2,
             Answer::Ran(took) => {
                 self.counting = true;
-                self.batches.push(took.as_nanos() as f64 / self.times as f64);
+                self.batches.push(took.elapsed.as_nanos() as f64 / self.times as f64);
             }
             Answer::Counted(allocations) => self.allocations = allocations,
         }
@@ -109,18 +109,20 @@ fn shown(ns: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rounds::Took;
 
     #[test]
     fn the_count_grows_until_a_batch_is_long_enough_and_stays() {
+        let ran = |micros| Answer::Ran(Took { elapsed: Duration::from_micros(micros), processor: None });
         let mut plain = Plain::default();
         plain.ready(None);
         for _ in 0..3 {
             assert!(matches!(plain.next(), Request::Run(_)));
-            plain.answer(Answer::Ran(Duration::from_micros(10)));
+            plain.answer(ran(10));
         }
         assert_eq!(plain.next(), Request::Run(8));
-        plain.answer(Answer::Ran(Duration::from_millis(2)));
-        plain.answer(Answer::Ran(Duration::from_micros(10)));
+        plain.answer(ran(2000));
+        plain.answer(ran(10));
         assert_eq!((plain.times, plain.batches.clone()), (8, vec![250_000.0, 1250.0]));
         plain.start = Instant::now().checked_sub(2 * BUDGET);
         assert_eq!([plain.next(), plain.next()], [Request::Count(1), Request::Drop]);

@@ -24,8 +24,6 @@ struct Pipes {
     /// True while a benchmark is prepared.
     ready: bool,
     threads: usize,
-    /// Processor time at the last request.
-    processor: Option<u64>,
 }
 
 /// Serves howslow until it has no more requests.
@@ -78,14 +76,14 @@ impl Pipes {
             copy.map_err(|_| wrong())
         };
         let (requests, answers) = (own(requests)?, own(answers)?);
-        Ok(Pipes { requests: BufReader::new(requests), answers, ready: false, threads: 1, processor: None })
+        Ok(Pipes { requests: BufReader::new(requests), answers, ready: false, threads: 1 })
     }
 
     /// The next request; `None` if howslow has gone.
     fn line(&mut self) -> Option<String> {
         let mut line = String::new();
         let read = self.requests.read_line(&mut line).unwrap_or(0);
-        (read > 0).then(|| line.trim_end().to_owned())
+        (read > 0).then(|| line.trim_end_matches('\n').to_owned())
     }
 
     fn send(&mut self, line: &str) {
@@ -121,10 +119,7 @@ impl Requester for Pipes {
             let Some(line) = self.line() else { return Request::Drop };
             let (word, count) = line.split_once(' ').unwrap_or((&line, ""));
             match (word, count.parse()) {
-                ("run", Ok(times)) => {
-                    self.processor = processor_time();
-                    return Request::Run(times);
-                }
+                ("run", Ok(times)) => return Request::Run(times),
                 ("count", Ok(times)) => return Request::Count(times),
                 ("drop", _) => return Request::Drop,
                 _ => self.send("failed no such request"),
@@ -135,9 +130,8 @@ impl Requester for Pipes {
     fn answer(&mut self, answer: Answer) {
         let line = match answer {
             Answer::Ran(took) => {
-                let used =
-                    self.processor.zip(processor_time()).map(|(before, after)| format!(" cpu={}", after - before));
-                format!("ran {}{}", took.as_nanos(), used.unwrap_or_default())
+                let used = took.processor.map(|used| format!(" cpu={used}"));
+                format!("ran {}{}", took.elapsed.as_nanos(), used.unwrap_or_default())
             }
             Answer::Counted(None) => "counted".into(),
             Answer::Counted(Some(all)) => {
@@ -146,23 +140,4 @@ impl Requester for Pipes {
         };
         self.send(&line);
     }
-}
-
-/// The processor time of this process in ns, where the system gives it.
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-fn processor_time() -> Option<u64> {
-    /// `CLOCK_PROCESS_CPUTIME_ID` of time.h.
-    const PROCESSOR: i32 = 2;
-    unsafe extern "C" {
-        fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
-    }
-    let mut time = [0; 2];
-    // SAFETY: on a 64-bit Linux a timespec is two 64-bit numbers.
-    let status = unsafe { clock_gettime(PROCESSOR, &mut time) };
-    (status == 0).then(|| time[0] as u64 * 1_000_000_000 + time[1] as u64)
-}
-
-#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
-fn processor_time() -> Option<u64> {
-    None
 }

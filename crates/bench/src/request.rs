@@ -1,9 +1,8 @@
 //! Who requests batches while a benchmark is prepared: howslow, the plain estimate, or a test that runs it once.
 
-use std::time::Duration;
-
 use crate::allocations::Allocations;
 use crate::counter::Counter;
+use crate::rounds::Took;
 
 /// What a prepared benchmark has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +18,8 @@ pub(crate) enum Request {
 /// What it answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
-    /// Elapsed time.
-    Ran(Duration),
-    /// Allocations, if the program counts them.
+    Ran(Took),
+    /// Allocations, if the program counts them and one thread ran.
     Counted(Option<Allocations>),
 }
 
@@ -35,12 +33,19 @@ pub(crate) trait Requester {
     fn answer(&mut self, answer: Answer);
 }
 
-/// Serves requests until there are no more. `batch` runs iterations and returns what they took.
-pub(crate) fn serve(requester: &mut dyn Requester, counter: Option<Counter>, batch: &mut dyn FnMut(u64) -> Duration) {
+/// Serves requests until there are no more. `batch` runs iterations in this many threads and returns what they took.
+pub(crate) fn serve(
+    requester: &mut dyn Requester,
+    counter: Option<Counter>,
+    threads: usize,
+    batch: &mut dyn FnMut(u64) -> Took,
+) {
     requester.ready(counter);
     loop {
         let answer = match requester.next() {
             Request::Run(times) => Answer::Ran(batch(times)),
+            // Which allocations lie in timed parts is not known of several threads.
+            Request::Count(_) if threads > 1 => Answer::Counted(None),
             Request::Count(times) => Answer::Counted(crate::allocations::counted(|| {
                 batch(times);
             })),

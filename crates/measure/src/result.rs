@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use analysis::estimate::{Clocking, Reading, gross};
-use analysis::landing::linear_reach;
 use analysis::net::{rounded, subtract_all};
 use analysis::plausible;
 use analysis::prior::Prior;
-use analysis::statistics::{Interval, median, quantile, ratio, sorted};
+use analysis::statistics::{Interval, half_of_mean, median, quantile, ratio, sorted};
 use operation::{Clock, device};
 use record::{
     Band, Cost, Cpu, Doubt, Ends, Estimate, Faults, Hidden, Nanoseconds, Neighbours, Noise, Reads, Round, Skip,
@@ -117,8 +116,12 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
 /// The interval of a mean over all batches, from each round's value. A difference has an error of its own, which is not
 /// proportional to it.
 fn ends(value: f64, rounds: impl Iterator<Item = Nanoseconds>) -> Option<Ends> {
-    let reach = linear_reach(&rounds.map(|round| round.0).collect::<Vec<_>>());
-    reach.is_finite().then(|| Ends { low: rounded(value - reach), high: rounded(value + reach) })
+    ends_of_mean(value, &rounds.map(|round| round.0).collect::<Vec<_>>())
+}
+
+fn ends_of_mean(value: f64, parts: &[f64]) -> Option<Ends> {
+    let half = half_of_mean(parts);
+    half.is_finite().then(|| Ends { low: rounded(value - half), high: rounded(value + half) })
 }
 
 /// The hidden processor time; `None` if nothing accounted for it. Where the kernel moves its work from one CPU to another,
@@ -133,11 +136,10 @@ fn hidden(samples: &[HiddenSample]) -> Option<Hidden> {
         middle.iter().map(|sample| part(sample)).sum::<f64>() / middle.len() as f64
     };
     let value = mean(&|sample| sample.hidden);
-    let reach = linear_reach(&samples.iter().map(|sample| sample.hidden).collect::<Vec<_>>());
     let seen = samples.iter().all(|sample| sample.kernel_threads.is_some());
     Some(Hidden {
         ns: Nanoseconds(rounded(value)),
-        interval_ns: reach.is_finite().then(|| Ends { low: rounded(value - reach), high: rounded(value + reach) }),
+        interval_ns: ends_of_mean(value, &samples.iter().map(|sample| sample.hidden).collect::<Vec<_>>()),
         charged_ns: Nanoseconds(rounded(mean(&|sample| sample.charged))),
         kernel_threads_ns: seen
             .then(|| Nanoseconds(rounded(mean(&|sample| sample.kernel_threads.unwrap_or_default())))),

@@ -20,7 +20,7 @@ use crate::replay::Rounds;
 use crate::round::{Companion, RoundRequest};
 use crate::signals::{Ended, Signals};
 use crate::tails::TailPlan;
-use share::{Candidate, in_company, next_pass};
+use share::{Candidate, MOST_SHARES, in_company, next_pass};
 
 /// Rounds of each item that take batches whatever the cores are doing. Every other round does so, starting with the
 /// first, so that they are spread over the whole run. Only they give the typical figure, and this many give it an
@@ -37,10 +37,8 @@ const MOST_BATCHES: u32 = 40;
 /// Batches of a round whatever the core is doing, of an item that also has rounds that search. They were 80 % of all batches
 /// when they were 40 a round, and gave the same typical figure.
 const SURVEY_BATCHES: u32 = 10;
-/// An operation may take this many times its equal share of the budget, once it has had enough rounds.
-const MOST_SHARES: f64 = 4.0;
 /// Numbers of rounds at which the interval is checked. A rule that checks after every round stops too early by luck.
-const LOOKS: [usize; 9] = [6, 8, 10, 12, 15, 20, 30, 50, 100];
+const LOOKS: [usize; 14] = [6, 8, 10, 12, 15, 20, 30, 50, 100, 150, 200, 300, 500, 1000];
 /// From this check on, an item gets no more rounds if its interval would need this many times the rounds it has had.
 const DECISIVE_LOOK: usize = 15;
 const TOO_MANY_TIMES: f64 = 3.0;

@@ -4,6 +4,8 @@
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Clock {
     id: libc::clockid_t,
+    /// The second that readings count from, so that they keep their nanoseconds after months without a restart.
+    base: libc::time_t,
     /// Cost of one reading, in ns.
     pub cost: f64,
     /// Smallest step seen between two readings that differ, in ns.
@@ -16,7 +18,7 @@ const TRAINS: usize = 2000;
 impl Clock {
     /// The clock of a recorded run.
     pub fn recorded(cost: f64, step: f64) -> Clock {
-        Clock { id: libc::CLOCK_MONOTONIC, cost, step }
+        Clock { id: libc::CLOCK_MONOTONIC, base: 0, cost, step }
     }
 
     /// Measures the available clocks and takes the cheapest.
@@ -35,7 +37,8 @@ impl Clock {
 
     fn measured(id: libc::clockid_t, trains: usize) -> Clock {
         const READINGS: usize = 50;
-        let clock = Clock { id, cost: 0.0, step: 0.0 };
+        let base = seconds_and_nanoseconds(id).tv_sec;
+        let clock = Clock { id, base, cost: 0.0, step: 0.0 };
         let mut cost = f64::INFINITY;
         let mut step = f64::INFINITY;
         for _ in 0..trains {
@@ -51,7 +54,7 @@ impl Clock {
             cost = cost.min((last - start) / READINGS as f64);
         }
         // If the step is coarser than the cost, it shows only where readings fall on both sides of it.
-        Clock { id, cost, step }
+        Clock { id, base, cost, step }
     }
 
     /// The kernel's number of the clock.
@@ -64,14 +67,24 @@ impl Clock {
         self.step > 4.0 * self.cost
     }
 
-    /// Nanoseconds since a fixed moment.
+    /// Nanoseconds since a fixed moment, which another calibration does not share.
     #[inline(always)]
     pub fn now(&self) -> f64 {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the pointer is to a timespec; the clock is one that every Linux has.
-        unsafe { libc::clock_gettime(self.id, &mut time) };
-        time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+        self.since_base(seconds_and_nanoseconds(self.id))
     }
+
+    #[inline(always)]
+    fn since_base(&self, time: libc::timespec) -> f64 {
+        (time.tv_sec - self.base) as f64 * 1e9 + time.tv_nsec as f64
+    }
+}
+
+#[inline(always)]
+fn seconds_and_nanoseconds(id: libc::clockid_t) -> libc::timespec {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec; the clock is one that every Linux has.
+    unsafe { libc::clock_gettime(id, &mut time) };
+    time
 }
 
 #[cfg(test)]
@@ -84,5 +97,12 @@ mod tests {
         assert!(clock.cost > 0.0 && clock.step > 0.0, "{clock:?}");
         let readings: Vec<f64> = (0..1000).map(|_| clock.now()).collect();
         assert!(readings.windows(2).all(|pair| pair[0] <= pair[1]));
+    }
+
+    #[test]
+    fn readings_keep_their_nanoseconds_however_long_the_system_runs() {
+        let years = Clock { base: 200_000_000, ..Clock::recorded(20.0, 1.0) };
+        let at = |tv_nsec| years.since_base(libc::timespec { tv_sec: 200_000_100, tv_nsec });
+        assert_eq!(at(2) - at(1), 1.0);
     }
 }

@@ -1,7 +1,9 @@
 //! Reads and writes of the block device that a file lies on, as the kernel counts them.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -94,12 +96,26 @@ fn counted(text: &str) -> Option<Reads> {
 fn source_of(mounts: &str, path: &Path) -> Option<PathBuf> {
     let mounts = mounts.lines().filter_map(|line| {
         let (mount, source) = line.split_once(" - ")?;
-        let place = Path::new(mount.split(' ').nth(4)?);
-        path.starts_with(place).then_some((place, source.split(' ').nth(1)?))
+        let place = unescaped(mount.split(' ').nth(4)?);
+        let source = unescaped(source.split(' ').nth(1)?);
+        path.starts_with(&place).then_some((place, source))
     });
     // Of mounts on one place the last one hides the others. `max_by_key` takes the last of equals.
     let (_, source) = mounts.max_by_key(|(place, _)| place.components().count())?;
-    source.starts_with("/dev/").then(|| source.into())
+    source.starts_with("/dev/").then_some(source)
+}
+
+/// A path of `/proc/self/mountinfo`, in which a blank is `\040`: the kernel writes some bytes as three octal digits.
+fn unescaped(text: &str) -> PathBuf {
+    let mut parts = text.split('\\');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => bytes.extend([&[byte], &part.as_bytes()[3..]].concat()),
+            None => bytes.extend([b"\\", part.as_bytes()].concat()),
+        }
+    }
+    OsString::from_vec(bytes).into()
 }
 
 /// What was read between two readings of the counts.
@@ -155,11 +171,13 @@ mod tests {
         let mounts = "22 1 254:1 / / rw shared:1 - ext4 /dev/vda1 rw\n\
                       40 22 0:30 /home /home rw - btrfs /dev/sdb2 rw\n\
                       41 22 0:31 / /run rw - tmpfs tmpfs rw\n\
-                      42 22 0:32 / /home rw - btrfs /dev/sdc rw\nnonsense\n";
+                      42 22 0:32 / /home rw - btrfs /dev/sdc rw\nnonsense\n\
+                      43 22 0:33 / /my\\040disk rw - ext4 /dev/my\\134disk rw\n";
         let source = |path: &str| source_of(mounts, Path::new(path));
         assert_eq!(source("/var/tmp/file"), Some("/dev/vda1".into()));
         assert_eq!(source("/home/me/file"), Some("/dev/sdc".into()));
         assert_eq!(source("/run/file"), None);
+        assert_eq!(source("/my disk/file"), Some("/dev/my\\disk".into()));
         assert_eq!(source_of("", Path::new("/")), None);
     }
 

@@ -18,6 +18,21 @@ fn vector(bencher: Bencher) {
     bencher.counter(Bytes(64)).with_inputs(|| vec![0_u8; 1000]).bench_refs(|_| vec![1_u8; 64]);
 }
 
+#[bench(args = [String::from("text")])]
+fn owns(text: String) -> usize {
+    text.len()
+}
+
+#[bench(types = [fn() -> u8])]
+fn bounded<T: Fn() -> u8>(bencher: Bencher) {
+    bencher.bench(size_of::<T>);
+}
+
+#[bench(threads = 2, ignore)]
+fn local(bencher: Bencher) {
+    bencher.bench_local(|| 1);
+}
+
 #[bench]
 fn leaks() {
     std::mem::forget(vec![1_u8; 100]);
@@ -129,8 +144,15 @@ fn over_pipes() {
     assert_eq!(answer_to("count 3"), "counted allocations=3 allocated=300 kept=300");
     assert_eq!(answer_to("drop"), "dropped");
     assert_eq!(answer_to("prepare threaded/threads=3"), "ready threads=3");
-    assert!(answer_to("run 10").starts_with("ran "));
+    let ran = answer_to("run 10");
+    assert!(ran.starts_with("ran ") && !ran.contains("cpu="), "{ran}");
+    assert_eq!(answer_to("count 10"), "counted");
     assert_eq!(answer_to("drop"), "dropped");
+    assert_eq!(answer_to("prepare owns/text"), "ready threads=1");
+    assert_eq!(answer_to("count 10"), "counted allocations=0 allocated=0 kept=0");
+    assert_eq!(answer_to("drop"), "dropped");
+    let refused = answer_to("prepare local");
+    assert!(refused.contains("with threads = ..., call bench, bench_values or bench_refs"), "{refused}");
     assert_eq!(answer_to("prepare panics"), "ready threads=1");
     assert_eq!(answer_to("run 1"), "failed it panicked: on purpose");
     assert_eq!(answer_to("prepare forgets"), "failed it returned without calling a method of its Bencher");

@@ -12,6 +12,7 @@ use record::Estimate;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::user::HUNG_REMEDY;
+use crate::user::command::Cpus;
 
 pub use program::{Allocated, BenchError, BenchProgram, Listed, Prepared, Ran};
 
@@ -20,6 +21,7 @@ struct Benchmark {
     program: PathBuf,
     name: String,
     patience: Duration,
+    cpus: Cpus,
     /// The CPUs of benchmarks with several threads.
     all: CpuSet,
 }
@@ -38,19 +40,24 @@ pub const ALLOCATED: &str = "bytes allocated";
 /// Bytes that it does not give back.
 pub const KEPT: &str = "bytes kept";
 
-/// The operation that runs this benchmark of a program, by the name of the benchmark. `quoted` by its typical figure is for those
-/// that wait. `terms` are subtracted.
-pub fn benchmark(
-    program: &Path,
-    name: &str,
-    patience: f64,
-    quoted: Estimate,
-    terms: &'static [TermOf],
-) -> &'static Operation {
+/// How a benchmark is run.
+#[derive(Clone, Copy)]
+pub struct BenchOptions {
+    /// Seconds after which a batch counts as hung.
+    pub patience: f64,
+    /// The typical figure is for those that wait.
+    pub quoted: Estimate,
+    pub cpus: Cpus,
+}
+
+/// The operation that runs this benchmark of a program, by the name of the benchmark. `terms` are subtracted.
+pub fn benchmark(program: &Path, name: &str, running: BenchOptions, terms: &'static [TermOf]) -> &'static Operation {
+    let BenchOptions { patience, quoted, cpus } = running;
     let benchmark = Benchmark {
         program: program.into(),
         name: if name == EMPTY { EMPTY_NAME } else { name }.into(),
         patience: Duration::from_secs_f64(patience),
+        cpus,
         all: rustix::thread::sched_getaffinity(None).unwrap_or_default(),
     };
     Box::leak(Box::new(Operation {
@@ -78,6 +85,10 @@ pub fn spread(program: &BenchProgram, cpus: &CpuSet) {
 fn prepared(setting: &Setting, benchmark: &'static Benchmark) -> Result<Loop, Failure> {
     let failed = |error: BenchError| Failure::wrong(error.to_string());
     let shift = (setting.seed() % 256) as usize;
+    if benchmark.cpus == Cpus::All {
+        // The program and the threads that it starts inherit it.
+        let _ = sched_setaffinity(None, &benchmark.all);
+    }
     let mut program = BenchProgram::start(&benchmark.program, shift, benchmark.patience).map_err(failed)?;
     let ready = program.prepare(&benchmark.name).map_err(failed)?;
     if ready.threads > 1 {
@@ -101,7 +112,8 @@ fn prepared(setting: &Setting, benchmark: &'static Benchmark) -> Result<Loop, Fa
         let before = processor_time(pid);
         let ran = program.run(times).map_err(failed)?;
         let used = || before.zip(processor_time(pid)).map(|(before, after)| after - before);
-        let user = ran.processor.or_else(used).unwrap_or(ran.elapsed);
+        // More than the elapsed time is that of other threads, or of what lies between the timed parts.
+        let user = ran.processor.or_else(used).filter(|used| *used <= ran.elapsed).unwrap_or(ran.elapsed);
         Ok(Took { elapsed: ran.elapsed, usage: Usage { user, ..Usage::default() } })
     }))
 }

@@ -10,6 +10,7 @@ use measure::Signals;
 use observe::{Detail, ObserveError, Observer, Options, State, Target};
 use record::{Repetition, printable};
 use report::{BillChanges, BillGate};
+use rustix::io::fcntl_dupfd_cloexec;
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use signal_hook::consts::SIGKILL;
 
@@ -128,9 +129,9 @@ struct Silence([OwnedFd; 3]);
 impl Silence {
     fn keep(input: Option<&std::path::Path>) -> io::Result<Silence> {
         let own = [
-            rustix::io::dup(rustix::stdio::stdin())?,
-            rustix::io::dup(rustix::stdio::stdout())?,
-            rustix::io::dup(rustix::stdio::stderr())?,
+            fcntl_dupfd_cloexec(rustix::stdio::stdin(), 0)?,
+            fcntl_dupfd_cloexec(rustix::stdio::stdout(), 0)?,
+            fcntl_dupfd_cloexec(rustix::stdio::stderr(), 0)?,
         ];
         let null = File::options().read(true).write(true).open("/dev/null")?;
         let silence = Silence(own);

@@ -26,6 +26,8 @@ pub(super) struct Work {
     /// The values of its parameters.
     pub point: Point,
     pub kind: Kind,
+    /// The place of its kind in the command line: works of one kind differ in their parameters.
+    written: usize,
     /// What happens around every run.
     pub around: Around,
     pub setup: Option<String>,
@@ -58,9 +60,9 @@ impl Works {
             }
         }
         let mut number = 0;
-        for kind in kinds {
+        for (written, kind) in kinds.iter().enumerate() {
             let steps = Given { args, command: number };
-            all.extend(combined(&kind, &parameters, steps));
+            all.extend(combined((written, kind), &parameters, steps));
             number += usize::from(matches!(kind, Kind::Command(_)));
         }
         parameters.are_used(&texts(args))?;
@@ -72,7 +74,8 @@ impl Works {
             let opened = if is_device && option == "--input" { Ok(()) } else { record::open_input(path).map(drop) };
             opened.map_err(|error| Misuse(format!("{option} {}: {error}", printable(&path.display().to_string()))))?;
         }
-        let reference = args.reference.as_ref().map(|text| reference(text, &mut all, args)).transpose()?;
+        let reference = args.reference.as_ref().map(|text| reference(text, &kinds, &mut all, (&parameters, args)));
+        let reference = reference.transpose()?;
         if all.is_empty() {
             return Err(Misuse("say what to time: FILE:ROUTINE, -c COMMAND or -- COMMAND".into()));
         }
@@ -102,15 +105,20 @@ fn is_twice(before: &[Work], one: &Work) -> bool {
 fn kinds(args: &TimeArgs) -> Result<Vec<Kind>, Misuse> {
     let mut kinds: Vec<Kind> = args.routines.iter().cloned().map(Kind::Routine).collect();
     for text in &args.commands {
-        kinds.push(Kind::Command(match &args.shell {
-            Some(shell) => [split("--shell", shell)?, vec!["-c".into(), text.clone()]].concat(),
-            None => split("-c", text)?,
-        }));
+        kinds.push(Kind::Command(words_of("-c", text, args)?));
     }
     if !args.words.is_empty() {
         kinds.push(Kind::Command(args.words.clone()));
     }
     Ok(kinds)
+}
+
+/// The words of a text that is a command, or those of the shell that it is given to.
+fn words_of(option: &str, text: &str, args: &TimeArgs) -> Result<Vec<String>, Misuse> {
+    match &args.shell {
+        Some(shell) => Ok([split("--shell", shell)?, vec!["-c".into(), text.into()]].concat()),
+        None => split(option, text),
+    }
 }
 
 fn split(option: &str, text: &str) -> Result<Vec<String>, Misuse> {
@@ -140,7 +148,7 @@ impl<'a> Given<'a> {
 }
 
 /// One work for each combination of the parameters that a command, or what happens around it, contains.
-fn combined(kind: &Kind, parameters: &Parameters, given: Given) -> Vec<Work> {
+fn combined((written, kind): (usize, &Kind), parameters: &Parameters, given: Given) -> Vec<Work> {
     let steps = match kind {
         Kind::Routine(_) => [None; 4],
         Kind::Command(_) => given.steps(),
@@ -160,7 +168,7 @@ fn combined(kind: &Kind, parameters: &Parameters, given: Given) -> Vec<Work> {
         let [setup, prepare, conclude, cleanup] = steps.map(|step| step.map(filled));
         let point = chosen.values().fold(Point::default(), |point, (name, value)| point.with(name, value_of(value)));
         let around = Around { prepare, conclude, cold: given.args.cold.clone(), input: given.args.input.clone() };
-        Work { name: name_of(&kind), point, kind, around, setup, cleanup }
+        Work { name: name_of(&kind), point, kind, written, around, setup, cleanup }
     });
     works.collect()
 }
@@ -178,19 +186,36 @@ fn name_of(kind: &Kind) -> String {
     }
 }
 
-/// The place of the work that `--reference` names. If it is none of them, it is a command that is timed first.
-fn reference(text: &str, all: &mut Vec<Work>, args: &TimeArgs) -> Result<usize, Misuse> {
-    let words = split("--reference", text)?;
-    let is_it = |work: &Work| match &work.kind {
+/// The place of the work that `--reference` names, as it was written or with the values of parameters in it. If it is none of
+/// them, it is a command that is timed first.
+fn reference(
+    text: &str,
+    kinds: &[Kind],
+    all: &mut Vec<Work>,
+    (parameters, args): (&Parameters, &TimeArgs),
+) -> Result<usize, Misuse> {
+    let words = words_of("--reference", text, args)?;
+    let plain = shell_words::split(text).ok();
+    let is_it = |kind: &Kind| match kind {
         Kind::Routine(name) => name == text,
-        Kind::Command(own) => *own == words,
+        // What stands after -- is given to no shell.
+        Kind::Command(own) => *own == words || Some(own) == plain.as_ref(),
     };
-    if let Some(place) = all.iter().position(is_it) {
+    let several = || Misuse(format!("--reference '{}' names several; give one with the values in it", printable(text)));
+    if let Some(written) = kinds.iter().position(is_it) {
+        let mut places = (0..all.len()).filter(|place| all[*place].written == written);
+        return places.next().filter(|_| places.next().is_none()).ok_or_else(several);
+    }
+    if let Some(place) = all.iter().position(|work| is_it(&work.kind)) {
         return Ok(place);
     }
     // Of what was given once for each command, none is for the reference.
     let steps = Given { args, command: usize::MAX };
-    all.splice(0..0, combined(&Kind::Command(words), &Parameters::default(), steps));
+    let added = combined((kinds.len(), &Kind::Command(words)), parameters, steps);
+    if added.len() > 1 {
+        return Err(several());
+    }
+    all.splice(0..0, added);
     Ok(0)
 }
 
@@ -212,4 +237,28 @@ fn hint(work: &Work) {
         printable(first),
         printable(&shell)
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, FromArgMatches};
+
+    use super::*;
+
+    fn works(words: &[&str]) -> Result<Works, Misuse> {
+        let matches = TimeArgs::augment_args(clap::Command::new("time")).get_matches_from([&["time"], words].concat());
+        Works::of(&TimeArgs::from_arg_matches(&matches).expect("arguments"))
+    }
+
+    #[test]
+    fn a_reference_is_one_of_the_commands_with_its_shell_and_its_parameters() {
+        let place = |words: &[&str]| works(words).map(|works| (works.all.len(), works.reference)).expect("works");
+        assert_eq!(place(&["--shell", "-c", "c", "-c", "a | b", "--reference", "a | b"]), (2, Some(1)));
+        assert_eq!(place(&["--shell", "-c", "c", "--reference", "a b", "--", "a", "b"]), (2, Some(1)));
+        assert_eq!(place(&["--parameter", "n=1,2", "-c", "a {n}", "--reference", "a 2"]), (2, Some(1)));
+        assert_eq!(place(&["--parameter", "n=1", "-c", "b", "-c", "a {n}", "--reference", "a {n}"]), (2, Some(1)));
+        assert_eq!(place(&["--parameter", "n=1", "-c", "a {n}", "--reference", "b {n}"]), (2, Some(0)));
+        let several = works(&["--parameter", "n=1,2", "-c", "a {n}", "--reference", "a {n}"]);
+        assert!(several.is_err_and(|why| why.0.contains("names several")));
+    }
 }

@@ -278,7 +278,7 @@ fn cargo_bench_compares_with_a_revision_and_leaves_nothing() {
     write(
         "Cargo.toml",
         &format!(
-            "[package]\nname = \"p\"\nedition = \"2021\"\n[dev-dependencies]\nhowslow-bench.path = \"{}\"\n[[bench]]\nname = \"sums\"\n\
+            "[package]\nname = \"p\"\nedition = \"2021\"\n[dev-dependencies]\nhowslow-bench.path = \"{}\"\n[[bench]]\nname = \"all-sums\"\n\
          harness = false\n[workspace]\n",
             text(&harness)
         ),
@@ -287,16 +287,16 @@ fn cargo_bench_compares_with_a_revision_and_leaves_nothing() {
     write(".gitignore", "target\n");
     let git = git_in(&place);
     for bench in ["fn main() { does not build }".to_owned(), source(0)] {
-        write("benches/sums.rs", &bench);
+        write("benches/all-sums.rs", &bench);
         git(&["add", "."]);
         git(&["commit", "-q", "-m", "work"]);
     }
-    write("benches/sums.rs", &source(5));
+    write("benches/all-sums.rs", &source(5));
     let scratch = data.path().join("scratch");
     fs::create_dir(&scratch).expect("a folder");
     let bench = |words: &[&str]| {
         let mut cargo = Command::new("cargo");
-        cargo.args(["bench", "--quiet", "--offline", "--bench", "sums", "--"]).args(words).current_dir(&place);
+        cargo.args(["bench", "--quiet", "--offline", "--bench", "all-sums", "--"]).args(words).current_dir(&place);
         cargo.env("HOWSLOW", assert_cmd::cargo::cargo_bin!("howslow")).env("HOWSLOW_DATA", data.path());
         cargo.env("TMPDIR", &scratch).env_remove("CARGO_TARGET_DIR");
         let output = cargo.output().expect("cargo");

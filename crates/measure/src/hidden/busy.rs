@@ -15,7 +15,7 @@ pub(super) enum Busy {
     /// The kernel's account of idle time. Nothing else runs, so that the work costs what it always costs.
     Idle(IdleTime),
     /// Spinners. They keep CPUs from going idle, and a switch from one costs more than one from an idle CPU.
-    Spinners(Spinners),
+    Spinners(Spinners, Clock),
 }
 
 impl Busy {
@@ -24,7 +24,7 @@ impl Busy {
         let idle = IdleTime { cpus: cpus.to_vec(), home, clock: Clock::plain() };
         match idle.now() {
             Ok(_) => Ok(Busy::Idle(idle)),
-            Err(_) => Ok(Busy::Spinners(Spinners::start(cpus)?)),
+            Err(_) => Ok(Busy::Spinners(Spinners::start(cpus)?, idle.clock)),
         }
     }
 
@@ -32,7 +32,7 @@ impl Busy {
     pub(super) fn now(&self) -> Result<f64, Failure> {
         match self {
             Busy::Idle(idle) => idle.now(),
-            Busy::Spinners(spinners) => Ok(Clock::plain().now() * spinners.0.count() as f64 - spinners.spun()),
+            Busy::Spinners(spinners, clock) => Ok(clock.now() * spinners.0.count() as f64 - spinners.spun()),
         }
     }
 
@@ -40,7 +40,7 @@ impl Busy {
     pub(super) fn check(&self) -> Result<(), Failure> {
         match self {
             Busy::Idle(_) => Ok(()),
-            Busy::Spinners(spinners) => spinners.check(),
+            Busy::Spinners(spinners, _) => spinners.check(),
         }
     }
 }
@@ -178,7 +178,7 @@ mod tests {
         let cpus: Vec<u32> = system::machine::describe().cpu.usable;
         let ways = [
             ("the kernel's idle time", Busy::open(&cpus, cpus[0])),
-            ("spinners", Spinners::start(&cpus).map(Busy::Spinners)),
+            ("spinners", Spinners::start(&cpus).map(|spinners| Busy::Spinners(spinners, Clock::plain()))),
         ];
         for (name, busy) in ways {
             let Ok(busy) = busy else {

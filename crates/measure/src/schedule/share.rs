@@ -4,8 +4,9 @@ use analysis::estimate::ENOUGH_ROUNDS;
 
 /// Rounds that every item has, however dear they are: fewer say almost nothing of how rounds scatter.
 const FEWEST: usize = 3;
-/// An item has [`ENOUGH_ROUNDS`] in any case if they take no more than this many times its equal share of the budget.
-const MOST_SHARES: f64 = 4.0;
+/// An item has [`ENOUGH_ROUNDS`] in any case if they take no more than this many times its equal share of the budget. Once it has had
+/// them, it may take this much.
+pub(super) const MOST_SHARES: f64 = 4.0;
 /// Time is short if the passes that are wanted would take this many times what is left. The first rounds take longer than
 /// later ones.
 const SHORT: f64 = 1.5;

@@ -46,7 +46,7 @@ impl Lines {
         loop {
             if let Some(end) = self.read.iter().position(|&byte| byte == b'\n') {
                 let line: Vec<u8> = self.read.drain(..=end).collect();
-                return Ok(String::from_utf8_lossy(&line[..end]).trim_end().to_owned());
+                return Ok(String::from_utf8_lossy(&line[..end]).trim_end_matches('\r').to_owned());
             }
             if self.read.len() > LONGEST {
                 return Err(NoLine::TooLong);

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use catalogue::bench::{ALLOCATED, ALLOCATIONS, BYTES, EMPTY, ITEMS, KEPT, benchmark};
+use catalogue::bench::{ALLOCATED, ALLOCATIONS, BYTES, BenchOptions, EMPTY, ITEMS, KEPT, benchmark};
+use catalogue::command::Cpus;
 use operation::{Item, TermOf, term};
 use record::units::{grouped, rate};
 use record::{Bytes, Cost, Estimate, Nanoseconds, Point, Skip, printable};
@@ -37,10 +38,11 @@ pub(super) fn alone(program: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> 
     }
     let budget_s = (EACH * (names.len() + 1) as f64).clamp(LEAST, MOST);
     let quoted = if args.waits { Estimate::Typical } else { Estimate::Quiet };
-    let empty = benchmark(program, EMPTY, patience, quoted, &[]);
+    let running = BenchOptions { patience, quoted, cpus: if args.all_cpus { Cpus::All } else { Cpus::One } };
+    let empty = benchmark(program, EMPTY, running, &[]);
     // The loop of the program is a part of every benchmark.
     let terms: &[TermOf] = Box::leak(Box::new([term(1.0, empty.id)]));
-    let operation = |name: &String| benchmark(program, name, patience, quoted, terms);
+    let operation = |name: &String| benchmark(program, name, running, terms);
     let mut items: Vec<Item> =
         names.iter().map(|name| Item { operation: operation(name), point: Point::default() }).collect();
     items.push(Item { operation: empty, point: Point::default() });

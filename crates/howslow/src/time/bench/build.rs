@@ -33,7 +33,7 @@ struct Sources {
     /// The folder of the package in both.
     old: PathBuf,
     new: PathBuf,
-    /// The name of the bench target.
+    /// The name of the bench target, with _ for every hyphen, as cargo names the file.
     bench: String,
     /// Cargo's target folder of the new one.
     target: PathBuf,
@@ -108,7 +108,8 @@ impl Sources {
             None => command.args(["bench", "--no-run"]),
             Some(_) => command.args(["rustc", "--profile", "bench"]),
         };
-        command.args(["--quiet", "--bench", &self.bench, "--message-format", "json-render-diagnostics"]);
+        let pattern = self.bench.replace('_', "[-_]");
+        command.args(["--quiet", "--bench", &pattern, "--message-format", "json-render-diagnostics"]);
         command.args(&self.options).current_dir(folder);
         let side = if folder == self.new { "new" } else { "old" };
         command.env("CARGO_TARGET_DIR", self.target.join(BUILDS).join(side));
@@ -132,7 +133,10 @@ impl Sources {
 /// The program of this target in cargo's messages, one JSON document a line.
 fn executable(messages: &str, bench: &str) -> Option<PathBuf> {
     let documents = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let built = documents.filter(|message| message["target"]["name"] == bench);
+    let is_it = |message: &serde_json::Value| {
+        message["target"]["name"].as_str().is_some_and(|name| name.replace('-', "_") == bench)
+    };
+    let built = documents.filter(is_it);
     built.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).next_back()
 }
 
@@ -204,9 +208,9 @@ mod tests {
     fn the_program_is_that_of_the_bench_target() {
         let messages = r#"{"reason":"compiler-artifact","target":{"name":"lib"},"executable":null}
 not json
-{"reason":"compiler-artifact","target":{"name":"sums"},"executable":"/t/release/deps/sums-1"}
+{"reason":"compiler-artifact","target":{"name":"all-sums"},"executable":"/t/release/deps/all_sums-1"}
 {"reason":"compiler-artifact","target":{"name":"other"},"executable":"/t/release/deps/other-1"}"#;
-        assert_eq!(executable(messages, "sums"), Some("/t/release/deps/sums-1".into()));
+        assert_eq!(executable(messages, "all_sums"), Some("/t/release/deps/all_sums-1".into()));
         assert_eq!(executable(messages, "none"), None);
     }
 }

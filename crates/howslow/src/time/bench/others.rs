@@ -13,7 +13,7 @@ use analysis::lockstep::Block;
 use instruments::bench::{Race, RacedBenchmark};
 use measure::{Progress, QuietCore, Signals};
 use record::printable;
-use system::guard::apart;
+use system::guard::apart_until;
 
 use super::selection::PATIENCE;
 use crate::cli::TimeArgs;
@@ -50,7 +50,8 @@ pub(super) fn alternate(
         };
         let patience = Duration::from_secs_f64(args.patience.unwrap_or(PATIENCE * 20.0));
         let shown = printable(&programs[side].display().to_string());
-        let taken = apart(patience, once).unwrap_or_else(|lost| Err(lost.to_string()));
+        let taken =
+            apart_until(&|| signals.come().is_some(), patience, once).unwrap_or_else(|lost| Err(lost.to_string()));
         let (text, settled) = taken.map_err(|why| anyhow::anyhow!("{shown}: {why}"))?;
         pinned &= settled;
         let times = printed::times(harness, &text);

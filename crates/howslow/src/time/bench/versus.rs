@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use analysis::compare::Verdict;
 use instruments::bench::{Race, RacePlan, RacedBenchmark, listed, race};
 use record::printable;
 use report::{BenchRow, BenchShown};
@@ -11,14 +12,15 @@ use super::build::{Linked, OldBuild};
 use super::judged;
 use super::others::{Harness, alternate};
 use super::selection::{PATIENCE, none, selected};
-use crate::cli::TimeArgs;
+use crate::cli::{MeasureArgs, TimeArgs};
 use crate::cpu;
 use crate::kin::machine_name;
 use crate::output::{self, Misuse, Outcome, print_note};
 
-/// Seconds for each benchmark, if the command line has no budget. Programs that time themselves need long for one figure.
+/// Seconds for each benchmark, if the command line has no budget.
 const EACH: f64 = 2.0;
-const EACH_OF_OTHERS: f64 = 10.0;
+/// Seconds for all benchmarks of programs that time themselves.
+const ALL_OF_OTHERS: f64 = 10.0;
 /// Other orders of functions that are tried where a benchmark has changed.
 const LAYOUTS: u32 = 2;
 
@@ -65,13 +67,27 @@ fn check(args: &TimeArgs) -> anyhow::Result<()> {
     judged::check_files(&args.bench)?;
     output::check_writable(&args.measure.output)?;
     cpu::check(args.measure.cpu, &system::machine::describe().cpu.usable)?;
-    if args.measure.csv || args.measure.summary || args.measure.repeat.is_some() {
-        return Err(Misuse(
-            "a comparison of builds prints a page or --json; omit --csv, --summary and --repeat".into(),
-        )
-        .into());
+    let (measure, usual) = (&args.measure, MeasureArgs::default());
+    let unused = [
+        ("--count", measure.count.is_some()),
+        ("--rounds", measure.rounds.is_some()),
+        ("--precision", measure.precision != usual.precision),
+        ("--repeat", measure.repeat.is_some()),
+        ("--beside", !measure.beside.is_empty()),
+        ("--label", measure.label.is_some()),
+        ("--tails", measure.tails),
+        ("--keep", measure.keep),
+        ("--all", measure.all),
+        ("--summary", measure.summary),
+        ("--csv", measure.csv),
+        ("--waits", args.waits),
+    ];
+    match unused.iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            Err(Misuse(format!("{option} is for one bench program; a comparison has no use for it, so omit it")).into())
+        }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 struct Compared {
@@ -100,6 +116,10 @@ impl Compared {
             [None, _] => return Err(unknown(&programs[0]).into()),
             [_, None] => return Err(unknown(&programs[1]).into()),
         };
+        if args.bench.exact && harness != Harness::Own {
+            let name = harness.name();
+            return Err(Misuse(format!("--exact: {name} takes --filter as a pattern; write '^...$' instead")).into());
+        }
         let mut compared = Compared {
             harness,
             names: Vec::new(),
@@ -148,7 +168,7 @@ impl Compared {
         names: &[String],
         args: &TimeArgs,
     ) -> anyhow::Result<Vec<RacedBenchmark>> {
-        let total_s = args.measure.budget.unwrap_or(EACH_OF_OTHERS);
+        let total_s = args.measure.budget.map_or(ALL_OF_OTHERS, |budget| budget / comparisons(args));
         let race = output::watched(|show| match self.harness {
             Harness::Own => Ok(race(&plan([old, new], names, args), show)?),
             harness => alternate(harness, [&old[0], &new[0]], args, total_s, show),
@@ -182,9 +202,10 @@ impl Compared {
         for again in again.into_iter().filter(|again| again.failure.is_none() && !again.rounds.is_empty()) {
             let Some(place) = self.taken.iter().position(|taken| taken.name == again.name) else { continue };
             let (before, alone) = (&self.rows[place], judged::row(&again));
-            let other = before.verdict() != alone.verdict();
+            let (seen, found) = (before.verdict(), alone.verdict());
+            let other = found == Verdict::Same || (found.is_change() && found != seen);
             let ratio = alone.ratio().map_or(1.0, |ratio| ratio.value);
-            let word = alone.verdict().word();
+            let word = found.word();
             self.taken[place].rounds.extend(again.rounds);
             let mut row = judged::row(&self.taken[place]);
             if other {
@@ -224,11 +245,15 @@ fn unknown(program: &Path) -> Misuse {
     ))
 }
 
+/// How many comparisons share the budget.
+fn comparisons(args: &TimeArgs) -> f64 {
+    if args.bench.null { 2.0 } else { 1.0 }
+}
+
 fn plan([old, new]: [&[PathBuf]; 2], names: &[String], args: &TimeArgs) -> RacePlan {
     let machine = system::machine::describe();
     let calibration = Store::of_user().ok().as_ref().map(Calibration::load).unwrap_or_default();
-    let share = if args.bench.null { 2.0 } else { 1.0 };
-    let each_s = args.measure.budget.map_or(EACH, |budget| budget / names.len().max(1) as f64 / share);
+    let each_s = args.measure.budget.map_or(EACH, |budget| budget / names.len().max(1) as f64 / comparisons(args));
     RacePlan {
         sides: [old.to_vec(), new.to_vec()],
         names: names.to_vec(),
