@@ -5,6 +5,7 @@ use record::{CallCount, Point, Requests, Term, Value, WaitReason};
 
 use super::list::{OperationFacts, PriceList};
 use super::memory;
+use super::objects::WRITTEN_ANEW;
 
 /// At which points of an operation a call is priced.
 #[derive(Clone, Copy)]
@@ -151,7 +152,9 @@ impl Rules<'_> {
 
     /// Files that are there, to be read or written, and files that are created.
     fn open(&self, call: &CallCount) -> Vec<Term> {
-        let opened = self.answered(OPENS).max(1);
+        // Files of /proc and /sys are priced by what they are, and are not created.
+        let anew = OPENS.iter().flat_map(|open| WRITTEN_ANEW.map(|kind| self.on_objects(open, kind))).sum::<u64>();
+        let opened = self.answered(OPENS).saturating_sub(anew).max(1);
         let own = call.count.saturating_sub(call.failed());
         let part = |of: u64, most: u64| ((of as f64 * own as f64 / opened as f64).round() as u64).min(most);
         let created = part(self.requests.creates, own);
