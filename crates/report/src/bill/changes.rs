@@ -44,7 +44,7 @@ impl BillGate {
 pub struct GatedFigures {
     /// The figures that certainly grew, and whose ratio is above what is allowed.
     pub failed: Vec<BilledFigure>,
-    /// The figures without a verdict, and those that are not known of both bills.
+    /// The figures without a verdict, and those that were not counted in both bills.
     pub unjudged: Vec<BilledFigure>,
     #[serde(skip)]
     wanted: Vec<BilledFigure>,
@@ -185,7 +185,7 @@ fn gate_sentence(view: &BillChanges) -> Option<String> {
                 gate.unjudged.iter().copied().partition(|figure| changed(figure).is_some());
             let why = [
                 (open, "cannot be told apart yet; repeat more often"),
-                (unknown, "not known of both bills, as of those counted by accounts"),
+                (unknown, "not counted in both bills"),
             ];
             let why = why.iter().filter(|(figures, _)| !figures.is_empty());
             let why: Vec<String> = why.map(|(figures, why)| format!("{} {why}", names(figures))).collect();
@@ -268,7 +268,7 @@ mod tests {
         let both = [same(BilledFigure::Calls), same(BilledFigure::Faults)];
         assert_eq!(sentence(&both).as_deref(), Some("passed: none of system calls, page faults grew"));
         let open = sentence(&both[1..]).expect("a gate");
-        assert!(open.starts_with("incomplete: system calls not known of both bills"), "{open}");
+        assert!(open.starts_with("incomplete: system calls not counted in both bills"), "{open}");
         assert_eq!(gate.judged(&both[1..]).unjudged, [BilledFigure::Calls]);
     }
 }

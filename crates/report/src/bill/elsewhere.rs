@@ -93,7 +93,7 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
 
 fn cells(row: &ElsewhereRow) -> Vec<String> {
     let time = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string());
-    let mark = if row.is_measured { "" } else { "~" };
+    let mark = if row.is_measured || row.here_ns.is_none() { "" } else { "~" };
     let ends = |there: analysis::statistics::Interval| match there.high.is_finite() {
         true => range(Nanoseconds(there.low), Nanoseconds(there.high)),
         false => "not known".into(),
