@@ -183,10 +183,7 @@ fn gate_sentence(view: &BillChanges) -> Option<String> {
         (true, false) => {
             let (open, unknown): (Vec<_>, Vec<_>) =
                 gate.unjudged.iter().copied().partition(|figure| changed(figure).is_some());
-            let why = [
-                (open, "cannot be told apart yet; repeat more often"),
-                (unknown, "not counted in both bills"),
-            ];
+            let why = [(open, "cannot be told apart yet; repeat more often"), (unknown, "not counted in both bills")];
             let why = why.iter().filter(|(figures, _)| !figures.is_empty());
             let why: Vec<String> = why.map(|(figures, why)| format!("{} {why}", names(figures))).collect();
             format!("incomplete: {}", why.join("; "))

@@ -3,15 +3,13 @@
 use record::{CallCount, ObjectCount, Term, Value};
 
 use super::list::PAIRS;
-use super::rules::{ACCEPTS, ONE, OPENS, Rules};
+use super::rules::{ACCEPTS, ONE, OPENS, Rules, WRITTEN_ANEW};
 
 /// Errors that say that nothing has come yet, or that there is no room.
 const NOTHING_YET: [&str; 2] = ["EAGAIN", "EINPROGRESS"];
 const READS: &[&str] = &["read", "pread64", "readv", "recvfrom", "recvmsg"];
 const WRITES: &[&str] = &["write", "pwrite64", "writev", "sendto", "sendmsg"];
 const SOCKETS: &[&str] = &["tcp", "udp", "unix", "socket"];
-/// Files that the kernel writes when they are read.
-pub(super) const WRITTEN_ANEW: [&str; 2] = ["proc", "sys"];
 
 impl Rules<'_> {
     /// What prices a call whose objects are known, and the part of the call for which they are not.

@@ -5,7 +5,6 @@ use record::{CallCount, Point, Requests, Term, Value, WaitReason};
 
 use super::list::{OperationFacts, PriceList};
 use super::memory;
-use super::objects::WRITTEN_ANEW;
 
 /// At which points of an operation a call is priced.
 #[derive(Clone, Copy)]
@@ -40,6 +39,8 @@ pub(super) const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
 pub(super) const ACCEPTS: &[&str] = &["accept", "accept4"];
 /// Calls that may write to a file.
 pub(super) const FILE_WRITES: &[&str] = &["write", "pwrite64", "writev", "pwritev", "pwritev2"];
+/// Files that the kernel writes when they are read.
+pub(super) const WRITTEN_ANEW: [&str; 2] = ["proc", "sys"];
 const LISTS: &[&str] = &["getdents", "getdents64"];
 pub(super) const REMOVES: &[&str] = &["unlink", "unlinkat"];
 pub(super) const RENAMES: &[&str] = &["rename", "renameat", "renameat2"];

@@ -75,7 +75,8 @@ fn a_stop_and_ctrl_c_reach_it(data: &TempDir, source: &str) {
 
 #[test]
 fn a_command_that_is_alternated_ends_with_howslow() {
-    let (mut child, command) = started(&folder(), &["--alternate", "2"], "echo $$; exec sleep 100");
+    let data = folder();
+    let (mut child, command) = started(&data, &["--alternate", "2"], "echo $$; exec sleep 100");
     signal(child.id(), "TERM");
     assert_eq!(child.wait().expect("it ends").code(), Some(143));
     wait_for("its end", || status_of(command, "State:").is_none_or(|state| state.starts_with('Z')));
@@ -140,7 +141,7 @@ fn a_process_is_watched_until_it_ends() {
             one_that_works_is_watched_and_ends(&data, source);
         }
         if source == "ptrace" {
-            let (mut first, traced) = started(&data, source, "echo $$; read line");
+            let (mut first, traced) = started(&data, &["--source", source], "echo $$; read line");
             bill(&["-p", &traced.to_string()]).code(2).stderr(contains("is traced already, by process"));
             drop(first.stdin.take());
             first.wait().expect("it ends");
