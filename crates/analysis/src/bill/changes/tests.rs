@@ -106,8 +106,8 @@ fn what_was_not_counted_is_unknown_and_nothing_twice_is_the_same() {
         system_ns: Some(8e6),
         ..Usage::default()
     };
-    let accounts = Repetition { calls: BTreeMap::new(), usage, ..repetition(1e9, 10) };
-    let figures = changed_figures(&[accounts.clone()], &[accounts], &WorkUnit::Whole, false);
+    let accounts = [Repetition { calls: BTreeMap::new(), usage, ..repetition(1e9, 10) }];
+    let figures = changed_figures(&accounts, &accounts, &WorkUnit::Whole, false);
     assert!(figures.iter().all(|changed| changed.figure != BilledFigure::Calls), "{figures:?}");
     assert_eq!(verdict(&figures, BilledFigure::Faults), ChangeVerdict::Same);
     let is_split = |changed: &ChangedFigure| matches!(changed.figure, BilledFigure::User | BilledFigure::Kernel);
