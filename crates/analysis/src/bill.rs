@@ -23,7 +23,7 @@ pub use certain::{Certainty, thinned};
 pub use changes::{
     BilledFigure, BilledLine, ChangeVerdict, ChangedFigure, ChangedRow, WorkUnit, changed_figures, changes,
 };
-pub use charge::Charged;
+pub use charge::{Charged, known_split};
 pub use elsewhere::{BillElsewhere, Carried, ElsewhereRow, USER_KINDS, elsewhere, user_ratio};
 pub use interval::{Account, AccountLine, Stretch, Unit, UnitPrices, Who, interval};
 pub use measured::{MeasuredCalls, is_within_calls};

@@ -1,7 +1,7 @@
 //! What if: a prediction with some of its costs changed.
 
 use crate::mix::Sum;
-use crate::predict::MixPrediction;
+use crate::predict::{MixPrediction, PricedLine};
 
 /// The change of a cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,18 +33,24 @@ pub enum Impossible {
     BelowNothing(String),
     /// The other prediction has no price for it.
     Lacking(String),
+    /// It has no price that could be changed by a step or a factor.
+    Unpriced(String),
 }
 
 /// A prediction with the suppositions applied. Suppositions about one row are applied in order.
 ///
 /// # Errors
-/// If a cost becomes negative that was not, or another run lacks a price.
+/// If a cost becomes negative that was not, another run lacks a price, or a cost that is not known is to be changed in proportion.
 pub fn suppose(prediction: &MixPrediction, supposed: &[Supposed]) -> Result<MixPrediction, Impossible> {
     let mut changed = prediction.clone();
+    let mut is_known: Vec<bool> = prediction.rows.iter().map(|row| !is_unknown(row)).collect();
     for Supposed { rows, change, .. } in supposed {
         for &place in rows {
             let row = &mut changed.rows[place];
             row.each = match change {
+                Assumption::By(_) | Assumption::Times(_) if !is_known[place] => {
+                    return Err(Impossible::Unpriced(row.line.typed()));
+                }
                 Assumption::Time(time) => Sum::exactly(*time),
                 Assumption::By(step) => Sum::exactly(*step).plus(1.0, &row.each),
                 Assumption::Times(factor) => Sum::default().plus(*factor, &row.each),
@@ -53,6 +59,7 @@ pub fn suppose(prediction: &MixPrediction, supposed: &[Supposed]) -> Result<MixP
                     _ => return Err(Impossible::Lacking(row.line.typed())),
                 },
             };
+            is_known[place] = true;
             // A supposed time has no doubts. Another run's price has that run's doubts.
             match change {
                 Assumption::Time(_) => row.doubts.clear(),
@@ -73,6 +80,17 @@ pub fn suppose(prediction: &MixPrediction, supposed: &[Supposed]) -> Result<MixP
     };
     changed.lacking.retain(|(line, _)| !is_supposed(&line.name()));
     Ok(changed)
+}
+
+/// True if a sum without this line is less than the whole.
+fn is_unknown(row: &PricedLine) -> bool {
+    row.by.is_none() && row.line.term.times > 0.0
+}
+
+/// What the suppositions change; `None` if one of the costs was not known before.
+pub fn known_change(after: &MixPrediction, before: &MixPrediction) -> Option<Sum> {
+    let mut rows = before.rows.iter().zip(&after.rows);
+    (!rows.any(|(row, changed)| is_unknown(row) && row.each != changed.each)).then(|| difference(after, before))
 }
 
 /// The difference of two predictions. Costs that both share cancel.

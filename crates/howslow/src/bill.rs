@@ -8,6 +8,7 @@ mod mix;
 mod outputs;
 pub(crate) mod prices;
 mod repeat;
+mod signal;
 
 use std::time::Duration;
 
@@ -20,21 +21,25 @@ use crate::cli::BillArgs;
 use crate::output::{self, Misuse, Outcome, Outgoing, print_note};
 use prices::Prices;
 use repeat::Watched;
+pub(crate) use signal::LAST;
+use signal::PassedOn;
 
 /// How often what ended is collected.
 const STEP: Duration = Duration::from_millis(20);
-/// After a signal, the command gets this long to end by itself.
-pub(crate) const LAST: Duration = Duration::from_secs(2);
 
 pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     repeat::check_units(args)?;
     if let [before, after] = args.bills.as_slice() {
-        if args.on.is_some() {
-            return Err(Misuse("--on prices one bill; of two, what was counted is compared".into()).into());
+        if args.on.is_some() || args.by.is_some() {
+            return Err(Misuse("--on and --by price one bill; of two, what was counted is compared".into()).into());
         }
         return changes::changes([before, after], args);
     }
     if let [here] = args.bills.as_slice() {
+        repeat::check(args)?;
+        if args.per.is_some() || !args.units.is_empty() {
+            return Err(Misuse("--per and --units divide two bills; one is priced as a whole".into()).into());
+        }
         return elsewhere::elsewhere(here, args);
     }
     outputs::check(args)?;
@@ -44,12 +49,15 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let target = target(args)?;
     let detail = if args.counts_only { Detail::Numbers } else { Detail::All };
     let mut options = Options { source: args.source, calibrate: Calibrate::Before, detail, stacks: args.stacks };
-    let alternated = match args.alternate {
-        Some(times) => alternate::alternate(&target, &options, times).map_err(misuse)?,
-        None => None,
-    };
     let against = repeat::against(args)?;
     let signals = Signals::watch();
+    let alternated = match args.alternate {
+        Some(times) => alternate::alternate(&target, &options, times, &signals).map_err(misuse)?,
+        None => None,
+    };
+    if let Some(come) = signals.come() {
+        return Ok(Outcome::Interrupted(come));
+    }
     let mut outgoing = Outgoing::default();
     // All repetitions are judged by one calibration, so that its error is no difference between them.
     let once = |target: &Target| -> anyhow::Result<Watched> {
@@ -145,24 +153,15 @@ fn watch(
     let limit = args.time.map(Duration::from_secs_f64);
     let every = args.every.map(Duration::from_secs_f64);
     let (mut printed, mut before) = (Duration::ZERO, None);
-    // The signal that requests the end, and when it came.
-    let (mut status, mut requested): (_, Option<(i32, Duration)>) = (None, None);
+    let patience = if args.words.is_empty() { Duration::ZERO } else { LAST };
+    let (mut status, mut passed_on) = (None, PassedOn { signals, come: None });
     loop {
         let time = every.map_or(STEP, |every| every.min(STEP));
         if let State::Ended(with) = observer.step(time)? {
             status = with;
             break;
         }
-        if requested.is_none()
-            && let Some(come) = signals.come()
-        {
-            requested = Some((come, observer.elapsed()));
-            // The terminal sends Ctrl-C to the command as well; other signals come to this process alone.
-            if come != SIGINT {
-                observer.signal(come);
-            }
-        }
-        if requested.is_some_and(|(_, at)| args.words.is_empty() || observer.elapsed() >= at + LAST) {
+        if passed_on.is_over(&observer, patience) {
             break;
         }
         if limit.is_some_and(|limit| observer.elapsed() >= limit) {
@@ -181,11 +180,8 @@ fn watch(
         }
     }
     let seen = observer.finish()?;
-    Ok(Watched { seen, status, signal: requested.map(|(signal, _)| signal) })
+    Ok(Watched { seen, status, signal: passed_on.come.map(|(signal, _)| signal) })
 }
-
-/// SIGINT, which has this number everywhere (signal(7)).
-const SIGINT: i32 = 2;
 
 /// Writes the bill of a stretch of time, which is a part of the whole. Returns the text to be printed.
 fn write_bill(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &Prices) -> anyhow::Result<String> {

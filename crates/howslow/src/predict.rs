@@ -132,6 +132,10 @@ fn all_supposed(request: &PredictRequest, mix: &Mix, before: &[MixPrediction]) -
             Impossible::BelowNothing(line) => {
                 Misuse(format!("--what-if would make the cost of {line} negative on {}", printable(named.name)))
             }
+            Impossible::Unpriced(line) => Misuse(format!(
+                "--what-if: {line} has no price on {}; suppose a time (70ns), or a run that has one",
+                printable(named.name)
+            )),
             Impossible::Lacking(line) => {
                 Misuse(format!("--what-if takes {line} from a run that lacks it; name another run, or a time"))
             }

@@ -12,6 +12,7 @@ use analysis::bill::interval;
 use observe::{Calibrate, Observer, Options, Source, Stretch, Stretches, Target};
 use record::Observation;
 use report::document::TopDocument;
+use system::machine::Topology;
 
 use crate::bill;
 use crate::bill::prices::Prices;
@@ -68,9 +69,12 @@ impl Meter {
         About {
             source: seen.source.clone(),
             counts_calls,
-            prices: run.map(|_| format!("{}, of this kernel", prices.state.word())),
+            prices: run.map(|run| match prices.are_named() {
+                true => format!("{}, run {}", prices.state.word(), run.id),
+                false => format!("{}, of this kernel", prices.state.word()),
+            }),
             counting_ns: seen.counting.as_ref().map(|cost| cost.per_call_ns),
-            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            cpus: Topology::here().count().max(1),
             notes,
         }
     }

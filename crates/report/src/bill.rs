@@ -9,7 +9,7 @@ mod view;
 mod waiting;
 mod why;
 
-use analysis::bill::{Bill, BillRow, place_of};
+use analysis::bill::{Bill, BillRow, known_split, place_of};
 use record::units::{Amount, grouped, percent, range};
 use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, Usage, typed_name};
 
@@ -28,10 +28,6 @@ const MOST_PAIRS: usize = 6;
 /// Processor time that is charged to no process has a row if it is more than this share of all.
 const ENDS: f64 = 0.02;
 const MOST_PROCESSES: usize = 12;
-/// The kernel's samples of where a task runs come at best this often, in ns (a thousand a second).
-const SAMPLED_NS: f64 = 1e6;
-/// Fewer samples than this do not distinguish user and kernel time.
-const FEW_SAMPLES: f64 = 30.0;
 
 /// The page of a bill.
 pub fn bill(view: &BillView, style: Style) -> String {
@@ -61,7 +57,7 @@ pub fn bill(view: &BillView, style: Style) -> String {
 fn charged(usage: &Usage, elapsed_ns: f64) -> String {
     let mut parts = Vec::new();
     if let Some(cpu) = usage.cpu_ns {
-        let is_short = cpu < FEW_SAMPLES * SAMPLED_NS;
+        let is_short = known_split(usage).is_none();
         let split = usage.user_ns.zip(usage.system_ns).map(|(user, system)| match is_short {
             // No sample in one of them does not mean that it took nothing.
             true if user == 0.0 || system == 0.0 => {
@@ -135,7 +131,8 @@ fn columns(bill: &Bill) -> Vec<Column<'_, BillRow>> {
         columns.extend([
             right("measured", move |row: &BillRow| time(measured(row).map(|(all, _)| all / row.count.max(1) as f64))),
             right("+-", move |row: &BillRow| {
-                measured(row).map_or_else(String::new, |(all, error)| percent(error / all.max(1.0)))
+                let error = measured(row).filter(|(_, error)| *error > 0.0);
+                error.map_or_else(String::new, |(all, error)| percent(error / all.max(1.0)))
             })
             .dropped(1),
             right("ratio", |row: &BillRow| row.context().map_or_else(String::new, |ratio| format!("{ratio:.2}"))),
@@ -314,7 +311,7 @@ fn findings(view: &BillView, style: Style) -> String {
             let rate = Nanoseconds(most / (view.seen.elapsed_ns.max(1.0) / 1e9));
             format!(" Saves {} ({rate} a second{share}).", range(Nanoseconds(least), Nanoseconds(most)))
         });
-        let place = place_of(view.seen, &finding.text);
+        let place = place_of(view.seen, &finding.calls);
         let place = place.map_or_else(String::new, |place| {
             format!(" Made by {}, {} of them.", in_table(&place.function), percent(place.share))
         });

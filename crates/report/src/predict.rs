@@ -3,7 +3,7 @@
 use analysis::mix::Lack;
 use analysis::predict::{Accuracy, MachineState, MixPrediction, PricedLine};
 use analysis::statistics::Interval;
-use analysis::whatif::{Supposed, difference};
+use analysis::whatif::{Supposed, known_change};
 use record::units::{percent, rate, significant};
 use record::{Doubt, Mix, MixLine, Nanoseconds, Run, typed_name};
 
@@ -298,32 +298,38 @@ fn what_if(unit: &str, title: &str, [before, after]: [&MixPrediction; 2], style:
     for (row, changed) in before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each) {
         let (from, to) = (row.total(), changed.total());
         let change = to.clone().plus(-1.0, &from).figure();
-        let figures = [from.figure(), to.figure(), change].map(|figure| Nanoseconds(figure.value).to_string());
+        let mut figures = [from.figure(), to.figure(), change].map(|figure| Nanoseconds(figure.value).to_string());
+        if row.by.is_none() {
+            (figures[0], figures[2]) = ("-".into(), String::new());
+        }
         let start = vec![format!("  {}", in_table(&name(row))), times(row.line.term.times)];
         let doubts = vec![String::new(), notes.doubts(&changed.doubts)];
         grid.row([start, figures.to_vec(), doubts].concat());
     }
-    let change = difference(after, before).figure();
-    let mut whole = |title: String, from: Interval| {
-        let to = from.value + change.value;
-        let faster = if from.value > 0.0 && to > 0.0 {
-            format!("{} times as fast", significant(from.value / to))
+    let change = known_change(after, before).map(|change| change.figure());
+    let mut whole = |title: String, [from, to]: [f64; 2], lacking: [bool; 2]| {
+        // Parts have no ratio.
+        let faster = if lacking == [false; 2] && from > 0.0 && to > 0.0 {
+            format!("{} times as fast", significant(from / to))
         } else {
             String::new()
         };
-        let figures = [from.value, to, change.value].map(|ns| Nanoseconds(ns).to_string());
-        grid.row([vec![title, String::new()], figures.to_vec(), vec![faster]].concat());
+        let bound = |ns: f64, lacking| format!("{}{}", if lacking { "at least " } else { "" }, Nanoseconds(ns));
+        let change = change.map_or_else(String::new, |change| Nanoseconds(change.value).to_string());
+        grid.row(vec![title, String::new(), bound(from, lacking[0]), bound(to, lacking[1]), change, faster]);
     };
-    whole(format!("  one {unit}"), before.total().figure());
-    if let Some(measured) = before.measured {
-        whole(format!("  one {unit}, as measured"), measured);
+    let both = [before, after];
+    let totals = both.map(|prediction| prediction.total().figure().value);
+    whole(format!("  one {unit}"), totals, both.map(|prediction| !prediction.lacking.is_empty()));
+    if let Some((measured, change)) = before.measured.zip(change) {
+        whole(format!("  one {unit}, as measured"), [measured.value, measured.value + change.value], [false; 2]);
     }
     let title = style.bold(&style.paragraph("", title));
     // A supposed time is exact. A change in proportion to a cost has the uncertainty of the cost.
-    let open = match change.bounded_half() {
-        None => style.dim("  the change has no interval") + "\n",
-        Some(0.0) => String::new(),
-        Some(half) => style.dim(&format!("  the change is known to +- {}", Nanoseconds(half))) + "\n",
+    let open = match change.map(|change| change.bounded_half()) {
+        Some(None) => style.dim("  the change has no interval") + "\n",
+        None | Some(Some(0.0)) => String::new(),
+        Some(Some(half)) => style.dim(&format!("  the change is known to +- {}", Nanoseconds(half))) + "\n",
     };
     format!("{title}\n{}{open}{}", grid.render(style), notes.render(style))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use record::Repetition;
 use serde::Serialize;
 
+use super::charge::known_split;
 use crate::form::As;
 use crate::statistics::{Interval, mean, student_quantile, variance};
 
@@ -138,10 +139,15 @@ impl BilledFigure {
                 Some((repetition.elapsed_ns - repetition.counting_ns / busy).max(0.0))
             }
             BilledFigure::Cpu => Some((usage.cpu_ns? - repetition.counting_ns).max(0.0)),
-            BilledFigure::User => usage.user_ns,
-            BilledFigure::Kernel => Some((usage.system_ns? - repetition.counting_ns).max(0.0)),
+            // No sample in one of them does not mean that it took nothing.
+            BilledFigure::User => known_split(usage).map(|[user, _]| user).filter(|user| *user > 0.0),
+            BilledFigure::Kernel => known_split(usage)
+                .filter(|[_, kernel]| *kernel > 0.0)
+                .map(|[_, kernel]| (kernel - repetition.counting_ns).max(0.0)),
             BilledFigure::Waiting => repetition.waited_ns,
-            BilledFigure::Calls => Some(repetition.calls.values().sum::<u64>() as f64),
+            BilledFigure::Calls => {
+                (!repetition.calls.is_empty()).then(|| repetition.calls.values().sum::<u64>() as f64)
+            }
             BilledFigure::Faults => sum(usage.minor_faults, usage.major_faults),
             BilledFigure::Switches => sum(usage.voluntary_switches, usage.involuntary_switches),
         }
@@ -167,14 +173,17 @@ pub struct ChangedFigure {
 }
 
 impl ChangedFigure {
-    /// After over before.
+    /// After over before: the ratio that the interval is of, else that of the means.
     pub fn times(&self) -> Option<f64> {
-        (self.before > 0.0).then(|| self.after / self.before)
+        self.ratio.map(|ratio| ratio.value).or((self.before > 0.0).then(|| self.after / self.before))
     }
 
-    /// True if it certainly grew, by more than this share.
+    /// True if it certainly grew, and its ratio is more than this share above 1. A share that is asked for may be smaller than what is
+    /// the same otherwise.
     pub fn grew_by(&self, at_least: f64) -> bool {
-        self.verdict == ChangeVerdict::More && self.times().is_none_or(|times| times > 1.0 + at_least)
+        let is_above = |ratio: Interval| at_least > 0.0 && !self.figure.is_count() && ratio.low > 1.0 + at_least;
+        self.ratio.is_some_and(is_above)
+            || self.verdict == ChangeVerdict::More && self.times().is_none_or(|times| times > 1.0 + at_least)
     }
 }
 
@@ -190,11 +199,11 @@ pub fn changed_figures(
     };
     let known = BilledFigure::ALL.into_iter().filter_map(|figure| {
         let (one, other) = (values(0, before, figure)?, values(1, after, figure)?);
-        (!one.is_empty() && !other.is_empty() && one.iter().chain(&other).any(|value| *value > 0.0))
-            .then_some((figure, one, other))
+        (!one.is_empty() && !other.is_empty()).then_some((figure, one, other))
     });
     let known: Vec<_> = known.collect();
-    let level = 1.0 - ERROR / known.len().max(1) as f64;
+    let can_differ = known.iter().filter(|(_, one, other)| one.iter().chain(other).any(|value| *value > 0.0)).count();
+    let level = 1.0 - ERROR / can_differ.max(1) as f64;
     known.iter().map(|(figure, one, other)| changed(*figure, one, other, paired, level)).collect()
 }
 
@@ -203,12 +212,10 @@ fn changed(figure: BilledFigure, one: &[f64], other: &[f64], paired: bool, level
     let ratio = log_ratio(one, other, paired, level);
     let margin = if figure.is_count() { COUNT_MARGIN } else { SAME };
     let verdict = match ratio {
-        Some(ratio) if ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin && figure.is_count() => {
-            ChangeVerdict::Same
-        }
+        None if before == 0.0 && after == 0.0 => ChangeVerdict::Same,
+        Some(ratio) if ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin => ChangeVerdict::Same,
         Some(ratio) if ratio.low > 1.0 => ChangeVerdict::More,
         Some(ratio) if ratio.high < 1.0 => ChangeVerdict::Less,
-        Some(ratio) if ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin => ChangeVerdict::Same,
         Some(_) => ChangeVerdict::Inconclusive,
         None if figure.is_count() && are_apart(one, other, level) => counted(before, after),
         None if one.len().min(other.len()) > 1 => ChangeVerdict::Inconclusive,

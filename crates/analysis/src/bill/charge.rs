@@ -1,6 +1,6 @@
 //! The charge that a bill is held against: the processor time in the kernel, as far as the kernel's samples show it.
 
-use record::Observation;
+use record::{Observation, Usage};
 
 use crate::change::REACH;
 
@@ -8,6 +8,14 @@ use crate::change::REACH;
 const FEW: f64 = 10.0;
 /// The samples a second of a kernel that does not report them.
 const USUAL_HZ: u32 = 250;
+
+/// User and kernel time, in ns; `None` where fewer than 30 of the kernel's samples, which come at best a thousand times a second,
+/// distinguish them.
+pub fn known_split(usage: &Usage) -> Option<[f64; 2]> {
+    const LEAST_NS: f64 = 3e7;
+    let (user, kernel) = usage.user_ns.zip(usage.system_ns)?;
+    (user + kernel >= LEAST_NS).then_some([user, kernel])
+}
 
 /// The charged time against which a bill closes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +94,7 @@ fn is_short_lived(seen: &Observation) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use record::{CallCount, Usage};
+    use record::CallCount;
 
     use super::*;
 

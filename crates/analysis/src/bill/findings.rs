@@ -9,7 +9,7 @@ use record::{CallCount, Nanoseconds, Observation, PairCount, WaitReason, Waits};
 
 use super::rows::{Bill, Habit};
 use super::waiting::WaitedFor;
-use saving::{FEW, READS, Saving, each, without};
+use saving::{FEW, LOOKS, READS, Saving, each, without};
 
 /// A call that moves fewer bytes than this on the mean could move many more for a price that hardly grows.
 const SMALL: f64 = 1024.0;
@@ -40,39 +40,45 @@ const NOT_NOW: &[&str] = &[
 /// What could be saved, the largest first.
 pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     let mut found = Vec::new();
+    let mut add = |calls: &[&str], saving: Option<Saving>| found.extend(saving.map(|saving| (named(calls), saving)));
     for call in &seen.together.calls {
-        found.extend(small(call, seen, bill));
-        found.extend(failing(call, bill));
-        found.extend(clock(call, bill));
-        found.extend(same(call, bill));
-        found.extend(empty(call, bill));
-        found.extend(written_anew(call, bill));
-        found.extend(names::reopened(call, seen, bill));
-        found.extend(tasks::far_wakes(call, seen, bill));
+        let own = &[call.call.as_str()];
+        add(own, small(call, seen, bill));
+        add(own, failing(call, bill));
+        add(own, clock(call, bill));
+        add(own, same(call, bill));
+        add(own, empty(call, bill));
+        add(own, written_anew(call, bill));
+        add(own, names::reopened(call, seen, bill));
+        add(own, tasks::far_wakes(call, seen, bill));
     }
-    found.extend(names::looks(seen, bill));
-    found.extend(names::attributes_first(seen, bill));
+    add(LOOKS, names::looks(seen, bill));
+    add(LOOKS, names::attributes_first(seen, bill));
     for pair in &seen.together.pairs {
-        found.extend(waited(pair, seen, bill));
-        found.extend(sought(pair, bill));
+        add(&[pair.first.as_str()], waited(pair, seen, bill));
+        add(&[pair.first.as_str()], sought(pair, bill));
     }
-    found.extend(tasks::waiting_threads(seen, bill));
-    found.extend(tasks::short_lived(seen, bill));
-    found.extend(memory::small_pages(seen, bill));
-    found.extend(memory::given_back(seen, bill));
+    add(&["futex"], tasks::waiting_threads(seen, bill));
+    add(&["clone", "clone3", "fork", "vfork"], tasks::short_lived(seen, bill));
+    add(&["brk", "mmap", "mremap"], memory::small_pages(seen, bill));
+    add(&["madvise", "munmap"], memory::given_back(seen, bill));
     let all = seen.together.total() as f64;
     // What counting takes is charged too, and is not there without howslow.
     let cpu = seen.usage.cpu_ns.map(|cpu| cpu - least_counting_ns(seen)).filter(|cpu| *cpu > 0.0);
-    let worth = |(text, times, saves_ns): Saving| {
+    let worth = |(calls, (text, times, saves_ns)): (Vec<String>, Saving)| {
         // Nothing saves more than the program took.
         let saves_ns = saves_ns.map(|saves| saves.map(|ns| ns.min(cpu.unwrap_or(f64::INFINITY))));
         let share = saves_ns.zip(cpu).map(|([_, most], cpu)| most / cpu);
         let weight = share.unwrap_or(if all > 0.0 { times / all } else { 0.0 });
-        (weight >= WORTH).then_some(Habit { text, saves_ns, share, saves_elapsed_ns: None })
+        (weight >= WORTH).then_some(Habit { text, calls, saves_ns, share, saves_elapsed_ns: None })
     };
     let mut found: Vec<Habit> = found.into_iter().filter_map(worth).chain(slow(seen)).collect();
     found.sort_by(|one, other| other.felt_ns().total_cmp(&one.felt_ns()));
     found
+}
+
+fn named(calls: &[&str]) -> Vec<String> {
+    calls.iter().map(|call| (*call).to_string()).collect()
 }
 
 /// What counting took at least, in ns, by the interval of what it adds to a call.
@@ -86,9 +92,13 @@ fn least_counting_ns(seen: &Observation) -> f64 {
 fn slow(seen: &Observation) -> Vec<Habit> {
     let waits = &seen.together.waits;
     let long = |waits: &&Waits| waits.total_ns >= WORTH * seen.elapsed_ns;
-    let found = waits.iter().filter(long).filter_map(|waits| synced(waits).or_else(|| delayed(waits, seen)));
-    let found = found.map(|(text, ends)| (text, ends.map(|ns| ns.min(seen.elapsed_ns))));
-    found.map(|(text, ends)| Habit { text, saves_ns: None, share: None, saves_elapsed_ns: Some(ends) }).collect()
+    let found = waits.iter().filter(long);
+    let found = found.filter_map(|waits| Some((waits, synced(waits).or_else(|| delayed(waits, seen))?)));
+    let habit = |(waits, (text, ends)): (&Waits, SavedTime)| {
+        let (calls, ends) = (waits.call.clone().into_iter().collect(), ends.map(|ns| ns.min(seen.elapsed_ns)));
+        Habit { text, calls, saves_ns: None, share: None, saves_elapsed_ns: Some(ends) }
+    };
+    found.map(habit).collect()
 }
 
 /// A sentence, and the least and the most elapsed time that it saves, in ns.

@@ -122,10 +122,12 @@ pub(super) fn add_tasks(rows: &mut Vec<BillRow>, seen: &Observation) {
     }
 }
 
-/// What this many calls took, by their mean and its error.
+/// What this many calls took, by their mean and its error, which is smaller the more of them were timed: the correction for finite
+/// populations.
 pub(super) fn all_of(count: u64, time: CallTime) -> Interval {
     let ns = |each: f64| each.max(0.0) * count as f64;
-    let reach = REACH * time.error_ns;
+    let untimed = (1.0 - time.samples as f64 / count.max(1) as f64).max(0.0);
+    let reach = REACH * time.error_ns * untimed.sqrt();
     Interval { value: ns(time.mean_ns), low: ns(time.mean_ns - reach), high: ns(time.mean_ns + reach) }
 }
 
@@ -171,6 +173,16 @@ mod tests {
         // The sum of what was timed: calls and all faults, each once.
         assert_eq!((measured.calls.value, measured.priced_ns), (12_000.0, 0.0));
         assert_eq!((measured.apart_ns, measured.compared_ns), (100.0 + 5000.0, 12_000.0));
+    }
+
+    #[test]
+    fn calls_that_were_all_timed_have_no_error() {
+        let width = |count| {
+            let all = all_of(count, CallTime { samples: 50, mean_ns: 100.0, error_ns: 1.0 });
+            (all.high - all.low) / count as f64
+        };
+        assert_eq!((width(50), width(40)), (0.0, 0.0));
+        assert!((width(200) / (2.0 * REACH) - 0.75_f64.sqrt()).abs() < 1e-9);
     }
 
     #[test]

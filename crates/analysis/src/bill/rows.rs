@@ -18,6 +18,9 @@ use crate::statistics::Interval;
 pub struct Habit {
     /// One sentence.
     pub text: String,
+    /// The calls that it is about.
+    #[serde(skip)]
+    pub calls: Vec<String>,
     /// The processor time that it would save, at least and at most, in ns; null without a price.
     pub saves_ns: Option<[f64; 2]>,
     /// The most as a share of all charged processor time.

@@ -29,6 +29,8 @@ fn without_prices_there_are_counts_and_findings() {
     assert!(texts[0].contains("read moved 1.0 bytes a call"), "{texts:?}");
     assert!(texts[1].contains("getpid was called 1000 times"), "{texts:?}");
     assert!(bill.findings.iter().all(|finding| finding.saves_ns.is_none()));
+    let clock = super::bill(&seen(vec![call("clock_gettime", 1000, None), call("read", 90, None)]), None);
+    assert!(clock.findings[0].text.contains("clock was read") && clock.findings[0].calls == ["clock_gettime"]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::changes::BilledLine;
 use super::rows::{Bill, BillRow};
+use crate::predict::MachineState;
 
 /// What is read of a bill's document.
 #[derive(Debug, Deserialize)]
@@ -15,6 +16,8 @@ pub struct WrittenBill {
     rows: Vec<BillRow>,
     #[serde(default)]
     run: Option<String>,
+    #[serde(default)]
+    by: Option<String>,
     #[serde(default)]
     charged_ns: Option<f64>,
     #[serde(default)]
@@ -50,6 +53,7 @@ impl WrittenBill {
             seen,
             rows: bill.rows.iter().map(row).collect(),
             run: None,
+            by: None,
             charged_ns: charged.map(|charged| charged.ns),
             kernel_alone: charged.map(|charged| charged.kernel_alone),
         }
@@ -63,6 +67,11 @@ impl WrittenBill {
     /// The id of the run whose costs were the prices.
     pub fn run(&self) -> Option<&str> {
         self.run.as_deref()
+    }
+
+    /// The state of its prices, if the document has it.
+    pub fn state(&self) -> Option<MachineState> {
+        [MachineState::Quiet, MachineState::Typical].into_iter().find(|state| self.by.as_deref() == Some(state.word()))
     }
 
     /// Its lines.

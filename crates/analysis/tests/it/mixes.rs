@@ -4,7 +4,7 @@ use howslow_analysis::factors::{Factors, NoFactors, factors};
 use howslow_analysis::mix::Lack;
 use howslow_analysis::predict::{MixPrediction, predict};
 use howslow_analysis::statistics::Interval;
-use howslow_analysis::whatif::{Assumption, Impossible, Supposed, difference, suppose};
+use howslow_analysis::whatif::{Assumption, Impossible, Supposed, difference, known_change, suppose};
 use proptest::prelude::*;
 use record::{Book, Cpu, Estimate, Mix, Nanoseconds, Origin, Point, Run, Skip, Term, Value};
 
@@ -179,9 +179,13 @@ fn a_supposition_that_cannot_be_is_refused() {
     assert_eq!(suppose_all(other), Err(Impossible::Lacking("ada".into())));
     // A missing cost may be supposed.
     let lacking = priced(&sequence(), &short, 0);
-    let rows = places(&lacking, "ada");
-    let whole = suppose(&lacking, &[Supposed { text: String::new(), rows, change: Assumption::Time(832.0) }]);
-    let whole = whole.expect("possible");
+    let supposed = |change| Supposed { text: String::new(), rows: places(&lacking, "ada"), change };
+    for change in [Assumption::By(20.0), Assumption::Times(0.5)] {
+        assert_eq!(suppose(&lacking, &[supposed(change)]), Err(Impossible::Unpriced("ada".into())));
+    }
+    let both = suppose(&lacking, &[supposed(Assumption::Time(832.0)), supposed(Assumption::Times(0.5))]);
+    assert!(both.is_ok_and(|both| known_change(&both, &lacking).is_none()));
+    let whole = suppose(&lacking, &[supposed(Assumption::Time(832.0))]).expect("possible");
     assert!(whole.lacking.is_empty() && close(total(&whole), 96_294.0));
 }
 

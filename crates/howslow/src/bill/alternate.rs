@@ -3,22 +3,36 @@
 use std::time::Duration;
 
 use analysis::statistics::median;
+use measure::Signals;
 use observe::{Calibrate, ObserveError, Observer, Options, Source, State, Target};
 use record::{Alternated, Observation};
 
+use super::signal::{LAST, PassedOn};
 use crate::output::print_note;
 
 /// How long a look for the end of the command may take.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Runs the command this often each way, without determining what counting costs. `None` if calls cannot be counted here.
-pub(super) fn alternate(target: &Target, options: &Options, times: u32) -> Result<Option<Alternated>, ObserveError> {
+/// Runs the command this often each way, without determining what counting costs. `None` if calls cannot be counted here, or if a signal
+/// came.
+pub(super) fn alternate(
+    target: &Target,
+    options: &Options,
+    times: u32,
+    signals: &Signals,
+) -> Result<Option<Alternated>, ObserveError> {
     let counted = Options { calibrate: Calibrate::Not, ..options.clone() };
     let bare = Options { source: Some(Source::Accounts), ..counted.clone() };
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for _ in 0..times {
-        without.push(run(target, &bare)?);
-        let seen = run(target, &counted)?;
+        without.push(run(target, &bare, signals)?);
+        if signals.come().is_some() {
+            return Ok(None);
+        }
+        let seen = run(target, &counted, signals)?;
+        if signals.come().is_some() {
+            return Ok(None);
+        }
         if seen.source == Source::Accounts.word() {
             print_note("--alternate: calls cannot be counted here, so counting costs nothing");
             return Ok(None);
@@ -36,10 +50,11 @@ pub(super) fn alternate(target: &Target, options: &Options, times: u32) -> Resul
     }))
 }
 
-/// One run from beginning to end.
-fn run(target: &Target, options: &Options) -> Result<Observation, ObserveError> {
+/// One run from beginning to end, or to a signal.
+fn run(target: &Target, options: &Options, signals: &Signals) -> Result<Observation, ObserveError> {
     let mut observer = Observer::start(target.clone(), options)?;
-    while observer.step(STEP)? == State::Running {}
+    let mut passed_on = PassedOn { signals, come: None };
+    while observer.step(STEP)? == State::Running && !passed_on.is_over(&observer, LAST) {}
     observer.finish()
 }
 

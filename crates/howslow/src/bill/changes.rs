@@ -5,6 +5,7 @@ use std::path::Path;
 use analysis::bill::{
     BilledFigure, ChangedFigure, ChangedRow, WorkUnit, WrittenBill, changed_figures, changes as changes_of,
 };
+use observe::Source;
 use record::{Repetition, printable};
 use report::{BillChanges, BillGate, Style};
 
@@ -29,7 +30,7 @@ pub(super) fn compared(
     args: &BillArgs,
     style: Style,
 ) -> anyhow::Result<(String, Outcome)> {
-    let repetitions = bills.map(WrittenBill::repetitions);
+    let repetitions = bills.map(repetitions);
     let unit = work_unit(args);
     let names = bills.map(WrittenBill::name);
     let units = units(&unit, &repetitions, names)?;
@@ -46,6 +47,14 @@ pub(super) fn compared(
         () => style.fitted(&report::bill_changes(&view, style)),
     };
     Ok((text, outcome(&view)))
+}
+
+/// The runs of a bill. eBPF sees all waits, so where it saw none, nothing waited.
+fn repetitions(bill: &WrittenBill) -> Vec<Repetition> {
+    let sees_waits = bill.seen().source == Source::Bpf.word() && !bill.seen().numbers_alone;
+    let mut all = bill.repetitions();
+    all.iter_mut().for_each(|one| one.waited_ns = one.waited_ns.or(sees_waits.then_some(0.0)));
+    all
 }
 
 fn view<'a>(
@@ -110,12 +119,14 @@ fn units(unit: &WorkUnit, repetitions: &[Vec<Repetition>; 2], names: [&str; 2]) 
         if let (WorkUnit::Call(call), true) = (unit, each.contains(&0.0)) {
             let made: Vec<&str> =
                 all.first().iter().flat_map(|repetition| repetition.calls.keys()).take(6).map(String::as_str).collect();
-            return Err(Misuse(format!(
-                "--per {}: the bill of {} has no such call, only {} and others; name one of them, or say --units N",
-                printable(call),
-                names[side],
-                printable(&made.join(", "))
-            )));
+            let why = match made.is_empty() {
+                true => "counted no calls; say --units N".into(),
+                false => format!(
+                    "has no such call, only {} and others; name one of them, or say --units N",
+                    printable(&made.join(", "))
+                ),
+            };
+            return Err(Misuse(format!("--per {}: the bill of {} {why}", printable(call), names[side])));
         }
         units[side] = each.iter().sum::<f64>() / each.len().max(1) as f64;
     }

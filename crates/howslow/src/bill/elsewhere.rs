@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use analysis::bill::{Carried, elsewhere as moved, user_ratio};
+use analysis::bill::{Carried, WrittenBill, elsewhere as moved, user_ratio};
+use analysis::predict::MachineState;
 use report::BillElsewhereView;
 use report::document::BillElsewhereDocument;
 
@@ -12,10 +13,20 @@ use crate::cli::BillArgs;
 use crate::output::{self, Misuse, Outcome};
 use crate::resolve;
 
+/// The state that its prices are of, so that both machines have the same one.
+fn state(here: &WrittenBill, args: &BillArgs) -> Result<MachineState, Misuse> {
+    match (args.by, here.state()) {
+        (Some(by), Some(own)) if by != own => {
+            Err(Misuse(format!("--by {}: the prices of the bill are {} ones", by.word(), own.word())))
+        }
+        (by, own) => Ok(by.or(own).unwrap_or(MachineState::Typical)),
+    }
+}
+
 /// Prints it. Lines without a price there make it a partial answer.
 pub(super) fn elsewhere(file: &Path, args: &BillArgs) -> anyhow::Result<Outcome> {
     let here = read(file)?;
-    let prices = Prices::of(args.on.as_deref(), args.by)?;
+    let prices = Prices::of(args.on.as_deref(), state(&here, args)?)?;
     let Some(run) = prices.run().filter(|_| args.on.is_some()) else {
         let text = "a single bill is priced on another machine: add --on RUN; two bills are compared";
         return Err(Misuse(text.into()).into());

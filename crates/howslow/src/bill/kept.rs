@@ -34,7 +34,7 @@ pub(crate) struct Kept {
     pub run: Option<Run>,
     /// Those of this machine; empty if another run is named.
     book: PriceBook,
-    is_named: bool,
+    pub is_named: bool,
     /// How many costs a named run lacked and were taken from those of this machine.
     pub taken: usize,
 }

@@ -24,6 +24,8 @@ pub(crate) struct Prices {
     pub state: MachineState,
     /// The prices of the run.
     pub list: PriceList,
+    /// True if `--measure` is an option that was not used.
+    can_measure: bool,
 }
 
 /// A bill at its prices, and what it lacks.
@@ -67,7 +69,8 @@ impl Prices {
     /// Those that the arguments name.
     /// Fails if the named run cannot be read, or is one of another machine and is to be completed by measuring.
     pub(super) fn open(args: &BillArgs) -> anyhow::Result<Prices> {
-        let prices = Prices::of(args.on.as_deref(), args.by)?;
+        let mut prices = Prices::of(args.on.as_deref(), args.by.unwrap_or(MachineState::Typical))?;
+        prices.can_measure = !args.measure;
         if let Some(name) = args.on.as_ref().filter(|_| args.measure) {
             prices.kept.check_measurable(name)?;
         }
@@ -80,7 +83,7 @@ impl Prices {
     }
 
     fn new(kept: Kept, state: MachineState) -> Prices {
-        let mut prices = Prices { kept, state, list: OPERATIONS.clone() };
+        let mut prices = Prices { kept, state, list: OPERATIONS.clone(), can_measure: false };
         prices.take();
         prices
     }
@@ -94,6 +97,11 @@ impl Prices {
     /// The run that prices.
     pub(crate) fn run(&self) -> Option<&Run> {
         self.kept.run.as_ref()
+    }
+
+    /// True if they are those of a run that was named.
+    pub(crate) fn are_named(&self) -> bool {
+        self.kept.is_named
     }
 
     /// Measures what is lacking, for some seconds. Returns the signal that cut it short. Fails if nothing can be measured.
@@ -163,7 +171,12 @@ impl Prices {
         let taken = (self.kept.taken > 0).then(|| {
             format!("{} that the run lacks are of this machine's own prices", counted(self.kept.taken as u64, "cost"))
         });
-        let sentences: Vec<String> = taken.into_iter().chain(is_lacking.then(|| REMEDY.into())).collect();
+        let remedy = match (self.are_named(), self.can_measure) {
+            (false, _) => REMEDY,
+            (true, true) => ELSEWHERE_OR_HERE,
+            (true, false) => ELSEWHERE,
+        };
+        let sentences: Vec<String> = taken.into_iter().chain(is_lacking.then(|| remedy.into())).collect();
         (!sentences.is_empty()).then(|| sentences.join("; "))
     }
 
@@ -176,6 +189,10 @@ impl Prices {
 
 /// What measures prices that are lacking.
 const REMEDY: &str = "to measure what is lacking: howslow prices";
+/// The same of a run that is named, and where this command may measure.
+const ELSEWHERE: &str = "to measure what is lacking: there, howslow prices -o FILE; here, --on FILE";
+const ELSEWHERE_OR_HERE: &str = "to measure what is lacking: --measure, if that is this machine; else there, howslow prices -o FILE; \
+    here, --on FILE";
 
 impl Priced {
     /// What is shown of it.

@@ -35,7 +35,7 @@ Examples: howslow bill -- find / -name x
           howslow bill before.json --on other-machine.json
           howslow bill --repeat 9 --against './old input' -- ./new input
 Exit status: that of the command; without one: 0 done; 1 failed; 2 misused; 130 interrupted. Of two bills with --fail-on: 0 passed;
-3 a figure differs too much from run to run to tell; 4 a figure grew.";
+3 a figure is not known, or differs too much from run to run to tell; 4 a figure grew.";
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -72,7 +72,10 @@ pub(crate) enum BillGrowth {
 #[command(after_help = BILLED, arg_required_else_help = true, override_usage = USAGE)]
 pub(crate) struct BillArgs {
     /// Two bills in JSON: what changed between them. One, with --on: what the program would take on that machine
-    #[arg(value_name = "BILL", num_args = 1..=2, conflicts_with_all = ["pid", "cgroup", "system", "words"])]
+    #[arg(value_name = "BILL", num_args = 1..=2, conflicts_with_all = [
+        "pid", "cgroup", "system", "words", "time", "every", "measure", "no_measure", "repeat", "against", "alternate", "source",
+        "stacks", "counts_only", "output", "all", "format", "weigh",
+    ])]
     pub bills: Vec<PathBuf>,
     /// Watch this process, and what it starts
     #[arg(short, long, value_name = "PID", value_parser = at_least_one::<u32>, conflicts_with_all = ["cgroup", "system", "words"])]
@@ -107,9 +110,9 @@ pub(crate) struct BillArgs {
     /// Measure no prices after the watching
     #[arg(long, conflicts_with = "measure")]
     pub no_measure: bool,
-    /// The prices: of an undisturbed core, or of programs that share the machine
-    #[arg(long, value_name = "STATE", value_enum, default_value_t = MachineState::Typical)]
-    pub by: MachineState,
+    /// The prices: of an undisturbed core, or of programs that share the machine [default: typical; of a written bill, its own]
+    #[arg(long, value_name = "STATE", value_enum)]
+    pub by: Option<MachineState>,
     /// Run COMMAND this often: bills of repeated runs are compared with intervals
     #[arg(long, value_name = "TIMES", value_parser = between::<2, 100_000>, allow_hyphen_values = true, requires = "words",
           conflicts_with_all = ["pid", "cgroup", "system", "every", "time", "alternate"])]
@@ -134,7 +137,7 @@ pub(crate) struct BillArgs {
     pub markdown: bool,
     /// First run COMMAND this often without and with counting, alternately, to tell what counting costs it
     #[arg(long, value_name = "TIMES", value_parser = at_least_one::<u32>, allow_hyphen_values = true, requires = "words",
-          conflicts_with_all = ["pid", "cgroup", "system"])]
+          conflicts_with_all = ["pid", "cgroup", "system", "time"])]
     pub alternate: Option<u32>,
     /// Count in this way only
     #[arg(long, value_name = "SOURCE", value_enum)]

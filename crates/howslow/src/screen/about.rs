@@ -11,8 +11,8 @@ pub struct About {
     pub prices: Option<String>,
     /// What counting costs a call, in ns.
     pub counting_ns: Option<f64>,
-    /// CPUs of the system.
-    pub cpus: usize,
+    /// CPUs of the system that are online.
+    pub cpus: u32,
     /// What is missing, and what was lost.
     pub notes: Vec<String>,
 }

@@ -55,6 +55,7 @@ pub(super) fn counted(works: &Works, args: &TimeArgs, signals: &Signals) -> anyh
         let gate = (!args.fail_on_counts.is_empty()).then(|| gate.judged(&figures));
         outcome = match &gate {
             Some(gate) if !gate.failed.is_empty() => Outcome::GateFailed,
+            Some(gate) if !gate.unjudged.is_empty() && outcome == Outcome::Done => Outcome::Skipped,
             _ => outcome,
         };
         let view = BillChanges {

@@ -25,13 +25,14 @@ impl BillGate {
     /// What it finds.
     pub fn judged(&self, figures: &[ChangedFigure]) -> GatedFigures {
         let open = [ChangeVerdict::Single, ChangeVerdict::Inconclusive];
-        let which = |is: &dyn Fn(&ChangedFigure) -> bool| {
-            let found = figures.iter().filter(|changed| self.figures.contains(&changed.figure) && is(changed));
-            found.map(|changed| changed.figure).collect()
+        let which = |is: &dyn Fn(Option<&ChangedFigure>) -> bool| -> Vec<BilledFigure> {
+            let wanted = BilledFigure::ALL.into_iter().filter(|figure| self.figures.contains(figure));
+            wanted.filter(|figure| is(figures.iter().find(|changed| changed.figure == *figure))).collect()
         };
         GatedFigures {
-            failed: which(&|changed| changed.grew_by(self.at_least)),
-            unjudged: which(&|changed| open.contains(&changed.verdict)),
+            failed: which(&|changed| changed.is_some_and(|changed| changed.grew_by(self.at_least))),
+            unjudged: which(&|changed| changed.is_none_or(|changed| open.contains(&changed.verdict))),
+            wanted: which(&|_| true),
             at_least: self.at_least,
         }
     }
@@ -41,10 +42,12 @@ impl BillGate {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GatedFigures {
-    /// The figures that certainly grew by more than is allowed.
+    /// The figures that certainly grew, and whose ratio is above what is allowed.
     pub failed: Vec<BilledFigure>,
-    /// The figures without a verdict.
+    /// The figures without a verdict, and those that were not counted in both bills.
     pub unjudged: Vec<BilledFigure>,
+    #[serde(skip)]
+    wanted: Vec<BilledFigure>,
     #[serde(skip)]
     at_least: f64,
 }
@@ -169,22 +172,26 @@ fn basis(view: &BillChanges) -> String {
 /// How the gate ended; `None` without one.
 fn gate_sentence(view: &BillChanges) -> Option<String> {
     let gate = view.gate.as_ref()?;
-    let list = |of: &[BilledFigure], sentence: &dyn Fn(&ChangedFigure) -> String| {
-        let figures = view.figures.iter().filter(|changed| of.contains(&changed.figure));
-        figures.map(sentence).collect::<Vec<_>>().join(", ")
+    let changed = |figure: &BilledFigure| view.figures.iter().find(|changed| changed.figure == *figure);
+    let names = |of: &[BilledFigure]| of.iter().map(|figure| figure.words()).collect::<Vec<_>>().join(", ");
+    let grown = |figure: &BilledFigure| match changed(figure).and_then(ChangedFigure::times) {
+        Some(times) => format!("{} {times:.3} times", figure.words()),
+        None => figure.words().into(),
     };
-    let grown = |changed: &ChangedFigure| match changed.times() {
-        Some(times) => format!("{} {times:.3} times", changed.figure.words()),
-        None => changed.figure.words().into(),
-    };
-    let name = |changed: &ChangedFigure| changed.figure.words().to_string();
     Some(match (gate.failed.is_empty(), gate.unjudged.is_empty()) {
-        (false, _) => format!("failed: {}", list(&gate.failed, &grown)),
+        (false, _) => format!("failed: {}", gate.failed.iter().map(grown).collect::<Vec<_>>().join(", ")),
         (true, false) => {
-            format!("incomplete: {} cannot be told apart yet; repeat more often", list(&gate.unjudged, &name))
+            let (open, unknown): (Vec<_>, Vec<_>) =
+                gate.unjudged.iter().copied().partition(|figure| changed(figure).is_some());
+            let why = [(open, "cannot be told apart yet; repeat more often"), (unknown, "not counted in both bills")];
+            let why = why.iter().filter(|(figures, _)| !figures.is_empty());
+            let why: Vec<String> = why.map(|(figures, why)| format!("{} {why}", names(figures))).collect();
+            format!("incomplete: {}", why.join("; "))
         }
-        (true, true) if gate.at_least > 0.0 => format!("passed: nothing grew by more than {}", percent(gate.at_least)),
-        (true, true) => "passed: nothing grew".into(),
+        (true, true) if gate.at_least > 0.0 => {
+            format!("passed: none of {} grew by more than {}", names(&gate.wanted), percent(gate.at_least))
+        }
+        (true, true) => format!("passed: none of {} grew", names(&gate.wanted)),
     })
 }
 
@@ -236,5 +243,29 @@ fn row_kind(row: &ChangedRow) -> RowKind {
         _ if change > 0.0 => RowKind::Slower,
         _ if change < 0.0 => RowKind::Faster,
         _ => RowKind::Row,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_passes_by_what_was_counted_alone() {
+        let same = |figure| {
+            let verdict = ChangeVerdict::Same;
+            ChangedFigure { figure, before: 0.0, after: 0.0, ratio: None, verdict }
+        };
+        let gate = BillGate { figures: vec![BilledFigure::Calls, BilledFigure::Faults], at_least: 0.0 };
+        let sentence = |figures: &[ChangedFigure]| {
+            let gate = Some(gate.judged(figures));
+            let (bills, units, repetitions) = (["a", "b"], [1.0; 2], [1; 2]);
+            gate_sentence(&BillChanges { bills, unit: "command", units, repetitions, figures, rows: &[], gate })
+        };
+        let both = [same(BilledFigure::Calls), same(BilledFigure::Faults)];
+        assert_eq!(sentence(&both).as_deref(), Some("passed: none of system calls, page faults grew"));
+        let open = sentence(&both[1..]).expect("a gate");
+        assert!(open.starts_with("incomplete: system calls not counted in both bills"), "{open}");
+        assert_eq!(gate.judged(&both[1..]).unjudged, [BilledFigure::Calls]);
     }
 }

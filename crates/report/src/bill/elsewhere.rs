@@ -13,6 +13,9 @@ use crate::text::{Style, in_table};
 /// Lines beyond these are added up.
 const MOST_ROWS: usize = 20;
 
+/// Lines without a price that are named; others are counted.
+const MOST_NAMED: usize = 8;
+
 /// A bill at the prices of another machine.
 pub struct BillElsewhereView<'a> {
     /// What the bill is of.
@@ -49,11 +52,13 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
     }
     let others = rows.get(MOST_ROWS..).unwrap_or_default();
     if !others.is_empty() {
-        let here: f64 = others.iter().filter_map(|row| row.here_ns).sum();
-        let there: f64 = others.iter().filter_map(|row| row.there).map(|there| there.value).sum();
+        let sum = |ns: &dyn Fn(&ElsewhereRow) -> Option<f64>| match others.iter().any(|row| ns(row).is_some()) {
+            true => Nanoseconds(others.iter().filter_map(ns).sum()).to_string(),
+            false => "-".into(),
+        };
+        let (here, there) = (sum(&|row| row.here_ns), sum(&|row| row.there.map(|there| there.value)));
         let name = format!("  {} others", others.len());
         let none = String::new;
-        let (here, there) = (Nanoseconds(here).to_string(), Nanoseconds(there).to_string());
         grid.add(RowKind::Aside, vec![name, none(), here, none(), there, none()]);
     }
     let mut part = |name: &str, here: f64, there: Option<analysis::statistics::Interval>| {
@@ -66,19 +71,29 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
     text += &format!("\n{}", grid.render(style));
     let mut notes = Vec::new();
     if !lacking.is_empty() {
-        notes.push(format!("no price there, or none here: {}", in_table(&lacking.join(", "))));
+        let names: Vec<String> = lacking.iter().take(MOST_NAMED).map(|name| in_table(name)).collect();
+        let more = match lacking.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(", … and {more} more"),
+        };
+        notes.push(format!("no price there: {}{more}", names.join(", ")));
     }
     if rows.iter().any(|row| !row.is_measured && row.here_ns.is_some()) {
         notes.push("lines with ~ were not measured in the program, but priced".into());
     }
-    notes.push("user mode by the costs of instructions, branches and memory of both runs, or by their clocks".into());
+    notes.extend(user.map(|(_, there)| match there {
+        Some(_) => {
+            "user mode by the costs of instructions, branches and memory of both runs, or by their clocks".into()
+        }
+        None => "user mode there is not known: the run that priced the bill is not kept here".into(),
+    }));
     notes.extend(view.remedy.clone());
     format!("{text}\n{}", style.asides("  ", notes))
 }
 
 fn cells(row: &ElsewhereRow) -> Vec<String> {
     let time = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string());
-    let mark = if row.is_measured { "" } else { "~" };
+    let mark = if row.is_measured || row.here_ns.is_none() { "" } else { "~" };
     let ends = |there: analysis::statistics::Interval| match there.high.is_finite() {
         true => range(Nanoseconds(there.low), Nanoseconds(there.high)),
         false => "not known".into(),

@@ -1,6 +1,6 @@
 //! The first lines of a bill: where the time went, what could be saved, how far the bill explains it, where prices come from.
 
-use analysis::bill::{Habit, place_of, waits_by_cause};
+use analysis::bill::{Habit, known_split, place_of, waits_by_cause};
 use record::Nanoseconds;
 use record::units::{percent, range};
 
@@ -11,8 +11,6 @@ use crate::text::{Style, in_table, shortened};
 /// Lines that are shown, and findings.
 const MOST_LINES: usize = 4;
 const MOST_FINDINGS: usize = 3;
-/// Less processor time has too few samples, in ns.
-const LEAST_SPLIT_NS: f64 = 3e7;
 /// A share of the time that is worth a word.
 const WORTH: f64 = 0.01;
 
@@ -49,10 +47,8 @@ fn time(view: &BillView) -> String {
     let usage = &view.seen.usage;
     let elapsed = view.seen.elapsed_ns.max(1.0);
     let mut parts: Vec<(f64, String)> = Vec::new();
-    // Few of the kernel's samples do not distinguish user and kernel time.
-    let split = usage.user_ns.zip(usage.system_ns).filter(|(user, kernel)| user + kernel >= LEAST_SPLIT_NS);
-    match (split, usage.cpu_ns) {
-        (Some((user, kernel)), _) => parts.extend([(user, "user".to_string()), (kernel, "kernel".to_string())]),
+    match (known_split(usage), usage.cpu_ns) {
+        (Some([user, kernel]), _) => parts.extend([(user, "user".to_string()), (kernel, "kernel".to_string())]),
         (None, Some(cpu)) => parts.push((cpu, "on a CPU".into())),
         (None, None) => {}
     }
@@ -98,7 +94,7 @@ fn saving(first: &str, finding: &Habit, view: &BillView, style: Style) -> String
     };
     // What can be done about it is shown below.
     let evidence = finding.text.split(": ").next().unwrap_or_default().trim_end_matches('.');
-    let place = place_of(view.seen, &finding.text).map(|place| format!("; {}", in_table(&place.function)));
+    let place = place_of(view.seen, &finding.calls).map(|place| format!("; {}", in_table(&place.function)));
     let end = place.unwrap_or_default() + &end;
     // It has two lines.
     let room = (2 * style.width()).saturating_sub(2 * first.chars().count() + end.chars().count() + 8);

@@ -1,7 +1,7 @@
 //! Why a bill does not close: what its prices leave out, as far as the counts show.
 
 use analysis::bill::{Bill, BillRow, Charged};
-use record::units::percent;
+use record::units::{counted, percent};
 use record::{Nanoseconds, Observation};
 
 /// A bill that explains less than this gives reasons, and so does one that explains more than the other.
@@ -24,7 +24,7 @@ pub(super) fn why(seen: &Observation, bill: &Bill, lacking: &[String]) -> Option
         reasons.push(format!("user time is part of the charge ({user} by samples, which see short processes badly)"));
     }
     if !lacking.is_empty() {
-        reasons.push(format!("{} prices are lacking", lacking.len()));
+        reasons.push(format!("{} lacking", counted(lacking.len() as u64, "price")));
     }
     reasons.extend(apart(bill, charged.ns));
     reasons.extend(outside_calls(bill, charged));
@@ -136,7 +136,7 @@ mod tests {
         assert!(text.contains("such as mkdir (40 % of the charge)"), "{text}");
         seen.usage.voluntary_switches = Some(500);
         let text = why(&seen, &open, &["call.x".into()]).expect("a reason");
-        assert!(!text.contains("500") && text.contains("1 prices are lacking"), "{text}");
+        assert!(!text.contains("500") && text.contains("1 price lacking"), "{text}");
         let mut over = billed("read", "called.read", 2e6).1;
         assert!(why(&seen, &over, &[]).expect("a reason").contains("the counts do not tell"));
         let ns = |value: f64| analysis::statistics::Interval { value, low: value, high: value };

@@ -100,6 +100,6 @@ impl<'a> BillDocument<'a> {
 fn finding<'a>(found: &'a Habit, seen: &Observation) -> BillFinding<'a> {
     let elapsed_ns = seen.elapsed_ns;
     let rate = found.saves_ns.filter(|_| elapsed_ns > 0.0).map(|[_, most]| most / elapsed_ns * 1e3);
-    let place = place_of(seen, &found.text).map(|place| place.function);
+    let place = place_of(seen, &found.calls).map(|place| place.function);
     BillFinding { habit: found, saves_ms_per_second: rate, place }
 }

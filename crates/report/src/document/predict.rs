@@ -3,7 +3,7 @@
 use analysis::mix::Lack;
 use analysis::predict::{Accuracy, FamilyCost, MixPrediction, PricedLine};
 use analysis::sums::sum;
-use analysis::whatif::{Supposed, difference};
+use analysis::whatif::{Supposed, known_change};
 use record::{Doubt, Mix, MixLine, Point};
 use serde::Serialize;
 
@@ -140,9 +140,9 @@ pub struct SupposedDocument<'a> {
     pub doubts: Vec<Doubt>,
     /// The prediction.
     pub total: TimeFigure,
-    /// How it differs from the one without.
+    /// How it differs from the one without; null if that lacked a price that is supposed.
     pub change: TimeFigure,
-    /// How many times faster it is.
+    /// How many times faster it is; null where prices are lacking.
     pub speedup: Option<f64>,
     /// What the measured time would become.
     pub measured: Option<TimeFigure>,
@@ -262,16 +262,16 @@ impl<'a> LackingLine<'a> {
 impl<'a> SupposedDocument<'a> {
     fn of(before: &'a MixPrediction, after: &'a MixPrediction, supposed: &'a [Supposed]) -> SupposedDocument<'a> {
         let (from, to) = (before.total().figure(), after.total().figure());
-        let change = difference(after, before).figure();
+        let change = known_change(after, before).map(|change| change.figure());
         let faster = |from: f64, to: f64| (from > 0.0 && to > 0.0).then(|| from / to);
-        let measured = before.measured.map(|whole| sum(&[(1.0, whole), (1.0, change)]));
+        let measured = before.measured.zip(change).map(|(whole, change)| sum(&[(1.0, whole), (1.0, change)]));
         let rows = before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each);
         SupposedDocument {
             changes: supposed.iter().map(|change| change.text.as_str()).collect(),
             doubts: after.doubts(),
             total: TimeFigure::from(&to),
-            change: TimeFigure::from(&change),
-            speedup: faster(from.value, to.value),
+            change: time(change.as_ref()).unwrap_or_default(),
+            speedup: faster(from.value, to.value).filter(|_| before.lacking.is_empty()),
             measured: time(measured.as_ref()),
             measured_speedup: before.measured.zip(measured).and_then(|(from, to)| faster(from.value, to.value)),
             rows: rows.map(|(row, changed)| SupposedRow::of(row, changed)).collect(),
@@ -284,7 +284,7 @@ impl<'a> SupposedRow<'a> {
         SupposedRow {
             operation: &row.line.term.operation,
             at: row.by.as_ref().map_or(&row.line.term.at, |by| &by.at),
-            before: TimeFigure::from(&row.total().figure()),
+            before: row.by.as_ref().map(|_| TimeFigure::from(&row.total().figure())).unwrap_or_default(),
             after: TimeFigure::from(&changed.total().figure()),
             doubts: &changed.doubts,
         }

@@ -98,6 +98,38 @@ fn counts_that_begin_at_none_are_more_where_all_of_one_side_are_above_the_other(
 }
 
 #[test]
+fn what_was_not_counted_is_unknown_and_nothing_twice_is_the_same() {
+    let usage = Usage {
+        minor_faults: Some(0),
+        major_faults: Some(0),
+        user_ns: Some(4e6),
+        system_ns: Some(8e6),
+        ..Usage::default()
+    };
+    let accounts = [Repetition { calls: BTreeMap::new(), usage, ..repetition(1e9, 10) }];
+    let figures = changed_figures(&accounts, &accounts, &WorkUnit::Whole, false);
+    assert!(figures.iter().all(|changed| changed.figure != BilledFigure::Calls), "{figures:?}");
+    assert_eq!(verdict(&figures, BilledFigure::Faults), ChangeVerdict::Same);
+    let is_split = |changed: &ChangedFigure| matches!(changed.figure, BilledFigure::User | BilledFigure::Kernel);
+    assert!(!figures.iter().any(is_split), "12 ms are too short for samples");
+}
+
+#[test]
+fn a_time_within_the_band_is_the_same_and_its_ratio_is_the_one_of_its_interval() {
+    let times = |factor: f64| [0.999, 1.0, 1.001, 1.0].map(|own| repetition(1e9 * own * factor, 10));
+    let elapsed = |factor: f64| changed_figures(&times(1.0), &times(factor), &WorkUnit::Whole, false).remove(0);
+    let same = elapsed(1.02);
+    assert!(same.ratio.is_some_and(|ratio| ratio.low > 1.01), "{same:?}");
+    assert_eq!(same.verdict, ChangeVerdict::Same);
+    assert!(!same.grew_by(0.0) && same.grew_by(0.01) && !same.grew_by(0.03));
+    assert_eq!(elapsed(1.1).verdict, ChangeVerdict::More);
+    // The means of 1 and 4, and of 2 and 2, are 2.5 and 2; their geometric means are equal.
+    let [one, other] = [[1e9, 4e9], [2e9, 2e9]].map(|times| times.map(|time| repetition(time, 10)));
+    let uneven = changed_figures(&one, &other, &WorkUnit::Whole, false).remove(0);
+    assert!(uneven.times().is_some_and(|times| (times - 1.0).abs() < 1e-9), "{uneven:?}");
+}
+
+#[test]
 fn counting_is_taken_out() {
     let counted = [Repetition { counting_ns: 1e8, ..repetition(1e9, 10) }];
     let figures = changed_figures(&counted, &counted, &WorkUnit::Whole, false);

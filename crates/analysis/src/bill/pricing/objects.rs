@@ -3,15 +3,13 @@
 use record::{CallCount, ObjectCount, Term, Value};
 
 use super::list::PAIRS;
-use super::rules::{ACCEPTS, ONE, OPENS, Rules};
+use super::rules::{ACCEPTS, ONE, OPENS, Rules, WRITTEN_ANEW};
 
 /// Errors that say that nothing has come yet, or that there is no room.
 const NOTHING_YET: [&str; 2] = ["EAGAIN", "EINPROGRESS"];
 const READS: &[&str] = &["read", "pread64", "readv", "recvfrom", "recvmsg"];
 const WRITES: &[&str] = &["write", "pwrite64", "writev", "sendto", "sendmsg"];
 const SOCKETS: &[&str] = &["tcp", "udp", "unix", "socket"];
-/// Files that the kernel writes when they are read.
-const WRITTEN_ANEW: &[&str] = &["proc", "sys"];
 
 impl Rules<'_> {
     /// What prices a call whose objects are known, and the part of the call for which they are not.
@@ -60,8 +58,9 @@ impl Rules<'_> {
                 self.at("called.read.proc", &[], count)
             }
             _ if READS.contains(&name) && kind == "random" => self.sized(&["called.read.random"], moved, ONE),
-            // What moves bytes is a read of zeros.
             _ if READS.contains(&name) && kind == "null" && moved.1 == 0.0 => self.at("syscall.read.null", &[], count),
+            // What moves bytes is a read of zeros, as of a file that stays in the caches.
+            _ if READS.contains(&name) && kind == "null" => self.sized(&["called.read"], moved, ONE),
             _ if WRITES.contains(&name) && kind == "null" => self.at("syscall.write.null", &[], count),
             "connect" if kind == "tcp" => self.at("called.connect", &[], count),
             "close" if kind == "tcp" => {

@@ -39,6 +39,8 @@ pub(super) const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
 pub(super) const ACCEPTS: &[&str] = &["accept", "accept4"];
 /// Calls that may write to a file.
 pub(super) const FILE_WRITES: &[&str] = &["write", "pwrite64", "writev", "pwritev", "pwritev2"];
+/// Files that the kernel writes when they are read.
+pub(super) const WRITTEN_ANEW: [&str; 2] = ["proc", "sys"];
 const LISTS: &[&str] = &["getdents", "getdents64"];
 pub(super) const REMOVES: &[&str] = &["unlink", "unlinkat"];
 pub(super) const RENAMES: &[&str] = &["rename", "renameat", "renameat2"];
@@ -151,7 +153,9 @@ impl Rules<'_> {
 
     /// Files that are there, to be read or written, and files that are created.
     fn open(&self, call: &CallCount) -> Vec<Term> {
-        let opened = self.answered(OPENS).max(1);
+        // Files of /proc and /sys are priced by what they are, and are not created.
+        let anew = OPENS.iter().flat_map(|open| WRITTEN_ANEW.map(|kind| self.on_objects(open, kind))).sum::<u64>();
+        let opened = self.answered(OPENS).saturating_sub(anew).max(1);
         let own = call.count.saturating_sub(call.failed());
         let part = |of: u64, most: u64| ((of as f64 * own as f64 / opened as f64).round() as u64).min(most);
         let created = part(self.requests.creates, own);

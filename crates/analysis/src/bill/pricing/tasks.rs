@@ -85,15 +85,18 @@ pub(super) fn one(list: &PriceList, unit: Unit) -> Vec<Term> {
 
 impl Tasks {
     pub(super) fn of(list: &PriceList, seen: &Observation) -> Tasks {
-        let executed = executed(&seen.together);
+        let all = executed(&seen.together);
         let created = seen.processes.iter().filter(|process| process.parent.is_some());
-        let created: u64 = created.map(|process| process.processes).sum();
+        // A stretch of time lists the children that were there before it as well.
+        let created = created.map(|process| process.processes).sum::<u64>().min(seen.together.forks);
         let threads = seen.together.forks.saturating_sub(created);
-        // A command's own first program is executed by it, but the process was there.
-        let copied = created.saturating_sub(executed.saturating_sub(1));
+        // A process that nobody created here, such as the command itself, executes programs without being a copy.
+        let own = seen.processes.iter().filter(|process| process.parent.is_none());
+        let own: u64 = own.map(|process| executed(&process.requests)).sum();
+        let copied = created.saturating_sub(all.saturating_sub(own));
         let copied_bytes = seen.together.copied_pages * seen.together.page.0;
         let transfers = transfers(list, seen);
-        Tasks { executed, copied, threads, transfers, copied_bytes, memory: Memory::of(seen) }
+        Tasks { executed: all, copied, threads, transfers, copied_bytes, memory: Memory::of(seen) }
     }
 
     /// What prices them, and the faults and switches of all.

@@ -5,7 +5,9 @@ use record::{CallCount, NamedCount, ObjectCount, PairCount, Point, Requests, Ter
 use super::*;
 
 mod memory;
+mod opens;
 mod removals;
+mod tasks;
 
 fn call(name: &str, count: u64, missing: u64, bytes: Option<u64>) -> CallCount {
     let errors = vec![NamedCount { name: MISSING.into(), count: missing }];
@@ -89,16 +91,6 @@ fn files_are_created_filled_and_removed_with_what_they_hold() {
 }
 
 #[test]
-fn files_that_are_there_and_opened_to_be_written_have_prices_of_their_own() {
-    let calls = [call("openat", 40, 0, None), call("close", 40, 0, None)];
-    let together = Requests { calls: calls.to_vec(), writing: 25, creates: 5, ..Requests::default() };
-    let priced = |call: &CallCount| shown(&OPERATIONS.terms(call, &together, Met::One));
-    let expected = [("called.open@files=1", 10.0), ("called.create", 5.0), ("called.open.write", 25.0)];
-    assert_eq!(priced(&calls[0]), lines(&expected));
-    assert_eq!(priced(&calls[1]), lines(&[("called.close.write", 30.0), ("called.close", 10.0)]));
-}
-
-#[test]
 fn closes_are_those_of_connections_of_files_and_of_copies() {
     let calls = [call("close", 100, 0, None), call("openat", 60, 20, None), call("accept4", 10, 0, None)];
     let expected = [("called.close.connection", 10.0), ("called.close", 40.0), ("called.close.copy", 50.0)];
@@ -115,11 +107,15 @@ fn connections_that_are_known_to_be_closed_are_closed_once() {
 
 #[test]
 fn zeros_are_read_and_an_empty_device_is_not() {
-    let read = |bytes| chosen(&[on("read", "null", 10, Some(bytes))], &[], Met::One);
+    let read = |bytes| chosen(&[on("read", "null", 10, Some(bytes))], &[], Met::AsCounted);
     assert_eq!(read(0), lines(&[("syscall.read.null", 10.0)]));
     let random = chosen(&[on("read", "random", 10, Some(10 << 20))], &[], Met::One);
     assert_eq!(random, lines(&[("called.read.random@size=4096", 2560.0)]));
-    assert_eq!(read(10 << 20), chosen(&[call("read", 10, 0, Some(10 << 20))], &[], Met::One));
+    assert_eq!(
+        read(2 * STREAM),
+        chosen(&[call("read", 10, 0, Some(2 * STREAM))], &[], Met::One),
+        "no file is streamed"
+    );
 }
 
 #[test]

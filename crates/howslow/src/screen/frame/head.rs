@@ -6,7 +6,7 @@ use ratatui_core::terminal::Frame;
 use ratatui_core::text::{Line, Span};
 use ratatui_widgets::paragraph::Paragraph;
 use record::Nanoseconds;
-use record::units::percent;
+use record::units::{counted, percent};
 
 use crate::screen::about::View;
 use crate::screen::column::{Column, rate};
@@ -60,8 +60,13 @@ fn totals(state: &State, width: u16) -> Vec<String> {
     let text = |column: Column| column.text(total, state.elapsed_ns);
     let mut parts = Vec::new();
     if let Some(cost) = total.cost_ns.filter(|_| state.about.prices.is_some()) {
-        let share = cost / state.elapsed_ns.max(1.0) / state.about.cpus.max(1) as f64;
-        parts.push(format!("cost {} ms/s, {} of {} CPUs", text(Column::Cost), percent(share), state.about.cpus));
+        let share = cost / state.elapsed_ns.max(1.0) / f64::from(state.about.cpus.max(1));
+        parts.push(format!(
+            "cost {} ms/s, {} of {}",
+            text(Column::Cost),
+            percent(share),
+            counted(state.about.cpus.into(), "CPU")
+        ));
     }
     if state.about.counts_calls {
         parts.push(format!("{} calls/s", text(Column::Calls)));

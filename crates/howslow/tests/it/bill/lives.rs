@@ -33,10 +33,10 @@ fn signal(pid: impl ToString, name: &str) {
 }
 
 /// A started `howslow bill`, with pipes, in a group of its own; and the number that its command writes first.
-fn started(data: &TempDir, source: &str, script: &str) -> (Child, u32) {
+fn started(data: &TempDir, options: &[&str], script: &str) -> (Child, u32) {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
     command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept").process_group(0);
-    command.args(["bill", "--source", source, "--", "sh", "-c", script]).stdin(Stdio::piped());
+    command.arg("bill").args(options).args(["--", "sh", "-c", script]).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("howslow runs");
     let (mut line, output) = (String::new(), child.stdout.as_mut().expect("a pipe"));
     std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).expect("a line");
@@ -56,7 +56,7 @@ fn a_command_stops_goes_on_and_ends_as_without_a_bill() {
 }
 
 fn a_stop_and_ctrl_c_reach_it(data: &TempDir, source: &str) {
-    let (child, command) = started(data, source, "echo $$; kill -STOP $$; exec sleep 100");
+    let (child, command) = started(data, &["--source", source], "echo $$; kill -STOP $$; exec sleep 100");
     wait_for("the stop", || is_in(command, ['T', 't']));
     std::thread::sleep(Duration::from_millis(50));
     assert!(is_in(command, ['T', 't']), "{source}: it stays stopped until it is continued");
@@ -71,6 +71,15 @@ fn a_stop_and_ctrl_c_reach_it(data: &TempDir, source: &str) {
     assert!(page.contains("bill of sh") && page.contains("2 programs executed"), "{source}: {page}");
     // The signal was sent to both. The command may take a moment longer to end.
     wait_for(source, || status_of(command, "State:").is_none_or(|state| state.starts_with('Z')));
+}
+
+#[test]
+fn a_command_that_is_alternated_ends_with_howslow() {
+    let data = folder();
+    let (mut child, command) = started(&data, &["--alternate", "2"], "echo $$; exec sleep 100");
+    signal(child.id(), "TERM");
+    assert_eq!(child.wait().expect("it ends").code(), Some(143));
+    wait_for("its end", || status_of(command, "State:").is_none_or(|state| state.starts_with('Z')));
 }
 
 /// Also, a signal that is ignored stays ignored.
@@ -99,7 +108,7 @@ fn what_it_leaves_behind_goes_on(data: &TempDir, source: &str) {
 }
 
 fn it_goes_on_when_howslow_is_killed(data: &TempDir, source: &str) {
-    let (mut child, command) = started(data, source, "echo $$; while :; do /bin/true; done");
+    let (mut child, command) = started(data, &["--source", source], "echo $$; while :; do /bin/true; done");
     let tracer = || status_of(command, "TracerPid:");
     // The tracer is reported as the thread that traces.
     wait_for("the tracer", || tracer().is_some_and(|pid| (pid == "0") == (source != "ptrace")));
@@ -138,7 +147,7 @@ fn a_process_is_watched_until_it_ends() {
             one_that_works_is_watched_and_ends(&data, source);
         }
         if source == "ptrace" {
-            let (mut first, traced) = started(&data, source, "echo $$; read line");
+            let (mut first, traced) = started(&data, &["--source", source], "echo $$; read line");
             bill(&["-p", &traced.to_string()]).code(2).stderr(contains("is traced already, by process"));
             drop(first.stdin.take());
             first.wait().expect("it ends");

@@ -1,0 +1,21 @@
+//! Which prices opened files have.
+
+use super::*;
+
+#[test]
+fn files_that_are_there_and_opened_to_be_written_have_prices_of_their_own() {
+    let calls = [call("openat", 40, 0, None), call("close", 40, 0, None)];
+    let together = Requests { calls: calls.to_vec(), writing: 25, creates: 5, ..Requests::default() };
+    let priced = |call: &CallCount| shown(&OPERATIONS.terms(call, &together, Met::One));
+    let expected = [("called.open@files=1", 10.0), ("called.create", 5.0), ("called.open.write", 25.0)];
+    assert_eq!(priced(&calls[0]), lines(&expected));
+    assert_eq!(priced(&calls[1]), lines(&[("called.close.write", 30.0), ("called.close", 10.0)]));
+}
+
+#[test]
+fn files_of_proc_are_not_among_those_that_are_created() {
+    let opens = CallCount { objects: vec![object("proc", 900, None)], ..call("openat", 1000, 0, None) };
+    let together = Requests { calls: vec![opens.clone()], creates: 100, ..Requests::default() };
+    let priced = shown(&OPERATIONS.terms(&opens, &together, Met::One));
+    assert_eq!(priced, lines(&[("called.open.proc", 900.0), ("called.create", 100.0)]));
+}
