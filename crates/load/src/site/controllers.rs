@@ -123,7 +123,7 @@ mod tests {
         let mixed = line(&memory, "cgroup", "rw,memory")
             + &line(&time, "cgroup", "rw,cpu,cpuacct")
             + &line(&unified, "cgroup2", "rw,nsdelegate");
-        let found = Controllers::among(&mixed, "4:memory:/a\n0::/b\n");
+        let found = Controllers::among(&mixed, "4:memory:/a\n3:cpu,cpuacct:/a\n0::/b\n");
         assert_eq!(found.version(), Some(Version::One));
         assert_eq!(found.memory.map(|place| place.folder), Some(memory));
         assert_eq!(found.time.map(|place| (place.version, place.folder)), Some((Version::One, time)));
