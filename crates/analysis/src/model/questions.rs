@@ -177,7 +177,8 @@ pub struct Worth {
     pub users: Option<UsersWithin>,
 }
 
-/// What a change is worth; `None` if the system has nothing to change, or more than the model takes after it. `bound_s` is a bound on the mean response in seconds.
+/// What a change is worth; `None` if the system has nothing to change, or more than the model takes after it. `bound_s` is a bound on
+/// the mean response in seconds.
 ///
 /// # Errors
 /// Those of [`predict`].
