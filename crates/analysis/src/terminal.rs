@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::form::{As, Form};
 use crate::statistics::{Interval, median_ranks, quantile, sorted};
+use crate::tails::ranks;
 
 /// The terminal that howslow was run in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -109,8 +110,7 @@ pub struct Latency {
     ns: Vec<f64>,
 }
 
-/// The quantiles that are reported, and the fewest samples for each: ten of them must lie beyond it, or one for p99 and more,
-/// which then is no more than a hint.
+/// The quantiles that are reported. At least one sample must lie beyond each; with fewer than ten it is no more than a hint.
 pub const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
 impl Latency {
@@ -131,17 +131,9 @@ impl Latency {
         self.ns.get(rank.checked_sub(1)?).copied().filter(|_| rank < self.ns.len())
     }
 
-    /// The 95 % interval of that time, distribution-free: the order statistics of those ranks that a binomial count leaves in
-    /// 95 of 100 cases (normal approximation with continuity). `None` where a rank lies outside of the samples.
+    /// The 95 % interval of that time, distribution-free: by order statistics. `None` where there are too few samples.
     pub fn interval(&self, share: f64) -> Option<(f64, f64)> {
-        const NORMAL: f64 = 1.959_964;
-        let n = self.ns.len() as f64;
-        let reach = NORMAL * (n * share * (1.0 - share)).sqrt();
-        let low = (n * share - reach).floor();
-        let high = (n * share + reach).ceil() + 1.0;
-        if low < 1.0 || high > n {
-            return None;
-        }
+        let (low, high) = ranks(self.ns.len() as u64, share)?;
         Some((self.ns[low as usize - 1], self.ns[high as usize - 1]))
     }
 }
@@ -245,7 +237,7 @@ mod tests {
         assert_eq!(hundred.interval(0.5), Some((40.0, 61.0)));
         assert_eq!(hundred.interval(0.99), None);
         let many = Latency::new((1..=10_000).map(f64::from));
-        assert_eq!(many.interval(0.99), Some((9880.0, 9921.0)));
+        assert_eq!(many.interval(0.99), Some((9880.0, 9920.0)));
     }
 
     #[test]

@@ -14,7 +14,8 @@ use crate::users::Area;
 const MEMORY: u64 = 12 << 20;
 /// What it refers to.
 const AREA: u64 = 24 << 20;
-/// Pages touched for the first time that are timed, and references to pages that may be on the device.
+/// Pages touched for the first time that are timed, at most so many as take half of its memory, and references to pages that may be on the
+/// device.
 const NEW_PAGES: usize = 1500;
 const REFERENCES: usize = 4000;
 /// A slow device gets no more time than this.
@@ -48,15 +49,16 @@ pub(crate) fn cost(
 /// seconds of waiting for it.
 fn measure(paged: bool) -> Option<[f64; 3]> {
     let mut area = Area::map(AREA, 1).ok()?;
+    let new_pages = new_pages(rustix::param::page_size());
     let busy = |used: Usage| (used.user + used.system) / 1e9;
     let before = Usage::of_this_process();
-    (0..NEW_PAGES).for_each(|page| area.touch(page));
+    (0..new_pages).for_each(|page| area.touch(page));
     let new = Usage::of_this_process().since(before);
     let minor_s = busy(new) / new.minor_faults.max(1.0);
     if !paged {
         return Some([minor_s, 0.0, 0.0]);
     }
-    (NEW_PAGES..area.pages()).for_each(|page| area.touch(page));
+    (new_pages..area.pages()).for_each(|page| area.touch(page));
     let mut random = fastrand::Rng::with_seed(2);
     let (before, start) = (Usage::of_this_process(), Instant::now());
     for _ in 0..REFERENCES {
@@ -70,4 +72,18 @@ fn measure(paged: bool) -> Option<[f64; 3]> {
     let faults = used.major_faults.max(1.0);
     let waited = start.elapsed().as_secs_f64() - busy(used);
     Some([minor_s, busy(used) / faults, waited.max(0.0) / faults])
+}
+
+fn new_pages(page_size: usize) -> usize {
+    NEW_PAGES.min(MEMORY as usize / 2 / page_size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_pages_fit_into_the_memory_whatever_their_size() {
+        assert_eq!([4096, 16 << 10, 64 << 10].map(new_pages), [NEW_PAGES, 384, 96]);
+    }
 }

@@ -113,6 +113,7 @@ impl<'a> Session<'a> {
             relief: configuration.relief,
             cpus: &cpus,
             spin: self.spin,
+            folder: self.plan.folder.as_deref(),
         };
         let (users, listener) = Users::start(configuration.users, &work, &folder, &group)?;
         let setting = Setting {
@@ -200,7 +201,10 @@ fn prepare(words: &[String], folder: &Path) -> Result<(), LoadError> {
     let Some(program) = find(std::slice::from_ref(&words.to_vec())) else { return Ok(()) };
     match Program::run(&program, folder, LIMIT, |_| {}) {
         analysis::load::Outcome::Done => Ok(()),
-        other => Err(LoadError::Preparing { command: record::printable(&words.join(" ")), why: format!("{other:?}") }),
+        other => {
+            let why = format!("it {}", other.described(LIMIT.as_secs_f64()));
+            Err(LoadError::Preparing { command: record::printable(&words.join(" ")), why })
+        }
     }
 }
 

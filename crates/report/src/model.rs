@@ -24,7 +24,6 @@ pub(crate) fn method(method: Method) -> &'static str {
     match method {
         Method::Chain => "exact",
         Method::Hierarchy => "flow-equivalent server",
-        Method::MeanValue => "mean values",
         Method::Simulation => "simulated",
     }
 }

@@ -32,6 +32,7 @@ mod virtualization;
 
 use record::Machine;
 
+pub use cgroup::Hierarchy;
 use host::Host;
 pub use kernel_threads::KernelThreads;
 pub use named_cgroup::{NamedCgroup, NoNamedCgroup};

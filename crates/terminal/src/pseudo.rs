@@ -8,7 +8,7 @@ mod keystroke;
 mod transfer;
 mod used;
 
-use analysis::terminal::pseudo::PseudoTerminals;
+use analysis::terminal::pseudo::{Missing, PseudoTerminals, Used};
 use measure::{Progress, Scratch};
 
 use crate::error::TerminalError;
@@ -33,6 +33,30 @@ pub fn measure(request: &Request<'_>, progress: &mut dyn FnMut(&Progress)) -> Re
     let keystrokes = keystroke::all(&mut cells, request.budget.mul_f64(0.15));
     let transfers = transfer::all(&mut cells);
     let editors = editor::all(&mut cells);
-    let missing = cells.missing;
+    let mut missing = cells.missing;
+    let used = highest.iter().chain(&paced).map(|flow| flow.used).chain(transfers.iter().map(|transfer| transfer.used));
+    missing.extend(unseen(used));
     Ok(PseudoTerminals { cpu: request.cpu, highest, paced, keystrokes, transfers, editors, missing })
+}
+
+/// What is said where the kernel's threads could not be seen: they carry the bytes, and are in no figure then.
+fn unseen(mut used: impl Iterator<Item = Used>) -> Option<Missing> {
+    used.any(|used| used.kernel_threads_s.is_none()).then(|| Missing {
+        what: "processor time of kernel threads".into(),
+        reason: "they cannot be seen from this container, so it is in no figure".into(),
+        remedy: "run it outside of the container".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernel_threads_that_cannot_be_seen_are_reported() {
+        let used = |kernel_threads_s| Used { tasks_s: 1.0, kernel_threads_s };
+        assert_eq!(unseen([used(Some(0.0)), used(Some(0.2))].into_iter()), None);
+        let missing = unseen([used(Some(0.0)), used(None)].into_iter()).expect("one is unseen");
+        assert!(missing.what.contains("kernel threads") && !missing.remedy.is_empty());
+    }
 }

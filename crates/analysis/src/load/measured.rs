@@ -35,6 +35,18 @@ pub enum Outcome {
     Hung,
 }
 
+impl Outcome {
+    /// What it did, such as `left with status 2`. `limit_s` is what the plan allows, in seconds.
+    pub fn described(self, limit_s: f64) -> String {
+        match self {
+            Outcome::Done => "did its work".into(),
+            Outcome::Failed(status) => format!("left with status {status}"),
+            Outcome::Killed(signal) => format!("died of signal {signal}"),
+            Outcome::Hung => format!("took longer than {limit_s} s"),
+        }
+    }
+}
+
 /// One interaction that ended within the time measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Finished {

@@ -50,9 +50,9 @@ pub struct ModelAnswer {
     pub worth: Vec<Worth>,
     /// What limits the response.
     pub bottleneck: Bottleneck,
-    /// Predictions for fewer and more users.
+    /// Predictions for fewer and more users, as far as the model takes them.
     pub by_users: Vec<(f64, PredictionInterval)>,
-    /// Predictions for less and more memory in bytes; empty if faults do not depend on it.
+    /// The same for less and more memory in bytes; empty if faults do not depend on it.
     pub by_memory: Vec<(f64, PredictionInterval)>,
 }
 
@@ -125,8 +125,7 @@ fn by_users(system: &System, most: f64) -> Result<Vec<(f64, PredictionInterval)>
     let mut all: Vec<u32> = (0..POINTS).map(users).chain([system.users]).collect();
     all.sort_unstable();
     all.dedup();
-    let one = |users| Ok((f64::from(users), predict_interval(&System { users, ..system.clone() })?));
-    all.into_iter().map(one).collect()
+    predicted(all.into_iter().map(|users| (f64::from(users), System { users, ..system.clone() })))
 }
 
 fn by_memory(system: &System) -> Result<Vec<(f64, PredictionInterval)>, ModelError> {
@@ -135,7 +134,28 @@ fn by_memory(system: &System) -> Result<Vec<(f64, PredictionInterval)>, ModelErr
     let each = (0..POINTS).map(|point| {
         let ratio = 4_f64.powf(f64::from(point) / f64::from(POINTS - 1) * 2.0 - 1.0);
         let bytes = ((bytes as f64 * ratio) as u64).max(system.shared_bytes + 1);
-        Ok((bytes as f64, predict_interval(&System { memory_bytes: Some(bytes), ..system.clone() })?))
+        (bytes as f64, System { memory_bytes: Some(bytes), ..system.clone() })
     });
-    each.collect()
+    predicted(each)
+}
+
+/// Predictions of those of these systems that the model takes.
+fn predicted(systems: impl Iterator<Item = (f64, System)>) -> Result<Vec<(f64, PredictionInterval)>, ModelError> {
+    let one = |(at, system): (f64, System)| {
+        let prediction = ModelError::unless_too_large(predict_interval(&system)).transpose()?;
+        Some(prediction.map(|prediction| (at, prediction)))
+    };
+    systems.filter_map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_end_where_the_model_does() {
+        let system = |users| (f64::from(users), System { users, user_s: 0.1.into(), ..System::default() });
+        let curve = predicted([system(2), system(u32::MAX)].into_iter()).expect("some are taken");
+        assert_eq!(curve.iter().map(|point| point.0).collect::<Vec<_>>(), [2.0]);
+    }
 }

@@ -29,6 +29,14 @@ pub enum ModelError {
 }
 
 impl ModelError {
+    /// `None` for a system that is larger than the model takes.
+    pub(super) fn unless_too_large<T>(result: Result<T, ModelError>) -> Result<Option<T>, ModelError> {
+        match result {
+            Err(ModelError::TooLarge { .. }) => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
     pub(super) fn parameter(parameter: &str, why: impl Into<String>) -> ModelError {
         ModelError::Parameter { parameter: parameter.into(), why: why.into() }
     }

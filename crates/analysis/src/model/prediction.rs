@@ -80,13 +80,11 @@ pub enum Method {
     Chain,
     /// A flow-equivalent server for the eligible interactions: exact where memory is not limited, else close.
     Hierarchy,
-    /// Exact mean value analysis of the product form.
-    MeanValue,
     /// Played event by event.
     Simulation,
 }
 
-/// Asymptotic bounds (Denning and Buzen, Computing Surveys 10:3, 1978), with the faults of the most eligible interactions.
+/// Asymptotic bounds (Denning and Buzen, Computing Surveys 10:3, 1978), with the faults of one that has memory to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     /// No throughput is above this, per second.

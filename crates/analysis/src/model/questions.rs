@@ -18,7 +18,7 @@ pub struct UsersWithin {
     /// The most users whose response is within the bound, with the interval that follows from the parameters, and for a percentile from the
     /// simulation. 0: a single user already exceeds it.
     pub users: Interval,
-    /// True if the search ended before the bound was passed.
+    /// True if the search ended before the bound was passed: more users than these are too many for it, or for the model.
     pub at_least: bool,
 }
 
@@ -30,13 +30,14 @@ const MOST: u32 = 5_000;
 /// # Errors
 /// Those of [`predict`].
 pub fn users_within(system: &System, bound_s: f64) -> Result<UsersWithin, ModelError> {
-    let users = most_users(|users| Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s))?;
+    let (users, at_least) =
+        most_users(|users| Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s))?;
     let of_drawn = |system: System| {
         most_near(users, |users| Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s)).ok()
     };
     // A draw may be no system, as one in which an interaction takes no CPU time.
     let drawn = draws(system).into_iter().filter_map(of_drawn).map(f64::from);
-    Ok(UsersWithin { users: about(f64::from(users), drawn), at_least: users == MOST })
+    Ok(UsersWithin { users: about(f64::from(users), drawn), at_least })
 }
 
 /// The most users for whom 95 % of the responses are within `bound_s` seconds, by simulation. The interval holds the scatter of the
@@ -50,38 +51,41 @@ pub fn users_within_p95(
     settings: &SimulationSettings,
 ) -> Result<UsersWithin, ModelError> {
     let p95 = |users| Ok(simulate(&System { users, ..system.clone() }, settings)?.percentiles.p95.interval());
-    let users = most_users(|users| p95(users).map(|interval| interval.value <= bound_s))?;
+    let (users, at_least) = most_users(|users| p95(users).map(|interval| interval.value <= bound_s))?;
     let low = most_near(users, |users| p95(users).map(|interval| interval.high <= bound_s))?;
     let high = most_near(users, |users| p95(users).map(|interval| interval.low <= bound_s))?;
     let mut found = Interval { value: users.into(), low: low.min(users).into(), high: high.max(users).into() };
     // About the bound, the percentile is in proportion to the mean.
     let at = users.max(1);
-    let mean_bound = predict(&System { users: at, ..system.clone() })?.response_s * bound_s / p95(at)?.value;
+    let mean = predict(&System { users: at, ..system.clone() });
+    let Some(mean) = ModelError::unless_too_large(mean)? else { return Ok(UsersWithin { users: found, at_least }) };
+    let mean_bound = mean.response_s * bound_s / p95(at)?.value;
     let by_mean = users_within(system, mean_bound)?.users;
     let below = (by_mean.value - by_mean.low).hypot(found.value - found.low);
     let above = (by_mean.high - by_mean.value).hypot(found.high - found.value);
     (found.low, found.high) = ((found.value - below).max(0.0), found.value + above);
-    Ok(UsersWithin { users: found, at_least: users == MOST })
+    Ok(UsersWithin { users: found, at_least })
 }
 
-/// The most users within, if more users never make it better.
-fn most_users(mut within: impl FnMut(u32) -> Result<bool, ModelError>) -> Result<u32, ModelError> {
-    if !within(1)? {
-        return Ok(0);
+/// The most users within, if more users never make it better, and whether that is where the search or the model ends.
+fn most_users(mut within: impl FnMut(u32) -> Result<bool, ModelError>) -> Result<(u32, bool), ModelError> {
+    let mut too_large = MOST + 1;
+    let mut within = |users| {
+        let found = ModelError::unless_too_large(within(users))?;
+        too_large = if found.is_none() { too_large.min(users) } else { too_large };
+        Ok(found.unwrap_or(false))
+    };
+    let (mut good, mut bad) = (0, 1);
+    while bad <= MOST && within(bad)? {
+        (good, bad) = (bad, if bad == MOST { MOST + 1 } else { (bad * 2).min(MOST) });
     }
-    let mut good = 1;
-    while good < MOST {
-        let next = (good * 2).min(MOST);
-        if !within(next)? {
-            return between(good, next, within);
-        }
-        good = next;
-    }
-    Ok(MOST)
+    let most = between(good, bad, &mut within)?;
+    Ok((most, most + 1 == too_large))
 }
 
-/// The same, beginning near a guess.
+/// The most users within, beginning near a guess.
 fn most_near(guess: u32, mut within: impl FnMut(u32) -> Result<bool, ModelError>) -> Result<u32, ModelError> {
+    let mut within = |users| Ok(ModelError::unless_too_large(within(users))?.unwrap_or(false));
     let guess = guess.max(1);
     let mut step = 1;
     if within(guess)? {
@@ -173,13 +177,15 @@ pub struct Worth {
     pub users: Option<UsersWithin>,
 }
 
-/// What a change is worth; `None` if the system has nothing to change. `bound_s` is a bound on the mean response in seconds.
+/// What a change is worth; `None` if the system has nothing to change, or more than the model takes after it. `bound_s` is a bound on
+/// the mean response in seconds.
 ///
 /// # Errors
 /// Those of [`predict`].
 pub fn worth(system: &System, change: SystemChange, bound_s: Option<f64>) -> Result<Option<Worth>, ModelError> {
     let Some(changed) = change.of(system) else { return Ok(None) };
-    let (before, after) = (predict(system)?, predict(&changed)?);
+    let before = predict(system)?;
+    let Some(after) = ModelError::unless_too_large(predict(&changed))? else { return Ok(None) };
     let mut ratios = Vec::new();
     // The same draw before and after: what is uncertain of both cancels.
     for drawn in draws(system) {
@@ -228,13 +234,14 @@ pub fn bottleneck(system: &System) -> Result<Bottleneck, ModelError> {
     let before = predict(system)?.response_s;
     let mut gains = Vec::new();
     for resource in [Resource::Cpu, Resource::PageDevice, Resource::Memory, Resource::Other] {
-        let after = predict(&with_more(system, resource))?.response_s;
-        gains.push((resource, (1.0 - after / before) * 100.0));
+        let after = ModelError::unless_too_large(predict(&with_more(system, resource)))?;
+        gains.extend(after.map(|after| (resource, (1.0 - after.response_s / before) * 100.0)));
     }
     if let Some(more) = SystemChange::Eligible.of(system) {
         // The limit is a whole number: the gain of one more, for each percent that one more is.
         let percent = 100.0 / f64::from(system.eligible.unwrap_or(1));
-        gains.push((Resource::Eligible, (1.0 - predict(&more)?.response_s / before) * 100.0 / percent));
+        let after = ModelError::unless_too_large(predict(&more))?;
+        gains.extend(after.map(|after| (Resource::Eligible, (1.0 - after.response_s / before) * 100.0 / percent)));
     }
     gains.sort_by(|a, b| b.1.total_cmp(&a.1));
     let resource = gains.first().filter(|(_, gain)| *gain > 0.05).map(|(resource, _)| *resource);
@@ -261,4 +268,38 @@ fn with_more(system: &System, resource: Resource) -> System {
         Resource::Eligible => {}
     }
     more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rates::MOST_USERS;
+    use super::*;
+
+    fn up_to(most: u32, bound: u32) -> impl FnMut(u32) -> Result<bool, ModelError> {
+        move |users| match users > most {
+            true => Err(ModelError::TooLarge { what: users.to_string(), most: most.to_string() }),
+            false => Ok(users <= bound),
+        }
+    }
+
+    #[test]
+    fn the_most_users_end_where_the_bound_the_search_or_the_model_does() {
+        for (most, bound, expected) in
+            [(37, 37, (37, true)), (37, 99, (37, true)), (37, 36, (36, false)), (0, 9, (0, true)), (9, 0, (0, false))]
+        {
+            assert_eq!(most_users(up_to(most, bound)), Ok(expected));
+            for guess in [1, 20, 37, 60] {
+                assert_eq!(most_near(guess, up_to(most, bound)), Ok(expected.0), "{guess}");
+            }
+        }
+        assert_eq!(most_users(up_to(MOST, MOST)), Ok((MOST, true)));
+        assert_eq!(most_users(up_to(MOST, MOST - 1)), Ok((MOST - 1, false)));
+    }
+
+    #[test]
+    fn a_change_beyond_the_model_is_worth_nothing_that_is_known() {
+        let system = System { user_s: 0.1.into(), cpus: MOST_USERS, ..System::default() };
+        assert_eq!(worth(&system, SystemChange::Cpu, None), Ok(None));
+        assert!(worth(&System { cpus: 1, ..system }, SystemChange::Cpu, None).is_ok_and(|worth| worth.is_some()));
+    }
 }

@@ -8,7 +8,7 @@ use super::faults::FaultCurve;
 use super::system::System;
 
 /// The most users, CPUs, and interactions at once.
-const MOST_USERS: u32 = 10_000;
+pub(super) const MOST_USERS: u32 = 10_000;
 /// How many times an interaction waits for something other than a page: its waiting is spread over this many on average. Means hardly
 /// depend on it, because such waiting never queues.
 pub(super) const VISITS: f64 = 8.0;

@@ -33,14 +33,15 @@ pub struct PseudoTerminals {
 pub struct Used {
     /// What tasks were charged: the program, the emulator, and programs in between.
     pub tasks_s: f64,
-    /// What the kernel's own threads took. One of them carries the bytes of a terminal; others may have had other work.
-    pub kernel_threads_s: f64,
+    /// What the kernel's own threads took; null where they cannot be seen. One of them carries the bytes of a terminal; others may have
+    /// had other work.
+    pub kernel_threads_s: Option<f64>,
 }
 
 impl Used {
-    /// Both.
+    /// Both, as far as they can be seen.
     pub fn all(&self) -> f64 {
-        self.tasks_s + self.kernel_threads_s
+        self.tasks_s + self.kernel_threads_s.unwrap_or(0.0)
     }
 }
 
@@ -168,8 +169,8 @@ struct FlowRates {
     elapsed_s: f64,
     /// Processor time of all tasks in s.
     tasks_s: f64,
-    /// Processor time of the kernel's own threads in s.
-    kernel_threads_s: f64,
+    /// Processor time of the kernel's own threads in s; null where they cannot be seen.
+    kernel_threads_s: Option<f64>,
     /// The share of one CPU that is left; negative if more than one was used.
     cpu_left: f64,
     /// Whether the rate asked for was reached.
@@ -205,11 +206,12 @@ mod tests {
             requested: Some(1000.0),
             bytes: 960,
             elapsed_s: 1.0,
-            used: Used { tasks_s: 0.15, kernel_threads_s: 0.05 },
+            used: Used { tasks_s: 0.15, kernel_threads_s: Some(0.05) },
         };
         assert!((flow.left() - 0.8).abs() < 1e-12);
         assert!((flow.rate_per_cpu() - 4800.0).abs() < 1e-9);
+        assert_eq!(Used { tasks_s: 0.15, kernel_threads_s: None }.all(), 0.15);
         assert!(flow.reached() && !Flow { bytes: 900, ..flow.clone() }.reached());
-        assert!(Flow { used: Used { tasks_s: 0.9, kernel_threads_s: 0.3 }, ..flow }.left() < 0.0);
+        assert!(Flow { used: Used { tasks_s: 0.9, kernel_threads_s: Some(0.3) }, ..flow }.left() < 0.0);
     }
 }

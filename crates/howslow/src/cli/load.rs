@@ -37,7 +37,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = at_least_one::<u32>, allow_hyphen_values = true)]
     pub users: Vec<u32>,
     /// Limits of their memory: a size, or none
-    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = memory)]
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = memory, conflicts_with = "size_for")]
     pub memory: Vec<Memory>,
     /// Numbers of CPUs
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = at_least_one::<u32>, allow_hyphen_values = true)]
@@ -49,10 +49,10 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "DEVICE,...", value_delimiter = ',', value_parser = load::device)]
     pub device: Vec<PageDevice>,
     /// Relief from page faults: none, pre-paging, post-purging, paging-out, both
-    #[arg(long, value_name = "RELIEF,...", value_delimiter = ',', value_parser = load::relief)]
+    #[arg(long, value_name = "RELIEF,...", value_delimiter = ',', value_parser = load::relief, conflicts_with = "size_for")]
     pub relief: Vec<Relief>,
     /// How often each configuration is measured
-    #[arg(long, value_name = "N", value_parser = at_least_one::<u32>, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u32>, allow_hyphen_values = true, conflicts_with = "size_for")]
     pub repetitions: Option<u32>,
     /// How long each configuration is measured
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
@@ -82,7 +82,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
     /// Write the curves as SVG files into this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "size_for")]
     pub svg: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]

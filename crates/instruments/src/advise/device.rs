@@ -1,6 +1,7 @@
 //! What single requests to the device take: at random places, which a reader without prefetch waits for, and one after the
 //! other in growing sizes, which prefetch requests.
 
+use std::collections::HashSet;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -45,16 +46,20 @@ fn here(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> 
     put_out(&cached)?;
     let direct = open_with(path, OFlags::DIRECT).ok();
     let direct = direct.filter(|file| pread(file, Block::new(page as usize).bytes(), 0).is_ok());
+    // Some file systems accept the flag and read through the page cache nevertheless.
+    let is_past = || residence::resident(&cached).is_ok_and(|found| found.resident == 0);
+    let direct = direct.filter(|_| is_past());
     let mut timed = Requests { direct: direct.is_some(), ..Requests::default() };
     let file = match direct {
         Some(file) => file,
         None => {
             // No more than what is requested, or the next read would find itself in memory.
             fadvise(&cached, 0, None, Advice::Random)?;
+            put_out(&cached)?;
             cached
         }
     };
-    timed.page_ns = by_chance(&file, length, share / 2)?;
+    timed.page_ns = by_chance(&file, length, share / 2, timed.direct)?;
     let sizes: Vec<u64> = std::iter::successors(Some(4 * page), |size| Some(size * 2))
         .take_while(|size| *size <= length.min(LARGEST))
         .collect();
@@ -63,46 +68,49 @@ fn here(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> 
         if !timed.direct {
             put_out(&file)?;
         }
-        timed.in_order.push((size, in_order(&file, length, size, each)?));
+        timed.in_order.push((size, in_order(&file, length, size, each, timed.direct)?));
     }
     Ok(timed)
 }
 
 /// What a read of `size` bytes takes in the long run, in ns, one after the other from a place by chance. The first half of
 /// the time is not counted: many disks, rented ones above all, save up credit while they rest and answer from it at first.
-fn in_order(file: &OwnedFd, length: u64, size: u64, share: Duration) -> Result<f64, Failure> {
+/// A file that is not read past the page cache is put out of it before it is read again.
+fn in_order(file: &OwnedFd, length: u64, size: u64, share: Duration, direct: bool) -> Result<f64, Failure> {
     let mut block = Block::new(size as usize);
     let mut place = fastrand::u64(..=(length - size) / size) * size;
     let began = Instant::now();
-    let mut counted = None;
-    let mut reads = 0_u32;
+    let (mut counted, mut reads) = (0.0, 0_u32);
     loop {
-        one(file, &mut block, place)?;
-        place = if place + 2 * size > length { 0 } else { place + size };
-        let now = Instant::now();
-        match counted {
-            None if now - began >= share / 2 => counted = Some(now),
-            None => {}
-            Some(start) => {
-                reads += 1;
-                if now - began >= share {
-                    return Ok((now - start).as_nanos() as f64 / f64::from(reads));
-                }
+        let is_counted = began.elapsed() >= share / 2;
+        let took = one(file, &mut block, place)?;
+        if is_counted {
+            (counted, reads) = (counted + took, reads + 1);
+            if began.elapsed() >= share {
+                return Ok(counted / f64::from(reads));
             }
+        }
+        place = if place + 2 * size > length { 0 } else { place + size };
+        if place == 0 && !direct {
+            put_out(file)?;
         }
     }
 }
 
-fn by_chance(file: &OwnedFd, length: u64, share: Duration) -> Result<Vec<f64>, Failure> {
+/// Reads of a page each, in ns. A page that is not read past the page cache is read once: then it is in memory.
+fn by_chance(file: &OwnedFd, length: u64, share: Duration, direct: bool) -> Result<Vec<f64>, Failure> {
     /// More give the median of a fast device no better.
     const MOST: usize = 2000;
     let page = page_size() as u64;
     let mut block = Block::new(page as usize);
     let began = Instant::now();
-    let mut times = Vec::new();
-    while times.len() < MOST && (began.elapsed() < share || times.is_empty()) {
-        let place = fastrand::u64(..length.div_ceil(page)) * page;
-        times.push(one(file, &mut block, place.min(length.saturating_sub(page)) / page * page)?);
+    let (mut times, mut read) = (Vec::new(), HashSet::new());
+    let pages = (length / page).max(1);
+    while times.len() < MOST && (began.elapsed() < share || times.is_empty()) && (read.len() as u64) < pages {
+        let place = fastrand::u64(..pages);
+        if direct || read.insert(place) {
+            times.push(one(file, &mut block, place * page)?);
+        }
     }
     Ok(times)
 }
@@ -147,4 +155,18 @@ pub(crate) fn most_ahead(path: &Path) -> u64 {
     };
     let kib = ["read_ahead_kb", "max_sectors_kb"].into_iter().filter_map(reported).max();
     kib.unwrap_or(USUAL_KIB).max(USUAL_KIB) << 10
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_stays_in_memory_once_read_is_read_once() {
+        let page = page_size() as u64;
+        let file: OwnedFd = catalogue::reading::unnamed(&std::env::temp_dir(), 16 * page).expect("a file").into();
+        let share = Duration::from_secs(60);
+        assert_eq!(by_chance(&file, 16 * page, share, false).expect("reads").len(), 16);
+        assert_eq!(by_chance(&file, 16 * page, share, true).expect("reads").len(), 2000);
+    }
 }

@@ -14,7 +14,7 @@ use crate::interference::kind::{KINDS, Kind};
 use crate::interference::load::{Cpus, Load};
 use crate::interference::loads::spread;
 use crate::interference::plan::{Request, RequestedCell, cells};
-use crate::interference::worker::{Role, Task};
+use crate::interference::worker::{PERIOD, Role, Task};
 
 /// Lengths of a stretch in seconds: alone or beside work elsewhere; beside work that rests now and then, which is several
 /// of its periods; beside work on the same CPU, which is several of the scheduler's turns of 3 to 4 ms.
@@ -292,14 +292,13 @@ impl Work<'_> {
         let numbers: Vec<usize> = loads.iter().zip(places).filter_map(|(load, cpu)| worker(load, cpu)).collect();
         let length = Duration::from_secs_f64(scaled(Work::length(&loads), self.scale) * f64::from(longer));
         // A victim that wakes up has the first turn on its CPU. So that this is no bias, its stretch begins at any moment of
-        // the turns.
+        // the turns; so it does in the periods of work that rests.
         let shares = loads.iter().any(|load| load.place == Place::Same);
+        let rests = loads.iter().any(|load| load.dose < 1.0);
+        let before = |period: f64| Duration::from_secs_f64(period * fastrand::f64());
         let wanted = match shares {
-            true => Wanted {
-                length,
-                before: Duration::from_secs_f64(TURNS * fastrand::f64()),
-                turn: Duration::from_secs_f64(1.5 * TURNS),
-            },
+            true => Wanted { length, before: before(TURNS), turn: Duration::from_secs_f64(1.5 * TURNS) },
+            false if rests => Wanted { length, before: before(PERIOD / 1e9), ..Wanted::default() },
             false => Wanted { length, ..Wanted::default() },
         };
         for (&number, load) in numbers.iter().zip(&loads) {
@@ -351,9 +350,10 @@ fn is_known(pairs: &[ComparedStretch]) -> bool {
     pairs.len() >= KNOWN_PAIRS && Slowdown::of(pairs).is_some_and(|known| known.elapsed.half() <= KNOWN)
 }
 
-/// The length of a stretch at this scale. One that holds several of the scheduler's turns does not become shorter.
+/// The length of a stretch at this scale. One that holds several of the scheduler's turns or of a dose's periods does not
+/// become shorter.
 fn scaled(length: f64, scale: f64) -> f64 {
-    if length >= SHARED { length * scale.max(1.0) } else { length * scale }
+    if length >= DOSED { length * scale.max(1.0) } else { length * scale }
 }
 
 /// A stretch beside, compared with the mean of those alone before and after it: what drifts evenly cancels.
@@ -371,6 +371,12 @@ fn pair(before: VictimCost, beside: VictimCost, after: VictimCost, achieved: Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stretches_hold_whole_turns_and_periods_whatever_the_budget() {
+        assert_eq!([SHORT, DOSED, SHARED].map(|length| scaled(length, SHORTEST)), [SHORT * SHORTEST, DOSED, SHARED]);
+        assert_eq!([SHORT, DOSED, SHARED].map(|length| scaled(length, 2.0)), [2.0 * SHORT, 2.0 * DOSED, 2.0 * SHARED]);
+    }
 
     #[test]
     fn a_cell_is_known_once_enough_pairs_agree() {

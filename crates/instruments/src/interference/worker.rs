@@ -53,7 +53,7 @@ pub(crate) struct Task {
 }
 
 /// A load works for its share of this time, then rests.
-const PERIOD: f64 = 4e6;
+pub(crate) const PERIOD: f64 = 4e6;
 /// Length of a load's batch and of a victim's, in ns: a load must notice soon that it has to stop.
 const LOAD_BATCH: f64 = 0.2e6;
 const VICTIM_BATCH: f64 = 0.5e6;

@@ -42,7 +42,7 @@ impl Draw {
             let mut person = Person::new(number, configuration.users, script, seed);
             let (mut requests, mut thought_s) = (Vec::new(), 0.0);
             while requests.is_empty() || thought_s < whole_s && requests.len() < MOST {
-                let (kind, think) = person.next(number, script);
+                let (kind, think) = person.next(script);
                 let think_s = think / 1e9;
                 requests.push(Request { think_s, kind });
                 thought_s += think_s;
@@ -73,7 +73,7 @@ mod tests {
             assert!(requests.len() > 10);
             for request in requests {
                 assert_eq!((request.kind, request.think_s), {
-                    let (kind, think) = person.next(number, &script);
+                    let (kind, think) = person.next(&script);
                     (kind, think / 1e9)
                 });
             }

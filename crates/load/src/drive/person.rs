@@ -33,7 +33,8 @@ pub(super) struct Person {
     pub serves: Option<Served>,
     /// Its place in the script.
     place: u64,
-    thoughts: u64,
+    /// How often it has thought before each interaction.
+    thoughts: Vec<u64>,
     random: fastrand::Rng,
     /// The numbers at random for its next times to think.
     shares: Vec<f64>,
@@ -44,16 +45,18 @@ impl Person {
     pub(super) fn new(number: u32, users: u32, script: &Script, seed: u64) -> Person {
         let place = u64::from(number) * script.len() as u64 / u64::from(users.max(1));
         let random = fastrand::Rng::with_seed(seed.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9)));
-        Person { stream: None, ready: false, serves: None, place, thoughts: 0, random, shares: Vec::new() }
+        let thoughts = script.thinks.iter().map(|think| think.first(number, users)).collect();
+        Person { stream: None, ready: false, serves: None, place, thoughts, random, shares: Vec::new() }
     }
 
     /// The next interaction, and the time in ns that the user thinks before it.
-    pub(super) fn next(&mut self, number: u32, script: &Script) -> (usize, f64) {
+    pub(super) fn next(&mut self, script: &Script) -> (usize, f64) {
         let interaction = script.at(self.place);
         self.place += 1;
         let share = self.share();
-        let think = script.thinks[interaction].time(self.thoughts, number, share);
-        self.thoughts += 1;
+        let thoughts = &mut self.thoughts[interaction];
+        let think = script.thinks[interaction].time(*thoughts, share);
+        *thoughts += 1;
         (interaction, think * 1e9)
     }
 
@@ -75,12 +78,25 @@ mod tests {
     use crate::plan::Plan;
 
     #[test]
+    fn every_time_of_a_trace_is_thought() {
+        let one = |name: &str| {
+            format!("[[interaction]]\nname = '{name}'\nthink = {{ trace = ['1s', '2s', '3s', '4s'] }}\njob = {{}}\n")
+        };
+        let plan = Plan::from_toml(&format!("name = 'x'\n{}{}", one("a"), one("b"))).expect("a plan");
+        let script = Script::of(&plan).expect("a script");
+        let mut person = Person::new(1, 2, &script, 7);
+        let thought: Vec<_> = (0..8).map(|_| person.next(&script)).collect();
+        let of = |interaction| thought.iter().filter(move |next| next.0 == interaction).map(|next| next.1 / 1e9);
+        assert_eq!((of(0).collect::<Vec<_>>(), of(1).collect()), (vec![3.0, 4.0, 1.0, 2.0], vec![3.0, 4.0, 1.0, 2.0]));
+    }
+
+    #[test]
     fn times_to_think_are_exponential_and_their_mean_scatters_little() {
         let text = "name = 'x'\n[[interaction]]\nname = 'a'\nthink = { exponential = '1s' }\njob = {}\n";
         let script = Script::of(&Plan::from_toml(text).expect("a plan")).expect("a script");
         let times = |user: u32, count: usize| -> Vec<f64> {
             let mut person = Person::new(user, 100, &script, 7);
-            (0..count).map(|_| person.next(user, &script).1 / 1e9).collect()
+            (0..count).map(|_| person.next(&script).1 / 1e9).collect()
         };
         let many = times(0, 80_000);
         let longer = |than: f64| many.iter().filter(|time| **time > than).count() as f64 / many.len() as f64;

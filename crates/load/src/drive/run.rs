@@ -158,7 +158,7 @@ impl<'a> Driver<'a> {
         if self.closing {
             return;
         }
-        let (interaction, time) = self.people[user as usize].next(user, self.setting.script);
+        let (interaction, time) = self.people[user as usize].next(self.setting.script);
         let until = nanoseconds() + time;
         // What comes after the thinking is known by its user alone, so it is kept there.
         let request = Request { interaction, user: Some(user), arrived: until };
@@ -238,7 +238,7 @@ impl<'a> Driver<'a> {
         }
         for event in events {
             match event.data.u64() {
-                LISTENER => self.greet(),
+                LISTENER => self.greet()?,
                 TIMER => {
                     let _ = rustix::io::read(&self.timer, &mut [0; 8]);
                 }
@@ -250,21 +250,26 @@ impl<'a> Driver<'a> {
     }
 
     /// A user's process has connected: for the first time, or again after the kernel has killed the one before.
-    fn greet(&mut self) {
+    /// Fails if it has no more open files: it would be asked to greet without end.
+    fn greet(&mut self) -> Result<(), LoadError> {
         const PATIENCE: Duration = Duration::from_secs(5);
-        let Ok((mut stream, _)) = self.listener.accept() else { return };
+        let mut stream = match self.listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(error) => return failed_to_accept(&error),
+        };
         let _ = stream.set_read_timeout(Some(PATIENCE));
-        let Ok(user) = receive_number(&mut stream) else { return };
-        let Some(person) = self.people.get_mut(user as usize) else { return };
+        let Ok(user) = receive_number(&mut stream) else { return Ok(()) };
+        let Some(person) = self.people.get_mut(user as usize) else { return Ok(()) };
         let data = epoll::EventData::new_u64(u64::from(user));
         if epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN).is_err() {
-            return;
+            return Ok(());
         }
         person.stream = Some(stream);
         let waits = person.serves.is_some_and(|serves| serves.admitted > 0.0 && !serves.reported);
         if waits {
             self.report(user);
         }
+        Ok(())
     }
 
     /// Users whose time to think is over request their next interaction.
@@ -357,5 +362,28 @@ impl<'a> Driver<'a> {
         if served.request.user.is_some() {
             self.think(user);
         }
+    }
+}
+
+/// A user that has gone again is no error; too few open files are.
+fn failed_to_accept(error: &std::io::Error) -> Result<(), LoadError> {
+    match error.raw_os_error() {
+        Some(libc::EMFILE | libc::ENFILE) => {
+            Err(LoadError::setup("connect to a user", error, "allow more open files (ulimit -n), or take fewer users"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_open_files_end_an_experiment() {
+        let of = |errno| failed_to_accept(&std::io::Error::from_raw_os_error(errno));
+        let error = of(libc::EMFILE).expect_err("too few");
+        assert!(error.to_string().contains("allow more open files (ulimit -n)"), "{error}");
+        assert!(of(libc::ECONNABORTED).is_ok());
     }
 }

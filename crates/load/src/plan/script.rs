@@ -52,13 +52,19 @@ impl Default for Think {
 }
 
 impl Think {
-    /// The time in seconds of the thinking number `count` of this user. `share` is a number at random, from 0 to 1.
-    pub(crate) fn time(&self, count: u64, user: u32, share: f64) -> f64 {
+    /// The number of the first thinking of one of so many users: traces are begun at different places.
+    pub(crate) fn first(&self, user: u32, users: u32) -> u64 {
+        let length = if let Think::Trace(times) = self { times.len() as u64 } else { 0 };
+        u64::from(user) * length / u64::from(users.max(1))
+    }
+
+    /// The time in seconds of the thinking number `count`. `share` is a number at random, from 0 to 1.
+    pub(crate) fn time(&self, count: u64, share: f64) -> f64 {
         match self {
             Think::Constant(time) => time.0,
             Think::Exponential(mean) => -mean.0 * (1.0 - share).ln(),
             Think::Trace(times) => {
-                let place = (count + u64::from(user) * 7) % times.len().max(1) as u64;
+                let place = count % times.len().max(1) as u64;
                 times.get(place as usize).map_or(0.0, |time| time.0)
             }
         }
@@ -186,13 +192,13 @@ mod tests {
     fn users_think_as_long_as_the_plan_states() {
         let mut random = fastrand::Rng::with_seed(5);
         let exponential = Think::Exponential(Time(2.0));
-        let mean = (0..100_000).map(|n| exponential.time(n, 0, random.f64())).sum::<f64>() / 1e5;
+        let mean = (0..100_000).map(|n| exponential.time(n, random.f64())).sum::<f64>() / 1e5;
         assert!((mean - 2.0).abs() < 0.03, "{mean}");
-        assert_eq!(Think::Constant(Time(1.5)).time(9, 3, 0.9), 1.5);
+        assert_eq!(Think::Constant(Time(1.5)).time(9, 0.9), 1.5);
         let trace = Think::Trace(vec![Time(1.0), Time(2.0), Time(6.0)]);
-        let reported: Vec<f64> = (0..4).map(|n| trace.time(n, 0, 0.5)).collect();
+        let reported: Vec<f64> = (0..4).map(|n| trace.time(n, 0.5)).collect();
         assert_eq!(reported, [1.0, 2.0, 6.0, 1.0]);
-        assert_eq!(trace.time(0, 1, 0.5), 2.0);
+        assert_eq!((0..6).map(|user| trace.first(user, 6)).collect::<Vec<_>>(), [0, 0, 1, 1, 2, 2]);
         assert_eq!(trace.mean(), 3.0);
     }
 

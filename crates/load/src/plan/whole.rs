@@ -1,5 +1,7 @@
 //! The plan as a whole, read from TOML and checked.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 
 use super::axes::Axes;
@@ -76,6 +78,9 @@ pub struct Plan {
     /// Commands that prepare that folder, once for each user.
     #[serde(default)]
     pub setup: Vec<Vec<String>>,
+    /// Where commands run, if not each in its user's own folder.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
 }
 
 fn default_time() -> Time {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use system::machine::Hierarchy;
+
 use super::text::read;
 
 /// The version of the interface of control groups.
@@ -41,13 +43,6 @@ pub struct Controllers {
     pub(super) why_not: String,
 }
 
-struct Mounted {
-    version: Version,
-    folder: PathBuf,
-    /// The controllers of version 1.
-    options: Vec<String>,
-}
-
 impl Controllers {
     pub fn find() -> Controllers {
         Controllers::among(&read(Path::new("/proc/self/mountinfo")), &read(Path::new("/proc/self/cgroup")))
@@ -64,70 +59,47 @@ impl Controllers {
     }
 
     fn among(mountinfo: &str, own: &str) -> Controllers {
-        let mounted = mounted(mountinfo);
-        let one = |controller: &str| {
-            let holds_it = |mounted: &&Mounted| {
-                mounted.version == Version::One && mounted.options.iter().any(|option| option == controller)
-            };
-            mounted.iter().find(holds_it).and_then(|mounted| place(mounted, own_group(own, controller), |_| true))
-        };
-        let two = |holds: &dyn Fn(&Path) -> bool| {
-            let mounted = mounted.iter().find(|mounted| mounted.version == Version::Two)?;
-            place(mounted, own_group(own, ""), holds)
-        };
-        let has_memory = |folder: &Path| {
-            let words = read(&folder.join("cgroup.controllers"));
-            words.split_whitespace().any(|word| word == "memory")
+        let one = |controller: &str| place(Hierarchy::of(own, mountinfo, Some(controller)).as_ref(), |_| true);
+        let two = Hierarchy::of(own, mountinfo, None);
+        let has = |folder: &Path, file: &str| read(&folder.join(file)).split_whitespace().any(|word| word == "memory");
+        let has_memory = |folder: &Path| has(folder, "cgroup.controllers");
+        // Version 2 enables a controller only below a group without processes of its own, but for the root, which has no type.
+        let is_free = |folder: &Path| {
+            has(folder, "cgroup.subtree_control")
+                || !folder.join("cgroup.type").exists()
+                || read(&folder.join("cgroup.procs")).is_empty()
         };
         // Memory is in one hierarchy only. Where it is of version 2, time is counted there too.
-        let memory = one("memory").or_else(|| two(&has_memory));
+        let memory = one("memory").or_else(|| place(two.as_ref(), |folder| has_memory(folder) && is_free(folder)));
         let time = match &memory {
             Some(place) if place.version == Version::Two => Some(place.clone()),
-            _ => one("cpuacct").or_else(|| two(&|_| true)),
+            _ => one("cpuacct").or_else(|| place(two.as_ref(), |_| true)),
         };
-        let why_not = match &memory {
-            Some(_) => String::new(),
-            None if mounted.is_empty() => "no control groups are mounted".into(),
-            None => "there is no right to make a control group for memory".into(),
+        let occupied = || place(two.as_ref(), has_memory).map(|place| place.folder.display().to_string());
+        let why_not = match (&memory, occupied()) {
+            (Some(_), _) => String::new(),
+            (None, Some(folder)) => format!(
+                "the control group {folder} has processes of its own, below which version 2 limits no memory; move them into a child \
+                 of it"
+            ),
+            _ if two.is_none() && Hierarchy::of(own, mountinfo, Some("memory")).is_none() => {
+                "no control groups are mounted".into()
+            }
+            _ => "there is no right to make a control group for memory".into(),
         };
         Controllers { memory, time, why_not }
     }
 }
 
-/// A folder of this hierarchy in which a group can be made: its root as this process sees it, else the own group, whose
+/// A folder of this hierarchy in which a group can be made: its root as this process sees it, else the own group or one above it, whose
 /// limits then hold too.
-fn place(mounted: &Mounted, own: Option<&str>, holds: impl Fn(&Path) -> bool) -> Option<Place> {
-    let below = own.map(|own| mounted.folder.join(own.trim_start_matches('/')));
-    let mut folders = [Some(mounted.folder.clone()), below].into_iter().flatten();
-    let writable = |folder: &PathBuf| rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok();
-    folders.find(|folder| writable(folder) && holds(folder)).map(|folder| Place { version: mounted.version, folder })
-}
-
-/// The group of this process in the hierarchy of a controller; that of version 2 has none.
-fn own_group<'a>(text: &'a str, controller: &str) -> Option<&'a str> {
-    text.lines().find_map(|line| {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let controllers = parts.next()?;
-        let path = parts.next()?;
-        controllers.split(',').any(|word| word == controller).then_some(path)
-    })
-}
-
-/// The hierarchies in the text of `/proc/self/mountinfo`.
-fn mounted(text: &str) -> Vec<Mounted> {
-    let of_line = |line: &str| {
-        let (mount, system) = line.split_once(" - ")?;
-        let folder = mount.split_whitespace().nth(4)?.replace("\\040", " ");
-        let mut words = system.split_whitespace();
-        let version = match words.next()? {
-            "cgroup" => Version::One,
-            "cgroup2" => Version::Two,
-            _ => return None,
-        };
-        let options = words.nth(1).unwrap_or_default().split(',').map(String::from).collect();
-        Some(Mounted { version, folder: folder.into(), options })
-    };
-    text.lines().filter_map(of_line).collect()
+fn place(hierarchy: Option<&Hierarchy>, holds: impl Fn(&Path) -> bool) -> Option<Place> {
+    let Hierarchy { version, folders } = hierarchy?;
+    let version = if *version == 1 { Version::One } else { Version::Two };
+    let writable = |folder: &&PathBuf| rustix::fs::access(*folder, rustix::fs::Access::WRITE_OK).is_ok();
+    let mut folders = folders.last().into_iter().chain(folders);
+    let folder = folders.find(|folder| writable(folder) && holds(folder))?;
+    Some(Place { version, folder: folder.clone() })
 }
 
 #[cfg(test)]
@@ -151,7 +123,7 @@ mod tests {
         let mixed = line(&memory, "cgroup", "rw,memory")
             + &line(&time, "cgroup", "rw,cpu,cpuacct")
             + &line(&unified, "cgroup2", "rw,nsdelegate");
-        let found = Controllers::among(&mixed, "4:memory:/a\n0::/b\n");
+        let found = Controllers::among(&mixed, "4:memory:/a\n3:cpu,cpuacct:/a\n0::/b\n");
         assert_eq!(found.version(), Some(Version::One));
         assert_eq!(found.memory.map(|place| place.folder), Some(memory));
         assert_eq!(found.time.map(|place| (place.version, place.folder)), Some((Version::One, time)));
@@ -164,5 +136,27 @@ mod tests {
         let found = Controllers::among(&pure, "0::/\n");
         assert_eq!((found.version(), found.time == found.memory), (Some(Version::Two), true));
         assert!(Controllers::among("", "").why_not().contains("mounted"));
+    }
+
+    /// A delegated group of version 2 that holds howslow itself, and its shell in a child of it.
+    #[test]
+    fn memory_is_limited_only_below_a_group_without_processes() {
+        let root = tempfile::tempdir().expect("a folder");
+        let (group, leaf) = (root.path().join("delegated"), root.path().join("delegated/leaf"));
+        fs::create_dir_all(&leaf).expect("folders");
+        let write = |folder: &Path, name: &str, text: &str| fs::write(folder.join(name), text).expect("a file");
+        for folder in [&group, &leaf] {
+            write(folder, "cgroup.controllers", "cpu memory pids\n");
+            write(folder, "cgroup.type", "domain\n");
+            write(folder, "cgroup.procs", "17\n");
+        }
+        let mounted = format!("31 24 0:26 / {} rw - cgroup2 cgroup2 rw\n", root.path().display());
+        let found = Controllers::among(&mounted, "0::/delegated\n");
+        assert_eq!(found.version(), None);
+        assert!(found.why_not().contains("has processes of its own"), "{}", found.why_not());
+        assert!(found.time.is_some(), "time is counted nevertheless");
+        write(&group, "cgroup.procs", "");
+        let found = Controllers::among(&mounted, "0::/delegated/leaf\n");
+        assert_eq!(found.memory, Some(Place { version: Version::Two, folder: group }));
     }
 }

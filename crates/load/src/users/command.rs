@@ -20,7 +20,8 @@ pub struct Program {
     pub words: Vec<String>,
 }
 
-/// The first of these commands whose program this machine has.
+/// The first of these commands whose program this machine has. A path is relative to the folder of this process, though the command
+/// may run in another.
 pub fn find(commands: &[Vec<String>]) -> Option<Program> {
     let search = std::env::var_os("PATH").unwrap_or_default();
     commands.iter().find_map(|words| {
@@ -33,7 +34,7 @@ pub fn find(commands: &[Vec<String>]) -> Option<Program> {
         } else {
             std::env::split_paths(&search).map(|folder| folder.join(name)).find(runs)
         };
-        path.map(|path| Program { path, words: words.clone() })
+        Some(Program { path: std::path::absolute(path?).ok()?, words: words.clone() })
     })
 }
 
@@ -156,5 +157,9 @@ mod tests {
         let found = find(&[words("no-such-program -x"), words("sh -c true")]).expect("a shell");
         assert_eq!(found.words, words("sh -c true"));
         assert_eq!(find(&[words("no-such-program")]), None);
+        let own = std::env::current_exe().expect("a program");
+        let (folder, up) = (std::env::current_dir().expect("a folder"), "../".repeat(64));
+        let relative = format!("{up}{}", own.strip_prefix("/").expect("a path").display());
+        assert_eq!(find(&[vec![relative.clone()]]).expect("this program").path, folder.join(relative));
     }
 }

@@ -29,7 +29,7 @@ impl Users {
         let duty = |number: usize| Duty {
             number: number as u32,
             socket: socket.clone(),
-            folder: user_folder(folder, number as u32),
+            folder: work.folder.map_or_else(|| user_folder(folder, number as u32), Path::to_path_buf),
             work,
             group,
         };

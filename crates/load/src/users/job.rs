@@ -91,22 +91,35 @@ impl Area {
 
     /// Does the job once. Returns false if it took longer than `limit` and was given up.
     pub fn work(&mut self, job: &Job, spin_of: Spin, limit: Duration) -> bool {
-        /// How often the time is looked at, in references.
+        /// How often the time is looked at, in references that take less than a slice.
         const LOOK: u32 = 16;
+        /// The time of a slice in seconds.
+        const SLICE: f64 = 0.001;
         let start = Instant::now();
         let pages = self.pages();
         let hot = ((pages as f64 * job.hot).ceil() as usize).clamp(1, pages);
         let steps = (job.cpu.0 * spin_of.per_second / f64::from(job.references)).round() as u64;
+        let slice = ((SLICE * spin_of.per_second) as u64).max(1);
+        let look = if steps > slice { 1 } else { LOOK };
+        let is_late = || start.elapsed() > limit;
         for reference in 0..job.references {
             let among = if self.random.f64() < job.locality { hot } else { pages };
             let page = self.random.usize(..among);
             self.touch(page);
-            spin(steps);
-            if reference % LOOK == LOOK - 1 && start.elapsed() > limit {
+            let mut left = steps;
+            while left > slice {
+                spin(slice);
+                left -= slice;
+                if is_late() {
+                    return false;
+                }
+            }
+            spin(left);
+            if reference % look == look - 1 && is_late() {
                 return false;
             }
         }
-        true
+        !is_late()
     }
 
     /// What is done against page faults before an interaction.
@@ -167,6 +180,10 @@ mod tests {
         let mut area = Area::map(1 << 16, 1).expect("memory");
         let job = Job { cpu: Time(600.0), references: 1 << 20, ..Job::default() };
         assert!(!area.work(&job, Spin { per_second: 1e9 }, Duration::ZERO));
+        let few = Job { references: 4, ..job };
+        assert!(!area.work(&few, Spin { per_second: 1e7 }, Duration::ZERO));
+        let short = Job { cpu: Time(0.0), ..few };
+        assert!(!area.work(&short, Spin { per_second: 1e9 }, Duration::ZERO), "the end is looked at too");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One user's process, seen from inside: it waits for the order of an interaction, does it, and reports what it took.
 
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use analysis::load::{Outcome, Relief};
@@ -44,6 +44,8 @@ pub struct Work<'a> {
     pub relief: Relief,
     pub cpus: &'a [u32],
     pub spin: Spin,
+    /// Where commands run, if not each in its user's own folder.
+    pub folder: Option<&'a Path>,
 }
 
 /// Everything a user must know.

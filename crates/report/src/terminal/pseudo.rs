@@ -227,7 +227,7 @@ mod tests {
             requested,
             bytes,
             elapsed_s: 1.0,
-            used: Used { tasks_s: 0.8 * cpu, kernel_threads_s: 0.2 * cpu },
+            used: Used { tasks_s: 0.8 * cpu, kernel_threads_s: Some(0.2 * cpu) },
         }
     }
 
@@ -256,7 +256,7 @@ mod tests {
                 bytes: 262_144,
                 reads: 4096,
                 elapsed_s: 0.02,
-                used: Used { tasks_s: 0.01, kernel_threads_s: 0.005 },
+                used: Used { tasks_s: 0.01, kernel_threads_s: Some(0.005) },
             }],
             editors: [("vim", true), ("ed", false)]
                 .map(|(editor, screen)| Edited {

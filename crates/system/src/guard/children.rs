@@ -165,7 +165,8 @@ fn own_children() -> Option<Vec<libc::pid_t>> {
     children_in("/proc/thread-self/children")
 }
 
-fn reap(pid: libc::pid_t, options: WaitOptions) -> Option<Reaped> {
+/// How a child ended; `None` while it lives, if `options` are not to wait.
+pub(super) fn reap(pid: libc::pid_t, options: WaitOptions) -> Option<Reaped> {
     loop {
         return match process::waitpid(Pid::from_raw(pid), options) {
             Ok(None) => None,

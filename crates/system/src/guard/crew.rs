@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::process::Resource;
-use rustix::process::{Pid, WaitOptions, waitpid};
+use rustix::process::WaitOptions;
 
-use crate::guard::children::{self, Reaped};
+use crate::guard::children;
 use crate::guard::ending::{death, limit, quietly};
 use crate::guard::lost::Lost;
 use crate::guard::post::Post;
@@ -108,7 +108,7 @@ fn watch(workers: &[Option<libc::pid_t>], board: &Board, parent: &UnixStream) {
         if is_closed(parent, LOOK) {
             break;
         }
-        alive.retain(|&(number, pid)| match ended(pid) {
+        alive.retain(|&(number, pid)| match children::reap(pid, WaitOptions::NOHANG) {
             None => true,
             Some(how) => {
                 board.post(number).end(&death(how).to_string());
@@ -125,18 +125,6 @@ fn watch(workers: &[Option<libc::pid_t>], board: &Board, parent: &UnixStream) {
 /// True if the other end is closed within this time.
 fn is_closed(stream: &UnixStream, at_most: Duration) -> bool {
     ready([(stream.as_raw_fd(), libc::POLLRDHUP)], at_most) == [true]
-}
-
-/// How a worker ended; `None` while it lives.
-fn ended(pid: libc::pid_t) -> Option<Reaped> {
-    match waitpid(Pid::from_raw(pid), WaitOptions::NOHANG) {
-        Ok(None) => None,
-        Err(_) => Some(Reaped::Unknown),
-        Ok(Some((_, status))) => Some(match status.terminating_signal() {
-            Some(signal) => Reaped::Signal(signal),
-            None => Reaped::Exit(status.exit_status().unwrap_or(0)),
-        }),
-    }
 }
 
 /// True if the parent has sent that it ends the crew.

@@ -1,5 +1,7 @@
 //! The limits of the cgroups of this process: the tightest one on the path from its own cgroup up to the mount's root.
 
+use std::path::PathBuf;
+
 use record::{Bytes, Limits};
 
 use crate::machine::host::Host;
@@ -78,7 +80,7 @@ fn mounts(text: &str) -> Vec<Mount> {
             _ => return None,
         };
         let controllers = after.nth(1).unwrap_or_default().to_owned();
-        Some(Mount { version, controllers, root: before.next()?.into(), point: before.next()?.into() })
+        Some(Mount { version, controllers, root: before.next()?.into(), point: before.next()?.replace("\\040", " ") })
     };
     text.lines().filter_map(line).collect()
 }
@@ -87,10 +89,34 @@ fn names(controllers: &str, controller: &str) -> bool {
     controllers.split(',').any(|name| name == controller)
 }
 
+/// A hierarchy of control groups as this process sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hierarchy {
+    /// 1 or 2.
+    pub version: u8,
+    /// The folders of this process's group and of those above it, up to what is mounted.
+    pub folders: Vec<PathBuf>,
+}
+
+impl Hierarchy {
+    /// That of version 1 with this controller, or, without a controller, that of version 2, by the texts of `/proc/self/cgroup` and
+    /// `/proc/self/mountinfo`.
+    pub fn of(memberships: &str, mountinfo: &str, controller: Option<&str>) -> Option<Hierarchy> {
+        let version = if controller.is_some() { 1 } else { 2 };
+        let mut memberships = self::memberships(memberships);
+        memberships
+            .retain(|group| controller.map_or(group.controllers.is_empty(), |name| names(&group.controllers, name)));
+        let mounts = mounts(mountinfo);
+        let folders = folders(&memberships, &mounts, controller.unwrap_or_default());
+        let folders: Vec<PathBuf> = folders.into_iter().map(|folder| format!("/{folder}").into()).collect();
+        (!folders.is_empty()).then_some(Hierarchy { version, folders })
+    }
+}
+
 /// The folders, below the host's root, of this process's group and of those above it, if `controller` may limit it
 /// there.
 fn folders(memberships: &[Membership], mounts: &[Mount], controller: &str) -> Vec<String> {
-    let v1 = memberships.iter().find(|group| names(&group.controllers, controller));
+    let v1 = memberships.iter().find(|group| !group.controllers.is_empty() && names(&group.controllers, controller));
     let mount = match v1 {
         Some(_) => mounts.iter().find(|mount| mount.version == 1 && names(&mount.controllers, controller)),
         None => mounts.iter().find(|mount| mount.version == 2),

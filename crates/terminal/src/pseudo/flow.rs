@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn the_middle_visit_stands_for_all() {
         let visit = |bytes: u64| {
-            let used = Used { tasks_s: 1.0, kernel_threads_s: 0.0 };
+            let used = Used { tasks_s: 1.0, kernel_threads_s: Some(0.0) };
             Flow { path: "raw".into(), size: 1, requested: None, bytes, elapsed_s: 1.0, used }
         };
         assert_eq!(middle(vec![visit(9), visit(1), visit(3), visit(2), visit(8)]).map(|flow| flow.bytes), Some(3));

@@ -22,8 +22,8 @@ impl Account {
     /// What was used since. A task that has ended in the meantime carried none of the bytes: they would not have come.
     pub fn close(self) -> Used {
         let tasks: f64 = self.tasks.iter().filter_map(|&(pid, before)| Some(processor_time(pid)? - before)).sum();
-        let kernel = KernelThreads::now().zip(self.kernel).map_or(0.0, |(now, before)| now.since(&before));
-        Used { tasks_s: tasks / 1e9, kernel_threads_s: kernel / 1e9 }
+        let kernel = KernelThreads::now().zip(self.kernel).map(|(now, before)| now.since(&before) / 1e9);
+        Used { tasks_s: tasks / 1e9, kernel_threads_s: kernel }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Weighted least squares, and means with intervals.
 
 use crate::model::figure::Figure;
+use crate::statistics::student_quantile;
 
 /// The coefficients that fit `rows` (values of the unknowns' factors, result, weight) best; `None` if they leave one open.
 pub(super) fn least_squares(rows: &[(Vec<f64>, f64, f64)]) -> Option<Vec<f64>> {
@@ -41,14 +42,23 @@ pub(super) fn mean(figures: &[(Figure, f64)]) -> Figure {
     let own: f64 = figures.iter().map(|(figure, weight)| (figure.interval().half() * weight / weights).powi(2)).sum();
     let scatter: f64 = figures.iter().map(|(figure, weight)| weight / weights * (figure.value - value).powi(2)).sum();
     let count = figures.len() as f64;
-    let scatter = if count > 1.0 { (student(figures.len() - 1) / (count - 1.0).sqrt()).powi(2) * scatter } else { 0.0 };
+    let student = || student_quantile(0.975, figures.len() as u32 - 1);
+    let scatter = if count > 1.0 { (student() / (count - 1.0).sqrt()).powi(2) * scatter } else { 0.0 };
     let half = own.max(scatter).sqrt();
     let interval = (half > 0.0).then_some(((value - half).max(0.0), value + half));
     Figure { value, interval }
 }
 
-/// Student's t for a two-sided 95 % interval.
-fn student(freedom: usize) -> f64 {
-    const T: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
-    T.get(freedom.saturating_sub(1)).copied().unwrap_or(2.0)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_mean_is_students_for_many_figures_too() {
+        let figures: Vec<(Figure, f64)> =
+            (0..16).map(|place| (Figure { value: f64::from(place % 2), interval: None }, 1.0)).collect();
+        // Half of the sum of squares over n, by n - 1: 0.5 / sqrt(15), times t with 15 degrees of freedom.
+        let (low, high) = mean(&figures).interval.expect("they scatter");
+        assert!(((high - low) / 2.0 - 2.131_45 * 0.5 / 15_f64.sqrt()).abs() < 1e-5, "{low} {high}");
+    }
 }

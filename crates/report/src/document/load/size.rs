@@ -17,7 +17,8 @@ pub struct SizeDocument<'a> {
     pub bound_s: f64,
     /// The least number of CPUs that keeps it with all memory; null if all CPUs do not.
     pub cpus: Option<u32>,
-    /// The least memory in bytes that keeps it with these CPUs, exact to 10 %.
+    /// The least memory in bytes that keeps it with these CPUs, exact to 10 %; null if no limit up to this machine's
+    /// memory does.
     pub memory: Option<u64>,
     /// What was tried, in order.
     pub trials: Vec<SizeTrial>,
