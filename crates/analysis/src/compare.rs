@@ -114,7 +114,7 @@ fn unit(runs: &[Run], clocks: Option<&Clocks>) -> Option<CountedIn> {
 
 /// What a cost of the base is compared in.
 fn unit_of(all: Option<CountedIn>, base: &Cost) -> CountedIn {
-    all.unwrap_or(if base.follows_clock { CountedIn::Cycles } else { CountedIn::Nanoseconds })
+    all.unwrap_or(if base.is_in_cycles() { CountedIn::Cycles } else { CountedIn::Nanoseconds })
 }
 
 #[cfg(test)]
