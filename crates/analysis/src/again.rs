@@ -76,7 +76,8 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
     for run in runs {
         let cycle = first.noise.cycle_ns / run.noise.cycle_ns;
         let scale = clock_ratio(run, first).unwrap_or(cycle);
-        for cost in &run.costs {
+        let same = |cost: &&Cost| first.costs.iter().any(|other| is_same_work(cost, other));
+        for cost in run.costs.iter().filter(same) {
             let in_unit =
                 |round: &Round| scaled(round, if cost.is_in_cycles() { (scale, cycle) } else { (1.0, cycle) });
             more.entry(cost.name()).or_default().extend(cost.rounds.iter().map(in_unit));
@@ -99,6 +100,12 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
     };
     recompute(&mut all, &prior);
     Some(all)
+}
+
+/// False for another version of an operation, which does other work.
+fn is_same_work(cost: &Cost, other: &Cost) -> bool {
+    let key = |cost: &Cost| (cost.version, cost.headline);
+    key(cost) == key(other) && cost.operation == other.operation && cost.at == other.at
 }
 
 fn scaled(round: &Round, (time, cycle): (f64, f64)) -> Round {
@@ -132,6 +139,13 @@ mod tests {
         let all = pooled(&scattered.map(run)).expect("runs");
         let net = all.costs[0].net_ns;
         assert!(net.low.0 < 480.0 && net.high.0 > 580.0, "{net:?}");
+    }
+
+    #[test]
+    fn another_version_of_an_operation_is_not_taken_together_with_it() {
+        let mut runs = [100.0, 200.0].map(|ns| example::of_rounds(&[ns; 3], true));
+        runs[1].costs[0].version += 1;
+        assert_eq!(pooled(&runs).expect("runs").costs[0].rounds.len(), 3);
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl<'a> Comparison<'a> {
             .map(|(one, two)| {
                 let unit = unit_of(self.unit, one);
                 let apart = conditions.reach([one, two], unit);
-                let figures = levels::figures(one, two, [self.figure(0, one, unit), self.figure(place, two, unit)]);
+                let figures = self.compared_figures(place, [one, two], unit);
                 verdict::CostPair::of(figures, [(base, one), (other, two)], (apart, conditions))
             })
             .collect();
