@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use record::{Cost, Doubt, Nanoseconds, Round, Run};
+use record::{Cost, Doubt, Estimate, Nanoseconds, Round, Run};
 
 use crate::estimate::{Reading, gross};
 use crate::history::traces;
@@ -28,7 +28,8 @@ pub fn recompute(run: &mut Run, prior: &dyn Fn(&Cost) -> Prior) {
 
 fn figure(cost: &mut Cost, cycle_ns: f64, prior: &Prior) {
     let Some(estimated) = gross(&cost.rounds, Reading::of(cost, cycle_ns), prior) else { return };
-    let cycle = estimated.cycle.unwrap_or_else(|| quoted_cycle(cost, cycle_ns));
+    let cycle =
+        estimated.cycle.filter(|_| cost.headline == Estimate::Quiet).unwrap_or_else(|| quoted_cycle(cost, cycle_ns));
     (cost.gross_ns, cost.net_ns) = (estimated.figures, estimated.figures);
     cost.cycles = estimated.figures.get(cost.headline).0 / cycle;
     (cost.levels, cost.neighbours) = (estimated.levels, estimated.neighbours);
@@ -75,8 +76,10 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
     for run in runs {
         let cycle = first.noise.cycle_ns / run.noise.cycle_ns;
         let scale = clock_ratio(run, first).unwrap_or(cycle);
-        for cost in &run.costs {
-            let in_unit = |round: &Round| scaled(round, if cost.follows_clock { (scale, cycle) } else { (1.0, cycle) });
+        let same = |cost: &&Cost| first.costs.iter().any(|other| is_same_work(cost, other));
+        for cost in run.costs.iter().filter(same) {
+            let in_unit =
+                |round: &Round| scaled(round, if cost.is_in_cycles() { (scale, cycle) } else { (1.0, cycle) });
             more.entry(cost.name()).or_default().extend(cost.rounds.iter().map(in_unit));
             let prior = Prior::of(cost);
             let best = known.entry(cost.name()).or_insert(prior);
@@ -97,6 +100,12 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
     };
     recompute(&mut all, &prior);
     Some(all)
+}
+
+/// False for another version of an operation, which does other work.
+fn is_same_work(cost: &Cost, other: &Cost) -> bool {
+    let key = |cost: &Cost| (cost.version, cost.headline);
+    key(cost) == key(other) && cost.operation == other.operation && cost.at == other.at
 }
 
 fn scaled(round: &Round, (time, cycle): (f64, f64)) -> Round {
@@ -130,5 +139,25 @@ mod tests {
         let all = pooled(&scattered.map(run)).expect("runs");
         let net = all.costs[0].net_ns;
         assert!(net.low.0 < 480.0 && net.high.0 > 580.0, "{net:?}");
+    }
+
+    #[test]
+    fn another_version_of_an_operation_is_not_taken_together_with_it() {
+        let mut runs = [100.0, 200.0].map(|ns| example::of_rounds(&[ns; 3], true));
+        runs[1].costs[0].version += 1;
+        assert_eq!(pooled(&runs).expect("runs").costs[0].rounds.len(), 3);
+    }
+
+    #[test]
+    fn waits_of_runs_together_are_times_at_any_clock() {
+        let mut runs = [0.3, 0.345].map(|cycle_ns| {
+            let mut run = example::of_rounds(&[100.0, 100.2, 99.8], true);
+            (run.noise.cycle_ns, run.costs[0].headline) = (cycle_ns, Estimate::Typical);
+            run
+        });
+        let typical = |runs: &[Run]| pooled(runs).expect("runs").costs[0].quoted().0;
+        assert!((typical(&runs) - 100.0).abs() < 0.5, "{}", typical(&runs));
+        runs.iter_mut().for_each(|run| run.costs[0].headline = Estimate::Quiet);
+        assert!((typical(&runs) - 100.0).abs() > 2.0, "work within the core has the first run's clock");
     }
 }

@@ -89,7 +89,7 @@ impl<'a> Comparison<'a> {
             .map(|(one, two)| {
                 let unit = unit_of(self.unit, one);
                 let apart = conditions.reach([one, two], unit);
-                let figures = levels::figures(one, two, [self.figure(0, one, unit), self.figure(place, two, unit)]);
+                let figures = self.compared_figures(place, [one, two], unit);
                 verdict::CostPair::of(figures, [(base, one), (other, two)], (apart, conditions))
             })
             .collect();
@@ -114,7 +114,7 @@ fn unit(runs: &[Run], clocks: Option<&Clocks>) -> Option<CountedIn> {
 
 /// What a cost of the base is compared in.
 fn unit_of(all: Option<CountedIn>, base: &Cost) -> CountedIn {
-    all.unwrap_or(if base.follows_clock { CountedIn::Cycles } else { CountedIn::Nanoseconds })
+    all.unwrap_or(if base.is_in_cycles() { CountedIn::Cycles } else { CountedIn::Nanoseconds })
 }
 
 #[cfg(test)]

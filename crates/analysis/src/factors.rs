@@ -174,7 +174,9 @@ fn pairs(before: &MixPrediction, after: &MixPrediction) -> Split {
             let elsewhere = by_name.get(&name).copied().filter(|_| side == 1);
             let place = known.get(&key).copied().or(elsewhere).unwrap_or_else(|| split.add(&row.line.family, &name));
             known.insert(key, place);
-            by_name.entry(name).or_insert(place);
+            if side == 0 {
+                by_name.entry(name).or_insert(place);
+            }
             let pair = &mut split.pairs[place];
             pair.sides[side].times += row.line.term.times;
             pair.sides[side].price = row.each.figure().value;

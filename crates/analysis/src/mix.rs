@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Cost, Estimate, MixLine, Run};
+use record::{Cost, MixLine, Run};
 
 use crate::derived::net;
 use crate::landing::FLOOR;
@@ -49,7 +49,7 @@ impl SharedErrors {
         }
         let noise = &run.noise;
         let band = noise.band.as_ref().map(|band| band.difference).filter(|band| band.is_finite());
-        let follows = cost.follows_clock && cost.headline == Estimate::Quiet && noise.cycle_ns > 0.0;
+        let follows = cost.is_in_cycles() && noise.cycle_ns > 0.0;
         let range = noise.cycle_range_ns.filter(|range| follows && range.low > 0.0 && range.high.is_finite());
         let beside = |end: f64| end / noise.cycle_ns - 1.0;
         SharedErrors {

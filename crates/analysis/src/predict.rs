@@ -184,7 +184,7 @@ pub fn predict_in(state: MachineState, mix: &Mix, run: &Run, place: usize, names
 fn clock(run: &Run, cost: &Cost) -> Option<QuotedClock> {
     let cycle_ns = run.noise.cycle_ns;
     let processor = &run.machine.cpu.signature;
-    let known = cost.follows_clock && cost.headline == Estimate::Quiet && cycle_ns > 0.0 && cycle_ns.is_finite();
+    let known = cost.is_in_cycles() && cycle_ns > 0.0 && cycle_ns.is_finite();
     (known && !processor.is_empty()).then(|| QuotedClock { cycle_ns, processor: processor.clone() })
 }
 

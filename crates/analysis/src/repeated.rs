@@ -61,7 +61,7 @@ impl Form<&Cost> for RepeatedCost {
             operation: cost.operation.clone(),
             at: cost.at.clone(),
             family: cost.heading().into(),
-            unit: if cost.follows_clock { "cycles" } else { "ns" },
+            unit: if cost.is_in_cycles() { "cycles" } else { "ns" },
         }
     }
 }
@@ -116,7 +116,7 @@ fn one<'a>(cost: &'a Cost, runs: &'a [Run], wanted: f64) -> Option<Repeated<'a>>
 
 /// The headline figure of each round that is trusted, in cycles or ns.
 fn round_figures(cost: &Cost) -> Vec<f64> {
-    let clocking = if cost.follows_clock { Clocking::At(1.0) } else { Clocking::AsRead };
+    let clocking = if cost.is_in_cycles() { Clocking::At(1.0) } else { Clocking::AsRead };
     let rounds = match cost.headline {
         Estimate::Quiet => quiet_rounds(&cost.rounds, clocking),
         Estimate::Typical | Estimate::Best => typical_medians(&cost.rounds, clocking),

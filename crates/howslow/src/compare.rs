@@ -63,14 +63,18 @@ fn joined(names: &[String]) -> String {
 fn together(names: &[String]) -> anyhow::Result<Run> {
     let runs = resolve::runs(names)?;
     let kernel = |run: &Run| (run.machine.kernel.release.clone(), run.machine.kernel.version.clone());
-    let alike =
-        |run: &&Run| run.machine.cpu.signature == runs[0].machine.cpu.signature && kernel(run) == kernel(&runs[0]);
+    let alike = |run: &&Run| {
+        run.machine.cpu.signature == runs[0].machine.cpu.signature
+            && kernel(run) == kernel(&runs[0])
+            && run.settings.beside == runs[0].settings.beside
+    };
     let measured = |run: &&Run| !run.is_published() && run.costs.iter().any(|cost| !cost.rounds.is_empty());
     let whole = names.iter().zip(&runs);
     let odd = whole.clone().find(|(_, run)| runs.len() > 1 && !(alike(run) && measured(run)));
     if let Some((name, _)) = odd {
         let (name, first) = (record::printable(name), record::printable(&names[0]));
-        let why = "only runs of one processor and kernel, with their rounds, can be taken together";
+        let why =
+            "only runs of one processor and kernel beside the same work, with their rounds, can be taken together";
         return Err(Misuse(format!("{name} is not like {first}: {why}")).into());
     }
     analysis::again::pooled(&runs).ok_or_else(|| Misuse("a side of -- has no run".into()).into())

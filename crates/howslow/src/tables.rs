@@ -1,8 +1,7 @@
 //! Comparisons and studies as long tables, for `--csv`.
 
-use analysis::compare::{Comparison, RatioToBase};
+use analysis::compare::{ComparedFigure, Comparison, RatioToBase};
 use analysis::study::{Study, StudyAnswer};
-use record::{Cost, CountedIn};
 use report::Shown;
 use report::document::{StudyCell, StudyDocument};
 use store::exchange::{Cell, Table, axis_columns};
@@ -45,8 +44,9 @@ pub(crate) fn comparison(comparison: &Comparison<'_>, names: &[String], shown: S
             cells.extend(axes.cells(&row.base.at));
             let name = |place: usize| names.get(place).map_or(Cell::Missing, Cell::text);
             cells.extend([name(place), name(0), Cell::text(row.unit.unit())]);
-            cells.extend(ends(comparison, place, cost, row.unit));
-            cells.extend(ends(comparison, 0, row.base, row.unit));
+            let [base, other] = comparison.compared_figures(place, [row.base, cost], row.unit);
+            cells.extend(ends(&other));
+            cells.extend(ends(&base));
             cells.extend(ratio(&against.ratio));
             cells.extend([
                 Cell::text(against.verdict.word()),
@@ -62,8 +62,7 @@ pub(crate) fn comparison(comparison: &Comparison<'_>, names: &[String], shown: S
 }
 
 /// The figure of a cost and the ends of its interval.
-fn ends(comparison: &Comparison<'_>, place: usize, cost: &Cost, unit: CountedIn) -> [Cell; 3] {
-    let figure = comparison.figure(place, cost, unit);
+fn ends(figure: &ComparedFigure) -> [Cell; 3] {
     figure.interval().map_or([const { Cell::Missing }; 3], |interval| {
         [interval.value, interval.low, interval.high].map(Cell::number)
     })

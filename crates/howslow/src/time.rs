@@ -39,6 +39,12 @@ pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
     output::check_writable(&args.export_json)?;
     session::check(&system::machine::describe(), &args.measure)?;
     let works = Works::of(args)?;
+    if args.measure.tails && works.all.len() > 1 {
+        return Err(Misuse(
+            "--tails takes one command at a time: single iterations of several do not alternate".into(),
+        )
+        .into());
+    }
     counts::check(&works, args)?;
     // A signal ends what runs; what was set up is cleaned up.
     let signals = Signals::watch();

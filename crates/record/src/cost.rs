@@ -339,6 +339,11 @@ impl Cost {
         (quoted > 0.0 && half.is_finite()).then_some(half)
     }
 
+    /// True if it is steady in cycles: its headline figure is a quiet one that follows the core clock. Waits are times.
+    pub fn is_in_cycles(&self) -> bool {
+        self.follows_clock && self.headline == Estimate::Quiet
+    }
+
     /// True if its headline figure has an interval. A single round gives none.
     pub fn has_interval(&self) -> bool {
         self.net_ns.low.0.is_finite() && self.net_ns.high.0.is_finite()

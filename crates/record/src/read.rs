@@ -71,6 +71,8 @@ pub fn run_from_bytes(bytes: &[u8]) -> Result<Run, ReadError> {
     }
     let head: Head = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
         serde_json::error::Category::Data => ReadError::NotARun,
+        // A list.
+        _ if serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() => ReadError::NotARun,
         _ => ReadError::Damaged(error),
     })?;
     match head.schema.as_ref().and_then(|schema| schema.as_str()) {

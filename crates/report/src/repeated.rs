@@ -38,7 +38,7 @@ pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) 
 }
 
 fn cells(row: &Repeated<'_>) -> Vec<String> {
-    let figure = match row.cost.follows_clock {
+    let figure = match row.cost.is_in_cycles() {
         true => format!("{} cycles", grouped(row.figure)),
         false => Nanoseconds(row.figure).to_string(),
     };

@@ -4,6 +4,7 @@ use record::{Cost, CountedIn, Point, Run, Skip};
 
 use super::clocks::Clocks;
 use super::figure::{ComparedFigure, figure};
+use super::levels;
 use super::noise::Joint;
 use super::verdict::Against;
 
@@ -85,6 +86,12 @@ impl<'a> Comparison<'a> {
     /// The figure of a cost of the run at this place, in cycles of the clocks compared where they can be.
     pub fn figure(&self, place: usize, cost: &Cost, unit: CountedIn) -> ComparedFigure {
         figure(&self.runs[place], cost, unit, self.clocks.as_ref().map(|clocks| clocks.cycle_ns[place]))
+    }
+
+    /// The figures by which a cost of the first run is compared with its like in the run at this place: of costs with levels, those of
+    /// the levels compared.
+    pub fn compared_figures(&self, place: usize, [one, two]: [&Cost; 2], unit: CountedIn) -> [ComparedFigure; 2] {
+        levels::figures(one, two, [self.figure(0, one, unit), self.figure(place, two, unit)])
     }
 
     /// Keeps what is wanted of the costs. The verdicts stay as they are: they do not depend on what is looked at.

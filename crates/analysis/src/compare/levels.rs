@@ -17,7 +17,7 @@ pub struct ComparedLevels<'a> {
     pub other: &'a [Level],
     /// The places of the levels that were compared, from 0 for the cheapest.
     pub compared: [usize; 2],
-    /// Whether the share of the compared level moved, by more than chance.
+    /// Whether the share of the compared level moved, by more than chance. False if the level itself moved.
     pub moved: bool,
 }
 
@@ -27,26 +27,29 @@ impl<'a> ComparedLevels<'a> {
         if base.levels.is_empty() && other.levels.is_empty() {
             return None;
         }
-        let compared = [nearest(base, other), nearest(other, base)];
+        let nearest = [nearest(base, other), nearest(other, base)];
+        let compared =
+            [(base, nearest[0]), (other, nearest[1])].map(|(cost, near)| near.unwrap_or_else(|| quoted(cost)));
+        let is_same = [base, other].iter().zip(nearest).all(|(cost, near)| cost.levels.is_empty() || near.is_some());
         let [one, two] = [share(base, compared[0]), share(other, compared[1])];
-        let moved = one.0 > two.1 || two.0 > one.1;
+        let moved = is_same && (one.0 > two.1 || two.0 > one.1);
         Some(ComparedLevels { base: &base.levels, other: &other.levels, compared, moved })
     }
 }
 
 /// The place of a cost's level that is compared with another cost: the one that the other is quoted at, and of two
-/// that are quoted at different levels the cheaper one. If none is near, the one that the cost is quoted at.
-fn nearest(cost: &Cost, other: &Cost) -> usize {
+/// that are quoted at different levels the cheaper one. `None` if no level is near.
+fn nearest(cost: &Cost, other: &Cost) -> Option<usize> {
     /// How far one level may lie apart in two runs.
     const NEAR: f64 = 0.03;
     // Cycles where they are steadier: a clock that moved is no level.
-    let unit = |cost: &Cost| if cost.follows_clock { cost.cycles / cost.quoted().0 } else { 1.0 };
+    let unit = |cost: &Cost| if cost.is_in_cycles() { cost.cycles / cost.quoted().0 } else { 1.0 };
     let own = cost.quoted().0 * unit(cost);
     let wanted = other.quoted().0 * unit(other);
     let wanted = if other.levels.is_empty() { wanted } else { wanted.min(own) };
     let apart = |level: &Level| (level.ns.0 * unit(cost) / wanted).ln().abs();
     let near = cost.levels.iter().map(apart).zip(0..).filter(|(apart, _)| *apart < NEAR);
-    near.min_by(|one, two| one.0.total_cmp(&two.0)).map_or_else(|| quoted(cost), |(_, place)| place)
+    near.min_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, place)| place)
 }
 
 /// The least and the greatest share that this level may have. Of a cost at one level alone, by how many rounds show no other one.

@@ -1,6 +1,6 @@
 //! Made-up runs: matching, odd costs, units, versions.
 
-use record::{Book, Cost, CountedIn, Figures, Nanoseconds, Point, Round, Run, Value};
+use record::{Book, Cost, CountedIn, Estimate, Figures, Nanoseconds, Point, Round, Run, Value};
 
 use super::*;
 use crate::example;
@@ -111,6 +111,20 @@ fn cycles_are_those_of_an_add_and_not_of_a_clock_read_wrongly() {
         let right = (ratio.value - expected).abs() < 1e-9 && verdict.is_none_or(|verdict| against.verdict == verdict);
         assert!(right, "{what}: {against:?}");
     }
+}
+
+#[test]
+fn a_wait_is_a_time_at_any_clock() {
+    let runs = [1.0, 1.15].map(|clock| {
+        let mut run = clocked(clock, clock, true);
+        run.costs[1].headline = Estimate::Typical;
+        run.costs[1].net_ns = Figures::given(100.0, 99.95, 100.05);
+        run.costs[1].cycles = 100.0 / run.noise.cycle_ns;
+        run
+    });
+    let row = compare(&runs, &HOW).rows.pop().expect("a row");
+    assert_eq!((row.unit, against(&runs[0], &runs[1]).verdict), (CountedIn::Nanoseconds, Verdict::Same));
+    assert_eq!(row.others[0].as_ref().map(|(_, against)| against.verdict), Some(Verdict::Same));
 }
 
 #[test]

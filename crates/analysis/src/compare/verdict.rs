@@ -193,9 +193,11 @@ fn chance(base: &ComparedFigure, other: &ComparedFigure, apart: f64) -> Option<f
         return Some(Difference { reach: difference.reach.hypot(apart), ..difference }.chance());
     }
     // What holds zero has no logarithm.
-    let apart = weighted_sum(&[(1.0, other.interval()?), (-1.0, base.interval()?)]);
-    let reach = if apart.value > 0.0 { apart.value - apart.low } else { apart.high - apart.value };
-    Some(Difference { log: apart.value, reach }.chance())
+    let (base, other) = (base.interval()?, other.interval()?);
+    let difference = weighted_sum(&[(1.0, other), (-1.0, base)]);
+    let Interval { value, low, high } = difference;
+    let reach = if value > 0.0 { value - low } else { high - value };
+    Some(Difference { log: value, reach: reach.hypot(apart * base.value.abs().max(other.value.abs())) }.chance())
 }
 
 #[cfg(test)]
@@ -208,6 +210,8 @@ mod tests {
         let at_most = |value: f64, half: f64| ComparedFigure::AtMost(part(value, half));
         // If one interval just reaches the other figure, the difference is significant at 95 %.
         let chance_of = |apart: f64| chance(&at_most(1.0, 3.0), &at_most(1.0 + apart, 4.0), 0.0).expect("figures");
+        let by_conditions = chance(&at_most(1.0, 3.0), &at_most(101.0, 4.0), 1.0).expect("figures");
+        assert!(chance_of(100.0) < 1e-9 && by_conditions > 0.05, "{by_conditions}");
         assert!((chance_of(5.0) - 0.05).abs() < 1e-3);
         assert!((chance_of(-5.0) - 0.05).abs() < 1e-3);
         assert!(chance_of(20.0) < 0.001 && chance_of(1.0) > 0.5);

@@ -10,8 +10,8 @@ use super::contributed::{plain, stripped_machine};
 pub const NAMELESS: &str = "anonymous";
 
 /// The run without the names of host, user, labels, files and own commands, without its id, day and build. Books are published already.
-/// `known` says whether an operation is one of howslow's; all others lose their names.
-pub fn anonymous(run: &Run, known: &dyn Fn(&str) -> bool) -> Run {
+/// `known` says whether an operation is one of howslow's, `selects` whether a pattern selects any of them; all others lose their names.
+pub fn anonymous(run: &Run, known: &dyn Fn(&str) -> bool, selects: &dyn Fn(&str) -> bool) -> Run {
     if run.is_book() {
         return run.clone();
     }
@@ -25,7 +25,7 @@ pub fn anonymous(run: &Run, known: &dyn Fn(&str) -> bool) -> Run {
         howslow: plain(&run.howslow),
         build: String::new(),
         machine: stripped_machine(&run.machine),
-        settings: settings(run, known),
+        settings: settings(run, selects),
         noise: noise(run, &names),
         costs: run.costs.iter().map(|cost| names.cost(cost)).collect(),
         skipped: run.skipped.iter().map(|skip| names.skip(skip)).collect(),
@@ -34,15 +34,10 @@ pub fn anonymous(run: &Run, known: &dyn Fn(&str) -> bool) -> Run {
     }
 }
 
-fn settings(run: &Run, known: &dyn Fn(&str) -> bool) -> Settings {
-    let pattern = |text: &&String| {
-        let id = text.split('@').next().unwrap_or_default();
-        let of_run = |cost: &Cost| {
-            known(&cost.operation) && (cost.operation == id || cost.operation.starts_with(&format!("{id}.")))
-        };
-        plain(text).replace([' ', '(', ')'], "") == text.replace(['=', '@', '*'], "") && run.costs.iter().any(of_run)
-    };
-    let patterns = run.settings.patterns.iter().filter(pattern).cloned().collect();
+fn settings(run: &Run, selects: &dyn Fn(&str) -> bool) -> Settings {
+    // Without a pattern it would be a run of the headline operations.
+    let pattern = |text: &String| if selects(text) { text.clone() } else { "own".into() };
+    let patterns = run.settings.patterns.iter().map(pattern).collect();
     Settings { label: None, patterns, cpu: None, seed: 0, ..run.settings.clone() }
 }
 
@@ -181,7 +176,7 @@ mod tests {
         let mut run = example::run();
         run.machine.host = Some("builder-17".into());
         run.settings.label = Some("zeta-secret".into());
-        run.settings.patterns = vec!["command: zeta-secret".into()];
+        run.settings.patterns = vec!["command: zeta-secret".into(), "syscall.*".into()];
         run.build = "zeta-secret".into();
         run.machine.kernel.command_line = Some("root=zeta-secret mitigations=off".into());
         let mut own = run.costs[0].clone();
@@ -202,24 +197,25 @@ mod tests {
     #[test]
     fn nothing_that_identifies_a_host_is_left() {
         let run = run();
-        let clean = anonymous(&run, &known);
+        let clean = anonymous(&run, &known, &known);
         let text = serde_json::to_string(&clean).expect("JSON");
         for name in ["zeta", "builder-17", run.id.as_str(), run.started.as_str()] {
             assert!(!text.contains(name), "{name}: {text}");
         }
         assert!(text.contains("/proc/sys/vm/swappiness") && text.contains("mitigations=off"), "{text}");
+        assert_eq!(clean.settings.patterns, ["own", "syscall.*"]);
         assert!(clean.costs.last().is_some_and(|cost| cost.operation.starts_with("own.")));
     }
 
     #[test]
     fn figures_and_samples_stay_and_the_run_can_be_read() {
         let run = run();
-        let clean = anonymous(&run, &known);
+        let clean = anonymous(&run, &known, &known);
         for (one, other) in run.costs.iter().zip(&clean.costs) {
             assert_eq!((one.net_ns, one.cycles, one.rounds.len()), (other.net_ns, other.cycles, other.rounds.len()));
             assert!(one.rounds.iter().zip(&other.rounds).all(|(one, other)| one.ns == other.ns));
         }
         let read = record::run_from_bytes(&serde_json::to_vec(&clean).expect("JSON")).expect("a run");
-        assert_eq!(anonymous(&read, &known).costs.len(), run.costs.len());
+        assert_eq!(anonymous(&read, &known, &known).costs.len(), run.costs.len());
     }
 }

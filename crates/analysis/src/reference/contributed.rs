@@ -150,7 +150,7 @@ fn together(cost: &Cost, runs: &[Run]) -> Option<Measured> {
     let cycles = median(all.iter().map(|cost| cost.cycles))?;
     // How far another run lies: by the intervals of single runs, and by the runs themselves.
     let within = median(all.iter().map(|cost| (cost.net_ns.high.0 / cost.net_ns.low.0).ln() / 2.0))?;
-    let figures = all.iter().map(|cost| if cost.follows_clock { cost.cycles } else { cost.quoted().0 });
+    let figures = all.iter().map(|cost| if cost.is_in_cycles() { cost.cycles } else { cost.quoted().0 });
     let between = if all.len() > 2 { reach(&RoundFigure::alike(figures)) } else { within };
     let interval = around(ns, within.max(between));
     let narrow = (interval.high - interval.low) / 2.0 / ns <= WIDEST;

@@ -59,7 +59,7 @@ pub fn hold<'a>(cost: &Cost, reference: &'a Run) -> Result<Held<'a>, NotHeld> {
     if !is_reliable(cost) || !is_sound(other) {
         return Err(NotHeld::Open);
     }
-    let in_cycles = cost.follows_clock && other.follows_clock && cost.cycles > 0.0 && other.cycles > 0.0;
+    let in_cycles = cost.is_in_cycles() && other.is_in_cycles() && cost.cycles > 0.0 && other.cycles > 0.0;
     let unit = |cost: &Cost| if in_cycles { cost.cycles / cost.quoted().0 } else { 1.0 };
     let interval = |cost: &Cost| net(cost).times(unit(cost));
     // A cost that may be nothing is at most so many times the other.

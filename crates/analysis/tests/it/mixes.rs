@@ -163,6 +163,19 @@ fn zero_and_negative_costs_never_make_nonsense() {
 }
 
 #[test]
+fn families_of_the_second_mix_alone_keep_their_factors() {
+    let [old, new] = multics();
+    let mut wanted = mix(&[("eapbp", 1.0), ("ada", 1.0), ("ada", 2.0)]);
+    for (line, family) in wanted.lines.iter_mut().zip(["loads", "sums", "clocks"]) {
+        line.family = family.into();
+    }
+    let sides = [priced(&mix(&[("eapbp", 1.0)]), &old, 0), priced(&wanted, &new, 1)];
+    let split = factors(&sides[0], &sides[1]).expect("factors");
+    let named = |family: &str| split.families.iter().any(|factor| factor.family == family && factor.factor.value > 1.0);
+    assert!(named("sums") && named("clocks"), "{split:?}");
+}
+
+#[test]
 fn a_supposition_that_cannot_be_is_refused() {
     let [old, new] = multics();
     let before = priced(&sequence(), &new, 0);

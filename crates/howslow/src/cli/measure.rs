@@ -100,7 +100,7 @@ impl Default for MeasureArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct AgainstArgs {
     /// Add a column: how many times the cost of this reference machine or run each cost is
-    #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["json", "repeat"], add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
+    #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["json", "csv", "repeat"], add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub against: Option<String>,
 }
 
@@ -128,7 +128,7 @@ pub(crate) struct RunArgs {
     pub full: bool,
     /// Let the batches of these 2 to 8 costs alternate, and print how many times as long each takes as that of the first pattern:
     /// what disturbs both cancels
-    #[arg(long, requires = "patterns", conflicts_with = "repeat")]
+    #[arg(long, requires = "patterns", conflicts_with_all = ["repeat", "tails"])]
     pub ratio: bool,
     #[command(flatten)]
     pub beside: AgainstArgs,
@@ -257,7 +257,7 @@ pub(crate) struct StudyArgs {
     #[arg(long)]
     pub full: bool,
     /// Use the costs of this run, instead of measuring what the study needs
-    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "beside", "seed", "output", "full"])]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "beside", "seed", "output", "full", "repeat", "tails", "label", "keep"])]
     pub run: Option<String>,
     /// For mpe: instead of the tables, tune prefetch as its postscript does, on this file or on one created for it [budget: 30s]
     #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with_all = ["run", "full", "count", "rounds", "precision", "cpu", "beside", "seed", "output"])]
@@ -297,7 +297,7 @@ Exit status: 0 done; 1 failed, or nothing could be measured; 2 misused: no such 
 #[command(after_help = SCALED)]
 pub(crate) struct ScalingArgs {
     /// Take the costs of this run, instead of measuring
-    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output"])]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "beside", "seed", "output", "repeat", "tails", "label", "keep"])]
     pub run: Option<String>,
     #[command(flatten)]
     pub measure: MeasureArgs,

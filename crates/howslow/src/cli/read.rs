@@ -51,7 +51,7 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub all: bool,
     /// Add a column: how many times the cost of this reference machine or run each cost is
-    #[arg(long, value_name = "REFERENCE", conflicts_with = "json", add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
+    #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["json", "csv", "format"], add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub against: Option<String>,
     /// Add the figures of all kept runs of this build, kernel, boot and machine together
     #[arg(long, conflicts_with_all = ["json", "csv", "format"])]

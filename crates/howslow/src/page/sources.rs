@@ -10,6 +10,7 @@ use store::StoreError;
 
 use super::folders;
 use crate::output::Misuse;
+use crate::pattern::Pattern;
 use crate::resolve;
 
 /// Whether names stay.
@@ -91,7 +92,8 @@ impl PageSources {
 
 /// The run without what identifies its host.
 pub(super) fn anonymous(run: &Run) -> Run {
-    analysis::reference::anonymous(run, &|id| catalogue::find(id).is_some())
+    let selects = |text: &str| Pattern::parse(text).is_ok_and(|pattern| pattern.selects_any());
+    analysis::reference::anonymous(run, &|id| catalogue::find(id).is_some(), &selects)
 }
 
 /// What the page calls a run.

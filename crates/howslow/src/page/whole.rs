@@ -81,7 +81,7 @@ pub(super) fn command(run: &Run) -> String {
     let mut words = vec!["howslow".to_string()];
     if !settings.patterns.is_empty() || settings.full {
         words.push("run".into());
-        words.extend(settings.patterns.iter().cloned());
+        words.extend(settings.patterns.iter().map(|pattern| shell_words::quote(pattern).into_owned()));
     }
     words.extend(settings.full.then(|| "--full".into()));
     if let Some(tails) = &settings.tails {
@@ -120,7 +120,7 @@ mod tests {
         // The example also has costs of somebody's own code, which no command of ours takes again.
         run.costs.retain(|cost| catalogue::find(&cost.operation).is_some());
         let settings = &mut run.settings;
-        settings.patterns = vec!["syscall.getppid".into()];
+        settings.patterns = vec!["syscall.getppid".into(), "pipe.*@size=4 KiB".into()];
         (settings.rounds, settings.cpu, settings.count, settings.budget_s) = (9, Some(1), Some(500), 20.0);
         let arrivals = Some(record::Arrivals { per_second: 1000.0, poisson: true });
         settings.tails = Some(record::Tailing { arrivals });
@@ -132,10 +132,17 @@ mod tests {
             place: record::Place::Other,
         }];
         let command = command(&run);
-        for word in ["--rounds 9", "--cpu 1", "--beside compute@25%@other", "--arrivals 1000/s,poisson", "--count 500"]
-        {
+        for word in [
+            "--rounds 9",
+            "--cpu 1",
+            "--beside compute@25%@other",
+            "--arrivals 1000/s,poisson",
+            "--count 500",
+            "'pipe.*@size=4 KiB'",
+        ] {
             assert!(command.contains(word), "{command}");
         }
-        cli::command().try_get_matches_from(command.split(' ')).expect("the command line accepts it");
+        let words = shell_words::split(&command).expect("a shell reads it");
+        cli::command().try_get_matches_from(words).expect("the command line accepts it");
     }
 }

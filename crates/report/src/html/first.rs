@@ -112,7 +112,7 @@ fn what_to_do(verdict: &ReferenceVerdict<'_>, run: &Run, place: Place) -> String
     }
     if verdict.open.len() > 2 {
         return format!(
-            "Measure longer (howslow --budget {:.0}s): {} of the costs are too uncertain to be held against a reference.",
+            "Measure longer (`--budget {:.0}s`): {} of the costs are too uncertain to be held against a reference.",
             (run.settings.budget_s * 4.0).max(30.0),
             verdict.open.len()
         );

@@ -126,7 +126,7 @@ setTimeout(() => {
   const hide = () => { tip?.remove(); tip = null; };
   const show = (link) => {
     hide();
-    const body = document.getElementById(decodeURIComponent(link.getAttribute("href").slice(1)));
+    const body = document.getElementById(link.getAttribute("href").slice(1));
     if (!body?.rows) return;
     tip = document.createElement("div");
     tip.className = "tip";

@@ -11,7 +11,7 @@ use crate::head::machine_parts;
 pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const SCRIPT: &str = include_str!("page.js");
 pub(super) const STYLE_HASH: &str = "kNgO8UVHDxwRv8WOPnMT/jWt/qsNEDGjYKSntpBiHEI=";
-pub(super) const SCRIPT_HASH: &str = "x92Qvf76i1lutiOT7t9YKIzNJV7xXlfgdL69qM1GYqs=";
+pub(super) const SCRIPT_HASH: &str = "fEWQs8FIsKC1Z3IIA4nqcxive5pjcFFNT1fWRHknm5I=";
 
 /// The page of runs and sections.
 pub fn html_page(page: &HtmlPage<'_>) -> String {

@@ -59,7 +59,7 @@ fn what_other_programs_let_take_longer_is_no_change() {
 fn a_device_that_others_use_is_in_another_state_a_minute_later() {
     let waits = |times: f64, hypervisor: Option<&str>, measured_s: u32| {
         let mut run = run(&[("file.fsync", 150_000.0 * times, 0.1), ("file.read", 150_000.0 * times, 0.1)]);
-        run.costs[0].headline = record::Estimate::Typical;
+        run.costs[0].headline = Estimate::Typical;
         run.costs[0].wait_ns = Nanoseconds(140_000.0 * times);
         run.machine.virtualization.hypervisor = hypervisor.map(Into::into);
         (run.started, run.finished) = ("2026-11-01T00:00:00Z".into(), format!("2026-11-01T00:00:{measured_s:02}Z"));

@@ -34,7 +34,10 @@ fn a_share_that_moves_is_no_change_and_a_level_that_moves_is_one() {
     let half = with(&[(600.0, 0.5), (900.0, 0.5)]);
     assert_eq!(compared_levels(&half, &with(&[(601.0, 0.6), (902.0, 0.4)])), (Verdict::Same, [0, 0], false));
     assert_eq!(compared_levels(&half, &with(&[(601.0, 0.1), (902.0, 0.9)])), (Verdict::Same, [0, 0], true));
-    assert_eq!(compared_levels(&half, &with(&[(660.0, 0.5), (990.0, 0.5)])), (Verdict::Slower, [0, 0], false));
+    for share in [0.5, 0.1] {
+        let dearer = with(&[(660.0, share), (990.0, 1.0 - share)]);
+        assert_eq!(compared_levels(&half, &dearer), (Verdict::Slower, [0, 0], false));
+    }
 }
 
 #[test]
@@ -56,7 +59,7 @@ fn a_run_at_one_level_alone_is_compared_with_that_one() {
     let lower = run(&[("a.x", 603.0, 3.0)]);
     assert_eq!(compared_levels(&half, &lower).1, [0, 0]);
     // What is at neither level has changed.
-    assert_eq!(compared_levels(&half, &run(&[("a.x", 760.0, 4.0)])).0, Verdict::Slower);
+    assert_eq!(compared_levels(&half, &run(&[("a.x", 760.0, 4.0)])), (Verdict::Slower, [0, 0], false));
 }
 
 #[test]

@@ -96,8 +96,8 @@ impl PaperSum {
         let follows =
             printed.map(|printed| ((value / self.step).round() * self.step - printed).abs() < self.step / 2.0);
         let verdict = match follows {
-            Some(true) => "",
-            _ => "departs",
+            Some(false) if value.is_finite() => "departs",
+            _ => "",
         };
         vec![
             Cell::Text(self.what.into()),
@@ -110,7 +110,6 @@ impl PaperSum {
     }
 }
 
-/// Every sum as printed and recomputed.
 /// The costs of the paper in these sums: those that they need.
 pub(super) fn printed() -> Vec<String> {
     let ids = RefCell::new(Vec::new());
@@ -124,6 +123,7 @@ pub(super) fn printed() -> Vec<String> {
     ids.into_inner()
 }
 
+/// Every sum as printed and recomputed.
 pub(super) fn table(paper: &Paper) -> TableAnswer {
     DATA.table("sums", SUMS.iter().map(|sum| sum.row(paper)))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::reference::without_paths;
+use record::COMMAND;
 use serde_json::Value;
 
 /// A document without the names of nodes, processes, files, commands, control groups and runs.
@@ -31,8 +32,12 @@ impl AnonymousDocument {
             Value::Array(items) => items.iter().for_each(|item| self.collect(item, key)),
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    let names_process = name == "name" && ["processes", "threads"].contains(&key);
-                    self.collect(field, if names_process { "process" } else { name });
+                    let named = match key {
+                        "processes" | "threads" => "process",
+                        "runs" | "only_in" => "run name",
+                        _ => name,
+                    };
+                    self.collect(field, if name == "name" { named } else { name });
                 }
             }
             _ => {}
@@ -62,7 +67,13 @@ impl AnonymousDocument {
                 let kept = fields.iter().filter(|(name, _)| !NUMBERS.contains(&name.as_str()));
                 // The path of a flow is one through the kernel, and no file's.
                 let is_flow = fields.contains_key("write_bytes");
-                let key = |name| if is_flow && name == "path" { "" } else { name };
+                // A fact that differs, by its field in a run.
+                let fact = fields.get("field").and_then(Value::as_str).and_then(|field| field.rsplit('.').next());
+                let key = |name| match name {
+                    "path" if is_flow => "",
+                    "values" => fact.unwrap_or(name),
+                    _ => name,
+                };
                 Value::Object(kept.map(|(name, field)| (self.text(name), self.clean(field, key(name)))).collect())
             }
             other => other.clone(),
@@ -81,15 +92,20 @@ impl AnonymousDocument {
         if let Some(name) = text.strip_prefix(TASK).and_then(|name| self.known(name)) {
             return name;
         }
-        let hidden = |word: &str| is_run_id(word) || self.names.contains_key(word);
-        without_paths(text, hidden)
+        let own = |word: &str| word.starts_with("imported.") || word.contains(".so:");
+        let hidden = |word: &str| is_run_id(word) || own(word) || self.names.contains_key(word);
+        // Nothing shows where a command line ends.
+        match text.split_once(COMMAND) {
+            Some((before, _)) => without_paths(before, hidden) + "the command",
+            None => without_paths(text, hidden),
+        }
     }
 }
 
 /// What a task is called in causes.
 const TASK: &str = "task: ";
 /// Fields whose texts are places or times.
-const DROPPED: [&str; 12] = [
+const DROPPED: [&str; 13] = [
     "host",
     "cgroup",
     "run",
@@ -102,6 +118,7 @@ const DROPPED: [&str; 12] = [
     "path",
     "label",
     "build",
+    "patterns",
 ];
 /// Fields that hold command lines.
 const COMMANDS: [&str; 2] = ["bills", "command"];
@@ -113,6 +130,7 @@ fn kind_of<'t>(key: &str, text: &'t str) -> Option<(&'static str, &'t str)> {
     match key {
         "node" | "nodes" | "slower" | "host" => Some(("node", text)),
         "process" => Some(("process", text)),
+        "run name" => Some(("run", text)),
         "name" | "cause" => text.strip_prefix(TASK).map(|name| ("task", name)),
         _ => None,
     }
@@ -141,12 +159,25 @@ mod tests {
             "slow": [{ "node": "zeta7", "causes": [{ "because": "zeta7 has an older kernel than run 20261124-090514-gdyp" }] }],
             "classes": [{ "nodes": ["zeta7", "zeta8"] }],
             "causes": [{ "name": "task: zeta", "share": 0.25 }],
+            "runs": [{ "name": "zeta.json", "settings": { "patterns": ["zeta*"] } }],
+            "differences": [
+                { "field": "machine.host", "values": ["zeta1", null] },
+                { "field": "machine.kernel.command_line", "values": ["zeta=1", "zeta=2"] },
+                { "field": "settings.patterns", "values": [["command: zeta"], ["pipe"]] },
+                { "field": "machine.kernel.release", "values": ["6.1", "6.2"] },
+            ],
+            "rows": [{ "operation": "command: zeta -x" }, { "operation": "imported.zeta.x" }, { "operation": "libzeta.so:f" }],
+            "sentences": ["dearer than zeta.json: command: zeta -x"],
             "notes": ["/srv/zeta is full; see /proc/sys/vm/swappiness"],
         });
         let clean = AnonymousDocument::of(&document);
         let text = clean.to_string();
         assert!(!text.contains("zeta") && !text.contains("gdyp"), "{text}");
         assert!(text.contains("/proc/sys/vm/swappiness") && text.contains("0.25"), "{text}");
+        assert_eq!(
+            (&clean["runs"][0]["name"], &clean["differences"][3]["values"][1]),
+            (&json!("run 1"), &json!("6.2"))
+        );
         assert_eq!(clean["slow"][0]["node"], clean["classes"][0]["nodes"][0]);
         assert_ne!(clean["classes"][0]["nodes"][0], clean["classes"][0]["nodes"][1]);
     }
