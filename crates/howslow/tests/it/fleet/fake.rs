@@ -189,6 +189,12 @@ fn jobs_that_wait_go_on_without_us_and_are_cancelled_on_request() {
     let words = std::fs::read_to_string(fake.path().join("cancelled")).expect("scancel was called");
     assert!(words.contains("--name=howslow.long-waits.n0.a1"), "{words}");
     ended(&state(&fake.path().join("data"), "long-waits"), "waits", Stage::Cancelled, "howslow fleet cancel");
+    // Finished with the same options only.
+    let other = fake.run("long-waits", &["--installed", "--detach", "--partition", "big", "--shared", "/elsewhere"]);
+    let errors = errors_of(&other);
+    assert!(other.status.code() == Some(2) && errors.contains("(--shared, --partition)"), "{errors}");
+    let same = fake.run("long-waits", &["--installed", "--detach"]);
+    assert!(errors_of(&same).contains("1 job submitted"), "{}", errors_of(&same));
 }
 
 #[test]
