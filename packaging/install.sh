@@ -86,6 +86,7 @@ main() {
     version=$("$new/howslow" --version 2>"$work/why") ||
         fail "the program does not run here: $(reason). Is ${TMPDIR:-/tmp} mounted noexec? Set TMPDIR to another folder. Nothing was installed"
 
+    [ ! -f "$prefix/$list" ] || cp "$prefix/$list" "$work/older"
     before=
     [ ! -x "$prefix/bin/howslow" ] || before=$("$prefix/bin/howslow" --version 2>/dev/null || echo "a howslow that does not run")
     place "$new/howslow" bin/howslow
@@ -98,6 +99,8 @@ main() {
     place "$work/files" "$list"
     # Everything is there, so that it only has to be renamed.
     while read -r file; do mv -f "$prefix/$file.howslow-part" "$prefix/$file"; done <"$work/files"
+    # What an older version had installed and this one has not.
+    [ ! -f "$work/older" ] || grep -Fvx -f "$work/files" "$work/older" | while read -r file; do rm -f "$prefix/$file"; done
 
     echo "$version is in $prefix/bin, its SHA-256 verified${before:+; it replaces $before}"
     echo "manual pages and completions of bash, zsh and fish are in $prefix/share; 'sh install.sh --remove' removes all of it"

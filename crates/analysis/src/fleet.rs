@@ -28,4 +28,4 @@ pub use options::{CLOCK, ENOUGH_NODES, FleetOptions};
 pub use parts::{MachinePart, Parts};
 pub use population::Population;
 pub use slow::{CauseKind, Doubted, SlowCause, SlowCost, SlowFamily, SlowNode};
-pub use table::{CostKey, RunFacts, RunFigure, RunKey, Table, weakening, weakening_kind};
+pub use table::{CostKey, RunFacts, RunFigure, RunKey, Table, weakening_kind};

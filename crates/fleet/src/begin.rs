@@ -50,7 +50,7 @@ pub fn begin(folder: &Folder, request: &Request) -> Result<(Fleet, Vec<String>),
         None => new_id(),
     };
     let mut notes = Vec::new();
-    let nodes = once(&named(request)?, &mut notes);
+    let nodes = once(&named(&request.means, request.nodes)?, &mut notes);
     if nodes.is_empty() {
         return Err(FleetError::Misuse("there is no node to measure; name some with --nodes, or a --partition".into()));
     }
@@ -84,8 +84,9 @@ pub fn begin(folder: &Folder, request: &Request) -> Result<(Fleet, Vec<String>),
     Ok((fleet, notes))
 }
 
-fn named(request: &Request) -> Result<Vec<String>, FleetError> {
-    match (&request.means, request.nodes) {
+/// The names of these nodes. Fails if they are named otherwise than this means does, or the scheduler does not answer.
+pub fn named(means: &Means, nodes: Nodes<'_>) -> Result<Vec<String>, FleetError> {
+    match (means, nodes) {
         (Means::Slurm(options), Nodes::List(list)) => {
             crate::slurm::check_further(&options.further)?;
             Slurm { script: PathBuf::new(), options: options.clone() }.nodes(list)

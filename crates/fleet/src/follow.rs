@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use record::units::counted;
 use store::Store;
 
 use crate::error::FleetError;
@@ -173,9 +174,8 @@ impl<'a> Follower<'a> {
                 }
             }
         }
-        if let Err(error) = self.scheduler.cancel(fleet, &cancel) {
-            events.push(Event::Note(error.to_string()));
-        }
+        let refused = self.scheduler.cancel(fleet, &cancel).into_iter().find_map(Result::err);
+        events.extend(refused.map(Event::Note));
         if *fleet != before {
             self.folder.write(fleet)?;
         }
@@ -207,26 +207,33 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Cancels all open attempts. Documents that have arrived are gathered before. Returns the nodes. Fails if the
-    /// scheduler refuses, or the state cannot be written.
+    /// Cancels all open attempts. Documents that have arrived are gathered before. Returns the nodes. Fails if one is not
+    /// cancelled, after it has noted the others, or the state cannot be written.
     pub fn cancel(&mut self, fleet: &mut Fleet) -> Result<Vec<String>, FleetError> {
         let tasks = tasks(fleet);
-        self.scheduler.cancel(fleet, &tasks)?;
-        let mut cancelled = Vec::new();
-        for task in tasks {
+        let results = self.scheduler.cancel(fleet, &tasks);
+        let (mut cancelled, mut refused) = (Vec::new(), Vec::new());
+        for (task, result) in tasks.into_iter().zip(results) {
             let (runs, _) = collect(fleet, task.place)?;
             self.keep(&runs, &mut Vec::new());
             let complete = fleet.nodes[task.place].missing(&fleet.plan).is_empty();
-            if let Some(attempt) = fleet.nodes[task.place].open_mut() {
-                attempt.stage = if complete { Stage::Done } else { Stage::Cancelled };
-                if !complete {
-                    attempt.reason = "cancelled by `howslow fleet cancel`".into();
+            let Some(attempt) = fleet.nodes[task.place].open_mut() else { continue };
+            match result {
+                _ if complete => attempt.stage = Stage::Done,
+                Ok(()) => {
+                    (attempt.stage, attempt.reason) = (Stage::Cancelled, "cancelled by `howslow fleet cancel`".into());
                     cancelled.push(task.node);
                 }
+                Err(why) => refused.push(why),
             }
         }
         self.folder.write(fleet)?;
-        Ok(cancelled)
+        if refused.is_empty() {
+            return Ok(cancelled);
+        }
+        refused.dedup();
+        let nodes = counted(cancelled.len() as u64, "node");
+        Err(FleetError::Trouble(format!("{}; cancelled on {nodes}, and not on the others", refused.join("; "))))
     }
 
     /// Removes what nodes no longer need, if every node is complete: the programs, and what attempts left. Returns what the user
@@ -258,4 +265,58 @@ fn tasks(fleet: &Fleet) -> Vec<Task> {
         })
     };
     fleet.open().into_iter().filter_map(task).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::{Seen, Submitted};
+
+    /// Hosts of which one cannot be reached.
+    struct Hosts;
+
+    impl Scheduler for Hosts {
+        fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError> {
+            Ok(BTreeMap::new())
+        }
+
+        fn submit(&self, _: &Fleet, _: &[Task], _: Submitted<'_>) -> Result<(), FleetError> {
+            Ok(())
+        }
+
+        fn look(&self, _: &Fleet, _: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError> {
+            Ok(BTreeMap::new())
+        }
+
+        fn cancel(&self, _: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>> {
+            let refused = |task: &Task| if task.node == "far" { Err("far: no route".into()) } else { Ok(()) };
+            tasks.iter().map(refused).collect()
+        }
+
+        fn clean(&self, _: &Fleet) {}
+    }
+
+    #[test]
+    fn what_was_cancelled_is_noted_if_a_host_cannot_be_reached() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(&place.path().join("fleet"));
+        folder.make("a").expect("a folder");
+        let attempt = |node: &str| {
+            serde_json::json!({"name": node, "attempts": [{"number": 1, "job": null, "submitted": "", "repetitions": [1],
+                "stage": "running", "reason": ""}]})
+        };
+        let mut fleet: Fleet = serde_json::from_value(serde_json::json!({
+            "schema": crate::state::SCHEMA, "id": "a", "created": "", "howslow": "", "means": "ssh",
+            "plan": crate::Plan::default(), "installed": true, "shared": place.path(), "documents": place.path(),
+            "nodes": (["near", "far", "next"].map(attempt)),
+        }))
+        .expect("a fleet");
+        let (scheduler, patience): (Box<dyn Scheduler>, _) = (Box::new(Hosts), Duration::ZERO);
+        let (store, marks, last_trouble) = (None, BTreeMap::new(), String::new());
+        let mut follower = Follower { folder: &folder, scheduler, store, patience, marks, last_trouble };
+        let error = follower.cancel(&mut fleet).expect_err("one is not").to_string();
+        assert!(error.contains("far: no route; cancelled on 2 nodes"), "{error}");
+        let stages: Vec<_> = folder.read("a").expect("a state").nodes.iter().map(crate::Node::stage).collect();
+        assert_eq!(stages, [Stage::Cancelled, Stage::Running, Stage::Cancelled].map(Some));
+    }
 }

@@ -187,7 +187,8 @@ impl Manifests {
             "securityContext": {
                 "allowPrivilegeEscalation": false,
                 "capabilities": { "drop": ["ALL"] },
-                "seccompProfile": { "type": "RuntimeDefault" },
+                // A filter of system calls adds some time to each one that is measured.
+                "seccompProfile": { "type": "Unconfined" },
             },
             "volumeMounts": [
                 { "name": "plan", "mountPath": "/plan", "readOnly": true },
@@ -280,6 +281,7 @@ mod tests {
         let container = &job["template"]["spec"]["containers"][0];
         assert_eq!(container["resources"]["requests"], container["resources"]["limits"]);
         assert_eq!(container["resources"]["limits"]["cpu"], "4");
+        assert_eq!(container["securityContext"]["seccompProfile"]["type"], "Unconfined");
         let arguments = container["args"].as_array().expect("arguments");
         assert_eq!(arguments[..6], ["/results", "howslow-f1", "$(NODE_NAME)", "78", "1,2,3", "howslow"]);
     }

@@ -25,7 +25,7 @@ mod ssh;
 mod state;
 mod verdict;
 
-pub use begin::{Nodes, Request, begin, send};
+pub use begin::{Nodes, Request, begin, named, send};
 pub use error::FleetError;
 pub use folder::{Folder, Lock, data_folder, is_id, new_id};
 pub use follow::{Event, Follower};

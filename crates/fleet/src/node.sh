@@ -3,7 +3,7 @@
 #   FOLDER MARK NAME LIMIT REPETITIONS PROGRAM ARGUMENTS...
 # FOLDER receives NAME.started, NAME.rN.json, NAME.log and at last NAME.exit: a status and the reason. MARK begins the name
 # of the private folder on the node. LIMIT is the seconds that one run may take. REPETITIONS are numbers: 1,2,3.
-# PROGRAM is `sent` (FOLDER/howslow-ARCHITECTURE) or a command. Statuses of its own: 71 to 76.
+# PROGRAM is `sent` (FOLDER/howslow-ARCHITECTURE) or a command. Statuses of its own: 71 to 76, and 137 if the run was killed.
 folder=$1 mark=$2 name=$3 limit=$4 repetitions=$5 program=$6
 shift 6
 umask 077
@@ -51,6 +51,7 @@ timeout -k 5 5 true 2>/dev/null && guard="timeout -k 5 $limit"
 IFS=,
 for number in $repetitions; do
     IFS=' '
+    begun=$(date +%s)
     $guard "$program" "$@" -o "$private/run.json" >/dev/null 2>>"$folder/$name.log" &
     child=$!
     wait "$child"
@@ -59,7 +60,12 @@ for number in $repetitions; do
     case $status in
     # 3: something that was named is skipped here. The document says so.
     0 | 3) ;;
-    124 | 137) finish 74 "run $number took longer than $limit s" ;;
+    124) finish 74 "run $number took longer than $limit s" ;;
+    # By `timeout`, because it did not end in time, or by somebody else before.
+    137)
+        [ $(($(date +%s) - begun)) -lt "$limit" ] || finish 74 "run $number took longer than $limit s"
+        finish 137 "run $number was killed, as it is if memory runs out"
+        ;;
     *) finish 76 "howslow ended with status $status" ;;
     esac
     cp "$private/run.json" "$folder/.$name.r$number.part" && mv -f "$folder/.$name.r$number.part" "$folder/$name.r$number.json" ||

@@ -64,8 +64,8 @@ pub(crate) trait Scheduler {
     /// not as it should.
     fn look(&self, fleet: &Fleet, tasks: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError>;
 
-    /// Cancels these tasks' jobs. Fails if the scheduler refuses.
-    fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Result<(), FleetError>;
+    /// Cancels these tasks' jobs. Returns for each of them why it was refused, if it was.
+    fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>>;
 
     /// Removes what the fleet has left on its nodes, once all is gathered.
     fn clean(&self, fleet: &Fleet);

@@ -145,7 +145,8 @@ impl Scheduler for Slurm {
         let user = format!("--user={}", rustix::process::getuid().as_raw());
         let format = "--format=%i|%T|%M|%j|%r";
         let text = succeed("squeue", &["--noheader", "--all", "--states=all", &user, format])?.text();
-        let lines = answers::queue(&text).map_err(|line| malformed("squeue", "a list of jobs", &line))?;
+        let own = format!("howslow.{}.", fleet.id);
+        let lines = answers::queue(&text, &own).map_err(|line| malformed("squeue", "a list of jobs", &line))?;
         let by_name: BTreeMap<&str, &answers::JobLine> = lines.iter().map(|line| (line.name.as_str(), line)).collect();
         let mut seen = BTreeMap::new();
         for task in tasks {
@@ -176,18 +177,21 @@ impl Scheduler for Slurm {
         Ok(seen)
     }
 
-    fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Result<(), FleetError> {
+    fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>> {
         let user = format!("--user={}", rustix::process::getuid().as_raw());
-        // By id and name, so that a job of somebody else who got the same number is left alone.
-        for task in tasks {
-            let name = format!("--name={}", job_name(fleet, task));
-            let answer =
-                run_command(slurm("scancel").args([&user, &name]), b"", PATIENCE).map_err(FleetError::Trouble)?;
-            if !answer.ok {
-                return Err(FleetError::Trouble(complaint("scancel", &answer)));
+        // A controller that does not answer is not asked again.
+        let mut silent = None;
+        // By user and name: the number of a job that has ended may be another's by now.
+        let one = |task: &Task| {
+            if let Some(why) = &silent {
+                return Err(String::clone(why));
             }
-        }
-        Ok(())
+            let name = format!("--name={}", job_name(fleet, task));
+            let answer = run_command(slurm("scancel").args([&user, &name]), b"", PATIENCE);
+            let answer = answer.inspect_err(|why| silent = Some(why.clone()))?;
+            if answer.ok { Ok(()) } else { Err(complaint("scancel", &answer)) }
+        };
+        tasks.iter().map(one).collect()
     }
 
     fn clean(&self, _: &Fleet) {}

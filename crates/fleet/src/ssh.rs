@@ -2,11 +2,14 @@
 //! when the connection ends.
 
 use std::collections::BTreeMap;
+use std::fs::{DirEntry, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use rustix::process::geteuid;
 use tempfile::TempDir;
 
 use crate::command::{Answer, run_command};
@@ -19,16 +22,20 @@ use crate::state::Fleet;
 /// The patience with one command on a host, and with one that carries a program there.
 const PATIENCE: Duration = Duration::from_secs(60);
 const CARRY: Duration = Duration::from_secs(600);
+/// How long a connection stays open that is not used.
+const PERSIST: Duration = Duration::from_secs(120);
+/// How the names of folders of sockets begin.
+const SOCKETS: &str = "howslow-ssh-";
 /// A larger file is no howslow.
 const LARGEST_PROGRAM: u64 = 1 << 30;
 /// Hosts that are contacted at the same time.
 const AT_ONCE: usize = 16;
 
-/// Makes the fleet's folder and prints the architecture. Its argument is the folder's name.
-const PREPARE: &str =
-    r#"umask 077; mkdir -p "$HOME/$1" && [ -O "$HOME/$1" ] && cd "$HOME/$1" && rm -f .part && uname -m && ls"#;
-/// Receives a file. Arguments: the folder, the file's name.
-const RECEIVE: &str = r#"umask 077; cd "$HOME/$1" && cat >".part.$2" && chmod 700 ".part.$2" && mv -f ".part.$2" "$2""#;
+/// Makes the fleet's folder, and prints the architecture and the digest of the program there. Its argument is the folder's name.
+const PREPARE: &str = r#"umask 077; mkdir -p "$HOME/$1" && [ -O "$HOME/$1" ] && cd "$HOME/$1" && uname -m && { cat program.sum 2>/dev/null || :; }"#;
+/// Receives a file. Arguments: the folder, the file's name, and for a program its digest.
+const RECEIVE: &str = r#"umask 077; cd "$HOME/$1" && { [ -z "$3" ] || rm -f program.sum; } && cat >".part.$2" && chmod 700 ".part.$2" && mv -f ".part.$2" "$2" &&
+{ [ -z "$3" ] || printf '%s\n' "$3" >program.sum; }"#;
 /// Starts the node's script, which outlives the connection. Arguments: the folder, the attempt's name, and the script's.
 const START: &str = r#"umask 077; cd "$HOME/$1" || exit 71; name=$2; shift 2
 if command -v setsid >/dev/null; then setsid sh ./node.sh "$PWD" "$@" </dev/null >/dev/null 2>&1 &
@@ -54,6 +61,8 @@ const CLEAN: &str = r#"[ -O "$HOME/$1" ] && rm -rf "$HOME/$1""#;
 pub(crate) struct Ssh {
     /// The folder of the connections' sockets, private to this user.
     sockets: TempDir,
+    /// The same folder, locked while it is used.
+    _lock: File,
     /// Hosts that were connected to.
     connected: Mutex<Vec<String>>,
 }
@@ -61,16 +70,22 @@ pub(crate) struct Ssh {
 impl Ssh {
     pub(crate) fn new() -> Result<Ssh, FleetError> {
         // A socket's path has at most 108 bytes, so it is not below a long TMPDIR.
-        let sockets = tempfile::Builder::new().prefix("howslow-ssh-").tempdir_in("/tmp");
-        let sockets = sockets.map_err(|source| FleetError::io("create a folder in", Path::new("/tmp"), source))?;
-        Ok(Ssh { sockets, connected: Mutex::new(Vec::new()) })
+        let place = Path::new("/tmp");
+        remove_abandoned(place);
+        let io = |source| FleetError::io("create a folder in", place, source);
+        let sockets = tempfile::Builder::new().prefix(SOCKETS).tempdir_in(place).map_err(io)?;
+        let lock = File::open(sockets.path()).map_err(io)?;
+        // Some file systems have no locks.
+        let _ = lock.try_lock();
+        Ok(Ssh { sockets, _lock: lock, connected: Mutex::new(Vec::new()) })
     }
 
     /// The client with its options, up to the host.
     fn client(&self, host: &str) -> Command {
         let mut command = Command::new("ssh");
         let control = format!("ControlPath={}/%C", self.sockets.path().display());
-        let options = ["BatchMode=yes", "ConnectTimeout=10", "ControlMaster=auto", "ControlPersist=120", &control];
+        let persist = format!("ControlPersist={}", PERSIST.as_secs());
+        let options = ["BatchMode=yes", "ConnectTimeout=10", "ControlMaster=auto", &persist, &control];
         let alive = ["ServerAliveInterval=10", "ServerAliveCountMax=3", "ForwardAgent=no", "ForwardX11=no"];
         command.args(options.iter().chain(&alive).flat_map(|option| ["-o", option]));
         let (name, port) = split(host);
@@ -108,13 +123,14 @@ impl Ssh {
                     "it is an {architecture}, and no program for that was given; add one with --binary"
                 ));
             }
-            if !lines.any(|present| present == name) {
-                let program = record::read_input(&file, LARGEST_PROGRAM)
-                    .map_err(|error| format!("{}: {error}", file.display()))?;
-                self.on(&task.node, RECEIVE, &[&folder, &name], &program)?;
+            let program =
+                record::read_input(&file, LARGEST_PROGRAM).map_err(|error| format!("{}: {error}", file.display()))?;
+            let digest = store::digest(&program);
+            if lines.next() != Some(&digest) {
+                self.on(&task.node, RECEIVE, &[&folder, &name, &digest], &program)?;
             }
         }
-        self.on(&task.node, RECEIVE, &[&folder, "node.sh"], NODE_SCRIPT.as_bytes())?;
+        self.on(&task.node, RECEIVE, &[&folder, "node.sh", ""], NODE_SCRIPT.as_bytes())?;
         let arguments = node_arguments(fleet, task);
         let words: Vec<&str> = [&folder, &task.name].into_iter().chain(&arguments).map(String::as_str).collect();
         let pid = self.on(&task.node, START, &words, b"")?.text();
@@ -199,10 +215,8 @@ impl Scheduler for Ssh {
         Ok(tasks.iter().zip(found).filter_map(|(task, seen)| Some((task.place, seen?))).collect())
     }
 
-    fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Result<(), FleetError> {
-        let failed = self.all(tasks, |task| self.on(&task.node, END, &[&remote(fleet, task), &task.name], b"").err());
-        let failed: Vec<String> = failed.into_iter().flatten().collect();
-        if failed.is_empty() { Ok(()) } else { Err(FleetError::Trouble(failed.join("; "))) }
+    fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>> {
+        self.all(tasks, |task| self.on(&task.node, END, &[&remote(fleet, task), &task.name], b"").map(|_| ()))
     }
 
     fn clean(&self, fleet: &Fleet) {
@@ -228,6 +242,21 @@ impl Drop for Ssh {
             command = Command::new("ssh");
             command.args(words).args(["-O", "exit", "--"]).arg(host);
             let _ = run_command(&mut command, b"", Duration::from_secs(5));
+        }
+    }
+}
+
+/// Removes the folders of sockets that killed processes of this user have left: those that nobody holds, and that have not
+/// changed since before the last connection ended.
+fn remove_abandoned(place: &Path) {
+    let Ok(entries) = std::fs::read_dir(place) else { return };
+    let begins = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(SOCKETS);
+    for path in entries.flatten().filter(begins).map(|entry| entry.path()) {
+        let Ok(found) = path.symlink_metadata() else { continue };
+        let is_old = found.modified().is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > 2 * PERSIST));
+        let is_own = found.is_dir() && found.uid() == geteuid().as_raw();
+        if is_own && is_old && File::open(&path).is_ok_and(|folder| folder.try_lock().is_ok()) {
+            let _ = std::fs::remove_dir_all(&path);
         }
     }
 }
@@ -310,6 +339,25 @@ mod tests {
         }
         assert_eq!(split("me@n1:22"), ("me@n1", Some("22")));
         assert_eq!(split("fe80::1"), ("fe80::1", None));
+    }
+
+    #[test]
+    fn folders_of_sockets_that_nobody_holds_are_removed() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = |name: &str, is_old: bool| {
+            let path = place.path().join(name);
+            std::fs::create_dir(&path).expect("a folder");
+            let folder = File::open(&path).expect("a folder");
+            let changed = std::time::SystemTime::now() - 3 * PERSIST * u32::from(is_old);
+            folder.set_modified(changed).expect("a time");
+            (path, folder)
+        };
+        let [left, held, new, other] =
+            [("howslow-ssh-a", true), ("howslow-ssh-b", true), ("howslow-ssh-c", false), ("howslow-d", true)]
+                .map(|(name, is_old)| folder(name, is_old));
+        held.1.try_lock().expect("a lock");
+        remove_abandoned(place.path());
+        assert_eq!([&left, &held, &new, &other].map(|(path, _)| path.exists()), [false, true, true, true]);
     }
 
     #[test]

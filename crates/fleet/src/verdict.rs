@@ -10,6 +10,7 @@ use crate::state::Stage;
 /// Statuses of `node.sh`.
 const NO_FOLDER: i32 = 71;
 const HUNG: i32 = 74;
+const KILLED: i32 = 137;
 const ENDED_BY_SIGNAL: i32 = 143;
 
 /// Reasons of Slurm for which a job waits without end.
@@ -85,6 +86,7 @@ pub(crate) fn decide(facts: &Facts, mark: &mut Mark) -> Verdict {
     match &facts.left.exit {
         Some((0, _)) => return ended(facts, mark, End::Finished, "the job ended"),
         Some((HUNG, reason)) => return over(Stage::Hung, with_complaint(reason, facts)),
+        Some((KILLED, reason)) => return over(Stage::Killed, with_complaint(reason, facts)),
         Some((ENDED_BY_SIGNAL, reason)) => {
             return match facts.sight {
                 Some(Sight::Ended(End::Finished | End::Failed, _)) | None => over(Stage::Failed, reason),
@@ -107,7 +109,10 @@ pub(crate) fn decide(facts: &Facts, mark: &mut Mark) -> Verdict {
             ),
             cancel: true,
         },
-        Some(Sight::Running(_)) => Verdict::Still(Stage::Running, String::new()),
+        Some(Sight::Running(_)) => {
+            (mark.unseen, mark.refused) = (0, 0);
+            Verdict::Still(Stage::Running, String::new())
+        }
         Some(Sight::Ended(end, detail)) => ended(facts, mark, *end, detail),
     }
 }

@@ -38,7 +38,7 @@ pub(crate) use crossover::CrossoverArgs;
 pub(crate) use exchange::{ExportArgs, ImportArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, TuneArgs};
 pub(crate) use fleet::{
-    EveryArgs, FleetArg, FleetArgs, FleetRunArgs, FleetShowArgs, FleetVerb, FollowArgs, PlanArgs, StatusArgs,
+    EveryArgs, FleetArg, FleetArgs, FleetRunArgs, FleetShowArgs, FleetVerb, FollowArgs, PlanArgs, SlurmArgs, StatusArgs,
 };
 pub(crate) use history::{HistoryArgs, HistoryVerb, WatchArgs};
 pub(crate) use interference::InterferenceArgs;

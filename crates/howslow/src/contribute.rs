@@ -56,13 +56,13 @@ fn report(made: &Contribution) {
 fn identifying(text: &str, runs: &[record::Run]) -> Option<&'static str> {
     /// Shorter names are words of their own: a host called `x86`.
     const SHORTEST: usize = 5;
-    let host = system::machine::describe().host.unwrap_or_default();
-    let host = host.split('.').next().unwrap_or_default().to_string();
+    let first = |host: &str| host.split('.').next().unwrap_or_default().to_string();
+    let host = first(&system::machine::describe().host.unwrap_or_default());
     let home = std::env::var("HOME").unwrap_or_default();
     let user = std::env::var("USER").unwrap_or_default();
     let word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let contains = |name: &str| name.len() >= SHORTEST && text.split(|c| !word(c)).any(|part| part == name);
-    let named = runs.iter().filter_map(|run| run.machine.host.as_deref()).any(&contains);
+    let named = runs.iter().filter_map(|run| run.machine.host.as_deref()).any(|host| contains(&first(host)));
     let ids = runs.iter().any(|run| run.id.len() >= SHORTEST && text.contains(&run.id));
     let generic = ["linux", "docker", "ubuntu", "debian", "x86_64", "aarch64", "generic", "default"];
     if named || contains(&host) && !generic.contains(&host.to_lowercase().as_str()) {
@@ -75,5 +75,19 @@ fn identifying(text: &str, runs: &[record::Run]) -> Option<&'static str> {
         Some("a run's id")
     } else {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_found_by_its_name_without_its_domain() {
+        let mut run = record::Run::default();
+        run.machine.host = Some("build-17.example.org".into());
+        let found = |text: &str| identifying(text, std::slice::from_ref(&run));
+        assert_eq!(found("command = \"root=/dev/build-17\""), Some("the host's name"));
+        assert_eq!(found("command = \"root=/dev/build-170\""), None);
     }
 }

@@ -37,5 +37,5 @@ fn newest_of(machine: &Machine) -> Option<Run> {
             && run.machine.cpu.signature == machine.cpu.signature
             && run.machine.kernel.release == machine.kernel.release
     };
-    (1..=FEW).map_while(|place| store.open(&format!("@{place}")).ok()).find(same)
+    (1..=FEW).filter_map(|place| store.open(&format!("@{place}")).ok()).find(same)
 }

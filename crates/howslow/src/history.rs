@@ -42,8 +42,10 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     let (places, mut kept): (Vec<usize>, Vec<Kept>) =
         listed.map(|(head, place)| (place, kept(head, Some(place)))).unzip();
     let figures = if args.operation.is_empty() { None } else { figures(&store, &heads, &args.operation)? };
-    for (run, [own, together]) in kept.iter_mut().zip(figures.unwrap_or_default()) {
-        (run.figure, run.together) = (Some(own), Some(together));
+    for (place, [own, together]) in figures.unwrap_or_default() {
+        if let Some(run) = kept.get_mut(place) {
+            (run.figure, run.together) = (Some(own), Some(together));
+        }
     }
     let is_filtered = args.since.is_some() || filter != Filter::default() || !args.operation.is_empty();
     if kept.is_empty() && is_filtered {
@@ -160,11 +162,21 @@ fn kept(head: Head, place: Option<usize>) -> Kept {
     }
 }
 
-/// The figures of one cost in these runs, and in all of them that agree with each. `None` if the patterns mean several costs.
-fn figures(store: &Store, heads: &[Head], patterns: &[String]) -> anyhow::Result<Option<Vec<[KeptFigure; 2]>>> {
+/// A run's place, its figure, and that of all runs that agree with it.
+type PlacedFigures = (usize, [KeptFigure; 2]);
+
+/// The figures of one cost in each of these runs that can be read, with its place, and in all of them that agree with it.
+/// `None` if the patterns mean several costs.
+fn figures(store: &Store, heads: &[Head], patterns: &[String]) -> anyhow::Result<Option<Vec<PlacedFigures>>> {
     let patterns = resolve::patterns(patterns)?;
     let means = |cost: &Cost| patterns.iter().any(|pattern| pattern.means(&cost.operation, &cost.at));
-    let mut runs = heads.iter().map(|head| store.read(head)).collect::<Result<Vec<Run>, _>>()?;
+    let (mut places, mut runs) = (Vec::new(), Vec::new());
+    for (place, head) in heads.iter().enumerate() {
+        if let Some(run) = kin::readable(store, head)? {
+            places.push(place);
+            runs.push(run);
+        }
+    }
     let names: BTreeSet<String> =
         runs.iter().flat_map(|run| &run.costs).filter(|cost| means(cost)).map(Cost::name).collect();
     let (Some(name), 1) = (names.first(), names.len()) else { return Ok(None) };
@@ -181,7 +193,7 @@ fn figures(store: &Store, heads: &[Head], patterns: &[String]) -> anyhow::Result
     };
     let alone_and_together = |place: usize| {
         let kin = Kin::among(&runs, place);
-        Some([kept_figure(&runs[place], 1)?, kept_figure(&kin.together()?, kin.count())?])
+        Some((places[place], [kept_figure(&runs[place], 1)?, kept_figure(&kin.together()?, kin.count())?]))
     };
     Ok((0..runs.len()).map(alone_and_together).collect())
 }

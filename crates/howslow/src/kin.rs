@@ -3,9 +3,9 @@
 
 use analysis::again;
 use record::{Machine, Run};
-use store::{Filter, Head, RunKind, Store};
+use store::{Filter, Head, RunKind, Store, StoreError};
 
-use crate::output::Misuse;
+use crate::output::{Misuse, print_note};
 
 /// More runs than this narrow no figure, and take long to read.
 pub(crate) const MOST: usize = 30;
@@ -26,7 +26,7 @@ impl Kin {
         let heads: Vec<Head> = heads.collect();
         let mut runs = vec![run];
         for head in heads {
-            let other = store.read(&head)?;
+            let Some(other) = readable(store, &head)? else { continue };
             if agree(&runs[0], &other) {
                 runs.push(other);
             }
@@ -60,6 +60,18 @@ impl Kin {
         all.settings.label = Some(format!("all-{}-of-{}", self.count(), self.0[0].id));
         all.finished = self.0.iter().map(|run| run.finished.clone()).max().unwrap_or_default();
         Some(all)
+    }
+}
+
+/// The run of a head. `None`, after a note, if its document is damaged: the others are read all the same.
+/// Fails if the store cannot be read.
+pub(crate) fn readable(store: &Store, head: &Head) -> Result<Option<Run>, StoreError> {
+    match store.read(head) {
+        Err(error @ (StoreError::Read { .. } | StoreError::Database { .. })) => {
+            print_note(&format!("left out: {error}"));
+            Ok(None)
+        }
+        read => read.map(Some),
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Basis {
     pub slow_down_deviation: f64,
 }
 
-/// The two ends of a 95 % interval, in the unit of the figure it belongs to.
+/// The two ends of an interval, 95 % unless its field says otherwise, in the figure's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ends {

@@ -49,7 +49,6 @@ pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter, skip: usize) -> 
         // Not LIKE: a name could hold its wildcards.
         ("(machine.host = ? OR replace(machine.class, ?, '') <> machine.class)", &filter.machine),
         ("run.ordered >= ?", &filter.since),
-        ("run.ordered < ?", &filter.until),
         ("run.label = ?", &filter.label),
     ];
     for (condition, value) in requested.into_iter().filter_map(|(condition, value)| Some((condition, value.as_ref()?)))
@@ -63,10 +62,10 @@ pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter, skip: usize) -> 
     Ok(backend.query(&format!("{HEAD}{condition}{order}"), &values)?.iter().map(|row| head(row)).collect())
 }
 
-/// Up to five runs whose id begins like this.
+/// The runs whose id begins like this.
 pub(crate) fn beginning(backend: &mut dyn Backend, begin: &str) -> Result<Vec<Head>, DatabaseError> {
     // Ids are ASCII, so that all that begin like this lie between it and it followed by the last letter.
-    let between = format!("{HEAD} WHERE run.id >= $1 AND run.id < $2 ORDER BY run.id LIMIT 5");
+    let between = format!("{HEAD} WHERE run.id >= $1 AND run.id < $2 ORDER BY run.id");
     let values = [SqlValue::Text(begin.into()), SqlValue::Text(format!("{begin}~"))];
     Ok(backend.query(&between, &values)?.iter().map(|row| head(row)).collect())
 }

@@ -1,13 +1,15 @@
 //! A run's document as the tables hold it: its facts, one line a cost, and the document itself. Samples are passed over,
 //! so that thousands of documents are taken in a minute.
 
-use record::{Estimate, Figures, Machine, Origin, Point, ReadError, printable};
+use record::{Estimate, Figures, Machine, Origin, Point, ReadError, Run, printable};
 use serde::Deserialize;
 use twox_hash::XxHash3_128;
 
+use crate::error::StoreError;
 use crate::head::SettingsPart;
 use crate::id::check_id;
 use crate::rows::{Row, Series};
+use crate::write::document_of;
 
 /// What a document holds of a run and its costs.
 #[derive(Debug)]
@@ -54,7 +56,19 @@ impl Document {
         self.costs.iter().any(|cost| cost.series.beside_work)
     }
 
-    /// Reads a document. Fails if it is not a whole run that this version of howslow can read.
+    /// What the document of this run holds. Fails if it could not be read again.
+    pub fn of(run: &Run) -> Result<Document, StoreError> {
+        let malformed = |error: ReadError| StoreError::Unwritable(error.to_string());
+        Document::read(&document_of(run)?).map_err(malformed)
+    }
+
+    /// Reads a document that is to be kept. Fails if any reader of runs would refuse it later.
+    pub(crate) fn whole(bytes: &[u8]) -> Result<Document, ReadError> {
+        record::run_from_bytes(bytes)?;
+        Document::read(bytes)
+    }
+
+    /// Reads a document, but not its samples. Fails if it is not a whole run that this version of howslow can read.
     pub(crate) fn read(bytes: &[u8]) -> Result<Document, ReadError> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(ReadError::Empty);
@@ -187,7 +201,7 @@ impl DoubtPart {
 }
 
 /// A text that two different documents share by chance once in 2^64 pairs or less.
-pub(crate) fn digest(bytes: &[u8]) -> String {
+pub fn digest(bytes: &[u8]) -> String {
     format!("{:032x}", XxHash3_128::oneshot(bytes))
 }
 

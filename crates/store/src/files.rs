@@ -38,11 +38,17 @@ impl Files {
         check_id(id)?;
         let folder = OpenFolder::create(&self.base, &self.below)?;
         let other = self::document(&self.path(id)).is_ok_and(|there| there != document);
-        let id = if other { format!("{id}.{}", &digest(document)[..8]) } else { id.into() };
+        let id = if other { beside(id, document) } else { id.into() };
         let path = self.path(&id);
         let io = |source| StoreError::Io { what: "write", path: path.clone(), source };
         let lock = folder.write(Path::new(&format!("{id}.json")), document).map_err(io)?;
         Ok(HeldFile { path, _lock: lock })
+    }
+
+    /// True if this document is kept already.
+    pub(crate) fn holds(&self, id: &str, document: &[u8]) -> bool {
+        let is_there = |name: &str| self::document(&self.path(name)).is_ok_and(|there| there == document);
+        is_there(id) || is_there(&beside(id, document))
     }
 
     /// The files that may be runs, in no order. A missing folder is empty. Fails if the folder exists and cannot be read.
@@ -73,6 +79,11 @@ impl Files {
     pub(crate) fn path(&self, id: &str) -> PathBuf {
         self.folder().join(format!("{id}.json"))
     }
+}
+
+/// The name of a document if another one has that of its id.
+fn beside(id: &str, document: &[u8]) -> String {
+    format!("{id}.{}", &digest(document)[..8])
 }
 
 /// The newest first.

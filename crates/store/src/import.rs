@@ -27,7 +27,7 @@ pub(crate) struct Ready {
 
 impl Ready {
     pub(crate) fn of(document: &[u8]) -> Result<Ready, ReadError> {
-        Ok(Ready { entry: Document::read(document)?, content: packed(document) })
+        Ok(Ready { entry: Document::whole(document)?, content: packed(document) })
     }
 }
 

@@ -49,7 +49,7 @@ pub use backend::when_locked;
 pub use books::{book_names, reference_names, references};
 pub use calibration::{BestSpeed, Calibration};
 pub use documents::read_documents;
-pub use entry::{Document, DocumentCost};
+pub use entry::{Document, DocumentCost, digest};
 pub use error::{STORE_VARIABLE, StoreError, VARIABLE};
 pub use figures::{Earlier, FigureHistory, OfRun, RunKind};
 pub use folder::{data_folder, make_folder};

@@ -28,6 +28,8 @@ fn machine(row: &[SqlValue]) -> Machine {
         (row[9].optional_text(), row[10].optional_text());
     (machine.kernel.release, machine.kernel.version, machine.kernel.command_line) =
         (text(11), text(12), row[13].optional_text());
+    // The tables do not have it, and howslow runs on no other.
+    machine.kernel.name = "Linux".into();
     machine.kernel.mitigations = mitigations(row[14].text());
     (machine.clock_source, machine.cpu.frequency.governor) = (row[15].optional_text(), row[16].optional_text());
     (machine.memory.transparent_huge_pages, machine.libc) = (row[17].optional_text(), text(18));

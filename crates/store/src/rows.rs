@@ -13,8 +13,6 @@ pub struct Filter {
     pub machine: Option<String>,
     /// Started at this time or later, RFC 3339, UTC.
     pub since: Option<String>,
-    /// Started before this time, RFC 3339, UTC.
-    pub until: Option<String>,
     pub label: Option<String>,
     /// At most this many, the newest ones.
     pub newest: Option<usize>,
@@ -26,7 +24,6 @@ impl Filter {
         let of_machine = |text: &String| head.host == *text || head.class.contains(text.as_str());
         self.machine.as_ref().is_none_or(of_machine)
             && self.since.as_ref().is_none_or(|since| head.ordered >= *since)
-            && self.until.as_ref().is_none_or(|until| head.ordered < *until)
             && self.label.as_ref().is_none_or(|label| head.label.as_ref() == Some(label))
     }
 }

@@ -230,7 +230,7 @@ impl Store {
         Ok(self.runs(&filter)?.into_iter().next())
     }
 
-    /// The runs whose id begins like this, at least the first few.
+    /// The runs whose id begins like this.
     fn beginning(&self, begin: &str) -> Result<Vec<Head>, StoreError> {
         if begin.is_empty() || !begin.is_ascii() {
             return Ok(Vec::new());

@@ -87,8 +87,9 @@ impl Store {
         let mut taken = Taken::default();
         for path in files {
             let entry = crate::files::document(path)
-                .and_then(|document| Ok((crate::entry::Document::read(&document)?.id, document)));
+                .and_then(|document| Ok((crate::entry::Document::whole(&document)?.id, document)));
             match entry {
+                Ok((id, document)) if self.files().holds(&id, &document) => taken.known += 1,
                 Ok((id, document)) => {
                     self.files().keep(&id, &document)?;
                     taken.new += 1;

@@ -18,13 +18,33 @@ pub(super) struct Known<'a> {
 }
 
 /// Families whose costs are work within the core.
-const CORE: [&str; 4] = ["instruction", "loop", "compute", "routine"];
+const CORE: [&str; 3] = ["instruction", "loop", "convert"];
 /// Families that cross into the kernel and back.
-const KERNEL: [&str; 11] =
-    ["syscall", "signal", "switch", "page", "poll", "pipe", "futex", "eventfd", "unix", "process", "thread"];
-const MEMORY: [&str; 3] = ["memory", "tlb", "numa"];
-const DISK: [&str; 4] = ["file", "disk", "read", "write"];
-const NETWORK: [&str; 3] = ["tcp", "udp", "socket"];
+const KERNEL: [&str; 19] = [
+    "syscall",
+    "call",
+    "called",
+    "pair",
+    "signal",
+    "signalfd",
+    "switch",
+    "page",
+    "poll",
+    "pipe",
+    "fifo",
+    "futex",
+    "eventfd",
+    "unix",
+    "descriptor",
+    "async",
+    "ring",
+    "process",
+    "thread",
+];
+const MEMORY: [&str; 1] = ["memory"];
+const PAGES: [&str; 3] = ["memory", "page", "touch"];
+const DISK: [&str; 5] = ["file", "read", "write", "sparse", "keyed"];
+const NETWORK: [&str; 2] = ["tcp", "udp"];
 
 /// The likely causes, those that the record shows first.
 pub(super) fn causes(slow: &[SlowFamily], known: &Known<'_>) -> Vec<SlowCause> {
@@ -81,8 +101,8 @@ fn clock(pattern: &Pattern<'_>, known: &Known<'_>) -> Option<SlowCause> {
 
 fn recorded((part, here, usual): &(MachinePart, &str, &str), pattern: &Pattern<'_>) -> SlowCause {
     let (kind, fits) = match part {
-        MachinePart::Memory => (CauseKind::Memory, pattern.any(&MEMORY) || pattern.any(&["page"])),
-        MachinePart::HugePages => (CauseKind::HugePages, pattern.any(&MEMORY) || pattern.any(&["page"])),
+        MachinePart::Memory => (CauseKind::Memory, pattern.any(&PAGES)),
+        MachinePart::HugePages => (CauseKind::HugePages, pattern.any(&PAGES)),
         MachinePart::Mitigations => (CauseKind::Mitigation, pattern.any(&KERNEL) || pattern.any(&NETWORK)),
         MachinePart::Frequency => (CauseKind::Clock, pattern.any(&CORE) || pattern.any(&[CLOCK])),
         _ => (CauseKind::Difference, true),
@@ -122,7 +142,7 @@ fn by_pattern(pattern: &Pattern<'_>) -> SlowCause {
             let why = "only memory is slow, instructions are not: a channel, a module or its speed (dmidecode -t memory, EDAC)";
             (CauseKind::Memory, why.into())
         }
-        () if pattern.only(&["memory", "page", "tlb"]) => (
+        () if pattern.only(&PAGES) => (
             CauseKind::HugePages,
             "memory and its pages are slow, instructions are not: huge pages or fragmentation".into(),
         ),

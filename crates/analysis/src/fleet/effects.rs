@@ -159,7 +159,9 @@ fn between_runs(nodes: &[&[Sample]]) -> Option<f64> {
     let steps = nodes.iter().flat_map(|runs| runs.windows(2)).map(|pair| pair[1].log - pair[0].log);
     // A difference and its opposite: they scatter around 0.
     let both: Vec<f64> = steps.flat_map(|step| [step, -step]).collect();
-    (!both.is_empty()).then(|| scale(&both).powi(2) / 2.0)
+    // Their middle is known, so none of them is lost to it: the scale divides by n - 1, which is 1 of 2 for a single step.
+    let known_middle = 1.0 - 1.0 / both.len() as f64;
+    (!both.is_empty()).then(|| scale(&both).powi(2) * known_middle / 2.0)
 }
 
 #[cfg(test)]
@@ -198,6 +200,21 @@ mod tests {
             for (sum, known) in sums.iter().zip(deviations) {
                 assert!((sum - known * known).abs() < 0.12 * known * known + 0.02 * whole, "{sums:?} {deviations:?}");
             }
+        }
+    }
+
+    #[test]
+    fn the_scatter_of_runs_is_found_in_one_pair_of_runs_and_in_many() {
+        let mut random = fastrand::Rng::with_seed(11);
+        const TIMES: usize = 4000;
+        for pairs in [1, 2, 3, 5, 20] {
+            let mut sum = 0.0;
+            for _ in 0..TIMES {
+                let nodes = simulated(&mut random, &vec![2; pairs], [0.0, 0.01, 0.05]);
+                let nodes: Vec<&[Sample]> = nodes.iter().map(Vec::as_slice).collect();
+                sum += between_runs(&nodes).expect("pairs") / TIMES as f64;
+            }
+            assert!((sum / 1e-4 - 1.0).abs() < 0.1, "{pairs}: {sum}");
         }
     }
 

@@ -154,9 +154,9 @@ fn named(table: &Table, judged: &[TestedClass<'_>], chosen: &Chosen) -> (Vec<Slo
     /// A node by its class and its place there, with what it is slow in.
     type Slow = (usize, usize, Vec<SlowFamily>);
     let (mut slow, mut doubted): (Vec<Slow>, Vec<Doubted>) = (Vec::new(), Vec::new());
-    for test in &chosen.tests {
+    for (test, of_costs) in &chosen.tests {
         let class = &judged[test.class];
-        let Some(family) = class.slow(test, chosen.share) else { continue };
+        let Some(family) = class.slow(test, chosen.share, *of_costs) else { continue };
         let node = table.nodes[class.class.nodes[test.node] as usize].clone();
         let in_doubt = class.doubted(test, &family);
         if in_doubt > DOUBTED {

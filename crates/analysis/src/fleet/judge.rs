@@ -104,8 +104,8 @@ impl<'a> TestedClass<'a> {
         if slow { tail.p(score) } else { 1.0 }
     }
 
-    /// What a test found: the family with its slow costs, of which this share may be false.
-    pub fn slow(&self, test: &NodeTest, share: f64) -> Option<SlowFamily> {
+    /// What a test found: the family, of which `share` may be false, with its slow costs, of which `of_costs` may.
+    pub fn slow(&self, test: &NodeTest, share: f64, of_costs: f64) -> Option<SlowFamily> {
         let family = self.families.get(test.family)?;
         let effect = family.effect(test.node)?;
         let several = family.costs.len() > 1;
@@ -123,7 +123,8 @@ impl<'a> TestedClass<'a> {
         costs.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
         let ps: Vec<f64> = costs.iter().map(|cost| cost.0).collect();
         let best = costs.first().map(|cost| cost.2.ratio);
-        let mut costs: Vec<SlowCost> = costs.into_iter().take(accepted(&ps, had, share)).map(|cost| cost.2).collect();
+        let mut costs: Vec<SlowCost> =
+            costs.into_iter().take(accepted(&ps, had, of_costs)).map(|cost| cost.2).collect();
         costs.sort_by(|one, other| other.ratio.value.total_cmp(&one.ratio.value));
         let ratio = if whole { effect.ratio() } else { best? };
         Some(SlowFamily { family: family.name.clone(), ratio, whole, p: test.p, costs })
@@ -163,16 +164,17 @@ fn tested(cost: &MemberCost<'_>) -> bool {
 
 /// What was accepted.
 pub(super) struct Chosen {
-    /// The accepted tests: those of the nodes that were found.
-    pub tests: Vec<NodeTest>,
+    /// The accepted tests: those of the nodes that were found. Each with the share of false ones that is allowed among its
+    /// costs.
+    pub tests: Vec<(NodeTest, f64)>,
     /// The greatest p value of a node that was found.
     pub node_limit: f64,
-    /// The share of false ones that is allowed among the families of a node, and among the costs of these.
+    /// The share of false ones that is allowed among the families of a node.
     pub share: f64,
 }
 
 /// Nodes first, by all their families together; then the families of the nodes that were found, with a share of false ones that
-/// is smaller by the share of nodes that were found.
+/// is smaller by the share of nodes that were found. That among costs is also smaller by the share of the node's families.
 pub(super) fn chosen(tests: &[NodeTest], share: f64) -> Chosen {
     let mut nodes: Vec<(f64, &[NodeTest])> = by_node(tests).map(|tests| (node_p(tests), tests)).collect();
     nodes.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -183,8 +185,9 @@ pub(super) fn chosen(tests: &[NodeTest], share: f64) -> Chosen {
         let mut tests = node.1.to_vec();
         tests.sort_by(|one, other| one.p.total_cmp(&other.p));
         let ps: Vec<f64> = tests.iter().map(|test| test.p).collect();
-        tests.truncate(accepted(&ps, ps.len(), share));
-        tests
+        let found = accepted(&ps, ps.len(), share);
+        let of_costs = share * found as f64 / ps.len().max(1) as f64;
+        tests.into_iter().take(found).map(move |test| (test, of_costs))
     };
     let tests = nodes[..found].iter().flat_map(families).collect();
     Chosen { tests, node_limit: found.checked_sub(1).map_or(0.0, |last| ps[last]), share }
@@ -198,4 +201,23 @@ pub(super) fn by_node(tests: &[NodeTest]) -> impl Iterator<Item = &[NodeTest]> {
 /// The p value of a node: all its families together.
 pub(super) fn node_p(tests: &[NodeTest]) -> f64 {
     together(&mut tests.iter().map(|test| test.p).collect::<Vec<_>>(), tests.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_selection_makes_the_share_of_false_ones_smaller() {
+        let test = |node, family, p| NodeTest { class: 0, family, node, p };
+        let of_node =
+            |node| (0..4).map(move |family| test(node, family, if node == 0 && family < 2 { 1e-9 } else { 1.0 }));
+        let tests: Vec<NodeTest> = (0..10).flat_map(of_node).collect();
+        let chosen = chosen(&tests, 0.05);
+        let found: Vec<(usize, usize)> = chosen.tests.iter().map(|(test, _)| (test.node, test.family)).collect();
+        assert_eq!(found, [(0, 0), (0, 1)]);
+        // One of ten nodes, and two of its four families.
+        assert!((chosen.share - 0.005).abs() < 1e-12);
+        assert!(chosen.tests.iter().all(|(_, of_costs)| (of_costs - 0.0025).abs() < 1e-12), "{:?}", chosen.tests);
+    }
 }

@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use record::{Doubt, Run};
-
 use super::parts::Parts;
 
 /// The reach of a run's interval over the standard error of its figure: 95 % of a normal error. That of an older run, which holds the
@@ -27,20 +25,6 @@ pub struct RunFacts {
     pub undisturbed: Option<f64>,
 }
 
-impl RunFacts {
-    /// The facts of a run document of the node with this name.
-    pub fn of(run: &Run, node: String) -> RunFacts {
-        RunFacts {
-            node,
-            id: run.id.clone(),
-            started: run.started.clone(),
-            parts: Parts::of(&run.machine),
-            clock_ghz: (run.noise.cycle_ns > 0.0).then(|| 1.0 / run.noise.cycle_ns),
-            undisturbed: run.noise.undisturbed(),
-        }
-    }
-}
-
 /// The place of a run in a [`Table`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunKey(pub(super) u32);
@@ -58,7 +42,7 @@ pub struct RunFigure<'a> {
     pub low: f64,
     /// The upper end of its interval.
     pub high: f64,
-    /// The first doubt that makes the figure no evidence against its node ([`weakening`]), in words.
+    /// The first doubt that makes the figure no evidence against its node ([`weakening_kind`]), in words.
     pub doubt: Option<&'a str>,
 }
 
@@ -156,21 +140,9 @@ impl Table {
     }
 }
 
-/// True if a figure with this doubt is no evidence against its node: something disturbed it, or it is not what it is called.
-/// A wide interval, few rounds and lost rounds are no such reasons: they scatter the figure, and scatter is in the test.
-pub fn weakening(doubt: &Doubt) -> bool {
-    match doubt {
-        Doubt::Wide { .. }
-        | Doubt::FewRounds { .. }
-        | Doubt::RoundLost { .. }
-        | Doubt::AtMost { .. }
-        | Doubt::OwnClock { .. } => false,
-        Doubt::Inherited { doubt, .. } => weakening(doubt),
-        _ => true,
-    }
-}
-
-/// The first weakening doubt of a list of kinds as the store writes it (`few_quiet,wide`, `inherited:drift`), as one word.
+/// The first weakening doubt of a list of kinds as the store writes it (`few_quiet,wide`, `inherited:drift`), as one word. A
+/// figure with such a doubt is no evidence against its node: something disturbed it, or it is not what it is called. A wide
+/// interval, few rounds and lost rounds are no such reasons: they scatter the figure, and scatter is in the test.
 pub fn weakening_kind(kinds: &str) -> Option<&str> {
     let scatter = ["wide", "few_rounds", "round_lost", "at_most", "own_clock"];
     let bare = |kind: &str| kind.rsplit(':').next().is_some_and(|kind| !scatter.contains(&kind));
@@ -179,20 +151,22 @@ pub fn weakening_kind(kinds: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use record::Doubt;
+
     use super::*;
 
     #[test]
-    fn kinds_of_doubts_weaken_as_doubts_do() {
-        for doubt in [
-            Doubt::NeverQuiet,
-            Doubt::FewRounds { rounds: 2 },
-            Doubt::Wide { half_width: 0.1, wanted: 0.01 },
-            Doubt::Drift { ratio: 1.1 },
-            Doubt::Interrupted { share: 0.6 },
+    fn doubts_weaken_unless_they_are_of_scatter() {
+        for (doubt, weakens) in [
+            (Doubt::NeverQuiet, true),
+            (Doubt::FewRounds { rounds: 2 }, false),
+            (Doubt::Wide { half_width: 0.1, wanted: 0.01 }, false),
+            (Doubt::Drift { ratio: 1.1 }, true),
+            (Doubt::Interrupted { share: 0.6 }, true),
         ] {
             let kind = serde_json::to_value(&doubt).expect("JSON")["kind"].as_str().expect("a kind").to_string();
-            assert_eq!(weakening_kind(&kind).is_some(), weakening(&doubt), "{kind}");
-            assert_eq!(weakening_kind(&format!("wide,inherited:{kind}")).is_some(), weakening(&doubt), "{kind}");
+            assert_eq!(weakening_kind(&kind).is_some(), weakens, "{kind}");
+            assert_eq!(weakening_kind(&format!("wide,inherited:{kind}")).is_some(), weakens, "{kind}");
         }
         assert_eq!(weakening_kind(""), None);
         assert_eq!(weakening_kind("wide,few_quiet,bimodal"), Some("few_quiet"));

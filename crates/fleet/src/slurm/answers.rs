@@ -70,29 +70,38 @@ pub(super) fn submitted(text: &str) -> Option<String> {
     (!id.is_empty() && id.len() < 20 && id.chars().all(|c| c.is_ascii_digit())).then(|| id.into())
 }
 
-/// Reads `%i|%T|%M|%j|%r`.
-pub(super) fn queue(text: &str) -> Result<Vec<JobLine>, String> {
-    let line = |line: &str| {
+/// Reads `%i|%T|%M|%j|%r`: the jobs whose names begin with `own`. The user's other jobs may have any name, with line ends in
+/// it.
+pub(super) fn queue(text: &str, own: &str) -> Result<Vec<JobLine>, String> {
+    let line = |line: &str| -> Result<JobLine, String> {
         let line = record::printable(line);
         let mut fields = line.splitn(5, '|').map(str::trim);
         let mut next = || fields.next().ok_or_else(|| line.to_owned());
         let (job, state, elapsed, name, reason) = (next()?, next()?, next()?, next()?, next()?);
-        let sight = sight(state, elapsed, reason).ok_or_else(|| line.clone())?;
-        Ok(JobLine { job: job.into(), name: name.into(), sight })
+        Ok(JobLine { job: job.into(), name: name.into(), sight: sight(state, elapsed, reason) })
     };
-    text.lines().filter(|line| !line.trim().is_empty()).map(line).collect()
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    if let Some(odd) = lines.peek().filter(|first| !first.contains('|')) {
+        return Err(record::printable(odd));
+    }
+    let jobs = lines.filter(|line| line.contains(own)).map(line).collect::<Result<Vec<_>, _>>()?;
+    Ok(jobs.into_iter().filter(|job| job.name.starts_with(own)).collect())
 }
 
-fn sight(state: &str, elapsed: &str, reason: &str) -> Option<Sight> {
-    Some(match state {
+/// A state that is not known is that of a job that has not ended.
+fn sight(state: &str, elapsed: &str, reason: &str) -> Sight {
+    match state {
         "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
             Sight::Waiting(reason.into())
         }
         "RUNNING" | "COMPLETING" | "CONFIGURING" | "SUSPENDED" | "STOPPED" | "SIGNALING" | "STAGE_OUT" | "RESIZING" => {
             Sight::Running(seconds(elapsed).unwrap_or(0.0))
         }
-        ended => Sight::Ended(end(ended)?, described(ended, reason)),
-    })
+        other => match end(other) {
+            Some(end) => Sight::Ended(end, described(other, reason)),
+            None => Sight::Waiting(described(other, reason)),
+        },
+    }
 }
 
 /// What a state of a job that ended means.
@@ -152,7 +161,7 @@ pub fn fuzz_slurm(text: &str) {
     texts.extend(submitted(text));
     texts.extend(accounting(text).into_values().map(|(_, described)| described));
     texts.extend(job(text).map(|(_, described)| described));
-    texts.extend(queue(text).unwrap_or_default().into_iter().filter_map(|line| match line.sight {
+    texts.extend(queue(text, "").unwrap_or_default().into_iter().filter_map(|line| match line.sight {
         Sight::Waiting(reason) | Sight::Ended(_, reason) => Some(reason),
         Sight::Running(seconds) => {
             assert!(seconds.is_finite(), "{seconds}");
@@ -183,7 +192,7 @@ mod tests {
     #[test]
     fn jobs_wait_run_and_end() {
         let text = "1|PENDING|0:00|a|ReqNodeNotAvail, UnavailableNodes:n7\n2|RUNNING|1-02:03:04|b|None\n3|NODE_FAIL|0:26|c|NodeDown\n4|COMPLETED|0:03|d|None\n";
-        let sights: Vec<Sight> = queue(text).expect("jobs").into_iter().map(|line| line.sight).collect();
+        let sights: Vec<Sight> = queue(text, "").expect("jobs").into_iter().map(|line| line.sight).collect();
         assert_eq!(
             sights,
             [
@@ -193,9 +202,18 @@ mod tests {
                 Sight::Ended(End::Finished, "COMPLETED".into()),
             ]
         );
-        for odd in ["slurm_load_jobs error", "1|PENDING|0:00|a", "1|DANCING|0:00|a|None"] {
-            assert_eq!(queue(odd), Err(odd.into()));
+        for odd in ["slurm_load_jobs error", "1|PENDING|0:00|a"] {
+            assert_eq!(queue(odd, ""), Err(odd.into()));
         }
+    }
+
+    #[test]
+    fn an_odd_job_of_the_same_user_hides_no_other() {
+        let text = "1|PENDING|0:00|two\nlines|None\n2|DANCING|0:00|mine.a|None\n3|RUNNING|0:07|his.mine.a|None\n";
+        let jobs = queue(text, "mine.").expect("jobs");
+        let wanted = JobLine { job: "2".into(), name: "mine.a".into(), sight: Sight::Waiting("DANCING".into()) };
+        assert_eq!(jobs, [wanted]);
+        assert_eq!(queue("slurm_load_jobs error", "mine."), Err("slurm_load_jobs error".into()));
     }
 
     #[test]
@@ -212,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_state_cannot_control_the_terminal() {
-        let lines = queue("3|CANCELLED by \u{1b}[2J|0:26|c\u{7}|Node\u{1b}Down").expect("a job");
+        let lines = queue("3|CANCELLED by \u{1b}[2J|0:26|c\u{7}|Node\u{1b}Down", "").expect("a job");
         let described = Sight::Ended(End::Cancelled, "CANCELLED by \u{fffd}[2J, Node\u{fffd}Down".into());
         assert_eq!((lines[0].name.as_str(), &lines[0].sight), ("c\u{fffd}", &described));
     }

@@ -172,7 +172,7 @@ pub(crate) struct KubernetesArgs {
     #[arg(long, value_name = "IMAGE", requires = "kubernetes")]
     pub image: Option<String>,
     /// Number of nodes that the Job measures, if --nodes does not name them
-    #[arg(long, value_name = "N", requires = "kubernetes", value_parser = between::<1, 100_000>)]
+    #[arg(long, value_name = "N", requires = "kubernetes", conflicts_with = "nodes", value_parser = between::<1, 100_000>)]
     pub count: Option<u32>,
     /// Whole CPUs for each pod
     #[arg(long, value_name = "N", default_value = "2", value_parser = between::<1, 4096>)]

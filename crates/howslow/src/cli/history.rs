@@ -10,7 +10,8 @@ const FILTERS: &str = "\
 Examples: howslow history -n 5
           howslow history --since 3d --operation syscall.getppid
           howslow history --take-in results/ --store postgres://howslow@db.example/costs
-Exit status: 0 done, also if no run fits; 1 the store could not be read; 2 misused: no such time or folder.";
+Exit status: 0 done, also if no run fits; 1 the store could not be read; 2 misused: no such time or folder;
+3 done, but a file that --take-in names is no run.";
 
 #[derive(Debug, Args)]
 #[command(after_help = FILTERS, args_conflicts_with_subcommands = true)]

@@ -105,7 +105,10 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
             ending.came().is_none()
         }))?;
         progress.report(&events);
-        progress.note(&format!("{sent} jobs submitted; `howslow fleet attach {}` follows them if this ends", fleet.id));
+        if sent > 0 {
+            let jobs = counted(sent as u64, "job");
+            progress.note(&format!("{jobs} submitted; `howslow fleet attach {}` follows if this ends", fleet.id));
+        }
     }
     while begin != Begin::MissingAndEnd && !fleet.open().is_empty() {
         let events = or_misuse(follower.step(&mut fleet))?;
@@ -121,10 +124,9 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
     }
     progress.end();
     if let Some(signal) = ending.came() {
-        let open = fleet.open().len();
+        let (open, id) = (counted(fleet.open().len() as u64, "open job"), &fleet.id);
         print_note(&format!(
-            "interrupted: {open} jobs go on; `howslow fleet attach {id}` follows them, `howslow fleet cancel {id}` cancels them",
-            id = fleet.id
+            "interrupted, with {open}; `howslow fleet attach {id}` follows, `howslow fleet cancel {id}` cancels"
         ));
         return Ok(Outcome::Interrupted(signal));
     }

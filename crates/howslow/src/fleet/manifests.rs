@@ -35,5 +35,6 @@ pub(super) fn write(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
         store::write_whole(&path, format!("{document:#}\n").as_bytes())?;
         print_note(&format!("wrote {}", path.display()));
     }
+    print_note("apply the ConfigMap and either the Job or the DaemonSet, not both: no node takes pods of both");
     Ok(Outcome::Done)
 }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use ::fleet::Folder;
-use analysis::fleet::{CostKey, Parts, RunFacts, RunFigure, RunKey, Table, weakening, weakening_kind};
-use record::{Machine, Origin, Run};
+use analysis::fleet::{CostKey, Parts, RunFacts, RunFigure, RunKey, Table, weakening_kind};
+use record::{Machine, Origin};
 use store::{Document, DocumentCost, Filter, Head, Series, Store};
 
 use super::status::or_misuse;
@@ -31,8 +31,7 @@ pub(crate) fn table(runs: &[String]) -> anyhow::Result<Table> {
         } else if or_misuse(Folder::of_user())?.holds(name) {
             reading.fleet(Some(name))?;
         } else {
-            let run = resolve::run(name)?;
-            reading.run(&run, Path::new(name));
+            reading.document(&Document::of(&resolve::run(name)?)?, Path::new(name));
         }
     }
     reading.done()
@@ -48,7 +47,7 @@ struct Reading {
     bad: (usize, String),
     /// Runs that are there already.
     again: usize,
-    /// Runs beside other work, and books.
+    /// Runs beside other work, books, and what other tools measured.
     other: usize,
 }
 
@@ -119,20 +118,7 @@ impl Reading {
         }
     }
 
-    fn run(&mut self, run: &Run, path: &Path) {
-        let is_own = run.settings.beside.is_empty() && !run.is_published();
-        let facts = is_own.then(|| RunFacts::of(run, self.node(&run.id, &run.machine, path)));
-        let Some(key) = self.add(facts) else { return };
-        for cost in &run.costs {
-            let (value, figures) = (cost.quoted().0, &cost.net_ns);
-            let doubt = cost.doubts.iter().find(|doubt| weakening(doubt)).map(|doubt| doubt.short());
-            let at = self.table.cost(&cost.operation, &cost.at.to_string(), cost.version);
-            let figure = RunFigure { value, low: figures.low.0, high: figures.high.0, doubt };
-            add_figure(&mut self.table, key, at, figure);
-        }
-    }
-
-    /// Adds a run with these facts. There are none of a run that is not a node's own: one beside other work, or a book.
+    /// Adds a run with these facts. There are none of a run that is not a node's own: one beside other work, of another tool, or a book.
     fn add(&mut self, facts: Option<RunFacts>) -> Option<RunKey> {
         let Some(facts) = facts else {
             self.other += 1;
@@ -145,24 +131,31 @@ impl Reading {
 
     /// The kept runs of howslow's store, row by row.
     fn kept(&mut self) -> anyhow::Result<()> {
-        let (mut runs, mut costs) = (Vec::new(), Vec::new());
+        // Not yet added, without a figure that is wanted; or there already.
+        let (mut runs, mut costs): (Vec<Option<Option<RunKey>>>, _) = (Vec::new(), Vec::new());
         let mut doubts: Vec<Option<String>> = Vec::new();
         let table = &mut self.table;
-        Store::of_user()?.costs(&Filter::default(), &wanted, &mut |lists, row| {
+        let lists = Store::of_user()?.costs(&Filter::default(), &wanted, &mut |lists, row| {
             if runs.is_empty() {
-                let all = lists.runs.iter().zip(&lists.machines);
-                runs = all.map(|(head, machine)| table.run(facts(head, machine))).collect();
+                runs = vec![None; lists.runs.len()];
                 let cost = |series: &Series| table.cost(&series.operation, &at(&series.point), series.version);
                 costs = lists.series.iter().map(cost).collect();
                 doubts = lists.doubts.iter().map(|kinds| weakening_kind(kinds).map(words)).collect();
             }
-            let place = |place: u32| place as usize;
-            if let (Some(Some(run)), Some(cost)) = (runs.get(place(row.run)), costs.get(place(row.series))) {
-                let doubt = doubts.get(place(row.doubts)).and_then(Option::as_deref);
-                add_figure(table, *run, *cost, RunFigure { value: row.value, low: row.low, high: row.high, doubt });
+            let [run, cost, doubt] = [row.run, row.series, row.doubts].map(|place| place as usize);
+            let key = *runs[run].get_or_insert_with(|| table.run(facts(&lists.runs[run], &lists.machines[run])));
+            if let Some(run) = key {
+                let doubt = doubts[doubt].as_deref();
+                add_figure(
+                    table,
+                    run,
+                    costs[cost],
+                    RunFigure { value: row.value, low: row.low, high: row.high, doubt },
+                );
             }
             ControlFlow::Continue(())
         })?;
+        self.other += lists.runs.len() - runs.iter().flatten().count();
         Ok(())
     }
 
@@ -175,7 +168,7 @@ impl Reading {
             print_note(&format!("{} left out: given more than once", self.again));
         }
         if self.other > 0 {
-            print_note(&format!("{} left out: beside other work, or a book", self.other));
+            print_note(&format!("{} left out: beside other work, of another tool, or a book", self.other));
         }
         match self.table.counts() {
             (_, 0, _) => {
@@ -193,9 +186,9 @@ fn add_figure(table: &mut Table, run: RunKey, cost: CostKey, figure: RunFigure<'
     }
 }
 
-/// Figures in ns that were taken while nothing else ran on purpose.
+/// Figures in ns that howslow took while nothing else ran on purpose.
 fn wanted(series: &Series) -> bool {
-    series.unit == "ns" && !series.beside_work
+    series.unit == "ns" && !series.beside_work && !series.operation.starts_with("imported.")
 }
 
 fn facts(head: &Head, machine: &Machine) -> RunFacts {

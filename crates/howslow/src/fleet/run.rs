@@ -7,7 +7,7 @@ use record::units::counted;
 
 use super::follow::{Begin, follow};
 use super::status::or_misuse;
-use crate::cli::{FleetRunArgs, PlanArgs};
+use crate::cli::{FleetRunArgs, PlanArgs, SlurmArgs};
 use crate::output::{Misuse, Outcome, print_note};
 use crate::resolve;
 
@@ -22,6 +22,9 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
         let _lock = or_misuse(folder.lock(id))?;
         let fleet = or_misuse(folder.read(id))?;
         same(&fleet, &plan, args)?;
+        if !args.plan.binary.is_empty() {
+            or_misuse(::fleet::send(&fleet, &programs(&args.plan)?))?;
+        }
         print_note(&format!(
             "the fleet {id} is kept: {} of {} nodes are complete",
             fleet.complete(),
@@ -94,20 +97,37 @@ fn programs(args: &PlanArgs) -> anyhow::Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// Checks that a kept fleet is the one that is requested.
+/// Checks that a kept fleet is the one that is requested. Programs may be added.
 fn same(fleet: &Fleet, plan: &Plan, args: &FleetRunArgs) -> anyhow::Result<()> {
-    let means = means(args);
-    let same_means = match (&fleet.means, &means) {
-        (Means::Slurm(_), Means::Slurm(_)) => true,
-        (Means::Ssh, Means::Ssh) => args.ssh.iter().all(|host| fleet.nodes.iter().any(|node| node.name == *host)),
-        _ => false,
+    let (PlanArgs { installed, binary, .. }, SlurmArgs { nodes, shared, .. }) = (&args.plan, &args.slurm_options);
+    let is_folder = |given: &Path, kept: &Path| std::path::absolute(given).is_ok_and(|given| given == *kept);
+    let mut differing = Vec::new();
+    let mut check = |what, is_same: bool| differing.extend((!is_same).then_some(what));
+    check("what is measured", fleet.plan == *plan);
+    check("--slurm or --ssh", matches!((&fleet.means, args.slurm), (Means::Slurm(_), true) | (Means::Ssh, false)));
+    check("the program", if fleet.installed { binary.is_empty() } else { !installed });
+    let folder = shared.as_deref().map(|shared| shared.join(format!("howslow-fleet-{}", fleet.id)));
+    check("--shared", folder.is_none_or(|folder| is_folder(&folder, &fleet.shared)));
+    check("-o", args.follow.output.as_deref().is_none_or(|output| is_folder(output, &fleet.documents)));
+    if let (Means::Slurm(kept), Means::Slurm(given)) = (&fleet.means, means(args)) {
+        check("--partition", kept.partition == given.partition);
+        check("--account", kept.account == given.account);
+        check("--constraint", kept.constraint == given.constraint);
+        check("--time", kept.time == given.time);
+        check("the options of sbatch", kept.further == given.further);
+    }
+    let named = match nodes {
+        Some(list) if args.slurm => or_misuse(::fleet::named(&means(args), Nodes::List(Some(list))))?,
+        _ => args.ssh.clone(),
     };
-    if fleet.plan == *plan && same_means {
+    check("the nodes", named.iter().all(|name| fleet.nodes.iter().any(|node| node.name == *name)));
+    if differing.is_empty() {
         return Ok(());
     }
     let text = format!(
-        "the fleet {id} measures something else or elsewhere; give the options that it was begun with, or another --id. \
-         `howslow fleet retry {id}` finishes it as it is",
+        "the fleet {id} was begun with other options ({}); give those, or another --id. `howslow fleet retry {id}` finishes \
+         it as it is",
+        differing.join(", "),
         id = fleet.id
     );
     Err(Misuse(text).into())

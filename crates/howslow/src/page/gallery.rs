@@ -65,9 +65,9 @@ fn named(sources: &PageSources, privacy: Privacy) -> anyhow::Result<Vec<(String,
             host.unwrap_or_else(|| format!("machine-{number}"))
         };
         let plain = record::is_plain_name(&name) && name.len() <= 64 && name != "index";
-        let name = if plain && known.insert(name.clone()) { name } else { format!("machine-{number}") };
-        known.insert(name.clone());
-        (name, named)
+        let others = (number..).map(|number: usize| format!("machine-{number}"));
+        let mut free = Some(name).filter(|_| plain).into_iter().chain(others);
+        (free.find(|name| known.insert(name.clone())).unwrap_or_default(), named)
     });
     Ok(machines.collect())
 }

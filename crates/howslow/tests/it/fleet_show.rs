@@ -1,8 +1,10 @@
 //! `howslow fleet show` of every kind of store. Its pages are in tests/cases.
 
+use std::fs;
 use std::path::Path;
 
 use predicates::str::contains;
+use record::{Beside, Origin, Place, Point, Run};
 use tempfile::TempDir;
 
 #[cfg(feature = "team")]
@@ -30,6 +32,22 @@ fn slow(data: &TempDir, store: Option<&str>, documents: &Path) -> Vec<String> {
 fn sqlite_postgres_files_and_documents_give_the_same_report() {
     let (data, world) = (folder(), world::folder());
     let fleet = world.path().join("fleet");
+    // Neither a run beside other work nor what another tool measured is a node.
+    let example = fs::read_to_string(fleet.join("n00.r1.json")).expect("a document");
+    let other = |name: &str, change: fn(&mut Run)| {
+        let mut run = record::run_from_bytes(example.as_bytes()).expect("a run");
+        (run.id, run.machine.host) = (name.into(), Some(name.into()));
+        change(&mut run);
+        store::write_run(&run, &fleet.join(format!("{name}.json"))).expect("a document");
+    };
+    other("imported", |run| {
+        run.origin = Origin::Imported;
+        run.costs.iter_mut().for_each(|cost| cost.operation = format!("imported.other.{}", cost.operation));
+    });
+    other("beside", |run| {
+        let (kind, operation, at) = ("disk-reads".into(), "file.read".into(), Point::default());
+        run.settings.beside = vec![Beside { kind, operation, at, dose: 1.0, place: Place::Other }];
+    });
     let wanted = slow(&data, None, &fleet);
     assert!(wanted.len() == 1 && wanted[0].contains("meltdown: Mitigation: PTI"), "{wanted:?}");
     #[cfg(feature = "team")]
@@ -42,7 +60,7 @@ fn sqlite_postgres_files_and_documents_give_the_same_report() {
     for store in ["files", &sqlite].into_iter().chain(postgres.as_deref()) {
         let mut taken = howslow(&data);
         taken.env("HOWSLOW_STORE", store).args(["history", "-n", "1", "--take-in"]).arg(&fleet);
-        taken.assert().success().stderr(contains("36 runs taken into"));
+        taken.assert().success().stderr(contains("38 runs taken into"));
         assert_eq!(slow(&data, Some(store), Path::new("store")), wanted);
     }
 }

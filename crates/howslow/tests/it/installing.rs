@@ -138,6 +138,13 @@ fn a_release_is_installed_upgraded_and_removed() {
         "share/zsh/site-functions/_howslow",
     ];
     assert_eq!(installed(&home), all);
+    // An older version had a page that this one has not.
+    let list = home.join("share/howslow/installed");
+    let older = fs::read_to_string(&list).expect("a list") + "share/man/man1/howslow-old.1\n";
+    fs::write(&list, older).expect("our file");
+    fs::write(home.join("share/man/man1/howslow-old.1"), "").expect("a file");
+    assert!(release.install(&server).status.success());
+    assert_eq!(installed(&home), all);
     let removed = release.command("", &["--remove"]).output().expect("a shell");
     assert!(removed.status.success() && installed(&home).is_empty(), "{:?}", installed(&home));
     assert_failed(&release.command("", &["--remove"]).output().expect("a shell"), "nothing that this installer");

@@ -126,7 +126,7 @@ fn a_scheduler_that_refuses_loses_and_talks_nonsense_costs_only_the_nodes_concer
 
 #[test]
 fn nodes_with_other_clocks_and_programs_are_reported() {
-    let fake = Fake::new("now\nahead\nold\nhalf\n");
+    let fake = Fake::new("now\nahead\nold\nhalf\nshot\n");
     let now = jiff::Timestamp::now();
     let later = format!("{:.0}", now + jiff::SignedDuration::from_hours(5));
     let now = format!("{now:.0}");
@@ -144,6 +144,7 @@ fn nodes_with_other_clocks_and_programs_are_reported() {
     changes("old", clock(&now).into_iter().chain([old]).collect());
     changes("half", Vec::new());
     std::fs::write(fake.path().join("document-bin-half.json"), &EXAMPLE[..EXAMPLE.len() / 2]).expect("half a document");
+    fake.program("bin-shot", "howslow", "[ \"$1\" = --version ] || kill -KILL $$");
     let result = fake.run("clocks", &["--installed"]);
     assert_eq!(result.status.code(), Some(3), "{}", errors_of(&result));
     let page = String::from_utf8_lossy(&result.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -154,6 +155,7 @@ fn nodes_with_other_clocks_and_programs_are_reported() {
     assert_eq!(node(&fleet, "now").gathered[0].clock_ahead_s, None);
     assert!(node(&fleet, "ahead").gathered[0].clock_ahead_s.is_some_and(|ahead| ahead > 17_000));
     ended(&fleet, "half", Stage::Failed, "its document n3.a1.r1.json cannot be read");
+    ended(&fleet, "shot", Stage::Killed, "run 1 was killed");
 }
 
 #[test]
@@ -161,7 +163,7 @@ fn jobs_that_wait_go_on_without_us_and_are_cancelled_on_request() {
     testing::interruptible();
     let fake = Fake::new("waits\n");
     let begun = fake.run("long-waits", &["--installed", "--detach"]);
-    assert!(errors_of(&begun).contains("1 jobs submitted"), "{}", errors_of(&begun));
+    assert!(errors_of(&begun).contains("1 job submitted"), "{}", errors_of(&begun));
     assert!(!fake.path().join("cancelled").exists());
     let fleet = state(&fake.path().join("data"), "long-waits");
     assert_eq!(fleet.nodes[0].attempts[0].stage, Stage::Waiting);
@@ -187,6 +189,12 @@ fn jobs_that_wait_go_on_without_us_and_are_cancelled_on_request() {
     let words = std::fs::read_to_string(fake.path().join("cancelled")).expect("scancel was called");
     assert!(words.contains("--name=howslow.long-waits.n0.a1"), "{words}");
     ended(&state(&fake.path().join("data"), "long-waits"), "waits", Stage::Cancelled, "howslow fleet cancel");
+    // Finished with the same options only.
+    let other = fake.run("long-waits", &["--installed", "--detach", "--partition", "big", "--shared", "/elsewhere"]);
+    let errors = errors_of(&other);
+    assert!(other.status.code() == Some(2) && errors.contains("(--shared, --partition)"), "{errors}");
+    let same = fake.run("long-waits", &["--installed", "--detach"]);
+    assert!(errors_of(&same).contains("1 job submitted"), "{}", errors_of(&same));
 }
 
 #[test]

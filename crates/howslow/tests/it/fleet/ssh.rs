@@ -110,7 +110,7 @@ fn hosts_are_measured_over_ssh_and_left_as_they_were() {
         &["--detach"],
     ];
     let begun = server.fleet(data.path(), &long.concat()).output().expect("it starts");
-    assert!(String::from_utf8_lossy(&begun.stderr).contains("1 jobs submitted"), "{begun:?}");
+    assert!(String::from_utf8_lossy(&begun.stderr).contains("1 job submitted"), "{begun:?}");
     let attempt = state(data.path(), "long").nodes[0].attempts[0].clone();
     let pid = attempt.job.expect("a process");
     until("the node to measure", || server.home.path().join(".howslow-fleet-long-n0/n0.a1.started").exists());

@@ -29,21 +29,20 @@ fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> 
     Ok(Vec::new())
 }
 
-/// The configuration of the lines that follow.
+/// The configuration of the lines that follow. benchstat compares only lines of the same configuration, so what differs from
+/// run to run is none of it: the id is a comment, which benchstat passes over.
 fn head(text: &mut String, run: &Run) {
     let architecture = match run.machine.architecture.as_str() {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
         other => other,
     };
-    let kernel = &run.machine.kernel;
     let facts = [
-        ("goos", kernel.name.to_ascii_lowercase()),
+        ("goos", run.machine.kernel.name.to_ascii_lowercase()),
         ("goarch", architecture.into()),
         ("pkg", "howslow".into()),
         ("cpu", run.machine.cpu.model.clone()),
-        ("kernel", kernel.release.clone()),
-        ("run", run.id.clone()),
+        ("# run", run.id.clone()),
     ];
     for (key, value) in facts {
         // A line end in a value would begin a line of its own.
@@ -81,4 +80,23 @@ fn name(cost: &Cost) -> String {
     }
     let _ = write!(name, "-{}", cost.cpus.max(1));
     name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_one_machine_have_one_configuration() {
+        let configuration = |id: &str, release: &str| {
+            let mut run = Run { id: id.into(), ..Run::default() };
+            (run.machine.kernel.name, run.machine.kernel.release) = ("Linux".into(), release.into());
+            let mut text = String::new();
+            head(&mut text, &run);
+            assert!(text.contains("# run: 2026"), "{text}");
+            let of_benchstat = |line: &&str| line.starts_with(|first: char| first.is_ascii_lowercase());
+            text.lines().filter(of_benchstat).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(configuration("20261126-a", "6.1.0"), configuration("20261127-b\nkey: value", "6.12.0"));
+    }
 }

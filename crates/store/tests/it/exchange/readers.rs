@@ -110,6 +110,12 @@ fn benchstat_reads_every_cost() {
     let positive = run.costs.iter().filter(|cost| cost.quoted().0 > 0.0).count();
     let lines = reported.lines().filter(|line| line.contains("-1,") || line.contains("-2,")).count();
     assert!(lines >= positive, "{lines} of {positive}:\n{reported}");
+    // Two runs are compared with each other.
+    let other = record::Run { id: "other".into(), ..run };
+    put(folder.path(), "other.txt", &written("go", &[other]));
+    let output = Command::new(&benchstat).arg("run.txt").arg("other.txt").current_dir(folder.path()).output();
+    let compared = String::from_utf8_lossy(&output.expect("benchstat runs").stdout).into_owned();
+    assert!(compared.contains("vs base"), "{compared}");
     // A value with a blank or a line end stays in its name.
     let odd = read("odd.txt");
     assert!(odd.contains("Odd_name") && odd.contains("2_axes=a_b-7,_") && !odd.contains("\nX"), "{odd}");
