@@ -73,6 +73,11 @@ impl Clock {
         self.since_base(seconds_and_nanoseconds(self.id))
     }
 
+    /// The kernel's reading of this clock, in ns, as `now` gives it.
+    pub fn moment(&self, ns: u64) -> f64 {
+        (ns as i64 - self.base as i64 * 1_000_000_000) as f64
+    }
+
     #[inline(always)]
     fn since_base(&self, time: libc::timespec) -> f64 {
         (time.tv_sec - self.base) as f64 * 1e9 + time.tv_nsec as f64
@@ -104,5 +109,6 @@ mod tests {
         let years = Clock { base: 200_000_000, ..Clock::recorded(20.0, 1.0) };
         let at = |tv_nsec| years.since_base(libc::timespec { tv_sec: 200_000_100, tv_nsec });
         assert_eq!(at(2) - at(1), 1.0);
+        assert_eq!(years.moment(200_000_100_000_000_002), at(2));
     }
 }

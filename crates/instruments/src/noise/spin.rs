@@ -57,7 +57,7 @@ impl Spin {
         let mut counters = Counters::open(cpu);
         let before = counters.lines();
         let tracer = match options.tracing {
-            Tracing::IfAllowed => Tracer::open(cpu, clock.id(), numbered(&before)),
+            Tracing::IfAllowed => Tracer::open(cpu, clock, numbered(&before)),
             Tracing::Never => Err("tracepoints were not asked for".into()),
         };
         let lines = before.iter().map(|(name, _)| name.clone()).collect();

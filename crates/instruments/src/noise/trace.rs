@@ -2,6 +2,7 @@
 //! They are gone with their descriptors, and nobody else sees them.
 
 use analysis::noise::{Event, Mark};
+use operation::Clock;
 use system::perf::{PerfEvent, Record, SampledEvent};
 
 use crate::noise::format::Field;
@@ -48,6 +49,8 @@ const SOFTIRQS: [&str; 10] =
 /// The tracepoints of one CPU.
 pub(crate) struct Tracer {
     points: Vec<(SampleContent, SampledEvent)>,
+    /// It dates them.
+    clock: Clock,
     /// The names of interrupt lines by number.
     lines: Vec<(u64, String)>,
     /// Samples that the kernel dropped.
@@ -55,26 +58,26 @@ pub(crate) struct Tracer {
 }
 
 impl Tracer {
-    /// Opens them, switched off. `lines` are the names of interrupt lines by number, `clock` the number of the clock
-    /// that they are dated by. Fails with why they cannot be used.
-    pub(crate) fn open(cpu: u32, clock: i32, lines: Vec<(u64, String)>) -> Result<Tracer, String> {
+    /// Opens them, switched off. `lines` are the names of interrupt lines by number, `clock` is the one that they
+    /// are dated by. Fails with why they cannot be used.
+    pub(crate) fn open(cpu: u32, clock: Clock, lines: Vec<(u64, String)>) -> Result<Tracer, String> {
         let folder = Tracefs::open()?;
-        let mut tracer = Tracer { points: Vec::new(), lines, lost: 0 };
+        let mut tracer = Tracer { points: Vec::new(), clock, lines, lost: 0 };
         let switch = |format: &str| {
             Some(SampleContent::Switch { name: Field::of(format, "next_comm")?, pid: Field::of(format, "next_pid")? })
         };
         // Without this one, interrupts inside of other tasks cannot be distinguished from ours.
-        tracer.add(&folder, "sched/sched_switch", (cpu, clock), switch)?;
+        tracer.add(&folder, "sched/sched_switch", cpu, switch)?;
         for begins in [true, false] {
             let end = if begins { "entry" } else { "exit" };
             let line = |format: &str| Some(SampleContent::Line { number: Field::of(format, "irq")?, begins });
-            tracer.add(&folder, &format!("irq/irq_handler_{end}"), (cpu, clock), line)?;
+            tracer.add(&folder, &format!("irq/irq_handler_{end}"), cpu, line)?;
             let softirq = |format: &str| Some(SampleContent::Softirq { number: Field::of(format, "vec")?, begins });
-            tracer.add(&folder, &format!("irq/softirq_{end}"), (cpu, clock), softirq)?;
+            tracer.add(&folder, &format!("irq/softirq_{end}"), cpu, softirq)?;
             for (event, name) in VECTORS {
                 // Each architecture has some of them, or none.
                 let vector = |_: &str| Some(SampleContent::Vector { name, begins });
-                let _ = tracer.add(&folder, &format!("{event}_{end}"), (cpu, clock), vector);
+                let _ = tracer.add(&folder, &format!("{event}_{end}"), cpu, vector);
             }
         }
         Ok(tracer)
@@ -84,7 +87,7 @@ impl Tracer {
         &mut self,
         folder: &Tracefs,
         event: &str,
-        (cpu, clock): (u32, i32),
+        cpu: u32,
         content: impl FnOnce(&str) -> Option<SampleContent>,
     ) -> Result<(), String> {
         let id = folder.read(event, "id");
@@ -99,7 +102,7 @@ impl Tracer {
             sample_period: 1,
             sample_type: TIME_AND_RAW,
             flags: PerfEvent::DISABLED | PerfEvent::USE_CLOCK,
-            clock,
+            clock: self.clock.id(),
             ..PerfEvent::default()
         };
         let sampler = event.open(-1, cpu as i32).and_then(|event| SampledEvent::new(event, BUFFER));
@@ -122,7 +125,10 @@ impl Tracer {
         for (content, sampler) in &mut self.points {
             while let Some(record) = sampler.next_record() {
                 match record.kind {
-                    Record::SAMPLE => events.extend(event(content, &record.bytes, &self.lines, names)),
+                    Record::SAMPLE => {
+                        let found = event(content, &record.bytes, &self.lines, names);
+                        events.extend(found.map(|(ns, mark)| Event { at: self.clock.moment(ns), mark }));
+                    }
                     LOST => self.lost += number(&record.bytes, 8).unwrap_or(0),
                     _ => (),
                 }
@@ -139,9 +145,9 @@ fn number(bytes: &[u8], offset: usize) -> Option<u64> {
     bytes.get(offset..offset + 8)?.try_into().ok().map(u64::from_ne_bytes)
 }
 
-/// What one sample reports. It consists of the time, the length of the tracepoint's own record, and that record.
-fn event(content: &SampleContent, sample: &[u8], lines: &[(u64, String)], names: &mut Names) -> Option<Event> {
-    let at = number(sample, 0)? as f64;
+/// When a sample was taken, in ns of the kernel's reading, and what it reports. It consists of the time, the length of the tracepoint's own record, and that record.
+fn event(content: &SampleContent, sample: &[u8], lines: &[(u64, String)], names: &mut Names) -> Option<(u64, Mark)> {
+    let ns = number(sample, 0)?;
     let record = sample.get(12..)?;
     let inside = |begins: &bool, place| if *begins { Mark::Entered(place) } else { Mark::Left(place) };
     let mark = match content {
@@ -162,7 +168,7 @@ fn event(content: &SampleContent, sample: &[u8], lines: &[(u64, String)], names:
         }
         SampleContent::Vector { name, begins } => inside(begins, names.place(name)),
     };
-    Some(Event { at, mark })
+    Some((ns, mark))
 }
 
 /// Kernel workers are many, and named by their number and what they just do: `kworker/0:2-events`.
@@ -194,11 +200,11 @@ mod tests {
             let (content, bytes) = sample(name, pid);
             event(&content, &bytes, &[], &mut names).expect("an event")
         };
-        assert_eq!(mark("cc1", 7), Event { at: 5_000.0, mark: Mark::Task(0) });
-        assert_eq!(mark(TASK, 8).mark, Mark::Ours);
-        assert_eq!(mark("swapper/1", 0).mark, Mark::Task(1));
-        assert_eq!(mark("kworker/1:2-events", 9).mark, Mark::Task(2));
-        assert_eq!(mark("kworker/u4:0-flush", 9).mark, Mark::Task(2));
+        assert_eq!(mark("cc1", 7), (5_000, Mark::Task(0)));
+        assert_eq!(mark(TASK, 8).1, Mark::Ours);
+        assert_eq!(mark("swapper/1", 0).1, Mark::Task(1));
+        assert_eq!(mark("kworker/1:2-events", 9).1, Mark::Task(2));
+        assert_eq!(mark("kworker/u4:0-flush", 9).1, Mark::Task(2));
         assert_eq!(names.into_list(), ["task: cc1", "idle", "task: kworker"]);
     }
 
