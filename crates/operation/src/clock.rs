@@ -75,7 +75,7 @@ impl Clock {
 
     /// The kernel's reading of this clock, in ns, as `now` gives it.
     pub fn moment(&self, ns: u64) -> f64 {
-        (ns as i64 - self.base as i64 * 1_000_000_000) as f64
+        (ns as i64 - self.base * 1_000_000_000) as f64
     }
 
     #[inline(always)]
