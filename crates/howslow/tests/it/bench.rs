@@ -257,6 +257,7 @@ fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
     judged(&mut |budget| result("HEAD~1", budget), &is_no_change);
     assert_eq!(git(&["worktree", "list"]).lines().count(), 1, "no work tree is left");
     assert_eq!(script(&["--base", "nothing"]).status.code(), Some(2));
+    assert_eq!(script(&["--base", "HEAD~1", "--out", "."]).status.code(), Some(2), "it would remove files of others");
 }
 
 #[test]
