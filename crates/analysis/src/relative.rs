@@ -39,18 +39,15 @@ pub enum Relative {
 
 /// How many times as long `other` takes as `base`. Commands are compared as they run, with their start, everything else net.
 pub fn relative(base: &Cost, other: &Cost) -> Relative {
-    let common = common(base, other);
-    let commands = [base, other].into_iter().all(Cost::is_command);
-    if commands {
-        return match [base, other].into_iter().all(is_preempted) {
-            true => in_lockstep(&processor_times(base, other), ComparedTime::Processor),
-            false => in_lockstep(&common, ComparedTime::Elapsed),
-        };
+    let both = [base, other];
+    let commands = both.into_iter().all(Cost::is_command);
+    if commands && both.into_iter().all(is_preempted) {
+        return in_lockstep(&processor_times(base, other), ComparedTime::Processor);
     }
-    if [base, other].into_iter().any(|cost| cost.quoted().0 <= 0.0 || cost.holds_zero()) {
+    if !commands && both.into_iter().any(|cost| cost.quoted().0 <= 0.0 || cost.holds_zero()) {
         return Relative::HoldsZero;
     }
-    in_lockstep(&common, ComparedTime::Elapsed)
+    in_lockstep(&common(base, other), ComparedTime::Elapsed)
 }
 
 fn in_lockstep(rounds: &[Vec<Block>], time: ComparedTime) -> Relative {

@@ -34,7 +34,7 @@ pub(crate) mod work;
 
 pub(crate) use aio::{BoundRequest, NumberedContext};
 pub(crate) use area::{Anywhere, Area, PAGE, Slots};
-pub(crate) use baseline::{BASE, ENTRY, by_c_library};
+pub(crate) use baseline::{BASE, ENTRY, NEAR, by_c_library};
 pub(crate) use block::Block;
 pub(crate) use channel::{Channel, End, hold, read_whole};
 pub(crate) use check::{answered, ensure, exactly};
@@ -51,13 +51,14 @@ pub(crate) use loops::{
     FILES, STOCK, at_once, back_and_forth, consuming, emptied, for_each, handles, numbered, opening, producing,
     refilled, refusing, steadily, steadily_with, steady, steady_with, tried, turning,
 };
-pub(crate) use mapping::{Mapping, available_memory, base_pages_only};
+pub(crate) use mapping::{Mapping, base_pages_only};
 pub(crate) use mask::Mask;
 pub(crate) use places::Places;
 pub(crate) use process::{NOT_STARTED, execute, fork, spawn, stopped, thread_usage, traced_by_parent, wait_for};
 pub(crate) use program::{ELF_MACHINE, do_nothing};
 pub(crate) use ring::{build, register, ring, submit};
 pub(crate) use sandbox::{namespaces, own_network};
+pub use scratch::lives_in_memory;
 pub(crate) use scratch::{device, enter, file_of, names, new_file, on_a_device, scratch, with_file};
 pub(crate) use shared::Shared;
 pub(crate) use team::{Apart, Memory, Part, Seat, Seats, beside, together, together_checked};

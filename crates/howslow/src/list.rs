@@ -1,7 +1,6 @@
 //! `howslow list`: all operations.
 
 use operation::{Axis, Item, Need};
-use record::Bytes;
 use report::Listed;
 
 use crate::cli::ListArgs;
@@ -65,7 +64,5 @@ fn need(need: &Need) -> String {
         Need::TwoCpus => "two CPUs".into(),
         Need::Root => "root".into(),
         Need::Program(path) => (*path).into(),
-        Need::Architecture(name) => (*name).into(),
-        Need::Memory(bytes) => format!("{} of memory", Bytes(*bytes)),
     }
 }

@@ -109,7 +109,7 @@ pub(crate) fn names() -> HashMap<u64, String> {
 /// file system follows a dash.
 fn mounted(text: &str) -> Option<PathBuf> {
     let line = text.lines().find(|line| line.split(" - ").nth(1).is_some_and(|rest| rest.starts_with("cgroup2 ")))?;
-    line.split(' ').nth(4).map(PathBuf::from)
+    line.split(' ').nth(4).map(system::machine::mounted_path)
 }
 
 /// The cgroup of a process that runs, in the unified hierarchy.

@@ -1,13 +1,12 @@
 //! Reads and writes of the block device that a file lies on, as the kernel counts them.
 
-use std::ffi::OsString;
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use record::Reads;
+use system::machine::mounted_path;
 
 /// The kernel counts sectors of this size, whatever the device's own sectors are.
 const SECTOR: f64 = 512.0;
@@ -96,26 +95,13 @@ fn counted(text: &str) -> Option<Reads> {
 fn source_of(mounts: &str, path: &Path) -> Option<PathBuf> {
     let mounts = mounts.lines().filter_map(|line| {
         let (mount, source) = line.split_once(" - ")?;
-        let place = unescaped(mount.split(' ').nth(4)?);
-        let source = unescaped(source.split(' ').nth(1)?);
+        let place = mounted_path(mount.split(' ').nth(4)?);
+        let source = mounted_path(source.split(' ').nth(1)?);
         path.starts_with(&place).then_some((place, source))
     });
     // Of mounts on one place the last one hides the others. `max_by_key` takes the last of equals.
     let (_, source) = mounts.max_by_key(|(place, _)| place.components().count())?;
     source.starts_with("/dev/").then_some(source)
-}
-
-/// A path of `/proc/self/mountinfo`, in which a blank is `\040`: the kernel writes some bytes as three octal digits.
-fn unescaped(text: &str) -> PathBuf {
-    let mut parts = text.split('\\');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        match part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => bytes.extend([&[byte], &part.as_bytes()[3..]].concat()),
-            None => bytes.extend([b"\\", part.as_bytes()].concat()),
-        }
-    }
-    OsString::from_vec(bytes).into()
 }
 
 /// What was read between two readings of the counts.

@@ -252,10 +252,6 @@ pub enum Need {
     Root,
     /// A program at this path.
     Program(&'static str),
-    /// This architecture, as `std::env::consts::ARCH` names it.
-    Architecture(&'static str),
-    /// This many bytes of free memory.
-    Memory(u64),
 }
 
 impl Need {
@@ -270,21 +266,7 @@ impl Need {
             Need::Program(path) if !std::path::Path::new(path).exists() => {
                 not(format!("there is no {path}"), "install it")
             }
-            Need::Architecture(name) if name != std::env::consts::ARCH => {
-                not(format!("an operation of {name} processors"), "")
-            }
-            Need::Memory(bytes) if available_memory() < bytes => {
-                not(format!("needs {} of free memory", Bytes(bytes)), "free memory, or raise the container's limit")
-            }
             _ => None,
         }
     }
-}
-
-/// Bytes available without swapping. The maximum if the kernel does not report it.
-fn available_memory() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-    kib.map_or(u64::MAX, |kib| kib * 1024)
 }

@@ -59,32 +59,7 @@ pub fn read_run(path: &Path) -> Result<Run, ReadError> {
 /// # Errors
 /// The same as [`read_run`].
 pub fn run_from_bytes(bytes: &[u8]) -> Result<Run, ReadError> {
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(ReadError::TooLarge);
-    }
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(ReadError::Empty);
-    }
-    #[derive(serde::Deserialize)]
-    struct Head {
-        schema: Option<serde_json::Value>,
-    }
-    let head: Head = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
-        serde_json::error::Category::Data => ReadError::NotARun,
-        // A list.
-        _ if serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() => ReadError::NotARun,
-        _ => ReadError::Damaged(error),
-    })?;
-    match head.schema.as_ref().and_then(|schema| schema.as_str()) {
-        Some(SCHEMA | OLDER_SCHEMA) => {}
-        Some(other) if other.starts_with("howslow-run/") => {
-            return Err(ReadError::Schema { found: printable(other) });
-        }
-        _ => return Err(ReadError::NotARun),
-    }
-    let mut run: Run =
-        serde_json::from_slice(bytes).map_err(|error| ReadError::Malformed(printable(&error.to_string())))?;
-    check(&run)?;
+    let mut run = checked(bytes)?;
     make_printable(&mut run);
     run.apply_units();
     // Before runs said so, books were known by their lack of a version.
@@ -92,6 +67,56 @@ pub fn run_from_bytes(bytes: &[u8]) -> Result<Run, ReadError> {
         run.origin = Origin::Published;
     }
     Ok(run)
+}
+
+/// Checks a run held in memory, in half the time of reading it.
+///
+/// # Errors
+/// The same as [`read_run`].
+pub fn check_run(bytes: &[u8]) -> Result<(), ReadError> {
+    checked(bytes).map(drop)
+}
+
+/// The run as it is written.
+fn checked(bytes: &[u8]) -> Result<Run, ReadError> {
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(ReadError::TooLarge);
+    }
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(ReadError::Empty);
+    }
+    let run: Run = match serde_json::from_slice(bytes) {
+        Ok(run) if is_known(&run) => run,
+        other => return Err(refusal(bytes, other.err())),
+    };
+    check(&run)?;
+    Ok(run)
+}
+
+fn is_known(run: &Run) -> bool {
+    [SCHEMA, OLDER_SCHEMA].contains(&run.schema.as_str())
+}
+
+/// Why a document is no run: by its schema, if it has one, else by this error.
+fn refusal(bytes: &[u8], error: Option<serde_json::Error>) -> ReadError {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        schema: Option<serde_json::Value>,
+    }
+    let head: Head = match serde_json::from_slice(bytes) {
+        Ok(head) => head,
+        Err(error) => {
+            // Another whole document is none either, as a list.
+            let is_json = error.classify() == serde_json::error::Category::Data
+                || serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
+            return if is_json { ReadError::NotARun } else { ReadError::Damaged(error) };
+        }
+    };
+    match (head.schema.as_ref().and_then(|schema| schema.as_str()), error) {
+        (Some(SCHEMA | OLDER_SCHEMA), Some(error)) => ReadError::Malformed(printable(&error.to_string())),
+        (Some(other), _) if other.starts_with("howslow-run/") => ReadError::Schema { found: printable(other) },
+        _ => ReadError::NotARun,
+    }
 }
 
 fn check(run: &Run) -> Result<(), ReadError> {

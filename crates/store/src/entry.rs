@@ -62,9 +62,9 @@ impl Document {
         Document::read(&document_of(run)?).map_err(malformed)
     }
 
-    /// Reads a document that is to be kept. Fails if any reader of runs would refuse it later.
+    /// Reads a document that is to be kept and that this program has not written. Fails if any reader of runs would refuse it later.
     pub(crate) fn whole(bytes: &[u8]) -> Result<Document, ReadError> {
-        record::run_from_bytes(bytes)?;
+        record::check_run(bytes)?;
         Document::read(bytes)
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Ready {
 
 impl Ready {
     pub(crate) fn of(document: &[u8]) -> Result<Ready, ReadError> {
-        Ok(Ready { entry: Document::whole(document)?, content: packed(document) })
+        Ok(Ready { entry: Document::read(document)?, content: packed(document) })
     }
 }
 
@@ -282,5 +282,5 @@ fn is_gone(file: &Path) -> bool {
 
 fn read(file: &Path) -> Result<Ready, ReadError> {
     let bytes = crate::files::document(file)?;
-    Ready::of(&bytes)
+    Ok(Ready { entry: Document::whole(&bytes)?, content: packed(&bytes) })
 }

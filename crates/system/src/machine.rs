@@ -20,6 +20,7 @@ mod kernel_threads;
 mod limits;
 mod memory;
 mod microarchitecture;
+mod mounted;
 mod named_cgroup;
 mod present;
 mod processor;
@@ -35,6 +36,7 @@ use record::Machine;
 pub use cgroup::Hierarchy;
 use host::Host;
 pub use kernel_threads::KernelThreads;
+pub use mounted::mounted_path;
 pub use named_cgroup::{NamedCgroup, NoNamedCgroup};
 pub use present::present;
 pub use processor::processor_name;
@@ -45,6 +47,13 @@ pub use topology::{Distance, Topology, kind_of_core};
 /// The machine this process runs on, as it is now.
 pub fn describe() -> Machine {
     describe_host(&Host::here())
+}
+
+/// The bytes of memory that this process may take: what is free, within the limit of its cgroup.
+pub fn available_memory() -> u64 {
+    let host = Host::here();
+    let free = memory::available(&host).0;
+    cgroup::limits(&host).memory.map_or(free, |limit| limit.0.min(free))
 }
 
 /// How this kernel accounts processor time.

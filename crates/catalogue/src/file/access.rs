@@ -13,7 +13,7 @@ use rustix::param::page_size;
 
 use crate::file::reading::source::within_limit;
 use crate::file::reading::sum::sum;
-use crate::kit::{BASE, Block, Mapping, apart, call, ensure, exactly, handles, new_file, on_a_device, scratch};
+use crate::kit::{BASE, Block, Mapping, NEAR, apart, call, ensure, exactly, handles, new_file, on_a_device, scratch};
 
 /// The bytes of a block, of the file, and of each write that filled it. A file system that supports large folios keeps the
 /// data of one write in one contiguous piece of memory, which it looks up, locks and marks once.
@@ -37,10 +37,6 @@ const OF_BLOCKS: fn(&Point) -> bool =
 const SAME: &[&str] = &["size", "file", "filled"];
 
 const CREATED: &[Axis] = &[size(numbers![0, 10 << 10]).headline(numbers![0]).within(0, 1 << 20)];
-
-/// The bytes of a file that fits the private cache of a core. Larger ones lie in the shared cache or beyond, depending on
-/// the other users of that cache.
-pub(crate) const NEAR: u64 = 512 << 10;
 
 /// Files created and deleted in one batch of at least 100 µs, and batches in a round. Files that a round deletes make files
 /// of later rounds more expensive in the same part of the file system (see `kit::folder`).

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::time::Duration;
 
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, fadvise, fstat, fstatfs, fsync};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, fadvise, fstat, fsync};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 
-/// The numbers by which `statfs` identifies file systems that keep everything in memory: tmpfs and ramfs.
-const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
+pub use crate::kit::lives_in_memory;
 
 /// The bytes of a file that are examined at a time, so that the memory needed does not grow with the file.
 const PIECE: u64 = 1 << 30;
@@ -107,11 +106,6 @@ fn other_kind(mode: rustix::fs::RawMode) -> Option<&'static str> {
 /// Bytes of an open file. Fails if the kernel does not report them.
 pub fn length(file: impl AsFd) -> Result<u64, FileError> {
     Ok(fstat(file).map_err(|error| call("fstat", error))?.st_size as u64)
-}
-
-/// True if the file's system always keeps it in memory, so that it cannot be evicted.
-pub fn lives_in_memory(file: impl AsFd) -> bool {
-    fstatfs(file).is_ok_and(|system| IN_MEMORY.contains(&(system.f_type as u32)))
 }
 
 /// Checks whether the file can be evicted from memory and its pages counted, as far as that can be known without doing

@@ -12,6 +12,10 @@ pub(crate) const EMPTY_LOOP: &[TermOf] = &[term(1.0, "loop.empty")];
 /// One entry into the kernel and the return.
 pub(crate) const ENTRY: &[TermOf] = &[term(1.0, "syscall.getppid")];
 
+/// The bytes that fit the private caches of a core. Larger ones lie in the shared cache or beyond, depending on the other users of that
+/// cache.
+pub(crate) const NEAR: u64 = 512 << 10;
+
 /// The version of an operation whose work a C library does: musl's does it in another way than glibc's. Its copy of 512 bytes took
 /// 11.2 ns where that of glibc took 2.0, and it maps a stack for each thread.
 pub(crate) const fn by_c_library(version: u32) -> u32 {

@@ -123,13 +123,3 @@ pub(crate) fn base_pages_only(mapping: &Mapping) -> Result<(), Failure> {
         refused => refused,
     }
 }
-
-/// The bytes of memory that this process may take: what is free, within the limit of its cgroup.
-pub(crate) fn available_memory() -> u64 {
-    let machine = system::machine::describe();
-    let stated = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = stated.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let free = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-    let free = free.map_or(machine.memory.total.0, |kib| kib << 10);
-    machine.limits.memory.map_or(free, |limit| limit.0.min(free))
-}

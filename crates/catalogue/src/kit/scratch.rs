@@ -1,13 +1,12 @@
 //! The open scratch folder, and the files that operations use in it.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use operation::{Failure, Setting};
 use rustix::fs::{CWD, Mode, OFlags, open, openat};
 
 use super::check::exactly;
-use crate::file::residence::lives_in_memory;
 
 pub(crate) fn scratch(setting: &Setting) -> Result<OwnedFd, Failure> {
     Ok(openat(CWD, setting.scratch(), OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
@@ -49,6 +48,14 @@ pub(crate) fn names(prefix: &str, count: u64) -> Result<Vec<CString>, Failure> {
 /// A device that every system has, for reading and writing.
 pub(crate) fn device(path: &CStr) -> Result<OwnedFd, Failure> {
     Ok(open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// The numbers by which `statfs` identifies file systems that keep everything in memory: tmpfs and ramfs.
+const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
+
+/// True if the file's system always keeps it in memory, so that it cannot be evicted.
+pub fn lives_in_memory(file: impl AsFd) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|system| IN_MEMORY.contains(&(system.f_type as u32)))
 }
 
 /// A skip if this file has no device behind it.

@@ -18,10 +18,9 @@ use rustix::fs::{AtFlags, SeekFrom, fstat, ftruncate, seek, statat};
 use rustix::io::{Errno, read, write};
 use rustix::thread::futex;
 
-use crate::file::access::NEAR;
 use crate::kit::{
-    BASE, Block, Mapping, STOCK, Slots, Tree, at_once, call, consuming, device, exactly, file_of, handles, new_file,
-    producing, refilled, scratch, tried,
+    BASE, Block, Mapping, NEAR, STOCK, Slots, Tree, at_once, call, consuming, device, exactly, file_of, handles,
+    new_file, producing, refilled, scratch, tried,
 };
 
 /// One file, which stays in the private caches, or many different ones in turn, which do not: of each, the kernel touches about

@@ -1,6 +1,5 @@
 //! Calls that create, name, move and remove files and folders. Names are single components in the scratch folder, which is
-//! also the working folder, so that the cost does not depend on its path (that of
-//! `call.getcwd` does).
+//! also the working folder, so that the cost does not depend on its path, but for that of `call.getcwd`.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};

@@ -7,10 +7,10 @@ use operation::{Failure, Loop, Operation, Setting, bytes, numbers, repeat};
 
 use super::pipe::{drain, roomy_pipe};
 use super::{BLOCK, CALL, PAIR};
-use crate::file::access::{BlockOffset, FILLED, NEAR};
+use crate::file::access::{BlockOffset, FILLED};
 use crate::kit::{
-    Buffers, Null, PAGE, STOCK, call, device, exactly, file_of, handles, scratch, steadily_with, steady_with, tried,
-    with_file,
+    Buffers, NEAR, Null, PAGE, STOCK, call, device, exactly, file_of, handles, scratch, steadily_with, steady_with,
+    tried, with_file,
 };
 
 /// Blocks that a batch of at least 100 µs goes through: 1 MiB of a file.

@@ -9,8 +9,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, n
 use record::Point;
 use rustix::thread::futex;
 
-use crate::file::access::NEAR;
-use crate::kit::{BASE, End, Shared, call, handles, thread_usage};
+use crate::kit::{BASE, End, NEAR, Shared, call, handles, thread_usage};
 
 /// The bytes that a task reads each time before it passes the token on: a number, or a share of a cache of this machine.
 /// With `half` of a cache both sets fit. With `most` (three quarters) one set fits and two do not, so that every switch

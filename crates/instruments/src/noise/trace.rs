@@ -145,7 +145,8 @@ fn number(bytes: &[u8], offset: usize) -> Option<u64> {
     bytes.get(offset..offset + 8)?.try_into().ok().map(u64::from_ne_bytes)
 }
 
-/// When a sample was taken, in ns of the kernel's reading, and what it reports. It consists of the time, the length of the tracepoint's own record, and that record.
+/// When a sample was taken, in ns of the kernel's reading, and what it reports. It consists of the time, the length of the
+/// tracepoint's own record, and that record.
 fn event(content: &SampleContent, sample: &[u8], lines: &[(u64, String)], names: &mut Names) -> Option<(u64, Mark)> {
     let ns = number(sample, 0)?;
     let record = sample.get(12..)?;

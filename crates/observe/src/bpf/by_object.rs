@@ -61,8 +61,7 @@ pub(super) fn place(b: &mut Builder, counted: Label) {
     b.code.load(Width::Double, 1, FRAME, frame::CLASS);
     b.code.jump_if(1, When::NotEqual, Constant(CLOSE), priced);
     b.code.jump_if(3, When::Equal, Constant(0), priced);
-    b.code.constant(5, 0);
-    b.code.store(Width::Byte, 4, layout::KINDS, 5);
+    clear(b);
     b.code.place(priced);
     b.code.load(Width::Double, 2, FRAME, frame::CLASS);
     b.code.compute(Compute::And, 2, Constant(layout::OBJECT_CALLS as i32 - 1));
@@ -104,6 +103,11 @@ fn place_of_kind(b: &mut Builder) {
 pub(super) fn forget(b: &mut Builder) {
     b.code.copy(4, 9);
     place_of_kind(b);
+    clear(b);
+}
+
+/// No kind is known at the place in register 4.
+fn clear(b: &mut Builder) {
     b.code.constant(5, 0);
     b.code.store(Width::Byte, 4, layout::KINDS, 5);
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use record::{Bytes, Limits};
 
 use crate::machine::host::Host;
+use crate::machine::mounted_path;
 
 /// A membership: which controllers, and the group's path. Version 2 has one line without controllers.
 #[derive(Debug, PartialEq)]
@@ -80,7 +81,8 @@ fn mounts(text: &str) -> Vec<Mount> {
             _ => return None,
         };
         let controllers = after.nth(1).unwrap_or_default().to_owned();
-        Some(Mount { version, controllers, root: before.next()?.into(), point: before.next()?.replace("\\040", " ") })
+        let (root, point) = (before.next()?.into(), mounted_path(before.next()?));
+        Some(Mount { version, controllers, root, point: point.to_string_lossy().into_owned() })
     };
     text.lines().filter_map(line).collect()
 }

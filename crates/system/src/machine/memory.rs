@@ -20,6 +20,12 @@ pub fn describe(host: &Host) -> Memory {
     }
 }
 
+/// What can be had without swapping; all of it if the kernel does not report that.
+pub fn available(host: &Host) -> Bytes {
+    let meminfo = host.read("proc/meminfo").unwrap_or_default();
+    kib(&meminfo, "MemAvailable").unwrap_or_else(|| describe(host).total)
+}
+
 /// A line of `/proc/meminfo`: `MemTotal:  24684096 kB`, where kB means KiB.
 pub fn kib(meminfo: &str, key: &str) -> Option<Bytes> {
     field(meminfo, key)?.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024).map(Bytes)

@@ -10,7 +10,7 @@ use operation::{Axis, Failure, Loop, word, words};
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::{HUGE, Mapping, available_memory, base_pages_only, ensure};
+use crate::kit::{HUGE, Mapping, base_pages_only, ensure};
 
 /// Frames of new memory, or frames that the batch before freed.
 pub(crate) const FRAMES: Axis = word("frames", words!["fresh", "recycled"]).headline(words!["fresh"]);
@@ -122,7 +122,7 @@ impl GivenPages {
 
 /// The bytes that a supply may use: an eighth of what is free and of what the cgroup allows.
 pub(super) fn room() -> Result<usize, Failure> {
-    let allowed = available_memory();
+    let allowed = system::machine::available_memory();
     match (allowed / 8) as usize {
         bytes if bytes >= LEAST => Ok(bytes.min(SUPPLY) / HUGE * HUGE),
         _ => Err(Failure::skip(

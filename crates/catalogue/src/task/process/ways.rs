@@ -7,8 +7,7 @@ use operation::{Axis, Failure, Need, Operation, bytes, numbers, repeat, term, wo
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use syscalls::Sysno;
 
-use crate::file::access::NEAR;
-use crate::kit::{BASE, PAGE, Start, available_memory, execute, fork, in_child, start_and_end, wait_for};
+use crate::kit::{BASE, NEAR, PAGE, Start, execute, fork, in_child, start_and_end, wait_for};
 
 /// A child that is started, ends, and is reaped.
 const CHILD: Operation = BASE.per("process");
@@ -146,7 +145,7 @@ fn clone3(start: &Start) -> Result<i32, Failure> {
 
 /// Maps this much memory in base pages and touches all of it. It is freed with this process.
 fn touch(bytes: u64) -> Result<(), Failure> {
-    if bytes > available_memory() / 2 {
+    if bytes > system::machine::available_memory() / 2 {
         return Err(Failure::skip("not enough memory is free", "free memory, or raise the container's limit"));
     }
     let access = ProtFlags::READ | ProtFlags::WRITE;
