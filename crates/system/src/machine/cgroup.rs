@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use record::{Bytes, Limits};
 
 use crate::machine::host::Host;
-use crate::machine::mounted_path;
+use crate::machine::mounted::mounted_path;
 
 /// A membership: which controllers, and the group's path. Version 2 has one line without controllers.
 #[derive(Debug, PartialEq)]
