@@ -29,7 +29,7 @@ mod waits;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::CStr;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::counts::Counts;
 use crate::naming;
@@ -50,6 +50,9 @@ use sampled::StackMaps;
 use sampler::Sampler;
 use sys::{Attachment, Program};
 pub(crate) use sys::{keep_statistics, run_here};
+
+/// How long a task that has ended is given to leave its CPU, which others may use.
+const LAST_SWITCH: Duration = Duration::from_millis(200);
 
 /// What was lost, and what could be counted only together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -267,18 +270,30 @@ impl Counting {
     pub(crate) fn detach(&mut self) {
         // A task's end goes last, as it came first: each takes some time to go, and with their ends unseen, tasks that are gone would be
         // given the calls of those that have their addresses now.
-        while self.attached.pop().is_some() {}
+        while self.attached.len() > 1 {
+            self.attached.pop();
+        }
+        // Tasks that ended a moment ago have not left their CPUs yet, and only then is known for how long they ran.
+        let begun = Instant::now();
+        while self.waits && !self.ending().is_empty() && begun.elapsed() < LAST_SWITCH {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.attached.clear();
         if let Some(sampler) = &mut self.sampler {
             sampler.stop();
         }
         self.modes = None;
-        // Tasks that ended a moment ago may not have left their CPU yet.
-        for (key, slot) in self.maps.slots() {
-            let has_ended = self.maps.record(slot).is_ok_and(|record| reader::number(&record, layout::END) > 0);
-            if has_ended && self.maps.tasks.remove(&key).is_ok() {
+        for (key, slot) in self.ending() {
+            if self.maps.tasks.remove(&key).is_ok() {
                 let _ = self.maps.ended.push(&slot.to_ne_bytes());
             }
         }
+    }
+
+    /// The keys of tasks that have ended and not left their CPUs, with the numbers of their records.
+    fn ending(&self) -> Vec<(Vec<u8>, u32)> {
+        let has_ended = |slot| self.maps.record(slot).is_ok_and(|record| reader::number(&record, layout::END) > 0);
+        self.maps.slots().filter(|(_, slot)| has_ended(*slot)).collect()
     }
 
     /// What was lost until now.

@@ -133,8 +133,10 @@ pub(crate) fn ended(maps: &Maps, detail: Detail, given: Given) -> Vec<Instructio
         count_last(&mut b, over);
     }
     b.code.place(over);
-    if given == Given::AtItsEnd {
-        timed::give_back(&mut b, end);
+    match given {
+        Given::AtItsEnd => timed::give_back(&mut b, end),
+        // For tasks whose last switch is not seen any more.
+        Given::AtItsLastSwitch => timed::note_run_time(&mut b),
     }
     b.end(end)
 }

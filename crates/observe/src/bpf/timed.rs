@@ -258,16 +258,21 @@ pub(super) fn finish(b: &mut Builder, next: Label) {
     b.code.jump_if(1, When::Equal, Constant(layout::FAULT), over);
     add(b);
     b.code.place(over);
-    if let Some(types) = b.maps.types {
-        b.code.load(Width::Double, 3, 6, 8);
-        b.read_double(types.run_time);
-        b.code.store(Width::Double, 7, layout::RUN_TIME, 3);
-    }
+    note_run_time(b);
     give_back(b, gone);
     b.code.place(gone);
     b.code.call(helper::MONOTONIC);
     b.code.copy(8, 0);
     b.code.jump(next);
+}
+
+/// Notes how long the task in the frame, whose record is in register 7, has run up to its last switch or tick.
+pub(super) fn note_run_time(b: &mut Builder) {
+    if let Some(types) = b.maps.types {
+        b.code.load(Width::Double, 3, FRAME, frame::TASK);
+        b.read_double(types.run_time);
+        b.code.store(Width::Double, 7, layout::RUN_TIME, 3);
+    }
 }
 
 /// Gives the record of register 7 to the reader, unless another has done it.

@@ -14,8 +14,8 @@ fn interrupts() -> Option<u64> {
 
 #[test]
 fn every_page_taken_from_a_running_thread_interrupts_its_cpu() {
-    /// Calls that are counted; whoever else wants CPU 1 has a part of the time, in which our thread does not run.
-    const BATCHES: u64 = 200;
+    /// Counted one by one: whoever else wants CPU 1 has a part of the time, in which our thread does not run.
+    const BATCHES: usize = 200;
     const CALLS: u64 = 64;
     if other_cpu().is_none() {
         testing::not_tested!("it takes two CPUs");
@@ -27,18 +27,24 @@ fn every_page_taken_from_a_running_thread_interrupts_its_cpu() {
             let count = |cpus: u64| {
                 let setting = setting_at(&id, scratch, &[("cpus", cpus)]);
                 let mut work = looped(&id, &setting)?;
-                let before = interrupts()?;
-                (0..BATCHES).for_each(|_| work.perform(CALLS).expect("calls"));
-                let reported = setting.tallied().get("TLB interrupts of other CPUs").copied();
-                Some((interrupts()? - before, reported))
+                let mut batch = || {
+                    let before = interrupts()?;
+                    work.perform(CALLS).expect("calls");
+                    Some(interrupts()? - before)
+                };
+                let mut batches: Vec<u64> = (0..BATCHES).map(|_| batch()).collect::<Option<_>>()?;
+                batches.sort_unstable();
+                Some((batches, setting.tallied().get("TLB interrupts of other CPUs").copied()))
             };
             let Some((alone, reported_alone)) = count(1) else {
                 return testing::not_tested!("the kernel does not count interrupts for the TLB");
             };
             let (beside, reported) = count(2).expect("counted a moment ago");
             assert_eq!(reported_alone, Some(0.0), "{id} alone interrupts nobody");
-            // Other programs interrupt CPU 1, too, and have most of its time on a machine with many of them.
-            assert!(beside > 10 * alone + BATCHES, "{id}: {beside} interrupts with a thread there, {alone} without");
+            // Other programs interrupt CPU 1, too, but seldom in the time of one batch; and they may have most of its time.
+            let (usual, one_in_ten) = (alone[BATCHES / 2], beside[BATCHES - BATCHES / 10]);
+            assert!(usual < CALLS / 4, "{id} without a thread there: {alone:?}");
+            assert!(one_in_ten >= CALLS, "{id} with a thread there: {beside:?}");
             // Some batches are counted, and our thread does not run in all of them.
             assert!(reported.is_some_and(|reported| reported > 0.0), "{id} reports {reported:?}");
         });

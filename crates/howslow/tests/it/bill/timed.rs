@@ -23,7 +23,8 @@ fn a_call_takes_its_own_time_with_what_the_kernel_does_after_it_and_without_its_
     assert!((17..=20).contains(&sleep.samples), "the first calls of each kind are timed, and of 20 {sleep:?}");
     assert!(sleep.mean_ns < 2e6, "a sleep of 10 ms works for {sleep:?}");
     let short = measured("getppid");
-    assert!((256..2000).contains(&short.samples), "{short:?} of 20,000 calls");
+    // Of the first 256, those go too in which the task lost its CPU unseen.
+    assert!((200..2000).contains(&short.samples), "{short:?} of 20,000 calls");
     assert!(short.error_ns > 0.0 && short.mean_ns > 0.0 && short.mean_ns < 20_000.0, "{short:?}");
     let text = fs::read_to_string(data.path().join("took")).expect("its file");
     let (took, is_registered) = text.split_once(' ').expect("two words");
