@@ -21,8 +21,7 @@ use crate::cli::BillArgs;
 use crate::output::{self, Misuse, Outcome, Outgoing, print_note};
 use prices::Prices;
 use repeat::Watched;
-pub(crate) use signal::LAST;
-use signal::PassedOn;
+pub(crate) use signal::{LAST, PassedOn};
 
 /// How often what ended is collected.
 const STEP: Duration = Duration::from_millis(20);

@@ -54,6 +54,9 @@ pub(crate) use sys::{keep_statistics, run_here};
 /// How long a task that has ended is given to leave its CPU, which others may use.
 const LAST_SWITCH: Duration = Duration::from_millis(200);
 
+/// How many records are kept free at most, after bursts of new tasks: 90 MB.
+const MOST_FREE: u64 = 4096;
+
 /// What was lost, and what could be counted only together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Losses {
@@ -183,7 +186,7 @@ impl Counting {
             self.read.remove(&slot);
             self.maps.recycle(slot)?;
         }
-        self.replenish()?;
+        self.replenish();
         if let Some(sampler) = &mut self.sampler {
             sampler.schedule(&self.maps);
         }
@@ -194,16 +197,15 @@ impl Counting {
     }
 
     /// Keeps records free. Tasks that found none come to their own now, where each call checks whether its task is to be watched.
-    fn replenish(&mut self) -> io::Result<()> {
+    fn replenish(&mut self) {
         let refused = self.maps.noted(layout::lost::RECORDS);
         let lacking = refused - self.refused;
-        self.reserve += lacking;
-        self.maps.replenish(self.reserve)?;
+        self.reserve = (self.reserve + lacking).min(MOST_FREE);
+        self.maps.replenish(self.reserve);
         if lacking > 0 && self.readmits {
             self.maps.forget_shared();
         }
         self.refused = refused;
-        Ok(())
     }
 
     /// True if the kernel reports what descriptors stand for.
@@ -266,23 +268,26 @@ impl Counting {
         Ok((tasks, others))
     }
 
-    /// Stops counting. What was counted can still be read.
-    pub(crate) fn detach(&mut self) {
-        // A task's end goes last, as it came first: each takes some time to go, and with their ends unseen, tasks that are gone would be
-        // given the calls of those that have their addresses now.
-        while self.attached.len() > 1 {
-            self.attached.pop();
-        }
-        // Tasks that ended a moment ago have not left their CPUs yet, and only then is known for how long they ran.
-        let begun = Instant::now();
-        while self.waits && !self.ending().is_empty() && begun.elapsed() < LAST_SWITCH {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        self.attached.clear();
+    /// Stops counting. What was counted can still be read. If asked to, waits for tasks that ended a moment ago to leave their CPUs: only
+    /// then do the programs know for how long they ran.
+    pub(crate) fn detach(&mut self, waits_for_ends: bool) {
         if let Some(sampler) = &mut self.sampler {
             sampler.stop();
         }
         self.modes = None;
+        // The ends of tasks and their last switches go last, as they came first: each program takes some time to go, and with their ends
+        // unseen, tasks that are gone would be given the calls of those that have their addresses now.
+        let last = if self.waits { 2 } else { 1 };
+        while self.attached.len() > last {
+            self.attached.pop();
+        }
+        let begun = Instant::now();
+        let mut ending = if waits_for_ends && self.waits { self.ending() } else { Vec::new() };
+        while !ending.is_empty() && begun.elapsed() < LAST_SWITCH {
+            std::thread::sleep(Duration::from_millis(1));
+            ending.retain(|(key, _)| self.maps.tasks.get(key).is_ok());
+        }
+        while self.attached.pop().is_some() {}
         for (key, slot) in self.ending() {
             if self.maps.tasks.remove(&key).is_ok() {
                 let _ = self.maps.ended.push(&slot.to_ne_bytes());

@@ -51,10 +51,10 @@ impl Counter {
         }
     }
 
-    /// Stops counting. What was counted can still be read.
-    pub(crate) fn detach(&mut self) {
+    /// Stops counting. What was counted can still be read. With `waits_for_ends`, the times of tasks that end now are waited for.
+    pub(crate) fn detach(&mut self, waits_for_ends: bool) {
         match self {
-            Counter::Bpf(counting) => counting.detach(),
+            Counter::Bpf(counting) => counting.detach(waits_for_ends),
             Counter::Traced(tracer) => tracer.detach(),
         }
     }

@@ -62,7 +62,7 @@ pub(crate) fn signal(number: u16) -> String {
 }
 
 /// Operations of an io_uring by code, from 0 (include/uapi/linux/io_uring.h, `enum io_uring_op`).
-const RING: [&str; 41] = [
+const RING: [&str; 63] = [
     "nop",
     "readv",
     "writev",
@@ -104,6 +104,28 @@ const RING: [&str; 41] = [
     "symlinkat",
     "linkat",
     "msg_ring",
+    "fsetxattr",
+    "setxattr",
+    "fgetxattr",
+    "getxattr",
+    "socket",
+    "uring_cmd",
+    "send_zc",
+    "sendmsg_zc",
+    "read_multishot",
+    "waitid",
+    "futex_wait",
+    "futex_wake",
+    "futex_waitv",
+    "fixed_fd_install",
+    "ftruncate",
+    "bind",
+    "listen",
+    "recv_zc",
+    "epoll_wait",
+    "readv_fixed",
+    "writev_fixed",
+    "pipe",
 ];
 
 /// `read` for 22.

@@ -223,8 +223,13 @@ impl Observer {
     /// What was counted until now.
     pub fn look(&mut self) -> Result<Observation, ObserveError> {
         self.collect()?;
-        let elapsed_ns = self.begun.elapsed().as_nanos() as f64;
-        let running = self.running()?;
+        self.counted_in(self.begun.elapsed(), &HashMap::new())
+    }
+
+    /// What was counted in that time. What these threads had used by its end is known.
+    fn counted_in(&mut self, elapsed: Duration, used: &HashMap<u32, Usage>) -> Result<Observation, ObserveError> {
+        let elapsed_ns = elapsed.as_nanos() as f64;
+        let running = self.running(used)?;
         let mut counted = self.fold.with_running(&running, &self.names, &mut cgroup::Names::default());
         // Of a process whose first thread ended first, the end of the last is no end of the process.
         let alive: HashSet<u32> = running.iter().map(|(task, _)| task.process).collect();
@@ -305,8 +310,8 @@ impl Observer {
         Some(cost)
     }
 
-    /// The tasks that run now, with what they have used since they are watched.
-    fn running(&mut self) -> io::Result<Vec<(Task, Option<Usage>)>> {
+    /// The tasks that run now, with what they have used since they are watched: until now, or as these threads had.
+    fn running(&mut self, used: &HashMap<u32, Usage>) -> io::Result<Vec<(Task, Option<Usage>)>> {
         let own = std::process::id();
         let mut tasks = match &mut self.counter {
             Some(counter) => counter.running()?,
@@ -319,7 +324,7 @@ impl Observer {
             tasks.push(usage::without_calls(process, thread));
         }
         let used = |task: Task| {
-            let now = usage::of_thread(task.process, task.thread);
+            let now = used.get(&task.thread).copied().or_else(|| usage::of_thread(task.process, task.thread));
             let before = self.before.get(&task.thread).copied().unwrap_or_default();
             let stops = task.stops;
             (task, now.map(|now| without_stops(now.since(&before), stops)))
@@ -328,12 +333,21 @@ impl Observer {
         Ok(tasks.into_iter().map(used).filter(|task| !idle(task)).collect())
     }
 
-    /// Ends the watching and returns what was counted.
+    /// Ends the watching and returns what was counted. What is used while the counting is ended is no part of it.
     pub fn finish(mut self) -> Result<Observation, ObserveError> {
-        if let Some(counter) = &mut self.counter {
-            counter.detach();
+        if self.counter.is_none() {
+            return self.look();
         }
-        self.look()
+        let elapsed = self.begun.elapsed();
+        let threads = self.threads();
+        let used =
+            threads.into_iter().filter_map(|(process, thread)| Some((thread, usage::of_thread(process, thread)?)));
+        let used = used.collect();
+        if let Some(counter) = &mut self.counter {
+            counter.detach(self.exits.is_none());
+        }
+        self.collect()?;
+        self.counted_in(elapsed, &used)
     }
 }
 

@@ -15,7 +15,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let rows = changes([&lines[0], &lines[1]]);
     let bills = [one.name(), other.name()];
     bills.iter().for_each(|name| howslow_fuzz::is_plain(name));
-    let view = report::BillChangesView {
+    let view = report::BillChanges {
         bills,
         unit: "command",
         units: [1.0; 2],

@@ -45,6 +45,8 @@ const REQUESTS: &[&str] = &[
     "io_getevents",
     "io_pgetevents",
     "sched_yield",
+    // A sleep that a stop has interrupted goes on by it.
+    "restart_syscall",
 ];
 /// Calls that wait for the end of a child.
 const CHILDREN: &[&str] = &["wait4", "waitid", "vfork", "clone", "clone3"];
@@ -135,6 +137,7 @@ mod tests {
         assert_eq!(waited_for(Some("vfork"), WaitReason::Kernel), WaitedFor::Child);
         assert_eq!(waited_for(Some("nanosleep"), WaitReason::Runnable), WaitedFor::Cpu);
         assert!(!waited_for(Some("nanosleep"), WaitReason::Event).is_suffered());
+        assert!(!waited_for(Some("restart_syscall"), WaitReason::Event).is_suffered());
         assert!(waited_for(Some("read"), WaitReason::Event).is_suffered());
     }
 

@@ -171,7 +171,7 @@ impl Kept {
     pub(crate) fn measure(&mut self, items: Vec<Item>, budget_s: f64) -> anyhow::Result<Ended> {
         let mut here = if self.is_named { Kept::here() } else { Kept::of_book(std::mem::take(&mut self.book)) };
         let lacking: Vec<Item> =
-            items.iter().filter(|item| !here.has(item.operation.id, &item.point)).cloned().collect();
+            items.iter().filter(|item| !here.is_usable(item.operation.id, &item.point)).cloned().collect();
         let ended = if lacking.is_empty() { Ok(Ended::Measured) } else { here.measure_here(&lacking, budget_s) };
         if self.is_named {
             let wanted =

@@ -11,7 +11,7 @@ pub(crate) const LAST: Duration = Duration::from_secs(2);
 const SIGINT: i32 = 2;
 
 /// A signal that requests the end, which is passed on to what is watched.
-pub(super) struct PassedOn<'a> {
+pub(crate) struct PassedOn<'a> {
     pub signals: &'a Signals,
     /// The signal, and when it came.
     pub come: Option<(i32, Duration)>,
@@ -19,7 +19,7 @@ pub(super) struct PassedOn<'a> {
 
 impl PassedOn<'_> {
     /// Passes a signal on. Returns true once it came so long ago.
-    pub(super) fn is_over(&mut self, observer: &Observer, patience: Duration) -> bool {
+    pub(crate) fn is_over(&mut self, observer: &Observer, patience: Duration) -> bool {
         if self.come.is_none()
             && let Some(come) = self.signals.come()
         {

@@ -15,7 +15,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use signal_hook::consts::SIGKILL;
 
 use super::works::{Kind, Work, Works};
-use crate::bill::{LAST, misuse};
+use crate::bill::{LAST, PassedOn, misuse};
 use crate::cli::TimeArgs;
 use crate::output::{self, Misuse, Outcome};
 
@@ -104,16 +104,11 @@ fn repetition(work: &Work, words: &[String], signals: &Signals) -> anyhow::Resul
     let silent = Silence::keep(work.around.input.as_deref())?;
     let seen = (|| -> Result<_, ObserveError> {
         let mut observer = Observer::start(target, &options)?;
-        let mut interrupted = None;
+        let mut passed_on = PassedOn { signals, come: None };
         while observer.step(STEP)? == State::Running {
-            let Some(signal) = signals.come() else { continue };
-            let now = observer.elapsed();
-            match interrupted {
-                None => observer.signal(signal),
-                Some(at) if now > at + LAST => observer.signal(SIGKILL),
-                Some(_) => {}
+            if passed_on.is_over(&observer, LAST) {
+                observer.signal(SIGKILL);
             }
-            interrupted.get_or_insert(now);
         }
         observer.finish()
     })();

@@ -116,10 +116,21 @@ fn clear(b: &mut Builder) {
 pub(super) fn file(b: &mut Builder, types: &Types, none: Label) {
     b.code.call(helper::TASK);
     b.code.copy(3, 0);
-    for offset in [types.files, types.table, types.by_descriptor] {
+    for offset in [types.files, types.table] {
         b.read_double(offset);
         b.code.jump_if(3, When::Equal, Constant(0), none);
     }
+    b.code.store(Width::Double, FRAME, frame::FILE, 3);
+    b.code.add(3, types.descriptors);
+    b.read_word();
+    let within = b.code.label();
+    b.code.load(Width::Double, 1, FRAME, frame::FOLDER);
+    b.code.jump_if(0, When::Above, Other(1), within);
+    b.code.jump(none);
+    b.code.place(within);
+    b.code.load(Width::Double, 3, FRAME, frame::FILE);
+    b.read_double(types.by_descriptor);
+    b.code.jump_if(3, When::Equal, Constant(0), none);
     b.code.load(Width::Double, 1, FRAME, frame::FOLDER);
     b.code.jump_if(1, When::Above, Constant(0xffff), none);
     b.code.compute(Compute::ShiftLeft, 1, Constant(3));

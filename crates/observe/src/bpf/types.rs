@@ -11,8 +11,9 @@ pub(crate) struct Types {
     pub memory: i32,
     pub cpu: i32,
     pub run_time: i32,
-    /// In its files: their table; in the table: the files by descriptor.
+    /// In its files: their table; in the table: how many descriptors it has, and their files.
     pub table: i32,
+    pub descriptors: i32,
     pub by_descriptor: i32,
     /// In a file: its inode, its modes, what its kind keeps with it, its name.
     pub inode: i32,
@@ -60,6 +61,7 @@ impl Types {
             cpu: at("task_struct", &["thread_info", "cpu"]).or_else(|| at("task_struct", &["cpu"]))?,
             run_time: at("task_struct", &["se", "sum_exec_runtime"])?,
             table: at("files_struct", &["fdt"])?,
+            descriptors: at("fdtable", &["max_fds"])?,
             by_descriptor: at("fdtable", &["fd"])?,
             inode: at("file", &["f_inode"])?,
             modes: at("file", &["f_mode"])?,
