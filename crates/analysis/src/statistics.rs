@@ -142,15 +142,15 @@ pub struct TwoGroups {
 }
 
 /// The two groups of ascending values, if there are two: separated by an empty range that is wider than 5 % of the
-/// median, has at least a fifth of the values on each side, and is five times wider than the average spread of the
-/// values on either side.
+/// median, has at least a fifth of the values on each side, and is two and a half times wider than the wider middle half of
+/// either side.
 pub fn two_groups(sorted: &[f64]) -> Option<TwoGroups> {
     const LEAST: usize = 10;
     if sorted.len() < LEAST {
         return None;
     }
     let fifth = sorted.len() / 5;
-    let split = (fifth..sorted.len() - fifth)
+    let split = (fifth..=sorted.len() - fifth)
         .max_by(|&a, &b| (sorted[a] - sorted[a - 1]).total_cmp(&(sorted[b] - sorted[b - 1])))?;
     let gap = sorted[split] - sorted[split - 1];
     let (lower, upper) = sorted.split_at(split);
@@ -328,6 +328,8 @@ mod tests {
         let two: Vec<f64> = (0..40).map(|i| if i < 20 { 100.0 } else { 130.0 } + i as f64 * 0.05).collect();
         let groups = two_groups(&two).expect("two groups");
         assert!((groups.low - 100.475).abs() < 1e-9 && (groups.high - 131.475).abs() < 1e-9);
+        let few = |low: usize| (0..10).map(|i| if i < low { 100.0 } else { 130.0 }).collect::<Vec<f64>>();
+        assert!(two_groups(&few(2)).is_some() && two_groups(&few(8)).is_some() && two_groups(&few(9)).is_none());
         let outlier: Vec<f64> = (0..40).map(|i| if i < 39 { 100.0 } else { 200.0 }).collect();
         assert_eq!(two_groups(&outlier), None);
     }

@@ -91,7 +91,8 @@ pub(crate) fn decide(facts: &Facts, mark: &mut Mark) -> Verdict {
             return match facts.sight {
                 Some(Sight::Ended(End::Finished | End::Failed, _)) | None => over(Stage::Failed, reason),
                 Some(Sight::Ended(end, detail)) => ended(facts, mark, *end, detail),
-                Some(_) => Verdict::Still(Stage::Running, String::new()),
+                // Its node may never say that it is over.
+                Some(_) => ended(facts, mark, End::Cancelled, "ended by a signal"),
             };
         }
         Some((_, reason)) => return over(Stage::Failed, with_complaint(reason, facts)),

@@ -64,10 +64,9 @@ pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter, skip: usize) -> 
 
 /// The runs whose id begins like this.
 pub(crate) fn beginning(backend: &mut dyn Backend, begin: &str) -> Result<Vec<Head>, DatabaseError> {
-    // Ids are ASCII, so that all that begin like this lie between it and it followed by the last letter.
-    let between = format!("{HEAD} WHERE run.id >= $1 AND run.id < $2 ORDER BY run.id");
-    let values = [SqlValue::Text(begin.into()), SqlValue::Text(format!("{begin}~"))];
-    Ok(backend.query(&between, &values)?.iter().map(|row| head(row)).collect())
+    // Ids are ASCII. The order of texts is that of the database's language, in which what lies between two of them may be anything.
+    let alike = format!("{HEAD} WHERE substr(run.id, 1, {}) = $1 ORDER BY run.id", begin.len());
+    Ok(backend.query(&alike, &[SqlValue::Text(begin.into())])?.iter().map(|row| head(row)).collect())
 }
 
 fn head(row: &[SqlValue]) -> Head {

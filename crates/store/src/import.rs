@@ -233,6 +233,8 @@ pub(crate) fn take_in(
     let (give, take) = sync_channel::<(PathBuf, Result<Ready, ReadError>)>(WAITING);
     let readers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
     std::thread::scope(|scope| {
+        // It goes before the threads are waited for, which may wait to send.
+        let take = take;
         for _ in 0..readers.min(files.len()) {
             let (give, next) = (give.clone(), &next);
             scope.spawn(move || {
@@ -283,4 +285,49 @@ fn is_gone(file: &Path) -> bool {
 fn read(file: &Path) -> Result<Ready, ReadError> {
     let bytes = crate::files::document(file)?;
     Ok(Ready { entry: Document::whole(&bytes)?, content: packed(&bytes) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::backend::SqlDialect;
+
+    /// A database on a full device.
+    struct Full;
+
+    impl Backend for Full {
+        fn dialect(&self) -> &'static SqlDialect {
+            &SqlDialect { words: [""; 4], count_tables: "", begin: "BEGIN" }
+        }
+
+        fn execute(&mut self, _: &str) -> Result<(), DatabaseError> {
+            Err("no space left".into())
+        }
+
+        fn query(&mut self, _: &str, _: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
+            Err("no space left".into())
+        }
+
+        fn add_costs(&mut self, _: &[Row<i64>]) -> Result<(), DatabaseError> {
+            Err("no space left".into())
+        }
+
+        fn scan(
+            &mut self,
+            _: Option<&[i64]>,
+            _: &mut dyn FnMut(Row<i64>) -> ControlFlow<()>,
+        ) -> Result<(), DatabaseError> {
+            Err("no space left".into())
+        }
+    }
+
+    #[test]
+    fn a_database_that_fails_ends_the_readers() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/data/example-run.json");
+        let files = vec![file; BATCH + 4 * WAITING];
+        let why = take_in(&mut Full, &files, None).expect_err("its first batch is refused");
+        assert!(matches!(why, DatabaseError::Refused(why) if why == "no space left"));
+    }
 }

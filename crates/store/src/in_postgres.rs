@@ -55,7 +55,9 @@ impl Postgres {
         let connector = connector(&encryption).map_err(|why| encryption.refused(&why))?;
         let milliseconds =
             |text: String| text.parse().map(Duration::from_millis).map_err(|_| unreadable("tcp_user_timeout"));
-        let silence = url.option("tcp_user_timeout", None).map(milliseconds).transpose()?.unwrap_or(SILENCE);
+        let silence = url.option("tcp_user_timeout", None).map(milliseconds).transpose()?;
+        // 0 is the system's own.
+        let silence = silence.filter(|silence| !silence.is_zero()).unwrap_or(SILENCE);
         let mut config = config(url)?;
         config.ssl_mode(encryption.mode).tcp_user_timeout(silence).keepalives_idle(silence.max(Duration::from_secs(1)));
         let connect = *config.get_connect_timeout().unwrap_or(&CONNECT);

@@ -1,6 +1,6 @@
 //! The names that users give to runs.
 
-use crate::books::book_names;
+use crate::books::{book_names, reference_names};
 
 /// Longer names fill a table.
 const LONGEST: usize = 60;
@@ -24,8 +24,8 @@ pub fn check_label(label: &str) -> Result<(), String> {
     if label.ends_with(".json") || label.ends_with(".toml") {
         return Err("a label does not end in .json or .toml, because RUN takes such names for files".into());
     }
-    if book_names().any(|book| book == label) {
-        return Err("a book has this name; choose another one".into());
+    if book_names().chain(reference_names()).any(|book| book == label) {
+        return Err("a book or a reference machine has this name; choose another one".into());
     }
     Ok(())
 }

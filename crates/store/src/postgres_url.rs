@@ -38,8 +38,11 @@ impl PostgresUrl {
         }
         url.set_hosts(hosts)?;
         url.set("dbname", database)?;
-        for option in options.split('&').filter(|option| !option.is_empty()) {
-            let (name, value) = option.split_once('=')?;
+        let options = options.split('&').filter(|option| !option.is_empty());
+        let mut options = options.map(|option| option.split_once('=')).collect::<Option<Vec<_>>>()?;
+        // Ports are those of all hosts, whatever comes first.
+        options.sort_by_key(|(name, _)| *name == "port");
+        for (name, value) in options {
             url.set(&decoded(name)?, value)?;
         }
         Some(url)
@@ -149,7 +152,7 @@ mod tests {
             ("postgres://ann:s3c?r3t@db.example:5433/costs", "s3c?r3t"),
             ("postgres://ann:s3c%40r3t@db.example:5433/costs", "s3c@r3t"),
             ("postgresql://db.example:5433/costs?user=ann&password=s3c%40r3t", "s3c@r3t"),
-            ("postgres://x:other@nowhere/z?host=db.example&port=5433&dbname=costs&user=ann&password=s3cr3t", "s3cr3t"),
+            ("postgres://x:other@nowhere/z?port=5433&host=db.example&dbname=costs&user=ann&password=s3cr3t", "s3cr3t"),
         ] {
             let read = PostgresUrl::parse(url).expect("a URL");
             assert_eq!((read.user.as_deref(), read.password.as_deref()), (Some("ann"), Some(password)), "{url}");

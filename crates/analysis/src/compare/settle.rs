@@ -81,8 +81,8 @@ fn needed(ratio: Interval, sides: [(&Run, &Cost); 2], (joint, drift): (&Joint, f
         Grounds::of_longer(one, two, Some(ratio.value), joint.conditions, longer) == Grounds::Enough
     };
     let is_enough = |place: &usize| {
-        let reach = (base * base_parts[*place]).hypot(other * other_parts[*place]);
-        reach <= wanted_same || (reach.hypot(drift) <= wanted_changed && allow(TIMES[*place]))
+        let reach = (base * base_parts[*place]).hypot(other * other_parts[*place]).hypot(drift);
+        reach <= wanted_same || (reach <= wanted_changed && allow(TIMES[*place]))
     };
     (0..TIMES.len()).find(is_enough).map(|place| TIMES[place])
 }

@@ -1,7 +1,7 @@
 //! Whether two figures differ: the interval of their ratio, the probability of such a difference by chance, and what the rounds
 //! show besides.
 
-use record::{Cost, Run};
+use record::{Cost, Origin, Run};
 
 use super::conditions::Conditions;
 use super::figure::{ComparedFigure, is_published};
@@ -69,6 +69,7 @@ pub(super) struct CostPair {
     pub(super) chance: Option<f64>,
     grounds: Grounds,
     published: bool,
+    apart: f64,
 }
 
 impl CostPair {
@@ -79,7 +80,7 @@ impl CostPair {
         (apart, conditions): (f64, Conditions),
     ) -> CostPair {
         let published = is_published(one.1) && is_published(two.1);
-        let (base, other) = (alone(base, one.1), alone(other, two.1));
+        let (base, other) = (alone(base, one), alone(other, two));
         let mut ratio = times(&base, &other);
         let value = if let RatioToBase::Times(ratio) = &ratio { Some(ratio.value) } else { None };
         let grounds = Grounds::of(one, two, value, conditions);
@@ -87,15 +88,17 @@ impl CostPair {
             ratio = RatioToBase::Unknown("it rests on a single round, which shows no scatter".into());
         }
         let chance = if published { None } else { chance(&base, &other, apart) };
-        CostPair { ratio, chance, grounds, published }
+        CostPair { ratio, chance, grounds, published, apart }
     }
 }
 
 /// A figure with the interval of its own error. The interval of a cost of an older run says where another run would land, so it
 /// contains the errors of two runs. Therefore each of two runs contributes its part, by squares.
-fn alone(figure: ComparedFigure, cost: &Cost) -> ComparedFigure {
-    // The intervals of the oldest runs were those of their own median.
-    let both = cost.basis.is_none() && cost.rounds.iter().any(|round| round.survey.is_some());
+fn alone(figure: ComparedFigure, (run, cost): (&Run, &Cost)) -> ComparedFigure {
+    // The intervals of the oldest runs were those of their own median, and so are those of other tools' results.
+    let both = run.origin != Origin::Imported
+        && cost.basis.is_none()
+        && cost.rounds.iter().any(|round| round.survey.is_some());
     let narrower = |interval: Interval| Interval {
         value: interval.value,
         low: interval.value - (interval.value - interval.low) / std::f64::consts::SQRT_2,
@@ -116,7 +119,7 @@ pub(super) fn judge(pairs: &[CostPair], joint: &Joint) -> Vec<Against> {
         let verdict = match differs(&pair.ratio, least) {
             Verdict::Unknown => Verdict::Unknown,
             change if change.is_change() && !by_chance && pair.grounds == Grounds::Enough => change,
-            _ => equivalent(&pair.ratio, joint.margin),
+            _ => equivalent(&pair.ratio, joint.margin, pair.apart),
         };
         Against { ratio: pair.ratio.clone(), verdict, chance: pair.chance }
     });
@@ -127,10 +130,14 @@ pub(super) fn judge(pairs: &[CostPair], joint: &Joint) -> Vec<Against> {
 /// Biopharm. 15:657, 1987).
 pub(super) const ONE_SIDED: f64 = 1.645 / 1.96;
 
-/// The verdict on a ratio that is no change: the same if neither side can be further from 1 than the margin.
-fn equivalent(ratio: &RatioToBase, margin: f64) -> Verdict {
+/// The verdict on a ratio that is no change: the same if neither side can be further from 1 than the margin, with what the conditions
+/// may hide (`apart`, on the log scale).
+fn equivalent(ratio: &RatioToBase, margin: f64, apart: f64) -> Verdict {
     let RatioToBase::Times(ratio) = ratio else { return Verdict::Inconclusive };
-    let end = |end: f64| ratio.value.ln() + ONE_SIDED * (end / ratio.value).ln();
+    let end = |end: f64| {
+        let reach = (end / ratio.value).ln();
+        ratio.value.ln() + ONE_SIDED * reach.hypot(apart).copysign(reach)
+    };
     let is_near = |log: f64| log.abs() <= margin.ln_1p();
     if is_near(end(ratio.low)) && is_near(end(ratio.high)) { Verdict::Same } else { Verdict::Inconclusive }
 }
@@ -203,6 +210,29 @@ fn chance(base: &ComparedFigure, other: &ComparedFigure, apart: f64) -> Option<f
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_conditions_may_hide_is_not_the_same() {
+        let ratio = RatioToBase::Times(Interval { value: 1.03, low: 1.027, high: 1.033 });
+        assert_eq!(equivalent(&ratio, 0.05, 0.0), Verdict::Same);
+        assert_eq!(equivalent(&ratio, 0.05, 0.04), Verdict::Inconclusive);
+        assert_eq!(equivalent(&ratio, 0.10, 0.04), Verdict::Same);
+    }
+
+    #[test]
+    fn an_interval_of_another_tool_is_that_of_its_own_figure() {
+        let mut run = crate::example::of_rounds(&[100.0, 101.0, 102.0], true);
+        let figure = || ComparedFigure::Value(Interval { value: 10.0, low: 8.0, high: 12.0 });
+        let half = |run: &Run| match alone(figure(), (run, &run.costs[0])) {
+            ComparedFigure::Value(interval) => interval.high - interval.value,
+            _ => panic!("a value"),
+        };
+        run.costs[0].basis = None;
+        run.costs[0].rounds[0].survey = Some(true);
+        assert!((half(&run) - std::f64::consts::SQRT_2).abs() < 1e-9);
+        run.origin = Origin::Imported;
+        assert_eq!(half(&run), 2.0);
+    }
 
     #[test]
     fn the_chance_is_that_of_the_interval() {

@@ -151,7 +151,7 @@ fn together(cost: &Cost, runs: &[Run]) -> Option<Measured> {
     // How far another run lies: by the intervals of single runs, and by the runs themselves.
     let within = median(all.iter().map(|cost| (cost.net_ns.high.0 / cost.net_ns.low.0).ln() / 2.0))?;
     let figures = all.iter().map(|cost| if cost.is_in_cycles() { cost.cycles } else { cost.quoted().0 });
-    let between = if all.len() > 2 { reach(&RoundFigure::alike(figures)) } else { within };
+    let between = if all.len() > 1 { reach(&RoundFigure::alike(figures)) } else { within };
     let interval = around(ns, within.max(between));
     let narrow = (interval.high - interval.low) / 2.0 / ns <= WIDEST;
     (narrow && cycles > 0.0).then(|| Measured {
@@ -201,7 +201,9 @@ fn source(runs: &[Run]) -> String {
     let version = plain(&runs[0].howslow);
     match runs.len() {
         1 => format!("howslow {version}, one run; its intervals are those of that run"),
-        many => format!("howslow {version}, medians of up to {many} runs; intervals hold the scatter between the runs"),
+        many => format!(
+            "howslow {version}, medians of up to {many} runs; intervals hold the scatter between the runs that have a cost"
+        ),
     }
 }
 

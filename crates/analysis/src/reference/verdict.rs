@@ -65,8 +65,8 @@ fn open(verdict: &ReferenceVerdict<'_>) -> Option<String> {
         more => format!(" and {}", counted(more as u64, "more cost")),
     };
     Some(format!(
-        "Open: {}{more}, whose intervals neither end within a factor of {WIDEST} of a reference nor leave a factor of {CLEAR}; a \
-         longer --budget narrows them.",
+        "Open: {}{more}, whose intervals or doubts neither end within a factor of {WIDEST} of a reference nor leave a factor of \
+         {CLEAR}; a longer --budget narrows intervals.",
         names.join(", ")
     ))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ::fleet::Folder;
 use analysis::fleet::{CostKey, Parts, RunFacts, RunFigure, RunKey, Table, weakening_kind};
 use record::{Machine, Origin};
-use store::{Document, DocumentCost, Filter, Head, Series, Store};
+use store::{Document, DocumentCost, Filter, Head, Series};
 
 use super::status::or_misuse;
 use crate::output::{Misuse, print_note};
@@ -135,7 +135,7 @@ impl Reading {
         let (mut runs, mut costs): (Vec<Option<Option<RunKey>>>, _) = (Vec::new(), Vec::new());
         let mut doubts: Vec<Option<String>> = Vec::new();
         let table = &mut self.table;
-        let lists = Store::of_user()?.costs(&Filter::default(), &wanted, &mut |lists, row| {
+        let lists = resolve::store()?.costs(&Filter::default(), &wanted, &mut |lists, row| {
             if runs.is_empty() {
                 runs = vec![None; lists.runs.len()];
                 let cost = |series: &Series| table.cost(&series.operation, &at(&series.point), series.version);

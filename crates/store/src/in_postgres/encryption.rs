@@ -29,8 +29,10 @@ impl Encryption {
     pub(super) fn of(url: &PostgresUrl) -> Result<Encryption, DatabaseError> {
         let word = url.option("sslmode", Some("PGSSLMODE")).unwrap_or_else(|| "prefer".into());
         let authorities = url.option("sslrootcert", Some("PGSSLROOTCERT"));
+        let is_socket =
+            url.option("hostaddr", None).is_none() && url.hosts.iter().all(|(host, _)| host.starts_with('/'));
         let known = match word.as_str() {
-            _ if url.hosts.iter().all(|(host, _)| host.starts_with('/')) => Some((SslMode::Disable, Verifies::Nothing)),
+            _ if is_socket => Some((SslMode::Disable, Verifies::Nothing)),
             "disable" => Some((SslMode::Disable, Verifies::Nothing)),
             "allow" | "prefer" => Some((SslMode::Prefer, Verifies::Nothing)),
             // With the certificates of authorities, it means the next one.
