@@ -8,7 +8,9 @@ mod filter;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 
@@ -31,7 +33,7 @@ impl Place {
         let alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("scratch")).expect("a folder");
-        Place { folder, before: state(), _alone: alone }
+        Place { before: state(folder.path()), folder, _alone: alone }
     }
 
     fn command(&self, patterns: &[&str]) -> Command {
@@ -51,12 +53,12 @@ impl Place {
         assert!(left.is_empty(), "left behind: {left:?}");
         // The kernel frees keys and namespaces asynchronously, and another howslow may have some for as long as it runs.
         for _ in 0..600 {
-            if changed(&self.before, &state()).is_empty() {
+            if changed(&self.before, &state(self.folder.path())).is_empty() {
                 return run;
             }
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
-        assert_eq!(changed(&self.before, &state()), [""; 0], "the machine before and after");
+        assert_eq!(changed(&self.before, &state(self.folder.path())), [""; 0], "the machine before and after");
         run
     }
 }
@@ -72,8 +74,8 @@ fn changed(before: &BTreeMap<String, Vec<String>>, now: &BTreeMap<String, Vec<St
     gone.chain(missing(before, now)).collect()
 }
 
-/// What a run could leave behind outside its folders.
-fn state() -> BTreeMap<String, Vec<String>> {
+/// What a run in this folder could leave behind outside of it.
+fn state(folder: &Path) -> BTreeMap<String, Vec<String>> {
     let lines = |path: &str| -> Vec<String> {
         fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect()
     };
@@ -97,11 +99,13 @@ fn state() -> BTreeMap<String, Vec<String>> {
     state.insert("hostname".into(), lines("/proc/sys/kernel/hostname"));
     state
         .insert("howslow keys".into(), lines("/proc/keys").into_iter().filter(|key| key.contains("howslow")).collect());
-    let binary = assert_cmd::cargo::cargo_bin("howslow");
-    let ours = names("/proc")
-        .into_iter()
-        .filter(|pid| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == binary));
-    state.insert("processes".into(), ours.collect());
+    // Those of another howslow have another folder.
+    let data = [b"HOWSLOW_DATA=", folder.as_os_str().as_bytes()].concat();
+    let is_ours = |pid: &String| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(&data))
+    };
+    state.insert("processes".into(), names("/proc").into_iter().filter(is_ours).collect());
     state
 }
 

@@ -120,7 +120,7 @@ fn a_run_beside_other_work_reports_it_and_is_slowed() {
 fn long_run(data: &TempDir, scratch: &Path) -> Child {
     let mut command = Command::new(cargo_bin("howslow"));
     command.args(["run", "syscall", "--budget", "100s", "--beside", "compute@same"]);
-    command.env("HOWSLOW_DATA", data.path()).env("TMPDIR", scratch);
+    command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_STORE", "files").env("TMPDIR", scratch);
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 

@@ -54,7 +54,7 @@ fn what_is_interrupted_prints_what_there_is_and_keeps_nothing() {
     ] {
         let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
         command.args(words).env("HOWSLOW_DATA", data.path()).env("TMPDIR", data.path());
-        command.env("XDG_RUNTIME_DIR", data.path());
+        command.env("XDG_RUNTIME_DIR", data.path()).env("HOWSLOW_STORE", "files");
         let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let pid = running.id();
         let ticks = || system::machine::TaskStat::of_process(pid).map_or(0, |stat| stat.user_ticks + stat.system_ticks);

@@ -5,6 +5,8 @@ use std::process::Output;
 use std::time::Duration;
 
 use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty, starts_with};
 use record::{Cost, Run};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
@@ -53,6 +55,11 @@ pub fn run_of(output: &Output) -> Run {
 pub fn cost<'r>(run: &'r Run, id: &str) -> &'r Cost {
     let found = run.costs.iter().find(|cost| cost.operation == id);
     found.unwrap_or_else(|| panic!("{id} was not measured on {}: {:?}", run.machine.architecture, run.skipped))
+}
+
+/// Nothing is printed, but that a run took longer than its budget: each command runs at least once, however long a busy host takes.
+pub fn prints_nothing() -> impl Predicate<str> {
+    is_empty().or(contains("\n").count(1).and(starts_with("howslow: --budget: it took ")))
 }
 
 /// The document that a command prints, which succeeds.

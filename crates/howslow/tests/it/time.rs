@@ -10,7 +10,7 @@ use predicates::str::{contains, is_empty};
 use record::Run;
 use tempfile::TempDir;
 
-use crate::support::{self, cost, folder, howslow};
+use crate::support::{self, cost, folder, howslow, prints_nothing};
 
 const OBJECT: &str = include_str!("time/object.c");
 
@@ -135,7 +135,7 @@ fn routines_that_misbehave_lose_their_rounds_and_nothing_else() {
             contains("object.so:copy: every round was lost: while running: it forked")
                 .or(contains("object.so:copy: every round was lost: it started processes without end")),
         );
-    result.code(3).stdout(measured.and(lost).and(contains("PRINTED").not())).stderr(is_empty());
+    result.code(3).stdout(measured.and(lost).and(contains("PRINTED").not())).stderr(prints_nothing());
     place.time().arg("./object.so:crash").args(QUICK).assert().code(1).stderr(contains("nothing could be timed"));
     place.nothing_left();
 }
@@ -167,7 +167,7 @@ fn commands_are_timed_beside_the_command_that_does_nothing() {
     let result =
         place.time().args(["-c", prints, "-o", "run.json"]).args(QUICK).args(["--", "true"]).assert().success();
     let page = contains("command.nothing").and(contains("user")).and(contains("switches"));
-    result.stdout(page.and(contains(prints)).and(contains("\nPRINTED").not())).stderr(is_empty());
+    result.stdout(page.and(contains(prints)).and(contains("\nPRINTED").not())).stderr(prints_nothing());
     let run = record::read_run(&place.folder.path().join("run.json")).expect("a run");
     let (long, short) = (cost(&run, &format!("command: {prints}")), cost(&run, "command: true"));
     let nothing = cost(&run, "command.nothing");

@@ -6,11 +6,11 @@ use std::process::Stdio;
 
 use assert_cmd::assert::Assert;
 use predicates::prelude::*;
-use predicates::str::{contains, is_empty, starts_with};
+use predicates::str::contains;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::support::{self, cost, folder, howslow};
+use crate::support::{self, cost, folder, howslow, prints_nothing};
 
 /// `howslow time` in a folder. Its log lists what the steps did.
 fn time(folder: &TempDir, arguments: &[&str]) -> Assert {
@@ -27,11 +27,6 @@ fn logged(folder: &TempDir) -> BTreeMap<String, usize> {
         *counts.entry(line.to_string()).or_default() += 1;
     }
     counts
-}
-
-/// Nothing is printed, but that a run took longer than its budget: each command runs at least once, however long a busy host takes.
-fn prints_nothing() -> impl Predicate<str> {
-    is_empty().or(contains("\n").count(1).and(starts_with("howslow: --budget: it took ")))
 }
 
 const SHORT: [&str; 4] = ["--budget", "2s", "--rounds", "3"];

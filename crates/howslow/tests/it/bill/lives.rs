@@ -5,17 +5,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use super::*;
-
-/// Waits until something holds, which takes no time but that of other work on the machine.
-fn wait_for(what: &str, holds: impl Fn() -> bool) {
-    for _ in 0..3000 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("{what} did not come");
-}
+use crate::support::until;
 
 /// A line of the status of a process.
 fn status_of(pid: u32, key: &str) -> Option<String> {
@@ -57,11 +47,11 @@ fn a_command_stops_goes_on_and_ends_as_without_a_bill() {
 
 fn a_stop_and_ctrl_c_reach_it(data: &TempDir, source: &str) {
     let (child, command) = started(data, &["--source", source], "echo $$; kill -STOP $$; exec sleep 100");
-    wait_for("the stop", || is_in(command, ['T', 't']));
+    until("the stop", || is_in(command, ['T', 't']));
     std::thread::sleep(Duration::from_millis(50));
     assert!(is_in(command, ['T', 't']), "{source}: it stays stopped until it is continued");
     signal(command, "CONT");
-    wait_for("sleep", || status_of(command, "Name:").is_some_and(|name| name == "sleep"));
+    until("sleep", || status_of(command, "Name:").is_some_and(|name| name == "sleep"));
     signal(format!("-{}", child.id()), "INT");
     let output = child.wait_with_output().expect("it ends");
     let page = String::from_utf8_lossy(&output.stderr);
@@ -70,7 +60,7 @@ fn a_stop_and_ctrl_c_reach_it(data: &TempDir, source: &str) {
     assert!(status.code() == Some(130) || status.signal() == Some(libc::SIGINT), "{status}: {page}");
     assert!(page.contains("bill of sh") && page.contains("2 programs executed"), "{source}: {page}");
     // The signal was sent to both. The command may take a moment longer to end.
-    wait_for(source, || status_of(command, "State:").is_none_or(|state| state.starts_with('Z')));
+    until(source, || status_of(command, "State:").is_none_or(|state| state.starts_with('Z')));
 }
 
 #[test]
@@ -79,7 +69,7 @@ fn a_command_that_is_alternated_ends_with_howslow() {
     let (mut child, command) = started(&data, &["--alternate", "2"], "echo $$; exec sleep 100");
     signal(child.id(), "TERM");
     assert_eq!(child.wait().expect("it ends").code(), Some(143));
-    wait_for("its end", || status_of(command, "State:").is_none_or(|state| state.starts_with('Z')));
+    until("its end", || status_of(command, "State:").is_none_or(|state| state.starts_with('Z')));
 }
 
 /// Also, a signal that is ignored stays ignored.
@@ -111,14 +101,14 @@ fn it_goes_on_when_howslow_is_killed(data: &TempDir, source: &str) {
     let (mut child, command) = started(data, &["--source", source], "echo $$; while :; do /bin/true; done");
     let tracer = || status_of(command, "TracerPid:");
     // The tracer is reported as the thread that traces.
-    wait_for("the tracer", || tracer().is_some_and(|pid| (pid == "0") == (source != "ptrace")));
+    until("the tracer", || tracer().is_some_and(|pid| (pid == "0") == (source != "ptrace")));
     child.kill().expect("it can be killed");
     assert_eq!(child.wait().expect("it ended").signal(), Some(9));
-    wait_for("the end of tracing", || tracer().as_deref() == Some("0"));
+    until("the end of tracing", || tracer().as_deref() == Some("0"));
     // It goes on: it creates processes.
     let forked = || fs::read_to_string(format!("/proc/{command}/stat")).expect("it runs");
     let before = forked();
-    wait_for("its next child", || forked() != before);
+    until("its next child", || forked() != before);
     signal(command, "KILL");
 }
 
@@ -127,8 +117,8 @@ fn a_process_is_watched_until_it_ends() {
     let data = folder();
     let mut asleep = Command::new("sleep").arg("100").spawn().expect("sleep");
     let mut over = Command::new("true").spawn().expect("true");
-    wait_for("its end", || is_in(over.id(), ['Z', 'Z']));
-    wait_for("its sleep", || is_in(asleep.id(), ['S', 'S']));
+    until("its end", || is_in(over.id(), ['Z', 'Z']));
+    until("its sleep", || is_in(asleep.id(), ['S', 'S']));
     for source in possible().into_iter().chain(["accounts"]) {
         let bill = |words: &[&str]| howslow(&data).args(["bill", "--source", source]).args(words).assert();
         // A tracer stops it once, for which it is charged.
@@ -201,7 +191,7 @@ fn one_that_works_is_watched_and_ends(data: &TempDir, source: &str) {
             bill.count("execve") > 0 && bill.count("wait4") > 0 && bill.seen.processes.iter().any(is_it)
         })
     };
-    wait_for("a bill of it", is_counted);
+    until("a bill of it", is_counted);
     fs::write(enough, "").expect("written");
     assert!(target.wait().expect("it ends").success(), "it was not ended by being watched");
     assert_eq!(watching.wait().expect("it ends").code(), Some(0), "{source}");
