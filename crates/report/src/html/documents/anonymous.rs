@@ -33,7 +33,8 @@ impl AnonymousDocument {
             Value::Object(fields) => {
                 for (name, field) in fields {
                     let named = match key {
-                        "processes" | "threads" => "process",
+                        "processes" | "threads" | "accounts" => "process",
+                        "nodes" => "node",
                         "runs" | "only_in" => "run name",
                         _ => name,
                     };
@@ -57,7 +58,7 @@ impl AnonymousDocument {
                 clean["what"] = Value::String("a command".into());
                 clean
             }
-            Value::String(_) if DROPPED.contains(&key) => Value::Null,
+            Value::String(_) if DROPPED.split(' ').any(|dropped| dropped == key) => Value::Null,
             Value::String(text) if COMMANDS.contains(&key) => {
                 Value::String(self.known(text).unwrap_or_else(|| "the command".into()))
             }
@@ -67,10 +68,13 @@ impl AnonymousDocument {
                 let kept = fields.iter().filter(|(name, _)| !NUMBERS.contains(&name.as_str()));
                 // The path of a flow is one through the kernel, and no file's.
                 let is_flow = fields.contains_key("write_bytes");
+                // The place of a habit is a function of the program, that of a load is a CPU.
+                let is_habit = fields.contains_key("saves_ms_per_second");
                 // A fact that differs, by its field in a run.
                 let fact = fields.get("field").and_then(Value::as_str).and_then(|field| field.rsplit('.').next());
                 let key = |name| match name {
                     "path" if is_flow => "",
+                    "place" if is_habit => "function",
                     "values" => fact.unwrap_or(name),
                     _ => name,
                 };
@@ -104,22 +108,9 @@ impl AnonymousDocument {
 
 /// What a task is called in causes.
 const TASK: &str = "task: ";
-/// Fields whose texts are places or times.
-const DROPPED: [&str; 13] = [
-    "host",
-    "cgroup",
-    "run",
-    "id",
-    "started",
-    "finished",
-    "since",
-    "command_line",
-    "version",
-    "path",
-    "label",
-    "build",
-    "patterns",
-];
+/// Fields whose texts are places, times, a cluster's accounts or functions of a program.
+const DROPPED: &str = "host cgroup run id started finished since command_line version path label build patterns function line file boot \
+                       created submitted job documents shared account partition constraint further";
 /// Fields that hold command lines.
 const COMMANDS: [&str; 2] = ["bills", "command"];
 /// Fields with numbers of the host.
@@ -168,6 +159,11 @@ mod tests {
             ],
             "rows": [{ "operation": "command: zeta -x" }, { "operation": "imported.zeta.x" }, { "operation": "libzeta.so:f" }],
             "sentences": ["dearer than zeta.json: command: zeta -x"],
+            "nodes": [{ "name": "zeta9", "attempts": [{ "reason": "no route to zeta9", "job": "zeta" }] }],
+            "accounts": [{ "name": "zeta-d", "cgroup": null }],
+            "findings": [{ "habit": "small", "saves_ms_per_second": 2, "place": "zeta_main" }],
+            "cells": [{ "beside": [{ "kind": "compute", "place": "same" }] }],
+            "stacks": [{ "process": "zeta", "call": "read", "frames": [{ "function": "zeta_main", "line": "zeta.c:3" }] }],
             "notes": ["/srv/zeta is full; see /proc/sys/vm/swappiness"],
         });
         let clean = AnonymousDocument::of(&document);
@@ -178,6 +174,7 @@ mod tests {
             (&clean["runs"][0]["name"], &clean["differences"][3]["values"][1]),
             (&json!("run 1"), &json!("6.2"))
         );
+        assert_eq!(clean["cells"], document["cells"]);
         assert_eq!(clean["slow"][0]["node"], clean["classes"][0]["nodes"][0]);
         assert_ne!(clean["classes"][0]["nodes"][0], clean["classes"][0]["nodes"][1]);
     }

@@ -104,7 +104,9 @@ fn stacks(seen: &Value) -> String {
     let mut stacks = String::new();
     let frame = |name: &str| name.replace(';', ":").replace(char::is_whitespace, "_");
     for stack in items(seen, "stacks").iter().take(MOST) {
-        let frames = items(stack, "frames").iter().map(|called| frame(text(called, "function")));
+        let named =
+            items(stack, "frames").iter().map(|called| text(called, "function")).filter(|name| !name.is_empty());
+        let frames = named.map(frame);
         let whole = [frame(text(stack, "process"))].into_iter().chain(frames).chain([frame(text(stack, "call"))]);
         stacks += &format!("{} {}\n", whole.collect::<Vec<_>>().join(";"), number(stack, "calls").unwrap_or(0.0));
     }
