@@ -1,6 +1,7 @@
 //! A matrix as text, shaded with block characters, and as SVG.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use super::form::Heat;
 use super::palette::SHADE;
@@ -15,10 +16,10 @@ const LONGEST_NAME: usize = 24;
 
 impl Heat {
     /// The matrix as lines of at most `width` columns, each ending in a line feed. Where the names of the columns have no
-    /// room they become numbers, explained below; where the figures have none, only the shades remain.
+    /// room they become numbers, explained below; where the figures have none, only the shades remain, in several parts if need be.
     pub fn text(&self, width: usize) -> String {
         let width = width.max(1);
-        let names: Vec<String> = self.rows.iter().map(|name| cut(name, LONGEST_NAME)).collect();
+        let names: Vec<String> = self.rows.iter().map(|name| cut(name, LONGEST_NAME.min(3 * width / 4))).collect();
         let margin = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
         let numbers: Vec<String> = (1..=self.columns.len()).map(|number| number.to_string()).collect();
         let fits = |heads: &[String], figures| margin + self.widths(heads, figures).iter().sum::<usize>() <= width;
@@ -27,11 +28,15 @@ impl Heat {
             () if fits(&numbers, true) => (&numbers, true),
             () => (&numbers, false),
         };
-        let mut lines = vec![self.title.clone(), self.row(&" ".repeat(margin), &self.widths(heads, figures), heads)];
-        for (row, name) in names.iter().enumerate() {
-            let cells: Vec<String> = (0..self.columns.len()).map(|column| self.shown(row, column, figures)).collect();
-            let name = format!("{name}{}", " ".repeat(margin - display_width(name)));
-            lines.push(self.row(&name, &self.widths(heads, figures), &cells));
+        let widths = self.widths(heads, figures);
+        let mut lines = vec![self.title.clone()];
+        for part in parts(&widths, width - margin) {
+            lines.push(line(&" ".repeat(margin), &widths[part.clone()], &heads[part.clone()]));
+            for (row, name) in names.iter().enumerate() {
+                let cells: Vec<String> = part.clone().map(|column| self.shown(row, column, figures)).collect();
+                let name = format!("{name}{}", " ".repeat(margin - display_width(name)));
+                lines.push(line(&name, &widths[part.clone()], &cells));
+            }
         }
         if self.rows.is_empty() || self.columns.is_empty() {
             lines.push("No cells.".into());
@@ -46,14 +51,6 @@ impl Heat {
             lines.extend(textwrap::wrap(&shades, width).iter().map(|line| line.to_string()));
         }
         lines.iter().filter(|line| !line.trim().is_empty()).map(|line| whole(line, width)).collect()
-    }
-
-    fn row(&self, name: &str, widths: &[usize], cells: &[String]) -> String {
-        let padded = cells.iter().zip(widths).map(|(cell, width)| {
-            let cell = cut(cell, *width);
-            " ".repeat(width.saturating_sub(display_width(&cell))) + &cell
-        });
-        name.to_owned() + &padded.collect::<String>()
     }
 
     /// The width of each column with the gap before it.
@@ -136,6 +133,30 @@ impl Heat {
         }
         svg + "</svg>\n"
     }
+}
+
+fn line(name: &str, widths: &[usize], cells: &[String]) -> String {
+    let padded = cells.iter().zip(widths).map(|(cell, width)| {
+        let cell = cut(cell, *width);
+        " ".repeat(width.saturating_sub(display_width(&cell))) + &cell
+    });
+    name.to_owned() + &padded.collect::<String>()
+}
+
+/// Columns of these widths in as few parts as fit into the room, each with one column at least.
+fn parts(widths: &[usize], room: usize) -> Vec<Range<usize>> {
+    let (mut parts, mut used) = (vec![0..0], 0);
+    for (column, width) in widths.iter().enumerate() {
+        let last = parts.len() - 1;
+        if used > 0 && used + width > room {
+            parts.push(column..column + 1);
+            used = 0;
+        } else {
+            parts[last].end = column + 1;
+        }
+        used += width;
+    }
+    parts
 }
 
 fn part(value: f64, (low, high): (f64, f64)) -> f64 {

@@ -59,6 +59,18 @@ fn a_matrix() {
 }
 
 #[test]
+fn every_column_of_a_matrix_is_shown_in_parts_if_need_be() {
+    let columns: Vec<String> = (1..=46).map(|number| format!("family {number}")).collect();
+    let cells = vec![(1..=46).map(|number| Some(f64::from(number))).collect(); 2];
+    let heat = Heat { rows: vec!["one".into(), "two".into()], columns, cells, ..slow_downs() };
+    let text = heat.text(40);
+    let heads = text.lines().filter(|line| line.starts_with("    ")).flat_map(str::split_whitespace);
+    assert_eq!(heads.collect::<Vec<_>>(), (1..=46).map(|number| number.to_string()).collect::<Vec<_>>(), "{text}");
+    let shades = text.lines().filter(|line| line.starts_with("two")).flat_map(|row| row.split_whitespace().skip(1));
+    assert_eq!(shades.count(), 46, "{text}");
+}
+
+#[test]
 fn a_matrix_with_little_room() {
     insta::assert_snapshot!(format!("{}---\n{}", slow_downs().text(46), slow_downs().text(24)));
 }
