@@ -33,7 +33,8 @@ fn resident(files: &PathsArgs) -> anyhow::Result<Outcome> {
             path: named(path),
             bytes,
             page_bytes: page_size() as u64,
-            pages: cached.pages,
+            // The file may have become shorter since its ranges were read.
+            pages: cached.pages.max(ranges.last().map_or(0, |range| range.end)),
             resident_pages: ranges.iter().map(|range| range.end - range.start).sum(),
             dirty_pages: cached.dirty,
             ranges,

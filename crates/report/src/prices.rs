@@ -101,7 +101,8 @@ fn table(run: &Run, chosen: &Chosen, against: Option<&Run>, style: Style) -> Str
         (0, false) => return text,
         (0, true) => "each doubt in full: --all".into(),
         (left, _) => {
-            format!("… {} and each doubt in full: --all, or howslow show @1 --all", counted(left as u64, "more cost"))
+            let left = counted(left as u64, "more cost");
+            format!("… {left} and each doubt in full: --all, or, of a kept run, howslow show {} --all", run.id)
         }
     };
     text + &style.dim(&style.paragraph("  ", &more)) + "\n"
