@@ -245,12 +245,12 @@ fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
     };
     judged(&mut |budget| result("HEAD~1", budget), &is_slower);
     let comment = fs::read_to_string(place.join("howslow-results/comment.md")).expect("a comment");
-    assert!(comment.contains("slower** | `chain` |") && comment.contains("False alarms here:"), "{comment}");
+    assert!(comment.contains("slower** | <code>chain</code> |") && comment.contains("False alarms here:"), "{comment}");
     assert_eq!(git(&["ls-tree", "--name-only", "results"]), "badge.svg\nhistory.jsonl\n");
     let history = git(&["show", "results:history.jsonl"]);
     let first: Value = serde_json::from_str(history.lines().next().expect("a line")).expect("JSON");
     assert_eq!(first["commit"], git(&["rev-parse", "HEAD"]).trim());
-    assert!(fs::read_to_string(data.path().join("summary.md")).expect("a summary").contains("`chain`"));
+    assert!(fs::read_to_string(data.path().join("summary.md")).expect("a summary").contains("<code>chain</code>"));
     let gate = script(&["--base", "HEAD~1", "--fail-on", "slower", "--at-least", "50%"]);
     assert_eq!(gate.status.code(), Some(0), "{}", String::from_utf8_lossy(&gate.stderr));
     git(&["checkout", "-q", "HEAD~1"]);

@@ -3,6 +3,7 @@
 use analysis::compare::Verdict;
 
 use super::shown::{BenchRow, BenchShown};
+use crate::compare::markdown::{code, escaped};
 
 /// The comparison for a comment on a pull request: what changed and what is open, the rest folded.
 pub fn bench_markdown(shown: &BenchShown) -> String {
@@ -36,14 +37,6 @@ fn table(rows: &[&BenchRow]) -> String {
     table + "\n"
 }
 
-fn code(text: &str) -> String {
-    format!("`{}`", record::printable(text).replace('`', "'").replace('|', "\\|"))
-}
-
-fn escaped(text: &str) -> String {
-    record::printable(text).replace('|', "\\|").replace('<', "&lt;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::shown::tests::example;
@@ -53,7 +46,11 @@ mod tests {
     fn what_changed_is_in_sight_and_the_rest_is_folded() {
         let text = bench_markdown(&example());
         let (open, folded) = text.split_once("<details>").expect("a fold");
-        assert!(open.contains("| **5.0 % slower** | `sum` |") && open.contains("| inconclusive | `read` |"), "{text}");
-        assert!(folded.contains("`hash/64`") && folded.contains("called changed in 0 of 4"), "{text}");
+        assert!(
+            open.contains("| **5.0 % slower** | <code>sum</code> |")
+                && open.contains("| inconclusive | <code>read</code> |"),
+            "{text}"
+        );
+        assert!(folded.contains("<code>hash/64</code>") && folded.contains("called changed in 0 of 4"), "{text}");
     }
 }
