@@ -6,7 +6,7 @@ use record::{Cost, Run};
 const SHOWN: usize = 30;
 
 /// What a reader wants to know of a machine first, most wanted first: an operation and its point as typed, or any point of it.
-const WANTED: [&str; 44] = [
+pub const WANTED: [&str; 44] = [
     "syscall.getppid",
     "memory.copy@size=512",
     "memory.load@set=67108864",
@@ -42,8 +42,8 @@ const WANTED: [&str; 44] = [
     "tcp.roundtrip@distance=other,size=26",
     "process.spawn",
     "syscall.stat",
-    "memory.read@size=67108864",
-    "memory.write@size=67108864",
+    "memory.read@set=67108864",
+    "memory.write@set=67108864",
     "page.map.touch.unmap",
     "page.fault.huge",
     "switch.yield",

@@ -66,6 +66,7 @@ pub use factors::{FactorsOf, factors};
 pub use fleet::{fleet_status, fleet_summary};
 pub use fleet_report::{FleetView, drain_list, fleet_pictures, fleet_report};
 pub use folded::{Weight, folded};
+pub use glance::WANTED;
 pub use head::head_line;
 pub use html::{
     AnonymousDocument, Block, BlockColumn, BlockTable, CostHistories, EarlierFigure, GalleryMachine, HtmlPage,

@@ -161,6 +161,17 @@ fn no_locale_no_output_and_odd_widths_break_nothing() {
 }
 
 #[test]
+fn what_a_headline_page_shows_first_is_of_the_headline_run() {
+    for wanted in report::WANTED {
+        let id = wanted.split('@').next().expect("an id");
+        let operation = catalogue::find(id).unwrap_or_else(|| panic!("{id}"));
+        let points = operation.points(true);
+        let is_there = wanted == id || points.iter().any(|point| format!("{id}{point}") == wanted);
+        assert!(operation.headline && is_there, "{wanted}");
+    }
+}
+
+#[test]
 fn a_headline_page_is_read_at_a_glance() {
     let data = data();
     let mut run: serde_json::Value = serde_json::from_str(EXAMPLE).expect("JSON");
