@@ -103,12 +103,11 @@ fn notes(fleet: &Fleet) -> Vec<String> {
 
 fn next(fleet: &Fleet, style: Style) -> String {
     let id = &fleet.id;
-    let unfinished = fleet.unfinished().len();
-    let text = match (fleet.open().len(), unfinished) {
+    let text = match (fleet.open().len(), fleet.unfinished().len()) {
         (0, 0) => return String::new(),
-        (0, _) => format!("`howslow fleet retry {id}` measures on the {unfinished} nodes that lack documents"),
+        (0, lacking) => format!("nodes that lack documents: {lacking}; `howslow fleet retry {id}` measures on them"),
         (open, _) => format!(
-            "{open} jobs go on: `howslow fleet attach {id}` follows them, `howslow fleet cancel {id}` ends them"
+            "jobs that go on: {open}; `howslow fleet attach {id}` follows them, `howslow fleet cancel {id}` ends them"
         ),
     };
     style.paragraph("", &text) + "\n"

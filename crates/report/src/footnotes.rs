@@ -21,7 +21,7 @@ enum Note {
         /// What a table of several runs calls the costs' run; else empty.
         label: String,
         doubts: Vec<Doubt>,
-        /// The costs that they were inherited from; none if they are the rows' own.
+        /// The cost that each was inherited from; none if they are the rows' own.
         from: Vec<String>,
     },
 }
@@ -93,8 +93,11 @@ impl Footnotes {
         let new = || Note::Doubts { label: label.into(), doubts: Vec::new(), from: Vec::new() };
         let index = known.unwrap_or_else(|| self.add(new()));
         if let Note::Doubts { doubts, from, .. } = &mut self.notes[index] {
-            doubts.push(doubt.clone());
-            from.extend(inherited.filter(|inherited| !from.contains(inherited)).cloned());
+            // Several rows may inherit the same doubt of one cost.
+            if !doubts.iter().zip(from.iter()).any(|(known, of)| known == doubt && Some(of) == inherited) {
+                doubts.push(doubt.clone());
+                from.extend(inherited.cloned());
+            }
         }
         index + 1
     }
@@ -125,16 +128,12 @@ impl Footnotes {
             return if let Note::Text(text) = note { text.clone() } else { String::new() };
         };
         let full = self.detail == Detail::Full;
-        // Several rows may inherit the same doubt of one cost.
-        let mut distinct: Vec<Doubt> = doubts.clone();
-        if !from.is_empty() {
-            distinct.dedup();
-        }
-        let text = if full { together(&doubts[..1]) } else { together(&distinct) };
+        let text = together(if full { &doubts[..1] } else { doubts });
         // The names of the costs show how many they are.
         let costs = format!("{}: ", counted(doubts.len() as u64, "cost"));
         let text = if from.is_empty() { text } else { text.strip_prefix(&costs).map(String::from).unwrap_or(text) };
-        let from: Vec<_> = from.iter().map(|name| typed_name(name)).collect();
+        let once = from.iter().enumerate().filter(|(place, name)| !from[..*place].contains(name));
+        let from: Vec<_> = once.map(|(_, name)| typed_name(name)).collect();
         let text = match from.as_slice() {
             [] => text,
             [one] => format!("inherited from {one}: {text}"),
@@ -177,6 +176,11 @@ mod tests {
         assert_eq!(notes.doubts(&[inherited("c")]), "[1]");
         assert!(notes.is_folded());
         assert!(notes.render(Style::PLAIN).contains("inherited from a and 2 more costs: "));
+        for (from, half_width) in [("a", 0.1), ("b", 0.2), ("a", 0.1)] {
+            let doubt = Box::new(Doubt::Wide { half_width, wanted: 0.01 });
+            assert_eq!(notes.doubts(&[Doubt::Inherited { from: from.into(), doubt }]), "[3]");
+        }
+        assert!(notes.render(Style::PLAIN).contains("inherited from a and b: 2 intervals wider than"));
     }
 
     #[test]
