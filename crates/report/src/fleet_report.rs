@@ -14,6 +14,7 @@ use crate::text::Style;
 
 pub use drain::drain_list;
 pub use map::fleet_pictures;
+pub(crate) use map::nodes_by_families;
 pub use view::FleetView;
 
 use view::shown;

@@ -187,23 +187,33 @@ fn source(sources: &[&Source]) -> String {
 
 /// Gaps a second by the least length, a curve for each CPU.
 pub fn noise_chart(accounts: &[CpuAccount]) -> Chart {
-    let series = accounts.iter().map(|account| {
-        let buckets = account.tail.buckets();
-        let mut left = account.tail.samples();
-        let per_gap = account.per_second / left.max(1) as f64;
-        let mut points = Vec::new();
-        for (ns, count) in buckets {
-            points.push((ns, left as f64 * per_gap));
-            left -= count;
-        }
-        Series::new(format!("CPU {}", account.cpu), thinned(points))
-    });
+    let curve = |account: &CpuAccount| {
+        let buckets = account.tail.buckets().into_iter().map(|(ns, count)| (ns, count as f64)).collect();
+        gaps_at_least(&account.cpu.to_string(), buckets, account.per_second)
+    };
+    gaps_chart(accounts.iter().map(curve).collect())
+}
+
+/// The chart of these curves.
+pub(crate) fn gaps_chart(series: Vec<Series>) -> Chart {
     Chart {
         title: "Gaps at least so long".into(),
         x: Axis::log("length", Unit::Nanoseconds),
         y: Axis::log("gaps", Unit::PerSecond),
-        series: series.collect(),
+        series,
     }
+}
+
+/// The curve of a CPU, from its gaps by length in ns, in ascending order, and how many there were a second.
+pub(crate) fn gaps_at_least(cpu: &str, buckets: Vec<(f64, f64)>, per_second: f64) -> Series {
+    let mut left: f64 = buckets.iter().map(|(_, count)| count).sum();
+    let per_gap = per_second / left.max(1.0);
+    let point = |(ns, count)| {
+        let point = (ns, left * per_gap);
+        left -= count;
+        point
+    };
+    Series::new(format!("CPU {cpu}"), thinned(buckets.into_iter().map(point).collect()))
 }
 
 /// A few points of a curve: the first at or above each step of a tenth, and the last.

@@ -32,22 +32,36 @@ fn heat(found: &Found, class: &ClassFound, most: usize) -> Heat {
         .map(|node| node.node.as_str())
         .chain(found.doubted.iter().filter(|node| of_class(&node.class)).map(|node| node.node.as_str()))
         .collect();
-    let worst = |node: usize| class.ratios[node].iter().flatten().copied().fold(0.0, f64::max);
-    let mut order: Vec<usize> = (0..class.nodes.len()).collect();
-    order.sort_by(|one, other| {
-        let key = |node: &usize| named.contains(class.nodes[*node].as_str());
-        key(other).cmp(&key(one)).then(worst(*other).total_cmp(&worst(*one)))
-    });
-    let left_out = order.len().saturating_sub(most);
-    order.truncate(most);
-    // In whole points: less can seldom be distinguished, and there are many families.
-    let added = |ratio: &Option<f64>| ratio.map(|ratio| ((ratio - 1.0) * 100.0).round() + 0.0);
+    let families = class.families.iter().map(|family| family.family.clone()).collect();
+    let mut heat = nodes_by_families(&class.nodes, families, &named, |node, family| *class.ratios[node].get(family)?);
+    let left_out = heat.rows.len().saturating_sub(most);
     let rest = if left_out > 0 { format!(", without {left_out} nodes nearer to the median") } else { String::new() };
+    heat.title = format!("class {}: per cent slower than the median of the class{rest}", class.class.name);
+    heat.rows.truncate(most);
+    heat.cells.truncate(most);
+    heat.rows.iter_mut().for_each(|name| *name = shown(name));
+    heat
+}
+
+/// How much slower than the class each node is in each family, from its ratios to the median: the named nodes first, then the slowest.
+pub(crate) fn nodes_by_families(
+    nodes: &[String],
+    families: Vec<String>,
+    named: &BTreeSet<&str>,
+    ratio: impl Fn(usize, usize) -> Option<f64>,
+) -> Heat {
+    let worst = |node: usize| (0..families.len()).filter_map(|family| ratio(node, family)).fold(0.0, f64::max);
+    let mut order: Vec<(bool, f64, usize)> =
+        (0..nodes.len()).map(|node| (named.contains(nodes[node].as_str()), worst(node), node)).collect();
+    order.sort_by(|one, other| other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)));
+    // In whole points: less can seldom be distinguished, and there are many families.
+    let added = |ratio: f64| ((ratio - 1.0) * 100.0).round() + 0.0;
+    let cells = |node: usize| (0..families.len()).map(|family| ratio(node, family).map(added)).collect();
     Heat {
-        title: format!("class {}: per cent slower than the median of the class{rest}", class.class.name),
-        rows: order.iter().map(|node| shown(&class.nodes[*node])).collect(),
-        columns: class.families.iter().map(|family| family.family.clone()).collect(),
-        cells: order.iter().map(|node| class.ratios[*node].iter().map(added).collect()).collect(),
+        title: "Per cent slower than the median of the class; the slow nodes and those in doubt first".into(),
+        rows: order.iter().map(|(.., node)| nodes[*node].clone()).collect(),
+        cells: order.iter().map(|(.., node)| cells(*node)).collect(),
+        columns: families,
         absent: "not measured",
         unit: Unit::Count,
     }

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
 use super::json::{MOST, added, items, number, text};
-use crate::chart::{Heat, Unit};
+use crate::chart::Heat;
+use crate::fleet_report::nodes_by_families;
 
 /// Nodes of a map. A fleet of thousands is a page of a few megabytes.
 const NODES: usize = 2000;
@@ -123,20 +124,5 @@ fn heat(class: &Value, named: &BTreeSet<&str>) -> Heat {
     let ratio = |node: usize, family: usize| ratios.get(node)?.get(family)?.as_f64().filter(|ratio| ratio.is_finite());
     let families: Vec<String> =
         items(class, "families").iter().map(|family| text(family, "name").to_string()).take(FAMILIES).collect();
-    let worst = |node: usize| (0..families.len()).filter_map(|family| ratio(node, family)).fold(0.0, f64::max);
-    let mut order: Vec<(bool, f64, usize)> =
-        (0..names.len()).map(|node| (named.contains(names[node].as_str()), worst(node), node)).collect();
-    order.sort_by(|one, other| other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)));
-    let added = |ratio: f64| ((ratio - 1.0) * 100.0).round() + 0.0;
-    Heat {
-        title: "Per cent slower than the median of the class; the slow nodes and those in doubt first".into(),
-        rows: order.iter().map(|(_, _, node)| names[*node].clone()).collect(),
-        cells: order
-            .iter()
-            .map(|(_, _, node)| (0..families.len()).map(|family| ratio(*node, family).map(added)).collect())
-            .collect(),
-        columns: families,
-        absent: "not measured",
-        unit: Unit::Count,
-    }
+    nodes_by_families(&names, families, named, ratio)
 }

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
 use super::json::{items, number, share, text, time};
-use crate::chart::{Axis, Chart, Series, Unit};
+use crate::chart::Chart;
+use crate::noise::{gaps_at_least, gaps_chart};
 
 const CAUSES: usize = 12;
 const CPUS: usize = 64;
@@ -49,28 +50,11 @@ pub(super) fn noise(document: &Value, id: String) -> Section {
 
 /// Gaps a second by the least length.
 fn chart(cpus: &[&Value]) -> Chart {
-    let series = cpus.iter().map(|cpu| {
-        let buckets: Vec<(f64, f64)> = items(cpu, "histogram")
-            .iter()
-            .filter_map(|pair| Some((pair.get(0)?.as_f64()?, pair.get(1)?.as_f64()?)))
-            .collect();
-        let all: f64 = buckets.iter().map(|(_, count)| count).sum();
-        let each = number(cpu, "gaps_per_second").unwrap_or(0.0) / all.max(1.0);
-        let (mut left, mut points, mut last) = (all, Vec::new(), 0.0);
-        for (ns, count) in buckets {
-            // Steps of a tenth are as fine as anybody sees.
-            if ns >= last * 1.1 {
-                points.push((ns, left * each));
-                last = ns;
-            }
-            left -= count;
-        }
-        Series::new(format!("CPU {}", number(cpu, "cpu").unwrap_or(0.0)), points)
+    let series = cpus.iter().take(8).map(|cpu| {
+        let pairs = items(cpu, "histogram").iter();
+        let buckets = pairs.filter_map(|pair| Some((pair.get(0)?.as_f64()?, pair.get(1)?.as_f64()?))).collect();
+        let name = number(cpu, "cpu").unwrap_or(0.0).to_string();
+        gaps_at_least(&name, buckets, number(cpu, "gaps_per_second").unwrap_or(0.0))
     });
-    Chart {
-        title: "Gaps at least so long".into(),
-        x: Axis::log("length", Unit::Nanoseconds),
-        y: Axis::log("gaps", Unit::PerSecond),
-        series: series.take(8).collect(),
-    }
+    gaps_chart(series.collect())
 }
