@@ -145,17 +145,15 @@ fn line(name: &str, widths: &[usize], cells: &[String]) -> String {
 
 /// Columns of these widths in as few parts as fit into the room, each with one column at least.
 fn parts(widths: &[usize], room: usize) -> Vec<Range<usize>> {
-    let (mut parts, mut used) = (vec![0..0], 0);
+    let (mut parts, mut start, mut used) = (Vec::new(), 0, 0);
     for (column, width) in widths.iter().enumerate() {
-        let last = parts.len() - 1;
         if used > 0 && used + width > room {
-            parts.push(column..column + 1);
-            used = 0;
-        } else {
-            parts[last].end = column + 1;
+            parts.push(start..column);
+            (start, used) = (column, 0);
         }
         used += width;
     }
+    parts.push(start..widths.len());
     parts
 }
 
