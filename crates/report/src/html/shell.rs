@@ -125,7 +125,9 @@ fn footer(page: &HtmlPage<'_>) -> Markup {
                     "This page holds " @if held == 1 { "its run" } @else { "its " (held) " runs" } ": "
                     code { "howslow show PAGE.html" } " and " code { "howslow compare PAGE.html @1" } " read "
                     @if held == 1 { "it." } @else { "the first, PAGE.html#2 the second." } " "
-                    button type="button" class="js" data-do="save" hidden { @if held == 1 { "Save as JSON" } @else { "Save the first as JSON" } }
+                    button type="button" class="js" data-do="save" hidden {
+                        @if held == 1 { "Save as JSON" } @else { "Save the first as JSON" }
+                    }
                 }
             }
             @if page.anonymous {
