@@ -57,6 +57,9 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     let seconds = plan.takes(configurations.len()) + before;
     check_time(configurations.len(), seconds, args.yes)?;
     let takes = duration_text(seconds);
+    if args.predict {
+        predict::check(&plan).map_err(refused)?;
+    }
     if args.dry_run {
         let mut lines = dry_run(&plan, &configurations, &root).map_err(refused)?;
         if args.predict {

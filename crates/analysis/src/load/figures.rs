@@ -138,7 +138,9 @@ pub fn idle(measured: &Measured) -> Idle {
 pub(super) fn idle_of(measured: &Measured, depths: &[Depth]) -> Idle {
     let cpus = f64::from(measured.configuration.cpus);
     let (elapsed, busy) = sums(&measured.depths);
-    let left = 1.0 - measured.cpu.other_s / (cpus * elapsed - busy).max(f64::MIN_POSITIVE);
+    // Two clocks may leave less than nothing of a processor that was never idle.
+    let free = cpus * elapsed - busy;
+    let left = if free > 0.0 { (1.0 - measured.cpu.other_s / free).clamp(0.0, 1.0) } else { 0.0 };
     let capacity = (cpus * sums(depths).0).max(f64::MIN_POSITIVE);
     let most = measured.configuration.most_eligible() as usize;
     let mut kinds = Idle::default();
@@ -204,5 +206,7 @@ mod tests {
         assert!((idle.multiprogramming - 0.625).abs() < 1e-12 && idle.zero == 0.0, "{idle:?}");
         let none = super::idle(&measured(1, &[(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)], 0.0));
         assert_eq!(none.total(), 0.0);
+        let never = super::idle(&measured(1, &[(0.0, 0.0, 0.0), (4.0, 4.000_005, 0.0)], 0.01));
+        assert!(never.total().abs() < 1e-3, "{never:?}");
     }
 }

@@ -6,13 +6,14 @@ use super::rates::Rates;
 use super::system::System;
 
 /// Asymptotic bounds (Denning and Buzen, Computing Surveys 10:3, 1978). Faults grow with the number of eligible interactions, so that the
-/// bounds use the fewest that an interaction can have: those of one that has memory to itself.
+/// bounds use the fewest that an interaction can have: with memory to itself, and at any depth of the queue of pages.
 ///
 /// # Errors
 /// If a parameter of the system is outside its range.
 pub fn bounds(system: &System) -> Result<Bounds, ModelError> {
     let rates = Rates::new(system)?;
-    let faults_per_s = rates.faults_per_s(1, 0);
+    let depths = 0..rates.most_eligible();
+    let faults_per_s = depths.map(|pages| rates.faults_per_s(1, pages)).fold(f64::INFINITY, f64::min);
     let faults = faults_per_s * rates.work_s;
     let cpu = rates.work_s + faults * rates.handling_s;
     let page = faults * rates.service_s;

@@ -36,6 +36,8 @@ impl Default for SimulationSettings {
 /// Parts of the simulation whose means make the intervals. They are long against the time of an interaction, so that they are
 /// independent enough.
 const BATCHES: u64 = 25;
+/// Interactions of each user, in the mean, that end before anything is counted.
+const FILLED: u64 = 5;
 
 /// Plays a system.
 ///
@@ -43,17 +45,28 @@ const BATCHES: u64 = 25;
 /// If a parameter is outside its range, or fewer interactions end than an interval needs.
 pub fn simulate(system: &System, settings: &SimulationSettings) -> Result<Simulated, ModelError> {
     let rates = Rates::new(system)?;
+    let few = || ModelError::Undetermined {
+        what: "the response time: fewer than 10 interactions end in each 25th of the simulation".into(),
+        remedy: "simulate more events".into(),
+    };
     let mut engine = Engine::new(system, &rates, None, settings.seed);
+    // All users think at first: they must have had some interactions before the system is as it stays.
+    let mut ended = 0;
+    engine.start_batch();
     engine.play(settings.events / 10);
+    while ended + engine.finished() < FILLED * u64::from(rates.users) {
+        if engine.events() >= settings.events {
+            return Err(few());
+        }
+        ended += engine.finished();
+        engine.start_batch();
+        engine.play(settings.events / BATCHES);
+    }
     let mut batches = Batches::new();
     for _ in 0..BATCHES {
         engine.start_batch();
         engine.play(settings.events / BATCHES);
         batches.add(engine.batch());
     }
-    let few = || ModelError::Undetermined {
-        what: "the response time: fewer than 10 interactions end in each 25th of the simulation".into(),
-        remedy: "simulate more events".into(),
-    };
     batches.simulated(engine.events()).ok_or_else(few)
 }

@@ -6,6 +6,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{OFlags, fsync, openat};
 use rustix::io::{pread, pwrite};
 
+use crate::file::reading::source::within_limit;
 use crate::kit::{BASE, Block, ensure, exactly, new_file, on_a_device, scratch};
 
 const DIRECT: &[Axis] = &[size(numbers![4 << 10, 64 << 10]), bytes("file", numbers![64 << 20])];
@@ -38,6 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[BASE
 /// A file whose blocks begin with their numbers, written to its device, open for direct reads.
 pub(crate) fn filled(setting: &Setting, size: usize, blocks: u64) -> Result<OwnedFd, Failure> {
     const PIECE: u64 = 256;
+    within_limit(size as u64 * blocks)?;
     let folder = scratch(setting)?;
     let file = new_file(&folder)?;
     on_a_device(&file)?;

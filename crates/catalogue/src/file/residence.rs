@@ -66,7 +66,7 @@ pub struct Cached {
     pub pages: u64,
     /// Those in memory.
     pub resident: u64,
-    /// Those still to be written, including those being written; `None` before Linux 6.5.
+    /// Those still to be written, including those being written; `None` before Linux 6.5, and in layered file systems.
     pub dirty: Option<u64>,
 }
 
@@ -176,12 +176,14 @@ pub fn resident(file: impl AsFd) -> Result<Cached, FileError> {
     let mut resident = 0;
     let walked = walk(file, pages, &mut |_, inside| resident += u64::from(inside));
     let counted = counted(file);
+    // Nobody counts the dirty pages of the other file.
+    let dirty = counted.as_ref().filter(|_| resident == 0).map(|counted| counted.nr_dirty);
     match walked {
         // No lower layer has pages that could be mapped, so the kernel's own count is all there is.
         Err(FileError::Call { error, .. }) if error.raw_os_error() == Some(libc::ENODEV) && counted.is_some() => {}
         walked => walked?,
     }
-    Ok(Cached { pages, resident, dirty: counted.map(|counted| counted.nr_dirty) })
+    Ok(Cached { pages, resident, dirty })
 }
 
 /// The ranges of pages of the file, open for reading, that are in memory, in ascending order. Fails as [`resident`]

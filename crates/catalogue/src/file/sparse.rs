@@ -9,6 +9,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom, fstat, fsync, ftruncate, openat, seek, unlinkat};
 use rustix::io::{pread, pwrite};
 
+use crate::file::reading::source::within_limit;
 use crate::file::reading::sum::sum as sum_of;
 use crate::file::residence;
 use crate::kit::{BASE, Block, apart, call, ensure, exactly, handles, new_file, scratch};
@@ -154,6 +155,7 @@ fn written_far(setting: &Setting) -> Result<OwnedFd, Failure> {
     let folder = scratch(setting)?;
     holes_are_made(&folder)?;
     let file = new_file(&folder)?;
+    within_limit(FAR + 1)?;
     exactly(1, pwrite(&file, &[1], FAR)?)?;
     Ok(file)
 }
@@ -231,6 +233,7 @@ fn summed(byte: u8, mut read: impl FnMut(&mut [u8]) -> Result<(), Failure> + 'st
 /// The islands, and the loop that walks from one to the next in a cycle.
 fn islands(setting: &Setting) -> Result<Loop, Failure> {
     let file = new_file(&scratch(setting)?)?;
+    within_limit(ISLANDS * APART)?;
     ftruncate(&file, ISLANDS * APART)?;
     let content = vec![1; ISLAND as usize];
     for island in 0..ISLANDS {

@@ -14,6 +14,7 @@ use rustix::io::pwrite;
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
+use crate::file::reading::source::within_limit;
 use crate::kit::{BASE, CONTROL, HUGE, Mapping, base_pages_only, exactly, handles, new_file, scratch, this_time};
 use faults::{FaultCounter, all_there};
 use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
@@ -244,6 +245,7 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
 
 /// A scratch file with this number of pages in memory, one in each `stride`, and holes between them.
 fn file_of(setting: &Setting, (pages, stride): (u64, usize)) -> Result<impl AsFd + use<>, Failure> {
+    within_limit(pages * stride as u64)?;
     let file = new_file(&scratch(setting)?)?;
     let page = vec![1; page_size()];
     for number in 0..pages {

@@ -42,6 +42,17 @@ pub(super) fn takes(plan: &Plan, all: &[Configuration]) -> f64 {
     quick(plan).takes(runs.len() + flushed(all, stays(plan)).len() + crowds(all, &runs).len())
 }
 
+/// Fails if the plan has no users who think.
+pub(super) fn check(plan: &Plan) -> Result<(), LoadError> {
+    match plan.arrivals {
+        Arrivals::Closed => Ok(()),
+        _ => Err(LoadError::Lacking {
+            what: "predictions are of users who think, and the requests of this plan arrive by themselves".into(),
+            remedy: "set arrivals = \"closed\", or omit --predict".into(),
+        }),
+    }
+}
+
 /// Measures one user alone, and predicts these configurations. The predictions are kept as a file before this returns. An error
 /// value is the signal that ended it early.
 pub(super) fn before(
@@ -50,12 +61,6 @@ pub(super) fn before(
     root: &Path,
     seed: u64,
 ) -> Result<Result<Predicted, i32>, LoadError> {
-    if plan.arrivals != Arrivals::Closed {
-        return Err(LoadError::Lacking {
-            what: "predictions are of users who think, and the requests of this plan arrive by themselves".into(),
-            remedy: "set arrivals = \"closed\", or omit --predict".into(),
-        });
-    }
     let (quick, stays) = (quick(plan), stays(plan));
     let runs = alone(all, stays);
     let (measured, mut usual, names) = match series(&quick, &runs, root, seed)? {

@@ -187,7 +187,8 @@ impl Trial<'_> {
         let bytes = (rate * 0.7 * time.as_secs_f64()) as u64;
         let page = rustix::param::page_size() as u64;
         let least = self.record.map_or(SMALLEST, |record| record * 16);
-        let bytes = bytes.next_multiple_of(page).clamp(least.min(all), all.min(LONGEST));
+        let most = all.min(LONGEST);
+        let bytes = bytes.next_multiple_of(page).clamp(least.min(most), most);
         self.bytes = self.bytes.max(bytes);
         Ok(bytes)
     }

@@ -140,7 +140,8 @@ pub(super) fn devices(measured: &[&MeasuredMeans], fit: &mut Fit) {
 
 /// Where the wait for a page was not measured: the slope over faults of what a user alone waits.
 fn waits_from_response(alone: &[&&MeasuredMeans], fit: &mut Fit) {
-    if fit.devices.iter().any(|device| device.service_s.value > 0.0) {
+    let is_measured = alone.iter().any(|means| means.faults.value > 0.0 && means.page_wait_s.is_some());
+    if is_measured || fit.devices.iter().any(|device| device.service_s.value > 0.0) {
         return;
     }
     let names: Vec<String> = fit.devices.iter().map(|device| device.name.clone()).collect();

@@ -1,7 +1,9 @@
 //! The simulation against the exact solution.
 
 use super::figures;
-use crate::model::{FaultCurve, PageSource, SimulationSettings, Spread, System, predict_exactly, simulate};
+use crate::model::{
+    FaultCurve, ModelError, PageSource, SimulationSettings, Spread, System, bounds, predict_exactly, simulate,
+};
 
 /// Systems with each part: fixed faults, faults over memory, by depth, zram, several CPUs, other waits, no limit, no thinking.
 fn systems() -> Vec<System> {
@@ -51,6 +53,25 @@ fn intervals_hold_the_exact_figures() {
     }
     // Of 95 % intervals; figures of one system stand and fall together.
     assert!(f64::from(held) > 0.9 * f64::from(all), "{held} of {all} intervals hold the exact figure");
+}
+
+#[test]
+fn a_system_that_still_fills_up_is_not_counted() {
+    let crowd = System { users: 1000, think_s: 1.0.into(), user_s: 0.01.into(), ..System::default() };
+    let played = |events| simulate(&crowd, &SimulationSettings { events, seed: 1 });
+    assert!(matches!(played(5_000), Err(ModelError::Undetermined { .. })));
+    let response = played(200_000).expect("a simulation").prediction;
+    assert!(response.low.response_s <= 9.0 && 9.0 <= response.high.response_s, "{response:?}");
+}
+
+#[test]
+fn no_system_does_better_than_its_bounds() {
+    let growing = [0.010, 0.050, 0.200, 0.5, 1.0].map(Into::into).to_vec();
+    let depths = System { faults: FaultCurve::ByDepth(growing), users: 6, think_s: 0.0.into(), ..systems()[1].clone() };
+    for system in systems().into_iter().chain([System { eligible: Some(5), ..depths }]) {
+        let (bounds, exact) = (bounds(&system).expect("bounds"), predict_exactly(&system).expect("a system"));
+        assert!(exact.throughput <= bounds.throughput * (1.0 + 1e-9), "{system:?}: {bounds:?} {exact:?}");
+    }
 }
 
 #[test]

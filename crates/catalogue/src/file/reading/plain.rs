@@ -38,6 +38,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let (at_once, waited) = (setting.tally("at once"), setting.tally("waited"));
         summing(setting, |source, plan| {
             let file = source.open_with(OFlags::empty())?;
+            match preadv2(&file, &mut [IoSliceMut::new(&mut [0; 8])], 0, ReadWriteFlags::NOWAIT) {
+                Ok(_) | Err(Errno::AGAIN) => {}
+                Err(Errno::OPNOTSUPP) => {
+                    return Err(Failure::skip(
+                        "this file system has no reads that never wait (RWF_NOWAIT)",
+                        "set TMPDIR to a folder of ext4, XFS or Btrfs",
+                    ));
+                }
+                Err(error) => return Err(error.into()),
+            }
             let mut block = Block::new(plan.record as usize);
             Ok(move || {
                 let (mut ready, mut blocked) = (0, 0);

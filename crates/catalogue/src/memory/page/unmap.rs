@@ -8,7 +8,7 @@ use rustix::param::page_size;
 
 use super::faults::{FaultCounter, all_there};
 use super::frames::room;
-use crate::kit::{BASE, HUGE, Mapping, base_pages_only, file_of, handles, this_time, tried};
+use crate::kit::{BASE, HUGE, Mapping, MemoryKind, base_pages_only, handles, huge_bytes, this_time, tried};
 
 /// What is mapped: base pages or huge ones of anonymous memory, or pages of a file.
 const PAGES: Axis = word("pages", words!["base", "huge", "file"]);
@@ -20,6 +20,7 @@ const LARGE: u64 = 64 << 20;
 pub(super) const UNMAP: Operation = BASE
     .id("page.unmap.touched")
     .summary("unmap memory of which every page was touched: its pages are freed, those of a file stay in memory")
+    .version(2)
     .calls(&["munmap"])
     .per("mapping")
     .axes(&[PAGES, SIZES])
@@ -40,12 +41,17 @@ pub(super) const UNMAP: Operation = BASE
         match setting.word("pages")? {
             "huge" => unmapping(size, move || huge(size)),
             "file" => {
-                let file = file_of(setting, size)?;
-                unmapping(size, move || {
+                // Written in one piece, the file may lie in a huge page, which is unmapped at once.
+                let file = super::file_of(setting, ((size / page_size()) as u64, page_size()))?;
+                let map = move || {
                     let mapping = Mapping::shared(&file, size)?;
                     (0..size).step_by(page_size()).for_each(|offset| mapping.read(offset));
                     Ok(mapping)
-                })
+                };
+                if huge_bytes(map()?.bytes().as_ptr().cast(), MemoryKind::OfFile)? > 0 {
+                    return Err(Failure::skip("this file has huge pages", "set TMPDIR to a folder of ext4"));
+                }
+                unmapping(size, map)
             }
             _ => unmapping(size, move || {
                 let mapping = Mapping::anonymous(size)?;
