@@ -63,8 +63,9 @@ pub(crate) fn tails(
 #[derive(Clone, Copy)]
 struct One {
     end: f64,
-    /// What it took, without the clock's cost.
+    /// What it took, without the clock's cost and its pauses.
     took: f64,
+    paused: f64,
 }
 
 struct Timer<'a, W> {
@@ -84,6 +85,9 @@ impl<W: Watch> Timer<'_, W> {
         }
         if self.work.has_step_before() {
             return Ok(Some("it needs a step before each batch, which would come between its iterations".into()));
+        }
+        if self.work.most_batches() < u32::MAX {
+            return Ok(Some("the machine remembers what it did, so a round has few of its iterations".into()));
         }
         if plan.tailing.arrivals.is_some() && self.work.is_self_timed() {
             return Ok(Some("another process times it, which cannot tell when an iteration was asked for".into()));
@@ -114,7 +118,8 @@ impl<W: Watch> Timer<'_, W> {
         if self.since_check == BETWEEN_CHECKS.min(self.work.most_iterations()) {
             self.check()?;
         }
-        Ok(One { end, took: own_clock.map_or(end - start - self.reading - paused, |own_clock| own_clock.elapsed) })
+        let took = own_clock.map_or(end - start - self.reading - paused, |own_clock| own_clock.elapsed);
+        Ok(One { end, took, paused })
     }
 
     /// Checks the work since the last check.
@@ -137,17 +142,17 @@ impl<W: Watch> Timer<'_, W> {
     }
 
     /// Each iteration at the moment it arrives, or as soon as the one before is done. Nothing that arrived is left out, and
-    /// the time it waited counts once, in its own response (no coordinated omission).
+    /// the time it waited counts once, in its own response (no coordinated omission). Nothing arrives in a pause.
     fn on_arrival(&mut self, moments: Moments, time: f64) -> Result<TailSamples, Failure> {
         /// What has arrived is served, but not for ever.
         const LONGEST: f64 = 2.0;
         let (mut service, mut response, mut unserved) = (Kept::default(), Kept::default(), 0);
-        let begin = self.watch.now();
+        let (begin, mut paused) = (self.watch.now(), 0.0);
         for moment in moments.take(MOST as usize) {
             if moment > time {
                 break;
             }
-            let arrival = begin + moment;
+            let arrival = begin + paused + moment;
             if self.watch.now() - begin > LONGEST * time {
                 unserved += 1;
                 continue;
@@ -156,7 +161,8 @@ impl<W: Watch> Timer<'_, W> {
             let one = self.one()?;
             service.record(one.took);
             // One reading lies between the moment that was waited for and the begin, another after the end.
-            response.record(one.end - arrival - self.reading);
+            response.record(one.end - one.paused - arrival - self.reading);
+            paused += one.paused;
         }
         Ok(TailSamples { left_out: None, service: service.buckets(), response: Some(response.buckets()), unserved })
     }

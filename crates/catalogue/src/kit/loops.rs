@@ -1,7 +1,7 @@
 //! Shapes of loops: a call that is tried once, a call that alternates between two values, a call that creates or consumes
 //! something in every iteration.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use operation::{Failure, Loop, repeat};
@@ -94,8 +94,14 @@ pub(crate) fn emptied<W: 'static>(
     after: impl Fn(&W, usize) -> Result<(), Failure> + 'static,
 ) -> Result<Loop, Failure> {
     let [whole, undone] = handles(whole);
-    let acts = numbered(move |turn| act(&whole, turn)).at_most(most);
-    tried(acts.verify(for_each(move |turn| after(&undone, turn))))
+    let [next, done] = handles(Cell::new(0));
+    // Where several batches come before `after`, each goes on where the last one ended.
+    let acts = Loop::new(move |times| {
+        let first = next.get();
+        next.set(first + times as usize);
+        (first..next.get()).try_for_each(|turn| act(&whole, turn))
+    });
+    tried(acts.at_most(most).verify(move |_| (0..done.take()).try_for_each(|turn| after(&undone, turn))))
 }
 
 /// A loop of a call that fails every time with the same one of these errors. Fails with any other error of the first

@@ -38,7 +38,8 @@ fn noise_accounts_for_a_cpu_on_a_page_in_a_picture_and_in_a_document() {
 #[test]
 fn tails_report_what_was_timed_and_with_arrivals_service_and_response() {
     let data = folder();
-    let words = ["run", "syscall.stat", "instruction.add.latency", "--tails", "--json"];
+    let others = ["instruction.add.latency", "call.mmap", "call.mount", "file.create.delete"];
+    let words = ["run", "syscall.stat", "--tails", "--json"].into_iter().chain(others);
     let output = howslow(&data).args(words).args(QUICK).output().expect("it starts");
     let run = run_of(&output);
     let tails = |id: &str| cost(&run, id).tails.clone();
@@ -49,9 +50,19 @@ fn tails_report_what_was_timed_and_with_arrivals_service_and_response() {
     assert_eq!(counted, stat.service.samples);
     let median = stat.service.percentiles[0];
     assert!(median.low_ns <= median.ns && median.ns <= median.high_ns && median.ns > Some(0.0), "{median:?}");
-    assert!(
-        tails("instruction.add.latency").is_some_and(|tails| tails.left_out.is_some_and(|why| why.contains("times")))
-    );
+    for (id, reason) in [("instruction.add.latency", "times"), ("file.create.delete", "remembers")] {
+        assert!(tails(id).is_some_and(|tails| tails.left_out.is_some_and(|why| why.contains(reason))), "{id}");
+    }
+    // Each iteration takes another page or folder, and not everybody may mount.
+    for id in ["call.mmap", "call.mount"] {
+        let Some(cost) = run.costs.iter().find(|cost| cost.operation == id) else {
+            assert!(run.skipped.iter().any(|skip| skip.operation == id && !skip.reason.contains("lost")), "{id}");
+            testing::left_out!("{id} is not measured here");
+            continue;
+        };
+        let tails = cost.tails.as_ref().expect("tails");
+        assert!(tails.left_out.is_none() && tails.service.samples > 16, "{id}: {tails:?}");
+    }
     // Measured for the page only.
     assert!(tails("memory.copy").is_none());
     // The run is kept with them.

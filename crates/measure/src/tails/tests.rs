@@ -82,6 +82,24 @@ fn a_server_that_is_too_slow_leaves_requests_unserved() {
 }
 
 #[test]
+fn nothing_arrives_while_an_operation_pauses() {
+    const WAIT: std::time::Duration = std::time::Duration::from_micros(100);
+    let script = ScriptedWatch::default();
+    let pauses = operation::Pauses::calibrated();
+    let (clock, waits) = (Rc::clone(&script.0), pauses.clone());
+    let mut work = Loop::new(move |_| {
+        // By the clock of pauses, which is the system's, and by the script's, which has no reading at the end.
+        clock.borrow_mut().now += 1_000.0 + READING + waits.pause(|| std::thread::sleep(WAIT));
+        Ok(())
+    })
+    .excluding(pauses);
+    let arrivals = Arrivals { per_second: 1e5, poisson: false };
+    let samples = tails(&mut work, &mut script.clone(), &plan(1e6, Some(arrivals)), READING).expect("samples");
+    let response = samples.response.expect("a schedule");
+    assert_eq!(count(&response, |ns| ns <= 1_000.0), count(&response, |_| true), "{response:?}");
+}
+
+#[test]
 fn what_cannot_be_timed_has_a_reason() {
     let script = ScriptedWatch::default();
     let unrolled = server(&script, f64::INFINITY, 0.0).unrolled(64);
@@ -91,7 +109,8 @@ fn what_cannot_be_timed_has_a_reason() {
         fast.borrow_mut().now += times as f64 * (10.0 + READING);
         Ok(())
     });
-    for (mut work, why) in [(unrolled, "64 times"), (with_step, "before"), (short, "10.0 ns")] {
+    let limited = server(&script, f64::INFINITY, 0.0).batches(16);
+    for (mut work, why) in [(unrolled, "64 times"), (with_step, "before"), (limited, "remembers"), (short, "10.0 ns")] {
         let samples = tails(&mut work, &mut script.clone(), &plan(1e7, None), READING).expect("a reason");
         let tails = samples.left_out.expect("a reason");
         assert!(tails.contains(why), "{tails}");
