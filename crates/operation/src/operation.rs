@@ -142,25 +142,6 @@ impl Operation {
         self.axes.iter().find(|axis| axis.name == name)
     }
 
-    /// True if it can be measured at this point: one of its own, or one that differs from those by numbers within the
-    /// bounds of their axes. What the other axes say must occur together at one of its own points.
-    pub fn admits(&self, point: &Point) -> bool {
-        let named = point.0.len() == self.axes.len();
-        let within = point.0.iter().all(|(name, value)| {
-            let axis = self.axis(name);
-            axis.is_some_and(|axis| match value.number() {
-                Some(number) => axis.takes(number).is_ok(),
-                None => axis.values.iter().any(|known| known.value() == *value),
-            })
-        });
-        let is_own = |name: &str| {
-            let values = self.axis(name).map_or(&[] as &[_], |axis| axis.values);
-            !values.iter().any(|known| point.0.get(name) == Some(&known.value()))
-        };
-        let rest = |other: &Point| other.0.iter().all(|(name, value)| is_own(name) || point.0.get(name) == Some(value));
-        named && within && self.points(false).iter().any(rest)
-    }
-
     /// True if a partner works on another CPU at this point.
     pub fn uses_other_cpu(&self, point: &Point) -> bool {
         PartnerPlace::at(self.axes, point) != PartnerPlace::Same
