@@ -24,6 +24,12 @@ pub(crate) fn order_of(turn: u32, count: usize) -> Vec<usize> {
     order
 }
 
+/// The first turn of a round, after one that began with this turn and took so many. It is even, because two turns from an odd one on
+/// go B A, B A.
+pub(crate) fn next_turn(first: u32, taken: usize) -> u32 {
+    (first + taken as u32).next_multiple_of(2)
+}
+
 /// Takes one batch of each item a turn, in another order each turn, until the time of the plan is over.
 pub(crate) fn in_turns<W: Watch>(
     items: &mut [Alternating<W>],
@@ -59,7 +65,18 @@ pub(crate) fn in_turns<W: Watch>(
 
 #[cfg(test)]
 mod tests {
-    use super::order_of;
+    use super::{next_turn, order_of};
+
+    #[test]
+    fn every_block_of_a_round_is_its_own_mirror_and_both_items_begin_rounds() {
+        let firsts: Vec<u32> =
+            (0..4).scan(0, |first, _| Some(std::mem::replace(first, next_turn(*first, 5)))).collect();
+        for &first in &firsts {
+            let block = [0, 1].map(|turn| order_of(first + turn, 2));
+            assert_eq!(block[0].iter().rev().collect::<Vec<_>>(), block[1].iter().collect::<Vec<_>>(), "{first}");
+        }
+        assert_eq!(firsts.iter().map(|&first| order_of(first, 2)[0]).collect::<Vec<_>>(), [0, 1, 0, 1]);
+    }
 
     #[test]
     fn each_item_is_as_often_early_as_late() {

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use analysis::lockstep::{Block, Judging, blocks, compare};
 
+use crate::alternate::next_turn;
 use crate::batch::{RoundPlan, RoundSamples};
 use crate::entry::RoundStart;
 use crate::round::{RoundEnd, RoundRequest};
@@ -51,6 +52,9 @@ impl Schedule<'_> {
                 break;
             }
             self.quietness.drop_lost_cpus();
+            if pass > 0 {
+                self.rounds.renew();
+            }
             if PASSES_OF_OTHERS.contains(&pass) {
                 let others: Vec<usize> = (self.paired..self.entries.len()).collect();
                 self.rounds_alone(&others, random, order)?;
@@ -130,7 +134,7 @@ impl Schedule<'_> {
         }
         Ok(match end {
             RoundEnd::Alternated(harvests) => {
-                *turns += harvests.first().map_or(0, |harvest| harvest.samples.len() as u32);
+                *turns = next_turn(*turns, harvests.first().map_or(0, |harvest| harvest.samples.len()));
                 for (&entry, harvest) in alive.iter().zip(harvests) {
                     self.quietness.take_in(&harvest);
                     self.entries[entry].take_in(begun, RoundEnd::Measured(harvest));
