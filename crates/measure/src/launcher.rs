@@ -136,6 +136,8 @@ impl Drop for Heir {
 /// The parent's end of one launcher.
 struct Launcher {
     pid: libc::pid_t,
+    /// Whether it may have started rounds.
+    ready: bool,
     stream: BufReader<UnixStream>,
 }
 
@@ -151,7 +153,11 @@ impl Launcher {
                 // SAFETY: leaves without running the parent's destructors, which belong to the parent.
                 unsafe { libc::_exit(0) }
             }
-            pid => Launcher::reached(pid, ours).map_err(MeasureError::Launcher),
+            pid => {
+                let mut launcher = Launcher::reached(pid, ours).map_err(MeasureError::Launcher)?;
+                launcher.ready = true;
+                Ok(launcher)
+            }
         }
     }
 
@@ -191,12 +197,13 @@ impl Launcher {
         if ready.trim() != LAUNCH {
             return Err(ErrorKind::InvalidData.into());
         }
+        self.ready = true;
         self.stream.get_ref().set_read_timeout(Some(LOOK))
     }
 
     fn reached(pid: libc::pid_t, ours: UnixStream) -> std::io::Result<Launcher> {
         ours.set_read_timeout(Some(LOOK))?;
-        Ok(Launcher { pid, stream: BufReader::new(ours) })
+        Ok(Launcher { pid, ready: false, stream: BufReader::new(ours) })
     }
 
     fn send(&mut self, what: &impl Serialize) -> std::io::Result<()> {
@@ -233,7 +240,7 @@ impl Drop for Launcher {
     fn drop(&mut self) {
         let _ = self.send(&Request::End);
         let _ = self.stream.get_mut().shutdown(std::net::Shutdown::Both);
-        if children::wait_for(self.pid) != Reaped::Exit(0) {
+        if children::wait_for(self.pid) != Reaped::Exit(0) && self.ready {
             children::end_orphans();
         }
     }
@@ -314,4 +321,21 @@ fn one_round(
             _ => RoundEnd::Lost(lost.to_string()),
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use operation::Clock;
+
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_no_launcher_ends_no_other_child() {
+        let mut other = Command::new("sleep").arg("60").spawn().expect("a child");
+        let checker = Checker::recorded(Clock::recorded(20.0, 1.0));
+        let end = Launcher::execute(Path::new("/bin/true"), &[], checker, Path::new("/nowhere"), 0);
+        let lives = other.try_wait();
+        let _ = other.kill().and_then(|()| other.wait());
+        assert!(end.is_err() && matches!(lives, Ok(None)), "{lives:?}");
+    }
 }
