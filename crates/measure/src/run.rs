@@ -33,6 +33,7 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
     let accounts = Accounts::open();
     let mut entries = entries(&plan)?;
     let items: Vec<Item> = entries.iter().map(|entry| entry.item.clone()).collect();
+    let signals = Signals::watch();
     let scratch = Scratch::make(plan.scratch_root)?;
     let rounds = match plan.recorded {
         Some(run) => Rounds::recorded(run, &items),
@@ -41,7 +42,6 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
     for (_, entry) in entries.iter_mut().enumerate().filter(|(number, _)| !rounds.has_more(*number)) {
         entry.skip = Some((NOT_RECORDED.into(), String::new()));
     }
-    let signals = Signals::watch();
     let Settings { cpu, tolerance, precision, .. } = plan.settings;
     let quietness = match plan.recorded {
         Some(run) => Quietness::recorded(checker, run.noise.best_width_cycles, tolerance),
