@@ -3,6 +3,7 @@
 use analysis::statistics::{median, quantile, sorted};
 use operation::Clock;
 use record::{Doubt, Ends, Nanoseconds};
+use system::machine::Topology;
 
 use crate::batch::{RoundSamples, Sample};
 use crate::entry::ItemProgress;
@@ -80,6 +81,7 @@ fn mean_near(middle: f64, values: &[f64]) -> f64 {
 pub(crate) fn round_doubts(entry: &ItemProgress, clock: Clock, run: &RunClock) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let mut lost: Vec<&String> = entry.rounds.iter().filter_map(|round| round.end.as_ref().err()).collect();
+    lost.sort();
     lost.dedup();
     doubts.extend(lost.into_iter().map(|reason| Doubt::RoundLost { reason: reason.clone() }));
     let harvests: Vec<&RoundSamples> = entry.harvests().map(|(_, harvest)| harvest).collect();
@@ -102,7 +104,8 @@ fn not_cold(harvests: &[&RoundSamples]) -> Option<Doubt> {
         (Some(Doubt::NotCold { passes, resident }), Doubt::NotCold { passes: more, resident: share }) => {
             Some(Doubt::NotCold { passes: passes + more, resident: share.max(resident) })
         }
-        (worst, doubt) => worst.or_else(|| Some(doubt.clone())),
+        (None, Doubt::NotCold { .. }) => Some(doubt.clone()),
+        (worst, _) => worst,
     })
 }
 
@@ -137,10 +140,17 @@ fn interrupted(entry: &ItemProgress, harvests: &[&RoundSamples]) -> Option<Doubt
     if cut > 0.5 {
         return Some(Doubt::Interrupted { share: cut });
     }
-    let more_cpus = rustix::thread::sched_getaffinity(None).map_or(1, |all| all.count().saturating_sub(1).max(1));
+    // Those that want a CPU are counted in the whole system, so all of its CPUs count.
+    let more_cpus = Topology::here().count().saturating_sub(1).max(1);
     let others = harvests.iter().map(|harvest| harvest.others).sum::<f64>() / harvests.len().max(1) as f64;
     let met = (others / f64::from(more_cpus)).min(1.0);
-    (entry.is_delayed_unseen() && met >= CROWDED).then_some(Doubt::Interrupted { share: met })
+    let raised = harvests.iter().flat_map(|harvest| &harvest.doubts);
+    let mut raised = raised.filter(|doubt| matches!(doubt, Doubt::Interrupted { .. }));
+    match entry.is_delayed_unseen() && met >= CROWDED {
+        true => Some(Doubt::Interrupted { share: met }),
+        // An operation sees those on its partners' CPUs, round by round: what holds in half of them is the cost's.
+        false => raised.nth((harvests.len().max(1) - 1) / 2).cloned(),
+    }
 }
 
 /// The note that waits for a busy CPU are left out, if they were a considerable part.
@@ -236,6 +246,28 @@ mod tests {
             end: Ok(RoundSamples { samples: vec![sample; 5], ..RoundSamples::empty(1) }),
         }));
         entry
+    }
+
+    #[test]
+    fn what_an_operation_saw_in_one_round_of_many_is_no_doubt_of_its_cost() {
+        let doubt = Doubt::Interrupted { share: 0.75 };
+        let raised_in = |count: usize| {
+            let mut entry = entry(0..10, 1.0);
+            let harvests = entry.rounds.iter_mut().filter_map(|round| round.end.as_mut().ok());
+            harvests.take(count).for_each(|harvest| harvest.doubts.push(doubt.clone()));
+            round_doubts(&entry, Clock::recorded(20.0, 1.0), &RunClock::of(&[], 1.0)).contains(&doubt)
+        };
+        assert_eq!([1, 4, 5, 10].map(raised_in), [false, false, true, true]);
+    }
+
+    #[test]
+    fn one_loss_is_reported_once() {
+        let mut entry = entry(0..3, 1.0);
+        for (round, why) in entry.rounds.iter_mut().zip(["it hung", "it left", "it hung"]) {
+            round.end = Err(why.into());
+        }
+        let doubts = round_doubts(&entry, Clock::recorded(20.0, 1.0), &RunClock::of(&[], 1.0));
+        assert_eq!(doubts.iter().filter(|doubt| matches!(doubt, Doubt::RoundLost { .. })).count(), 2, "{doubts:?}");
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub fn neighbours(machine: &Machine, noise: Option<&Noise>, findings: &mut Findi
 
 /// The other users of this system.
 pub fn others(machine: &Machine, noise: Option<&Noise>, now: &Present, findings: &mut Findings) {
-    let usable = machine.cpu.usable.len().max(1);
+    let online = machine.cpu.online.max(1);
     if machine.cpu.usable.len() == 1 {
         findings.missing(
             "only one CPU may be used: operations between two CPUs are skipped, and howslow shares it with what it measures",
@@ -62,8 +62,8 @@ pub fn others(machine: &Machine, noise: Option<&Noise>, now: &Present, findings:
             "stop them (top shows which), or measure on an idle CPU with --cpu N",
         ),
         // Half a task per CPU leaves CPUs free. Without a measurement by a run, the load average is used.
-        (None, Some(load)) if noise.is_none() && load > 0.5 * usable as f64 => findings.noise(
-            format!("load average {load:.2} on {usable} usable CPUs: other programs compete for them"),
+        (None, Some(load)) if noise.is_none() && load > 0.5 * f64::from(online) => findings.noise(
+            format!("load average {load:.2} on {online} CPUs: other programs compete for them"),
             "stop them (top shows which), or wait a minute if they have just ended",
         ),
         _ => {}
