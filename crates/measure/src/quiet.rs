@@ -102,7 +102,11 @@ impl Quietness {
         tolerance: f64,
     ) -> Result<Quietness, MeasureError> {
         let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
-        let usable: Vec<u32> = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu as u32).collect();
+        let usable = match rustix::thread::sched_getaffinity(None) {
+            Ok(all) => (0..CpuSet::MAX_CPU).filter(|&cpu| all.is_set(cpu)).map(|cpu| cpu as u32).collect(),
+            // A machine with more CPUs than the set can hold.
+            Err(_) => system::machine::describe().cpu.usable,
+        };
         let cpus = match requested {
             Some(cpu) if usable.contains(&cpu) => vec![cpu],
             Some(cpu) => {
