@@ -152,7 +152,7 @@ impl Reads {
 }
 
 /// Processor time that an operation takes and that none of its tasks is charged for: that of the kernel's threads and of
-/// interrupts, and what the hypervisor takes meanwhile. Medians over pairs of a window with the operation and one at rest.
+/// interrupts, and what the hypervisor takes meanwhile. Means over the middle half of pairs of windows, with the operation and at rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hidden {
@@ -255,8 +255,8 @@ pub struct Cost {
     /// the square root of 2 than the one that says where the cost lies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
-    /// The levels that its undisturbed batches lie on, cheapest first, if there are two or more crisp ones. The headline figure is then
-    /// the cost at the cheapest, and `typical` is a mean.
+    /// The levels that its undisturbed batches lie on, cheapest first, if there are two or more crisp ones. The headline figure is the
+    /// lowest that, with those below, holds 40 %; `typical` is a mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<Level>,
     /// With the terms subtracted.

@@ -35,7 +35,7 @@ pub enum Doubt {
         /// The precision that was asked for.
         wanted: f64,
     },
-    /// Fewer than six rounds gave a figure: the interval is a guess, and one round has none.
+    /// A single round gave the figure (in older runs: fewer than six).
     FewRounds {
         /// Rounds that gave a figure.
         rounds: u32,
@@ -72,7 +72,7 @@ pub enum Doubt {
     },
     /// Other tasks took this CPU during most batches.
     Interrupted {
-        /// Share of batches in which the task was switched out involuntarily.
+        /// Share of batches that lost their CPU, or other tasks per CPU.
         share: f64,
     },
     /// What it waited for had come, but other tasks had its CPU. That time is left out.
@@ -171,7 +171,7 @@ impl fmt::Display for Doubt {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         const NEVER_QUIET: &str =
             "the core was never undisturbed: the figure is the 10 % quantile; run again when the host is less loaded";
-        const BY_DEFAULT: &str = "computed from disturbed rounds: the core was never undisturbed, which usually adds 20 %; run again when the host is less loaded";
+        const BY_DEFAULT: &str = "computed from disturbed rounds: the core was never undisturbed, and what that usually adds to such work is taken off; run again when the host is less loaded";
         const BY_HISTORY: &str = "computed from disturbed rounds: the core was never undisturbed, and earlier runs show what that adds; run again when the host is less loaded";
         const FEW_QUIET: &str = "few batches were quiet; raise --budget, or run when the host is less loaded";
         const SINGLE_ROUND: &str = "a single round gave a figure, so the interval is what other operations show; raise --budget, or --rounds if you set it";
