@@ -174,6 +174,11 @@ impl ItemProgress {
             }
             // Those of several items are taken in one by one.
             RoundEnd::Alternated(_) | RoundEnd::EndedBy(..) => return,
+            // What has been measured can be measured here.
+            RoundEnd::Skipped(reason, _) if self.is_measured() => {
+                (self.failing, self.hung) = (self.failing + 1, false);
+                Err(reason)
+            }
             RoundEnd::Skipped(reason, remedy) => {
                 self.skip = Some((reason, remedy));
                 return;
@@ -209,6 +214,11 @@ impl ItemProgress {
     /// The rounds that have a result.
     pub fn harvests(&self) -> impl Iterator<Item = (&RoundTaken, &RoundSamples)> {
         self.rounds.iter().filter_map(|round| Some((round, round.end.as_ref().ok()?)))
+    }
+
+    /// True if a round has taken a batch.
+    fn is_measured(&self) -> bool {
+        self.harvests().any(|(_, harvest)| !harvest.samples.is_empty())
     }
 
     /// What the batches of a round say of the headline figure, in ns or in cycles: the median of the quiet ones, or of all
@@ -250,7 +260,7 @@ impl ItemProgress {
     pub fn skipped(&self) -> Option<Skip> {
         let (reason, remedy) = match &self.skip {
             Some((reason, remedy)) => (reason.clone(), remedy.clone()),
-            None if self.harvests().any(|(_, harvest)| !harvest.samples.is_empty()) => return None,
+            None if self.is_measured() => return None,
             None => {
                 let lost = self.rounds.iter().rev().find_map(|round| round.end.as_ref().err());
                 match lost {
@@ -262,13 +272,43 @@ impl ItemProgress {
                 }
             }
         };
-        Some(Skip { operation: self.item.operation.id.into(), at: self.item.point.clone(), reason, remedy })
+        Some(self.skip_for(reason, remedy))
+    }
+
+    /// The skip of what was measured by a clock that shows no figure.
+    pub fn without_a_clock(&self) -> Skip {
+        self.skip_for("the clock is too coarse to tell the core's frequency".into(), "another clock source".into())
+    }
+
+    fn skip_for(&self, reason: String, remedy: String) -> Skip {
+        Skip { operation: self.item.operation.id.into(), at: self.item.point.clone(), reason, remedy }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_after_a_measured_round_loses_a_round_and_no_cost() {
+        static WORK: Operation = Operation { id: "test.work", ..Operation::DEFAULT };
+        let speed = crate::speed::Speed { chain: 1.0, width: 1.0 };
+        let timed =
+            || crate::batch::Timed { elapsed: 1.0, usage: operation::Usage::default(), reads: None, queued: 0.0 };
+        let mut measured = RoundSamples::empty(1);
+        measured.add(1.0, timed(), (speed, speed));
+        let begun = RoundStart { order: 0, cpu: 0, launcher: 0, survey: true };
+        let refusal = || RoundEnd::Skipped("there is none".into(), String::new());
+        let mut entry = ItemProgress::new(&WORK, Point::default(), Purpose::Requested);
+        entry.take_in(begun, RoundEnd::Measured(measured));
+        entry.take_in(begun, refusal());
+        assert!(entry.skipped().is_none() && entry.alive() && entry.rounds.len() == 2);
+        (0..2).for_each(|_| entry.take_in(begun, refusal()));
+        assert!(!entry.alive(), "three in a row");
+        let mut refused = ItemProgress::new(&WORK, Point::default(), Purpose::Requested);
+        refused.take_in(begun, refusal());
+        assert!(refused.skipped().is_some());
+    }
 
     #[test]
     fn surveys_take_the_cpus_in_turn() {

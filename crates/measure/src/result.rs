@@ -40,8 +40,10 @@ pub(crate) fn assemble(
         band: band(&entries, &costs),
         ..quietness.noise(surveyed)
     };
-    let skipped =
-        entries.iter().filter(|entry| entry.role == Purpose::Requested).filter_map(ItemProgress::skipped).collect();
+    let of_entry = entries.iter().zip(&costs).filter(|(entry, _)| entry.role == Purpose::Requested);
+    let skipped = of_entry
+        .filter_map(|(entry, cost)| entry.skipped().or_else(|| cost.is_none().then(|| entry.without_a_clock())))
+        .collect();
     let rules = rules(&entries);
     let requested = entries.iter().zip(costs).filter(|(entry, _)| !matches!(entry.role, Purpose::Twin(_)));
     let mut costs: Vec<Cost> = requested.filter_map(|(_, cost)| cost).collect();
@@ -66,7 +68,10 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
     let clocking = if follows_clock { Clocking::At(run.cycle) } else { Clocking::AsRead };
     // What earlier runs showed is known to those who keep them.
     let prior = Prior::usual(operation.id, follows_clock);
-    let reading = Reading { headline: quoted, cpus: operation.cpus(&entry.item.point), clocking };
+    // A team has no more CPUs than this process may use. A replay uses none.
+    let may = quietness.usable().len() as u32;
+    let cpus = operation.cpus(&entry.item.point).min(if may == 0 { u32::MAX } else { may });
+    let reading = Reading { headline: quoted, cpus, clocking };
     let estimated = gross(&rounds, reading, &prior)?;
     let totals = Totals::of(entry);
     let mut doubts = estimated.doubts;
@@ -82,7 +87,7 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
         at: entry.item.point.clone(),
         per: operation.per.into(),
         like: operation.aliases.iter().map(|name| (*name).into()).collect(),
-        cpus: operation.cpus(&entry.item.point),
+        cpus: reading.cpus,
         follows_clock,
         basis: Some(prior.basis(estimated.rounds as u32)),
         levels: estimated.levels,
@@ -166,7 +171,8 @@ fn recorded(round: &RoundTaken, quietness: &Quietness) -> Round {
         times,
         ns: samples.iter().map(|sample| rounded(sample.ns)).collect(),
         cycle_ns: samples.iter().map(|sample| (sample.cycle * 1e6).round() / 1e6).collect(),
-        width: samples.iter().map(|sample| (quietness.width(sample) * 1e3).round() as f32 / 1e3).collect(),
+        // JSON has no number that is not finite.
+        width: samples.iter().map(|sample| finite((quietness.width(sample) * 1e3).round() as f32 / 1e3)).collect(),
         quiet: samples.iter().map(|sample| sample.quiet).collect(),
         survey: Some(round.survey),
         launcher: round.launcher,
@@ -175,6 +181,10 @@ fn recorded(round: &RoundTaken, quietness: &Quietness) -> Round {
         queued_ns: each(used.map(|harvest| harvest.queued)).filter(|queued| queued.0 > 0.0),
         lost: round.end.as_ref().err().cloned(),
     }
+}
+
+fn finite(width: f32) -> f32 {
+    if width.is_finite() { width } else { 0.0 }
 }
 
 /// The usage of all batches of an entry, per operation.
@@ -290,6 +300,23 @@ mod tests {
         let run: record::Run =
             record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
         Cost { net_ns: figures, headline: Estimate::Quiet, cycles: 3.0 * value, ..run.costs[0].clone() }
+    }
+
+    #[test]
+    fn what_a_coarse_clock_gives_no_figure_of_is_skipped_with_the_reason() {
+        static WORK: operation::Operation = operation::Operation { id: "test.work", ..operation::Operation::DEFAULT };
+        let clock = Clock::recorded(20.0, 1e6);
+        let still = crate::speed::Speed { chain: 0.0, width: 0.0 };
+        let timed = crate::batch::Timed { elapsed: 1e6, usage: operation::Usage::default(), reads: None, queued: 0.0 };
+        let mut harvest = crate::batch::RoundSamples::empty(1);
+        harvest.add(1.0, timed, (still, still));
+        let mut entry = ItemProgress::new(&WORK, record::Point::default(), Purpose::Requested);
+        let begun = crate::entry::RoundStart { order: 0, cpu: 0, launcher: 0, survey: true };
+        entry.take_in(begun, crate::round::RoundEnd::Measured(harvest));
+        let quietness = Quietness::recorded(crate::speed::Checker::recorded(clock), 0.25, 0.01);
+        assert!(recorded(&entry.rounds[0], &quietness).width[0].is_finite());
+        let (costs, skipped, _) = assemble(vec![entry], &quietness, clock, 0.01);
+        assert!(costs.is_empty() && skipped.len() == 1 && skipped[0].reason.contains("clock"), "{costs:?} {skipped:?}");
     }
 
     #[test]
