@@ -108,6 +108,9 @@ fn ratios_are_of_common_rounds() {
     let orders = |id: &str| cost(&run, id).rounds.iter().map(|round| round.order).collect::<Vec<_>>();
     let (add, multiply) = (orders("instruction.add.latency"), orders("instruction.multiply.latency"));
     assert!(add.iter().zip(&multiply).all(|(one, other)| one == other), "{add:?} {multiply:?}");
+    let rounds = &cost(&run, "instruction.multiply.latency").rounds;
+    let launchers: BTreeSet<u32> = rounds.iter().map(|round| round.launcher).collect();
+    assert!(launchers.len() > rounds.len() / 2, "{launchers:?} of {} rounds", rounds.len());
     let slower = contains("'instruction.multiply.latency@width=64' is slower than ");
     page.stdout(slower.and(contains("'instruction.add.latency@width=64'")));
 }
