@@ -49,11 +49,11 @@ pub fn describe() -> Machine {
     describe_host(&Host::here())
 }
 
-/// The bytes of memory that this process may take: what is free, within the limit of its cgroup.
+/// The bytes of memory that this process may take: what is free, and what its cgroups leave.
 pub fn available_memory() -> u64 {
     let host = Host::here();
     let free = memory::available(&host).0;
-    cgroup::limits(&host).memory.map_or(free, |limit| limit.0.min(free))
+    cgroup::memory_left(&host).map_or(free, |left| left.min(free))
 }
 
 /// How this kernel accounts processor time.

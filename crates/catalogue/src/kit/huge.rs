@@ -46,7 +46,11 @@ pub(crate) fn withheld(reason: impl Into<String>, offered: bool) -> Failure {
     if offered {
         return Failure::wrong(reason);
     }
-    Failure::skip(reason, format!("as root: echo madvise > {CONTROL}"))
+    let remedy = match is_of_this_size() {
+        true => format!("as root: echo madvise > {CONTROL}"),
+        false => "run a kernel with pages of 4 KiB".into(),
+    };
+    Failure::skip(reason, remedy)
 }
 
 /// True if a failure is that of [`withheld`]: memory is fragmented at the moment, and the operation cannot be tried.

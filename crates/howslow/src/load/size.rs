@@ -262,7 +262,7 @@ fn page(tried: &[Trial], found: Found, bound: Bound, most: u64, notes: &[String]
             let most = Bytes(most);
             format!("\n{kept} holds with {} and all memory; no limit up to {most} keeps it\n", cpus(least))
         }
-        _ => format!("\n{kept} does not hold with all CPUs and all memory of this machine\n"),
+        _ => format!("\n{kept} does not hold with the most CPUs that were tried and all memory\n"),
     };
     text + &notes.iter().map(|note| format!("{note}\n")).collect::<String>()
 }

@@ -97,8 +97,11 @@ fn idle_in(text: &str, cpus: &[u32]) -> f64 {
 /// So many of the CPUs that this process may use, the last ones: the first one serves most interrupts. `None` if there are
 /// fewer.
 pub fn cpus_of(count: u32) -> Option<Vec<u32>> {
-    let allowed = sched_getaffinity(None).ok()?;
-    let usable: Vec<u32> = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu as u32).collect();
+    let usable: Vec<u32> = match sched_getaffinity(None) {
+        Ok(allowed) => (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu as u32).collect(),
+        // A machine with more CPUs than the set can hold.
+        Err(_) => system::machine::describe().cpu.usable,
+    };
     usable.len().checked_sub(count as usize).map(|first| usable[first..].to_vec())
 }
 

@@ -56,6 +56,25 @@ pub fn limits(host: &Host) -> Limits {
     }
 }
 
+/// The bytes of memory that the cgroups of this process leave it: what is below their limits, with the pages of files that they would
+/// give back first. `None` without a limit.
+pub fn memory_left(host: &Host) -> Option<u64> {
+    let memberships = memberships(&host.read("proc/self/cgroup")?);
+    let folders = folders(&memberships, &mounts(&host.read("proc/self/mountinfo")?), "memory");
+    let left = |folder: &String| {
+        let read = |[two, one]: [&str; 2]| {
+            host.read(&format!("{folder}/{two}")).or_else(|| host.read(&format!("{folder}/{one}")))
+        };
+        let limit = limit(&read(["memory.max", "memory.limit_in_bytes"])?)?;
+        let used = read(["memory.current", "memory.usage_in_bytes"])?.parse::<f64>().ok()?;
+        let sums = host.read(&format!("{folder}/memory.stat")).unwrap_or_default();
+        let sum = |name: &str| sums.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
+        let files = sum("total_inactive_file ").or_else(|| sum("inactive_file ")).unwrap_or(0.0);
+        Some((limit - (used - files).max(0.0)).max(0.0) as u64)
+    };
+    folders.iter().filter_map(left).min()
+}
+
 /// `/proc/self/cgroup`: lines of `number:controllers:path`.
 fn memberships(text: &str) -> Vec<Membership> {
     let line = |line: &str| {
@@ -156,6 +175,23 @@ mod tests {
     fn limits_of(files: &[(&str, &str)]) -> Limits {
         let files: Vec<(&str, String)> = files.iter().map(|(path, text)| (*path, format!("{text}\n"))).collect();
         limits(&Recorded::new(&files).host())
+    }
+
+    #[test]
+    fn what_is_used_is_not_left_but_for_pages_of_files() {
+        let mounts = "31 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
+        let files = [
+            ("proc/self/cgroup", "0::/a/b"),
+            ("proc/self/mountinfo", mounts),
+            ("sys/fs/cgroup/a/memory.max", "1000000"),
+            ("sys/fs/cgroup/a/memory.current", "900000"),
+            ("sys/fs/cgroup/a/memory.stat", "anon 700000\ninactive_file 150000\nactive_file 50000"),
+            ("sys/fs/cgroup/a/b/memory.max", "max"),
+            ("sys/fs/cgroup/a/b/memory.current", "5"),
+        ];
+        let files: Vec<(&str, String)> = files.iter().map(|(path, text)| (*path, format!("{text}\n"))).collect();
+        assert_eq!(memory_left(&Recorded::new(&files).host()), Some(250_000));
+        assert_eq!(memory_left(&Recorded::new(&files[..2]).host()), None);
     }
 
     #[test]

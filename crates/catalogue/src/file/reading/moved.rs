@@ -5,7 +5,8 @@ use std::os::fd::OwnedFd;
 
 use operation::{Failure, Operation};
 use rustix::fs::{Mode, OFlags, copy_file_range, ftruncate, open, sendfile};
-use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
+use rustix::param::page_size;
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with, splice};
 
 use super::READ;
 use super::order::VisitPlan;
@@ -19,8 +20,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             counting(setting, |source, plan| {
                 let (file, null) = (source.open_with(OFlags::empty())?, null_device()?);
                 let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-                // A pipe that can hold a record takes it in one call; if it cannot be that large, it takes several.
-                let _ = fcntl_setpipe_size(&writer, plan.record as usize);
+                // A pipe that can hold a record, which may begin and end within a page, takes it in one call; if it cannot be that
+                // large, it takes several.
+                let wanted = plan.record as usize + 2 * page_size();
+                if fcntl_getpipe_size(&writer)? < wanted {
+                    let _ = fcntl_setpipe_size(&writer, wanted);
+                }
                 let move_all = SpliceFlags::MOVE;
                 Ok(move || {
                     let mut place = 0_u64;

@@ -3,7 +3,8 @@
 use operation::Operation;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::pipe::{IoSliceRaw, PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, vmsplice};
+use rustix::param::page_size;
+use rustix::pipe::{IoSliceRaw, PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with, splice, vmsplice};
 
 use super::content::Content;
 use super::pass::writing;
@@ -21,8 +22,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[WRITE
         writing(setting, |target| {
             let (file, plan) = (target.open_with(OFlags::empty())?, target.plan());
             let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-            // A pipe that can hold a record takes it in one call; if it cannot be that large, it takes several.
-            let _ = fcntl_setpipe_size(&writer, plan.record as usize);
+            // A pipe that can hold a record, which may begin and end within a page, takes it in one call; if it cannot be that
+            // large, it takes several.
+            let wanted = plan.record as usize + 2 * page_size();
+            if fcntl_getpipe_size(&writer)? < wanted {
+                let _ = fcntl_setpipe_size(&writer, wanted);
+            }
             let mut content = Content::new(plan.record as usize);
             Ok(move |pass| {
                 each_record(plan, &mut content, pass, |record, offset| {
