@@ -10,7 +10,7 @@ const HELP: &str = "\
 cargo bench -- [FILTER]... [--exact] [--list | --test | OPTIONS OF howslow time --bench]
   FILTER        only benchmarks whose name contains it; with --exact, those of exactly this name
   --list        list them
-  --test        run each once
+  --test        run each once, as cargo test --benches does
   --against X   compare with a git revision, a folder or an older program (howslow)
   howslow time --help lists the other options";
 
@@ -21,13 +21,15 @@ struct Wanted {
     exact: bool,
     list: bool,
     test: bool,
+    /// What cargo bench passes, and cargo test does not.
+    bench: bool,
     help: bool,
     /// Options for howslow.
     options: Vec<String>,
 }
 
 /// Options of cargo and its test harness that change nothing here.
-const NO_MEANING: [&str; 4] = ["--bench", "--nocapture", "--show-output", "--quiet"];
+const NO_MEANING: [&str; 3] = ["--nocapture", "--show-output", "--quiet"];
 
 /// The words before the first option are filters. From the first option that is not of this program on, all is for howslow.
 fn wanted(words: impl Iterator<Item = String>) -> Wanted {
@@ -37,6 +39,7 @@ fn wanted(words: impl Iterator<Item = String>) -> Wanted {
             word if NO_MEANING.contains(&word) => {}
             "--list" => wanted.list = true,
             "--test" => wanted.test = true,
+            "--bench" => wanted.bench = true,
             "--exact" => wanted.exact = true,
             "--help" | "-h" => wanted.help = true,
             word if wanted.options.is_empty() && !word.starts_with('-') => wanted.filters.push(word.into()),
@@ -78,7 +81,7 @@ fn run() -> i32 {
         all.iter().for_each(|benchmark| println!("{}: benchmark", benchmark.name));
         return 0;
     }
-    if wanted.test {
+    if wanted.test || !wanted.bench {
         return once(&all);
     }
     if all.is_empty() {

@@ -48,6 +48,20 @@ async fn later(number: u64) -> u64 {
     std::future::ready(number).await
 }
 
+/// Dropping it allocates.
+struct Copying(Vec<u8>);
+
+impl Drop for Copying {
+    fn drop(&mut self) {
+        std::hint::black_box(self.0.clone());
+    }
+}
+
+#[bench(block_on = run)]
+async fn copying() -> Copying {
+    Copying(vec![1])
+}
+
 #[bench(ignore)]
 fn panics() {
     panic!("on\npurpose");
@@ -98,13 +112,15 @@ fn by_hand() {
     let name = |kind: &str, number: u8, text: &str| format!("every/{kind}/{number}/{text}: benchmark\n");
     let all = ["u8", "Vec<u8>"].map(|kind| [1, 2].map(|number| ["a", "b c"].map(|text| name(kind, number, text))));
     assert_eq!(listed, all.concat().concat().concat());
-    let (status, tested, _) = printed(&["--test"]);
-    assert!(status == Some(0) && tested.contains("test later/1 ... ok") && !tested.contains("panics"), "{tested}");
+    for words in [&[][..], &["--bench", "--test"]] {
+        let (status, tested, _) = printed(words);
+        assert!(status == Some(0) && tested.contains("test later/1 ... ok") && !tested.contains("panics"), "{tested}");
+    }
     let (status, tested, _) = printed(&["--test", "panics", "forgets"]);
     assert!(status == Some(101) && tested.matches("FAILED").count() == 2, "{tested}");
-    let (_, plain, _) = printed(&["vector"]);
+    let (_, plain, _) = printed(&["--bench", "vector"]);
     assert!(plain.contains("one vector: ") && plain.contains("MB/s  1 allocations, 64 B\n"), "{plain}");
-    let (status, _, error) = printed(&["--against", "main"]);
+    let (status, _, error) = printed(&["--bench", "--against", "main"]);
     assert!(status == Some(2) && error.contains("--against is an option of howslow"), "{error}");
 }
 
@@ -150,6 +166,9 @@ fn over_pipes() {
     assert_eq!(answer_to("drop"), "dropped");
     assert_eq!(answer_to("prepare owns/text"), "ready threads=1");
     assert_eq!(answer_to("count 10"), "counted allocations=0 allocated=0 kept=0");
+    assert_eq!(answer_to("drop"), "dropped");
+    assert_eq!(answer_to("prepare copying"), "ready threads=1");
+    assert_eq!(answer_to("count 10"), "counted allocations=10 allocated=10 kept=0");
     assert_eq!(answer_to("drop"), "dropped");
     let refused = answer_to("prepare local");
     assert!(refused.contains("with threads = ..., call bench, bench_values or bench_refs"), "{refused}");
