@@ -1,6 +1,7 @@
 //! What a benchmark is given: it states what to run, on what inputs, and gives the control to whoever requests batches.
 
 use std::future::Future;
+use std::mem::needs_drop;
 use std::pin::Pin;
 
 use crate::counter::Counter;
@@ -63,7 +64,7 @@ impl<'a> Bencher<'a> {
     /// copied in the loop, which costs less there than a list of copies.
     #[doc(hidden)]
     pub fn bench_argument<I: Clone + Sync, O>(self, argument: &I, work: impl Fn(I) -> O + Sync) {
-        if std::mem::needs_drop::<I>() {
+        if needs_drop::<I>() {
             self.with_inputs(|| argument.clone()).bench_values(work);
         } else {
             self.bench(|| work(argument.clone()));
@@ -147,23 +148,23 @@ impl<'a, M> Inputs<'a, M> {
     ) where
         M: FnMut() -> I,
     {
-        const PART: u64 = 1024;
-        self.bencher.serve_in_one_thread(&mut |times| {
-            let (mut left, mut took) = (times, Took::NOTHING);
-            while left > 0 {
-                let part = left.min(PART);
-                let inputs: Vec<I> = (0..part).map(|_| (self.make)()).collect();
-                // Timed inside of the future, so that entering and leaving the executor is not.
-                block_on(Box::pin(async {
-                    let timed = TimedPart::begin();
-                    for input in inputs {
-                        std::hint::black_box(work(input).await);
+        let mut batch = |part| {
+            let inputs: Vec<I> = (0..part).map(|_| (self.make)()).collect();
+            let mut took = Took::NOTHING;
+            // Timed inside of the future, so that entering and leaving the executor is not.
+            block_on(Box::pin(async {
+                let mut outputs = Vec::with_capacity(if needs_drop::<O>() { part } else { 0 });
+                let timed = TimedPart::begin();
+                for input in inputs {
+                    let output = std::hint::black_box(work(input).await);
+                    if needs_drop::<O>() {
+                        outputs.push(output);
                     }
-                    took = took.and(timed.end());
-                }));
-                left -= part;
-            }
+                }
+                took = timed.end();
+            }));
             took
-        });
+        };
+        self.bencher.serve_in_one_thread(&mut |times| rounds::in_parts::<(I, O)>(times, &mut batch));
     }
 }

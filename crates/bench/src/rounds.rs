@@ -135,7 +135,7 @@ pub(crate) fn on_refs<I, O>(times: u64, make: &mut impl FnMut() -> I, work: &mut
 }
 
 /// Parts whose inputs and outputs `T` stay small. What owns memory elsewhere may be of any size, so there are few of them.
-fn in_parts<T>(times: u64, part: &mut dyn FnMut(usize) -> Took) -> Took {
+pub(crate) fn in_parts<T>(times: u64, part: &mut dyn FnMut(usize) -> Took) -> Took {
     const BYTES: usize = 1 << 16;
     const MOST: usize = 4096;
     const OWNERS: usize = 64;
