@@ -8,8 +8,8 @@ pub(super) mod ssh;
 use std::os::fd::OwnedFd;
 use std::process::Child;
 
-use operation::Partner;
-use rustix::process::{Pid, RawPid};
+use operation::{Failure, Partner};
+use rustix::process::{Pid, RawPid, WaitId, WaitIdOptions, waitid};
 
 use super::pair::{Features, as_shown};
 
@@ -42,6 +42,14 @@ impl Helper {
 
 /// Another program; dropping it kills and reaps it. What it has started ends when its terminal does.
 pub(super) struct Program(Child);
+
+impl Program {
+    /// Whether it has ended. It stays to be reaped.
+    fn has_ended(&self) -> Result<bool, Failure> {
+        let how = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(Pid::from_child(&self.0)), how)?.is_some())
+    }
+}
 
 impl Drop for Program {
     fn drop(&mut self) {
@@ -80,9 +88,4 @@ impl Path {
         }
         found
     }
-}
-
-/// The id of a program that this process has started.
-fn pid_of(child: &Child) -> Option<Pid> {
-    Pid::from_raw(child.id() as RawPid)
 }

@@ -3,7 +3,7 @@
 
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use operation::Failure;
@@ -35,11 +35,11 @@ pub(super) fn within(
     mut helpers: Vec<Helper>,
 ) -> Result<Path, Failure> {
     let emulator = Pty::new(Features::RAW)?;
-    command.stdin(emulator.slave.try_clone()?).stdout(emulator.slave.try_clone()?).stderr(Stdio::null());
+    command.stdin(emulator.slave.try_clone()?).stdout(emulator.slave.try_clone()?).stderr(emulator.slave.try_clone()?);
     command.env("SHELL", "/bin/sh").env("TERM", "xterm");
     let program = started(command, name, remedy)?;
+    let slave = opened(&reported(&emulator.master, name, &program)?)?;
     helpers.push(Helper::Program(program));
-    let slave = opened(&reported(&emulator.master, name)?)?;
     let pty = Pty { master: emulator.master, slave };
     pty.set(Features::RAW)?;
     Ok(Path { output: pty.slave, drained: Some(pty.master), features: Features::RAW, helpers })
@@ -72,8 +72,11 @@ pub(super) fn started(mut command: Command, name: &str, remedy: &str) -> Result<
     }
 }
 
-/// The terminal's name, which its shell prints on a line of its own. Others may have lines before it.
-fn reported(emulator: &OwnedFd, name: &str) -> Result<String, Failure> {
+/// The terminal's name, which its shell prints on a line of its own. Others may have lines before it. A program that ends
+/// without one is a skip.
+fn reported(emulator: &OwnedFd, name: &str, program: &Program) -> Result<String, Failure> {
+    /// Between two looks at whether the program runs: its end is not seen at the terminal, which stays open here.
+    const STEP: Duration = Duration::from_millis(50);
     let began = Instant::now();
     let mut text = String::new();
     loop {
@@ -81,20 +84,34 @@ fn reported(emulator: &OwnedFd, name: &str) -> Result<String, Failure> {
         if let Some(line) = lines.find(|line| line.starts_with("/dev/")) {
             return Ok(line.trim_end().into());
         }
-        let left = PATIENCE.saturating_sub(began.elapsed());
+        let ended = program.has_ended()?;
         let mut polled = [PollFd::new(emulator, PollFlags::IN)];
-        let come = poll(&mut polled, Timespec::try_from(left).ok().as_ref())?;
-        let mut room = [0; 256];
-        // When the program ends, its terminal stays open here: there is nothing to read, and no end.
-        let length = if come > 0 { read(emulator, &mut room)? } else { 0 };
-        if length == 0 {
+        if poll(&mut polled, Timespec::try_from(STEP).ok().as_ref())? > 0 {
+            let mut room = [0; 256];
+            let length = read(emulator, &mut room)?;
+            text += &String::from_utf8_lossy(&room[..length]);
+        } else if ended {
+            let reason = format!("{name} makes no terminal here: {}", record::printable(text.trim()));
+            return Err(Failure::skip(reason, "run as a user who may log in: one whose account is not locked"));
+        } else if began.elapsed() > PATIENCE {
             let text = record::printable(&text);
             return Err(Failure::wrong(format!("{name} made no terminal within {} s: {text}", PATIENCE.as_secs())));
         }
-        text += &String::from_utf8_lossy(&room[..length]);
     }
 }
 
 fn opened(path: &str) -> Result<OwnedFd, Failure> {
     Ok(openat(CWD, path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_ends_without_a_terminal_is_a_skip() {
+        let refused = within(Command::new("false"), "ssh", "", Vec::new()).map(drop);
+        let Err(Failure::Skip { reason, .. }) = refused else { panic!("{refused:?}") };
+        assert!(reason.starts_with("ssh makes no terminal here"), "{reason}");
+    }
 }

@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use operation::{Failure, Setting};
-use rustix::process::{WaitOptions, getuid, waitpid};
+use rustix::process::getuid;
 
 use super::login::{PATIENCE, SHELL_SCRIPT, started, within};
-use super::{Helper, Path, Program, pid_of};
+use super::{Helper, Path, Program};
 use crate::kit::ensure;
 
 const REMEDY: &str = "install it (Debian: apt install openssh-server openssh-client)";
@@ -83,11 +83,11 @@ fn listen(server: &FilePath, folder: &FilePath, host: &FilePath, port: u16) -> R
     let program = started(command, "sshd", REMEDY)?;
     let began = Instant::now();
     while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-        let ended = waitpid(pid_of(&program.0), WaitOptions::NOHANG)?.is_some();
-        if ended || began.elapsed() > PATIENCE {
+        if program.has_ended()? || began.elapsed() > PATIENCE {
             let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
             let why = record::printable(log.lines().next().unwrap_or("it says nothing"));
-            return Err(Failure::skip(format!("sshd does not start: {why}"), REMEDY));
+            let remedy = "run as another user, or outside of the container";
+            return Err(Failure::skip(format!("sshd does not start: {why}"), remedy));
         }
         std::thread::sleep(Duration::from_millis(10));
     }
