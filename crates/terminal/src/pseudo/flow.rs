@@ -8,6 +8,7 @@ use catalogue::terminal::drained::Drained;
 use catalogue::terminal::pair::{LINE, lines, write_all};
 use catalogue::terminal::paths::laid;
 use operation::{Failure, Setting};
+use rustix::fs::{SeekFrom, seek};
 
 use super::cells::Cells;
 use super::used::Account;
@@ -99,11 +100,19 @@ fn flows(
         used,
     };
     let Some(end) = path.drained.take() else {
-        // Nothing comes out of a file: it is written once the write returns.
+        // Nothing comes out of a file: it is written once the write returns. It grows to this length, and is then written anew.
+        const LONGEST: u64 = 64 << 20;
+        let mut length = 0;
         let write = |&size: &usize| {
             let mut program = Program { text: &text, size, written: 0 };
             let (account, begin) = (Account::open(&[]), Instant::now());
-            program.write_for(rate, time, |piece| write_all(&path.output, piece))?;
+            program.write_for(rate, time, |piece| {
+                if length >= LONGEST {
+                    length = seek(&path.output, SeekFrom::Start(0))?;
+                }
+                length += piece.len() as u64;
+                write_all(&path.output, piece)
+            })?;
             let elapsed_s = begin.elapsed().as_secs_f64();
             Ok(flow(size, (program.written, elapsed_s, account.close())))
         };
