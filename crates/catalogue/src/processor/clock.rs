@@ -2,7 +2,7 @@
 
 use operation::{Failure, Loop, Operation, opaque, term};
 
-use crate::kit::{BASE, ensure};
+use crate::kit::{BASE, call, ensure};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.id("clock.read")
@@ -38,7 +38,7 @@ fn monotonic() -> Result<u64, Failure> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes one timespec, and receives a valid one.
     match unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) } {
-        0 => Ok(nanoseconds(time)),
+        0 => Ok(nanoseconds([time.tv_sec as u64, time.tv_nsec as u64])),
         _ => Err(Failure::last_os_error()),
     }
 }
@@ -46,44 +46,15 @@ fn monotonic() -> Result<u64, Failure> {
 /// The monotonic clock in nanoseconds, by a call into the kernel.
 #[inline(always)]
 fn monotonic_by_syscall() -> Result<u64, Failure> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    match clock_gettime(&mut time) {
-        0 => Ok(nanoseconds(time)),
-        errno => Err(Failure::Errno { errno: -errno as i32 }),
-    }
+    let mut time = [0_u64; 2];
+    call::clock_gettime(libc::CLOCK_MONOTONIC, &mut time)?;
+    Ok(nanoseconds(time))
 }
 
 /// A time of the kernel, in nanoseconds.
 #[inline(always)]
-fn nanoseconds(time: libc::timespec) -> u64 {
-    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
-}
-
-/// The system call without a wrapper; 0 or a negative error number.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn clock_gettime(time: &mut libc::timespec) -> i64 {
-    let mut result = libc::SYS_clock_gettime;
-    // SAFETY: the call writes one timespec, and receives a valid one; the kernel changes no other register than rcx and
-    // r11.
-    unsafe {
-        std::arch::asm!("syscall", inout("rax") result, in("rdi") libc::CLOCK_MONOTONIC as i64,
-            in("rsi") time as *mut libc::timespec, out("rcx") _, out("r11") _, options(nostack));
-    }
-    result
-}
-
-/// The system call without a wrapper; 0 or a negative error number.
-#[cfg(target_arch = "aarch64")]
-#[inline(always)]
-fn clock_gettime(time: &mut libc::timespec) -> i64 {
-    let mut result = libc::CLOCK_MONOTONIC as i64;
-    // SAFETY: the call writes one timespec, and receives a valid one; the kernel changes no register but the result's.
-    unsafe {
-        std::arch::asm!("svc 0", in("x8") libc::SYS_clock_gettime, inout("x0") result,
-            in("x1") time as *mut libc::timespec, options(nostack));
-    }
-    result
+fn nanoseconds([seconds, rest]: [u64; 2]) -> u64 {
+    seconds.wrapping_mul(1_000_000_000).wrapping_add(rest)
 }
 
 /// The counter, in its own ticks. It is read without waiting for earlier instructions to finish.
