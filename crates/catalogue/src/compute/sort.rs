@@ -10,7 +10,7 @@ use std::rc::Rc;
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, numbers, word, words};
 use record::Estimate;
 
-use crate::kit::{BASE, by_c_library, ensure};
+use crate::kit::{BASE, NEAR, by_c_library, ensure};
 
 /// The C library's `qsort`; the standard library's stable sort (a merge sort) and its unstable one (a quicksort).
 const BY: Axis = word("by", words!["libc", "stable", "unstable"]);
@@ -25,7 +25,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("sort.memory", "sort an array of this many new random 64-bit numbers; cost per number")
         .version(by_c_library(2))
         .per("number")
-        .axes(&[BY, count("numbers", numbers![1_000]).within(2, 1_000_000)])
+        .axes(&[BY, count("numbers", numbers![1_000]).within(1_000, 1_000_000)])
+        .follows_clock(|point| 8 * point.number("numbers").unwrap_or(0) <= NEAR)
         .moves(|_| 8)
         .terms(OWN_LOOP)
         .prepare(|setting| prepared::<u64>(setting, setting.number("numbers")?)),
@@ -43,7 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(2)
         .aliases(&["SORT", "HPSORT"])
         .per("record")
-        .axes(&[BY, count("records", numbers![1_000, 10_000]).within(2, 100_000)])
+        .axes(&[BY, count("records", numbers![1_000, 10_000]).within(1_000, 100_000)])
         // Ten thousand of them, with the memory that some sorts need in addition, fill the private caches of a core.
         .follows_clock(|point| point.number("records") == Some(1_000))
         .moves(|_| 80)
