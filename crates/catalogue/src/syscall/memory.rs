@@ -23,13 +23,19 @@ const MAPPED: u64 = 256;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.brk", "move the end of the heap by a page, there or back").prepare(|_| {
-        let end = call::brk(Null)?;
-        back_and_forth(move || {
+        let [end, renewed] = handles(Cell::new(call::brk(Null)?));
+        let moves = back_and_forth(move || {
+            let end = end.get();
             // SAFETY: the heap grows by a page that nothing uses.
             exactly(end + PAGE, unsafe { invoke!(brk, end + PAGE) }?)?;
             // SAFETY: the heap loses this page again.
             exactly(end, unsafe { invoke!(brk, end) }?)
-        })
+        });
+        // The allocator may have moved the end since the last batch.
+        Ok(moves?.before(move |_| {
+            renewed.set(call::brk(Null)?);
+            Ok(())
+        }))
     }),
     CALL.named("call.mmap", "map a page of anonymous memory between guard pages, where it is a separate mapping")
         .version(2)
@@ -168,7 +174,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.userfaultfd", "create a descriptor from which page faults are read").prepare(|_| {
         const USER_MODE_ONLY: i32 = 1;
         let make = || Ok(owned(call::userfaultfd(libc::O_CLOEXEC | USER_MODE_ONLY)?));
-        tried(producing(make))
+        tried(producing(make)).map_err(|failure| {
+            failure.skip_on(&[libc::EINVAL], "this kernel has no page faults of user mode alone", "Linux 5.11")
+        })
     }),
 ];
 
