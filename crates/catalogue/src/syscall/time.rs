@@ -58,8 +58,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.settimeofday", "fail to set the clock to an invalid time, by the old call")
         .refused()
         .prepare(|_| refusing(&[libc::EINVAL], || call::settimeofday(&[0_u64, 2_000_000_000], Null))),
-    CALL.named("call.getitimer", "ask how much of an interval timer is left")
-        .prepare(|_| steady_with([0_u64; 4], |left| call::getitimer(libc::ITIMER_REAL, left))),
+    CALL.named("call.getitimer", "ask how much of an interval timer is left").version(2).prepare(|_| {
+        exactly(0, call::setitimer(libc::ITIMER_REAL, &[0_u64, 0, 1_000, 0], Null)?)?;
+        steady_with([0_u64; 4], |left| call::getitimer(libc::ITIMER_REAL, left))
+    }),
     PAIR.named("call.setitimer", "arm an interval timer that expires in 1,000 s (far) or 200 us (near), and disarm it")
         .calls(&["setitimer", "setitimer"])
         .version(2)
