@@ -47,6 +47,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(0, call::fanotify_mark(&fan, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, c"file")?)?;
                 exactly(0, call::fanotify_mark(&fan, FAN_MARK_REMOVE, FAN_OPEN, AT_FDCWD, c"file")?)
             }))
+            .map_err(|failure| {
+                let reason = "fanotify cannot name this file system's files by handles, as on btrfs";
+                failure.skip_on(&[libc::EXDEV, libc::ENODEV], reason, "another file system: --scratch FOLDER")
+            })
         }),
     CALL.named("call.name_to_handle_at", "ask for a file's handle").prepare(|setting| {
         with_file(setting)?;

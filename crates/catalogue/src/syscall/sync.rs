@@ -70,7 +70,9 @@ fn with_quotas(setting: &Setting) -> Result<(), Failure> {
     let mut format = [0_u32];
     // SAFETY: this command writes one number.
     unsafe { invoke!(quotactl_fd, &file, QUOTA_FORMAT, 0, &mut format) }.map(drop).map_err(|_| {
-        Failure::skip("the scratch folder's file system has no quotas", "mount it with usrquota, and turn them on")
+        // The same error says that a file system has none and that the kernel lacks this call.
+        let remedy = "mount it with usrquota, and turn them on; before Linux 5.14 they are not found";
+        Failure::skip("no quotas of the scratch folder's file system are found", remedy)
     })
 }
 
