@@ -92,7 +92,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         };
         guest.held(setting, cycle)
     }),
-    BASE.named("mode.convert", "write a 64-bit integer as text and read it back, digit by digit")
+    BASE.named("mode.convert", "write one of 4,096 repeated 64-bit integers as text and read it back, digit by digit")
         .per("number")
         .aliases(&["ASCII"])
         .axes(&[MODE])

@@ -107,7 +107,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(1, ring.take() as usize)
             }))
         }),
-    CALL.named("call.io_uring_register", "replace a file registered with an io_uring by another").prepare(|_| {
+    CALL.named("call.io_uring_register", "replace a file registered with an io_uring by the same file").prepare(|_| {
         let (ring, null) = (Ring::new()?, device(c"/dev/null")?);
         let files = Box::new([null.as_raw_fd()]);
         // SAFETY: there is one file.

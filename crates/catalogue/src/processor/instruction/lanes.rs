@@ -86,7 +86,7 @@ pub(super) type LaneModel = fn(&Case) -> u64;
 /// The initial values of lanes, also used as addends and factors: odd, with bits everywhere.
 pub(super) const OPERAND: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A six-digit prime. A quotient by it keeps 12 bits of a 32-bit dividend, and 44 of a 64-bit one.
+/// A seven-digit prime. A quotient by it keeps 12 bits of a 32-bit dividend, and 44 of a 64-bit one.
 pub(super) const DIVISOR: u64 = 1_000_003;
 
 /// The text that a setting requests.

@@ -29,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .per("branch")
         .prepare(|_| counted(&text::NOT_TAKEN, |_, _| true)),
     PURE.id("instruction.branch.indirect")
-        .summary("jump to one of this many places in random order, with the load and the sum that choose it")
+        .summary("jump to one of this many places in random order, with the load and the sum that choose it, the jump back and the loop")
         .per("jump")
         .axes(&[TARGETS])
         .prepare(jumps),
