@@ -15,6 +15,7 @@ use super::source::within_limit;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     READ.id("read.splice")
+        .version(2)
         .summary("move a file record by record through a pipe to the null device: splice; nothing is summed")
         .prepare(|setting| {
             counting(setting, |source, plan| {

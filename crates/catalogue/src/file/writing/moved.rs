@@ -4,7 +4,9 @@ use operation::Operation;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::param::page_size;
-use rustix::pipe::{IoSliceRaw, PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with, splice, vmsplice};
+use rustix::pipe::{
+    IoSliceRaw, PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with, splice, vmsplice,
+};
 
 use super::content::Content;
 use super::pass::writing;
@@ -16,6 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[WRITE
         "write.splice",
         "write a file record by record from a pipe: vmsplice of the record into it, splice of it into the file",
     )
+    .version(2)
     .axes(&[OVER, SYNC, RECORD, FILE])
     .has_point(|point| ANY_POINTS(point) && is_usual_sync(point))
     .prepare(|setting| {
