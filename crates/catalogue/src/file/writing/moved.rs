@@ -18,7 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[WRITE
         "write.splice",
         "write a file record by record from a pipe: vmsplice of the record into it, splice of it into the file",
     )
-    .version(2)
+    .version(3)
     .axes(&[OVER, SYNC, RECORD, FILE])
     .has_point(|point| ANY_POINTS(point) && is_usual_sync(point))
     .prepare(|setting| {
