@@ -3,7 +3,7 @@
 use super::configuration::{Configuration, PageDevice, Relief};
 use super::measured::{Finished, Measured, Outcome};
 use crate::model::{CurvePoint, FaultCurve, Figure, Kind};
-use crate::statistics::{Interval, mean, squares};
+use crate::statistics::{mean, squares};
 
 /// What the script has for all configurations.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -213,14 +213,7 @@ impl Demands {
         };
         let mut points: Vec<CurvePoint> = shares.map(point).collect();
         points.dedup_by_key(|point| point.share_bytes);
-        // Between two points of equal faults, rounding may rise.
-        let mut most = f64::INFINITY;
-        for point in &mut points {
-            let Interval { value, low, high } = point.per_s.interval();
-            most = most.min(value);
-            point.per_s = Figure { value: most, interval: Some((low.min(most), high)) };
-        }
-        FaultCurve::Points(points)
+        FaultCurve::falling(points)
     }
 
     /// The interactions of the script as kinds for the simulation; none if one of them has no work of its own.

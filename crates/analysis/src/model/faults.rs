@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ModelError;
 use super::figure::Figure;
+use crate::statistics::Interval;
 
 /// Faults as a function of memory. `share` is the memory of one interaction: that of the system, divided by the interactions that are
 /// eligible ([`super::System::share`]).
@@ -50,6 +51,17 @@ pub struct CurvePoint {
 }
 
 impl FaultCurve {
+    /// The curve through these points, whose faults fall with memory but for rounding.
+    pub fn falling(mut points: Vec<CurvePoint>) -> FaultCurve {
+        let mut most = f64::INFINITY;
+        for point in &mut points {
+            let Interval { value, low, high } = point.per_s.interval();
+            most = most.min(value);
+            point.per_s = Figure { value: most, interval: Some((low.min(most), high)) };
+        }
+        FaultCurve::Points(points)
+    }
+
     /// True if the faults depend on memory, so that a system must state how much it has.
     pub fn is_over_memory(&self) -> bool {
         matches!(self, FaultCurve::Saltzer { .. } | FaultCurve::Power { .. } | FaultCurve::Points(_))
@@ -196,5 +208,12 @@ mod tests {
             assert!(curve.check(0.008).is_err(), "{curve:?}");
         }
         assert!(FaultCurve::ByDepth(vec![0.016.into()]).check(0.008).is_ok());
+    }
+
+    #[test]
+    fn rounding_between_points_of_equal_faults_is_no_rise() {
+        let point = |share_bytes, per_s: f64| CurvePoint { share_bytes, per_s: per_s.into() };
+        let curve = FaultCurve::falling(vec![point(1, 400.0), point(2, 400.0_f64.next_up()), point(3, 3.0)]);
+        assert!(curve.check(0.0).is_ok(), "{curve:?}");
     }
 }

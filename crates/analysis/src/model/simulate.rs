@@ -51,16 +51,16 @@ pub fn simulate(system: &System, settings: &SimulationSettings) -> Result<Simula
     };
     let mut engine = Engine::new(system, &rates, None, settings.seed);
     // All users think at first: they must have had some interactions before the system is as it stays.
-    let mut ended = 0;
     engine.start_batch();
     engine.play(settings.events / 10);
-    while ended + engine.finished() < FILLED * u64::from(rates.users) {
+    let mut ended = engine.batch().finished;
+    while ended < FILLED * u64::from(rates.users) {
         if engine.events() >= settings.events {
             return Err(few());
         }
-        ended += engine.finished();
         engine.start_batch();
         engine.play(settings.events / BATCHES);
+        ended += engine.batch().finished;
     }
     let mut batches = Batches::new();
     for _ in 0..BATCHES {

@@ -3,21 +3,21 @@
 
 pub(crate) mod faults;
 pub(crate) mod frames;
+mod of_file;
 mod unmap;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, numbers, repeat, size, term};
+use operation::{Axis, Failure, Loop, Operation, numbers, repeat, size, term};
 use rustix::fd::AsFd;
-use rustix::io::pwrite;
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::file::reading::source::within_limit;
-use crate::kit::{BASE, CONTROL, HUGE, Mapping, base_pages_only, exactly, handles, new_file, scratch, this_time};
+use crate::kit::{BASE, CONTROL, HUGE, Mapping, base_pages_only, handles, this_time};
 use faults::{FaultCounter, all_there};
 use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
+use of_file::file_of;
 
 const MAPPED: &[Axis] =
     &[size(numbers![4 << 10, 1 << 20]).headline(numbers![4 << 10]).in_steps(4 << 10, 4 << 10, 64 << 20)];
@@ -241,18 +241,6 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
         });
     given.first(&mut faulting).map_err(this_time)?;
     Ok(faulting)
-}
-
-/// A scratch file with this number of pages in memory, one in each `stride`, and holes between them.
-fn file_of(setting: &Setting, (pages, stride): (u64, usize)) -> Result<impl AsFd + use<>, Failure> {
-    within_limit(pages * stride as u64)?;
-    let file = new_file(&scratch(setting)?)?;
-    let page = vec![1; page_size()];
-    for number in 0..pages {
-        exactly(page.len(), pwrite(&file, &page, number * stride as u64)?)?;
-    }
-    rustix::fs::ftruncate(&file, pages * stride as u64)?;
-    Ok(file)
 }
 
 #[cfg(test)]

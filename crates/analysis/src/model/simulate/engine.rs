@@ -152,11 +152,6 @@ impl<'a> Engine<'a> {
         self.events
     }
 
-    /// Interactions that ended since the batch began.
-    pub fn finished(&self) -> u64 {
-        self.finished
-    }
-
     /// Forgets what was counted.
     pub fn start_batch(&mut self) {
         self.began = self.time;

@@ -8,6 +8,7 @@ use rustix::param::page_size;
 
 use super::faults::{FaultCounter, all_there};
 use super::frames::room;
+use super::of_file::file_of;
 use crate::kit::{BASE, HUGE, Mapping, MemoryKind, base_pages_only, handles, huge_bytes, this_time, tried};
 
 /// What is mapped: base pages or huge ones of anonymous memory, or pages of a file.
@@ -42,7 +43,7 @@ pub(super) const UNMAP: Operation = BASE
             "huge" => unmapping(size, move || huge(size)),
             "file" => {
                 // Written in one piece, the file may lie in a huge page, which is unmapped at once.
-                let file = super::file_of(setting, ((size / page_size()) as u64, page_size()))?;
+                let file = file_of(setting, ((size / page_size()) as u64, page_size()))?;
                 let map = move || {
                     let mapping = Mapping::shared(&file, size)?;
                     (0..size).step_by(page_size()).for_each(|offset| mapping.read(offset));
