@@ -54,7 +54,7 @@ pub(crate) use loops::{
 pub(crate) use mapping::{Mapping, base_pages_only};
 pub(crate) use mask::Mask;
 pub(crate) use places::Places;
-pub(crate) use process::{NOT_STARTED, execute, fork, spawn, stopped, thread_usage, traced_by_parent, wait_for};
+pub(crate) use process::{NOT_STARTED, execute, fork, spawn, stopped, traced_by_parent, wait_for};
 pub(crate) use program::{ELF_MACHINE, do_nothing};
 pub(crate) use ring::{build, register, ring, submit};
 pub(crate) use sandbox::{namespaces, own_network};

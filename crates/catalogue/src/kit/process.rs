@@ -87,14 +87,3 @@ pub(crate) fn stopped(setting: &Setting) -> Result<Partner, Failure> {
     exactly(traced.pid() as usize, call::wait4(traced.pid(), &mut status, 0, Null)?)?;
     if libc::WIFSTOPPED(status[0]) { Ok(traced) } else { Err(Failure::skip("tracing is refused here", "run as root")) }
 }
-
-/// What the kernel has counted of this thread.
-pub(crate) fn thread_usage() -> Result<libc::rusage, Failure> {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the structure is valid to write.
-    if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
-        return Err(Failure::last_os_error());
-    }
-    // SAFETY: all zeroes is a valid value, and the call has overwritten them.
-    Ok(unsafe { usage.assume_init() })
-}

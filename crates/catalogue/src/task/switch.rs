@@ -5,11 +5,13 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, numbers, opaque, pin, repeat, term};
+use operation::{
+    Axis, Failure, Loop, Operation, Setting, TermOf, Usage, Value, bytes, numbers, opaque, pin, repeat, term,
+};
 use record::Point;
 use rustix::thread::futex;
 
-use crate::kit::{BASE, End, NEAR, Shared, call, handles, thread_usage};
+use crate::kit::{BASE, End, NEAR, Shared, call, handles};
 
 /// The bytes that a task reads each time before it passes the token on: a number, or a share of a cache of this machine.
 /// With `half` of a cache both sets fit. With `most` (three quarters) one set fits and two do not, so that every switch
@@ -140,12 +142,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             });
             let begin = move |_| {
                 before.begin()?;
-                began.set(Counts { calls: 0, switches: switched_out()? });
+                began.set(Counts { calls: 0, switches: switched_out() });
                 Ok(())
             };
             let end = move |times| {
                 let Counts { calls, switches } = own.get();
-                let ours = Counts { calls, switches: switched_out()? - switches };
+                let ours = Counts { calls, switches: switched_out() - switches };
                 every_call_switched(times, [ours, after.end()?])
             };
             Ok(turns.unrolled(2).before(begin).verify(end))
@@ -263,7 +265,7 @@ impl YieldBoard {
                 // The sleep may end for any reason; the word says whether to continue.
                 let _ = futex::wait(&self.playing, futex::Flags::empty(), 0, None);
             }
-            let (began, mut calls) = (switched_out()?, 0);
+            let (began, mut calls) = (switched_out(), 0);
             self.awake.store(1, Ordering::Release);
             while self.playing.load(Ordering::Acquire) == 1 {
                 if self.turn.load(Ordering::Acquire) == THEIRS {
@@ -273,7 +275,7 @@ impl YieldBoard {
                 calls += 1;
             }
             self.calls.store(calls, Ordering::Relaxed);
-            self.switches.store(switched_out()? - began, Ordering::Relaxed);
+            self.switches.store(switched_out() - began, Ordering::Relaxed);
             self.awake.store(0, Ordering::Release);
         }
     }
@@ -299,8 +301,8 @@ fn every_call_switched(turns: u64, both: [Counts; 2]) -> Result<(), Failure> {
 }
 
 /// How often the kernel preempted this task although it could continue, including calls of sched_yield.
-fn switched_out() -> Result<u64, Failure> {
-    Ok(thread_usage()?.ru_nivcsw as u64)
+fn switched_out() -> u64 {
+    Usage::of_this_thread().involuntary as u64
 }
 
 #[cfg(test)]

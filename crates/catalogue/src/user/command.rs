@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-use operation::{Failure, Loop, Operation, Setting, repeat, term};
+use operation::{Failure, Loop, Operation, Setting, Usage, repeat, term};
 use record::{EXIT_STATUS, Estimate, PEAK_MEMORY};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
@@ -212,11 +212,12 @@ fn trial(command: &Command) -> Result<(f64, f64), (i32, String)> {
     let Around { prepare, conclude, .. } = &command.around;
     shell("--prepare", prepare.as_deref()).map_err(|why| (0, why))?;
     make_cold(&command.around.cold).map_err(|why| (0, why))?;
-    let before = childrens_seconds();
+    let before = Usage::of_reaped_children();
     let start = Instant::now();
     let (status, _) = run.once().map_err(plain)?;
     let elapsed = start.elapsed().as_secs_f64();
-    let busy = (childrens_seconds() - before) / elapsed;
+    let used = Usage::of_reaped_children().since(before);
+    let busy = (used.user + used.system) / 1e9 / elapsed;
     match run.refused.load(Ordering::SeqCst) {
         0 => run.judge(status).map_err(plain)?,
         errno => return Err((errno, refused(errno))),
@@ -329,15 +330,4 @@ fn refused(errno: i32) -> String {
         libc::ENOEXEC => format!("{error}: a script needs a first line such as #!/bin/sh, a program this architecture"),
         _ => error.to_string(),
     }
-}
-
-/// Processor time of the children that were waited for, in seconds.
-fn childrens_seconds() -> f64 {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to a whole rusage.
-    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) };
-    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
-    let usage = unsafe { usage.assume_init() };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }

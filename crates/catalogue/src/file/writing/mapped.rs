@@ -3,7 +3,7 @@
 use std::ptr::null_mut;
 
 use operation::{Failure, Operation, word, words};
-use rustix::fs::{OFlags, ftruncate};
+use rustix::fs::ftruncate;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
 
@@ -23,7 +23,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[WRITE
         writing(setting, |target| {
             // A mapping for stores must be readable too.
             let (file, plan) = (rustix::io::dup(&target.file)?, target.plan());
-            target.open_with(OFlags::empty())?;
             let mut content = Content::new(plan.record as usize);
             Ok(move |pass| {
                 ftruncate(&file, plan.length).map_err(|error| refused(error, plan.length))?;

@@ -3,9 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::Failure;
-
-use crate::kit::thread_usage;
+use operation::{Failure, Usage};
 
 /// The most faults around a batch that are not part of it: the first use of a page of code, stack or results.
 pub(crate) const STRAY: u64 = 16;
@@ -16,12 +14,12 @@ pub(crate) struct FaultCounter(Rc<Cell<u64>>);
 
 impl FaultCounter {
     pub(crate) fn start(&self) -> Result<(), Failure> {
-        self.0.set(minor_faults()?);
+        self.0.set(minor_faults());
         Ok(())
     }
 
     pub(crate) fn taken(&self) -> Result<u64, Failure> {
-        Ok(minor_faults()? - self.0.get())
+        Ok(minor_faults() - self.0.get())
     }
 
     pub(crate) fn check(&self, times: u64) -> Result<(), Failure> {
@@ -43,6 +41,6 @@ pub(crate) fn all_there(faults: &FaultCounter, look: impl FnOnce()) -> Result<()
     }
 }
 
-fn minor_faults() -> Result<u64, Failure> {
-    Ok(thread_usage()?.ru_minflt as u64)
+fn minor_faults() -> u64 {
+    Usage::of_this_thread().minor_faults as u64
 }
