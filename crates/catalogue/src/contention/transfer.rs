@@ -33,6 +33,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[BASE
         "4096 dependent steps of a computation, or the sum of 64 KiB of memory, while another CPU reads a file \
             past the page cache",
     )
+    .version(2)
     .per("piece of work")
     .axes(&[WORK, TRANSFER])
     .quoted(Estimate::Typical)

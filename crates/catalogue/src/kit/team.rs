@@ -290,6 +290,8 @@ pub(crate) fn beside<W: Work, L: Work>(
     let team = Team::start(setting, seats, part, load)?;
     let own = own(Seat::of(setting, 0))?;
     team.ready()?;
+    let mut random = fastrand::Rng::with_seed(setting.seed());
+    let is_crowded = seats.crowded(setting.cpu());
     let [shared, before, after] = handles(RefCell::new((team, own, Vec::new())));
     let run = move |times| {
         let (team, own, _) = &mut *shared.borrow_mut();
@@ -308,6 +310,13 @@ pub(crate) fn beside<W: Work, L: Work>(
         while team.units().iter().zip(&asleep).any(|(now, before)| now == before) {
             ensure(start.elapsed() <= PATIENCE, || "a partner does not begin its work")?;
             team.board.pause();
+        }
+        // The next piece began just now. A batch shorter than a piece must not always meet its beginning.
+        if !is_crowded {
+            let end = Instant::now() + start.elapsed().mul_f64(random.f64());
+            while Instant::now() < end {
+                team.board.pause();
+            }
         }
         *units = team.units();
         Ok(())
