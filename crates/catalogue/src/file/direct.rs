@@ -7,6 +7,7 @@ use rustix::fs::{OFlags, fsync, openat};
 use rustix::io::{pread, pwrite};
 
 use crate::file::reading::source::within_limit;
+use crate::file::residence;
 use crate::kit::{BASE, Block, ensure, exactly, new_file, on_a_device, scratch};
 
 const DIRECT: &[Axis] = &[size(numbers![4 << 10, 64 << 10]), bytes("file", numbers![64 << 20])];
@@ -51,13 +52,15 @@ pub(crate) fn filled(setting: &Setting, size: usize, blocks: u64) -> Result<Owne
         let length = size * PIECE.min(blocks - first) as usize;
         exactly(length, pwrite(&file, &piece[..length], first * size as u64)?)?;
     }
-    fsync(&file)?;
     let direct = openat(&folder, c"file", OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC, rustix::fs::Mode::empty());
-    direct.map_err(|error| {
+    let direct = direct.map_err(|error| {
         Failure::from(error).skip_on(
             &[libc::EINVAL, libc::EOPNOTSUPP],
             "this file system has no direct reads",
             "set TMPDIR to a folder on a disk",
         )
-    })
+    })?;
+    fsync(&file)?;
+    residence::is_past_memory(&file, || exactly(size, pread(&direct, &mut piece[..size], 0)?))?;
+    Ok(direct)
 }

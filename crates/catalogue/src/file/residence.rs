@@ -160,6 +160,23 @@ pub fn put_out_of_memory(file: impl AsFd) -> Result<(), operation::Failure> {
     }
 }
 
+/// Skips if this direct read of the file, open for reading, leaves pages of it in memory: some file systems accept O_DIRECT and
+/// read through the page cache nevertheless. The file is evicted first. Where the kernel does not show its pages, nothing is checked.
+pub(super) fn is_past_memory(
+    file: impl AsFd,
+    read: impl FnOnce() -> Result<(), operation::Failure>,
+) -> Result<(), operation::Failure> {
+    let before = evict(&file);
+    read()?;
+    match (before, resident(&file)) {
+        (Ok(before), Ok(after)) if after.resident > before.resident => Err(operation::Failure::skip(
+            "direct reads of this file system go through the page cache",
+            "set TMPDIR to a folder of ext4 or XFS",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// How much of the file, open for reading, is in memory. Fails if the kernel does not report it, or not this user.
 pub fn resident(file: impl AsFd) -> Result<Cached, FileError> {
     let file = file.as_fd();
@@ -285,5 +302,19 @@ mod tests {
         mapping.read(0);
         let Err(operation::Failure::Skip { reason, .. }) = put_out_of_memory(&file) else { panic!("it is put out") };
         assert!(reason.contains("stay in memory"), "{reason}");
+    }
+
+    #[test]
+    fn reads_through_the_page_cache_are_found_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, [1; 10_000]).expect("a file");
+        let file = std::fs::File::open(path).expect("the file");
+        if can_be_cold(&file).is_err() || evict(&file).expect("evicted").resident > 0 {
+            return testing::not_tested!("no file can be evicted here, set TMPDIR to a folder on a disk");
+        }
+        let read = || Ok(rustix::io::pread(&file, &mut [0; 8], 0).map(drop)?);
+        assert!(matches!(is_past_memory(&file, read), Err(operation::Failure::Skip { .. })));
+        assert_eq!(is_past_memory(&file, || Ok(())), Ok(()));
     }
 }

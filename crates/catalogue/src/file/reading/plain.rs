@@ -13,6 +13,7 @@ use super::pass::{Reader, summing};
 use super::source::{SourceFile, whole};
 use super::sum::{Take, sum};
 use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, DIRECT_ANY_ORDER, DIRECT_POINTS, READ, THE_SUM};
+use crate::file::residence;
 use crate::kit::{Block, call, exactly};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -209,7 +210,8 @@ pub(super) fn direct(source: &SourceFile, plan: VisitPlan) -> Result<OwnedFd, Fa
         )
     };
     let file = source.open_with(OFlags::DIRECT).map_err(refused)?;
-    pread(&file, Block::new(plan.record as usize).bytes(), 0).map_err(refused)?;
+    let mut block = Block::new(plan.record as usize);
+    residence::is_past_memory(&source.file, || pread(&file, block.bytes(), 0).map_err(refused).map(drop))?;
     Ok(file)
 }
 
