@@ -128,7 +128,7 @@ pub fn command(
         arguments: words.iter().map(|word| whole(word)).collect::<Result<_, _>>()?,
         program: whole(program.as_os_str())?,
         on_failure: running.on_failure,
-        cpus: (running.cpus == Cpus::All).then(|| sched_getaffinity(None).ok()).flatten(),
+        cpus: (running.cpus == Cpus::All).then(usable).transpose()?,
         warm: false,
         around,
     };
@@ -157,6 +157,12 @@ pub fn command(
         ..Operation::DEFAULT
     };
     Ok(TriedCommand { operation: Box::leak(Box::new(operation)), busy })
+}
+
+/// The CPUs that this process may use. Without them a command that may use all of them would stay on the round's.
+fn usable() -> Result<CpuSet, CommandError> {
+    sched_getaffinity(None)
+        .map_err(|error| CommandError::Failed(format!("the CPUs it may use cannot be read: {error}")))
 }
 
 /// A longer run is quoted by its typical time: the checks around it say nothing about neighbours during it.
