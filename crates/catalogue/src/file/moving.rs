@@ -12,7 +12,7 @@ use crate::kit::{BASE, Block, device, ensure, exactly, hold, new_file, scratch};
 /// Bytes moved at a time: up to what a pipe holds where nobody made it larger, in pages that begin where the file does.
 const MOVED: Axis = size(numbers![512, 4096, 65536]).within(1, 64 << 10);
 
-const MOVE: Operation = BASE.per("move").axes(&[MOVED]).moves(|point| point.number("size").unwrap_or(0));
+const MOVE: Operation = BASE.version(2).per("move").axes(&[MOVED]).moves(|point| point.number("size").unwrap_or(0));
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     MOVE.named("move.copy", "read from a file in memory, write it to a pipe, and empty the pipe")
@@ -47,7 +47,7 @@ fn spliced(from: (&OwnedFd, Option<u64>), to: (&OwnedFd, Option<u64>), size: usi
     Ok(())
 }
 
-/// A loop of moves. After each batch one more is made, and the pipe must hold what the file does.
+/// A loop of moves. One more is made first, and the pipe must hold what the file does.
 fn moves(
     setting: &Setting,
     mut into_pipe: impl FnMut(&OwnedFd, &OwnedFd) -> Result<(), Failure> + 'static,
@@ -59,17 +59,12 @@ fn moves(
     let (reader, writer) = rustix::pipe::pipe()?;
     hold(&writer, size)?;
     let null = device(c"/dev/null")?;
-    let mut checked = false;
-    let mut first = move |file: &OwnedFd, reader: &OwnedFd, writer: &OwnedFd| {
-        into_pipe(file, writer)?;
-        if !checked {
-            checked = true;
-            let mut came = vec![0; size];
-            crate::kit::channel::read_whole(reader, &mut came)?;
-            ensure(came == content, || "the pipe holds something else than the file")?;
-            into_pipe(file, writer)?;
-        }
-        spliced((reader, None), (&null, None), size)
-    };
-    Ok(repeat(move || first(&file, &reader, &writer)))
+    into_pipe(&file, &writer)?;
+    let mut came = vec![0; size];
+    crate::kit::channel::read_whole(&reader, &mut came)?;
+    ensure(came == content, || "the pipe holds something else than the file")?;
+    Ok(repeat(move || {
+        into_pipe(&file, &writer)?;
+        spliced((&reader, None), (&null, None), size)
+    }))
 }
