@@ -37,7 +37,10 @@ pub(crate) fn by_chance(record: u64) -> Vec<Method> {
 }
 
 fn rings(bytes: u64, depths: &[u32]) -> impl Iterator<Item = Method> {
-    let methods = move |direct| depths.iter().map(move |&depth| Method::Ring { bytes, depth, direct });
+    /// The memory of a ring's blocks: the shallowest ring has four whatever the record.
+    const MOST: u64 = 256 * MIB;
+    let fits = move |depth: &&u32| **depth == 4 || u64::from(**depth) * bytes <= MOST;
+    let methods = move |direct| depths.iter().filter(fits).map(move |&depth| Method::Ring { bytes, depth, direct });
     methods(false).chain(methods(true)).collect::<Vec<_>>().into_iter()
 }
 
@@ -62,5 +65,22 @@ pub(crate) fn name(method: Method) -> String {
             };
             format!("{calls} of {}, {} ahead", Bytes(quantity), Bytes(distance))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_of_large_records_are_shallow() {
+        let depths = |record| {
+            by_chance(record).into_iter().filter_map(|method| match method {
+                Method::Ring { depth, direct: true, .. } => Some(depth),
+                _ => None,
+            })
+        };
+        assert_eq!(depths(4 * KIB).collect::<Vec<_>>(), [4, 16, 64]);
+        assert_eq!(depths(64 * MIB).collect::<Vec<_>>(), [4]);
     }
 }
