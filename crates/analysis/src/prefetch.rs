@@ -25,8 +25,9 @@ pub struct Inputs {
     pub consumption: f64,
     /// Sequential reads: bytes of each, and its mean time in ns, in order of size.
     pub in_order: Vec<(u64, f64)>,
-    /// The most bytes that the kernel reads ahead for one request. It drops the rest without an error.
-    pub most: u64,
+    /// The most bytes that the kernel reads ahead for one request. It drops the rest without an error. `None` if the file's device
+    /// is not known, as on layered file systems and Btrfs.
+    pub most: Option<u64>,
     /// Bytes of a page.
     pub page: u64,
 }
@@ -59,7 +60,7 @@ impl Inputs {
         let needed = best.min(self.consumption);
         let enough = self.in_order.iter().find(|&&(size, ns)| rate(size, ns) >= SATURATED * needed);
         let Some(&(enough, enough_ns)) = enough else { return self.by_the_paper() };
-        let quantity = (2 * enough).min(self.most / self.page * self.page).max(self.page);
+        let quantity = (2 * enough).min(self.most.unwrap_or(u64::MAX) / self.page * self.page).max(self.page);
         let request_ns = enough_ns * quantity as f64 / enough as f64;
         let consumed = distance(request_ns + TICK_NS, needed);
         let distance = (consumed.ceil() as u64).next_multiple_of(quantity) + quantity;

@@ -58,7 +58,9 @@ fn measured(latency: &PageLatency, inputs: &Inputs, style: Style) -> String {
     if let Some(best) = inputs.best_rate() {
         row("device", format!("{} MB/s by the best size of single requests", rate(best)));
     }
-    row("the kernel takes", format!("{} a request, and drops the rest", size(inputs.most)));
+    if let Some(most) = inputs.most {
+        row("the kernel takes", format!("{} a request, and drops the rest", size(most)));
+    }
     grid.render(style)
 }
 

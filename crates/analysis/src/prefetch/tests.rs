@@ -9,7 +9,7 @@ fn the_paper_s_own_numbers() {
     let (latency_ns, taken) = THERE;
     assert_eq!((consumption / 1000.0).floor(), taken / 1000.0);
     assert_eq!(distance(latency_ns, taken), 93_330.0);
-    let inputs = Inputs { latency_ns, consumption: taken, in_order: Vec::new(), most: 1 << 20, page: 4096 };
+    let inputs = Inputs { latency_ns, consumption: taken, in_order: Vec::new(), most: Some(1 << 20), page: 4096 };
     // 22.8 pages: 23 whole ones; the paper took 24, which it calls 100,000 bytes.
     assert_eq!(inputs.by_the_paper(), Window { distance: 23 * 4096, quantity: 23 * 4096 });
     assert_eq!((24 * 4096_u32).div_ceil(1000), 99);
@@ -18,7 +18,7 @@ fn the_paper_s_own_numbers() {
 fn disk(latency_ns: f64, bandwidth: f64, consumption: f64) -> Inputs {
     let sizes = (14..=22).map(|power| 1_u64 << power);
     let in_order = sizes.map(|size| (size, latency_ns + size as f64 * 1e9 / bandwidth)).collect();
-    Inputs { latency_ns, consumption, in_order, most: 2560 << 10, page: 4096 }
+    Inputs { latency_ns, consumption, in_order, most: Some(2560 << 10), page: 4096 }
 }
 
 #[test]
@@ -30,6 +30,8 @@ fn requests_are_large_enough_and_never_larger_than_the_kernel_takes() {
     // A disk arm: only the largest requests hide 10 ms.
     let slow = disk(10e6, 30e6, 8e9).by_saturation();
     assert_eq!(slow.quantity, 2560 << 10);
+    let unknown = Inputs { most: None, ..disk(10e6, 30e6, 8e9) }.by_saturation();
+    assert!(unknown.quantity > slow.quantity, "{unknown:?}");
     assert!(slow.distance > slow.quantity && slow.distance.is_multiple_of(slow.quantity));
 }
 

@@ -72,7 +72,7 @@ fn is_judged(tuning: &Value) {
     );
     let best = windows.iter().find(|window| window["of"] == tuning["best"]).expect("the best is on the surface");
     assert!(!rates(best).is_empty(), "{tuning}");
-    let most = tuning["inputs"]["most"].as_u64().expect("bytes");
+    let most = tuning["inputs"]["most"].as_u64().unwrap_or(u64::MAX);
     let columns = tuning["quantities"].as_array().expect("quantities");
     let beyond = columns.iter().filter(|quantity| quantity.as_u64().is_some_and(|bytes| bytes > most)).count();
     assert!(beyond <= 1, "the kernel cuts all of these alike: {tuning}");

@@ -139,11 +139,10 @@ pub(crate) fn drain(path: &Path, length: u64, share: Duration) -> Result<(), Fai
     Ok(())
 }
 
-/// Bytes that the kernel reads ahead for one request on the device of this file; it drops what is requested beyond. What
-/// most kernels start with where it does not report it.
-pub(crate) fn most_ahead(path: &Path) -> u64 {
-    const USUAL_KIB: u64 = 128;
-    let device = rustix::fs::stat(path).map(|status| status.st_dev).unwrap_or_default();
+/// Bytes that the kernel reads ahead for one request on the device of this file; it drops what is requested beyond. `None` if
+/// the file's system does not name its device.
+pub(crate) fn most_ahead(path: &Path) -> Option<u64> {
+    let device = rustix::fs::stat(path).ok()?.st_dev;
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     let reported = |name: &str| {
         // A partition's queue is its disk's.
@@ -153,13 +152,17 @@ pub(crate) fn most_ahead(path: &Path) -> u64 {
         });
         texts.next()?.trim().parse::<u64>().ok()
     };
-    let kib = ["read_ahead_kb", "max_sectors_kb"].into_iter().filter_map(reported).max();
-    kib.unwrap_or(USUAL_KIB).max(USUAL_KIB) << 10
+    Some(["read_ahead_kb", "max_sectors_kb"].into_iter().filter_map(reported).max()? << 10)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_of_no_device_has_no_limit() {
+        assert_eq!(most_ahead(Path::new("/proc/self/stat")), None);
+    }
 
     #[test]
     fn a_file_that_stays_in_memory_once_read_is_read_once() {

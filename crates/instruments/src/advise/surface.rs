@@ -44,8 +44,11 @@ impl Surface {
         let (step, mut surface) = found.unwrap_or_else(|| (16, room.surface(inputs, 16)));
         surface.pass_time = surface.pass_time.max(room.drain * BEYOND_DRAIN);
         surface.length = room.length(surface.pass_time, inputs.page);
-        let (kernel, pass) = (Bytes(inputs.most), Bytes(surface.length));
-        if inputs.by_the_paper().quantity > inputs.most {
+        let pass = Bytes(surface.length);
+        if let Some(most) = inputs.most
+            && inputs.by_the_paper().quantity > most
+        {
+            let kernel = Bytes(most);
             surface.notes.push(format!(
                 "Of quantities beyond the {kernel} that the kernel takes only the paper's own was tried: it drops the rest of any."
             ));
@@ -113,7 +116,8 @@ impl Room {
         let bound = (bound / inputs.page * inputs.page).max(inputs.page);
         let axes = |step: u64| {
             let distances = axis(paper.distance.min(bound), step, &[better.distance.min(bound)], (inputs.page, bound));
-            let most = inputs.most / inputs.page * inputs.page;
+            // Requests beyond a pass are all the same too.
+            let most = inputs.most.unwrap_or(bound) / inputs.page * inputs.page;
             let mut quantities = axis(paper.quantity.min(most), step, &[better.quantity], (inputs.page, most));
             if paper.quantity > most {
                 quantities.push(paper.quantity);
@@ -151,7 +155,7 @@ mod tests {
     fn slow() -> Inputs {
         let sizes = (14..=22).map(|power| 1_u64 << power);
         let in_order = sizes.map(|size| (size, 5e6 + size as f64 * 1e9 / 33.5e6)).collect();
-        Inputs { latency_ns: 5e6, consumption: 5e9, in_order, most: 2560 << 10, page: 4096 }
+        Inputs { latency_ns: 5e6, consumption: 5e9, in_order, most: Some(2560 << 10), page: 4096 }
     }
 
     fn room(seconds: u64, drain: Duration) -> Room {
@@ -175,7 +179,7 @@ mod tests {
     fn what_would_all_be_the_same_is_measured_once() {
         let inputs = slow();
         let surface = room(50, Duration::ZERO).surface(&inputs, 4);
-        let beyond = surface.quantities.iter().filter(|&&quantity| quantity > inputs.most);
+        let beyond = surface.quantities.iter().filter(|&&quantity| Some(quantity) > inputs.most);
         assert_eq!(beyond.copied().collect::<Vec<_>>(), [inputs.by_the_paper().quantity]);
         assert!(surface.distances.iter().all(|&distance| distance <= 2 * surface.length), "{:?}", surface.distances);
     }

@@ -7,7 +7,7 @@ use super::*;
 fn inputs() -> (PageLatency, Inputs) {
     let latency = PageLatency { median_ns: 2e4, quartiles_ns: [1.8e4, 3e4], mean_ns: 2.5e4, reads: 2000, direct: true };
     let in_order = vec![(16 << 10, 3e4), (256 << 10, 1.7e5), (1 << 20, 6.6e5)];
-    (latency, Inputs { latency_ns: 2.5e4, consumption: 5e9, in_order, most: 8 << 20, page: 4096 })
+    (latency, Inputs { latency_ns: 2.5e4, consumption: 5e9, in_order, most: Some(8 << 20), page: 4096 })
 }
 
 #[test]
