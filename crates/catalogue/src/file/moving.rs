@@ -12,7 +12,7 @@ use crate::kit::{BASE, Block, device, ensure, exactly, hold, new_file, scratch};
 /// Bytes moved at a time: up to what a pipe holds where nobody made it larger, in pages that begin where the file does.
 const MOVED: Axis = size(numbers![512, 4096, 65536]).within(1, 64 << 10);
 
-const MOVE: Operation = BASE.version(2).per("move").axes(&[MOVED]).moves(|point| point.number("size").unwrap_or(0));
+const MOVE: Operation = BASE.per("move").axes(&[MOVED]).moves(|point| point.number("size").unwrap_or(0));
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     MOVE.named("move.copy", "read from a file in memory, write it to a pipe, and empty the pipe")
