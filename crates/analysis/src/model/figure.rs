@@ -74,6 +74,11 @@ impl Figure {
         Figure { value: self.value * factor, interval: self.interval.map(|(low, high)| (low * factor, high * factor)) }
     }
 
+    /// The figure with this much more.
+    pub(super) fn plus(&self, more: f64) -> Figure {
+        Figure { value: self.value + more, interval: self.interval.map(|(low, high)| (low + more, high + more)) }
+    }
+
     /// True if it is a number from zero up that lies within its interval.
     pub(super) fn is_sound(&self) -> bool {
         let Interval { value, low, high } = self.interval();

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::bounds::bounds;
 use super::error::ModelError;
+use super::faults::FaultCurve;
 use super::prediction::{Bounds, SteadyState};
 use super::simulate::{SimulationSettings, simulate};
 use super::solve::predict;
@@ -24,6 +25,8 @@ pub struct UsersWithin {
 
 /// The most users that are looked for.
 const MOST: u32 = 5_000;
+/// Where too few interactions end, a simulation is made longer, up to this factor.
+const LONGER: u64 = 64;
 
 /// The most users whose mean response time is at most `bound_s` seconds.
 ///
@@ -50,7 +53,20 @@ pub fn users_within_p95(
     bound_s: f64,
     settings: &SimulationSettings,
 ) -> Result<UsersWithin, ModelError> {
-    let p95 = |users| Ok(simulate(&System { users, ..system.clone() }, settings)?.percentiles.p95.interval());
+    let p95 = |users| {
+        let (system, mut settings) = (System { users, ..system.clone() }, *settings);
+        let most = settings.events * LONGER;
+        loop {
+            match simulate(&system, &settings) {
+                Err(ModelError::Undetermined { .. }) if settings.events < most => settings.events *= 4,
+                // One user alone must be simulated; what takes too long for more of them is beyond the model.
+                Err(ModelError::Undetermined { what, .. }) if users > 1 => {
+                    return Err(ModelError::TooLarge { what, most: format!("{most} events") });
+                }
+                found => return Ok(found?.percentiles.p95.interval()),
+            }
+        }
+    };
     let (users, at_least) = most_users(|users| p95(users).map(|interval| interval.value <= bound_s))?;
     let low = most_near(users, |users| p95(users).map(|interval| interval.high <= bound_s))?;
     let high = most_near(users, |users| p95(users).map(|interval| interval.low <= bound_s))?;
@@ -143,6 +159,7 @@ impl SystemChange {
     /// The changed system; `None` if there is nothing to change.
     pub fn of(self, system: &System) -> Option<System> {
         let mut changed = system.clone();
+        let handling_s = |system: &System| system.handling_s.value + system.page_device.cpu_s.value;
         let device = &mut changed.page_device;
         match self {
             SystemChange::Memory(more) if system.faults.is_over_memory() => {
@@ -159,6 +176,11 @@ impl SystemChange {
                 changed.eligible = Some(system.eligible.filter(|&limit| limit < system.users)? + 1)
             }
             _ => return None,
+        }
+        // These times hold the handling: what it saves leaves as much execution between two faults as before.
+        let saved = handling_s(system) - handling_s(&changed);
+        if let FaultCurve::ByDepth(times) = &mut changed.faults {
+            times.iter_mut().for_each(|time| *time = time.plus(-saved));
         }
         Some(changed)
     }

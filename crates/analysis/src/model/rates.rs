@@ -56,7 +56,7 @@ impl Rates {
         let shares = (1..=most).map(|eligible| system.share(eligible).unwrap_or(1.0)).collect();
         let reload = system.reload_faults.map_or(f64::INFINITY, |faults| faults.value / work_s);
         let of_users = || system.faults.per_s(system.share(system.users).unwrap_or(1.0), work_s, handling_s, 0);
-        Ok(Rates {
+        let rates = Rates {
             users: system.users,
             stays: (system.pages_stay && system.faults.is_over_memory()).then(|| (of_users(), reload)),
             think_s: system.think_s.value,
@@ -72,7 +72,14 @@ impl Rates {
             page_crowding: system.page_device.crowding.value,
             shares,
             curve: system.faults.clone(),
-        })
+        };
+        if (1..=most).any(|eligible| !rates.faults_per_s(eligible, 0).is_finite()) {
+            return Err(ModelError::parameter(
+                "faults",
+                "a curve that is finite with as little memory as an interaction has",
+            ));
+        }
+        Ok(rates)
     }
 
     /// The most that are eligible at once.

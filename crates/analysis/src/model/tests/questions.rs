@@ -68,6 +68,44 @@ fn a_percentile_is_passed_by_fewer_users_than_the_mean() {
 }
 
 #[test]
+fn a_bound_that_no_number_of_users_exceeds_is_an_answer() {
+    let base = System { faults: FaultCurve::None, ..system() };
+    let found = users_within_p95(&base, 1e6, &SimulationSettings { events: 2_000, seed: 2 }).expect("users");
+    assert!(found.at_least && found.users.value == 5000.0, "{found:?}");
+    // Each user adds 50 faults to every interaction: sixteen would take too long to simulate.
+    let growing = FaultCurve::Saltzer { s_per_byte: (0.002 / f64::from(64 << 20)).into() };
+    let base = System { faults: growing, eligible: None, ..base };
+    let found = users_within_p95(&base, 1e6, &SimulationSettings { events: 2_000, seed: 2 }).expect("users");
+    assert!(found.at_least && (1.0..16.0).contains(&found.users.value), "{found:?}");
+}
+
+#[test]
+fn half_the_handling_leaves_the_execution_between_faults() {
+    let by_depth = FaultCurve::ByDepth([0.022, 0.021, 0.016].map(Into::into).to_vec());
+    let base = System {
+        users: 3,
+        eligible: Some(3),
+        user_s: 0.5.into(),
+        handling_s: 0.008.into(),
+        faults: by_depth,
+        ..system()
+    };
+    let changed = SystemChange::Handling.of(&base).expect("a system");
+    let FaultCurve::ByDepth(times) = &changed.faults else { panic!("{changed:?}") };
+    let expected = [0.018, 0.017, 0.012];
+    assert!(times.iter().zip(expected).all(|(time, expected)| (time.value - expected).abs() < 1e-12), "{times:?}");
+    let faults = |system| predict(system).expect("a system").faults;
+    assert!((faults(&changed) / faults(&base) - 1.0).abs() < 0.05, "faults for an interaction hardly change");
+}
+
+#[test]
+fn a_curve_without_end_is_refused() {
+    let faults = FaultCurve::Power { at_bytes: 1 << 30, every_s: 1.0.into(), exponent: 300.0.into() };
+    let error = predict(&System { faults, memory_bytes: Some(64 << 20), ..system() }).expect_err("refused");
+    assert!(error.to_string().starts_with("faults: "), "{error}");
+}
+
+#[test]
 fn what_is_short_is_worth_most() {
     let ratio =
         |system: &System, change| worth(system, change, None).expect("a prediction").map(|gain| gain.response.value);
