@@ -56,6 +56,7 @@ pub mod relative;
 pub mod repeated;
 pub mod scalability;
 pub mod self_test;
+mod squares;
 pub mod statistics;
 pub mod study;
 pub mod sums;

@@ -3,7 +3,7 @@
 mod curve;
 mod demands;
 mod found;
-mod squares;
+mod means;
 
 use super::error::ModelError;
 use super::measured::MeasuredMeans;

@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+use crate::squares::least_squares;
 use crate::statistics::{Interval, normal, quantile, sorted};
 
 /// The fewest numbers of CPUs for a fit: the law has three parameters.
@@ -82,7 +83,7 @@ pub fn fit(times: &[(u32, Interval)]) -> Result<FittedLaw, String> {
         return Err("a cost has no interval, or cannot be distinguished from zero; raise --budget".into());
     }
     let points: Vec<Weighed> = times.iter().map(|(cpus, time)| Weighed::of(*cpus, time)).collect();
-    let best = least_squares(&points).ok_or("no law fits these costs")?;
+    let best = best_law(&points).ok_or("no law fits these costs")?;
     let off = |point: &Weighed| (best.time(point.cpus) / point.time - 1.0).abs();
     let draws = draws(&points, &best);
     let interval = |value: f64, of: &dyn Fn(&Law) -> f64| {
@@ -133,12 +134,12 @@ fn draws(points: &[Weighed], best: &Law) -> Vec<Law> {
         time: (point.time + scale * point.error * normal(&mut random)).max(point.time * 1e-3),
         ..*point
     };
-    (0..DRAWS).filter_map(|_| least_squares(&points.iter().map(&mut drawn).collect::<Vec<_>>())).collect()
+    (0..DRAWS).filter_map(|_| best_law(&points.iter().map(&mut drawn).collect::<Vec<_>>())).collect()
 }
 
 /// The law with the least weighted squares among those without a negative parameter: the best of all choices of parameters
 /// that are zero.
-fn least_squares(points: &[Weighed]) -> Option<Law> {
+fn best_law(points: &[Weighed]) -> Option<Law> {
     const CHOICES: [[bool; 3]; 4] =
         [[true, true, true], [true, true, false], [true, false, true], [true, false, false]];
     let squares = |[one, linear, square]: &[f64; 3]| -> f64 {
@@ -154,39 +155,15 @@ fn least_squares(points: &[Weighed]) -> Option<Law> {
     Some(Law { one, contention: linear / one, coherence: square / one })
 }
 
-/// The normal equations of the parameters that are free, by elimination; the others are zero.
+/// The parameters that are free; the others are zero.
 fn solve(points: &[Weighed], free: &[bool; 3]) -> Option<[f64; 3]> {
     let chosen: Vec<usize> = (0..3).filter(|&index| free[index]).collect();
-    let count = chosen.len();
-    let mut rows = vec![vec![0.0; count + 1]; count];
-    for point in points {
+    let row = |point: &Weighed| {
         let terms = point.terms();
-        let weight = point.error.powi(-2);
-        for (row, &of) in rows.iter_mut().zip(&chosen) {
-            for (cell, &by) in row.iter_mut().zip(&chosen) {
-                *cell += weight * terms[of] * terms[by];
-            }
-            row[count] += weight * terms[of] * point.time;
-        }
-    }
-    for pivot in 0..count {
-        let largest = (pivot..count).max_by(|&a, &b| rows[a][pivot].abs().total_cmp(&rows[b][pivot].abs()))?;
-        rows.swap(pivot, largest);
-        let lead = rows[pivot].clone();
-        // Equations that depend on each other have no one solution.
-        if lead[pivot].abs() < f64::MIN_POSITIVE {
-            return None;
-        }
-        for (index, row) in rows.iter_mut().enumerate() {
-            if index != pivot {
-                let factor = row[pivot] / lead[pivot];
-                row.iter_mut().zip(&lead).for_each(|(cell, above)| *cell -= factor * above);
-            }
-        }
-    }
+        (chosen.iter().map(|&index| terms[index]).collect(), point.time, point.error.powi(-2))
+    };
+    let found = least_squares(&points.iter().map(row).collect::<Vec<_>>())?;
     let mut solution = [0.0; 3];
-    for (row, &of) in rows.iter().enumerate().map(|(index, row)| (row[count] / row[index], &chosen[index])) {
-        solution[of] = row;
-    }
+    chosen.iter().zip(found).for_each(|(&index, value)| solution[index] = value);
     solution.iter().all(|value| value.is_finite()).then_some(solution)
 }

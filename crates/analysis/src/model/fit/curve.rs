@@ -1,13 +1,14 @@
 //! The fault curve: a point for each share of memory, and formulas through them.
 
 use super::found::{CurveFit, Fit};
-use super::squares::{least_squares, mean};
+use super::means::mean;
 use crate::model::error::ModelError;
 use crate::model::faults::{CurvePoint, FaultCurve};
 use crate::model::figure::Figure;
 use crate::model::hierarchy::work_by_eligible;
 use crate::model::measured::MeasuredMeans;
 use crate::model::rates::Rates;
+use crate::squares::least_squares;
 use crate::statistics::sorted;
 
 /// Shares closer than this are one point.

@@ -1,12 +1,13 @@
 //! CPU time, the handling of faults, page devices and other waiting.
 
 use super::found::Fit;
-use super::squares::{least_squares, mean};
+use super::means::mean;
 use crate::model::error::ModelError;
 use crate::model::figure::Figure;
 use crate::model::measured::{MeasuredConfiguration, MeasuredMeans};
 use crate::model::solve::predict;
 use crate::model::system::PageSource;
+use crate::squares::least_squares;
 
 fn weight(means: &MeasuredMeans) -> f64 {
     means.interactions as f64
