@@ -13,6 +13,9 @@ pub enum LoadError {
     Setup { what: String, why: String, remedy: String },
     #[error("the users cannot work: {0}")]
     Users(String),
+    /// What begins the experiment, drives the users and clears up after them.
+    #[error("what drives the users fails: {0}")]
+    Driver(String),
     #[error("the plan's setup `{command}` failed: {why}; run it by hand to see its messages")]
     Preparing { command: String, why: String },
     /// One user alone showed too little.

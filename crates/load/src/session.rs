@@ -52,7 +52,7 @@ impl<'a> Session<'a> {
         notes.extend(script.notes.iter().cloned());
         notes.extend(overfull(plan, configurations, &script));
         let process = std::process::id();
-        let cleaner = Cleaner::start(|| tidy(process, root)).map_err(|lost| LoadError::Users(lost.to_string()))?;
+        let cleaner = Cleaner::start(|| tidy(process, root)).map_err(|lost| LoadError::Driver(lost.to_string()))?;
         let ledgers = ledger_folders();
         let ledger = Ledger::open(&ledgers).map_err(|error| {
             let last = ledgers.last().map_or(String::new(), |folder| folder.display().to_string());
@@ -210,7 +210,7 @@ fn prepare(words: &[String], folder: &Path) -> Result<(), LoadError> {
 
 fn too_few_cpus(wanted: u32) -> LoadError {
     LoadError::Lacking {
-        what: format!("{wanted} CPUs are asked for, and this process may use fewer"),
+        what: format!("{} are requested, and this process may use fewer", record::units::counted(wanted.into(), "CPU")),
         remedy: "give axes.cpus (or --cpus) smaller numbers".into(),
     }
 }

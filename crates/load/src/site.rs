@@ -13,6 +13,6 @@ mod text;
 
 pub use controllers::Controllers;
 pub use device::Device;
-pub use group::{Group, Use};
+pub use group::Group;
 pub use ledger::{Ledger, folders as ledger_folders};
 pub use sweep::Remains;

@@ -98,7 +98,8 @@ fn plan(args: &LoadArgs, bound: Bound) -> Result<Plan, String> {
             _ => Err(format!("{option}: --size-for takes one value")),
         }
     }
-    let usable = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    // A plan has no more values of an axis.
+    let usable = std::thread::available_parallelism().map_or(1, |count| count.get().min(1000) as u32);
     let most = one("--cpus", &args.cpus, usable)?;
     // Percentiles need a number of commands: p99 a few hundred.
     let wanted = 40.0 / (1.0 - bound.share.unwrap_or(0.9));

@@ -6,7 +6,7 @@ use analysis::load::Pressure;
 use operation::Usage;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use crate::site::{Device, Group, Use};
+use crate::site::{Device, Group};
 use crate::users::nanoseconds;
 
 /// What was counted up to a moment.
@@ -29,6 +29,15 @@ pub(super) struct Counts {
     pub killed_for_memory: u64,
     /// Processor time of the driver, in seconds.
     pub driver_s: f64,
+}
+
+/// What the users have used so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Use {
+    /// Processor time in seconds.
+    pub cpu_s: f64,
+    /// Page faults that waited for a page.
+    pub major_faults: f64,
 }
 
 /// Where the accounts are read.
@@ -63,14 +72,14 @@ impl Books<'_> {
         }
     }
 
-    /// What the users have used: by their group, or, where none counts it, everything on their CPUs and all faults of the
-    /// machine.
+    /// What the users have used: by their groups; where none counts it, everything on their CPUs, and all faults of the machine.
     pub(super) fn used(&self) -> Use {
-        self.group.used().unwrap_or_else(|| {
-            let machine = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
-            let cpu_s = nanoseconds() / 1e9 * self.cpus.len() as f64 - idle(self.cpus);
-            Use { cpu_s, major_faults: field(&machine, "pgmajfault") }
-        })
+        let on_cpus = || nanoseconds() / 1e9 * self.cpus.len() as f64 - idle(self.cpus);
+        let of_machine = || field(&std::fs::read_to_string("/proc/vmstat").unwrap_or_default(), "pgmajfault");
+        Use {
+            cpu_s: self.group.cpu_s().unwrap_or_else(on_cpus),
+            major_faults: self.group.major_faults().unwrap_or_else(of_machine),
+        }
     }
 }
 

@@ -64,7 +64,7 @@ pub fn drive(
     listener: UnixListener,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Ending, LoadError> {
-    let mut driver = Driver::new(setting, &users, listener).map_err(|error| LoadError::Users(error.to_string()))?;
+    let mut driver = Driver::new(setting, &users, listener).map_err(|error| LoadError::Driver(error.to_string()))?;
     let books = driver.books();
     if let Some(signal) = driver.wait_for_all()? {
         return Ok(Ending::Interrupted(signal));
@@ -86,9 +86,8 @@ pub fn drive(
     // The users see that nobody requests any more, and end.
     drop(people);
     tally.sums.waited_s = users.waited_for(Duration::from_secs(2));
-    let end = books.group.used();
-    tally.sums.group_s = end.map(|used| used.cpu_s);
-    tally.sums.group_faults = end.map(|used| used.major_faults);
+    tally.sums.group_s = books.group.cpu_s();
+    tally.sums.group_faults = books.group.major_faults();
     drop(users);
     Ok(Ending::Done(Box::new(measured(setting, tally, &before, &after))))
 }
@@ -223,7 +222,7 @@ impl<'a> Driver<'a> {
 
     /// Sleeps until something happens, at most until this moment, and deals with it.
     fn wait(&mut self, at_most: f64) -> Result<(), LoadError> {
-        let failed = |error: rustix::io::Errno| LoadError::Users(format!("the driver cannot wait: {error}"));
+        let failed = |error: rustix::io::Errno| LoadError::Driver(format!("it cannot wait: {error}"));
         let next = self.wakes.peek().map_or(at_most, |Reverse((at, _))| at_most.min(*at as f64));
         // Zero would switch the timer off.
         let it_value = Timespec { tv_sec: (next / 1e9) as i64, tv_nsec: ((next % 1e9) as i64).max(1) };

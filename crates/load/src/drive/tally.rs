@@ -3,7 +3,7 @@
 
 use analysis::load::{Depth, Finished, Sums};
 
-use crate::site::Use;
+use super::counts::Use;
 
 #[derive(Debug, Default)]
 pub(super) struct Tally {

@@ -36,15 +36,6 @@ struct Part {
     identity: Identity,
 }
 
-/// What a group has used so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Use {
-    /// Processor time in seconds.
-    pub cpu_s: f64,
-    /// Page faults that waited for a page.
-    pub major_faults: f64,
-}
-
 impl Group {
     /// Makes a group with this limit of memory in bytes. Without `swap` its pages may not go to a swap area. Fails if a
     /// group cannot be made although there seemed to be a place for it.
@@ -98,15 +89,18 @@ impl Group {
         folders.try_for_each(|part| fs::write(part.folder.join("cgroup.procs"), "0"))
     }
 
-    /// What its processes have used so far; `None` where no group counts that.
-    pub fn used(&self) -> Option<Use> {
+    /// Processor time of its processes so far, in seconds; `None` where no group counts that.
+    pub fn cpu_s(&self) -> Option<f64> {
         let usage = contents(self.usage.as_ref()?);
-        let cpu_s = match self.time.as_ref()?.version {
-            Version::One => usage.trim().parse::<f64>().ok()? / 1e9,
-            Version::Two => field(&usage, "usage_usec")? / 1e6,
-        };
-        let major_faults = field(&contents(self.faults.as_ref()?), "pgmajfault")?;
-        Some(Use { cpu_s, major_faults })
+        match self.time.as_ref()?.version {
+            Version::One => usage.trim().parse::<f64>().ok().map(|ns| ns / 1e9),
+            Version::Two => field(&usage, "usage_usec").map(|us| us / 1e6),
+        }
+    }
+
+    /// Page faults of its processes that waited for a page; `None` where no group counts them.
+    pub fn major_faults(&self) -> Option<f64> {
+        field(&contents(self.faults.as_ref()?), "pgmajfault")
     }
 
     /// Pages read back into memory that had been there shortly before: those of files, and those from swap.
@@ -238,7 +232,7 @@ mod tests {
         let stat = "pgfault 900\npgmajfault 70\nworkingset_refault_anon 5\nworkingset_refault_file 6\n";
         let files = [("cpuacct.usage", "2500000000\n"), ("memory.stat", stat), ("memory.oom_control", "oom_kill 2\n")];
         let (_root, group) = made(Version::One, &files);
-        assert_eq!(group.used(), Some(Use { cpu_s: 2.5, major_faults: 70.0 }));
+        assert_eq!((group.cpu_s(), group.major_faults()), (Some(2.5), Some(70.0)));
         assert_eq!((group.refaults(), group.killed_for_memory()), (Some((6.0, 5.0)), 2));
         assert_eq!(group.swapped(), None);
         let folder = &group.memory.as_ref().expect("a part").folder;
@@ -258,7 +252,7 @@ mod tests {
             ("memory.pressure", "some avg10=0 total=3000000\nfull avg10=0 total=1000000\n"),
         ];
         let (_root, group) = made(Version::Two, &files);
-        assert_eq!(group.used(), Some(Use { cpu_s: 1.5, major_faults: 70.0 }));
+        assert_eq!((group.cpu_s(), group.major_faults()), (Some(1.5), Some(70.0)));
         assert_eq!((group.swapped(), group.killed_for_memory()), (Some((11.0, 12.0)), 4));
         assert_eq!(group.pressure(), Some(Pressure { some_s: 3.0, full_s: 1.0, own: true }));
         let folder = &group.memory.as_ref().expect("a part").folder;
