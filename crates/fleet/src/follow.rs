@@ -65,8 +65,17 @@ impl<'a> Follower<'a> {
         let mut events = Vec::new();
         let refusing = self.scheduler.refusing()?;
         for place in fleet.unfinished() {
+            let (runs, _) = collect(fleet, place)?;
+            self.keep(&runs, &mut events);
             let node = &mut fleet.nodes[place];
             let missing = node.missing(&fleet.plan);
+            if missing.is_empty() {
+                // Its documents arrived after its last attempt was given up.
+                if let Some(late) = node.attempts.last_mut() {
+                    (late.stage, late.reason) = (Stage::Done, String::new());
+                }
+                continue;
+            }
             let reason = refusing.get(&node.name).cloned().unwrap_or_default();
             let stage = if reason.is_empty() { Stage::Submitting } else { Stage::Refused };
             if stage == Stage::Refused {
@@ -270,6 +279,7 @@ fn tasks(fleet: &Fleet) -> Vec<Task> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gather::tests::{EXAMPLE, fleet};
     use crate::scheduler::{Seen, Submitted};
 
     /// Hosts of which one cannot be reached.
@@ -299,24 +309,38 @@ mod tests {
     #[test]
     fn what_was_cancelled_is_noted_if_a_host_cannot_be_reached() {
         let place = tempfile::tempdir().expect("a folder");
-        let folder = Folder::at(&place.path().join("fleet"));
-        folder.make("a").expect("a folder");
-        let attempt = |node: &str| {
-            serde_json::json!({"name": node, "attempts": [{"number": 1, "job": null, "submitted": "", "repetitions": [1],
-                "stage": "running", "reason": ""}]})
-        };
-        let mut fleet: Fleet = serde_json::from_value(serde_json::json!({
-            "schema": crate::state::SCHEMA, "id": "a", "created": "", "howslow": "", "means": "ssh",
-            "plan": crate::Plan::default(), "installed": true, "shared": place.path(), "documents": place.path(),
-            "nodes": (["near", "far", "next"].map(attempt)),
-        }))
-        .expect("a fleet");
-        let (scheduler, patience): (Box<dyn Scheduler>, _) = (Box::new(Hosts), Duration::ZERO);
-        let (store, marks, last_trouble) = (None, BTreeMap::new(), String::new());
-        let mut follower = Follower { folder: &folder, scheduler, store, patience, marks, last_trouble };
-        let error = follower.cancel(&mut fleet).expect_err("one is not").to_string();
+        let (folder, mut fleet) = begun(place.path(), &["near", "far", "next"]);
+        let error = follower(&folder).cancel(&mut fleet).expect_err("one is not").to_string();
         assert!(error.contains("far: no route; cancelled on 2 nodes"), "{error}");
-        let stages: Vec<_> = folder.read("a").expect("a state").nodes.iter().map(crate::Node::stage).collect();
-        assert_eq!(stages, [Stage::Cancelled, Stage::Running, Stage::Cancelled].map(Some));
+        assert_eq!(stages(&folder), [Stage::Cancelled, Stage::Running, Stage::Cancelled].map(Some));
+    }
+
+    #[test]
+    fn what_arrived_late_is_not_measured_again() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (folder, mut fleet) = begun(place.path(), &["late", "lost"]);
+        fleet.nodes.iter_mut().for_each(|node| node.attempts[0].stage = Stage::Failed);
+        std::fs::create_dir_all(&fleet.shared).expect("a folder");
+        std::fs::write(fleet.shared.join("n0.a1.r1.json"), EXAMPLE).expect("a document");
+        // The scheduler forgets what it was given, so that no attempt is added.
+        let (events, count) = follower(&folder).submit(&mut fleet, &mut |_| true).expect("submitted");
+        assert!(events.is_empty() && count == 0, "{events:?}");
+        assert_eq!(stages(&folder), [Stage::Done, Stage::Failed].map(Some));
+    }
+
+    fn begun(place: &std::path::Path, names: &[&str]) -> (Folder, Fleet) {
+        let folder = Folder::at(&place.join("fleet"));
+        let fleet = fleet(place, names);
+        folder.make(&fleet.id).expect("a folder");
+        (folder, fleet)
+    }
+
+    fn follower(folder: &Folder) -> Follower<'_> {
+        let (scheduler, patience): (Box<dyn Scheduler>, _) = (Box::new(Hosts), Duration::ZERO);
+        Follower { folder, scheduler, store: None, patience, marks: BTreeMap::new(), last_trouble: String::new() }
+    }
+
+    fn stages(folder: &Folder) -> Vec<Option<Stage>> {
+        folder.read("f").expect("a state").nodes.iter().map(crate::Node::stage).collect()
     }
 }

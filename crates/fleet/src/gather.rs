@@ -150,14 +150,15 @@ pub fn fuzz_gather(fleet: &mut Fleet) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::plan::Plan;
     use crate::state::{Means, Node, SCHEMA, Stage};
 
-    const EXAMPLE: &str = include_str!("../../record/tests/data/example-run.json");
+    pub(crate) const EXAMPLE: &str = include_str!("../../record/tests/data/example-run.json");
 
-    fn fleet(folder: &Path, names: &[&str]) -> Fleet {
+    /// A fleet with one running attempt on each of these nodes.
+    pub(crate) fn fleet(folder: &Path, names: &[&str]) -> Fleet {
         let attempt = Attempt {
             number: 1,
             job: None,

@@ -217,9 +217,10 @@ impl Manifests {
 
     fn environment(&self) -> Value {
         let node = json!({ "name": "NODE_NAME", "valueFrom": { "fieldRef": { "fieldPath": "spec.nodeName" } } });
-        let Collector::Store { secret, key } = &self.collector else { return json!([node]) };
+        let host = json!({ "name": "HOWSLOW_HOST", "value": "$(NODE_NAME)" });
+        let Collector::Store { secret, key } = &self.collector else { return json!([node, host]) };
         let reference = json!({ "secretKeyRef": { "name": secret, "key": key, "optional": false } });
-        json!([node, { "name": "HOWSLOW_STORE", "valueFrom": reference }])
+        json!([node, host, { "name": "HOWSLOW_STORE", "valueFrom": reference }])
     }
 
     fn results(&self) -> Value {

@@ -44,9 +44,11 @@ pub use rights::remedy_of_refusal;
 pub use task::{TaskStat, scheduled_ns};
 pub use topology::{Distance, Topology, kind_of_core};
 
-/// The machine this process runs on, as it is now.
+/// The machine this process runs on, as it is now. In a pod, whose host name is the pod's, `HOWSLOW_HOST` names the node.
 pub fn describe() -> Machine {
-    describe_host(&Host::here())
+    let machine = describe_host(&Host::here());
+    let named = std::env::var("HOWSLOW_HOST").ok().filter(|name| !name.is_empty());
+    Machine { host: named.or(machine.host), ..machine }
 }
 
 /// The bytes of memory that this process may take: what is free, and what its cgroups leave.

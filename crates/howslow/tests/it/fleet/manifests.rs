@@ -56,8 +56,9 @@ fn manifests_are_what_kubernetes_expects() {
     assert_eq!(container["resources"]["requests"], container["resources"]["limits"]);
     assert_eq!(container["args"][2], "$(NODE_NAME)");
     assert_eq!(container["args"][7], "loop.empty");
-    let stored = &documents[4]["spec"]["template"]["spec"]["containers"][0]["env"][1];
-    assert_eq!(stored["valueFrom"]["secretKeyRef"]["key"], "URL");
+    let environment = &documents[4]["spec"]["template"]["spec"]["containers"][0]["env"];
+    assert_eq!((&environment[1]["name"], &environment[1]["value"]), (&"HOWSLOW_HOST".into(), &"$(NODE_NAME)".into()));
+    assert_eq!(environment[2]["valueFrom"]["secretKeyRef"]["key"], "URL");
     assert_eq!(documents[4]["metadata"]["namespace"], "perf");
 }
 
