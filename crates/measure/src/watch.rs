@@ -45,6 +45,7 @@ pub(crate) struct SystemWatch {
     device: Rc<RefCell<Option<Device>>>,
     /// What the scheduler counts of this process, if it is read.
     schedule: Option<File>,
+    split: Split,
 }
 
 impl SystemWatch {
@@ -54,7 +55,15 @@ impl SystemWatch {
         other_cpus: Vec<u32>,
         partners: Rc<RefCell<Vec<libc::pid_t>>>,
     ) -> SystemWatch {
-        SystemWatch { checker, cpu, other_cpus, partners, device: Rc::default(), schedule: None }
+        SystemWatch {
+            checker,
+            cpu,
+            other_cpus,
+            partners,
+            device: Rc::default(),
+            schedule: None,
+            split: Split::default(),
+        }
     }
 
     /// The same, but it also counts the reads of the device that the operation names in its set-up.
@@ -88,10 +97,8 @@ impl Watch for SystemWatch {
     fn usage(&mut self) -> Usage {
         let own = Usage::of_this_process().plus(Usage::of_reaped_children());
         let partners: f64 = self.partners.borrow().iter().filter_map(|&pid| processor_time(pid)).sum();
-        // A partner's clock does not separate user and system time. The partner mirrors our work, so our own proportion
-        // is used.
-        let share = if own.user + own.system > 0.0 { own.user / (own.user + own.system) } else { 0.0 };
-        Usage { user: own.user + partners * share, system: own.system + partners * (1.0 - share), ..own }
+        self.split.add(own, partners);
+        Usage { user: own.user + self.split.user, system: own.system + self.split.system, ..own }
     }
 
     fn reads(&mut self) -> Option<Reads> {
@@ -104,6 +111,32 @@ impl Watch for SystemWatch {
         let mut text = [0; 64];
         let length = file.read_at(&mut text, 0).ok()?;
         std::str::from_utf8(&text[..length]).ok()?.split_whitespace().nth(1)?.parse().ok()
+    }
+}
+
+/// The partners' time. Their clocks do not separate user and system time, and they mirror our work: what a reading adds is split as this
+/// process's own time since the reading before.
+#[derive(Debug, Default)]
+struct Split {
+    /// User and system time of this process, and the partners' time, at the last reading.
+    read: (f64, f64, f64),
+    /// The share of user time.
+    share: f64,
+    user: f64,
+    system: f64,
+}
+
+impl Split {
+    fn add(&mut self, own: Usage, partners: f64) {
+        let (user, system) = (own.user - self.read.0, own.system - self.read.1);
+        if user + system > 0.0 {
+            self.share = user / (user + system);
+        }
+        // A partner that has ended is no longer counted.
+        let more = (partners - self.read.2).max(0.0);
+        self.user += more * self.share;
+        self.system += more * (1.0 - self.share);
+        self.read = (own.user, own.system, partners);
     }
 }
 
@@ -135,4 +168,24 @@ fn running_beside() -> f64 {
 pub(crate) fn own_processor_time() -> f64 {
     let both = Usage::of_this_process().plus(Usage::of_reaped_children());
     both.user + both.system
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partners_are_split_by_the_batch_and_not_by_the_set_up() {
+        let own = |user, system| Usage { user, system, ..Usage::default() };
+        let mut split = Split::default();
+        // A set-up in the kernel, and a batch of which a tenth is.
+        split.add(own(0.0, 100.0), 50.0);
+        let set_up = (split.user, split.system);
+        split.add(own(90.0, 110.0), 150.0);
+        assert_eq!((set_up, (split.user, split.system)), ((0.0, 50.0), (90.0, 60.0)));
+        split.add(own(90.0, 110.0), 160.0);
+        assert_eq!(split.user, 99.0, "nothing of our own: as before");
+        split.add(own(91.0, 110.0), 0.0);
+        assert_eq!((split.user, split.system), (99.0, 61.0), "partners that ended take nothing back");
+    }
 }
