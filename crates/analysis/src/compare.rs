@@ -45,7 +45,7 @@ pub fn compare<'a>(runs: &'a [Run], how: &CompareOptions) -> Comparison<'a> {
         versions: Vec::new(),
     };
     let Some((base, others)) = runs.split_first() else { return all };
-    let mut columns = Vec::new();
+    let (mut likes, mut in_cycles) = (Vec::new(), base.costs.iter().map(Cost::is_in_cycles).collect::<Vec<_>>());
     for (other, place) in others.iter().zip(1..) {
         let mut pairs = matching::pairs(base, other);
         pairs.retain(|&(one, two)| {
@@ -56,7 +56,15 @@ pub fn compare<'a>(runs: &'a [Run], how: &CompareOptions) -> Comparison<'a> {
             }
             !apart
         });
-        let (column, joint) = all.column(&pairs, place, how);
+        // The order of the runs must not matter.
+        pairs.iter().for_each(|&(one, two)| in_cycles[one] &= other.costs[two].is_in_cycles());
+        likes.push(pairs);
+    }
+    let unit_of =
+        |place: usize| unit.unwrap_or(if in_cycles[place] { CountedIn::Cycles } else { CountedIn::Nanoseconds });
+    let mut columns = Vec::new();
+    for (pairs, place) in likes.iter().zip(1..) {
+        let (column, joint) = all.column(pairs, place, how, &unit_of);
         columns.push(column);
         all.noise.push(joint);
     }
@@ -64,8 +72,7 @@ pub fn compare<'a>(runs: &'a [Run], how: &CompareOptions) -> Comparison<'a> {
     let placed: Vec<usize> = (0..base.costs.len()).filter(|&place| has_like(place)).collect();
     for place in placed {
         let others = columns.iter_mut().map(|column| column[place].take()).collect();
-        let base = &base.costs[place];
-        all.rows.push(ComparisonRow { base, unit: unit_of(unit, base), others });
+        all.rows.push(ComparisonRow { base: &base.costs[place], unit: unit_of(place), others });
     }
     for place in 0..runs.len() {
         all.only[place] = all.alone(place);
@@ -80,14 +87,16 @@ impl<'a> Comparison<'a> {
         pairs: &[(usize, usize)],
         place: usize,
         how: &CompareOptions,
+        unit_of: &dyn Fn(usize) -> CountedIn,
     ) -> (Vec<Option<(&'a Cost, Against)>>, Joint) {
         let (base, other) = (&self.runs[0], &self.runs[place]);
         let cycles_apart = self.clocks.as_ref().map_or(0.0, |clocks| clocks.apart(base, other));
         let conditions = Conditions { cycles_apart, ..Conditions::between(base, other) };
-        let costs = pairs.iter().map(|&(one, two)| (&base.costs[one], &other.costs[two]));
-        let judged: Vec<_> = costs
-            .map(|(one, two)| {
-                let unit = unit_of(self.unit, one);
+        let judged: Vec<_> = pairs
+            .iter()
+            .map(|&(one, two)| {
+                let unit = unit_of(one);
+                let (one, two) = (&base.costs[one], &other.costs[two]);
                 let apart = conditions.reach([one, two], unit);
                 let figures = self.compared_figures(place, [one, two], unit);
                 verdict::CostPair::of(figures, [(base, one), (other, two)], (apart, conditions))
@@ -110,11 +119,6 @@ fn unit(runs: &[Run], clocks: Option<&Clocks>) -> Option<CountedIn> {
         return Some(CountedIn::Cycles);
     }
     clocks.is_none().then_some(CountedIn::Nanoseconds)
-}
-
-/// What a cost of the base is compared in.
-fn unit_of(all: Option<CountedIn>, base: &Cost) -> CountedIn {
-    all.unwrap_or(if base.is_in_cycles() { CountedIn::Cycles } else { CountedIn::Nanoseconds })
 }
 
 #[cfg(test)]

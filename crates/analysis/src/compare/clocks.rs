@@ -28,7 +28,7 @@ impl Clocks {
             return None;
         }
         let by_add = || {
-            let first = cycle_by_add(base)?;
+            let first = runs.iter().map(cycle_by_add).collect::<Option<Vec<_>>>()?[0];
             runs.iter().map(|run| Some(first * explained(base, run)?)).collect()
         };
         let by_run = || runs.iter().map(|run| run.noise.cycle_ns).collect();
@@ -61,7 +61,7 @@ fn cycles_of_add(run: &Run) -> Option<f64> {
 /// all other costs of the core differed as much. `None` if it is more than a run miscounts by.
 fn miscounted(base: &Run, other: &Run) -> Option<f64> {
     let ratio = cycles_of_add(other)? / cycles_of_add(base)?;
-    is_explained(ratio.max(1.0 / ratio), true).then(|| ratio.ln())
+    is_explained(ratio, true).then(|| ratio.ln())
 }
 
 /// One cycle of a run in ns by what an add took.
@@ -88,7 +88,7 @@ fn is_sure(run: &Run) -> bool {
 /// True if clocks that differ by this much more than adds show may be those of one processor. A run whose rounds agree on the add has
 /// miscounted by up to 10 %.
 fn is_explained(ratio: f64, sure: bool) -> bool {
-    (ratio - 1.0).abs() < if sure { 0.2 } else { 0.03 }
+    ratio.ln().abs() < f64::ln_1p(if sure { 0.2 } else { 0.03 })
 }
 
 /// True if cycles of two runs mean the same: both are measured, on processors of one signature, at clocks that one

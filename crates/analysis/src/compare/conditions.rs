@@ -64,11 +64,12 @@ impl Conditions {
     }
 
     fn reach_in_time(&self, [base, other]: [&Cost; 2]) -> f64 {
-        if base.headline != Estimate::Quiet || base.cpus > 1 {
+        let both = |is: fn(&Cost) -> bool| is(base) && is(other);
+        if !both(|cost| cost.headline == Estimate::Quiet && cost.cpus <= 1) {
             return if [base, other].into_iter().any(waits_for_a_device) { self.devices_apart } else { 0.0 };
         }
         let (drift, load) = match KindOfWork::of(&base.operation) {
-            _ if !base.follows_clock => (MEMORY, 0.10),
+            _ if !both(|cost| cost.follows_clock) => (MEMORY, 0.10),
             KindOfWork::Pages => (PAGES, 0.05),
             KindOfWork::Tasks | KindOfWork::File => (0.0, 0.05),
             _ => (0.0, 0.01),

@@ -134,12 +134,12 @@ pub(super) const ONE_SIDED: f64 = 1.645 / 1.96;
 /// may hide (`apart`, on the log scale).
 fn equivalent(ratio: &RatioToBase, margin: f64, apart: f64) -> Verdict {
     let RatioToBase::Times(ratio) = ratio else { return Verdict::Inconclusive };
-    let end = |end: f64| {
+    let end = |end: f64, side: f64| {
         let reach = (end / ratio.value).ln();
-        ratio.value.ln() + ONE_SIDED * reach.hypot(apart).copysign(reach)
+        ratio.value.ln() + side * ONE_SIDED * reach.hypot(apart)
     };
     let is_near = |log: f64| log.abs() <= margin.ln_1p();
-    if is_near(end(ratio.low)) && is_near(end(ratio.high)) { Verdict::Same } else { Verdict::Inconclusive }
+    if is_near(end(ratio.low, -1.0)) && is_near(end(ratio.high, 1.0)) { Verdict::Same } else { Verdict::Inconclusive }
 }
 
 /// The verdict by the interval of a ratio alone, and by the smallest difference that counts.
@@ -217,6 +217,8 @@ mod tests {
         assert_eq!(equivalent(&ratio, 0.05, 0.0), Verdict::Same);
         assert_eq!(equivalent(&ratio, 0.05, 0.04), Verdict::Inconclusive);
         assert_eq!(equivalent(&ratio, 0.10, 0.04), Verdict::Same);
+        let exact = RatioToBase::Times(Interval { value: 0.96, low: 0.96, high: 0.96 });
+        assert_eq!(equivalent(&exact, 0.05, 0.03), Verdict::Inconclusive);
     }
 
     #[test]

@@ -58,6 +58,8 @@ proptest! {
                 other => other,
             };
             prop_assert_eq!(turned, back.verdict, "{:?} {:?}", forth, back);
+            let chances = (forth.chance.unwrap_or(-1.0), back.chance.unwrap_or(-1.0));
+            prop_assert!((chances.0 - chances.1).abs() < 1e-9, "{:?} {:?}", forth, back);
             match (mirrored(&forth.ratio), numbers(&back.ratio)) {
                 (Some(mirror), Some(back)) => {
                     for (mirror, back) in mirror.into_iter().zip(back) {
