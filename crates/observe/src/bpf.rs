@@ -120,11 +120,10 @@ impl Counting {
             true => self.attached.push(at(&programs.ending, Programs::END)?),
             false => self.attach_end(&programs)?,
         }
-        let needed: [(&Program, &CStr); 4] = [
+        let needed: [(&Program, &CStr); 3] = [
             (&programs.created, c"sched_process_fork"),
             (&programs.executed, c"sched_process_exec"),
             (&programs.signalled, c"signal_deliver"),
-            (&programs.called, programs.at_call),
         ];
         for (program, tracepoint) in needed {
             self.attached.push(at(program, tracepoint)?);
@@ -143,6 +142,8 @@ impl Counting {
         let attached = Request::TRACEPOINTS.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
         self.requests = attached.is_some();
         self.attached.extend(attached);
+        // Last, so that it goes first: no call is counted after the time and the charge were read.
+        self.attached.push(at(&programs.called, programs.at_call)?);
         Ok(())
     }
 
@@ -200,7 +201,7 @@ impl Counting {
     fn replenish(&mut self) {
         let refused = self.maps.noted(layout::lost::RECORDS);
         let lacking = refused - self.refused;
-        self.reserve = (self.reserve + lacking).min(MOST_FREE);
+        self.reserve = (self.reserve + lacking).min(MOST_FREE.max(self.reserve));
         self.maps.replenish(self.reserve);
         if lacking > 0 && self.readmits {
             self.maps.forget_shared();

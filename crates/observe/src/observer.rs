@@ -339,7 +339,11 @@ impl Observer {
             return self.look();
         }
         let elapsed = self.begun.elapsed();
-        let threads = self.threads();
+        let mut threads = self.threads();
+        // Those of a command are known to the counter alone.
+        if let (Target::Command(_), Some(counter)) = (&self.target, &mut self.counter) {
+            threads.extend(counter.running()?.into_iter().map(|task| (task.process, task.thread)));
+        }
         let used =
             threads.into_iter().filter_map(|(process, thread)| Some((thread, usage::of_thread(process, thread)?)));
         let used = used.collect();

@@ -160,7 +160,11 @@ impl Kept {
                 .certainty
                 .half_width
                 .map_or_else(|| "one round".into(), |half| format!("+- {}", record::units::percent(half)));
-            let busy = if source.certainty.calm { "" } else { ", on a busy core or while calls were traced" };
+            let busy = match source.certainty {
+                certainty if certainty.traced => ", while calls were traced",
+                certainty if certainty.calm => "",
+                _ => ", on a busy core",
+            };
             format!("{} {half}, run {}{busy}", record::typed_name(name), source.run)
         });
         detail.collect()

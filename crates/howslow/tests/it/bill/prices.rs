@@ -56,7 +56,12 @@ fn what_a_mix_lacks_is_measured_once_and_priced_elsewhere() {
         command.args(["prices", "--budget", "2s", "--for"]).arg(&mix).arg("-o").arg(&there).assert().success()
     };
     prices().stderr(contains("measuring 1 price ")).stdout(contains("there.json"));
-    prices().stderr(is_empty()).stdout(contains("none was lacking"));
+    // What was measured while another program traced calls is measured again.
+    let was_traced = record::read_run(&there).expect("a run").noise.traced;
+    let again = prices().stdout(contains("none was lacking"));
+    if !was_traced {
+        again.stderr(is_empty());
+    }
     // Another machine knows nothing but the file.
     let predict = |data: &TempDir, on: &str, more: &[&str]| {
         howslow(data).arg("predict").arg(&mix).args(["--on", on]).args(more).assert()
