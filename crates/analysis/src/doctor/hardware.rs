@@ -1,6 +1,6 @@
 //! Findings about the hardware and about its other users.
 
-use record::units::percent;
+use record::units::{counted, percent};
 use record::{Counters, Machine, Noise, Present};
 
 use super::finding::{Findings, Severity};
@@ -63,7 +63,7 @@ pub fn others(machine: &Machine, noise: Option<&Noise>, now: &Present, findings:
         ),
         // Half a task per CPU leaves CPUs free. Without a measurement by a run, the load average is used.
         (None, Some(load)) if noise.is_none() && load > 0.5 * f64::from(online) => findings.noise(
-            format!("load average {load:.2} on {online} CPUs: other programs compete for them"),
+            format!("load average {load:.2} on {}: other programs compete for them", counted(online.into(), "CPU")),
             "stop them (top shows which), or wait a minute if they have just ended",
         ),
         _ => {}

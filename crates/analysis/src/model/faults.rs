@@ -57,7 +57,7 @@ impl FaultCurve {
         for point in &mut points {
             let Interval { value, low, high } = point.per_s.interval();
             most = most.min(value);
-            point.per_s = Figure { value: most, interval: Some((low.min(most), high)) };
+            point.per_s = Figure { value: most, interval: point.per_s.interval.map(|_| (low.min(most), high)) };
         }
         FaultCurve::Points(points)
     }

@@ -1,11 +1,15 @@
 //! What people want to know of a system: how many users it carries, what a change is worth, and what limits it.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::bounds::bounds;
 use super::error::ModelError;
 use super::faults::FaultCurve;
 use super::prediction::{Bounds, SteadyState};
+use super::rates::crowded;
 use super::simulate::{SimulationSettings, simulate};
 use super::solve::predict;
 use super::system::System;
@@ -27,6 +31,8 @@ pub struct UsersWithin {
 const MOST: u32 = 5_000;
 /// Where too few interactions end, a simulation is made longer, up to this factor.
 const LONGER: u64 = 64;
+/// Some seconds.
+const MOST_EVENTS: u64 = 20_000_000;
 
 /// The most users whose mean response time is at most `bound_s` seconds.
 ///
@@ -53,9 +59,13 @@ pub fn users_within_p95(
     bound_s: f64,
     settings: &SimulationSettings,
 ) -> Result<UsersWithin, ModelError> {
+    let known = RefCell::new(BTreeMap::<u32, Interval>::new());
     let p95 = |users| {
+        if let Some(known) = known.borrow().get(&users) {
+            return Ok(*known);
+        }
         let (system, mut settings) = (System { users, ..system.clone() }, *settings);
-        let most = settings.events * LONGER;
+        let most = (settings.events * LONGER).min(settings.events.max(MOST_EVENTS));
         loop {
             match simulate(&system, &settings) {
                 Err(ModelError::Undetermined { .. }) if settings.events < most => settings.events *= 4,
@@ -63,7 +73,11 @@ pub fn users_within_p95(
                 Err(ModelError::Undetermined { what, .. }) if users > 1 => {
                     return Err(ModelError::TooLarge { what, most: format!("{most} events") });
                 }
-                found => return Ok(found?.percentiles.p95.interval()),
+                found => {
+                    let found = found?.percentiles.p95.interval();
+                    known.borrow_mut().insert(users, found);
+                    return Ok(found);
+                }
             }
         }
     };
@@ -178,7 +192,8 @@ impl SystemChange {
             _ => return None,
         }
         // These times hold the handling: what it saves leaves as much execution between two faults as before.
-        let saved = handling_s(system) - handling_s(&changed);
+        let most = system.eligible.unwrap_or(u32::MAX).min(system.users);
+        let saved = (handling_s(system) - handling_s(&changed)) * crowded(most, system.handling_crowding.value);
         if let FaultCurve::ByDepth(times) = &mut changed.faults {
             times.iter_mut().for_each(|time| *time = time.plus(-saved));
         }

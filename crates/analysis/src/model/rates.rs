@@ -137,7 +137,7 @@ impl Rates {
 }
 
 /// How much longer it takes with so many that are in each other's way.
-fn crowded(count: u32, crowding: f64) -> f64 {
+pub(super) fn crowded(count: u32, crowding: f64) -> f64 {
     1.0 + crowding * f64::from(count.saturating_sub(1))
 }
 

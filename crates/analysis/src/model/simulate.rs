@@ -21,7 +21,7 @@ pub use script::{Ended, Log, Request};
 /// How long to simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulationSettings {
-    /// Events to play, after a tenth of them for warming up.
+    /// Events to play, after at least a tenth of them, and at most as many, for warming up.
     pub events: u64,
     /// The seed of the random numbers. Equal seeds give equal results.
     pub seed: u64,
@@ -56,7 +56,10 @@ pub fn simulate(system: &System, settings: &SimulationSettings) -> Result<Simula
     let mut ended = engine.batch().finished;
     while ended < FILLED * u64::from(rates.users) {
         if engine.events() >= settings.events {
-            return Err(few());
+            return Err(ModelError::Undetermined {
+                what: "the steady state: so many events are over before each user has had 5 interactions".into(),
+                remedy: "simulate more events".into(),
+            });
         }
         engine.start_batch();
         engine.play(settings.events / BATCHES);

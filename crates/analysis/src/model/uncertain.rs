@@ -75,13 +75,7 @@ fn draw(system: &System, random: &mut Rng) -> System {
     }
     let handling = drawn.handling_s.value + drawn.page_device.cpu_s.value;
     match &mut drawn.faults {
-        FaultCurve::Points(points) => {
-            let mut most = f64::INFINITY;
-            for point in points {
-                most = most.min(point.per_s.value);
-                point.per_s = most.into();
-            }
-        }
+        FaultCurve::Points(points) => drawn.faults = FaultCurve::falling(std::mem::take(points)),
         FaultCurve::ByDepth(between) => {
             for figure in between {
                 *figure = figure.value.max(handling * 1.001).into();

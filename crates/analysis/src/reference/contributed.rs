@@ -151,7 +151,13 @@ fn together(cost: &Cost, runs: &[Run]) -> Option<Measured> {
     // How far another run lies: by the intervals of single runs, and by the runs themselves.
     let within = median(all.iter().map(|cost| (cost.net_ns.high.0 / cost.net_ns.low.0).ln() / 2.0))?;
     let figures = all.iter().map(|cost| if cost.is_in_cycles() { cost.cycles } else { cost.quoted().0 });
-    let between = if all.len() > 1 { reach(&RoundFigure::alike(figures)) } else { within };
+    let figures: Vec<f64> = figures.collect();
+    let between = match figures.as_slice() {
+        [_] => within,
+        // With one degree of freedom, Student's t would leave out whatever differs by 3 %.
+        [one, other] if *one > 0.0 && *other > 0.0 => (one / other).ln().abs(),
+        _ => reach(&RoundFigure::alike(figures)),
+    };
     let interval = around(ns, within.max(between));
     let narrow = (interval.high - interval.low) / 2.0 / ns <= WIDEST;
     (narrow && cycles > 0.0).then(|| Measured {

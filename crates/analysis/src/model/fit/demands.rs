@@ -141,8 +141,12 @@ pub(super) fn devices(measured: &[&MeasuredMeans], fit: &mut Fit) {
 
 /// Where the wait for a page was not measured: the slope over faults of what a user alone waits.
 fn waits_from_response(alone: &[&&MeasuredMeans], fit: &mut Fit) {
-    let is_measured = alone.iter().any(|means| means.faults.value > 0.0 && means.page_wait_s.is_some());
-    if is_measured || fit.devices.iter().any(|device| device.service_s.value > 0.0) {
+    let is_known = |device: &PageSource| {
+        let mut of_it = alone.iter().filter(|means| means.configuration.page_device == device.name);
+        device.service_s.value > 0.0 || of_it.any(|means| means.faults.value > 0.0 && means.page_wait_s.is_some())
+    };
+    let known: Vec<bool> = fit.devices.iter().map(is_known).collect();
+    if !known.is_empty() && known.iter().all(|known| *known) {
         return;
     }
     let names: Vec<String> = fit.devices.iter().map(|device| device.name.clone()).collect();
@@ -160,7 +164,8 @@ fn waits_from_response(alone: &[&&MeasuredMeans], fit: &mut Fit) {
         return;
     };
     fit.other_wait_s = with_scatter(found[0].max(0.0), &rows, &found);
-    for (device, wait) in fit.devices.iter_mut().zip(&found[1..]) {
+    let waits = fit.devices.iter_mut().zip(&found[1..]).zip(&known);
+    for ((device, wait), _) in waits.filter(|(_, known)| !**known) {
         device.service_s = wait.max(0.0).into();
     }
     if !names.is_empty() {
