@@ -65,7 +65,14 @@ impl<'a> Follower<'a> {
         let mut events = Vec::new();
         let refusing = self.scheduler.refusing()?;
         for place in fleet.unfinished() {
-            let (runs, _) = collect(fleet, place)?;
+            let (runs, _) = match collect(fleet, place) {
+                Ok(found) => found,
+                Err(error) => {
+                    // What was taken in before stays known.
+                    self.folder.write(fleet)?;
+                    return Err(error);
+                }
+            };
             self.keep(&runs, &mut events);
             let node = &mut fleet.nodes[place];
             let missing = node.missing(&fleet.plan);

@@ -91,8 +91,11 @@ pub(crate) fn decide(facts: &Facts, mark: &mut Mark) -> Verdict {
             return match facts.sight {
                 Some(Sight::Ended(End::Finished | End::Failed, _)) | None => over(Stage::Failed, reason),
                 Some(Sight::Ended(end, detail)) => ended(facts, mark, *end, detail),
-                // Its node may never say that it is over.
-                Some(_) => ended(facts, mark, End::Cancelled, "ended by a signal"),
+                // The scheduler may know why once the job is over; its node may never say that it is.
+                Some(_) if mark.ended.get_or_insert_with(Instant::now).elapsed() < facts.patience => {
+                    Verdict::Still(Stage::Running, String::new())
+                }
+                Some(_) => over(Stage::Failed, reason),
             };
         }
         Some((_, reason)) => return over(Stage::Failed, with_complaint(reason, facts)),

@@ -108,8 +108,11 @@ fn idle_in(text: &str, cpus: &[u32]) -> f64 {
 pub fn cpus_of(count: u32) -> Option<Vec<u32>> {
     let usable: Vec<u32> = match sched_getaffinity(None) {
         Ok(allowed) => (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu as u32).collect(),
-        // A machine with more CPUs than the set can hold.
-        Err(_) => system::machine::describe().cpu.usable,
+        // A machine with more CPUs than the set can hold. Users are pinned by such a set.
+        Err(_) => {
+            let all = system::machine::describe().cpu.usable;
+            all.into_iter().filter(|&cpu| (cpu as usize) < CpuSet::MAX_CPU).collect()
+        }
     };
     usable.len().checked_sub(count as usize).map(|first| usable[first..].to_vec())
 }

@@ -34,7 +34,7 @@ impl Users {
             group,
         };
         let crew = Crew::start(count as usize, |number, post| supervise(&duty(number), post), || {})
-            .map_err(|lost| LoadError::Users(lost.to_string()))?;
+            .map_err(|lost| LoadError::Driver(lost.to_string()))?;
         Ok((Users { crew }, listener))
     }
 
