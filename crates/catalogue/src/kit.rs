@@ -56,7 +56,7 @@ pub(crate) use mask::Mask;
 pub(crate) use places::Places;
 pub(crate) use process::{NOT_STARTED, execute, fork, spawn, stopped, traced_by_parent, wait_for};
 pub(crate) use program::{ELF_MACHINE, do_nothing};
-pub(crate) use ring::{build, register, ring, submit};
+pub(crate) use ring::{polled, register, ring, submit};
 pub(crate) use sandbox::{namespaces, own_network};
 pub use scratch::lives_in_memory;
 pub(crate) use scratch::{device, enter, file_of, names, new_file, on_a_device, scratch, with_file};

@@ -12,7 +12,7 @@ use crate::file::direct::filled;
 use crate::kit::{BASE, Block, Part, Seat, Seats, Work, beside, ensure};
 use crate::memory::bandwidth::Reading;
 
-/// What the timed task does: steps of a computation in registers, or passes over memory that no cache holds.
+/// What the timed task does: steps of a computation in registers, or passes over 64 MiB, which most caches do not hold.
 const WORK: Axis = word("work", words!["compute", "memory"]);
 
 /// What a partner on another CPU does meanwhile: it sleeps, or reads a file past the page cache, and sleeps while it waits for

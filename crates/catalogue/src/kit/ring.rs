@@ -3,25 +3,39 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use io_uring::IoUring;
-use operation::Failure;
+use operation::{Failure, Setting};
 
 use super::call;
 use super::invoke::Null;
 
 /// A ring with space for this number of requests. Skips if io_uring is not available.
 pub fn ring(entries: u32) -> Result<IoUring, Failure> {
-    build(IoUring::builder(), entries)
+    let remedy = "sysctl kernel.io_uring_disabled=0, or the container's seccomp profile";
+    build(&IoUring::builder(), entries, ("refused: io_uring is switched off", remedy))
 }
 
-pub(crate) fn build(builder: io_uring::Builder, entries: u32) -> Result<IoUring, Failure> {
-    builder.build(entries).map_err(|error| {
-        let remedy = "sysctl kernel.io_uring_disabled=0, or the container's seccomp profile";
-        Failure::from(error).skip_on(&[libc::EPERM, libc::EACCES], "refused: io_uring is switched off", remedy).skip_on(
+/// A ring whose requests a kernel thread on another CPU polls for (SQPOLL).
+pub(crate) fn polled(setting: &Setting, entries: u32) -> Result<IoUring, Failure> {
+    /// How many milliseconds the thread continues to poll after the last request. It must be longer than any pause in a batch, and as
+    /// short as possible, because between batches the thread would run during the checks of the clock.
+    const AWAKE: u32 = 1;
+    // Where rings are refused at all, that is the reason.
+    drop(ring(1)?);
+    let mut builder = IoUring::builder();
+    builder.setup_sqpoll(AWAKE).setup_sqpoll_cpu(setting.other_cpu()?);
+    build(&builder, entries, ("a kernel thread that polls a ring takes root before Linux 5.11", "run as root"))
+}
+
+/// A ring. Skips for this reason, with this remedy, if it is refused.
+fn build(builder: &io_uring::Builder, entries: u32, refused: (&str, &str)) -> Result<IoUring, Failure> {
+    let failed = |error| {
+        Failure::from(error).skip_on(&[libc::EPERM, libc::EACCES], refused.0, refused.1).skip_on(
             &[libc::ENOMEM],
             "too little memory may be locked for a ring",
             "ulimit -l unlimited",
         )
-    })
+    };
+    builder.build(entries).map_err(failed)
 }
 
 /// Submits the requests in a ring that no kernel thread polls, and waits until this number of them is complete. The library's own

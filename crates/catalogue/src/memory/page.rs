@@ -110,7 +110,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .prepare(|setting| {
         let stride = AROUND.max(page_size());
         let pages = STRETCHES * (stride / page_size()) as u64;
-        file_faults(file_of(setting, (pages, page_size()))?, STRETCHES, stride)
+        let file = file_of(setting, (pages, page_size()))?;
+        maps_around(&file, STRETCHES, stride)?;
+        file_faults(file, STRETCHES, stride)
     }),
     BASE.named(
         "page.fault.copy",
@@ -154,6 +156,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 fn file_faults(file: impl AsFd, places: u64, stride: usize) -> Result<Loop, Failure> {
     let [mapping, dropped] = handles(Mapping::shared(file, places as usize * stride)?);
     counted(places, move |turn| mapping.read(turn * stride), move |_| dropped.drop_pages(DROP))
+}
+
+/// Skips if the kernel maps no more of this file than the page that is read.
+fn maps_around(file: impl AsFd, places: u64, stride: usize) -> Result<(), Failure> {
+    let mapping = Mapping::shared(file, places as usize * stride)?;
+    let read_at = |offset: usize| (0..places as usize).for_each(|place| mapping.read(place * stride + offset));
+    read_at(0);
+    let faults = FaultCounter::default();
+    faults.start()?;
+    read_at(stride - 1);
+    if faults.taken()? > places / 2 {
+        return Err(Failure::skip("the kernel maps pages of files one by one (fault_around_bytes)", ""));
+    }
+    Ok(())
 }
 
 /// A loop of touches, at most `pages` in a batch. Each must take one fault. `renew` makes the first pages of the next batch

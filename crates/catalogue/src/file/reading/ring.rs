@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use io_uring::{IoUring, opcode, squeue, types};
-use operation::{Failure, Loop, Need, Operation, Setting, term};
+use operation::{Failure, Need, Operation, Setting, term};
 use rustix::fs::OFlags;
 
 use super::order::VisitPlan;
@@ -13,7 +13,7 @@ use super::plain::direct;
 use super::source::whole;
 use super::sum::{Take, sum};
 use super::{DEEP, DEEP_DIRECT, DEEP_POINTS, READ, THE_SUM};
-use crate::kit::{Block, build, register, ring, submit};
+use crate::kit::{Block, polled, register, ring, submit};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PLAIN,
@@ -33,7 +33,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .has_point(DEEP_POINTS)
         .needs(&[Need::TwoCpus])
         .waits(|_| true)
-        .prepare(polled),
+        .prepare(|setting| {
+            summing(setting, |source, plan| {
+                let ring = polled(setting, 2 * depth(setting))?;
+                if !ring.params().is_feature_sqpoll_nonfixed() {
+                    return Err(Failure::skip(
+                        "such a ring takes only registered files before Linux 5.11",
+                        "a newer kernel",
+                    ));
+                }
+                let file = source.open_with(OFlags::empty())?;
+                Ok(ReadRing { polls: true, ..ReadRing::new(ring, file, depth(setting), (plan, sum))? })
+            })
+        }),
     DIRECT,
 ];
 
@@ -62,22 +74,6 @@ pub(super) const DIRECT: Operation = READ
 /// A ring that reads a file and passes its records to `take`.
 pub(super) fn requested(setting: &Setting, file: OwnedFd, plan: VisitPlan, take: Take) -> Result<ReadRing, Failure> {
     ReadRing::new(ring(2 * depth(setting))?, file, depth(setting), (plan, take))
-}
-
-/// How many milliseconds the kernel's thread continues to poll after the last request: the minimum.
-const AWAKE: u32 = 1;
-
-fn polled(setting: &Setting) -> Result<Loop, Failure> {
-    let other = setting.other_cpu()?;
-    summing(setting, |source, plan| {
-        let mut builder = IoUring::builder();
-        builder.setup_sqpoll(AWAKE).setup_sqpoll_cpu(other);
-        let ring = build(builder, 2 * depth(setting))?;
-        Ok(ReadRing {
-            polls: true,
-            ..ReadRing::new(ring, source.open_with(OFlags::empty())?, depth(setting), (plan, sum))?
-        })
-    })
 }
 
 /// The bytes requested before the kernel is notified, while there are completions to process. The device must not stand

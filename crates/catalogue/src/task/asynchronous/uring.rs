@@ -8,7 +8,7 @@ use io_uring::{IoUring, opcode, squeue, types};
 use operation::{Axis, Failure, Loop, Need, Operation, Setting, count, numbers, term};
 
 use super::{READ, check, zeros};
-use crate::kit::{Null, build, call, ensure, exactly, handles, ring};
+use crate::kit::{Null, call, ensure, exactly, handles, polled, ring};
 
 /// Reads submitted by one call.
 const BATCH: Axis = count("batch", numbers![1, 8, 64, 512]).within(1, 512);
@@ -49,18 +49,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .needs(&[Need::TwoCpus])
     .explained_by(&[term(1.0, "async.read.ring.registered").same(&["batch"])])
     .prepare(|setting| {
-        let mut builder = IoUring::builder();
-        builder.setup_sqpoll(AWAKE).setup_sqpoll_cpu(setting.other_cpu()?);
         // The kernel's thread may complete a batch before it has reported that the batch's slots are free again.
-        let mut batch = Batch::new(setting, build(builder, 2 * entries(setting)?)?)?;
+        let mut batch = Batch::new(setting, polled(setting, 2 * entries(setting)?)?)?;
         batch.register()?;
         Ok(batch.watched_for())
     }),
 ];
-
-/// How many milliseconds the kernel's thread continues to poll after the last request. It must be longer than any pause in
-/// a batch, and as short as possible, because between batches the thread would run during the checks of the clock.
-const AWAKE: u32 = 1;
 
 /// `IORING_ENTER_GETEVENTS` of the kernel's `linux/io_uring.h`.
 const GET_EVENTS: u32 = 1;
