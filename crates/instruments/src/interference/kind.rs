@@ -35,7 +35,7 @@ pub static KINDS: [Kind; 12] = [
     },
     Kind {
         name: "memory",
-        summary: "reads of a working set that no cache holds",
+        summary: "reads of twice what the last cache holds, at most 256 MiB",
         operation: "memory.read",
         point: |cpu| words("set", Value::Bytes(beyond_caches(cpu))),
     },
@@ -133,7 +133,7 @@ fn words(axis: &str, value: Value) -> Point {
     Point::default().with(axis, value)
 }
 
-/// Twice what the last cache holds, and at least 64 MiB.
+/// Twice what the last cache holds, from 64 to 256 MiB.
 fn beyond_caches(cpu: u32) -> u64 {
     const LEAST: u64 = 64 << 20;
     const MOST: u64 = 256 << 20;
