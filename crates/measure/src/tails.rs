@@ -90,7 +90,7 @@ impl<W: Watch> Timer<'_, W> {
             return Ok(Some("the machine remembers what it did, so a round has few of its iterations".into()));
         }
         if plan.tailing.arrivals.is_some() && self.work.is_self_timed() {
-            return Ok(Some("another process times it, which cannot tell when an iteration was asked for".into()));
+            return Ok(Some("another process times it, which cannot tell when an iteration was requested".into()));
         }
         let mut tried = Vec::new();
         let begin = self.watch.now();

@@ -349,11 +349,6 @@ impl Cost {
         self.net_ns.low.0.is_finite() && self.net_ns.high.0.is_finite()
     }
 
-    /// What sharing the hardware costs here: typical over quiet, both gross, if the run has it.
-    pub fn neighbour_tax(&self) -> Option<f64> {
-        self.neighbours.map(|neighbours| neighbours.ratio)
-    }
-
     /// True if the interval of the net cost contains zero, so that only its upper end is known.
     pub fn holds_zero(&self) -> bool {
         self.has_interval() && self.net_ns.low.0 <= 0.0 && self.net_ns.high.0 >= 0.0

@@ -56,7 +56,7 @@ impl Postgres {
         let milliseconds =
             |text: String| text.parse().map(Duration::from_millis).map_err(|_| unreadable("tcp_user_timeout"));
         let silence = url.option("tcp_user_timeout", None).map(milliseconds).transpose()?;
-        // 0 is the system's own.
+        // 0, by which libpq means the system's own, would give up at once here.
         let silence = silence.filter(|silence| !silence.is_zero()).unwrap_or(SILENCE);
         let mut config = config(url)?;
         config.ssl_mode(encryption.mode).tcp_user_timeout(silence).keepalives_idle(silence.max(Duration::from_secs(1)));

@@ -193,7 +193,7 @@ fn a_book_quotes_the_most_exact_of_its_figures_within_its_digits() {
         );
     }
     assert_eq!(run.block_move().expect("the unit").operation, "rsx.block.move");
-    assert!(set.doubts.is_empty() && set.rounds.is_empty() && set.neighbour_tax().is_none());
+    assert!(set.doubts.is_empty() && set.rounds.is_empty() && set.neighbours.is_none());
 }
 
 #[test]
