@@ -16,18 +16,21 @@ pub(crate) struct Alternating<'a, W> {
 /// The order of the items in a turn. Two items go A B, B A, B A, A B: a linear drift cancels in every two turns, one that bends in
 /// every four.
 pub(crate) fn order_of(turn: u32, count: usize) -> Vec<usize> {
+    let pair = turn as usize / 2;
     let mut order: Vec<usize> = (0..count).collect();
-    order.rotate_left((turn / 2) as usize % count);
-    if turn % 2 == 1 {
+    order.rotate_left(pair % count);
+    // Rounds of one turn meet the mirror of every order too. Of two items, the rotation is the mirror.
+    let is_mirrored = count > 2 && pair / count % 2 == 1;
+    if (turn % 2 == 1) != is_mirrored {
         order.reverse();
     }
     order
 }
 
-/// The first turn of a round, after one that began with this turn and took so many. It is even, because two turns from an odd one on
-/// go B A, B A.
-pub(crate) fn next_turn(first: u32, taken: usize) -> u32 {
-    (first + taken as u32).next_multiple_of(2)
+/// The first turn of a round, which is even, because two turns from an odd one on go B A, B A. Of two items, each round is the mirror of
+/// the one before, however many turns they took.
+pub(crate) fn first_turn(round: u32) -> u32 {
+    round.wrapping_mul(2)
 }
 
 /// Takes one batch of each item a turn, in another order each turn, until the time of the plan is over.
@@ -65,17 +68,22 @@ pub(crate) fn in_turns<W: Watch>(
 
 #[cfg(test)]
 mod tests {
-    use super::{next_turn, order_of};
+    use super::{first_turn, order_of};
 
     #[test]
-    fn every_block_of_a_round_is_its_own_mirror_and_both_items_begin_rounds() {
-        let firsts: Vec<u32> =
-            (0..4).scan(0, |first, _| Some(std::mem::replace(first, next_turn(*first, 5)))).collect();
-        for &first in &firsts {
-            let block = [0, 1].map(|turn| order_of(first + turn, 2));
-            assert_eq!(block[0].iter().rev().collect::<Vec<_>>(), block[1].iter().collect::<Vec<_>>(), "{first}");
+    fn every_block_of_a_round_is_its_own_mirror_and_rounds_begin_and_end_with_each_item() {
+        for round in 0..4 {
+            let block = [0, 1].map(|turn| order_of(first_turn(round) + turn, 2));
+            assert_eq!(block[0].iter().rev().collect::<Vec<_>>(), block[1].iter().collect::<Vec<_>>(), "{round}");
         }
-        assert_eq!(firsts.iter().map(|&first| order_of(first, 2)[0]).collect::<Vec<_>>(), [0, 1, 0, 1]);
+        for taken in 1..10 {
+            for turn in [0, taken - 1] {
+                let firsts = (0..4).map(|round| order_of(first_turn(round) + turn, 2)[0]);
+                assert_eq!(firsts.sum::<usize>(), 2, "turn {turn} of {taken}");
+            }
+        }
+        let orders: std::collections::BTreeSet<_> = (0..6).map(|round| order_of(first_turn(round), 3)).collect();
+        assert_eq!(orders.len(), 6, "rounds of one turn");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use analysis::lockstep::{Block, Judging, blocks, compare};
 
-use crate::alternate::next_turn;
+use crate::alternate::first_turn;
 use crate::batch::{RoundPlan, RoundSamples};
 use crate::entry::RoundStart;
 use crate::round::{RoundEnd, RoundRequest};
@@ -39,7 +39,7 @@ enum Common {
 
 impl Schedule<'_> {
     pub(super) fn work_in_lockstep(&mut self, random: &mut fastrand::Rng, order: &mut u32) -> Result<(), Ended> {
-        let (mut lost, mut turns, mut look, mut left) = (0, 0, FIRST_LOOK, 0);
+        let (mut lost, mut measured, mut look, mut left) = (0, 0, FIRST_LOOK, 0);
         for pass in 0_u32.. {
             if f64::from(pass) >= look || pass == 0 {
                 self.judge();
@@ -67,7 +67,7 @@ impl Schedule<'_> {
                 0 => break,
                 _ if lost >= MOST_LOST => Common::Lost,
                 1 => Common::Lost,
-                _ => self.common_round(&alive, (pass, &mut turns), random, *order)?,
+                _ => self.common_round(&alive, (pass, &mut measured), random, *order)?,
             };
             match common {
                 Common::Measured => {
@@ -109,7 +109,7 @@ impl Schedule<'_> {
     fn common_round(
         &mut self,
         alive: &[usize],
-        (pass, turns): (u32, &mut u32),
+        (pass, measured): (u32, &mut u32),
         random: &mut fastrand::Rng,
         order: u32,
     ) -> Result<Common, Ended> {
@@ -123,7 +123,7 @@ impl Schedule<'_> {
         let cpu = self.cpu_of(survey, (pass / 2) as usize, random);
         self.report(alive[0], order);
         let plan = RoundPlan { hint: self.entries[alive[0]].hint, ..self.round_plan(ROUND) };
-        let round = RoundRequest { first_turn: *turns, ..self.request(alive, cpu, plan, random) };
+        let round = RoundRequest { first_turn: first_turn(*measured), ..self.request(alive, cpu, plan, random) };
         let start = Instant::now();
         let end = self.rounds.round(round, self.signals)?;
         let took = start.elapsed().div_f64(alive.len() as f64);
@@ -134,7 +134,7 @@ impl Schedule<'_> {
         }
         Ok(match end {
             RoundEnd::Alternated(harvests) => {
-                *turns = next_turn(*turns, harvests.first().map_or(0, |harvest| harvest.samples.len()));
+                *measured += 1;
                 for (&entry, harvest) in alive.iter().zip(harvests) {
                     self.quietness.take_in(&harvest);
                     self.entries[entry].take_in(begun, RoundEnd::Measured(harvest));
