@@ -333,7 +333,7 @@ mod tests {
     fn a_program_that_is_no_launcher_ends_no_other_child() {
         let mut other = Command::new("sleep").arg("60").spawn().expect("a child");
         let checker = Checker::recorded(Clock::recorded(20.0, 1.0));
-        let end = Launcher::execute(Path::new("/bin/true"), &[], checker, Path::new("/nowhere"), 0);
+        let end = Launcher::execute(Path::new("/bin/false"), &[], checker, Path::new("/nowhere"), 0);
         let lives = other.try_wait();
         let _ = other.kill().and_then(|()| other.wait());
         assert!(end.is_err() && matches!(lives, Ok(None)), "{lives:?}");

@@ -101,12 +101,16 @@ impl Quietness {
         remembered: Option<f64>,
         tolerance: f64,
     ) -> Result<Quietness, MeasureError> {
-        let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
-        let usable = match rustix::thread::sched_getaffinity(None) {
+        let usable: Vec<u32> = match rustix::thread::sched_getaffinity(None) {
             Ok(all) => (0..CpuSet::MAX_CPU).filter(|&cpu| all.is_set(cpu)).map(|cpu| cpu as u32).collect(),
-            // A machine with more CPUs than the set can hold.
-            Err(_) => system::machine::describe().cpu.usable,
+            // A machine with more CPUs than a set can hold: those that it holds are used.
+            Err(_) => {
+                let all = system::machine::describe().cpu.usable;
+                all.into_iter().filter(|&cpu| (cpu as usize) < CpuSet::MAX_CPU).collect()
+            }
         };
+        let mut allowed = CpuSet::new();
+        usable.iter().for_each(|&cpu| allowed.set(cpu as usize));
         let cpus = match requested {
             Some(cpu) if usable.contains(&cpu) => vec![cpu],
             Some(cpu) => {
@@ -281,7 +285,7 @@ impl Quietness {
         });
         Noise {
             cpus: cpus.collect(),
-            best_width_cycles: self.width.share,
+            best_width_cycles: if self.width.share.is_finite() { self.width.share } else { 0.0 },
             clock_ns: self.checker.clock.cost,
             clock_step_ns: self.checker.clock.step,
             ..Noise::default()

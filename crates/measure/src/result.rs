@@ -103,7 +103,7 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
             low: rounded(figure.low),
             high: rounded(figure.high),
         }),
-        cycles: figures.get(quoted).0 / cycle,
+        cycles: Some(figures.get(quoted).0 / cycle).filter(|cycles| cycles.is_finite()).unwrap_or(0.0),
         bytes: operation.payload(&entry.item.point),
         faults: totals.faults,
         switches: totals.switches,

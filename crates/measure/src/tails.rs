@@ -153,7 +153,12 @@ impl<W: Watch> Timer<'_, W> {
                 break;
             }
             let arrival = begin + paused + moment;
-            if self.watch.now() - begin > LONGEST * time {
+            let spent = self.watch.now() - begin;
+            if spent > LONGEST * time {
+                // Where pauses took the time, what is left has not arrived.
+                if spent - paused <= LONGEST * time {
+                    break;
+                }
                 unserved += 1;
                 continue;
             }

@@ -95,6 +95,7 @@ fn nothing_arrives_while_an_operation_pauses() {
     .excluding(pauses);
     let arrivals = Arrivals { per_second: 1e5, poisson: false };
     let samples = tails(&mut work, &mut script.clone(), &plan(1e6, Some(arrivals)), READING).expect("samples");
+    assert_eq!(samples.unserved, 0);
     let response = samples.response.expect("a schedule");
     assert_eq!(count(&response, |ns| ns <= 1_000.0), count(&response, |_| true), "{response:?}");
 }
