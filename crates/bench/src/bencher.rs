@@ -54,8 +54,8 @@ impl<'a> Bencher<'a> {
         self.serve_in_one_thread(&mut |times| rounds::plain(times, &mut work));
     }
 
-    /// Times futures. `block_on` runs a future to its end, such as `|future| runtime.block_on(future)`; it runs once for a
-    /// whole batch.
+    /// Times futures. `block_on` runs a future to its end, such as `|future| runtime.block_on(future)`; it runs once for
+    /// many iterations.
     pub fn bench_async<O, F: Future<Output = O>>(self, block_on: impl FnMut(Boxed<'_>), mut work: impl FnMut() -> F) {
         self.with_inputs(|| ()).bench_async(block_on, |()| work());
     }

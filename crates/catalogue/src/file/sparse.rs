@@ -59,6 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| {
             let folder = apart(setting)?;
             let (content, at) = (Block::new(setting.size()?), setting.number("offset")?);
+            within_limit(at + setting.number("size")?)?;
             holes_are_made(&folder)?;
             let mut checked = Some(scratch(setting)?);
             let writing = repeat(move || {
@@ -142,6 +143,7 @@ fn create(folder: &OwnedFd) -> Result<OwnedFd, Failure> {
 
 /// Skips if the file system fills holes, which is tried at a harmless distance.
 fn holes_are_made(folder: &OwnedFd) -> Result<(), Failure> {
+    within_limit(TRIED + 1)?;
     let file = create(folder)?;
     unlinkat(folder, c"new", AtFlags::empty())?;
     exactly(1, pwrite(&file, &[1], TRIED)?)?;

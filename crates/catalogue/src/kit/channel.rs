@@ -119,6 +119,17 @@ pub(crate) fn hold(pipe: &OwnedFd, size: usize) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Widens a pipe for `size` bytes, which may begin and end within a page, as far as this user may.
+pub(crate) fn widened(pipe: &OwnedFd, size: usize) -> Result<(), Failure> {
+    /// What the kernel lets every user have (fs.pipe-max-size).
+    const USUAL: usize = 1 << 20;
+    let held = fcntl_getpipe_size(pipe)?;
+    let mut tries = [size + 2 * rustix::param::page_size(), size, size.min(USUAL)].into_iter();
+    // If none is allowed, a record takes several calls.
+    let _ = tries.any(|wanted| held >= wanted || fcntl_setpipe_size(pipe, wanted).is_ok());
+    Ok(())
+}
+
 /// Reads until the block is full. Fails also if the other end has been closed.
 #[inline]
 pub(crate) fn read_whole(from: &OwnedFd, block: &mut [u8]) -> Result<(), Failure> {

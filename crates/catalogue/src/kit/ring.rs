@@ -23,7 +23,7 @@ pub(crate) fn polled(setting: &Setting, entries: u32) -> Result<IoUring, Failure
     drop(ring(1)?);
     let mut builder = IoUring::builder();
     builder.setup_sqpoll(AWAKE).setup_sqpoll_cpu(setting.other_cpu()?);
-    build(&builder, entries, ("a kernel thread that polls a ring takes root before Linux 5.11", "run as root"))
+    build(&builder, entries, ("a kernel thread that polls a ring takes a privilege before Linux 5.13", "run as root"))
 }
 
 /// A ring. Skips for this reason, with this remedy, if it is refused.

@@ -311,9 +311,10 @@ pub(crate) fn beside<W: Work, L: Work>(
             ensure(start.elapsed() <= PATIENCE, || "a partner does not begin its work")?;
             team.board.pause();
         }
-        // The next piece began just now. A batch shorter than a piece must not always meet its beginning.
+        // The next piece, or a pause as long, began just now. A batch shorter than those must not always meet its beginning.
         if !is_crowded {
-            let end = Instant::now() + start.elapsed().mul_f64(random.f64());
+            let pieces = if part == Part::HalfTheTime { 2.0 } else { 1.0 };
+            let end = Instant::now() + start.elapsed().mul_f64(pieces * random.f64());
             while Instant::now() < end {
                 team.board.pause();
             }

@@ -108,7 +108,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .per("fault")
     .at_least(&["page.fault.file"])
     .prepare(|setting| {
-        let stride = AROUND.max(page_size());
+        let stride = AROUND.max(2 * page_size());
         let pages = STRETCHES * (stride / page_size()) as u64;
         let file = file_of(setting, (pages, page_size()))?;
         maps_around(&file, STRETCHES, stride)?;
@@ -167,7 +167,10 @@ fn maps_around(file: impl AsFd, places: u64, stride: usize) -> Result<(), Failur
     faults.start()?;
     read_at(stride - 1);
     if faults.taken()? > places / 2 {
-        return Err(Failure::skip("the kernel maps pages of files one by one (fault_around_bytes)", ""));
+        return Err(Failure::skip(
+            "the kernel maps less than 64 KiB of a file around a fault (fault_around_bytes)",
+            "",
+        ));
     }
     Ok(())
 }

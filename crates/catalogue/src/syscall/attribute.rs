@@ -107,7 +107,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let mut room = ROOM;
         tried(repeat(move || exactly(0, call::ustat(number, &mut room)?))).map_err(|failure| {
             let reason = "this file system's device has a number that no mounted file system is found by, as on btrfs";
-            failure.skip_on(&[libc::EINVAL], reason, "another file system: --scratch FOLDER")
+            failure.skip_on(&[libc::EINVAL], reason, "set TMPDIR to a folder of ext4 or XFS")
         })
     }),
     CALL.named("call.file_getattr", "ask for a file's flags, as chattr shows them").prepare(|setting| {

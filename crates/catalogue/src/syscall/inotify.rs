@@ -49,7 +49,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
             .map_err(|failure| {
                 let reason = "fanotify cannot name this file system's files by handles, as on btrfs";
-                failure.skip_on(&[libc::EXDEV, libc::ENODEV], reason, "another file system: --scratch FOLDER")
+                failure.skip_on(&[libc::EXDEV, libc::ENODEV], reason, "set TMPDIR to a folder of ext4 or XFS")
             })
         }),
     CALL.named("call.name_to_handle_at", "ask for a file's handle").prepare(|setting| {

@@ -6,7 +6,7 @@ use operation::{Axis, Failure, Loop, Operation, Setting, repeat, word, words};
 use record::Estimate;
 
 use super::{CALL, PAIR};
-use crate::kit::{Null, call, exactly, install_counter, refusing, steady, steady_with, tried};
+use crate::kit::{Null, call, ensure, exactly, install_counter, refusing, steady, steady_with, tried};
 
 const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
 
@@ -60,6 +60,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| refusing(&[libc::EINVAL], || call::settimeofday(&[0_u64, 2_000_000_000], Null))),
     CALL.named("call.getitimer", "ask how much of an interval timer is left").version(2).prepare(|_| {
         exactly(0, call::setitimer(libc::ITIMER_REAL, &[0_u64, 0, 1_000, 0], Null)?)?;
+        let mut left = [0_u64; 4];
+        exactly(0, call::getitimer(libc::ITIMER_REAL, &mut left)?)?;
+        ensure(left[2] > 0, || "the timer is not armed")?;
         steady_with([0_u64; 4], |left| call::getitimer(libc::ITIMER_REAL, left))
     }),
     PAIR.named("call.setitimer", "arm an interval timer that expires in 1,000 s (far) or 200 us (near), and disarm it")

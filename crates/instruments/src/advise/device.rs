@@ -45,10 +45,9 @@ fn here(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> 
     let cached = residence::open(path)?;
     put_out(&cached)?;
     let direct = open_with(path, OFlags::DIRECT).ok();
-    let direct = direct.filter(|file| pread(file, Block::new(page as usize).bytes(), 0).is_ok());
-    // Some file systems accept the flag and read through the page cache nevertheless.
-    let is_past = || residence::resident(&cached).is_ok_and(|found| found.resident == 0);
-    let direct = direct.filter(|_| is_past());
+    let mut block = Block::new(page as usize);
+    let direct = direct
+        .filter(|file| residence::is_past_memory(&cached, || Ok(pread(file, block.bytes(), 0).map(drop)?)).is_ok());
     let mut timed = Requests { direct: direct.is_some(), ..Requests::default() };
     let file = match direct {
         Some(file) => file,

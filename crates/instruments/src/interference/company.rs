@@ -151,7 +151,7 @@ impl Company {
         self.post(number).number(slot::DONE)
     }
 
-    /// Processor time in ns that a load has used so far, its set-up included.
+    /// Processor time in ns that a load has used since its process began; the first value is that of its set-up.
     pub fn cpu(&self, number: usize) -> f64 {
         self.post(number).number(slot::CPU)
     }

@@ -5,28 +5,23 @@ use std::os::fd::OwnedFd;
 
 use operation::{Failure, Operation};
 use rustix::fs::{Mode, OFlags, copy_file_range, ftruncate, open, sendfile};
-use rustix::param::page_size;
-use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with, splice};
+use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, splice};
 
 use super::READ;
 use super::order::VisitPlan;
 use super::pass::{Reader, counting};
 use super::source::within_limit;
+use crate::kit::channel::widened;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     READ.id("read.splice")
-        .version(2)
+        .version(3)
         .summary("move a file record by record through a pipe to the null device: splice; nothing is summed")
         .prepare(|setting| {
             counting(setting, |source, plan| {
                 let (file, null) = (source.open_with(OFlags::empty())?, null_device()?);
                 let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-                // A pipe that can hold a record, which may begin and end within a page, takes it in one call; if it cannot be that
-                // large, it takes several.
-                let wanted = plan.record as usize + 2 * page_size();
-                if fcntl_getpipe_size(&writer)? < wanted {
-                    let _ = fcntl_setpipe_size(&writer, wanted);
-                }
+                widened(&writer, plan.record as usize)?;
                 let move_all = SpliceFlags::MOVE;
                 Ok(move || {
                     let mut place = 0_u64;

@@ -3,34 +3,27 @@
 use operation::Operation;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::param::page_size;
-use rustix::pipe::{
-    IoSliceRaw, PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with, splice, vmsplice,
-};
+use rustix::pipe::{IoSliceRaw, PipeFlags, SpliceFlags, pipe_with, splice, vmsplice};
 
 use super::content::Content;
 use super::pass::writing;
 use super::plain::each_record;
 use super::{ANY_POINTS, FILE, OVER, RECORD, SYNC, WRITE, is_usual_sync};
+use crate::kit::channel::widened;
 
 pub(crate) const OPERATIONS: &[Operation] = &[WRITE
     .named(
         "write.splice",
         "write a file record by record from a pipe: vmsplice of the record into it, splice of it into the file",
     )
-    .version(3)
+    .version(4)
     .axes(&[OVER, SYNC, RECORD, FILE])
     .has_point(|point| ANY_POINTS(point) && is_usual_sync(point))
     .prepare(|setting| {
         writing(setting, |target| {
             let (file, plan) = (target.open_with(OFlags::empty())?, target.plan());
             let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-            // A pipe that can hold a record, which may begin and end within a page, takes it in one call; if it cannot be that
-            // large, it takes several.
-            let wanted = plan.record as usize + 2 * page_size();
-            if fcntl_getpipe_size(&writer)? < wanted {
-                let _ = fcntl_setpipe_size(&writer, wanted);
-            }
+            widened(&writer, plan.record as usize)?;
             let mut content = Content::new(plan.record as usize);
             Ok(move |pass| {
                 each_record(plan, &mut content, pass, |record, offset| {

@@ -124,3 +124,57 @@ fn threads_end_with_their_team() {
     let (during, after) = looked.join().expect("the team works");
     assert!(during > 20 && after < 20, "{during} threads, then {after}");
 }
+
+/// A piece of work of 2 ms that notes when it began.
+struct Piece(Arc<AtomicU64>, Instant);
+
+impl Work for Piece {
+    fn work(&mut self, times: u64) {
+        const TAKES: Duration = Duration::from_millis(2);
+        for _ in 0..times {
+            let begin = Instant::now();
+            self.0.store((begin - self.1).as_nanos() as u64, Ordering::Relaxed);
+            while begin.elapsed() < TAKES {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// Counts batches that begin when a piece of the partner's has been done for more than a quarter.
+struct Late(Piece, Arc<AtomicU64>);
+
+impl Work for Late {
+    fn work(&mut self, _: u64) {
+        let Piece(begun, epoch) = &self.0;
+        let since = epoch.elapsed().as_nanos() as u64 - begun.load(Ordering::Relaxed);
+        self.1.fetch_add(u64::from(since > 500_000), Ordering::Relaxed);
+    }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+#[test]
+fn short_batches_meet_every_part_of_a_partner_s_piece() {
+    let Some(setting) = setting() else { return };
+    let seats = Seats { memory: Memory::Ours, ..seats(&setting) };
+    let (begun, late, epoch) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default(), Instant::now());
+    let (own, counted) = (Arc::clone(&begun), Arc::clone(&late));
+    let mut work = beside(
+        &setting,
+        (&seats, Part::Throughout),
+        |_| Ok(Late(Piece(own, epoch), counted)),
+        move |_| Ok(Piece(Arc::clone(&begun), epoch)),
+    )
+    .expect("a team");
+    for _ in 0..20 {
+        work.perform(1).expect("a batch");
+    }
+    assert!(late.load(Ordering::Relaxed) >= 5, "{late:?}");
+}
