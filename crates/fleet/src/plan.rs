@@ -12,8 +12,7 @@ const FULL_S: f64 = 175.0;
 const SLACK_S: f64 = 60.0;
 
 /// Which operations are measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Suite {
     /// The headline operations.
@@ -46,8 +45,7 @@ impl Suite {
 }
 
 /// What every node does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Which operations.
     pub suite: Suite,

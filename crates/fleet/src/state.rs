@@ -11,8 +11,7 @@ use crate::plan::Plan;
 pub const SCHEMA: &str = "howslow-fleet/1";
 
 /// One plan on many nodes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fleet {
     /// `howslow-fleet/1`.
     pub schema: String,
@@ -37,8 +36,7 @@ pub struct Fleet {
 }
 
 /// How nodes are reached.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Means {
     /// One exclusive job per node.
@@ -48,8 +46,7 @@ pub enum Means {
 }
 
 /// What Slurm is told beside the node.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlurmOptions {
     /// The partition, if told.
     pub partition: Option<String>,
@@ -64,8 +61,7 @@ pub struct SlurmOptions {
 }
 
 /// One node.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     /// Its name, as the scheduler or the user gives it.
     pub name: String,
@@ -78,8 +74,7 @@ pub struct Node {
 }
 
 /// One document that arrived.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gathered {
     /// Which of the plan's repetitions it is, from 1 on.
     pub repetition: u32,
@@ -100,8 +95,7 @@ pub struct Gathered {
 }
 
 /// One attempt to measure on a node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
     /// From 1 on.
     pub number: u32,
@@ -118,8 +112,7 @@ pub struct Attempt {
 }
 
 /// What became of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// It is about to be submitted, or this program ended meanwhile.

@@ -7,6 +7,14 @@
 //! # Ok::<(), howslow_load::PlanError>(())
 //! ```
 
+// The derive of JSON Schemas: without the feature, one that derives nothing.
+#[cfg(not(feature = "schema"))]
+#[macro_use]
+extern crate schema_macros;
+#[cfg(feature = "schema")]
+#[macro_use]
+extern crate schemars;
+
 mod drive;
 mod error;
 mod fault;

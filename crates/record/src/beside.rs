@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::point::Point;
 
 /// Where work runs, seen from the CPU of what is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
     /// On the other hardware thread of the same core.
@@ -43,8 +42,7 @@ impl Place {
 }
 
 /// Work that ran beside all that a run measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Beside {
     /// The kind of work: `disk-reads`.
     pub kind: String,
@@ -69,8 +67,7 @@ impl fmt::Display for Beside {
 }
 
 /// What the work beside a run did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Achieved {
     /// The kind of work.
     pub kind: String,

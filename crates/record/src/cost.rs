@@ -19,8 +19,7 @@ pub const EXIT_STATUS: &str = "exit status";
 pub const COMMAND: &str = "command: ";
 
 /// Which figure a cost is quoted by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Estimate {
     /// The smallest sample. Only published costs are quoted by it.
@@ -44,8 +43,7 @@ impl Estimate {
 }
 
 /// The estimates of one cost per iteration, with the 95 % interval of the headline figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     /// The smallest sample.
     pub best: Nanoseconds,
@@ -55,11 +53,11 @@ pub struct Figures {
     pub typical: Nanoseconds,
     /// Lower end of the headline figure's 95 % interval. Minus infinity (null in JSON) if there is none.
     #[serde(with = "crate::units::open_below")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    #[schemars(with = "Option<f64>")]
     pub low: Nanoseconds,
     /// Upper end of the headline figure's 95 % interval. Infinity (null in JSON) if there is none.
     #[serde(with = "crate::units::open_above")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    #[schemars(with = "Option<f64>")]
     pub high: Nanoseconds,
 }
 
@@ -89,8 +87,7 @@ impl Figures {
 }
 
 /// What sharing the hardware adds: the typical cost over the quiet one, both in cycles if the cost follows the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Neighbours {
     /// Typical over quiet.
     pub ratio: f64,
@@ -101,8 +98,7 @@ pub struct Neighbours {
 }
 
 /// Processor time per iteration, partners and children included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
     /// In user mode.
     pub user: Nanoseconds,
@@ -111,8 +107,7 @@ pub struct Cpu {
 }
 
 /// Page faults per iteration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Faults {
     /// Without a read from a device.
     pub minor: f64,
@@ -121,8 +116,7 @@ pub struct Faults {
 }
 
 /// Context switches per iteration of the measured task and the children it reaped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Switches {
     /// It waited.
     pub voluntary: f64,
@@ -132,8 +126,7 @@ pub struct Switches {
 
 /// What one iteration read from the device of the file, as the kernel counts. The first two are counts of the whole
 /// device, so they include other programs. The third is for the measured process alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reads {
     /// Requests that the device completed, merged ones counted once.
     pub count: f64,
@@ -153,8 +146,7 @@ impl Reads {
 
 /// Processor time that an operation takes and that none of its tasks is charged for: that of the kernel's threads and of
 /// interrupts, and what the hypervisor takes meanwhile. Means over the middle half of pairs of windows, with the operation and at rest.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hidden {
     /// Per operation: busy time of all CPUs, less what its tasks were charged for and what is busy at rest.
     pub ns: Nanoseconds,
@@ -181,8 +173,7 @@ impl Hidden {
 }
 
 /// One fresh process that measured one operation at one point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Round {
     /// Position in the shuffled order of all rounds of the run, from 0.
     pub order: u32,
@@ -222,8 +213,7 @@ pub struct Round {
 }
 
 /// What one operation takes at one point.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// The operation's id.
     pub operation: String,

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What counting cost the program that was watched.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CountingCost {
     /// What a system call takes longer while it is counted, in ns.
     pub per_call_ns: f64,
@@ -25,8 +24,7 @@ pub struct CountingCost {
 }
 
 /// What calls of howslow's own took longer while they were counted, in alternated stretches before the watching.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CountingProbe {
     /// How many pairs of a stretch that was counted and one that was not.
     pub pairs: u32,
@@ -39,8 +37,7 @@ pub struct CountingProbe {
 }
 
 /// A command that was run without and with counting, alternately: medians of both.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Alternated {
     /// How often each way.
     pub pairs: u32,

@@ -8,8 +8,7 @@ use crate::point::typed_name;
 use crate::units::{Nanoseconds, percent};
 
 /// A reason not to trust a cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Doubt {
     /// No batch was taken while the core was undisturbed. The quiet figure is the 10 % quantile.

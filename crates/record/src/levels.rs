@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::units::Nanoseconds;
 
 /// What the interval of a headline figure rests on besides the samples. All on the log scale.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Basis {
     /// Rounds that gave the figure.
     pub rounds: u32,
@@ -21,8 +20,7 @@ pub struct Basis {
 }
 
 /// The two ends of an interval, 95 % unless its field says otherwise, in the figure's unit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ends {
     /// The lower one.
     pub low: f64,
@@ -31,8 +29,7 @@ pub struct Ends {
 }
 
 /// One of several crisp values that a cost has on an undisturbed core.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Level {
     /// The cost there, net.
     pub ns: Nanoseconds,

@@ -19,6 +19,14 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+// The derive of JSON Schemas: without the feature, one that derives nothing.
+#[cfg(not(feature = "schema"))]
+#[macro_use]
+extern crate schema_macros;
+#[cfg(feature = "schema")]
+#[macro_use]
+extern crate schemars;
+
 mod beside;
 mod book;
 mod cost;

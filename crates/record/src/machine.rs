@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::units::Bytes;
 
 /// Where a run was taken.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Machine {
     /// The system's name in its network.
@@ -33,8 +32,7 @@ pub struct Machine {
 }
 
 /// The processor.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CpuModel {
     /// The processor's name, as it reports it.
@@ -66,8 +64,7 @@ pub struct CpuModel {
 }
 
 /// One cache.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Cache {
     /// 1, 2, 3.
@@ -83,8 +80,7 @@ pub struct Cache {
 }
 
 /// Frequencies in MHz.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Frequency {
     /// Base frequency, or what `/proc/cpuinfo` says.
@@ -100,8 +96,7 @@ pub struct Frequency {
 }
 
 /// The memory.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Memory {
     /// Total.
@@ -119,8 +114,7 @@ pub struct Memory {
 }
 
 /// The kernel.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Kernel {
     /// `Linux`.
@@ -142,8 +136,7 @@ pub struct Kernel {
 }
 
 /// The hypervisor and container around the system.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Virtualization {
     /// `KVM`, `QEMU TCG`, `gVisor`; `None` on bare metal.
@@ -155,8 +148,7 @@ pub struct Virtualization {
 }
 
 /// Limits on this process.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
     /// Cgroup hierarchy: `v1`, `v2`, `none`.

@@ -8,8 +8,7 @@ use crate::usage::{Accounting, Repetition, Usage};
 use crate::waits::WaitReason;
 
 /// What was counted while something was watched.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
     /// What was watched: a command, a process, a cgroup, the system.
     pub what: String,
@@ -97,8 +96,7 @@ impl Observation {
 }
 
 /// Calls of one kind that one chain of functions made, by samples.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stack {
     /// The name of the process.
     pub process: String,
@@ -113,8 +111,7 @@ pub struct Stack {
 }
 
 /// A function of a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct StackFrame {
     /// Its name; without one, its file and the address in it.
     pub function: String,
@@ -134,8 +131,7 @@ impl StackFrame {
 }
 
 /// A way of counting that was not possible.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PassedOver {
     /// The way of counting.
     pub source: String,
@@ -144,8 +140,7 @@ pub struct PassedOver {
 }
 
 /// Something that could not be counted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Loss {
     /// What it was.
     pub what: String,
@@ -154,8 +149,7 @@ pub struct Loss {
 }
 
 /// What one process asked for, or several of the same name that ended.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessCounts {
     /// Its id; `None` for several.
     pub pid: Option<u32>,
@@ -207,8 +201,7 @@ impl ProcessCounts {
 }
 
 /// What one thread did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadCounts {
     /// Its id.
     pub tid: u32,

@@ -12,15 +12,14 @@ use crate::units::{Bytes, counted, singular};
 
 /// The value an axis takes at a point: a number (bytes, a count) or a word.
 // In constants the word is a `&'static str`. Values are compared without their unit, which only determines how they print.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Value"))]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Value")]
 #[serde(untagged)]
 pub enum Value<Word = String> {
     /// A number: bytes on the axes that the run's `units` name, a count elsewhere.
     Number(u64),
     /// A number of bytes; in a document a number like any other.
-    #[cfg_attr(feature = "schema", schemars(skip))]
+    #[schemars(skip)]
     Bytes(u64),
     /// A named choice, e.g. `distance=other`.
     Word(Word),
@@ -123,8 +122,7 @@ impl<Word: fmt::Display> fmt::Display for Value<Word> {
 }
 
 /// What the numbers of an axis count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Things that the axis names.
@@ -135,8 +133,7 @@ pub enum Unit {
 }
 
 /// Axis name to value; empty for an operation without axes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Point(pub BTreeMap<String, Value>);
 

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::waits::{CallTime, FaultTime, Waits};
 
 /// The size of a base page, in bytes; 4 KiB but for some kernels of aarch64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PageSize(pub u64);
 
@@ -28,8 +27,7 @@ impl PageSize {
 }
 
 /// What was asked of the kernel.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Requests {
     /// System calls, the most frequent first.
     pub calls: Vec<CallCount>,
@@ -131,8 +129,7 @@ impl Requests {
 }
 
 /// How often a system call was made.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallCount {
     /// The kernel's name of it.
     pub call: String,
@@ -167,8 +164,7 @@ impl CallCount {
 }
 
 /// How often a call was made on one kind of object.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObjectCount {
     /// `file` (of a device), `tmpfs`, `proc`, `sys`, `pipe`, `tcp`, `udp`, `unix`, `socket` (any other), `eventfd`, `timerfd`,
     /// `epoll`, `tty`, `null` (also `/dev/zero`), `folder`, `device`, `other`.
@@ -189,8 +185,7 @@ impl ObjectCount {
 }
 
 /// A name and how often.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedCount {
     /// The name.
     pub name: String,
@@ -210,8 +205,7 @@ impl NamedCount {
 }
 
 /// A call and the one after it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PairCount {
     /// The first call.
     pub first: String,

@@ -23,8 +23,7 @@ pub const OLDER_SCHEMA: &str = "howslow-run/1";
 pub const BLOCK: u64 = 512;
 
 /// The costs measured on one machine at one time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// `howslow-run/2`. Older documents, `howslow-run/1`, are still read.
     pub schema: String,
@@ -69,8 +68,7 @@ pub struct Run {
 }
 
 /// One timed thing beside another, from batches or rounds taken in turn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimedRatio {
     /// The id of its cost.
     pub operation: String,
@@ -103,8 +101,7 @@ pub struct TimedRatio {
 }
 
 /// Where the figures of a run come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// howslow measured them. Documents without this field are measured runs, unless `howslow` is empty.
@@ -131,8 +128,7 @@ impl Origin {
 }
 
 /// What the figures of a run are exact in. Every cost has both where the clock is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CountedIn {
     /// Times, as measured.
@@ -153,8 +149,7 @@ impl CountedIn {
 }
 
 /// What the user asked for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
     /// The user's name for this run, by which it is found again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -188,8 +183,7 @@ pub struct Settings {
 }
 
 /// How quiet the machine was during the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Noise {
     /// Per CPU used: how often its core was undisturbed.
     pub cpus: Vec<CpuQuiet>,
@@ -246,8 +240,7 @@ pub fn undisturbed(cpus: &[CpuQuiet]) -> Option<f64> {
 }
 
 /// The processes that started the rounds. Each is new, so that rounds sample what differs between runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Launchers {
     /// Their number.
     pub count: u32,
@@ -257,8 +250,7 @@ pub struct Launchers {
 }
 
 /// What more time would bring.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct More {
     /// Costs whose intervals are wider than asked, and would become narrower.
     pub costs: u32,
@@ -267,8 +259,7 @@ pub struct More {
 }
 
 /// How often one CPU's core was undisturbed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuQuiet {
     /// The CPU's number.
     pub cpu: u32,
@@ -279,8 +270,7 @@ pub struct CpuQuiet {
 }
 
 /// The A/A band: how far two costs of the same operation lie apart on this machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Band {
     /// The difference that nine in ten pairs stay below, as a share. Pairs with doubts count only if all have one. In
     /// older runs, the largest difference.
@@ -301,8 +291,7 @@ impl Band {
 }
 
 /// An operation not measured here.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Skip {
     /// The operation's id.
     pub operation: String,

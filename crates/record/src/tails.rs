@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// When the requests of a run with `--arrivals` come.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Arrivals {
     /// How many a second, on average.
     pub per_second: f64,
@@ -13,8 +12,7 @@ pub struct Arrivals {
 }
 
 /// What was asked for with `--tails`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tailing {
     /// When iterations are asked for; absent if each follows the one before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -22,8 +20,7 @@ pub struct Tailing {
 }
 
 /// One percentile. Its figures are absent if there are too few samples for an interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentile {
     /// From 0 to 1: 0.999 is p99.9.
     pub share: f64,
@@ -39,8 +36,7 @@ pub struct Percentile {
 }
 
 /// One distribution of times.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tail {
     /// How many were timed.
     pub samples: u64,
@@ -53,8 +49,7 @@ pub struct Tail {
 }
 
 /// The tails of a cost.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tails {
     /// Why single iterations could not be timed; the rest is then empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]

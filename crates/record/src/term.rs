@@ -9,8 +9,7 @@ use crate::point::{Point, Value};
 
 /// A cost contained in another: this many times this operation at this point.
 // In constants it is a `FixedTerm`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(
     feature = "schema",
     schemars(rename = "Term", bound = "Id: JsonSchema, At: JsonSchema + Default + Serialize")

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// What the kernel charged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Processor time, in ns: the time that the scheduler counted.
     pub cpu_ns: Option<f64>,
@@ -80,8 +79,7 @@ impl Usage {
 }
 
 /// How the kernel accounts processor time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Accounting {
     /// Its ticks in a second, at which it samples whether a task is in user mode; `None` if it does not tell.
     pub tick_hz: Option<u32>,
@@ -100,8 +98,7 @@ pub struct Accounting {
 }
 
 /// What one run of a command took and asked for, in sums.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Repetition {
     /// How long it was watched, in ns.
     pub elapsed_ns: f64,

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The processor time of one call, from entry to exit, by samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallTime {
     /// Calls that were timed.
     pub samples: u64,
@@ -15,8 +14,7 @@ pub struct CallTime {
 }
 
 /// The processor time of page faults in user mode, by samples. Those within calls are part of the time of the calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultTime {
     /// How many there were.
     pub count: u64,
@@ -36,8 +34,7 @@ impl FaultTime {
 }
 
 /// Page faults by what they were.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultKinds {
     /// A page that was not mapped was read: in most cases one of a file that is in memory, with those around it.
     pub read: u64,
@@ -72,9 +69,8 @@ impl FaultKinds {
 }
 
 /// Why a task was off the CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum WaitReason {
     /// It could run, and another task ran.
     Runnable,
@@ -87,8 +83,7 @@ pub enum WaitReason {
 }
 
 /// Times off the CPU in one call for one reason.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Waits {
     /// The call; `None` outside of calls, as after a page fault.
     pub call: Option<String>,

@@ -44,8 +44,7 @@ impl WorkUnit {
 }
 
 /// What a figure of a bill did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeVerdict {
     /// It grew.
@@ -74,8 +73,7 @@ impl ChangeVerdict {
 }
 
 /// What a unit of work took or asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BilledFigure {
     /// Elapsed time, in ns.
@@ -155,8 +153,7 @@ impl BilledFigure {
 }
 
 /// A time or count of a unit of work, before and after.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChangedFigure {
     /// Which.
     pub figure: BilledFigure,
@@ -281,8 +278,7 @@ pub struct BilledLine {
 }
 
 /// What changed in one line between two bills, for a unit of work.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChangedRow {
     /// The call, or what else costs processor time.
     pub what: String,

@@ -57,8 +57,7 @@ pub struct BillElsewhere {
 }
 
 /// A line of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ElsewhereRow {
     /// A system call, or what else costs processor time in the kernel.
     pub what: String,

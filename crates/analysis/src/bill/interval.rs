@@ -66,8 +66,7 @@ pub enum Who {
 }
 
 /// The processes of an account, for documents.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct ProcessIds {
     /// The id of the process; null for several.
     pid: Option<u32>,
@@ -86,8 +85,7 @@ impl Form<Who> for ProcessIds {
 }
 
 /// What one process or cgroup asked for in a stretch.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Account {
     /// Whose it is.
     #[serde(flatten, with = "As::<ProcessIds>")]
@@ -117,8 +115,7 @@ pub struct Account {
 }
 
 /// One kind of request of an account.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AccountLine {
     /// A system call; or `minor faults`, `switches`, `programs`, `processes`, `threads`.
     pub what: String,

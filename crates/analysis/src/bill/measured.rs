@@ -15,8 +15,7 @@ use crate::statistics::{Interval, weighted_sum};
 const FAULTS: &str = "minor faults";
 
 /// The measured side of a bill.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MeasuredCalls {
     /// The processor time of calls and page faults.
     #[serde(with = "As::<TimeFigure>")]

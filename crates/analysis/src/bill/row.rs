@@ -11,8 +11,7 @@ pub const CALLS: &str = "system calls";
 pub(super) const PROCESSES: [&str; 2] = ["processes", "threads"];
 
 /// One line of a bill: a call, or what else costs processor time in the kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BillRow {
     /// A system call, or what else costs processor time in the kernel.
     pub what: String,

@@ -13,8 +13,7 @@ use crate::predict::MixPrediction;
 use crate::statistics::Interval;
 
 /// A habit that costs time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Habit {
     /// One sentence.
     pub text: String,

@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 /// A fact of machine or settings that is not the same in all runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparedFact"))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ComparedFact")]
 pub struct DifferingFact {
     /// Its field in the run document.
     pub field: String,

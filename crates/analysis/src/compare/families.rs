@@ -9,8 +9,8 @@ use super::verdict::RatioToBase;
 use crate::statistics::{Interval, weighted_sum};
 
 /// A geometric mean of ratios.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparedMean"))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ComparedMean")]
 pub struct Mean {
     /// The mean.
     pub ratio: Option<Interval>,

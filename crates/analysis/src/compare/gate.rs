@@ -56,8 +56,8 @@ pub struct Failed<'c> {
 }
 
 /// A cost without a verdict.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "UnjudgedCost"))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "UnjudgedCost")]
 pub struct Unjudged {
     /// Operation and point.
     pub name: String,

@@ -8,8 +8,7 @@ use super::grounds::rounds_behind;
 use crate::levels::{interval, quoted};
 
 /// Two costs of which at least one has levels.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedLevels<'a> {
     /// The levels in the base; empty if it was at one alone.
     pub base: &'a [Level],

@@ -6,9 +6,8 @@ use serde::Deserialize;
 use super::quantity::Memory;
 
 /// The values of each axis. Every value of one is combined with every value of the others.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Axes {
     /// Numbers of users.
     pub users: Vec<u32>,
@@ -20,11 +19,11 @@ pub struct Axes {
     pub eligible: Vec<u32>,
     /// Where pages go that do not fit: `none`, `swap` (a file made for the experiment) or `zram`.
     #[serde(deserialize_with = "devices")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    #[schemars(with = "Vec<String>")]
     pub device: Vec<PageDevice>,
     /// What is done against page faults: `none`, `pre-paging`, `post-purging`, `paging-out` or `both`.
     #[serde(deserialize_with = "reliefs")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    #[schemars(with = "Vec<String>")]
     pub relief: Vec<Relief>,
     /// How often each configuration is measured.
     pub repetitions: u32,

@@ -3,27 +3,27 @@
 use serde::Deserialize;
 
 /// A time in seconds, written as `1.5s`, `200ms`, `2min`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+#[schemars(with = "String")]
 pub struct Time(pub f64);
 
 /// A number of bytes, written as `48MiB`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+#[schemars(with = "String")]
 pub struct Size(pub u64);
 
 /// A limit of memory: `48MiB`, or `none`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+#[schemars(with = "String")]
 pub struct Memory(pub Option<u64>);
 
 /// How interactions arrive: `closed`, or a rate such as `5/s`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+#[schemars(with = "String")]
 pub enum Arrivals {
     /// Each user thinks, asks, and waits for the answer.
     #[default]

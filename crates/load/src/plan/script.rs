@@ -5,9 +5,8 @@ use serde::Deserialize;
 use super::quantity::{Size, Time};
 
 /// One kind of request.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interaction {
     /// Its name in tables.
     pub name: String,
@@ -33,9 +32,8 @@ fn once() -> u32 {
 }
 
 /// How long a user thinks.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Think {
     /// Always as long.
     Constant(Time),
@@ -91,9 +89,8 @@ impl Think {
 
 /// Work done by howslow itself: references to pages of the user's own, each followed by computation. The pages stay from one
 /// interaction to the next, in memory or on the page device.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Job {
     /// Processor time of its computation, on a processor that it has for itself.
     pub cpu: Time,
@@ -114,9 +111,8 @@ impl Default for Job {
 }
 
 /// A file of text, made of words at random, always the same.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InputFile {
     /// Its name in the user's folder.
     pub name: String,

@@ -38,9 +38,8 @@ fn malformed(line: usize, key: &str, why: &str) -> String {
 }
 
 /// What the users do, and in which configurations.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Its name in tables.
     pub name: String,
