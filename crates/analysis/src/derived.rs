@@ -32,8 +32,7 @@ pub struct Agreement {
 }
 
 /// The result of one route.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Followed {
     /// The route.
     #[serde(flatten, with = "As::<RouteWritten>")]
@@ -46,8 +45,7 @@ pub struct Followed {
 }
 
 /// A derived cost of one run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Derived {
     /// The name of the derived cost.
     #[serde(rename = "derived")]
@@ -104,8 +102,7 @@ fn agreement(figures: &[Interval]) -> Option<Agreement> {
 }
 
 /// The part of a call that is the bare entry into the kernel.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EntryShare {
     /// Id and point of the call.
     #[serde(rename = "cost")]
@@ -141,8 +138,7 @@ fn entries(cost: &Cost, entry: &str) -> Option<f64> {
 }
 
 /// A route.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct RouteWritten {
     /// What it compares, in words.
     route: &'static str,
@@ -151,8 +147,7 @@ struct RouteWritten {
 }
 
 /// Where a route leads.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct FigureOrMissing {
     /// Where it leads.
     figure: Option<TimeFigure>,
@@ -161,8 +156,7 @@ struct FigureOrMissing {
 }
 
 /// Whether two routes agree.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct RoutesAgree {
     /// The ratio of their figures.
     ratio: f64,

@@ -9,8 +9,7 @@ use crate::statistics::Interval;
 use crate::sums::{doubts_in, doubts_of, sum};
 
 /// One part of a cost.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Explained {
     /// The term.
     #[serde(flatten)]
@@ -26,8 +25,7 @@ pub struct Explained {
 }
 
 /// A cost and its parts. The whole is the sum plus the residual.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Explanation {
     /// Id and point.
     #[serde(rename = "cost")]

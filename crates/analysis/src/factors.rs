@@ -17,8 +17,7 @@ use crate::statistics::Interval;
 use crate::sums::{join, matters, quotient};
 
 /// What a factor is due to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
     /// The operations of a family. For those that follow the clock, their cycles.
@@ -32,8 +31,7 @@ pub const CLOCK: &str = "core clock";
 
 /// The factor of a ratio of totals that one family, or the clock, is responsible for. Above 1 it makes the second total
 /// larger.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Factor {
     /// Its cause.
     pub cause: Cause,
@@ -51,8 +49,7 @@ pub struct Factor {
 }
 
 /// A factor with its interval.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct FactorFigure {
     /// The factor.
     factor: f64,
@@ -69,8 +66,7 @@ impl Form<Interval> for FactorFigure {
 }
 
 /// The ratio of two predictions, the second over the first, and its factors.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Factors {
     /// One per family, and one for the clock if both runs know theirs and it is that of one kind of processor. The
     /// farthest from 1 first.

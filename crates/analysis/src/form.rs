@@ -84,8 +84,7 @@ impl<F: JsonSchema> JsonSchema for As<F> {
 }
 
 /// A time in nanoseconds with its 95 % interval. Ends that a single round does not tell are null.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeFigure {
     /// The time.
     pub ns: Option<f64>,
@@ -127,8 +126,7 @@ impl ReadForm<Option<Interval>> for Option<TimeFigure> {
 }
 
 /// A figure with its 95 % interval; without ends where nothing supports one.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct OpenFigure {
     /// The figure.
     value: f64,

@@ -9,8 +9,7 @@ use crate::landing::{RoundFigure, around, reach};
 use crate::statistics::{Interval, median};
 
 /// Work that runs beside the one measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Load {
     /// Its kind.
     pub kind: String,
@@ -106,8 +105,7 @@ pub fn conclusive(interval: Interval) -> Option<Interval> {
 }
 
 /// Everything that was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Interference {
     /// The kinds that were slowed, in order.
     #[serde(skip)]
@@ -235,8 +233,7 @@ impl LoadsPrediction {
 }
 
 /// A kind of work.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct KindWritten {
     /// Its name.
     name: String,
@@ -245,8 +242,7 @@ struct KindWritten {
 }
 
 /// Something not measured here.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct SkipWritten {
     /// The kind of work or the place.
     what: String,
@@ -255,8 +251,7 @@ struct SkipWritten {
 }
 
 /// Work beside a victim.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct ActiveLoad {
     /// The work.
     #[serde(flatten)]
@@ -266,8 +261,7 @@ struct ActiveLoad {
 }
 
 /// A victim beside loads.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct CellWritten {
     /// The kind that is slowed.
     victim: String,

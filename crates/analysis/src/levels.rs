@@ -152,8 +152,7 @@ impl LevelRounds {
 }
 
 /// The levels of one cost, and why it has some.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CostLevels<'a> {
     /// The cost's id and point.
     pub cost: String,

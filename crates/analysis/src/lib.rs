@@ -13,9 +13,18 @@
 //! ```
 #![forbid(unsafe_code)]
 
+// The derive of JSON Schemas: without the feature, one that derives nothing.
+#[cfg(not(feature = "schema"))]
+#[macro_use]
+extern crate schema_macros;
+#[cfg(feature = "schema")]
+#[macro_use]
+extern crate schemars;
+
 pub mod again;
 pub mod answer;
 pub mod bill;
+mod by_key;
 pub mod change;
 pub mod compare;
 pub mod components;
@@ -67,4 +76,5 @@ mod undisturbed;
 pub mod watch;
 pub mod whatif;
 
+pub use by_key::by_key;
 pub use findings::{Surroundings, findings};

@@ -22,8 +22,7 @@ use crate::statistics::{Interval, ratio, weighted_sum};
 use crate::sums::doubts_of_all;
 
 /// A run's view of memory. A list is empty if the run lacks its costs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryHierarchy {
     /// The levels, and where they differ from the declared caches.
     #[serde(flatten)]
@@ -39,8 +38,7 @@ pub struct MemoryHierarchy {
 }
 
 /// The cost of address translation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Translation {
     /// Id and point of the cost in base pages.
     #[serde(rename = "cost")]
@@ -65,8 +63,7 @@ pub struct Translation {
 }
 
 /// A random load beside another CPU's work.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Loaded {
     /// The other CPU's work.
     #[serde(rename = "other_cpu")]

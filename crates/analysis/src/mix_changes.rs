@@ -9,8 +9,7 @@ use crate::statistics::Interval;
 use crate::sums::{quotient, sum};
 
 /// A call, or another line of a mix, whose cost differs between two runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MixChange {
     /// The call, or the operation.
     pub what: String,
@@ -23,8 +22,7 @@ pub struct MixChange {
 }
 
 /// All changes of a mix.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MixChanges {
     /// Those that exceed their intervals, the largest first.
     pub lines: Vec<MixChange>,

@@ -6,8 +6,7 @@ use serde::Serialize;
 use crate::statistics::{median, median_ranks, sorted};
 
 /// A window: bytes requested beyond the one being read, and bytes per request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Window {
     /// Bytes ahead.
     pub distance: u64,
@@ -16,8 +15,7 @@ pub struct Window {
 }
 
 /// Measured values of a device and of the program that reads from it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Inputs {
     /// The mean time of one cold read of a page, in ns.
     pub latency_ns: f64,
@@ -109,8 +107,7 @@ pub fn axis(centre: u64, step: u64, others: &[u64], (page, most): (u64, u64)) ->
 }
 
 /// The measured rates of one window or method.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MeasuredRates<Of> {
     /// The window or method.
     pub of: Of,
@@ -141,8 +138,7 @@ const NEAR: f64 = 0.95;
 
 /// The rate of one window relative to another, measured in turns: the median of the ratios of neighbours, with its 95 %
 /// interval by order statistics if there are enough pairs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RelativeRate {
     /// Its rate divided by the other's.
     pub ratio: f64,
@@ -185,8 +181,7 @@ impl RelativeRate {
 }
 
 /// The times of single reads of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PageLatency {
     /// The median, in ns.
     pub median_ns: f64,
@@ -217,8 +212,7 @@ impl PageLatency {
 }
 
 /// The window of one formula beside the best of the sweep.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FormulaVerdict {
     /// `paper` or `saturation`.
     pub arithmetic: &'static str,
@@ -231,8 +225,7 @@ pub struct FormulaVerdict {
 }
 
 /// A sweep of windows over a file, and its verdict on the arithmetic.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Tuning {
     /// The file, printable.
     pub path: String,
@@ -268,8 +261,7 @@ pub struct Tuning {
 }
 
 /// The figures of one method.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Candidate {
     /// The method in words.
     pub method: String,
@@ -282,8 +274,7 @@ pub struct Candidate {
 }
 
 /// The recommendation for one state of the file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Recommended {
     /// `cold` or `warm`.
     pub state: &'static str,
@@ -296,8 +287,7 @@ pub struct Recommended {
 }
 
 /// Advice on reading one file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// The file, printable.
     pub path: String,

@@ -17,8 +17,7 @@ const TEST: f64 = 1.96;
 const POWER: f64 = 0.84;
 
 /// One cost over several runs. Scatter is a standard deviation as a share of the figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Repeated<'a> {
     /// The cost in the first run that has it.
     #[serde(flatten, with = "As::<RepeatedCost>")]
@@ -42,8 +41,7 @@ pub struct Repeated<'a> {
 }
 
 /// What a cost is, for documents.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct RepeatedCost {
     /// The operation's id.
     operation: String,
@@ -67,8 +65,7 @@ impl Form<&Cost> for RepeatedCost {
 }
 
 /// What is needed to make half of the 95 % interval of a mean as small as wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Needs {
     /// One run with this many rounds.

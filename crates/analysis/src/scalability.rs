@@ -19,8 +19,7 @@ use crate::sums::{doubts_of_all, quotient};
 use crate::typical::typical;
 
 /// The cost of work at one number of CPUs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CostAtCpus {
     /// The number of CPUs that do it at the same time.
     pub cpus: u32,
@@ -36,8 +35,7 @@ pub struct CostAtCpus {
 }
 
 /// One kind of work at all numbers of CPUs that a run has.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Scaling {
     /// The work.
     #[serde(flatten)]
@@ -54,8 +52,7 @@ pub struct Scaling {
 }
 
 /// The law that fits the costs, or why none is fitted.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct LawOrNone {
     /// The law that fits its costs; null if none is fitted.
     law: Option<FittedLaw>,

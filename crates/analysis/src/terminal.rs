@@ -9,8 +9,7 @@ use crate::statistics::{Interval, median_ranks, quantile, sorted};
 use crate::tails::ranks;
 
 /// The terminal that howslow was run in.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OwnTerminal {
     /// What `TERM` says; empty if it says nothing.
     pub term: String,
@@ -33,8 +32,7 @@ pub struct OwnTerminal {
 }
 
 /// A program between a terminal's program and the user's screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Between {
     /// Its name.
     pub name: &'static str,
@@ -139,8 +137,7 @@ impl Latency {
 }
 
 /// Times of one kind.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct LatencyQuantiles {
     /// How many times were taken.
     samples: usize,
@@ -149,8 +146,7 @@ pub(super) struct LatencyQuantiles {
 }
 
 /// A quantile of times.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct Quantile {
     /// `p50` and so on.
     name: &'static str,
@@ -163,8 +159,7 @@ struct Quantile {
 }
 
 /// One kind of output.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct ParsedRates {
     /// Its name.
     name: &'static str,
@@ -181,8 +176,7 @@ struct ParsedRates {
 }
 
 /// A rate.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct Rate {
     /// The median in bytes a second.
     bytes_per_second: f64,

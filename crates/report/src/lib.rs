@@ -8,6 +8,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+// The derive of JSON Schemas: without the feature, one that derives nothing.
+#[cfg(not(feature = "schema"))]
+#[macro_use]
+extern crate schema_macros;
+#[cfg(feature = "schema")]
+#[macro_use]
+extern crate schemars;
+
 mod accounts;
 mod bench;
 mod bill;

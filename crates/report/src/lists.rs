@@ -11,8 +11,7 @@ use crate::head::{machine_parts, short_model};
 use crate::text::{Style, shortened};
 
 /// An operation as `howslow list` shows it.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Listed {
     /// Its id.
     pub operation: String,
@@ -35,8 +34,7 @@ pub struct Listed {
 }
 
 /// A system call as `howslow list --syscalls` shows it.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ListedCall {
     /// Its number on this architecture.
     pub number: i32,
@@ -51,8 +49,7 @@ pub struct ListedCall {
 }
 
 /// A cost in one kept run, or in several together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct KeptFigure {
     /// The figure.
     pub ns: f64,
@@ -70,8 +67,7 @@ impl KeptFigure {
 }
 
 /// A kept run as `howslow history` shows it.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Kept {
     /// Its name: `@1`.
     pub name: String,

@@ -1,9 +1,9 @@
 //! The price list: every cost of a run, its equivalents, and the reasons to trust it.
 
-use analysis::Surroundings;
 use analysis::compare::conditions::{device_reach, waits_for_a_device};
 use analysis::longer::{TIMES, shrunk};
 use analysis::reference::hold;
+use analysis::{Surroundings, by_key};
 use record::units::{counted, grouped, payload_rate, rate, relative_width, significant};
 use record::{Cost, Doubt, Hidden, Neighbours, Run, Skip};
 
@@ -112,13 +112,9 @@ fn table(run: &Run, chosen: &Chosen, against: Option<&Run>, style: Style) -> Str
 fn shared_doubts(shown: &[&Cost]) -> Vec<Vec<Doubt>> {
     const MOST: f64 = 0.75;
     const FEWEST: usize = 4;
-    let mut kinds: Vec<Vec<Doubt>> = Vec::new();
-    for doubt in shown.iter().flat_map(|cost| &cost.doubts) {
-        match kinds.iter_mut().find(|kind| same_kind(&kind[0], doubt)) {
-            Some(kind) => kind.push(doubt.clone()),
-            None => kinds.push(vec![doubt.clone()]),
-        }
-    }
+    let doubts = shown.iter().flat_map(|cost| &cost.doubts);
+    let kinds = by_key(doubts.map(|doubt| (std::mem::discriminant(doubt), doubt.clone()))).into_iter();
+    let mut kinds: Vec<Vec<Doubt>> = kinds.map(|(_, kind)| kind).collect();
     let is_shared = |kind: &Vec<Doubt>| match kind[0] {
         Doubt::Wide { .. } => true,
         Doubt::Inherited { .. } => false,

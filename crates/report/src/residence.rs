@@ -18,8 +18,7 @@ const SHADES: [char; 4] = ['.', '-', '+', '#'];
 const MOST_RANGES: usize = 12;
 
 /// Which pages of a file are in memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ResidentFile {
     /// Its name, printable.
     pub path: String,
@@ -35,7 +34,7 @@ pub struct ResidentFile {
     pub dirty_pages: Option<u64>,
     /// The pages in memory: from the first page of each range to the one after its last.
     #[serde(serialize_with = "ends")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<[u64; 2]>"))]
+    #[schemars(with = "Vec<[u64; 2]>")]
     pub ranges: Vec<Range<u64>>,
 }
 

@@ -1,5 +1,6 @@
 //! What a run did not measure: one line for each reason, with all that it concerns.
 
+use analysis::by_key;
 use record::Skip;
 use record::units::counted;
 
@@ -15,25 +16,14 @@ pub(crate) fn not_measured(skipped: &[Skip], style: Style) -> String {
     }
     let heading = style.bold("not measured here");
     let groups: Vec<Vec<&Skip>> =
-        if style.is_full() { skipped.iter().map(|skip| vec![skip]).collect() } else { grouped(skipped) };
+        if style.is_full() { skipped.iter().map(|skip| vec![skip]).collect() } else { alike(skipped) };
     format!("\n{heading}\n{}", style.paragraphs("  ", groups.iter().map(|group| sentence(group))))
 }
 
 /// Skips with one reason, which may differ in its numbers, and one remedy.
-fn grouped(skipped: &[Skip]) -> Vec<Vec<&Skip>> {
-    let mut groups: Vec<Vec<&Skip>> = Vec::new();
-    for skip in skipped {
-        let fits = |group: &&mut Vec<&Skip>| {
-            group.first().is_some_and(|first| {
-                first.remedy == skip.remedy && without_numbers(&first.reason) == without_numbers(&skip.reason)
-            })
-        };
-        match groups.iter_mut().find(fits) {
-            Some(group) => group.push(skip),
-            None => groups.push(vec![skip]),
-        }
-    }
-    groups
+fn alike(skipped: &[Skip]) -> Vec<Vec<&Skip>> {
+    let keyed = skipped.iter().map(|skip| ((&skip.remedy, without_numbers(&skip.reason)), skip));
+    by_key(keyed).into_iter().map(|(_, group)| group).collect()
 }
 
 fn sentence(group: &[&Skip]) -> String {

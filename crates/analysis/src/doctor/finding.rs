@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::reference::Place;
 
 /// How a finding touches the numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Costs lie outside the spread of the reference machines.
@@ -20,8 +19,7 @@ pub enum Severity {
 }
 
 /// One thing that touches the numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// How it touches them.
     pub severity: Severity,

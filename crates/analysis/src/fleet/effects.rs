@@ -29,8 +29,7 @@ pub(super) struct Sample {
 
 /// How the scatter of a cost splits: variances of its logarithm. A small one's square root is a share of the figure. They
 /// are not clamped: a negative one is nothing visible.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Scatter {
     /// Nodes that have it.
     pub nodes: usize,
@@ -44,7 +43,7 @@ pub struct Scatter {
     /// Between the runs of a node beyond that; null if no node has two.
     pub between_run: Option<f64>,
     /// Between nodes beyond both. Where no node has two runs, it contains what runs differ by.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    #[schemars(with = "Option<f64>")]
     pub between_node: f64,
 }
 

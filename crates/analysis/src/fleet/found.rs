@@ -9,8 +9,9 @@ use super::effects::Scatter;
 use super::judge::{Chosen, MedianSide, TestedClass, by_node, chosen, node_p};
 use super::options::{CLOCK, ENOUGH_NODES, FleetOptions};
 use super::population::{Population, split};
-use super::slow::{Doubted, SlowFamily, SlowNode};
+use super::slow::{Doubted, SlowNode};
 use super::table::{RunFacts, Table};
+use crate::by_key;
 use crate::statistics::median;
 
 /// What a table shows.
@@ -51,8 +52,7 @@ pub struct ClassFound {
 }
 
 /// A node that lacks costs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LackingNode {
     /// Its name.
     pub node: String,
@@ -151,9 +151,8 @@ fn population(table: &Table, class: &Class, family: &Family<'_>, options: &Fleet
 fn named(table: &Table, judged: &[TestedClass<'_>], chosen: &Chosen) -> (Vec<SlowNode>, Vec<Doubted>) {
     /// With more of its figures in doubt than this, a finding is none.
     const DOUBTED: f64 = 0.5;
-    /// A node by its class and its place there, with what it is slow in.
-    type Slow = (usize, usize, Vec<SlowFamily>);
-    let (mut slow, mut doubted): (Vec<Slow>, Vec<Doubted>) = (Vec::new(), Vec::new());
+    // Nodes by their class and their place there, with what they are slow in.
+    let (mut slow, mut doubted) = (Vec::new(), Vec::new());
     for (test, of_costs) in &chosen.tests {
         let class = &judged[test.class];
         let Some(family) = class.slow(test, chosen.share, *of_costs) else { continue };
@@ -166,12 +165,9 @@ fn named(table: &Table, judged: &[TestedClass<'_>], chosen: &Chosen) -> (Vec<Slo
             doubted.push(Doubted { node, class, family: family.family, ratio: family.ratio, share: in_doubt, doubt });
             continue;
         }
-        match slow.iter_mut().find(|(class, node, _)| (*class, *node) == (test.class, test.node)) {
-            Some((_, _, families)) => families.push(family),
-            None => slow.push((test.class, test.node, vec![family])),
-        }
+        slow.push(((test.class, test.node), family));
     }
-    let named = slow.into_iter().map(|(class, node, mut families)| {
+    let named = by_key(slow).into_iter().map(|((class, node), mut families)| {
         families.sort_by(|one, other| other.ratio.value.total_cmp(&one.ratio.value));
         let class = &judged[class];
         let causes = causes(&families, &known(table, class, node));

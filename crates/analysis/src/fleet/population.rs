@@ -5,8 +5,7 @@ use serde::Serialize;
 use crate::statistics::{mean, sorted, squares};
 
 /// Two groups of nodes that lie apart in a family of costs. Nobody is called slow in it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Population {
     /// The name of the class.
     pub class: String,

@@ -5,8 +5,7 @@ use serde::Serialize;
 use crate::statistics::Interval;
 
 /// A node that is slow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SlowNode {
     /// Its name.
     pub node: String,
@@ -19,8 +18,7 @@ pub struct SlowNode {
 }
 
 /// A family that a node is slow in.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SlowFamily {
     /// Its name.
     pub family: String,
@@ -36,8 +34,7 @@ pub struct SlowFamily {
 }
 
 /// A cost that a node is slow in.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SlowCost {
     /// The operation and its point.
     #[serde(rename = "cost")]
@@ -47,8 +44,7 @@ pub struct SlowCost {
 }
 
 /// A node that would be called slow, if its figures carried no doubts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Doubted {
     /// Its name.
     pub node: String,
@@ -65,8 +61,7 @@ pub struct Doubted {
 }
 
 /// A kind of cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CauseKind {
     /// The core runs slower: power, heat, a governor.
@@ -108,8 +103,7 @@ impl CauseKind {
 }
 
 /// A likely cause.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SlowCause {
     /// Its kind.
     pub kind: CauseKind,

@@ -5,8 +5,7 @@ use record::units::counted;
 use serde::Serialize;
 
 /// Where pages go that do not fit into memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PageDevice {
     /// Nowhere: only pages of files can leave memory.
@@ -18,8 +17,7 @@ pub enum PageDevice {
 }
 
 /// What is done against page faults when a process begins or ends an interaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relief {
     /// Nothing.
@@ -70,8 +68,7 @@ impl Relief {
 }
 
 /// One point of an experiment's axes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct Configuration {
     /// Scripted users; of an open system, the processes that serve.
     pub users: u32,

@@ -8,8 +8,7 @@ use super::response::{Response, response};
 use crate::form::Form;
 
 /// Shares of the processors' time in which nothing ran, by the paper's three kinds. Together with what ran they are one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Idle {
     /// Multiprogramming idle: as many processes are eligible as may be.
     #[serde(rename = "idle_multiprogramming")]
@@ -37,8 +36,7 @@ impl Form<[f64; 3]> for Idle {
 }
 
 /// Shares of the processors' time in which something ran.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Busy {
     /// The users' programs.
     #[serde(rename = "cpu_user")]

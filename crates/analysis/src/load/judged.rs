@@ -8,8 +8,7 @@ use super::measured::Measured;
 use crate::form::As;
 
 /// The figures by which a prediction is judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Judged {
     /// Interactions per second.
     pub throughput: f64,

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::configuration::Configuration;
 use super::figures::row;
 use super::measured::Measured;
+use crate::by_key;
 
 /// The work still gets this share of its best throughput above the cliff.
 const HOLDS: f64 = 0.9;
@@ -21,11 +22,10 @@ pub struct Cliff {
 }
 
 /// One amount of memory; repetitions are averaged.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CliffPoint {
     /// In bytes; infinite, in documents null, for all there is.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    #[schemars(with = "Option<f64>")]
     pub memory: f64,
     /// Interactions per second.
     pub throughput: f64,
@@ -75,15 +75,7 @@ impl Knee {
 /// The cliffs of an experiment: one for each set of configurations that differ in memory alone, where there are at least two.
 pub fn cliffs(measured: &[Measured]) -> Vec<Cliff> {
     let common = |configuration: &Configuration| Configuration { memory: None, repetition: 0, ..configuration.clone() };
-    let mut kinds: Vec<Configuration> = Vec::new();
-    for one in measured {
-        let kind = common(&one.configuration);
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    let of_kind = |kind: Configuration| {
-        let same: Vec<&Measured> = measured.iter().filter(|measured| common(&measured.configuration) == kind).collect();
+    let of_kind = |(kind, same): (Configuration, Vec<&Measured>)| {
         let mut sizes: Vec<Option<u64>> = same.iter().map(|measured| measured.configuration.memory).collect();
         sizes.sort_by_key(|size| std::cmp::Reverse(size.unwrap_or(u64::MAX)));
         sizes.dedup();
@@ -97,7 +89,8 @@ pub fn cliffs(measured: &[Measured]) -> Vec<Cliff> {
         let knee = knee(&points);
         Cliff { common: kind, points, knee }
     };
-    kinds.into_iter().map(of_kind).filter(|cliff| cliff.points.len() >= 2).collect()
+    let kinds = by_key(measured.iter().map(|one| (common(&one.configuration), one))).into_iter();
+    kinds.map(of_kind).filter(|cliff| cliff.points.len() >= 2).collect()
 }
 
 fn point(memory: Option<u64>, repetitions: &[&Measured]) -> CliffPoint {

@@ -97,8 +97,7 @@ pub struct CpuTime {
 }
 
 /// What went to and came from the page device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Paging {
     /// Pages read back from swap.
     pub pages_in: f64,
@@ -126,8 +125,7 @@ pub struct Pressure {
 }
 
 /// What one page fault costs in processor time, in seconds, measured beforehand with one process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct FaultCost {
     /// A fault that reads a page from the device, with what it takes to write another one out. 0 without a device.
     #[serde(rename = "major_fault_s")]
@@ -141,8 +139,7 @@ pub struct FaultCost {
 }
 
 /// The same processor time and faults, taken by independent accounts, over the whole configuration with its beginning and end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Sums {
     /// Processor time in seconds by the reports of all interactions, and of killed processes by wait4.
     #[serde(rename = "reported_cpu_s")]

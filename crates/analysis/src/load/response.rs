@@ -11,8 +11,7 @@ use crate::tails::ranks;
 pub const SHARES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
 /// Means of a number of interactions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Response {
     /// Interactions that ended.
     pub count: usize,
@@ -37,8 +36,7 @@ pub struct Response {
 }
 
 /// A percentile of the response times.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct ResponsePercentile {
     /// From 0 to 1.
     share: f64,

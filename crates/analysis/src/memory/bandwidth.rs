@@ -10,8 +10,7 @@ use crate::statistics::{Interval, ratio};
 use crate::sums::doubts_of_all;
 
 /// How fast an operation passes over memory.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Bandwidth {
     /// The operation's id.
     pub operation: String,

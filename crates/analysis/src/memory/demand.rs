@@ -11,8 +11,7 @@ use crate::statistics::Interval;
 use crate::sums::join;
 
 /// What memory can deliver to one CPU, and what an instruction needs from it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Demand {
     /// Bytes that an instruction needs: its own and those it refers to. The miss rate is the share of them that no
     /// cache has.
@@ -40,8 +39,7 @@ pub struct Demand {
 }
 
 /// The rate of several CPUs together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SharedRate {
     /// Their number.
     pub cpus: u64,
@@ -51,8 +49,7 @@ pub struct SharedRate {
 }
 
 /// The miss rates above which memory limits the speed of a processor with this rate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Limit {
     /// Instructions per cycle without misses.
     #[serde(rename = "instructions_per_cycle")]
@@ -72,8 +69,7 @@ pub struct Limit {
 }
 
 /// A miss rate.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct MissRate {
     /// The misses per access.
     miss_rate: Interval,

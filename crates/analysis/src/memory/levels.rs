@@ -23,8 +23,7 @@ pub struct Step {
 }
 
 /// A range of working sets over which a load takes about the same time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Level {
     /// `L1`, `L2`, `L3`, `memory`; `level 1` if the machine declares no caches.
     #[serde(rename = "level")]
@@ -48,8 +47,7 @@ pub struct Level {
 }
 
 /// The levels found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Levels {
     /// The curve they were found in, smallest set first.
     #[serde(skip)]

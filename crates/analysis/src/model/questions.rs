@@ -17,8 +17,7 @@ use super::uncertain::{about, draws};
 use crate::statistics::Interval;
 
 /// The users that a system carries within a bound on its response time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct UsersWithin {
     /// The most users whose response is within the bound, with the interval that follows from the parameters, and for a percentile from the
     /// simulation. 0: a single user already exceeds it.

@@ -24,8 +24,7 @@ impl Form<Clock> for (f64, f64) {
 }
 
 /// Interrupts or softirqs of one line, as the kernel counts them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CountedInterrupts {
     /// The line.
     pub name: String,
@@ -34,8 +33,7 @@ pub struct CountedInterrupts {
 }
 
 /// A series, with what is behind it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RepeatedSeries {
     /// The series.
     #[serde(flatten)]
@@ -49,8 +47,7 @@ pub struct RepeatedSeries {
 }
 
 /// One of the longest gaps.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Longest {
     /// Seconds since the beginning of the recording.
     #[serde(rename = "at_s")]
@@ -71,8 +68,7 @@ pub struct Clock {
 }
 
 /// What was seen on one CPU.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CpuAccount {
     /// Its number.
     pub cpu: u32,

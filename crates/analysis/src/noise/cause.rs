@@ -9,8 +9,7 @@ pub(super) const NOTHING_KNOWN: &str = "unexplained (hypervisor, SMI)";
 const STEAL: &str = "steal (the hypervisor ran something else)";
 
 /// What time is charged to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NoiseCause {
     /// Its name.
     pub name: String,

@@ -16,8 +16,7 @@ use crate::form::{As, Form};
 use crate::statistics::{median, quantile, sorted};
 
 /// Gaps that come back with a period.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Series {
     /// In ns.
     #[serde(rename = "period_ns")]

@@ -15,8 +15,7 @@ pub enum Source {
 }
 
 /// The source, for documents.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct SourceWritten {
     /// `tracepoints` or `counters`.
     source: &'static str,
@@ -34,8 +33,7 @@ impl Form<Source> for SourceWritten {
 }
 
 /// The lengths of gaps, for documents.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Gaps {
     /// Percentiles of the lengths of gaps. Without a figure where too few gaps support its interval.
     percentiles: Vec<record::Percentile>,

@@ -23,8 +23,7 @@ const ERRORS: f64 = 2.0 * 1.96;
 const LEAST_ERROR: f64 = 1e-3;
 
 /// The law of one kind of work.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FittedLaw {
     /// The share of the work for which CPUs wait for each other.
     pub contention: Interval,
@@ -36,7 +35,7 @@ pub struct FittedLaw {
     /// The speed-up that no number of CPUs exceeds; null if the contention is not certainly above zero.
     pub limit: Option<Interval>,
     /// The largest difference between a cost and the law, as a share of the cost.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    #[schemars(with = "Option<f64>")]
     pub off: f64,
 }
 

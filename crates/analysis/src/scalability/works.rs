@@ -9,8 +9,7 @@ use crate::form::{As, Form};
 pub const AXIS: &str = "cpus";
 
 /// One kind of work: an operation with an axis of CPUs, at one value of its other axes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WorkOf {
     /// What it is, in words.
     #[serde(rename = "work")]

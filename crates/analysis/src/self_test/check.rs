@@ -4,8 +4,7 @@ use record::{Cost, Doubt, Run};
 use serde::Serialize;
 
 /// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckEnd {
     /// What was found is what was expected.
@@ -17,8 +16,7 @@ pub enum CheckEnd {
 }
 
 /// One check.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SelfCheck {
     /// What is checked.
     pub name: String,

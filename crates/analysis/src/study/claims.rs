@@ -77,8 +77,7 @@ impl TestedClaim {
 }
 
 /// One of the costs compared.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ClaimFigure {
     /// Its name or formula.
     pub name: String,
@@ -88,8 +87,7 @@ pub struct ClaimFigure {
 }
 
 /// A cost, or why it is not known, for documents.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct FigureOrReason {
     /// The cost.
     figure: Option<TimeFigure>,
@@ -104,8 +102,7 @@ impl Form<Result<Interval, String>> for FigureOrReason {
 }
 
 /// An answer, for documents.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct HoldsAnswer {
     /// Whether the test is passed; null if there is no evidence either way.
     holds: Option<bool>,
@@ -120,8 +117,7 @@ impl Form<Answer> for HoldsAnswer {
 }
 
 /// A pair of costs with the result of a test.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Compared {
     /// The cost the sentence is about.
     pub one: ClaimFigure,

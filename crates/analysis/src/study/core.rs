@@ -18,21 +18,10 @@ pub(super) static STUDY: Study = Study {
     rounds: None,
     more: None,
     users: Some(&here::EXPERIMENT),
-    printed,
     computed: Some(computed::costs),
     curves: None,
     tables: tables::tables,
 };
-
-/// Every cost of the paper that the tables use, in the book or computed.
-fn printed() -> Vec<String> {
-    let each =
-        runs::RUNS.iter().flat_map(|run| ["cpu", "real", "response"].map(|what| format!("core.{}.{what}", run.name)));
-    let between = runs::DETAILED.iter().flat_map(|run| runs::DEPTHS.map(|depth| format!("core.{run}.between.{depth}")));
-    let handling = runs::PAIRS.iter().map(|(_, _, system, _)| format!("core.handling.{system}"));
-    let compiling = ["core.fortran.256", "core.fortran.384"].map(String::from);
-    each.chain(between).chain(handling).chain(compiling).chain(computed::names()).collect()
-}
 
 #[cfg(test)]
 mod tests {

@@ -31,8 +31,6 @@ pub struct Study {
     pub more: Option<SlowCosts>,
     /// An experiment with scripted users, if the paper made one.
     pub users: Option<&'static UserExperiment>,
-    /// Every cost of the paper that its tables use.
-    pub printed: fn() -> Vec<String>,
     /// Costs that follow from the paper's other figures, if its sentences need any: printed shares and counts, and what a model makes
     /// of them. They have the form of costs of the paper.
     pub computed: Option<fn(&Paper) -> Vec<record::Cost>>,
@@ -130,13 +128,6 @@ impl Study {
             }
         }
         needs
-    }
-
-    /// Every cost of the books that the study uses.
-    pub fn printed(&self) -> Vec<String> {
-        let pairs = self.data.claims.iter().flat_map(|claim| [&claim.there.one, &claim.there.other]);
-        let named = pairs.flat_map(Route::parts).map(|(_, part)| part.term.operation.to_string());
-        (self.printed)().into_iter().chain(named).collect()
     }
 
     /// The paper's figures, with those that follow from them; `None` without books.

@@ -22,7 +22,6 @@ pub(super) static STUDY: Study = Study {
     users: None,
     computed: None,
     curves: None,
-    printed: || instructions::printed().chain(arithmetic::printed()).collect(),
     tables: |paper, run| {
         vec![
             instructions::instructions(paper, run),

@@ -23,7 +23,6 @@ pub(super) static STUDY: Study = Study {
     users: None,
     computed: None,
     curves: None,
-    printed,
     tables: |paper, run| {
         let one = points::one_read(run);
         let mut tables = Vec::new();
@@ -50,14 +49,6 @@ fn parts() -> Vec<&'static Part> {
         .chain(subjects)
         .chain(arithmetic::PARTS.all())
         .collect()
-}
-
-/// Every cost of the paper that the tables use.
-fn printed() -> Vec<String> {
-    let read = readers::TABLES.iter().flat_map(|table| table.printed());
-    let modes = modes::TABLES.iter().flat_map(|table| table.printed());
-    let subjects = subjects::TABLES.iter().flat_map(|table| table.printed());
-    read.chain(modes).chain(subjects).map(String::from).collect()
 }
 
 #[cfg(test)]

@@ -23,7 +23,6 @@ pub(super) static RSX: Study = Study {
     users: None,
     computed: None,
     curves: Some(curves),
-    printed: || rows().map(|row| row.paper.to_string()).collect(),
     tables: |paper, run| TABLES.iter().map(|table| prices(table, paper, run)).collect(),
 };
 
@@ -86,6 +85,5 @@ mod tests {
     fn only_a_message_to_oneself_with_a_signal_has_nothing_of_the_kind_here() {
         let without: Vec<&str> = rows().filter(|row| row.here.is_empty()).map(|row| row.paper).collect();
         assert_eq!(without, ["rsx.self.13.ast"]);
-        assert!(RSX.printed().iter().all(|id| id.starts_with("rsx.")));
     }
 }

@@ -17,7 +17,6 @@ pub(super) static STUDY: Study = Study {
     users: None,
     computed: None,
     curves: Some(tables::curves),
-    printed: tables::printed,
     tables: tables::tables,
 };
 

@@ -6,8 +6,7 @@ use super::{Latency, LatencyQuantiles};
 use crate::form::{As, Form};
 
 /// What was measured of pseudo-terminals of howslow's own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PseudoTerminals {
     /// The CPU that everything but the kernel's own threads ran on.
     pub cpu: u32,
@@ -28,8 +27,7 @@ pub struct PseudoTerminals {
 }
 
 /// Processor time that work took, by the kernel's accounts, in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Used {
     /// What tasks were charged: the program, the emulator, and programs in between.
     pub tasks_s: f64,
@@ -86,8 +84,7 @@ impl Flow {
 }
 
 /// Keystrokes and their echoes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Keystrokes {
     /// What echoes: the line discipline, or a program behind a path.
     pub echo: String,
@@ -99,8 +96,7 @@ pub struct Keystrokes {
 }
 
 /// A file sent through a terminal to a program that reads it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfer {
     /// `canonical` or `raw`.
     pub input: String,
@@ -120,8 +116,7 @@ pub struct Transfer {
 }
 
 /// An editor that made the edits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Edited {
     /// Its name.
     pub editor: String,
@@ -140,8 +135,7 @@ pub struct Edited {
 }
 
 /// Something that could not be measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Missing {
     /// What.
     pub what: String,
@@ -152,8 +146,7 @@ pub struct Missing {
 }
 
 /// Output through a path.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, JsonSchema)]
 struct FlowRates {
     /// What it passes: `raw`, `processed`, `script`, `tcp`, `ssh`, `pipe`, `file`.
     path: String,

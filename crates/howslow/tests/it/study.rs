@@ -62,14 +62,25 @@ fn every_printed_cost_that_a_study_names_is_in_its_books_and_every_cost_of_its_b
     for study in STUDIES {
         let books = study.books.iter().map(|name| store::book(name).expect("the book").expect("it can be read"));
         let books: Vec<record::Book> = books.collect();
+        let run = record::Run { costs: Vec::new(), ..books[0].run() };
+        let shown = |books: &[record::Book]| {
+            let answer = study.follow(books, &run).expect("books");
+            format!("{:?}", (answer.tables, answer.curves, answer.findings))
+        };
+        let whole = shown(&books);
+        for (place, book) in books.iter().enumerate() {
+            for entry in 0..book.costs.len() {
+                let mut fewer = books.clone();
+                let cost = fewer[place].costs.remove(entry);
+                assert!(shown(&fewer) != whole, "{}: {} is not shown", book.name, cost.operation);
+            }
+        }
         let paper = study.paper(&books).expect("books");
-        let named = study.printed();
-        let known = |id: &&String| paper.run.costs.iter().any(|cost| cost.operation == **id);
-        let missing: Vec<_> = named.iter().filter(|id| !known(id)).collect();
-        assert!(missing.is_empty(), "{missing:?}");
-        let ids = paper.run.costs.iter().map(|cost| &cost.operation);
-        let unused: Vec<_> = ids.filter(|id| !named.contains(id)).collect();
-        assert!(unused.is_empty(), "{unused:?}");
+        let pairs = study.data.claims.iter().flat_map(|claim| [&claim.there.one, &claim.there.other]);
+        for (_, part) in pairs.flat_map(Route::parts) {
+            let id = part.term.operation;
+            assert!(paper.run.costs.iter().any(|cost| cost.operation == id), "{id}");
+        }
     }
     let rsx = store::book("pdp-11-24").expect("the book").expect("it can be read");
     for (_, part) in DERIVATIONS.rsx.iter().flat_map(|derivation| derivation.routes).flat_map(Route::parts) {

@@ -26,8 +26,8 @@ pub struct BenchRow {
 }
 
 /// Comparisons of a build with itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NullComparisons"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "NullComparisons")]
 pub struct NullRuns {
     /// How many.
     pub count: usize,

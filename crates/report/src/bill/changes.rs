@@ -39,8 +39,7 @@ impl BillGate {
 }
 
 /// What a gate found.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct GatedFigures {
     /// The figures that certainly grew, and whose ratio is above what is allowed.
     pub failed: Vec<BilledFigure>,
@@ -53,8 +52,7 @@ pub struct GatedFigures {
 }
 
 /// What changed between two bills.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BillChanges<'a> {
     /// What the bills are of.
     pub bills: [&'a str; 2],

@@ -1,5 +1,6 @@
 //! Costs without a row: costs of other versions, costs of one run only, and the reason why another run lacks them.
 
+use analysis::by_key;
 use analysis::compare::{Comparison, Only};
 use record::units::counted;
 
@@ -39,7 +40,7 @@ pub(super) fn only(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style
     for (place, only) in comparison.only.iter().enumerate().filter(|(_, only)| !only.is_empty()) {
         let heading = format!("only in {}: {}", view.label(place), counted(only.len() as u64, "cost"));
         text += &(style.bold(&heading) + "\n");
-        for (family, costs) in by_family(only) {
+        for (family, costs) in by_key(only.iter().map(|cost| (cost.cost.heading(), cost))) {
             let named: Vec<String> = costs.iter().take(NAMED).map(|cost| name(cost)).collect();
             let more = if costs.len() > NAMED { ", ..." } else { "" };
             text += &style.paragraphs(&format!("  {family}, {}: ", costs.len()), [named.join(", ") + more]);
@@ -64,10 +65,6 @@ fn name(only: &Only<'_>) -> String {
     format!("{} {}", in_table(&only.cost.operation), only.cost.at.values()).trim_end().into()
 }
 
-fn by_family<'o, 'a>(only: &'o [Only<'a>]) -> Vec<(&'a str, Vec<&'o Only<'a>>)> {
-    grouped(only.iter().map(|cost| (cost.cost.heading(), cost)))
-}
-
 fn reasons(only: &[Only<'_>], view: &ComparisonView<'_>) -> Vec<(String, String)> {
     let skipped = only.iter().flat_map(|cost| {
         cost.skipped.iter().map(move |(run, skip)| {
@@ -80,19 +77,5 @@ fn reasons(only: &[Only<'_>], view: &ComparisonView<'_>) -> Vec<(String, String)
         let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
         names.into_iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ") + &more
     };
-    grouped(skipped).into_iter().map(|(why, names)| (why, joined(names))).collect()
-}
-
-/// Items grouped by key, in the order of the keys' first appearance.
-fn grouped<K: std::hash::Hash + Eq + Clone, V>(items: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
-    let mut places = std::collections::HashMap::new();
-    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
-    for (key, item) in items {
-        let place = *places.entry(key.clone()).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push((key, Vec::new()));
-        }
-        groups[place].1.push(item);
-    }
-    groups
+    by_key(skipped).into_iter().map(|(why, names)| (why, joined(names))).collect()
 }

@@ -6,8 +6,7 @@ use serde::Serialize;
 use crate::bench::{BenchRow, BenchShown, NullRuns};
 
 /// Two builds, benchmark by benchmark.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct BenchDocument {
     /// What the old and the new build are called.
     pub builds: [String; 2],
@@ -20,8 +19,7 @@ pub struct BenchDocument {
 }
 
 /// One benchmark of both builds.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedBenchmark {
     /// Its name.
     pub name: String,

@@ -8,8 +8,7 @@ use super::figure::TimeFigure;
 use crate::bill::BillView;
 
 /// A bill.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct BillDocument<'a> {
     /// What was counted.
     pub seen: &'a Observation,
@@ -44,8 +43,7 @@ pub struct BillDocument<'a> {
 }
 
 /// A habit that costs time.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct BillFinding<'a> {
     /// What it is, and what it would save.
     #[serde(flatten)]
@@ -57,8 +55,7 @@ pub struct BillFinding<'a> {
 }
 
 /// The measured side of a bill.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct BillMeasured {
     /// What was measured, and how far the prices are from it.
     #[serde(flatten)]

@@ -6,8 +6,7 @@ use serde::Serialize;
 use super::figure::{TimeFigure, time};
 
 /// A bill at the prices of another machine.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct BillElsewhereDocument<'a> {
     /// What the bill is of.
     pub what: &'a str,

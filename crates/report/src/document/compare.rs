@@ -21,8 +21,7 @@ use super::figure::{all, finite};
 use crate::compare::Shown;
 
 /// Runs beside each other, the first as the base.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CompareDocument<'a> {
     /// The runs.
     pub runs: Vec<ComparedRun<'a>>,
@@ -53,8 +52,7 @@ pub struct CompareDocument<'a> {
 }
 
 /// Each other run's ratio to the base in factors.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedSplit {
     /// The factors of the second run.
     pub factors: Option<Vec<Factor>>,
@@ -65,8 +63,7 @@ pub struct ComparedSplit {
 }
 
 /// A run.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedRun<'a> {
     /// As it was named.
     pub name: &'a str,
@@ -83,8 +80,7 @@ pub struct ComparedRun<'a> {
 }
 
 /// The runs' clocks.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedClocks<'a> {
     /// One core cycle of each run in ns.
     pub cycle_ns: &'a [f64],
@@ -95,8 +91,7 @@ pub struct ComparedClocks<'a> {
 }
 
 /// What a difference between two runs must exceed.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedNoise {
     /// The least share that was asked for.
     pub threshold: f64,
@@ -113,8 +108,7 @@ pub struct ComparedNoise {
 }
 
 /// A cost in every run.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedRow<'a> {
     /// The operation's id in the base.
     pub operation: &'a str,
@@ -134,13 +128,12 @@ pub struct ComparedRow<'a> {
     pub against: Vec<Option<ComparedAgainst>>,
     /// The levels of the cost beside those in every other run; null where neither has some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(default))]
+    #[schemars(default)]
     pub levels: Vec<Option<ComparedLevels<'a>>>,
 }
 
 /// A cost in one run.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedCost<'a> {
     /// The operation's id.
     pub operation: &'a str,
@@ -161,8 +154,7 @@ pub struct ComparedCost<'a> {
 }
 
 /// The geometric mean of a family's ratios, or of all.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedMeans<'a> {
     /// The family.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,8 +7,7 @@ use serde::Serialize;
 use crate::crossover::CrossoverShown;
 
 /// Whether and where one operation overtakes another.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CrossoverDocument {
     /// Both operations, with the point of their other axes.
     pub operations: [String; 2],
@@ -33,8 +32,7 @@ pub struct CrossoverDocument {
 }
 
 /// A crossing.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CrossingFigure {
     /// The number of the axis.
     pub value: f64,
@@ -49,8 +47,7 @@ pub struct CrossingFigure {
 }
 
 /// Both costs at a number.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CrossoverPoint {
     /// The number of the axis.
     pub at: f64,
@@ -59,8 +56,7 @@ pub struct CrossoverPoint {
 }
 
 /// A cost in ns.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CrossoverCost {
     /// The figure.
     pub ns: f64,

@@ -5,8 +5,7 @@ use record::Machine;
 use serde::Serialize;
 
 /// What `howslow doctor` found.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct DoctorDocument<'a> {
     /// This machine.
     pub machine: &'a Machine,

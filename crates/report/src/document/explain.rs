@@ -9,8 +9,7 @@ use serde::Serialize;
 use super::reference::{CostHeld, OddCosts};
 
 /// What the costs of a run consist of.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ExplainDocument<'a> {
     /// Costs that are differences of others.
     pub derived: &'a [Derived],
@@ -27,8 +26,7 @@ pub struct ExplainDocument<'a> {
 }
 
 /// The costs that were asked for, part by part.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CostsExplained<'a> {
     /// The costs.
     pub explained: &'a [Explanation],

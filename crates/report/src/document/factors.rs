@@ -7,8 +7,7 @@ use serde::Serialize;
 use super::figure::finite;
 
 /// The ratio of two machines on a mix, split into factors.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FactorsDocument {
     /// The ratio and its factors.
     #[serde(flatten)]
@@ -22,8 +21,7 @@ pub struct FactorsDocument {
 }
 
 /// What `howslow predict --factors` splits.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PredictFactors {
     /// The split.
     #[serde(flatten)]

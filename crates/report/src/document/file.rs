@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 /// What became of a file that was put out of memory.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct FileEvicted {
     /// The file.
     pub path: String,
@@ -17,8 +16,7 @@ pub struct FileEvicted {
 }
 
 /// What became of a file that was written to its device.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct FileSynced {
     /// The file.
     pub path: String,

@@ -6,8 +6,7 @@ use serde::Serialize;
 use super::figure::finite;
 
 /// The classes of a fleet, and its slow nodes.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct FleetReportDocument<'a> {
     /// The expected share of false ones that was allowed among what is called slow.
     pub false_share: f64,
@@ -30,8 +29,7 @@ pub struct FleetReportDocument<'a> {
 }
 
 /// A class of nodes.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct FleetClass<'a> {
     /// Its name.
     pub class: &'a str,
@@ -54,8 +52,7 @@ pub struct FleetClass<'a> {
 }
 
 /// A part of what a machine is.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct FleetPart<'a> {
     /// cpu, cpus, hypervisor, microcode, memory, kernel, mitigations, huge-pages, frequency or settings.
     pub part: &'a str,
@@ -64,8 +61,7 @@ pub struct FleetPart<'a> {
 }
 
 /// A part of one node that differs from its class.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct FleetDifference<'a> {
     /// The node.
     pub node: &'a str,
@@ -76,8 +72,7 @@ pub struct FleetDifference<'a> {
 }
 
 /// How the scatter of a cost or a family splits: variances of the logarithm, which may be negative if there is nothing visible.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct FleetSpread<'a> {
     /// The family, or the operation and its point.
     pub name: &'a str,

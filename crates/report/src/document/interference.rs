@@ -6,8 +6,7 @@ use record::Machine;
 use serde::Serialize;
 
 /// How much each kind of work slows each other kind.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct InterferenceDocument<'a> {
     /// Where it was measured.
     pub machine: &'a Machine,
@@ -19,8 +18,7 @@ pub struct InterferenceDocument<'a> {
 }
 
 /// Several loads at once: predicted and measured.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct InterferenceTogether<'a> {
     /// The kind that is slowed.
     pub victim: &'a str,

@@ -14,8 +14,7 @@ use self::forecast::LoadForecast;
 use super::figure::finite;
 
 /// An experiment with scripted users.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LoadDocument<'a> {
     /// This machine.
     pub machine: &'a Machine,
@@ -38,8 +37,7 @@ pub struct LoadDocument<'a> {
 }
 
 /// What was counted in one configuration.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LoadMeasured<'a> {
     /// The configuration.
     pub configuration: &'a Configuration,
@@ -81,8 +79,7 @@ pub struct LoadMeasured<'a> {
 }
 
 /// Response times of a kind of interaction, in seconds.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LoadResponse<'a> {
     /// Its name.
     pub name: &'a str,
@@ -92,8 +89,7 @@ pub struct LoadResponse<'a> {
 }
 
 /// What happened while this number of processes was eligible.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LoadDepth {
     /// For how long.
     pub elapsed_s: f64,
@@ -106,8 +102,7 @@ pub struct LoadDepth {
 }
 
 /// Throughput and response as memory shrinks.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LoadCliff {
     /// What the configurations have in common.
     pub common: String,

@@ -11,8 +11,7 @@ use crate::chart::Unit;
 use crate::model::{ModelRow, RESPONSE_95, ROWS, answers, change, interval, method, resource};
 
 /// A modelled system.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ModelDocument {
     /// The system, with the keys that a file has.
     pub system: serde_json::Value,
@@ -45,8 +44,7 @@ pub struct ModelDocument {
 }
 
 /// A figure by every way to it.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ModelFigures {
     /// What it is, as on the page.
     pub figure: &'static str,
@@ -65,8 +63,7 @@ pub struct ModelFigures {
 }
 
 /// Percentiles of the response in seconds.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ModelPercentiles {
     /// The median.
     pub p50: Interval,
@@ -79,8 +76,7 @@ pub struct ModelPercentiles {
 }
 
 /// The users within a bound.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ModelUsers {
     /// What the bound is on: `mean` or `p95`.
     pub of: &'static str,
@@ -92,8 +88,7 @@ pub struct ModelUsers {
 }
 
 /// What a change is worth.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ModelWorth {
     /// The change, as on the page.
     pub change: String,
@@ -106,8 +101,7 @@ pub struct ModelWorth {
 }
 
 /// A gain.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ModelGain {
     /// The resource.
     pub resource: &'static str,
@@ -116,8 +110,7 @@ pub struct ModelGain {
 }
 
 /// A point of a curve.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ModelPoint {
     /// Users, or bytes.
     pub at: f64,

@@ -5,8 +5,7 @@ use record::Machine;
 use serde::Serialize;
 
 /// How long a spinning task was taken away from each CPU, and by whom.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct NoiseDocument<'a> {
     /// This machine.
     pub machine: &'a Machine,

@@ -11,16 +11,14 @@ use super::figure::{TimeFigure, finite, time};
 use crate::predict::Priced;
 
 /// Several predictions: of several mixes, or on several runs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Predictions<'a> {
     /// The predictions.
     pub predictions: &'a [PredictDocument<'a>],
 }
 
 /// What a unit of a mix's work takes on a run.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PredictDocument<'a> {
     /// The mix.
     pub mix: &'a str,
@@ -75,8 +73,7 @@ pub struct PredictDocument<'a> {
 }
 
 /// One line of the mix.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PredictedRow<'a> {
     /// The operation as the mix names it.
     pub operation: &'a str,
@@ -102,8 +99,7 @@ pub struct PredictedRow<'a> {
 }
 
 /// One family.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PredictedFamily {
     /// Its name.
     pub family: String,
@@ -115,8 +111,7 @@ pub struct PredictedFamily {
 }
 
 /// A line that the run has no price for.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LackingLine<'a> {
     /// The operation as the mix names it.
     pub operation: &'a str,
@@ -131,8 +126,7 @@ pub struct LackingLine<'a> {
 }
 
 /// What changes with what is supposed.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SupposedDocument<'a> {
     /// The changes as they were written.
     pub changes: Vec<&'a str>,
@@ -153,8 +147,7 @@ pub struct SupposedDocument<'a> {
 }
 
 /// A line that changes.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SupposedRow<'a> {
     /// The operation as the mix names it.
     pub operation: &'a str,

@@ -4,8 +4,7 @@ use analysis::prefetch::{THERE, Tuning, distance};
 use serde::Serialize;
 
 /// The paper's arithmetic for its machine, and the tuner on this machine.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PrefetchStudy<'a> {
     /// The paper's short name.
     paper: &'static str,
@@ -16,8 +15,7 @@ pub struct PrefetchStudy<'a> {
 }
 
 /// The input and the result of the paper's arithmetic.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PaperPrefetch {
     /// The time of a read in ns.
     latency_ns: f64,

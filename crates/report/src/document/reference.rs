@@ -7,8 +7,7 @@ use serde::Serialize;
 use analysis::statistics::Interval;
 
 /// A cost beside the same one of a reference machine.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct CostHeld {
     /// Its id and point.
     pub cost: String,
@@ -19,8 +18,7 @@ pub struct CostHeld {
 }
 
 /// Costs that are odd for one reason.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct OddCosts {
     /// What is odd and by how much, in words.
     pub what: String,

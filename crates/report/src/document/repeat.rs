@@ -5,8 +5,7 @@ use record::Run;
 use serde::Serialize;
 
 /// How costs scatter between whole runs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct RepeatDocument<'a> {
     /// The ids of the runs.
     pub runs: Vec<&'a str>,

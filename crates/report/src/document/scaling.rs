@@ -5,8 +5,7 @@ use record::{Run, Skip};
 use serde::Serialize;
 
 /// How work scales with the number of CPUs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ScalingDocument<'a> {
     /// The run's id.
     pub run: &'a str,

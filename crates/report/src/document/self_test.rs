@@ -5,8 +5,7 @@ use record::Machine;
 use serde::Serialize;
 
 /// What `howslow self-test` found.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SelfTestDocument<'a> {
     /// This machine.
     pub machine: &'a Machine,

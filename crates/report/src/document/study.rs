@@ -8,16 +8,14 @@ use serde::Serialize;
 use super::figure::{TimeFigure, all};
 
 /// All studies.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct StudiesDocument<'a> {
     /// The studies.
     pub studies: Vec<StudyDocument<'a>>,
 }
 
 /// One paper's tables and sentences, tested on a run.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct StudyDocument<'a> {
     /// The paper's short name.
     pub paper: &'static str,
@@ -30,8 +28,7 @@ pub struct StudyDocument<'a> {
 }
 
 /// A table.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct StudyTable<'a> {
     /// Its title.
     pub title: &'a str,
@@ -44,8 +41,7 @@ pub struct StudyTable<'a> {
 }
 
 /// What stands in a cell.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum StudyCell<'a> {
     /// Words.
@@ -63,8 +59,7 @@ pub enum StudyCell<'a> {
 }
 
 /// A sentence of the paper, tested.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct StudyFinding<'a> {
     /// The sentence.
     pub claim: &'static str,
@@ -83,8 +78,7 @@ pub struct StudyFinding<'a> {
 }
 
 /// Two figures compared.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct StudyFigures<'a> {
     /// `paper` or `here`.
     #[serde(rename = "where")]

@@ -5,8 +5,7 @@ use record::{CountingCost, Loss, Observation, PassedOver};
 use serde::Serialize;
 
 /// One interval of the whole system. Counts and times are those of the interval; divide them by its length.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct TopDocument<'a> {
     /// How it was counted: `eBPF`, or `accounts`, which tells no calls.
     pub source: &'a str,

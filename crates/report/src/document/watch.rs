@@ -4,8 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// What changed in a machine's costs, and when.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WatchDocument {
     /// The id of the newest run, which is held against the others.
     pub run: String,
@@ -32,8 +31,7 @@ pub struct WatchDocument {
 }
 
 /// The costs whose level changed at one run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WatchChange {
     /// The id of the first run of the new level.
     pub since: String,
@@ -50,8 +48,7 @@ pub struct WatchChange {
 }
 
 /// One cost that changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WatchCost {
     /// Id and point as typed on the command line.
     pub cost: String,
@@ -66,8 +63,7 @@ pub struct WatchCost {
 }
 
 /// One fact of machine, settings or program that is not the same before and after.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WatchFact {
     /// Its place in the run document: `machine.kernel.release`.
     pub field: String,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use analysis::by_key;
 use analysis::reference::hold;
 use maud::{Markup, html};
 use record::{Cost, Doubt, Run, printable};
@@ -62,16 +63,7 @@ pub(super) fn costs(page: &HtmlPage<'_>, curves: &[Curve]) -> Markup {
 
 /// The costs by their headings, in the order of the run.
 fn groups(run: &Run) -> Vec<(&str, Vec<&Cost>)> {
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut groups: Vec<(&str, Vec<&Cost>)> = Vec::new();
-    for cost in &run.costs {
-        let place = *places.entry(cost.heading()).or_insert_with(|| {
-            groups.push((cost.heading(), Vec::new()));
-            groups.len() - 1
-        });
-        groups[place].1.push(cost);
-    }
-    groups
+    by_key(run.costs.iter().map(|cost| (cost.heading(), cost)))
 }
 
 fn row(page: &HtmlPage<'_>, run: &Run, cost: &Cost, block: Option<f64>, curves: &[Curve], columns: usize) -> Markup {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use analysis::by_key;
 use maud::{Markup, html};
 use record::{Bytes, Cost, Point, Run, Value, printable};
 
@@ -34,21 +35,14 @@ impl Curve {
 }
 
 pub(super) fn curves(run: &Run, detail: PageDetail) -> Vec<Curve> {
-    let mut found: Vec<(&str, &str, Vec<&Cost>)> = Vec::new();
-    let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for cost in run.costs.iter().filter(|cost| !cost.holds_zero() && cost.quoted().0 > 0.0) {
-        for (axis, _) in cost.at.0.iter().filter(|(_, value)| value.number().is_some()) {
-            let key = (cost.operation.as_str(), axis.as_str());
-            let place = *places.entry(key).or_insert_with(|| {
-                found.push((key.0, key.1, Vec::new()));
-                found.len() - 1
-            });
-            found[place].2.push(cost);
-        }
-    }
-    let drawn = found
-        .into_iter()
-        .filter_map(|(operation, axis, costs)| Some((operation, axis, chart(run, operation, axis, &costs)?)));
+    let shown = run.costs.iter().filter(|cost| !cost.holds_zero() && cost.quoted().0 > 0.0);
+    let along = shown.flat_map(|cost| {
+        let axes = cost.at.0.iter().filter(|(_, value)| value.number().is_some());
+        axes.map(move |(axis, _)| ((cost.operation.as_str(), axis.as_str()), cost))
+    });
+    let drawn = by_key(along).into_iter();
+    let drawn =
+        drawn.filter_map(|((operation, axis), costs)| Some((operation, axis, chart(run, operation, axis, &costs)?)));
     let curve = |(place, (operation, axis, chart)): (usize, (&str, &str, Chart))| Curve {
         id: format!("curve-{place}"),
         chart,

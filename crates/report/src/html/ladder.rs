@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use analysis::by_key;
 use maud::{Markup, PreEscaped, html};
 use record::{Cost, Nanoseconds, Run, printable};
 
@@ -94,13 +95,7 @@ fn track(cost: &Cost, there: Option<&Cost>) -> String {
 
 /// Every cost of the run as a mark on the scale, a line for each group.
 fn all_costs(run: &Run) -> Markup {
-    let mut groups: Vec<(&str, Vec<&Cost>)> = Vec::new();
-    for cost in run.costs.iter().filter(|cost| is_shown(cost)) {
-        match groups.iter_mut().find(|(group, _)| *group == cost.heading()) {
-            Some((_, costs)) => costs.push(cost),
-            None => groups.push((cost.heading(), vec![cost])),
-        }
-    }
+    let groups = by_key(run.costs.iter().filter(|cost| is_shown(cost)).map(|cost| (cost.heading(), cost)));
     let linked = run.costs.len() <= MOST_LINKS;
     html! {
         details.all {

@@ -1,5 +1,6 @@
 //! Curves of an experiment: response and throughput by users, idle by users, and the memory cliff.
 
+use analysis::by_key;
 use analysis::load::{CliffPoint, Configuration, Experiment, Forecast, Forecasts, Judged, PaperRow, cliffs, row};
 use analysis::model::PredictionInterval;
 
@@ -80,17 +81,9 @@ impl By {
 
 /// The model's line, with its interval, for each set of configurations that differ in users or in memory alone.
 fn lines(forecasts: &[Forecast], by: By, of: fn(&Judged) -> f64) -> Vec<Series> {
-    let mut kinds: Vec<Configuration> = Vec::new();
-    for forecast in forecasts {
-        let kind = by.common(&forecast.configuration);
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    let series = kinds.into_iter().map(|kind| {
-        let known = forecasts
-            .iter()
-            .filter(|forecast| by.common(&forecast.configuration) == kind && forecast.configuration.repetition == 1);
+    let kinds = by_key(forecasts.iter().map(|forecast| (by.common(&forecast.configuration), forecast))).into_iter();
+    let series = kinds.map(|(kind, alike)| {
+        let known = alike.into_iter().filter(|forecast| forecast.configuration.repetition == 1);
         let mut points: Vec<(f64, &PredictionInterval<Judged>)> = known
             .filter_map(|forecast| Some((by.at(&forecast.configuration)?, forecast.predicted.as_ref().ok()?)))
             .collect();
@@ -105,19 +98,10 @@ fn lines(forecasts: &[Forecast], by: By, of: fn(&Judged) -> f64) -> Vec<Series> 
 /// One curve for each set of configurations that differ in their users alone.
 fn curves(rows: &[PaperRow], of: Read) -> Vec<Series> {
     let by = By::Users;
-    let mut kinds: Vec<Configuration> = Vec::new();
-    for row in rows {
-        let kind = by.common(&row.configuration);
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    let series = kinds.into_iter().map(|kind| {
-        let mut points: Vec<(f64, (f64, f64, f64))> = rows
-            .iter()
-            .filter(|row| by.common(&row.configuration) == kind)
-            .filter_map(|row| Some((f64::from(row.configuration.users), of(row)?)))
-            .collect();
+    let kinds = by_key(rows.iter().map(|row| (by.common(&row.configuration), row))).into_iter();
+    let series = kinds.map(|(kind, alike)| {
+        let mut points: Vec<(f64, (f64, f64, f64))> =
+            alike.into_iter().filter_map(|row| Some((f64::from(row.configuration.users), of(row)?))).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let intervals = points.iter().map(|(_, (_, low, high))| (*low, *high)).collect();
         Series::new(by.name(&kind), points.iter().map(|(users, (value, ..))| (*users, *value)).collect())

@@ -19,15 +19,6 @@ const NEAR: f64 = 2.5;
 /// The run that the page wait is fitted on.
 pub(super) const FITTED: &str = "mpm97";
 
-/// The names of all computed costs.
-pub(super) fn names() -> Vec<String> {
-    let faults = RUNS.iter().map(|run| format!("core.{}.faults", run.name));
-    let shares = DETAILED.iter().flat_map(|run| ["idle", "drum", "disk"].map(|what| format!("core.{run}.{what}")));
-    let explained = PAIRS.iter().map(|(_, _, system, _)| format!("core.explained.{system}"));
-    let model = ["core.model.miss.384", "core.model.miss.256", "core.model.near"].map(String::from);
-    faults.chain(shares).chain(explained).chain(model).collect()
-}
-
 /// All computed costs.
 pub(super) fn costs(paper: &Paper) -> Vec<Cost> {
     let Some(pattern) = paper.run.costs.first() else { return Vec::new() };

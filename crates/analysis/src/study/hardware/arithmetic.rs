@@ -1,8 +1,6 @@
 //! The paper's arithmetic repeated from the printed times: the mysteries, the buffer memory, the consequences, and its
 //! factors for the one program that it timed as a whole.
 
-use std::cell::RefCell;
-
 use super::parts::DATA;
 use crate::statistics::ratio;
 use crate::study::definition::Paper;
@@ -108,19 +106,6 @@ impl PaperSum {
             Cell::Text(verdict.into()),
         ]
     }
-}
-
-/// The costs of the paper in these sums: those that they need.
-pub(super) fn printed() -> Vec<String> {
-    let ids = RefCell::new(Vec::new());
-    let cost = |id: &str| {
-        ids.borrow_mut().push(id.to_string());
-        f64::NAN
-    };
-    SUMS.iter().for_each(|sum| {
-        (sum.value)(&cost);
-    });
-    ids.into_inner()
 }
 
 /// Every sum as printed and recomputed.

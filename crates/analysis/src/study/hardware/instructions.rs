@@ -25,16 +25,6 @@ pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
     INSTRUCTIONS.iter().chain(&*PROGRAMS).flat_map(|row| row.here)
 }
 
-/// The costs of the paper in both tables.
-pub(super) fn printed() -> impl Iterator<Item = String> {
-    let name = |row: &PrintedRow, book: &str| format!("{book}/{}", row.paper);
-    let old = INSTRUCTIONS[..5].iter().map(move |row| name(row, OLD));
-    let newer = INSTRUCTIONS.iter().flat_map(move |row| [NEW, ADJUSTED].map(|book| name(row, book)));
-    let other = INSTRUCTIONS[..2].iter().chain(&INSTRUCTIONS[5..]).map(move |row| name(row, OTHER));
-    let programs = PROGRAMS.iter().flat_map(move |row| [OLD, NEW].map(|book| name(row, book)));
-    old.chain(newer).chain(other).chain(programs)
-}
-
 /// Table I.
 pub(super) fn instructions(paper: &Paper, run: &Run) -> TableAnswer {
     let there = |row: &PrintedRow| {

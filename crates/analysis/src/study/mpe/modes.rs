@@ -51,11 +51,6 @@ impl Modes {
         routes.flat_map(|(here, native)| [here, native]).flat_map(Route::parts).map(|(_, part)| part)
     }
 
-    /// The costs of the book that it needs.
-    pub fn printed(&'static self) -> impl Iterator<Item = &'static str> {
-        self.rows.iter().map(|row| row.paper)
-    }
-
     /// Its rows beside a run.
     pub fn table(&self, paper: &Paper, run: &Run) -> TableAnswer {
         // Few machines have an emulator of their own processor, and the paper had none, so no row says that it is

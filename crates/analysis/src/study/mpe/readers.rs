@@ -27,11 +27,6 @@ impl PrintedTable {
         self.rows.iter().flat_map(|method| method.here).flat_map(|route| route.plus)
     }
 
-    /// The costs of the book that it needs.
-    pub fn printed(&'static self) -> impl Iterator<Item = &'static str> {
-        self.rows.iter().map(|method| method.paper).filter(|id| !id.is_empty())
-    }
-
     /// The times, and for a cold file the reads from the device.
     pub fn tables(&self, paper: &Paper, run: &Run, one: Option<f64>) -> Vec<TableAnswer> {
         let rows = self.filled(|id, part| times(id, part, paper, run));

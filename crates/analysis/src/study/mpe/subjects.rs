@@ -58,15 +58,6 @@ impl SubjectTable {
         self.rows.iter().flat_map(|row| row.here.iter().chain([&row.unit]))
     }
 
-    /// The costs of the book that it needs.
-    pub fn printed(&'static self) -> impl Iterator<Item = &'static str> {
-        let routes = self.rows.iter().filter_map(|row| match &row.there {
-            There::Cost(cost, unit) => Some([cost, unit]),
-            _ => None,
-        });
-        routes.flatten().flat_map(Route::parts).map(|(_, part)| part.term.operation)
-    }
-
     /// Its rows beside a run.
     pub fn table(&'static self, paper: &Paper, run: &Run) -> TableAnswer {
         self.data.named(DATA.table("subject", self.rows.iter().flat_map(|row| row.rows(paper, run))))

@@ -60,11 +60,6 @@ pub(super) fn parts() -> Vec<&'static Part> {
     loads.chain(WRITES.iter().map(|(.., part)| part)).chain(SESSIONS.iter().map(|(_, part)| part)).collect()
 }
 
-/// Every cost of the paper that the tables use.
-pub(super) fn printed() -> Vec<String> {
-    PRINTED.iter().map(|id| (*id).to_owned()).collect()
-}
-
 pub(super) fn tables(paper: &Paper, run: &Run) -> Vec<TableAnswer> {
     vec![memory(paper, run), output(run), features(run), shares(paper)]
 }

@@ -8,8 +8,7 @@ use serde::Serialize;
 const BOUND: &str = "one of the two cannot be distinguished from zero, and the bound leaves open which is slower";
 
 /// A run's cost over the base's.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ComparedAgainst {
     /// The ratio. A bound has no value, and only the end that is known.
     pub ratio: Option<Interval>,

@@ -8,8 +8,7 @@ use super::against::ComparedAgainst;
 use crate::document::figure::all;
 
 /// With `--fail-on`: which costs fail.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ComparedGate<'a> {
     /// What fails: `slower` or `changed`.
     pub fail_on: &'static str,
@@ -28,8 +27,7 @@ pub struct ComparedGate<'a> {
 }
 
 /// A cost that fails.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct FailedCost<'a> {
     /// The operation's id in the base.
     pub operation: &'a str,

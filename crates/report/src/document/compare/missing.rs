@@ -7,8 +7,7 @@ use serde::Serialize;
 use crate::document::figure::all;
 
 /// A cost whose operation has another version.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct OtherVersions<'a> {
     /// The operation's id.
     pub operation: &'a str,
@@ -21,8 +20,7 @@ pub struct OtherVersions<'a> {
 }
 
 /// The costs that only one run has.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct OnlyIn<'a> {
     /// The run's place among the runs.
     pub run: usize,
@@ -33,8 +31,7 @@ pub struct OnlyIn<'a> {
 }
 
 /// A cost that some run lacks.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct OnlyCost<'a> {
     /// The operation's id.
     pub operation: &'a str,
@@ -47,8 +44,7 @@ pub struct OnlyCost<'a> {
 }
 
 /// Why a run lacks a cost.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SkippedIn<'a> {
     /// The run's place among the runs.
     pub run: usize,

@@ -4,8 +4,7 @@ use analysis::load::{Configuration, Forecast, Judged, Measured, Usual, error, ju
 use serde::Serialize;
 
 /// A prediction. Its figures are null where the model gave none.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct LoadForecast {
     /// What it is of.
     pub configuration: Configuration,

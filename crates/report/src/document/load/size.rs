@@ -4,8 +4,7 @@ use record::Machine;
 use serde::Serialize;
 
 /// The least memory and CPUs with which a command keeps a bound of its response time.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SizeDocument<'a> {
     /// This machine.
     pub machine: &'a Machine,
@@ -27,8 +26,7 @@ pub struct SizeDocument<'a> {
 }
 
 /// One trial.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SizeTrial {
     /// Memory in bytes; null for all there is.
     pub memory: Option<u64>,

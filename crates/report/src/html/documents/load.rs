@@ -1,5 +1,6 @@
 //! A load of scripted users: response, throughput and idle by users, the model's line beside them, the memory cliff.
 
+use analysis::by_key;
 use record::units::{counted, significant};
 use serde_json::Value;
 
@@ -51,16 +52,11 @@ type FigureOf<'a> = &'a dyn Fn(&Value) -> Option<f64>;
 
 /// A curve by users for each set of configurations that are otherwise alike.
 fn curves(of: &[&Value], read: FigureOf<'_>, before: &str) -> Vec<Series> {
-    let mut curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for entry in of {
-        let Some(configuration) = entry.get("configuration") else { continue };
-        let (Some(users), Some(value)) = (number(configuration, "users"), read(entry)) else { continue };
-        let name = curve_name(configuration);
-        match curves.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, points)) => points.push((users, value)),
-            None => curves.push((name, vec![(users, value)])),
-        }
-    }
+    let point = |entry: &&Value| {
+        let configuration = entry.get("configuration")?;
+        Some((curve_name(configuration), (number(configuration, "users")?, read(entry)?)))
+    };
+    let mut curves = by_key(of.iter().filter_map(point));
     curves.retain(|(_, points)| points.len() > 1);
     let series = curves.into_iter().take(8).map(|(name, mut points)| {
         points.sort_by(|one, other| one.0.total_cmp(&other.0));

@@ -1,0 +1,18 @@
+//! Items by their keys.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Items by key, in the order in which the keys first appear.
+pub fn by_key<K: Hash + Eq + Clone, V>(items: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut places = HashMap::new();
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, item) in items {
+        let place = *places.entry(key.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((key, Vec::new()));
+        }
+        groups[place].1.push(item);
+    }
+    groups
+}
