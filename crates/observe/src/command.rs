@@ -83,15 +83,20 @@ impl Running {
 
 /// The end of a child, if it has ended. Fails if the kernel has no such child.
 pub(crate) fn reap(pid: Pid) -> io::Result<Option<End>> {
+    let event = wait4(pid.as_raw_nonzero().get(), libc::WNOHANG)?;
+    Ok(event.map(|(_, status, used)| (ExitStatus::from_raw(status), usage(&used))))
+}
+
+/// An event of a child by wait4(2): its number, its status, and what the kernel charged it; `None` if there is none yet.
+pub(crate) fn wait4(pid: libc::pid_t, flags: libc::c_int) -> io::Result<Option<(u32, libc::c_int, libc::rusage)>> {
     let mut status = 0;
     // SAFETY: the kernel's structure for an account consists of numbers, for which zero is a value.
     let mut used: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: both places live through the call and have the types that wait4(2) writes.
-    let found = unsafe { libc::wait4(pid.as_raw_nonzero().get(), &raw mut status, libc::WNOHANG, &raw mut used) };
-    match found {
-        0 => Ok(None),
+    match unsafe { libc::wait4(pid, &raw mut status, flags, &raw mut used) } {
         -1 => Err(io::Error::last_os_error()),
-        _ => Ok(Some((ExitStatus::from_raw(status), usage(&used)))),
+        0 => Ok(None),
+        found => Ok(Some((found as u32, status, used))),
     }
 }
 

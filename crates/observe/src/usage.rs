@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use record::Usage;
 use rustix::process::{Resource, getrlimit};
-use system::machine::TaskStat;
+use system::machine::{TaskStat, processor_time};
 
 use crate::task::Task;
 
@@ -20,18 +20,8 @@ pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Usage> {
 /// What a process has used until now with all threads that it had, if it is still there; switches are not known.
 pub(crate) fn of_process(process: u32) -> Option<Usage> {
     let stat = TaskStat::of_process(process)?;
-    Some(split(clock_ns(process), ticks(&stat), faults(&stat)))
-}
-
-/// The time of the clock of a process, in ns, if it is still there.
-fn clock_ns(process: u32) -> Option<f64> {
-    let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
-    let id = libc::pid_t::try_from(process).ok()?;
-    // SAFETY: the place lives through the call and has the type that it writes.
-    let found = unsafe { libc::clock_getcpuclockid(id, &raw mut clock) } == 0;
-    // SAFETY: as before; a clock that is gone is an error.
-    let known = found && unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
-    known.then_some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
+    let time = libc::pid_t::try_from(process).ok().and_then(processor_time);
+    Some(split(time, ticks(&stat), faults(&stat)))
 }
 
 /// The times that threads have run, by files that stay open: to read one again takes a sixth of opening it again.

@@ -44,8 +44,9 @@ pub use repeat::{Loop, opaque, repeat};
 pub use scheduling::Scheduling;
 pub use setting::{Doubts, Partner, Setting, pin};
 pub use stopwatch::{Stopwatch, Took};
+pub use system::machine::processor_time;
 pub use tally::Tally;
-pub use usage::{Usage, processor_time};
+pub use usage::Usage;
 
 /// Values of an axis that are numbers: `numbers![1, 64]`.
 #[macro_export]

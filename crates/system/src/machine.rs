@@ -41,7 +41,7 @@ pub use named_cgroup::{NamedCgroup, NoNamedCgroup};
 pub use present::present;
 pub use processor::processor_name;
 pub use rights::remedy_of_refusal;
-pub use task::{TaskStat, scheduled_ns};
+pub use task::{TaskStat, processor_time, scheduled_ns};
 pub use topology::{Distance, Topology, kind_of_core};
 
 /// The machine this process runs on, as it is now. In a pod, whose host name is the pod's, `HOWSLOW_HOST` names the node.

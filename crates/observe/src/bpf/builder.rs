@@ -194,8 +194,9 @@ impl<'a> Builder<'a> {
         self.code.add_at_once(2, what, 1);
     }
 
-    /// Reads 4 bytes of the kernel's memory at register 3 into register 0.
-    pub(super) fn read_word(&mut self) {
+    /// Reads 4 bytes of the kernel's memory, this far behind what register 3 points to, into register 0.
+    pub(super) fn read_word(&mut self, offset: i32) {
+        self.code.add(3, offset);
         self.code.constant(2, 4);
         self.frame(1, frame::WORD);
         self.code.call(helper::READ);
@@ -216,8 +217,7 @@ impl<'a> Builder<'a> {
     pub(super) fn saved_number(&mut self, none: Label) {
         self.code.load(Width::Double, 3, 7, layout::REGISTERS);
         self.code.jump_if(3, When::Equal, Constant(0), none);
-        self.code.add(3, layout::HERE.number);
-        self.read_word();
+        self.read_word(layout::HERE.number);
     }
 
     /// Reads this part of the saved registers, which register 3 points to, into the frame.
@@ -229,18 +229,20 @@ impl<'a> Builder<'a> {
     }
 
     /// Gives register 3 the kind of a key, above its two numbers.
-    pub(super) fn key(&mut self, kind: Kind) {
+    fn key(&mut self, kind: Kind) {
         self.code.wide(1, (kind as u64) << 32);
         self.code.compute(Compute::Or, 3, Other(1));
     }
 
-    /// Counts the key in register 3 in the record's table, and goes to `done`. Keeps registers 6 to 9.
-    pub(super) fn count_key(&mut self, done: Label) {
-        self.add_to_key(Constant(1), done);
+    /// Counts the key in register 3, of this kind, in the record's table, and goes to `done`. Keeps registers 6 to 9.
+    pub(super) fn count_key(&mut self, kind: Kind, done: Label) {
+        self.add_to_key(kind, Constant(1), done);
     }
 
-    /// Adds an amount, a constant or one of the registers 6 to 9, to the key in register 3 of the record's table, and goes to `done`.
-    pub(super) fn add_to_key(&mut self, amount: Operand, done: Label) {
+    /// Adds an amount, a constant or one of the registers 6 to 9, to the key in register 3, of this kind, of the record's table, and goes
+    /// to `done`.
+    pub(super) fn add_to_key(&mut self, kind: Kind, amount: Operand, done: Label) {
+        self.key(kind);
         let a = &mut self.code;
         a.copy(4, 3);
         a.copy(5, 3);
@@ -267,8 +269,20 @@ impl<'a> Builder<'a> {
         self.spill(amount, done);
     }
 
+    /// Gives the key in register 3 its kind, and adds an amount to it in the map that all records share.
+    pub(super) fn spill_key(&mut self, kind: Kind, amount: Operand, done: Label) {
+        self.key(kind);
+        self.spill(amount, done);
+    }
+
+    /// Goes to `to` if this compares so with a field of the record of register 7. The field is in register 1 afterwards.
+    pub(super) fn if_field(&mut self, width: Width, field: i16, (when, than): (When, i32), to: Label) {
+        self.code.load(width, 1, 7, field);
+        self.code.jump_if(1, when, Constant(than), to);
+    }
+
     /// Adds an amount to the key in register 3 in the map that all records share.
-    pub(super) fn spill(&mut self, amount: Operand, done: Label) {
+    fn spill(&mut self, amount: Operand, done: Label) {
         let (again, fresh) = (self.code.label(), self.code.label());
         let map = self.maps.spilled.descriptor();
         self.code.load(Width::Double, 1, 7, layout::ID);

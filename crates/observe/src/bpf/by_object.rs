@@ -121,8 +121,7 @@ pub(super) fn file(b: &mut Builder, types: &Types, none: Label) {
         b.code.jump_if(3, When::Equal, Constant(0), none);
     }
     b.code.store(Width::Double, FRAME, frame::FILE, 3);
-    b.code.add(3, types.descriptors);
-    b.read_word();
+    b.read_word(types.descriptors);
     let within = b.code.label();
     b.code.load(Width::Double, 1, FRAME, frame::FOLDER);
     b.code.jump_if(0, When::Above, Other(1), within);
@@ -208,8 +207,7 @@ fn character_device(b: &mut Builder, types: &Types, keep: Label) {
     const RANDOM: [i32; 2] = [MEMORY << 20 | 8, MEMORY << 20 | 9];
     const TERMINALS: [i32; 4] = [4, 5, 136, 137];
     b.code.load(Width::Double, 3, FRAME, frame::INODE);
-    b.code.add(3, types.device);
-    b.read_word();
+    b.read_word(types.device);
     b.code.constant(5, kind("random"));
     for device in RANDOM {
         b.code.jump_if(0, When::Equal, Constant(device), keep);
@@ -230,14 +228,12 @@ fn protocol(b: &mut Builder, types: &Types, keep: Label) {
     b.code.load(Width::Double, 3, FRAME, frame::FILE);
     b.read_double(types.private);
     b.code.store(Width::Double, FRAME, frame::INODE, 3);
-    b.code.add(3, types.kind);
-    b.read_word();
+    b.read_word(types.kind);
     b.code.compute(Compute::And, 0, Constant(0xffff));
     b.code.store(Width::Double, FRAME, frame::ONE, 0);
     b.code.load(Width::Double, 3, FRAME, frame::INODE);
     b.read_double(types.sock);
-    b.code.add(3, types.family);
-    b.read_word();
+    b.read_word(types.family);
     b.code.compute(Compute::And, 0, Constant(0xffff));
     b.code.constant(5, kind("unix"));
     b.code.jump_if(0, When::Equal, Constant(libc::AF_UNIX), keep);
@@ -265,8 +261,7 @@ pub(super) fn opened(b: &mut Builder, unknown: Label) {
 pub(super) fn was_created(b: &mut Builder, old: Label) {
     let Some(types) = b.maps.types else { return };
     b.code.load(Width::Double, 3, FRAME, frame::FILE);
-    b.code.add(3, types.modes);
-    b.read_word();
+    b.read_word(types.modes);
     b.code.compute(Compute::And, 0, Constant(CREATED));
     b.code.jump_if(0, When::Equal, Constant(0), old);
 }
@@ -285,7 +280,6 @@ pub(super) fn is_regular(b: &mut Builder, other: Label) {
 
 /// The kind of the inode in register 3: in register 0.
 fn kind_of_inode(b: &mut Builder, types: &Types) {
-    b.code.add(3, types.mode);
-    b.read_word();
+    b.read_word(types.mode);
     b.code.compute(Compute::And, 0, Constant(0xf000));
 }

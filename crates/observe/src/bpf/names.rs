@@ -162,8 +162,7 @@ fn compare_name(b: &mut Builder) {
     b.code.jump_if(3, When::NotEqual, Other(2), counted);
     b.code.jump_if(9, When::Less, Constant(0), counted);
     b.code.copy(3, 8);
-    b.key(Kind::AskedFirst);
-    b.count_key(counted);
+    b.count_key(Kind::AskedFirst, counted);
     b.code.place(counted);
     b.code.load(Width::Double, 2, FRAME, frame::FOLDER);
 }
@@ -247,21 +246,18 @@ fn count_creation(b: &mut Builder, done: Label) {
     b.code.jump_if(2, When::Equal, Constant(0), there);
     by_object::was_created(b, there);
     b.code.copy(3, 8);
-    b.key(Kind::Create);
-    b.count_key(done);
+    b.count_key(Kind::Create, done);
     b.code.place(there);
     by_object::is_regular(b, done);
     b.code.place(writes);
     b.code.copy(3, 8);
-    b.key(Kind::Writing);
-    b.count_key(empties);
+    b.count_key(Kind::Writing, empties);
     b.code.place(empties);
     b.code.load(Width::Double, 2, FRAME, frame::FLAGS);
     b.code.compute(Compute::And, 2, Constant(libc::O_TRUNC));
     b.code.jump_if(2, When::Equal, Constant(0), done);
     b.code.copy(3, 8);
-    b.key(Kind::Truncating);
-    b.count_key(done);
+    b.count_key(Kind::Truncating, done);
 }
 
 /// A copied descriptor, or one that becomes the working folder, passes its hash on.

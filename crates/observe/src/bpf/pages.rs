@@ -25,8 +25,7 @@ pub(super) fn count_copied(b: &mut Builder) {
     b.code.copy(9, 3);
     b.code.jump_if(9, When::Less, Constant(1), counted);
     b.code.constant(3, 0);
-    b.key(Kind::Copied);
-    b.add_to_key(Other(9), counted);
+    b.add_to_key(Kind::Copied, Other(9), counted);
     b.code.place(counted);
 }
 
@@ -45,8 +44,7 @@ pub(crate) fn allocated(maps: &Maps) -> Vec<Instruction> {
     b.code.jump(end);
     b.code.place(user);
     b.code.constant(3, 0);
-    b.key(Kind::Huge);
-    b.count_key(end);
+    b.count_key(Kind::Huge, end);
     b.end(end)
 }
 
@@ -72,8 +70,7 @@ pub(super) fn count_given_back(b: &mut Builder) {
     b.code.compute(Compute::Multiply, 9, Other(1));
     b.code.copy(3, 8);
     b.code.compute(Compute::ShiftLeft, 3, Constant(16));
-    b.key(Kind::GivenBack);
-    b.add_to_key(Other(9), counted);
+    b.add_to_key(Kind::GivenBack, Other(9), counted);
     b.code.place(counted);
 }
 
@@ -88,8 +85,7 @@ pub(super) fn count_fault(b: &mut Builder) {
     let counted = b.code.label();
     b.code.load(Width::Double, 3, 6, CODE);
     b.code.compute(Compute::And, 3, Constant(THERE_AND_WRITTEN));
-    b.key(Kind::Fault);
-    b.add_to_key(Other(9), counted);
+    b.add_to_key(Kind::Fault, Other(9), counted);
     b.code.place(counted);
 }
 

@@ -164,8 +164,7 @@ fn count_last(b: &mut Builder, over: Label) {
     b.code.jump(over);
     b.code.place(found);
     b.code.copy(3, 0);
-    b.key(Kind::Narrow);
-    b.count_key(over);
+    b.count_key(Kind::Narrow, over);
 }
 
 /// A signal is delivered: `signal_deliver(number, information, ...)`, in the task that receives it. When a process ends, by whatever
@@ -183,8 +182,7 @@ pub(crate) fn signalled(maps: &Maps) -> Vec<Instruction> {
     b.code.jump_if(1, When::NotEqual, Constant(0), counted);
     b.code.compute(Compute::And, 3, Constant(i32::from(ENDS)));
     b.code.place(counted);
-    b.key(Kind::Signal);
-    b.count_key(end);
+    b.count_key(Kind::Signal, end);
     b.end(end)
 }
 
@@ -199,8 +197,7 @@ pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
     b.this_task();
     b.find(end, end);
     // Whoever waits for a task that ended is not woken by a call.
-    b.code.load(Width::Double, 1, 7, layout::END);
-    b.code.jump_if(1, When::NotEqual, Constant(0), end);
+    b.if_field(Width::Double, layout::END, (When::NotEqual, 0), end);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
     b.code.compute(Compute::And, 1, Constant(layout::NARROW));
     b.code.jump_if(1, When::NotEqual, Constant(0), end);
@@ -211,19 +208,16 @@ pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
     if let Some(types) = maps.types {
         let far = b.code.label();
         b.code.load(Width::Double, 3, 6, 0);
-        b.code.add(3, types.cpu);
-        b.read_word();
+        b.read_word(types.cpu);
         b.code.copy(8, 0);
         b.code.call(helper::THIS_CPU);
         b.code.jump_if(0, When::NotEqual, Other(8), far);
         b.code.copy(3, 9);
-        b.key(Kind::WakeNear);
-        b.spill(Constant(1), noted);
+        b.spill_key(Kind::WakeNear, Constant(1), noted);
         b.code.place(far);
     }
     b.code.copy(3, 9);
-    b.key(Kind::Wake);
-    b.spill(Constant(1), noted);
+    b.spill_key(Kind::Wake, Constant(1), noted);
     b.code.place(noted);
     b.code.load(Width::Double, 8, FRAME, frame::PATH);
     timed::pass_over_since(&mut b, 8, end);
@@ -238,22 +232,19 @@ pub(crate) fn requested(maps: &Maps, whom: Whom, request: Request) -> Vec<Instru
     b.find(missing, end);
     b.code.place(found);
     // A thread of the kernel's never returns from a call, after which others are identified.
-    b.code.load(Width::Double, 1, 7, layout::IDENTITY);
-    b.code.jump_if(1, When::NotEqual, Constant(0), known);
+    b.if_field(Width::Double, layout::IDENTITY, (When::NotEqual, 0), known);
     b.identify();
     b.code.place(known);
     match request {
         Request::First => {
             b.code.load(Width::Double, 3, 6, 0);
-            b.code.add(3, Request::CODE);
-            b.read_word();
+            b.read_word(Request::CODE);
             b.code.copy(3, 0);
         }
         Request::Argument(place) => b.code.load(Width::Double, 3, 6, place * 8),
     }
     b.code.compute(Compute::And, 3, Constant(0xff));
-    b.key(Kind::Ring);
-    b.count_key(end);
+    b.count_key(Kind::Ring, end);
     b.code.place(missing);
     search::admit(&mut b, whom, found, [end, end]);
     b.end(end)

@@ -45,8 +45,7 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
     let (sampled, counted) = (b.code.label(), b.code.label());
     let (object, placed) = (b.code.label(), b.code.label());
     b.code.place(labels.found);
-    b.code.load(Width::Double, 1, 7, layout::ENTERED);
-    b.code.jump_if(1, When::NotEqual, Constant(0), sampled);
+    b.if_field(Width::Double, layout::ENTERED, (When::NotEqual, 0), sampled);
     b.code.store(Width::Double, 7, layout::RETURNED, 1);
     b.code.place(counted);
     b.code.load(Width::Double, 9, 6, 8);
@@ -58,8 +57,7 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
             b.code.load(Width::Word, 8, FRAME, HERE.number_read);
         }
     }
-    b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.jump_if(1, When::NotEqual, Constant(0), special);
+    b.if_field(Width::Word, layout::FLAGS, (When::NotEqual, 0), special);
     let gate = HERE.gate.map(|places| look_at_gate(&mut b, places));
     b.code.place(labels.by_number);
     b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), rare);
@@ -84,8 +82,7 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
     b.code.store(Width::Word, 7, layout::LAST, 8);
     b.code.compute(Compute::ShiftLeft, 3, Constant(16));
     b.code.compute(Compute::Or, 3, Other(8));
-    b.key(Kind::Pair);
-    b.count_key(labels.end);
+    b.count_key(Kind::Pair, labels.end);
     count_error(&mut b, failed, pairs);
     b.code.place(has_name);
     names::count(&mut b, named);
@@ -132,14 +129,12 @@ fn count_by_gate(b: &mut Builder, gate: Label, labels: &Labels) {
     b.code.place(gate);
     b.this_task();
     b.code.copy(3, 0);
-    b.code.add(3, STATUS);
-    b.read_word();
+    b.read_word(STATUS);
     b.code.compute(Compute::And, 0, Constant(BY_GATE));
     b.code.jump_if(0, When::Equal, Constant(0), labels.by_number);
     b.code.copy(3, 8);
     b.code.compute(Compute::And, 3, Constant(0xffff));
-    b.key(Kind::Narrow);
-    b.count_key(labels.end);
+    b.count_key(Kind::Narrow, labels.end);
 }
 
 /// Counts a call that begins, by its number alone. In register 7 the record, in 8 the number.
@@ -153,8 +148,7 @@ pub(crate) fn entered(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     b.code.compute32(Compute::Move, 8, Other(8));
     // There is no result: neither that of a new task, nor that of a handler's return.
     b.code.constant(9, NO_SUCH_CALL);
-    b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.jump_if(1, When::NotEqual, Constant(0), special);
+    b.if_field(Width::Word, layout::FLAGS, (When::NotEqual, 0), special);
     b.code.place(labels.by_number);
     b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), rare);
     b.code.compute(Compute::ShiftLeft, 8, Constant(4));
@@ -177,8 +171,7 @@ fn count_error(b: &mut Builder, failed: Label, counted: Label) {
     b.code.copy(1, 8);
     b.code.compute(Compute::ShiftLeft, 1, Constant(16));
     b.code.compute(Compute::Or, 3, Other(1));
-    b.key(Kind::Error);
-    b.count_key(counted);
+    b.count_key(Kind::Error, counted);
 }
 
 /// A task that has not been in its program since it was created or executed one; 32-bit programs; shared records.
@@ -191,8 +184,7 @@ fn handle_special(b: &mut Builder, special: Label, rare: Label, labels: &Labels)
     b.code.load(Width::Double, 3, 6, 0);
     b.code.store(Width::Double, 7, layout::REGISTERS, 3);
     let (place, mask, value) = HERE.narrow;
-    b.code.add(3, place);
-    b.read_word();
+    b.read_word(place);
     b.code.compute(Compute::And, 0, Constant(mask));
     b.code.constant(1, 0);
     b.code.jump_if(0, When::NotEqual, Constant(value), wide);
@@ -227,8 +219,7 @@ fn handle_special(b: &mut Builder, special: Label, rare: Label, labels: &Labels)
     b.code.compute(Compute::And, 1, Constant(layout::NARROW));
     b.code.jump_if(1, When::NotEqual, Constant(0), rare);
     // The tasks of a shared record are not one after another.
-    b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.jump_if(1, When::Equal, Constant(0), labels.by_number);
+    b.if_field(Width::Word, layout::FLAGS, (When::Equal, 0), labels.by_number);
     b.code.constant(1, layout::NONE);
     b.code.store(Width::Word, 7, layout::LAST, 1);
     b.code.jump(labels.by_number);
@@ -256,20 +247,16 @@ fn count_rare(b: &mut Builder, rare: Label, labels: &Labels) {
     b.code.jump_if(3, When::NotEqual, Constant(SHORT), unknown);
     b.code.copy(3, 8);
     b.code.compute(Compute::And, 3, Constant(0xffff));
-    b.key(Kind::Short);
-    b.count_key(labels.end);
+    b.count_key(Kind::Short, labels.end);
     b.code.place(unknown);
     b.code.copy(3, 8);
     b.code.compute(Compute::And, 3, Constant(0xffff));
-    b.key(Kind::Unknown);
-    b.count_key(labels.end);
+    b.count_key(Kind::Unknown, labels.end);
     b.code.place(narrow);
     b.code.copy(3, 8);
     b.code.jump_if(3, When::Above, Constant(0xffff), small);
-    b.key(Kind::Narrow);
-    b.count_key(labels.end);
+    b.count_key(Kind::Narrow, labels.end);
     b.code.place(small);
     b.code.constant(3, 0xffff);
-    b.key(Kind::Narrow);
-    b.count_key(labels.end);
+    b.count_key(Kind::Narrow, labels.end);
 }

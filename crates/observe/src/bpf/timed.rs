@@ -21,8 +21,7 @@ pub(crate) fn sampling(maps: &Maps) -> Vec<Instruction> {
     b.code.compute(Compute::Multiply, 9, Other(1));
     b.this_task();
     b.find_own(end);
-    b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.jump_if(1, When::NotEqual, Constant(0), end);
+    b.if_field(Width::Word, layout::FLAGS, (When::NotEqual, 0), end);
     pages::note(&mut b);
     begin(&mut b);
     b.end(end)
@@ -72,8 +71,7 @@ pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
     b.code.place(sampled);
     // As in `finish`.
     let of_call = b.code.label();
-    b.code.load(Width::Word, 1, 7, layout::SAMPLED_CALL);
-    b.code.jump_if(1, When::NotEqual, Constant(layout::FAULT), of_call);
+    b.if_field(Width::Word, layout::SAMPLED_CALL, (When::NotEqual, layout::FAULT), of_call);
     b.code.constant(1, 0);
     b.code.store(Width::Double, 7, layout::ENTERED, 1);
     b.code.jump(counted);
@@ -96,8 +94,7 @@ fn add(b: &mut Builder) {
     b.code.copy(9, 0);
     // A task that runs, and for all that was seen has left its CPU: kernels do not report every switch from threads that they hide. How
     // much of the sample it was away is not known.
-    b.code.load(Width::Double, 1, 7, layout::LEFT);
-    b.code.jump_if(1, When::Equal, Constant(0), known);
+    b.if_field(Width::Double, layout::LEFT, (When::Equal, 0), known);
     b.code.constant(9, 0);
     for field in [layout::LEFT, layout::ENTERED] {
         b.code.store(Width::Double, 7, field, 9);
@@ -112,8 +109,8 @@ fn add(b: &mut Builder) {
     add_weighted(b, Kind::Sample, summed);
     b.code.place(summed);
     b.code.compute(Compute::Multiply, 8, Other(8));
-    key(b, None, Kind::Squares);
-    b.add_to_key(Other(8), noted);
+    sampled_call(b, None);
+    b.add_to_key(Kind::Squares, Other(8), noted);
     b.code.place(noted);
     b.code.load(Width::Double, 8, 7, layout::WEIGHT);
 }
@@ -124,22 +121,21 @@ fn add_weighted(b: &mut Builder, kind: Kind, summed: Label) {
     let counted = b.code.label();
     logarithm(b);
     b.code.load(Width::Double, 8, 7, layout::WEIGHT);
-    key(b, Some(0), kind);
-    b.add_to_key(Other(8), counted);
+    sampled_call(b, Some(0));
+    b.add_to_key(kind, Other(8), counted);
     b.code.place(counted);
     b.code.compute(Compute::Multiply, 9, Other(8));
-    key(b, None, Kind::SampleTime);
-    b.add_to_key(Other(9), summed);
+    sampled_call(b, None);
+    b.add_to_key(Kind::SampleTime, Other(9), summed);
 }
 
-/// Register 3 is the key of this kind for the sampled call, with the number in a register below it.
-fn key(b: &mut Builder, below: Option<u8>, kind: Kind) {
+/// Register 3 is the key for the sampled call, with the number in a register below it.
+fn sampled_call(b: &mut Builder, below: Option<u8>) {
     b.code.load(Width::Word, 3, 7, layout::SAMPLED_CALL);
     b.code.compute(Compute::ShiftLeft, 3, Constant(16));
     if let Some(below) = below {
         b.code.compute(Compute::Or, 3, Other(below));
     }
-    b.key(kind);
 }
 
 /// After a call returned the kernel may go on before the task is in its program again: it gives back files that were closed, writes out
@@ -238,10 +234,8 @@ pub(crate) fn fault_ended(maps: &Maps) -> Vec<Instruction> {
     let end = b.code.label();
     b.this_task();
     b.find_own(end);
-    b.code.load(Width::Double, 1, 7, layout::ENTERED);
-    b.code.jump_if(1, When::Equal, Constant(0), end);
-    b.code.load(Width::Word, 1, 7, layout::SAMPLED_CALL);
-    b.code.jump_if(1, When::NotEqual, Constant(layout::FAULT), end);
+    b.if_field(Width::Double, layout::ENTERED, (When::Equal, 0), end);
+    b.if_field(Width::Word, layout::SAMPLED_CALL, (When::NotEqual, layout::FAULT), end);
     add(&mut b);
     b.end(end)
 }
@@ -251,11 +245,9 @@ pub(crate) fn fault_ended(maps: &Maps) -> Vec<Instruction> {
 /// second argument of the program. Goes on behind itself, with the time in register 8.
 pub(super) fn finish(b: &mut Builder, next: Label) {
     let (over, gone) = (b.code.label(), b.code.label());
-    b.code.load(Width::Double, 1, 7, layout::ENTERED);
-    b.code.jump_if(1, When::Equal, Constant(0), over);
+    b.if_field(Width::Double, layout::ENTERED, (When::Equal, 0), over);
     // A page fault that could not be handled has no end.
-    b.code.load(Width::Word, 1, 7, layout::SAMPLED_CALL);
-    b.code.jump_if(1, When::Equal, Constant(layout::FAULT), over);
+    b.if_field(Width::Word, layout::SAMPLED_CALL, (When::Equal, layout::FAULT), over);
     add(b);
     b.code.place(over);
     note_run_time(b);

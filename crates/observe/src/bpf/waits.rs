@@ -40,8 +40,7 @@ pub(crate) fn switched(maps: &Maps) -> Vec<Instruction> {
     note_call(&mut b);
     // A task whose wake-up was not seen slept until now.
     let (known, ready) = (b.code.label(), b.code.label());
-    b.code.load(Width::Double, 1, 7, layout::RUNNABLE);
-    b.code.jump_if(1, When::NotEqual, Constant(0), known);
+    b.if_field(Width::Double, layout::RUNNABLE, (When::NotEqual, 0), known);
     b.code.copy(1, 8);
     b.code.place(known);
     b.code.store(Width::Double, FRAME, frame::PATH, 1);
@@ -69,8 +68,7 @@ fn leave(b: &mut Builder, next: Label) {
     b.code.load(Width::Double, 1, 6, 8);
     b.code.store(Width::Double, FRAME, frame::TASK, 1);
     b.find_own(next);
-    b.code.load(Width::Double, 1, 7, layout::END);
-    b.code.jump_if(1, When::Equal, Constant(0), lives);
+    b.if_field(Width::Double, layout::END, (When::Equal, 0), lives);
     b.code.load(Width::Double, 1, 6, 24);
     b.code.compute(Compute::And, 1, Constant(DEAD));
     b.code.jump_if(1, When::Equal, Constant(0), lives);
@@ -94,8 +92,7 @@ fn leave(b: &mut Builder, next: Label) {
 /// must be read makes it sleep there, or it was preempted.
 fn note_call(b: &mut Builder) {
     let (none, noted) = (b.code.label(), b.code.label());
-    b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.jump_if(1, When::NotEqual, Constant(0), none);
+    b.if_field(Width::Word, layout::FLAGS, (When::NotEqual, 0), none);
     b.saved_number(none);
     b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), none);
     b.code.jump(noted);
@@ -136,14 +133,12 @@ fn add_wait(b: &mut Builder, done: Label) {
     b.code.compute(Compute::Or, 3, Other(1));
     b.code.load(Width::Double, 1, FRAME, frame::FOLDER);
     b.code.compute(Compute::Or, 3, Other(1));
-    b.key(Kind::Wait);
-    b.count_key(counted);
+    b.count_key(Kind::Wait, counted);
     b.code.place(counted);
     b.code.load(Width::Word, 3, FRAME, frame::CLASS);
     b.code.load(Width::Double, 1, FRAME, frame::FOLDER);
     b.code.compute(Compute::Or, 3, Other(1));
-    b.key(Kind::WaitTime);
-    b.add_to_key(Other(9), done);
+    b.add_to_key(Kind::WaitTime, Other(9), done);
 }
 
 /// A task that sleeps is runnable from now on, the time in register 8. In the program at `sched_waking(task)`. It may have left another CPU
@@ -153,8 +148,7 @@ pub(super) fn note_woken(b: &mut Builder) {
     b.code.load(Width::Double, 1, 6, 0);
     b.code.store(Width::Double, FRAME, frame::TASK, 1);
     b.find_own(over);
-    b.code.load(Width::Double, 1, 7, layout::LEFT);
-    b.code.jump_if(1, When::Equal, Constant(0), over);
+    b.if_field(Width::Double, layout::LEFT, (When::Equal, 0), over);
     b.code.load(Width::Double, 2, 7, layout::RUNNABLE);
     b.code.jump_if(2, When::NotEqual, Constant(0), over);
     b.code.copy(2, 8);

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 
 use record::Usage;
 
-use crate::command::usage;
+use crate::command::{usage, wait4};
 
 /// Requests (include/uapi/linux/ptrace.h). The C libraries give them different types, and not all of them.
 mod requests {
@@ -167,16 +167,8 @@ pub(super) fn message(thread: u32) -> io::Result<u32> {
 
 /// Waits for the next event of a thread that the calling thread watches. The error is `ECHILD` if it watches none.
 pub(super) fn wait() -> io::Result<(u32, Event)> {
-    let mut status = 0;
-    // SAFETY: the kernel's structure for an account consists of numbers, for which zero is a value.
-    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
-    let flags = libc::__WALL | libc::__WNOTHREAD;
-    // SAFETY: both places live through the call and have the types that wait4(2) writes.
-    let found = unsafe { libc::wait4(-1, &raw mut status, flags, &raw mut used) };
-    if found < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok((found as u32, event(status, &used)))
+    let (thread, status, used) = wait4(-1, libc::__WALL | libc::__WNOTHREAD)?.ok_or(io::ErrorKind::WouldBlock)?;
+    Ok((thread, event(status, &used)))
 }
 
 fn event(status: i32, used: &libc::rusage) -> Event {

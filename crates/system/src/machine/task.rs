@@ -68,6 +68,19 @@ impl TaskStat {
     }
 }
 
+/// Processor time of a process in ns; `None` if it has ended. Exact also while it runs.
+pub fn processor_time(pid: libc::pid_t) -> Option<f64> {
+    let mut clock: libc::clockid_t = 0;
+    // SAFETY: the pointer is to a clockid.
+    if unsafe { libc::clock_getcpuclockid(pid, &mut clock) } != 0 {
+        return None;
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec.
+    let status = unsafe { libc::clock_gettime(clock, &mut time) };
+    (status == 0).then_some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
