@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use operation::{Failure, Operation, Setting};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::support::{give_up_after, in_a_process, other_cpu};
 
@@ -40,9 +41,8 @@ fn in_a_child(operation: &Operation) -> Result<(), Failure> {
 
 fn perform(operation: &Operation, scratch: &Path) -> Result<(), Failure> {
     give_up_after(PATIENCE);
-    let memory = libc::rlimit { rlim_cur: operation.memory, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: lowers this process's own limit, as a round does; the pointer is to an rlimit.
-    unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const memory) };
+    // As a round does.
+    let _ = setrlimit(Resource::As, Rlimit { current: Some(operation.memory), maximum: None });
     for point in operation.points(false) {
         let setting = Setting::new(point, scratch.into(), 0, other_cpu(), 1);
         // A refusal during set-up is a skip; a refusal while it runs is a failure.

@@ -16,6 +16,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use filter::{errno, filtered};
 use record::{Run, Skip};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use tempfile::TempDir;
 
 /// One test at a time, so that no run sees the temporary objects of another.
@@ -176,14 +178,7 @@ fn objects_outside_the_scratch_folder_are_gone_afterwards() {
 fn too_few_descriptors_is_a_skip() {
     let place = Place::new();
     let mut command = place.command(&["poll.poll@descriptors=1000", "poll.poll@descriptors=10"]);
-    let few = || {
-        let limit = libc::rlimit { rlim_cur: 128, rlim_max: 128 };
-        // SAFETY: the pointer is to an rlimit; the new process alone is concerned.
-        match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        }
-    };
+    let few = || Ok(setrlimit(Resource::Nofile, Rlimit { current: Some(128), maximum: Some(128) })?);
     // SAFETY: the closure makes one system call and allocates nothing.
     unsafe { command.pre_exec(few) };
     let run = place.run(command);
@@ -197,17 +192,9 @@ fn on_one_cpu_partners_on_another_are_skipped() {
     let place = Place::new();
     let mut command = place.command(&["futex.roundtrip"]);
     let one = || {
-        // SAFETY: all bits zero is the empty set.
-        let mut cpus: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        // SAFETY: asks where this thread runs.
-        let cpu = unsafe { libc::sched_getcpu() };
-        // SAFETY: the set has space for every CPU.
-        unsafe { libc::CPU_SET(cpu as usize, &mut cpus) };
-        // SAFETY: the pointer is to a set of that size; the new process alone is concerned.
-        match unsafe { libc::sched_setaffinity(0, size_of_val(&cpus), &cpus) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        }
+        let mut cpus = CpuSet::new();
+        cpus.set(sched_getcpu());
+        Ok(sched_setaffinity(None, &cpus)?)
     };
     // SAFETY: the closure makes two system calls and allocates nothing.
     unsafe { command.pre_exec(one) };

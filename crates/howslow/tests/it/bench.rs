@@ -11,7 +11,7 @@ use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{cost, folder, howslow, run_of};
+use crate::support::{cc, cost, folder, howslow, run_of};
 
 /// Good benchmarks. `EXTRA` is how many percent more `chain` does.
 const SOURCE: &str = include_str!("bench/good.c");
@@ -27,18 +27,8 @@ fn harness(path: &str) -> PathBuf {
 fn compiled(folder: &Path, extra: i32) -> Option<PathBuf> {
     let (from, to) = (folder.join("bench.c"), folder.join(format!("bench-{extra}")));
     fs::write(&from, format!("{SOURCE}{BAD}")).expect("written");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-O2", "-Wall", "-Wno-unused-result", "-o"]).arg(&to).arg(&from).arg(format!("-DEXTRA={extra}"));
-    match compiler.arg("-I").arg(harness("c")).status() {
-        Ok(status) => {
-            assert!(status.success(), "cc refuses the program");
-            Some(to)
-        }
-        Err(_) => {
-            testing::not_tested!("there is no C compiler; install one (apt install gcc)");
-            None
-        }
-    }
+    let (define, include) = (format!("-DEXTRA={extra}"), harness("c"));
+    cc(to, ["-O2", "-Wall", "-Wno-unused-result", text(&from), &define, "-I", text(&include)])
 }
 
 fn text(path: &Path) -> &str {
@@ -183,15 +173,8 @@ fn programs_of_go_test_are_run_in_turn(data: &TempDir) {
         }"#;
     let from = data.path().join("go.c");
     fs::write(&from, source).expect("written");
-    let build = |time: i32| {
-        let to = data.path().join(format!("go-{time}"));
-        let built = Command::new("cc").arg(format!("-DTIME={time}")).arg("-o").arg(&to).arg(&from).status();
-        built.ok().filter(|status| status.success()).map(|_| to)
-    };
-    let (Some(old), Some(new)) = (build(100), build(150)) else {
-        testing::not_tested!("there is no C compiler; install one (apt install gcc)");
-        return;
-    };
+    let build = |time: i32| cc(data.path().join(format!("go-{time}")), [&format!("-DTIME={time}"), text(&from)]);
+    let (Some(old), Some(new)) = (build(100), build(150)) else { return };
     let words = [text(&old), text(&new), "--filter", "Sum", "--budget", "100ms", "--fail-on", "slower"];
     time(data, &words)
         .code(4)

@@ -1,6 +1,7 @@
 //! Shared by the tests: the command with its own data folder, what it prints, an example run, and processes that are waited for.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::Duration;
 
@@ -147,4 +148,14 @@ pub fn without_rights(data: &TempDir, words: &[&str]) -> Option<Output> {
             None
         }
     }
+}
+
+/// What `cc` makes of these arguments; `None`, said aloud, without a compiler.
+pub fn cc<A: AsRef<OsStr>>(program: PathBuf, arguments: impl IntoIterator<Item = A>) -> Option<PathBuf> {
+    let Ok(status) = std::process::Command::new("cc").arg("-o").arg(&program).args(arguments).status() else {
+        testing::not_tested!("there is no C compiler; install one (apt install gcc)");
+        return None;
+    };
+    assert!(status.success(), "cc refuses {}", program.display());
+    Some(program)
 }

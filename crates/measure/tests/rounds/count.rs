@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use operation::{Failure, Loop, repeat};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use system::guard::children::{Reaped, wait_for};
 
 use crate::support::{Failed, Trial, cost_of, equal};
 
@@ -71,10 +72,7 @@ fn forks() -> Result<(), Failed> {
                     // SAFETY: ends the child without touching what it shares with the parent.
                     unsafe { libc::_exit(7) };
                 }
-                let mut status = 0;
-                // SAFETY: the pointer is to an int.
-                let pid = unsafe { libc::waitpid(child, &mut status, 0) };
-                if pid != child || libc::WEXITSTATUS(status) != 7 {
+                if wait_for(child) != Reaped::Exit(7) {
                     return Err(Failure::wrong("a child was lost"));
                 }
                 reaped.set(reaped.get() + 1);

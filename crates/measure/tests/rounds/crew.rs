@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use system::guard::{Crew, Post};
+use system::guard::{Crew, Post, children};
 
 use crate::support::{Failed, Trial, contains, equal, nothing_left, processes_of_ours, sleep};
 
@@ -105,11 +105,8 @@ fn parent_killed() -> Result<(), Failed> {
     std::fs::create_dir(&folder)?;
     let pid = parent(&folder);
     until("the crew", || folder.join("ready").exists())?;
-    // SAFETY: our own child.
-    unsafe { libc::kill(pid, libc::SIGKILL) };
-    let mut status = 0;
-    // SAFETY: the pointer is to an int.
-    unsafe { libc::waitpid(pid, &mut status, 0) };
+    children::kill(pid);
+    children::wait_for(pid);
     until("the guard to clean up", || processes_of_ours() == before && nothing_left(root.path()).is_ok())
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use howslow_measure::measure;
 use operation::Operation;
+use system::guard::children::{self, Reaped};
 
 use crate::support::{Failed, HARMLESS, Trial, equal, never, nothing_left, order, processes_of_ours, sleep, spin};
 
@@ -79,11 +80,9 @@ fn ended_by(signal: i32) -> Result<(), Failed> {
     under_way(root.path())?;
     // SAFETY: our own child.
     unsafe { libc::kill(pid, signal) };
-    let mut status = 0;
-    // SAFETY: the pointer is to an int.
-    unsafe { libc::waitpid(pid, &mut status, 0) };
+    let end = children::wait_for(pid);
     if signal != libc::SIGKILL {
-        equal(libc::WEXITSTATUS(status), signal, "the signal reported")?;
+        equal(end, Reaped::Exit(signal), "the signal reported")?;
         nothing_left(root.path())?;
         return equal(processes_of_ours(), before, "processes before and after");
     }
@@ -97,14 +96,10 @@ fn launcher_killed() -> Result<(), Failed> {
     let before = processes_of_ours();
     let pid = parent(root.path());
     under_way(root.path())?;
-    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
-    let launcher: libc::pid_t = children.trim().parse()?;
-    // SAFETY: a descendant of ours, alive until its parent reaps it.
-    unsafe { libc::kill(launcher, libc::SIGKILL) };
-    let mut status = 0;
-    // SAFETY: the pointer is to an int.
-    unsafe { libc::waitpid(pid, &mut status, 0) };
-    equal(libc::WEXITSTATUS(status), 99, "the error reported")?;
+    let listed = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
+    let launcher: libc::pid_t = listed.trim().parse()?;
+    children::kill(launcher);
+    equal(children::wait_for(pid), Reaped::Exit(99), "the error reported")?;
     nothing_left(root.path())?;
     equal(processes_of_ours(), before, "processes before and after")
 }

@@ -1,5 +1,6 @@
 //! What findings predict that a change saves, beside what the change saves: the same work with a habit and without it.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,7 +10,7 @@ use tempfile::TempDir;
 
 use super::programs::program;
 use super::{Bill, billed, counting};
-use crate::support::folder;
+use crate::support::{cc, folder};
 
 /// A habit of `habits.c`, and words of the finding about it.
 const HABITS: &[(&str, &str)] = &[
@@ -42,12 +43,7 @@ const HOST: f64 = 1.5;
 pub fn compiled(place: &TempDir, name: &str) -> Option<PathBuf> {
     let text = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/bill/{name}.c"));
     let program = place.path().join(name);
-    let compiled = Command::new("cc").args(["-O1", "-pthread", "-o"]).args([&program, &text]).status();
-    if !compiled.is_ok_and(|status| status.success()) {
-        testing::not_tested!("there is no C compiler; gcc or clang is one");
-        return None;
-    }
-    Some(program)
+    cc(program, [OsStr::new("-O1"), OsStr::new("-pthread"), text.as_os_str()])
 }
 
 pub fn has_huge_pages() -> bool {

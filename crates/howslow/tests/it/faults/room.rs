@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use record::Skip;
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::{done, measured, run_in, run_of, skip, skipped};
 use crate::filter::{errno, filtered};
@@ -114,14 +115,7 @@ fn on_a_full_disk_the_rest_is_measured() {
 fn room_that_is_missed_late_is_a_skip_that_names_it() {
     let place = tempfile::tempdir().expect("a folder");
     let mut command = run_in(place.path(), &["read.pread@state=warm", "write.pwrite@sync=none", "loop.empty"]);
-    let limit = || {
-        let limit = libc::rlimit { rlim_cur: 8 << 20, rlim_max: 8 << 20 };
-        // SAFETY: the pointer is to an rlimit; the new process alone is concerned.
-        match unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        }
-    };
+    let limit = || Ok(setrlimit(Resource::Fsize, Rlimit { current: Some(8 << 20), maximum: Some(8 << 20) })?);
     // SAFETY: the closure makes one system call and allocates nothing.
     unsafe { command.pre_exec(limit) };
     let run = done(command, place.path());
