@@ -101,14 +101,7 @@ impl Quietness {
         remembered: Option<f64>,
         tolerance: f64,
     ) -> Result<Quietness, MeasureError> {
-        let usable: Vec<u32> = match rustix::thread::sched_getaffinity(None) {
-            Ok(all) => (0..CpuSet::MAX_CPU).filter(|&cpu| all.is_set(cpu)).map(|cpu| cpu as u32).collect(),
-            // A machine with more CPUs than a set can hold: those that it holds are used.
-            Err(_) => {
-                let all = system::machine::describe().cpu.usable;
-                all.into_iter().filter(|&cpu| (cpu as usize) < CpuSet::MAX_CPU).collect()
-            }
-        };
+        let usable = system::machine::pinnable_cpus();
         let mut allowed = CpuSet::new();
         usable.iter().for_each(|&cpu| allowed.set(cpu as usize));
         let cpus = match requested {

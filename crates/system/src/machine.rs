@@ -58,6 +58,12 @@ pub fn available_memory() -> u64 {
     cgroup::memory_left(&host).map_or(free, |left| left.min(free))
 }
 
+/// The CPUs that this process may use and can be pinned to: those that a set holds.
+pub fn pinnable_cpus() -> Vec<u32> {
+    let held = |cpu: &u32| (*cpu as usize) < rustix::thread::CpuSet::MAX_CPU;
+    cpu::allowed().unwrap_or_else(|| describe().cpu.usable.into_iter().filter(held).collect())
+}
+
 /// How this kernel accounts processor time.
 pub fn accounting() -> record::Accounting {
     kernel::accounting(&Host::here())

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use analysis::load::Pressure;
 use operation::Usage;
-use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::site::{Device, Group};
 use crate::users::nanoseconds;
@@ -106,14 +105,7 @@ fn idle_in(text: &str, cpus: &[u32]) -> f64 {
 /// So many of the CPUs that this process may use, the last ones: the first one serves most interrupts. `None` if there are
 /// fewer.
 pub fn cpus_of(count: u32) -> Option<Vec<u32>> {
-    let usable: Vec<u32> = match sched_getaffinity(None) {
-        Ok(allowed) => (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu as u32).collect(),
-        // A machine with more CPUs than the set can hold. Users are pinned by such a set.
-        Err(_) => {
-            let all = system::machine::describe().cpu.usable;
-            all.into_iter().filter(|&cpu| (cpu as usize) < CpuSet::MAX_CPU).collect()
-        }
-    };
+    let usable = system::machine::pinnable_cpus();
     usable.len().checked_sub(count as usize).map(|first| usable[first..].to_vec())
 }
 

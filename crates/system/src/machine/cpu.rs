@@ -194,13 +194,18 @@ fn siblings(cpuinfo: &str) -> Option<u32> {
     number("siblings")?.checked_div(number("cpu cores")?).filter(|&threads| threads > 0)
 }
 
+/// The CPUs this process may use; `None` on a machine with more than a set can hold.
+pub fn allowed() -> Option<Vec<u32>> {
+    let set = rustix::thread::sched_getaffinity(None).ok()?;
+    let most = rustix::thread::CpuSet::MAX_CPU;
+    Some((0..most).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect())
+}
+
 /// The CPUs this process may use.
 fn usable(host: &Host, online: u32) -> Vec<u32> {
-    if let Ok(set) = rustix::thread::sched_getaffinity(None) {
-        let most = rustix::thread::CpuSet::MAX_CPU;
-        return (0..most).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect();
+    if let Some(allowed) = allowed() {
+        return allowed;
     }
-    // A machine with more CPUs than the set can hold.
     let status = host.read("proc/self/status").unwrap_or_default();
     let listed = numbers(field(&status, "Cpus_allowed_list").unwrap_or_default());
     if listed.is_empty() { (0..online).collect() } else { listed }
