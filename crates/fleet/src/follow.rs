@@ -65,15 +65,7 @@ impl<'a> Follower<'a> {
         let mut events = Vec::new();
         let refusing = self.scheduler.refusing()?;
         for place in fleet.unfinished() {
-            let (runs, _) = match collect(fleet, place) {
-                Ok(found) => found,
-                Err(error) => {
-                    // What was taken in before stays known.
-                    self.folder.write(fleet)?;
-                    return Err(error);
-                }
-            };
-            self.keep(&runs, &mut events);
+            self.take_in(fleet, place, &mut events)?;
             let node = &mut fleet.nodes[place];
             let missing = node.missing(&fleet.plan);
             if missing.is_empty() {
@@ -162,8 +154,7 @@ impl<'a> Follower<'a> {
         self.last_trouble.clear();
         let mut cancel = Vec::new();
         for task in tasks {
-            let (runs, damaged) = collect(fleet, task.place)?;
-            self.keep(&runs, &mut events);
+            let damaged = self.take_in(fleet, task.place, &mut events)?;
             let facts = Facts {
                 sight: seen.get(&task.place).map(|seen| &seen.sight),
                 refusing: refusing.get(&task.node).map(String::as_str),
@@ -211,6 +202,18 @@ impl<'a> Follower<'a> {
         Ok((seen, refusing))
     }
 
+    /// Takes in and keeps what has arrived from a node. Returns what is wrong with documents that are damaged. Fails if one cannot be
+    /// written here; what was taken in before stays known.
+    fn take_in(&self, fleet: &mut Fleet, place: usize, events: &mut Vec<Event>) -> Result<Vec<String>, FleetError> {
+        let collected = collect(fleet, place);
+        if collected.is_err() {
+            self.folder.write(fleet)?;
+        }
+        let (runs, damaged) = collected?;
+        self.keep(&runs, events);
+        Ok(damaged)
+    }
+
     fn keep(&self, runs: &[record::Run], events: &mut Vec<Event>) {
         for run in runs {
             match self.store.as_ref().map(|store| store.keep(run)) {
@@ -230,8 +233,7 @@ impl<'a> Follower<'a> {
         let results = self.scheduler.cancel(fleet, &tasks);
         let (mut cancelled, mut refused) = (Vec::new(), Vec::new());
         for (task, result) in tasks.into_iter().zip(results) {
-            let (runs, _) = collect(fleet, task.place)?;
-            self.keep(&runs, &mut Vec::new());
+            self.take_in(fleet, task.place, &mut Vec::new())?;
             let complete = fleet.nodes[task.place].missing(&fleet.plan).is_empty();
             let Some(attempt) = fleet.nodes[task.place].open_mut() else { continue };
             match result {
