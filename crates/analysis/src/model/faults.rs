@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ModelError;
 use super::figure::Figure;
-use crate::statistics::Interval;
 
 /// Faults as a function of memory. `share` is the memory of one interaction: that of the system, divided by the interactions that are
 /// eligible ([`super::System::share`]).
@@ -55,9 +54,9 @@ impl FaultCurve {
     pub fn falling(mut points: Vec<CurvePoint>) -> FaultCurve {
         let mut most = f64::INFINITY;
         for point in &mut points {
-            let Interval { value, low, high } = point.per_s.interval();
-            most = most.min(value);
-            point.per_s = Figure { value: most, interval: point.per_s.interval.map(|_| (low.min(most), high)) };
+            most = most.min(point.per_s.value);
+            let interval = point.per_s.interval.map(|(low, high)| (low.min(most), high));
+            point.per_s = Figure { value: most, interval };
         }
         FaultCurve::Points(points)
     }

@@ -57,7 +57,9 @@ pub fn simulate(system: &System, settings: &SimulationSettings) -> Result<Simula
     while ended < FILLED * u64::from(rates.users) {
         if engine.events() >= settings.events {
             return Err(ModelError::Undetermined {
-                what: "the steady state: so many events are over before each user has had 5 interactions".into(),
+                what: format!(
+                    "the steady state: so many events are over before each user has had {FILLED} interactions"
+                ),
                 remedy: "simulate more events".into(),
             });
         }

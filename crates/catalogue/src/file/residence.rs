@@ -66,7 +66,8 @@ pub struct Cached {
     pub pages: u64,
     /// Those in memory.
     pub resident: u64,
-    /// Those still to be written, including those being written; `None` before Linux 6.5, and for pages that a layered file system has in memory.
+    /// Those still to be written, including those being written; `None` before Linux 6.5, and for pages that a layered file system has
+    /// in memory.
     pub dirty: Option<u64>,
 }
 

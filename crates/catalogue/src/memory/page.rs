@@ -166,7 +166,7 @@ fn maps_around(file: impl AsFd, places: u64, stride: usize) -> Result<(), Failur
     let faults = FaultCounter::default();
     faults.start()?;
     read_at(stride - 1);
-    if faults.taken()? > places / 2 {
+    if faults.taken() > places / 2 {
         return Err(Failure::skip(
             "the kernel maps less than 64 KiB of a file around a fault (fault_around_bytes)",
             "",
@@ -284,7 +284,7 @@ mod tests {
             faults.taken()
         };
         // The first time, pages of the program's own code may fault too.
-        counted().expect("a count");
-        assert_eq!(counted(), Ok(23));
+        counted();
+        assert_eq!(counted(), 23);
     }
 }
