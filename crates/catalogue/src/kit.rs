@@ -59,7 +59,7 @@ pub(crate) use program::{ELF_MACHINE, do_nothing};
 pub(crate) use ring::{polled, register, ring, submit};
 pub(crate) use sandbox::{namespaces, own_network};
 pub use scratch::lives_in_memory;
-pub(crate) use scratch::{device, enter, file_of, names, new_file, on_a_device, scratch, with_file};
+pub(crate) use scratch::{device, enter, file_of, names, new_file, scratch, with_file};
 pub(crate) use shared::Shared;
 pub(crate) use team::{Apart, Memory, Part, Seat, Seats, beside, together, together_checked};
 pub(crate) use tree::{Tree, create, folder};

@@ -13,7 +13,8 @@ use rustix::param::page_size;
 
 use crate::file::reading::source::within_limit;
 use crate::file::reading::sum::sum;
-use crate::kit::{BASE, Block, Mapping, NEAR, apart, call, ensure, exactly, handles, new_file, on_a_device, scratch};
+use crate::file::residence;
+use crate::kit::{BASE, Block, Mapping, NEAR, apart, call, ensure, exactly, handles, new_file, scratch};
 
 /// The bytes of a block, of the file, and of each write that filled it. A file system that supports large folios keeps the
 /// data of one write in one contiguous piece of memory, which it looks up, locks and marks once.
@@ -120,7 +121,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ])])
         .prepare(|setting| {
             let file = new_file(&scratch(setting)?)?;
-            on_a_device(&file)?;
+            residence::on_a_device(&file)?;
             let block = [1; SYNCED];
             let overwrite = move || {
                 exactly(SYNCED, pwrite(&file, &block, 0)?)?;

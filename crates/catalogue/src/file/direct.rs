@@ -8,7 +8,7 @@ use rustix::io::{pread, pwrite};
 
 use crate::file::reading::source::within_limit;
 use crate::file::residence;
-use crate::kit::{BASE, Block, ensure, exactly, new_file, on_a_device, scratch};
+use crate::kit::{BASE, Block, ensure, exactly, new_file, scratch};
 
 const DIRECT: &[Axis] = &[size(numbers![4 << 10, 64 << 10]), bytes("file", numbers![64 << 20])];
 
@@ -43,7 +43,7 @@ pub(crate) fn filled(setting: &Setting, size: usize, blocks: u64) -> Result<Owne
     within_limit(size as u64 * blocks)?;
     let folder = scratch(setting)?;
     let file = new_file(&folder)?;
-    on_a_device(&file)?;
+    residence::on_a_device(&file)?;
     let mut piece = Block::of(1, size * PIECE as usize);
     for first in (0..blocks).step_by(PIECE as usize) {
         for (number, block) in (first..).zip(piece.bytes().chunks_exact_mut(size)) {

@@ -120,6 +120,31 @@ pub fn can_be_cold(file: impl AsFd) -> Result<(), FileError> {
     resident(file).map(|_| ())
 }
 
+/// The number by which `statfs` identifies overlayfs, whose files are kept where its upper layer is.
+const LAYERED: u32 = 0x794c_7630;
+
+/// Skips if nothing of this scratch file, open for reading and writing, is ever written to a device. A layered file system does not
+/// report what is below it: there the file, or a byte if it is empty, is evicted, and what stays is all there is.
+pub(crate) fn on_a_device(file: &OwnedFd) -> Result<(), operation::Failure> {
+    let is_layered = rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type as u32 == LAYERED);
+    if lives_in_memory(file) || is_layered && stays_in_memory(file)? {
+        return Err(operation::Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"));
+    }
+    Ok(())
+}
+
+fn stays_in_memory(file: &OwnedFd) -> Result<bool, operation::Failure> {
+    let is_empty = length(file)? == 0;
+    if is_empty {
+        rustix::io::pwrite(file, &[1], 0)?;
+    }
+    let left = evict(file)?.resident;
+    if is_empty {
+        rustix::fs::ftruncate(file, 0)?;
+    }
+    Ok(left > 0)
+}
+
 /// Writes the file's dirty pages to its device and waits for it. Fails if the device fails or is full.
 pub fn sync(file: impl AsFd) -> Result<(), FileError> {
     fsync(file).map_err(|error| call("fsync", error))
@@ -322,5 +347,39 @@ mod tests {
         let read = || Ok(rustix::io::pread(&file, &mut [0; 8], 0).map(drop)?);
         assert!(matches!(is_past_memory(&file, read), Err(operation::Failure::Skip { .. })));
         assert_eq!(is_past_memory(&file, || Ok(())), Ok(()));
+    }
+
+    #[test]
+    fn a_layered_file_system_in_memory_has_no_device() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().to_owned();
+        let tried = std::thread::spawn(move || on_layers(&root)).join().expect("a thread");
+        match tried {
+            Ok(found) => assert!(matches!(found, Err(operation::Failure::Skip { .. })), "{found:?}"),
+            Err(error) => testing::not_tested!("overlayfs cannot be mounted here: {error}; run as root"),
+        }
+    }
+
+    /// What is found of a new file on overlayfs over tmpfs, in namespaces of this thread alone.
+    fn on_layers(root: &Path) -> Result<Result<(), operation::Failure>, Errno> {
+        use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+        use rustix::thread::{UnshareFlags, unshare_unsafe};
+        // SAFETY: the thread is a test's own, which shares no working folder that others rely on, and ends afterwards.
+        unsafe { unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::FS)? };
+        mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+        mount("tmpfs", root, "tmpfs", MountFlags::empty(), None)?;
+        let [lower, upper, work, merged] = ["lower", "upper", "work", "merged"].map(|name| root.join(name));
+        for layer in [&lower, &upper, &work, &merged] {
+            rustix::fs::mkdir(layer, Mode::RWXU)?;
+        }
+        let layers = format!("lowerdir={},upperdir={},workdir={}", lower.display(), upper.display(), work.display());
+        let layers = std::ffi::CString::new(layers).map_err(|_| Errno::INVAL)?;
+        mount("overlay", &merged, "overlay", MountFlags::empty(), Some(layers.as_c_str()))?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+        let file = rustix::fs::open(merged.join("file"), flags, Mode::RUSR | Mode::WUSR)?;
+        assert!(!lives_in_memory(&file), "the kernel says what is below");
+        let found = on_a_device(&file);
+        assert_eq!(length(&file).ok(), Some(0), "as it was");
+        Ok(found)
     }
 }

@@ -57,11 +57,3 @@ const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
 pub fn lives_in_memory(file: impl AsFd) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|system| IN_MEMORY.contains(&(system.f_type as u32)))
 }
-
-/// A skip if this file has no device behind it.
-pub(crate) fn on_a_device(file: &OwnedFd) -> Result<(), Failure> {
-    if lives_in_memory(file) {
-        return Err(Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"));
-    }
-    Ok(())
-}

@@ -10,9 +10,10 @@ use record::{Doubt, Estimate};
 
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{CALL, PAIR};
+use crate::file::residence;
 use crate::kit::{
     Anywhere, Area, FILES, Null, PAGE, STOCK, Slots, back_and_forth, call, emptied, exactly, file_of, handles, invoke,
-    numbered, on_a_device, owned, producing, refilled, tried,
+    numbered, owned, producing, refilled, tried,
 };
 
 /// Pages sealed in one batch. The area has enough pages for a whole round, including its warm-up.
@@ -104,7 +105,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .patience(60.0)
         .prepare(|setting| {
             let file = file_of(setting, PAGE)?;
-            on_a_device(&file)?;
+            residence::on_a_device(&file)?;
             let [area, written] = handles(Area::of_file(&file, 1)?);
             tried(repeat(move || exactly(0, call::msync(area.page(0), libc::MS_SYNC)?)).at_most(1).before(move |_| {
                 written.touch(0);

@@ -8,7 +8,8 @@ use operation::{Failure, Loop, Operation, Setting, repeat};
 use record::Estimate;
 
 use super::CALL;
-use crate::kit::{Null, call, exactly, file_of, handles, invoke, on_a_device, tried};
+use crate::file::residence;
+use crate::kit::{Null, call, exactly, file_of, handles, invoke, tried};
 
 /// The page size of most machines.
 const PAGE: usize = 4096;
@@ -79,7 +80,7 @@ fn with_quotas(setting: &Setting) -> Result<(), Failure> {
 /// A loop of one call per batch. A page of a scratch file is overwritten before each.
 fn after_a_write(setting: &Setting, sync: impl Fn(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let [file, written] = handles(file_of(setting, PAGE)?);
-    on_a_device(&file)?;
+    residence::on_a_device(&file)?;
     rustix::fs::fsync(&*file)?;
     tried(
         repeat(move || sync(&file))

@@ -57,7 +57,7 @@ impl WrittenFile {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
         let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)?;
         let policy = policy_of(setting.word("sync")?)?;
-        if policy.waits() && residence::lives_in_memory(&file) {
+        if policy.waits() && residence::on_a_device(&file).is_err() {
             return Err(in_memory("nothing is written when a file is synced"));
         }
         let target = WrittenFile { file, path, plan, is_new: setting.point().word("over") != Some("old"), policy };
