@@ -68,7 +68,14 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
         }
         watch(observer, args, &prices, &signals, &mut outgoing)
     };
-    let (mut watched, base) = repeat::repeated(&target, against.as_ref(), args.repeat.unwrap_or(1), once)?;
+    let repeated = repeat::repeated(&target, against.as_ref(), args.repeat.unwrap_or(1), once);
+    let (mut watched, base) = match (repeated, signals.come()) {
+        (Err(why), Some(signal)) => {
+            print_note(&why.to_string());
+            return Ok(Outcome::Interrupted(signal));
+        }
+        (repeated, _) => repeated?,
+    };
     // Nothing is attached any more, and a reader that takes nothing must not keep this process from being ended.
     watched.signal = watched.signal.or(signals.end());
     alternate::note(&mut watched.seen, alternated);
@@ -167,7 +174,10 @@ fn watch(
             break;
         }
         if let Some(every) = every.filter(|every| observer.elapsed() >= printed + *every) {
-            printed += every;
+            // After a stop, or a look that took long, the next one is due in time again.
+            while observer.elapsed() >= printed + every {
+                printed += every;
+            }
             let now = observer.look()?;
             let stretch = before.as_ref().map_or_else(|| now.clone(), |before| now.since(before));
             outgoing.add(&write_bill(&stretch, &now, args, prices)?);

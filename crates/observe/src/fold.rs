@@ -317,7 +317,8 @@ fn by_object(call: Call, counts: &Counts, names: &CallNames) -> Vec<ObjectCount>
 /// What one call or fault takes of a CPU, with the way into the kernel and back.
 fn sampled_time(lengths: &Lengths, entry_ns: Option<f64>) -> Option<CallTime> {
     let (mean, error_ns) = lengths.mean_ns()?;
-    Some(CallTime { samples: lengths.samples().round() as u64, mean_ns: mean + entry_ns?, error_ns })
+    let (samples, calls) = (lengths.samples().round() as u64, lengths.count() as f64);
+    Some(CallTime { samples, mean_ns: mean + entry_ns?, error_ns, calls })
 }
 
 /// Times off the CPU, the longest first.

@@ -11,7 +11,6 @@ use std::os::unix::fs::MetadataExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use analysis::bill::Charged;
 use record::{Accounting, CountingCost, Observation, PassedOver, Usage};
 use rustix::event::{Timespec, poll};
 use system::machine::TaskStat;
@@ -30,7 +29,7 @@ use crate::stacks::Stacks;
 use crate::target::{Calibration, Detail, ObserveError, Source, Target};
 use crate::task::Task;
 use crate::traced::Tracer;
-use crate::usage;
+use crate::usage::{self, Split};
 
 /// Whether what is watched still runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +69,7 @@ pub struct Observer {
     /// What counting adds to a call, if that was determined.
     added: Option<Added>,
     accounting: Accounting,
+    split: Split,
     /// The functions that made sampled calls, if they are wanted.
     stacks: Option<Box<Stacks>>,
 }
@@ -191,7 +191,7 @@ impl Observer {
             let end = self.exits.as_mut().and_then(|exits| exits.take(task.thread));
             task.ended_by = end.map(|end| end.signal);
             let account = used.or(end.map(|end| end.usage));
-            let total = until_its_end(account, task.run_time_ns);
+            let total = usage::until_its_end(account, task.run_time_ns);
             self.unknown_ends += u64::from(account.is_none() && self.exits.is_none());
             self.uncharged_ends += u64::from(total.is_none() && self.exits.is_none());
             let before = self.before.remove(&task.thread).unwrap_or_default();
@@ -273,7 +273,7 @@ impl Observer {
             accounting: Accounting { sample_ns: own.map(|own| own.each_ns), ..self.accounting },
             ..self.head(elapsed_ns)
         };
-        split_by_samples(&mut seen);
+        self.split.part(&mut seen);
         let is_known = whole.is_some() || self.unknown_ends == 0;
         if let ([process], true) = (seen.processes.as_mut_slice(), is_known)
             && !process.kernel
@@ -358,25 +358,6 @@ impl Observer {
 impl Drop for Observer {
     fn drop(&mut self) {
         let _ = self.inherited.restore();
-    }
-}
-
-/// What an ended task had used, with how long it has run in all. Its account is from before its memory was given back, and has its time
-/// up to its last switch before.
-fn until_its_end(account: Option<Usage>, run_time_ns: Option<u64>) -> Option<Usage> {
-    let known = account.and_then(|account| account.cpu_ns);
-    let run = run_time_ns.map(|run| run as f64).filter(|run| known.is_none_or(|known| known < *run));
-    let Some(run) = run else { return account };
-    let account = account.unwrap_or_default();
-    Some(usage::split(Some(run), account.sampled_ns.map(Into::into), account))
-}
-
-/// Splits the processor time as it was sampled, with what the samples cannot see.
-fn split_by_samples(seen: &mut Observation) {
-    let charged = Charged::of(seen).filter(|charged| charged.kernel_alone && seen.usage.sampled_ns.is_some());
-    if let Some((charged, cpu)) = charged.zip(seen.usage.cpu_ns) {
-        seen.usage.system_ns = Some(charged.ns);
-        seen.usage.user_ns = Some(cpu - charged.ns);
     }
 }
 

@@ -19,6 +19,7 @@ use std::thread;
 
 use record::Usage;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use system::machine::TaskStat;
 
 use crate::cgroup::numbers_in;
 use crate::target::Detail;
@@ -169,6 +170,8 @@ fn attach_all(board: &Mutex<Board>, process: u32) -> Result<(), String> {
                 // It ended, or the one that created it is followed already, and so is it.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => locked(board).dismiss(thread),
                 Err(_) if status::tracer_of(thread) == Some(own) => {}
+                // The first thread has ended before the others: nothing comes of it any more.
+                Err(_) if TaskStat::of_thread(process, thread).is_some_and(|stat| stat.has_ended()) => {}
                 Err(error) => return Err(refusal::sentence(process, &error)),
             }
         }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 
-use record::Usage;
+use analysis::bill::Charged;
+use record::{Observation, Usage};
 use rustix::process::{Resource, getrlimit};
 use system::machine::{TaskStat, processor_time};
 
@@ -122,6 +123,34 @@ pub(crate) fn split(run: Option<f64>, ticks: Option<(f64, f64)>, rest: Usage) ->
     Usage { cpu_ns: Some(cpu), user_ns: part(user), system_ns: part(system), sampled_ns: Some([user, system]), ..rest }
 }
 
+/// What an ended task had used, with how long it has run in all. Its account is from before its memory was given back, and has its time
+/// up to its last switch before.
+pub(crate) fn until_its_end(account: Option<Usage>, run_time_ns: Option<u64>) -> Option<Usage> {
+    let known = account.and_then(|account| account.cpu_ns);
+    let run = run_time_ns.map(|run| run as f64).filter(|run| known.is_none_or(|known| known < *run));
+    let Some(run) = run else { return account };
+    let account = account.unwrap_or_default();
+    Some(split(Some(run), account.sampled_ns.map(Into::into), account))
+}
+
+/// The parts of the processor time that were reported last, in ns: in user mode and in the kernel. Neither goes back, whatever samples of
+/// later shares say of the time before.
+#[derive(Debug, Default)]
+pub(crate) struct Split([f64; 2]);
+
+impl Split {
+    /// Splits the processor time as it was sampled, with what the samples cannot see.
+    pub(crate) fn part(&mut self, seen: &mut Observation) {
+        let charged = Charged::of(seen).filter(|charged| charged.kernel_alone && seen.usage.sampled_ns.is_some());
+        let Some(cpu) = seen.usage.cpu_ns else { return };
+        let Some(user) = charged.map(|charged| cpu - charged.ns).or(seen.usage.user_ns) else { return };
+        let least = self.0[0].min(cpu);
+        let user = user.clamp(least, (cpu - self.0[1]).max(least));
+        self.0 = [user, cpu - user];
+        (seen.usage.user_ns, seen.usage.system_ns) = (Some(user), Some(cpu - user));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,5 +223,20 @@ mod tests {
         // The thread of a test is not the first of its process.
         assert!(found.is_some_and(|usage| usage.voluntary_switches.is_some() && usage.minor_faults.is_some()));
         assert_eq!(of_thread(id, u32::MAX >> 2), None);
+    }
+
+    #[test]
+    fn no_part_of_the_time_goes_back() {
+        let mut split = Split::default();
+        let mut parts = |cpu: f64, user: f64| {
+            let usage =
+                Usage { cpu_ns: Some(cpu), user_ns: Some(user), system_ns: Some(cpu - user), ..Usage::default() };
+            let mut seen = Observation { usage, ..Observation::default() };
+            split.part(&mut seen);
+            (seen.usage.user_ns, seen.usage.system_ns)
+        };
+        assert_eq!(parts(800.0, 400.0), (Some(400.0), Some(400.0)));
+        assert_eq!(parts(801.0, 390.0), (Some(400.0), Some(401.0)), "a tick in the kernel");
+        assert_eq!(parts(1000.0, 700.0), (Some(599.0), Some(401.0)));
     }
 }

@@ -71,10 +71,19 @@ impl Observation {
             let same = |row: &&ProcessCounts| {
                 row.pid == process.pid && row.name == process.name && row.parent == process.parent
             };
-            let new = match earlier.processes.iter().find(same) {
+            let mut new = match earlier.processes.iter().find(same) {
                 Some(before) => process.since(before),
                 None => process.clone(),
             };
+            // Processes that had a row of their own are part of a sum now.
+            let is_in_sum = |row: &&ProcessCounts| {
+                let is_same = |now: &ProcessCounts| now.pid == row.pid && now.name == row.name;
+                let belongs = row.pid.is_some() && row.name == process.name && row.parent == process.parent;
+                belongs && !self.processes.iter().any(is_same)
+            };
+            if process.pid.is_none() {
+                new = earlier.processes.iter().filter(is_in_sum).fold(new, |new, row| new.since(row));
+            }
             // By accounts alone, no process has calls.
             (new.requests.total() > 0 || new.usage.cpu_ns > Some(0.0)).then_some(new)
         });
@@ -226,5 +235,17 @@ mod tests {
         let seen = |busy| Observation { processes: vec![process(1, busy), process(2, 5.0)], ..Observation::default() };
         let later = seen(8.0).since(&seen(3.0));
         assert_eq!(later.processes, [ProcessCounts { processes: 1, ..process(1, 5.0) }]);
+    }
+
+    #[test]
+    fn processes_that_lost_their_row_to_a_sum_are_not_counted_again() {
+        let row = |pid: Option<u32>, processes: u64, cpu_ns: f64| {
+            let usage = Usage { cpu_ns: Some(cpu_ns), ..Usage::default() };
+            ProcessCounts { pid, name: "true".into(), processes, usage, ..ProcessCounts::default() }
+        };
+        let seen = |processes| Observation { processes, ..Observation::default() };
+        let earlier = seen(vec![row(Some(1), 1, 3.0), row(Some(2), 1, 4.0)]);
+        let later = seen(vec![row(None, 3, 12.0), row(Some(2), 1, 4.0)]).since(&earlier);
+        assert_eq!(later.processes, [row(None, 2, 9.0)]);
     }
 }

@@ -85,6 +85,7 @@ impl Requests {
             let near_wakes = now.near_wakes.saturating_sub(then.near_wakes);
             let freed_pages = now.freed_pages.saturating_sub(then.freed_pages);
             let objects = beyond(&now.objects, &then.objects, |row| row.object.clone(), ObjectCount::since);
+            let measured = now.measured.and_then(|all| all.since(then.measured));
             (count > 0).then(|| CallCount {
                 count,
                 bytes,
@@ -93,6 +94,7 @@ impl Requests {
                 freed_pages,
                 objects,
                 errors,
+                measured,
                 ..now.clone()
             })
         };
@@ -115,7 +117,7 @@ impl Requests {
             attributes_first: self.attributes_first.saturating_sub(earlier.attributes_first),
             huge_pages: self.huge_pages.saturating_sub(earlier.huge_pages),
             copied_pages: self.copied_pages.saturating_sub(earlier.copied_pages),
-            faults: self.faults.map(|faults| faults.since(earlier.faults)),
+            faults: self.faults.and_then(|faults| faults.since(earlier.faults)),
             // Those of the stretch are among them.
             distinct_names: self.distinct_names,
             page: self.page,

@@ -11,6 +11,22 @@ pub struct CallTime {
     pub mean_ns: f64,
     /// Its standard error in ns.
     pub error_ns: f64,
+    /// The calls that the samples stand for; 0 if only the mean is known.
+    #[serde(skip)]
+    pub calls: f64,
+}
+
+impl CallTime {
+    /// That of the calls after `earlier`; `None` if none of them was timed.
+    pub(crate) fn since(self, earlier: Option<CallTime>) -> Option<CallTime> {
+        let before = earlier.unwrap_or_default();
+        let calls = self.calls - before.calls;
+        let samples = self.samples.saturating_sub(before.samples).max(1);
+        // Both are sums of independent samples.
+        let [all, then] = [self, before].map(|time| (time.mean_ns * time.calls, (time.error_ns * time.calls).powi(2)));
+        let mean_ns = ((all.0 - then.0) / calls).max(0.0);
+        (calls > 0.0).then(|| CallTime { samples, mean_ns, error_ns: (all.1 - then.1).max(0.0).sqrt() / calls, calls })
+    }
 }
 
 /// The processor time of page faults in user mode, by samples. Those within calls are part of the time of the calls.
@@ -26,10 +42,11 @@ pub struct FaultTime {
 }
 
 impl FaultTime {
-    pub(crate) fn since(self, earlier: Option<FaultTime>) -> FaultTime {
-        let before = earlier.map_or((0, None), |earlier| (earlier.count, earlier.kinds));
-        let kinds = self.kinds.map(|kinds| kinds.since(before.1.unwrap_or_default()));
-        FaultTime { count: self.count.saturating_sub(before.0), kinds, ..self }
+    pub(crate) fn since(self, earlier: Option<FaultTime>) -> Option<FaultTime> {
+        let Some(before) = earlier else { return Some(self) };
+        let kinds = self.kinds.map(|kinds| kinds.since(before.kinds.unwrap_or_default()));
+        let count = self.count.saturating_sub(before.count);
+        self.each.since(Some(before.each)).map(|each| FaultTime { count, each, kinds })
     }
 }
 
@@ -104,5 +121,21 @@ impl Waits {
         let count = self.count - earlier.map_or(0, |earlier| earlier.count).min(self.count);
         let total_ns = (self.total_ns - earlier.map_or(0.0, |earlier| earlier.total_ns)).max(0.0);
         (count > 0).then(|| Waits { count, total_ns, ..self.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_a_stretch_is_that_of_its_own_samples() {
+        let time = |samples, mean_ns, calls| CallTime { samples, mean_ns, error_ns: 10.0, calls };
+        let (first, all) = (time(100, 1000.0, 1600.0), time(200, 50_500.0, 3200.0));
+        let later = all.since(Some(first)).expect("samples");
+        assert_eq!((later.samples, later.mean_ns, later.calls), (100, 100_000.0, 1600.0));
+        assert!(later.error_ns > all.error_ns);
+        assert_eq!(all.since(Some(all)), None, "none was timed");
+        assert_eq!(all.since(None), Some(all));
     }
 }

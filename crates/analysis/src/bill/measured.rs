@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn seen() -> Observation {
-        let each = CallTime { samples: 50, mean_ns: 100.0, error_ns: 1.0 };
+        let each = CallTime { samples: 50, mean_ns: 100.0, error_ns: 1.0, calls: 0.0 };
         let faults = Some(FaultTime { count: 80, each, kinds: None });
         let calls = vec![CallCount { call: "clone".into(), count: 1, ..CallCount::default() }];
         let together = Requests { calls, faults, ..Requests::default() };
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn calls_that_were_all_timed_have_no_error() {
         let width = |count| {
-            let all = all_of(count, CallTime { samples: 50, mean_ns: 100.0, error_ns: 1.0 });
+            let all = all_of(count, CallTime { samples: 50, mean_ns: 100.0, error_ns: 1.0, calls: 0.0 });
             (all.high - all.low) / count as f64
         };
         assert_eq!((width(50), width(40)), (0.0, 0.0));

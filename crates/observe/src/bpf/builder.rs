@@ -73,6 +73,8 @@ pub(super) mod frame {
     pub(crate) const INODE: i16 = -264;
     /// The flags of an open.
     pub(crate) const FLAGS: i16 = -288;
+    /// The address of a name.
+    pub(crate) const NAME_AT: i16 = -296;
 }
 
 /// Fibonacci hashing: 2^32 over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).

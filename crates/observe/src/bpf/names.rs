@@ -67,6 +67,14 @@ fn read_name(b: &mut Builder, done: Label) {
     // Without a name, the call is about a descriptor. To find out by reading would take the kernel some 700 ns.
     b.code.jump_if(3, When::Less, Constant(1), done);
     b.code.store(Width::Double, FRAME, frame::FOLDER, 2);
+    b.code.store(Width::Double, FRAME, frame::NAME_AT, 3);
+    read_piece(b);
+    // So is one with an empty name.
+    b.code.jump_if(0, When::Less, Constant(2), done);
+}
+
+/// The text at the address in register 3 into the frame, as far as there is room. Its bytes with the zero at its end: register 0.
+fn read_piece(b: &mut Builder) {
     b.code.constant(0, 0);
     for word in 0..frame::PATH_SIZE / 8 {
         b.code.store(Width::Double, FRAME, frame::PATH + word * 8, 0);
@@ -74,8 +82,6 @@ fn read_name(b: &mut Builder, done: Label) {
     b.frame(1, frame::PATH);
     b.code.constant(2, i32::from(frame::PATH_SIZE));
     b.code.call(helper::READ_TEXT);
-    // So is one with an empty name.
-    b.code.jump_if(0, When::Less, Constant(2), done);
 }
 
 /// The hash that is kept for the descriptor in register 4: register 2, 0 if there is none. What a process did not open itself, it may have
@@ -118,14 +124,31 @@ fn has(b: &mut Builder, what: u8, to: Label) {
     b.code.jump_if(1, When::NotEqual, Constant(0), to);
 }
 
-/// The hash of the name and its folder: register 2.
+/// The hash of the name and its folder: register 2. What there was no room for is hashed as a name in a folder that is what came before.
 fn hash_name(b: &mut Builder) {
-    let (relative, hashed) = (b.code.label(), b.code.label());
+    const ROOM: i16 = frame::PATH_SIZE - 1;
+    let (relative, whole) = (b.code.label(), b.code.label());
     b.code.load(Width::Double, 2, FRAME, frame::FOLDER);
     b.code.load(Width::Byte, 1, FRAME, frame::PATH);
     b.code.jump_if(1, When::NotEqual, Constant(SLASH), relative);
     b.code.constant(2, 0);
     b.code.place(relative);
+    hash_piece(b);
+    b.code.load(Width::Byte, 1, FRAME, frame::PATH + ROOM - 1);
+    b.code.jump_if(1, When::Equal, Constant(0), whole);
+    b.code.store(Width::Double, FRAME, frame::FOLDER, 2);
+    b.code.load(Width::Double, 3, FRAME, frame::NAME_AT);
+    b.code.add(3, i32::from(ROOM));
+    read_piece(b);
+    b.code.load(Width::Double, 2, FRAME, frame::FOLDER);
+    b.code.jump_if(0, When::Less, Constant(2), whole);
+    hash_piece(b);
+    b.code.place(whole);
+}
+
+/// The hash of the text in the frame after what has the hash in register 2: register 2.
+fn hash_piece(b: &mut Builder) {
+    let hashed = b.code.label();
     b.code.wide(3, GOLDEN);
     for word in 0..frame::PATH_SIZE / 8 {
         b.code.load(Width::Double, 1, FRAME, frame::PATH + word * 8);

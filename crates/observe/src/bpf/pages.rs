@@ -57,7 +57,7 @@ pub(super) fn note(b: &mut Builder) {
     b.code.place(noted);
 }
 
-/// A sampled call returned: counts the pages that it gave back, as often as the sample stands for others.
+/// A sampled call returned: counts the pages that it gave back, as often as the sample stands for others. Keeps registers 6 and 7.
 pub(super) fn count_given_back(b: &mut Builder) {
     let Some(places) = places(b.maps) else { return };
     let counted = b.code.label();

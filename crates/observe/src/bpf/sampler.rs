@@ -30,6 +30,8 @@ pub(super) struct Sampler {
     length: Duration,
     /// The length of the next time between windows, but for what is random.
     pause: Duration,
+    /// How long the last window of many calls took: longer where the reader comes by seldom.
+    window: Duration,
     /// How long windows took until now.
     sampled: Duration,
     /// How many calls had been made in windows then.
@@ -44,7 +46,8 @@ impl Sampler {
         let attached = Some(program.attach(Sampler::TRACEPOINT).ok()?);
         let now = Instant::now();
         let (sampled, calls) = (Duration::ZERO, 0);
-        Some(Sampler { program, attached, begun: now, since: now, length: WINDOW, pause: SHORTEST, sampled, calls })
+        let [length, window] = [WINDOW; 2];
+        Some(Sampler { program, attached, begun: now, since: now, length, pause: SHORTEST, window, sampled, calls })
     }
 
     /// How long it takes until there is something to do.
@@ -79,6 +82,7 @@ impl Sampler {
                 let made = calls.saturating_sub(std::mem::replace(&mut self.calls, calls));
                 if is_busy(made, elapsed) {
                     self.attached = None;
+                    self.window = elapsed;
                     self.length = self.pause.mul_f64(scatter());
                     self.pause = self.pause.mul_f64(GROWTH).min(LONGEST);
                 } else {
@@ -87,7 +91,7 @@ impl Sampler {
                 }
             }
             None => {
-                let _ = maps.set_window(stands_for(elapsed));
+                let _ = maps.set_window(stands_for(elapsed, self.window));
                 self.attached = self.program.attach(Sampler::TRACEPOINT).ok();
                 self.length = WINDOW;
             }
@@ -101,9 +105,9 @@ fn is_busy(calls: u64, elapsed: Duration) -> bool {
     calls as f64 > MANY * elapsed.as_secs_f64()
 }
 
-/// A window after this time stands for it too: else the beginning of a program, where windows are dense, would count most.
-fn stands_for(pause: Duration) -> u32 {
-    ((pause + WINDOW).as_secs_f64() / WINDOW.as_secs_f64()).round().clamp(1.0, MOST) as u32
+/// A window of this length after this time stands for it too: else the beginning of a program, where windows are dense, would count most.
+fn stands_for(pause: Duration, window: Duration) -> u32 {
+    ((pause + window).as_secs_f64() / window.as_secs_f64()).round().clamp(1.0, MOST) as u32
 }
 
 /// A factor from 0.75 to 1.25, with which no program keeps step.
@@ -127,9 +131,11 @@ mod tests {
 
     #[test]
     fn windows_stand_for_the_time_before_them() {
-        assert_eq!(stands_for(3 * WINDOW), 4);
+        assert_eq!(stands_for(3 * WINDOW, WINDOW), 4);
+        // Where the reader comes by every 50 ms, windows are as long as the time between them.
+        assert_eq!(stands_for(Duration::from_millis(50), Duration::from_millis(50)), 2);
         // A reader that was stopped for a minute does not make one window count for all.
-        assert_eq!(stands_for(Duration::from_secs(60)), MOST as u32);
+        assert_eq!(stands_for(Duration::from_secs(60), WINDOW), MOST as u32);
     }
 
     #[test]

@@ -77,10 +77,10 @@ pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
     b.code.jump(counted);
     b.code.place(of_call);
     add(b);
-    pages::count_given_back(b);
     let captured = b.code.label();
     stacks::capture(b, captured);
     b.code.place(captured);
+    pages::count_given_back(b);
     // From here on it does what it does at every call.
     b.code.call(helper::MONOTONIC);
     b.code.store(Width::Double, FRAME, frame::SAMPLED, 0);

@@ -19,6 +19,7 @@ use crate::fold::Fold;
 use crate::inherited::Inherited;
 use crate::target::{Calibrate, ObserveError, Options, Source, Target};
 use crate::traced::{Tracer, process_of};
+use crate::usage::Split;
 
 /// Records that are free for a command and what it starts until those that ended are read; each takes 23 KB. More come when these are
 /// not enough.
@@ -71,6 +72,7 @@ impl Observer {
             begun: Instant::now(),
             added: None,
             accounting: system::machine::accounting(),
+            split: Split::default(),
             stacks: options.stacks.then(Box::default),
         };
         for source in Source::ALL.into_iter().filter(|source| options.source.is_none_or(|only| only == *source)) {

@@ -10,6 +10,9 @@ use super::sys;
 use crate::counts::Counts;
 use crate::naming::{ATTRIBUTES, COPIES, ENTERS, FIRST, GOLDEN, MAY_COPY, MAY_CREATE, NAME_SIZE, OPENS, SECOND, class};
 
+/// The bytes of a name that are hashed at a time.
+const ROOM: usize = NAME_SIZE - 1;
+
 /// Stands for the working folder.
 const WORKING: i32 = libc::AT_FDCWD;
 
@@ -47,7 +50,17 @@ impl Folders {
         if sys::read(thread, address, &mut name).is_err() {
             return;
         }
-        let Some(hash) = hash(&mut name, self.at(folder)) else { return };
+        let start = match name[0] {
+            // Such a call is about a descriptor.
+            0 => return,
+            b'/' => 0,
+            _ => self.at(folder),
+        };
+        let mut hash = hashed(&mut name, start);
+        // What there was no room for is hashed as a name in a folder that is what came before.
+        if name[ROOM - 1] != 0 && sys::read(thread, address + ROOM as u64, &mut name).is_ok() && name[0] != 0 {
+            hash = hashed(&mut name, hash);
+        }
         counts.names.insert(hash);
         let requested = std::mem::replace(&mut self.attributes_of, if class & ATTRIBUTES == 0 { 0 } else { hash });
         let Ok(result) = call.result else { return };
@@ -125,23 +138,17 @@ fn named(class: u8, arguments: &[u64; 3]) -> (i32, u64) {
     }
 }
 
-/// The hash of a name that ends by a zero, and of its folder. `None` for an empty name: such a call is about a descriptor.
-fn hash(name: &mut [u8; NAME_SIZE], folder: u64) -> Option<u64> {
-    // A longer name is cut.
-    let end = name.iter().position(|byte| *byte == 0).unwrap_or(NAME_SIZE - 1);
+/// The hash of a text that ends by a zero, at the latest with the room for it, after what has this hash.
+fn hashed(name: &mut [u8; NAME_SIZE], start: u64) -> u64 {
+    let end = name.iter().position(|byte| *byte == 0).unwrap_or(ROOM);
     name[end..].fill(0);
-    let start = match name[0] {
-        0 => return None,
-        b'/' => 0,
-        _ => folder,
-    };
     let words = name.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));
     let mixed = words.take_while(|word| *word != 0).fold(start, |hash, word| {
         let hash = (hash ^ word).wrapping_mul(GOLDEN);
         hash ^ hash >> 32
     });
     let hash = mixed.wrapping_mul(GOLDEN);
-    Some(hash ^ hash >> 29)
+    hash ^ hash >> 29
 }
 
 #[cfg(test)]
@@ -200,6 +207,11 @@ mod tests {
         called(&mut folders, &mut counts, (libc::SYS_fchdir, [4, 0, 0], Ok(0)));
         called(&mut folders, &mut counts, (libc::SYS_faccessat, [working, file, 0], Ok(0)));
         assert_eq!(counts.names.distinct(), Some(5), "the same file in the folder that was entered");
+        for end in ["a", "b", "a"] {
+            let long = std::ffi::CString::new(format!("/{}{end}", "x".repeat(ROOM))).expect("no zero");
+            called(&mut folders, &mut counts, (libc::SYS_faccessat, [working, address(&long), 0], Err(2)));
+        }
+        assert_eq!(counts.names.distinct(), Some(7), "they differ behind the room for a name");
     }
 
     #[test]

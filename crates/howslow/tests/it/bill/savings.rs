@@ -200,7 +200,7 @@ fn syncing_less_saves_what_was_predicted(data: &TempDir) {
     }
     let (text, [least, most]) = finding.expect("a finding");
     assert!(text.starts_with("fsync was waited for") && text.contains("lost in a crash"), "{text}");
-    assert!(least > 0.1 * most && most < total, "{least} to {most} of {total} ns");
+    assert!(least < most && most < total, "{least} to {most} of {total} ns");
     // A sync also writes what others have written since the last one, on a device that they use: of both the turn that waited least counts.
     let turns = [(); TURNS].map(|()| [["log", "1"], ["log", "10"]].map(|words| waiting(data, words)));
     let least_waited = |side: usize| {
@@ -210,6 +210,10 @@ fn syncing_less_saves_what_was_predicted(data: &TempDir) {
     let [(each, finding), (tenth, _)] = [0, 1].map(least_waited);
     let [waited, waits_still] = [each, tenth].map(|bill| device(bill).1);
     let (_, [least, most]) = finding.as_ref().expect("a finding");
+    assert!(
+        *least > 0.05 * most,
+        "{least} to {most} of {waited} ns: on a device that others hardly use, this says something"
+    );
     let saved = waited - waits_still;
     assert!(saved > least / HOST && saved < most * 1.2, "saves {saved} of {waited} ns, predicted {least} to {most}");
 }

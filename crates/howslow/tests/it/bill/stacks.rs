@@ -43,8 +43,13 @@ fn stacks_and_findings_name_the_functions_of_the_program() {
         let stacks = bill.seen.stacks.iter().filter(|stack| stack.call == call);
         let all: u64 = stacks.clone().map(|stack| stack.calls).sum();
         let is_own = |frame: &StackFrame| frame.own && frame.function.contains(function);
-        let own: u64 = stacks.filter(|stack| stack.frames.iter().any(is_own)).map(|stack| stack.calls).sum();
+        let own: u64 = stacks.clone().filter(|stack| stack.frames.iter().any(is_own)).map(|stack| stack.calls).sum();
         assert!(all > 500 && 10 * own >= 9 * all, "{call}: {own} of {all} by {function}; {:?}", bill.seen.losses);
+        let cpu_ns: f64 = stacks.map(|stack| stack.cpu_ns).sum();
+        let counted = bill.seen.together.calls.iter().find(|counted| counted.call == call).expect(call);
+        let mean_ns = counted.measured.expect("samples").mean_ns;
+        let each_ns = cpu_ns / all as f64;
+        assert!(each_ns > mean_ns / 5.0 && each_ns < 2.0 * mean_ns, "{call}: {each_ns} of {mean_ns} ns");
     }
     let findings = bill.document["findings"].as_array().expect("findings");
     let small =

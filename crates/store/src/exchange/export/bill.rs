@@ -65,14 +65,17 @@ fn calls<'a>(text: &mut Exposition, together: &'a Requests) {
     counted(text, "howslow_executed_programs", "Programs that were executed.", [([], together.execs as f64)]);
 }
 
-/// The calls of processes by name: their ids would make new series for ever.
+/// The calls of processes by name: their ids would make new series for ever. A process takes its calls along to the name of the program
+/// that it executes, so that these are no counters.
 fn processes(text: &mut Exposition, seen: &Observation) {
     let mut by_name = std::collections::BTreeMap::<&str, u64>::new();
     for process in &seen.processes {
         *by_name.entry(&process.name).or_default() += process.requests.total();
     }
-    let samples = by_name.into_iter().map(|(name, count)| ([("process", name)], count as f64));
-    counted(text, "howslow_process_calls", "System calls of all processes of a name.", samples);
+    text.family("howslow_process_calls", Kind::Gauge, "System calls of all processes that have this name now.");
+    for (name, count) in by_name {
+        text.sample(&labels([("process", name)]), count as f64);
+    }
 }
 
 fn charged(text: &mut Exposition, seen: &Observation) {

@@ -23,7 +23,7 @@ fn seen_with(faults: u64, together: Requests) -> Observation {
 /// A process that ended, of whose 402 faults a quarter was sampled: some of each kind, two of them of huge pages. It unmapped a base page 40
 /// times, and gave back the two huge ones by one call.
 pub(super) fn that_ended() -> Observation {
-    let each = CallTime { samples: 100, mean_ns: 500.0, error_ns: 1.0 };
+    let each = CallTime { samples: 100, mean_ns: 500.0, error_ns: 1.0, ..CallTime::default() };
     let kinds = Some(FaultKinds { read: 20, new: 52, copied: 30 });
     let calls = vec![
         CallCount { freed_pages: 40, ..call("munmap", 40, 0, None) },
