@@ -5,7 +5,7 @@ use operation::Operation;
 use crate::registry::{FAMILIES, Family};
 
 /// The families whose operations do.
-const TITLES: [&str; 9] = [
+const TITLES: [&str; 11] = [
     "files",
     "file readers",
     "file writers",
@@ -15,6 +15,8 @@ const TITLES: [&str; 9] = [
     "calls that move bytes",
     "calls that wait for devices",
     "calls that ask and collect",
+    "sending with and without a copy",
+    "asynchronous completion",
 ];
 
 /// True if the operation crosses a device, a queue or a network.
@@ -42,7 +44,14 @@ mod tests {
         {
             assert!(crosses(id), "{id}");
         }
-        for id in ["call.io_uring_enter", "call.fsync", "file.create.delete", "pipe.roundtrip"] {
+        for id in [
+            "tcp.send",
+            "async.read.ring.polled",
+            "call.io_uring_enter",
+            "call.fsync",
+            "file.create.delete",
+            "pipe.roundtrip",
+        ] {
             assert!(crosses(id), "{id}");
         }
         for id in ["loop.empty", "memory.copy", "syscall.getppid", "process.fork", "instruction.add.latency"] {

@@ -69,13 +69,11 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
         watch(observer, args, &prices, &signals, &mut outgoing)
     };
     let repeated = repeat::repeated(&target, against.as_ref(), args.repeat.unwrap_or(1), once);
-    let (mut watched, base) = match (repeated, signals.come()) {
-        (Err(why), Some(signal)) => {
-            print_note(&why.to_string());
-            return Ok(Outcome::Interrupted(signal));
-        }
-        (repeated, _) => repeated?,
-    };
+    if let (Err(why), Some(signal)) = (&repeated, signals.come()) {
+        print_note(&why.to_string());
+        return Ok(Outcome::Interrupted(signal));
+    }
+    let (mut watched, base) = repeated?;
     // Nothing is attached any more, and a reader that takes nothing must not keep this process from being ended.
     watched.signal = watched.signal.or(signals.end());
     alternate::note(&mut watched.seen, alternated);

@@ -10,12 +10,10 @@ use super::CPUS;
 use crate::kit::{BASE, Mapping, Memory, Seat, Seats, Work, base_pages_only, together};
 use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames::RECYCLED;
+use crate::memory::page::touched_pages;
 
 /// Whose memory the tasks on the other CPUs work in: their own, as processes, or ours, as threads.
 const MEMORY: Axis = word("memory", words!["own", "one"]);
-
-/// Pages that a batch touches at most: cleared ones stay within a core's own cache.
-const PAGES: u64 = 256;
 
 /// Pages are dropped in pieces smaller than a page table reaches over, or the kernel frees the tables with them.
 const DROP: usize = 1 << 20;
@@ -29,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         )
         .per("fault on every CPU")
         .explained_by(&[term(1.0, "page.fault.anonymous").at(RECYCLED)])
-        .prepare(|setting| in_memory(setting, |_| Faulting::new(), PAGES)),
+        .prepare(|setting| in_memory(setting, |_| Faulting::new(), touched_pages())),
     PARALLEL
         .named(
             "contention.map",
@@ -56,10 +54,10 @@ struct Faulting {
 
 impl Faulting {
     fn new() -> Result<Faulting, Failure> {
-        let pages = Rc::new(Mapping::anonymous(PAGES as usize * page_size())?);
+        let pages = Rc::new(Mapping::anonymous(touched_pages() as usize * page_size())?);
         base_pages_only(&pages)?;
         // From here on the page tables are there.
-        (0..PAGES as usize).for_each(|page| pages.write(page * page_size()));
+        (0..touched_pages() as usize).for_each(|page| pages.write(page * page_size()));
         Ok(Faulting { pages, faults: FaultCounter::default() })
     }
 }

@@ -17,7 +17,7 @@ const MOVE: Operation = BASE.per("move").axes(&[MOVED]).moves(|point| point.numb
 pub(crate) const OPERATIONS: &[Operation] = &[
     MOVE.named("move.copy", "read from a file in memory, write it to a pipe, and empty the pipe")
         .calls(&["pread64", "write", "splice"])
-        .explained_by(&[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")])
+        .explained_by(&[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null"), term(1.0, "syscall.getppid")])
         .prepare(|setting| {
             let mut buffer = Block::new(setting.size()?);
             moves(setting, move |file, pipe| {

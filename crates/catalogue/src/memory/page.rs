@@ -25,9 +25,11 @@ const MAPPED: &[Axis] =
 /// The same, less than a huge page, which the kernel may otherwise give at the first touch.
 const TOUCHED: &[Axis] = &[MAPPED[0].in_steps(4 << 10, 4 << 10, HUGE as u64 - (4 << 10))];
 
-/// Pages touched between two drops: a batch of at least 100 µs. Pages that are cleared or copied stay within the core's
+/// Pages touched between two drops, 1 MiB: a batch of at least 100 µs. Pages that are cleared or copied stay within the core's
 /// private caches, where a fault costs the same whatever other tenants do with the shared cache.
-const PAGES: u64 = 256;
+pub(crate) fn touched_pages() -> u64 {
+    (1 << 20) / page_size() as u64
+}
 
 /// The same for faults that clear and copy nothing.
 const MAPPED_PAGES: u64 = 1024;
@@ -86,12 +88,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .prepare(|setting| {
         let page = page_size();
         if setting.word("frames")? == "fresh" {
-            return fresh_faults(FramePages::Base, page, PAGES);
+            return fresh_faults(FramePages::Base, page, touched_pages());
         }
-        let mapping = Rc::new(Mapping::anonymous(PAGES as usize * page)?);
+        let mapping = Rc::new(Mapping::anonymous(touched_pages() as usize * page)?);
         base_pages_only(&mapping)?;
         let dropped = Rc::clone(&mapping);
-        counted(PAGES, move |turn| mapping.write(turn * page), move |_| dropped.drop_pages(DROP))
+        counted(touched_pages(), move |turn| mapping.write(turn * page), move |_| dropped.drop_pages(DROP))
     }),
     BASE.id("page.fault.file")
         .summary("first read of a file's page that is in memory, through a shared mapping: one page is mapped")
@@ -123,12 +125,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .headline()
     .prepare(|setting| {
         let page = page_size();
-        let file = file_of(setting, (PAGES, page))?;
-        let mapping = Rc::new(Mapping::private(&file, PAGES as usize * page)?);
+        let file = file_of(setting, (touched_pages(), page))?;
+        let mapping = Rc::new(Mapping::private(&file, touched_pages() as usize * page)?);
         base_pages_only(&mapping)?;
         let reread = Rc::clone(&mapping);
         counted(
-            PAGES,
+            touched_pages(),
             move |turn| mapping.write(turn * page),
             move |times| {
                 reread.drop_pages(DROP)?;
@@ -268,8 +270,8 @@ mod tests {
 
     #[test]
     fn touches_that_do_not_fault_are_found_out() {
-        let [mapping, dropped] = handles(Mapping::anonymous(PAGES as usize * page_size()).expect("memory"));
-        let touched = counted(PAGES, move |_| mapping.write(0), move |_| dropped.drop_pages(DROP));
+        let [mapping, dropped] = handles(Mapping::anonymous(touched_pages() as usize * page_size()).expect("memory"));
+        let touched = counted(touched_pages(), move |_| mapping.write(0), move |_| dropped.drop_pages(DROP));
         assert!(matches!(touched, Err(Failure::Wrong(_))));
     }
 

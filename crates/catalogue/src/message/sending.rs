@@ -34,9 +34,11 @@ const SENT: Operation = BASE
 pub(crate) const OPERATIONS: &[Operation] = &[
     SENT.id("tcp.send")
         .summary("send a message over TCP on loopback and discard it at the other end without a copy, one task")
+        .calls(&["sendto", "recvfrom"])
         .prepare(|setting| over_loopback(setting, 0)),
     SENT.id("tcp.send.zerocopy")
         .summary("the same with MSG_ZEROCOPY, its completion read: the kernel copies on loopback and says so")
+        .calls(&["sendto", "recvmsg", "recvfrom"])
         .prepare(|setting| over_loopback(setting, MSG_ZEROCOPY)),
     SENT.named("udp.send", "send a datagram to a network device that discards it")
         .axes(&[DATAGRAMS])
@@ -45,6 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         "udp.send.zerocopy",
         "the same with MSG_ZEROCOPY, its completion read: the device takes the bytes from the program's own pages",
     )
+    .calls(&["sendto", "recvmsg"])
     .axes(&[DATAGRAMS])
     .prepare(|setting| to_a_device(setting, MSG_ZEROCOPY)),
 ];

@@ -176,6 +176,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .id("call.acct")
         .summary("start and stop process accounting in a namespace, many times in the namespace's first process")
         .calls(&["acct", "acct"])
+        .explained_by(&[term(2.0, "syscall.getppid")])
         .version(2)
         .per("pair")
         // A kernel thread closes the file.

@@ -8,7 +8,7 @@ use super::CALL;
 use crate::kit::{Null, Shared, call, exactly, handles, in_child, invoke, steady, steady_with, tried};
 
 /// Two tasks that wake each other in turn.
-const ROUNDTRIP: Operation = CALL.per("roundtrip");
+const ROUNDTRIP: Operation = CALL.per("roundtrip").explained_by(&[term(4.0, "syscall.getppid")]);
 
 /// The number of calls by one child, so high that the child's own cost hardly counts.
 const EACH: u64 = 64;
@@ -42,6 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     ROUNDTRIP
         .id("call.futex")
         .summary("wake a partner on the same CPU and wait until it wakes us, through a word of shared memory")
+        .calls(&["futex", "futex", "futex", "futex"])
         .prepare(|setting| to_and_fro(setting, wait, wake)),
     ROUNDTRIP
         .named("call.futex_wait", "wake a partner on the same CPU and wait until it wakes us, by the newer calls")
@@ -87,6 +88,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     MANY_IN_CHILD
         .named("call.rseq", "register and unregister memory for restartable sequences, in a child that has none")
         .calls(&["rseq", "rseq"])
+        .explained_by(&[term(2.0, "syscall.getppid")])
         .per("pair")
         .prepare(|_| {
             const UNREGISTER: i32 = 1;

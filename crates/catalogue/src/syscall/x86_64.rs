@@ -1,11 +1,11 @@
 //! Calls that only x86-64 has: older forms of newer calls, and calls on its segments and ports.
 
-use operation::{Failure, Operation, Setting, pin, repeat};
+use operation::{Failure, Operation, Setting, pin, repeat, term};
 use record::Estimate;
 
 use super::{CALL, PAIR};
 use crate::kit::{
-    Null, answered, call, exactly, fork, install_counter, invoke, steadily, steady, tried, turning, wait_for,
+    Null, answered, call, ensure, exactly, fork, install_counter, invoke, steadily, steady, tried, turning, wait_for,
 };
 
 /// A port whose only use is to pass time.
@@ -20,14 +20,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         // SAFETY: this command writes one word, the base.
         steady(move || unsafe { invoke!(arch_prctl, GET_FS, &mut base) })
     }),
-    CALL.named("call.modify_ldt", "write an entry of this process's own segment table").prepare(|setting| {
+    CALL.named("call.modify_ldt", "write an entry of this process's own segment table").version(2).prepare(|setting| {
         leave_other_cpu(setting)?;
         // Entry 0, base 0, limit 0; 32 bits, limit in pages, useable.
         let entry = [0_u32, 0, 0, 0x51];
+        const WRITE: i32 = 0x11;
         // SAFETY: this command reads the entry, of 16 bytes, and the entry is a valid one that nothing uses.
-        steady(move || unsafe { invoke!(modify_ldt, 1, &entry, 16) }).map_err(|failure| {
+        let looped = steady(move || unsafe { invoke!(modify_ldt, WRITE, &entry, 16) }).map_err(|failure| {
             failure.skip_on(&[libc::EINVAL], "this kernel rejects an entry in the documented form", "Linux itself")
-        })
+        })?;
+        Ok(looped.verify(|_| {
+            const READ: i32 = 0;
+            let mut first = [0_u64];
+            // SAFETY: this command writes the first entry, of 8 bytes.
+            exactly(8, unsafe { invoke!(modify_ldt, READ, &mut first, 8) }?)?;
+            ensure(first[0] != 0, || "the entry was cleared instead of written")
+        }))
     }),
     CALL.named("call.iopl", "get the permission for all ports of the processor, and drop it: one of the two calls")
         .version(2)
@@ -42,6 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     CALL.named("call.pause", "wait for a signal that a timer without slack sends 20 us later")
         .calls(&["setitimer", "pause", "rt_sigreturn"])
+        .explained_by(&[term(3.0, "syscall.getppid")])
         .quoted(Estimate::Typical)
         .waits(|_| true)
         .prepare(|_| {

@@ -38,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.id("thread.clone3")
         .summary("start a thread that ends at once and wait for it, without the C library (clone3, exit, futex)")
         .per("thread")
-        .calls(&["clone3", "exit"])
+        .calls(&["clone3", "exit", "futex"])
         .prepare(|_| {
             // The kernel writes the thread's id here when it starts, and zero when it ends.
             let running: &'static AtomicU32 = Box::leak(Box::default());

@@ -1,5 +1,5 @@
-//! Every operation that times one system call or a pair of them does its work. Each runs in a separate process, because many change
-//! the state of their process. Those that cannot run here are named.
+//! Every operation that times one system call or a pair of them, or a program in a mode, does its work. Each runs in a separate process,
+//! because many change the state of their process. Those that cannot run here are named.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ const PATIENCE: u32 = 60;
 #[test]
 fn every_call_does_its_work() {
     let (mut done, mut refused, mut skipped, mut failed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for operation in howslow_catalogue::all().filter(|operation| matches!(operation.family(), "call" | "pair")) {
+    for operation in howslow_catalogue::all().filter(|operation| matches!(operation.family(), "call" | "pair" | "mode"))
+    {
         if operation.opt_in {
             // It also writes out data of other processes, or hangs with them.
             skipped.push(format!("{}: only who names it runs it", operation.id));
@@ -43,8 +44,10 @@ fn perform(operation: &Operation, scratch: &Path) -> Result<(), Failure> {
     give_up_after(PATIENCE);
     // As a round does.
     let _ = setrlimit(Resource::As, Rlimit { current: Some(operation.memory), maximum: None });
-    for point in operation.points(false) {
-        let setting = Setting::new(point, scratch.into(), 0, other_cpu(), 1);
+    for (number, point) in operation.points(false).into_iter().enumerate() {
+        let folder = scratch.join(number.to_string());
+        std::fs::create_dir(&folder)?;
+        let setting = Setting::new(point, folder, 0, other_cpu(), 1);
         // A refusal during set-up is a skip; a refusal while it runs is a failure.
         let mut work = operation.set_up(&setting).map_err(Failure::into_skip)?;
         [3, 1, 40].into_iter().try_for_each(|times| work.perform(times))?;

@@ -12,7 +12,7 @@ const REFUSED: i32 = libc::EXDEV;
 
 /// Families that make their calls while the loop runs, and not before.
 const FAMILIES: &[&str] =
-    &["eventfd", "flag", "move", "mq", "pair", "pipe", "poll", "semaphore", "signal", "signalfd", "unix"];
+    &["eventfd", "flag", "move", "mq", "pair", "pipe", "poll", "semaphore", "signal", "signalfd", "tcp", "udp", "unix"];
 
 /// Similar operations of other families.
 const OTHERS: &[&str] = &["async.read.ring", "async.read.preadv2", "called.read.random", "called.send"];

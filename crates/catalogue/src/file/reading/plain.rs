@@ -211,6 +211,7 @@ pub(super) fn direct(source: &SourceFile, plan: VisitPlan) -> Result<OwnedFd, Fa
     };
     let file = source.open_with(OFlags::DIRECT).map_err(refused)?;
     let mut block = Block::new(plan.record as usize);
+    residence::on_a_device(&source.file)?;
     residence::is_past_memory(&source.file, || pread(&file, block.bytes(), 0).map_err(refused).map(drop))?;
     Ok(file)
 }

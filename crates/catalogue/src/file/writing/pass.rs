@@ -79,6 +79,9 @@ pub(crate) fn writing<W: Writer + 'static>(
             state.device_writes.pass(count);
             state.device_bytes.pass(bytes);
         }
+        if W::PAST_MEMORY {
+            state.target.is_past_memory()?;
+        }
         state.target.verify(state.passes)
     });
     // The file after a pass differs from the file before it.
