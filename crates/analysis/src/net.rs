@@ -31,7 +31,10 @@ pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a 
         others.quiet.0 += term.times * baseline.net_ns.quiet.0;
         others.typical.0 += term.times * baseline.net_ns.typical.0;
     }
-    let (net, mut levels) = (weighted_sum(&parts), std::mem::take(&mut cost.levels));
+    let (reach, mut levels) = (weighted_sum(&parts), std::mem::take(&mut cost.levels));
+    // The terms may be quoted by other figures than the cost.
+    let value = cost.gross_ns.get(cost.headline).0 - others.get(cost.headline).0;
+    let net = Interval { value, low: value - (reach.value - reach.low), high: value + (reach.high - reach.value) };
     cost.net_ns = Figures {
         best: Nanoseconds(cost.gross_ns.best.0 - others.best.0),
         quiet: Nanoseconds(cost.gross_ns.quiet.0 - others.quiet.0),
@@ -101,6 +104,19 @@ pub fn rounded(value: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::example;
+
+    #[test]
+    fn a_figure_lies_in_its_interval_where_its_term_is_quoted_by_another() {
+        let mut baseline = example::cost("baseline", 300.0, 5.0);
+        (baseline.gross_ns.typical, baseline.net_ns.typical) = (Nanoseconds(390.0), Nanoseconds(390.0));
+        let terms = vec![example::term(1.0, "baseline")];
+        let mut whole = Cost { headline: record::Estimate::Typical, terms, ..example::cost("whole", 1450.0, 40.0) };
+        whole.gross_ns.typical = Nanoseconds(1450.0);
+        subtract(&mut whole, |_| Some(&baseline)).expect("a baseline");
+        let net = whole.net_ns;
+        assert_eq!(net.typical.0, 1060.0);
+        assert!(net.low.0 < 1060.0 && 1060.0 < net.high.0, "{net:?}");
+    }
 
     #[test]
     fn a_cost_without_its_baseline_keeps_its_levels() {

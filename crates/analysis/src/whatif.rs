@@ -40,7 +40,7 @@ pub enum Impossible {
 /// A prediction with the suppositions applied. Suppositions about one row are applied in order.
 ///
 /// # Errors
-/// If a cost becomes negative that was not, another run lacks a price, or a cost that is not known is to be changed in proportion.
+/// If a step makes a cost negative, another run lacks a price, or a cost that is not known is to be changed in proportion.
 pub fn suppose(prediction: &MixPrediction, supposed: &[Supposed]) -> Result<MixPrediction, Impossible> {
     let mut changed = prediction.clone();
     let mut is_known: Vec<bool> = prediction.rows.iter().map(|row| !is_unknown(row)).collect();

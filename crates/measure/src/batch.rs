@@ -97,7 +97,7 @@ pub(crate) struct RoundSamples {
 impl RoundSamples {
     /// Those of a round that has taken no batch yet.
     pub fn empty(times: u64) -> RoundSamples {
-        RoundSamples { times, samples: Vec::with_capacity(64), ..RoundSamples::default() }
+        RoundSamples { times, samples: Vec::with_capacity(64), reads: Some(device::NOTHING), ..RoundSamples::default() }
     }
 
     /// Adds a full batch of this many operations, with the checks before and after.

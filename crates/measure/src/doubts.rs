@@ -120,7 +120,7 @@ fn non_linear(harvests: &[&RoundSamples]) -> Option<Doubt> {
             .flat_map(|harvest| harvest.samples.iter().map(|sample| sample.ns)),
     );
     let (half, whole) = (quantile(&halves, 0.5)?, quantile(&wholes, 0.5)?);
-    // Neighbours make both scatter. Beyond the quartiles of both, they really differ.
+    // Neighbours make both scatter: the middle of the halves must lie a tenth beyond nine in ten of the wholes.
     let beyond = half > quantile(&wholes, 0.9)? * 1.1 || half < quantile(&wholes, 0.1)? * 0.9;
     (halves.len() >= ENOUGH && beyond).then(|| Doubt::NonLinear { ratio: half / whole })
 }

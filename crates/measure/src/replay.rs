@@ -108,7 +108,7 @@ fn in_order(cost: &Cost) -> VecDeque<Round> {
 
 /// The batches of a round, of which some would not be judged as undisturbed.
 fn samples(round: &Round, width: f64, batch: f64) -> RoundSamples {
-    let mut samples = RoundSamples { batch, ..RoundSamples::empty(round.times) };
+    let mut samples = RoundSamples { batch, reads: None, ..RoundSamples::empty(round.times) };
     let (cpu, wait) = (round.cpu_ns.unwrap_or_default().0, round.wait_ns.unwrap_or_default().0);
     for (place, &ns) in round.ns.iter().enumerate() {
         let (cycle, quiet) = (round.cycle_ns[place], round.quiet[place]);
@@ -124,6 +124,7 @@ fn samples(round: &Round, width: f64, batch: f64) -> RoundSamples {
     }
     samples.usage = Usage { user: cpu * samples.operations, ..Usage::default() };
     samples.elapsed = (cpu + wait) * samples.operations;
+    samples.queued = round.queued_ns.unwrap_or_default().0 * samples.operations;
     samples
 }
 

@@ -199,7 +199,8 @@ struct Totals {
 
 impl Totals {
     fn of(entry: &ItemProgress) -> Totals {
-        let (mut usage, mut reads, mut operations, mut elapsed) = (operation::Usage::default(), None, 0.0, 0.0);
+        let (mut usage, mut reads, mut operations, mut elapsed) =
+            (operation::Usage::default(), Some(device::NOTHING), 0.0, 0.0);
         for (_, harvest) in entry.harvests() {
             usage = usage.plus(harvest.usage);
             reads = device::together(reads, harvest.reads);

@@ -311,7 +311,7 @@ impl Schedule<'_> {
             0 => (self.entries.len() * ENOUGH_ROUNDS) as f64,
             _ => left * f64::from(done) / spent,
         };
-        let total = done + to_come.ceil() as u32;
+        let total = done.saturating_add(to_come.ceil() as u32);
         (self.on_progress)(Progress {
             item: self.entries[entry].typed(),
             done,

@@ -165,8 +165,8 @@ impl<W: Watch> Timer<'_, W> {
             self.watch.wait_until(arrival);
             let one = self.one()?;
             service.record(one.took);
-            // One reading lies between the moment that was waited for and the begin, another after the end.
-            response.record(one.end - one.paused - arrival - self.reading);
+            // One reading lies between the moment that was waited for and the begin, another between begin and end.
+            response.record(one.end - one.paused - arrival - 2.0 * self.reading);
             paused += one.paused;
         }
         Ok(TailSamples { left_out: None, service: service.buckets(), response: Some(response.buckets()), unserved })

@@ -113,10 +113,12 @@ pub fn between(before: Reads, after: Reads) -> Reads {
     }
 }
 
+/// Where a sum begins.
+pub const NOTHING: Reads = Reads { count: 0.0, bytes: 0.0, own_bytes: Some(0.0) };
+
 /// The sum of both. A count that is unknown in one is unknown in the sum.
 pub fn together(sum: Option<Reads>, more: Option<Reads>) -> Option<Reads> {
-    let (Some(sum), Some(more)) = (sum, more) else { return more };
-    Some(Reads {
+    sum.zip(more).map(|(sum, more)| Reads {
         count: sum.count + more.count,
         bytes: sum.bytes + more.bytes,
         own_bytes: sum.own_bytes.zip(more.own_bytes).map(|(sum, more)| sum + more),
@@ -171,7 +173,8 @@ mod tests {
     fn what_is_unknown_once_stays_unknown() {
         let known = Reads { count: 1.0, bytes: 2.0, own_bytes: Some(3.0) };
         let less = Reads { own_bytes: None, ..known };
-        assert_eq!(together(None, Some(known)), Some(known));
+        assert_eq!(together(Some(NOTHING), Some(known)), Some(known));
+        assert_eq!(together(None, Some(known)), None);
         assert_eq!(together(Some(known), Some(less)).and_then(|both| both.own_bytes), None);
         assert_eq!(together(Some(known), Some(known)), Some(Reads { count: 2.0, bytes: 4.0, own_bytes: Some(6.0) }));
         assert_eq!(between(known, Reads { count: 5.0, ..known }).count, 4.0);

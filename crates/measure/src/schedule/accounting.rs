@@ -35,14 +35,12 @@ impl Schedule<'_> {
             && entry.role == Purpose::Requested
             && !entry.has_load
             && (self.crosses)(entry.item.operation)
+            && self.quietness.usable().len() <= MOST_CPUS
     }
 
     /// Takes the rounds, as many as there is time for, and one at least.
     pub(super) fn account(&mut self, random: &mut fastrand::Rng, mut order: u32) -> Result<(), Ended> {
         let cpus = self.quietness.usable().to_vec();
-        if cpus.len() > MOST_CPUS {
-            return Ok(());
-        }
         let measured = |entry: &crate::entry::ItemProgress| entry.harvests().next().is_some();
         let mut wanting: Vec<usize> = (0..self.entries.len())
             .filter(|&index| self.is_accounted(&self.entries[index]) && measured(&self.entries[index]))
@@ -53,7 +51,7 @@ impl Schedule<'_> {
         let usual = wanting.iter().map(overhead).sum::<f64>() / wanting.len().max(1) as f64;
         let time = (each - usual).clamp(SHORTEST, LONGEST);
         for pass in 0..ROUNDS {
-            if pass > 0 {
+            if pass > 0 && !wanting.is_empty() {
                 self.rounds.renew();
             }
             random.shuffle(&mut wanting);

@@ -9,7 +9,7 @@ use crate::alternate::first_turn;
 use crate::batch::{RoundPlan, RoundSamples};
 use crate::entry::RoundStart;
 use crate::round::{RoundEnd, RoundRequest};
-use crate::schedule::{Next, SHORTEST_ROUND, SURVEYED, Schedule};
+use crate::schedule::{Next, SHORTEST_ROUND, Schedule};
 use crate::signals::Ended;
 
 /// The seconds for the batches of a round. Many short rounds, because what processes differ by shows between them only.
@@ -90,19 +90,10 @@ impl Schedule<'_> {
     fn rounds_alone(&mut self, entries: &[usize], random: &mut fastrand::Rng, order: &mut u32) -> Result<bool, Ended> {
         let mut ran = false;
         for &entry in entries {
-            let survey = self.entries[entry].wants_survey(SURVEYED);
-            let cpu = self.cpu_of(survey, entry, random);
+            let (survey, cpu) = self.place(entry, random);
             ran |= self.round(Next { entry, survey, cpu, time: SHORTEST_ROUND }, random, order)?;
         }
         Ok(ran)
-    }
-
-    fn cpu_of(&mut self, survey: bool, number: usize, random: &mut fastrand::Rng) -> u32 {
-        if survey {
-            self.quietness.cpus[number % self.quietness.cpus.len()]
-        } else {
-            self.quietness.quietest_now(random)
-        }
     }
 
     /// A round of these entries together. Every second one is on the CPU that is quiet now, the others are on all in turn.
@@ -120,7 +111,10 @@ impl Schedule<'_> {
             return Ok(Common::Late);
         }
         let survey = pass % 2 == 0 || !alive.iter().all(|&entry| self.entries[entry].wants_quiet());
-        let cpu = self.cpu_of(survey, (pass / 2) as usize, random);
+        let cpu = match survey {
+            true => self.quietness.cpus[(pass / 2) as usize % self.quietness.cpus.len()],
+            false => self.quietness.quietest_now(random),
+        };
         self.report(alive[0], order);
         let plan = RoundPlan { hint: self.entries[alive[0]].hint, ..self.round_plan(ROUND) };
         let round = RoundRequest { first_turn: first_turn(*measured), ..self.request(alive, cpu, plan, random) };
@@ -158,7 +152,8 @@ impl Schedule<'_> {
             let rounds = self.common(base, other);
             let found = compare(&rounds, Judging::default());
             let wanted = PART_OF_PRECISION * self.settings.precision;
-            rounds.len() >= ENOUGH && found.is_some_and(|found| found.ratio.half() / found.ratio.value <= wanted)
+            rounds.len() >= ENOUGH.max(self.settings.rounds as usize)
+                && found.is_some_and(|found| found.ratio.half() / found.ratio.value <= wanted)
         })
     }
 

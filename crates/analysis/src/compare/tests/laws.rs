@@ -28,6 +28,7 @@ fn any_runs() -> impl Strategy<Value = [Run; 2]> {
             one.costs[index].rounds.truncate(*rounds);
             other.costs[index].headline = if rounds % 2 == 0 { Estimate::Quiet } else { Estimate::Typical };
         }
+        other.noise.others = if costs.len() % 2 == 0 { 0.5 } else { 0.0 };
         [one, other]
     })
 }

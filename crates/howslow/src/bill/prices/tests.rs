@@ -106,16 +106,6 @@ fn connections_that_are_known_to_be_closed_are_closed_once() {
 }
 
 #[test]
-fn descriptors_are_added_to_an_epoll_set_and_removed() {
-    let half = lines(&[("poll.epoll.add.delete", 5.0)]);
-    assert_eq!(
-        chosen(&[call("epoll_ctl", 10, 0, None)], &[], Met::One),
-        half,
-        "changing the events takes half as long"
-    );
-}
-
-#[test]
 fn zeros_are_read_and_an_empty_device_is_not() {
     let read = |bytes| chosen(&[on("read", "null", 10, Some(bytes))], &[], Met::AsCounted);
     assert_eq!(read(0), lines(&[("syscall.read.null", 10.0)]));

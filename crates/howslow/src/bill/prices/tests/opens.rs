@@ -1,4 +1,4 @@
-//! Which prices opened files have.
+//! Which prices opened files and epoll sets have.
 
 use super::*;
 
@@ -18,4 +18,14 @@ fn files_of_proc_are_not_among_those_that_are_created() {
     let together = Requests { calls: vec![opens.clone()], creates: 100, ..Requests::default() };
     let priced = shown(&OPERATIONS.terms(&opens, &together, Met::One));
     assert_eq!(priced, lines(&[("called.open.proc", 900.0), ("called.create", 100.0)]));
+}
+
+#[test]
+fn descriptors_are_added_to_an_epoll_set_and_removed() {
+    let half = lines(&[("poll.epoll.add.delete", 5.0)]);
+    assert_eq!(
+        chosen(&[call("epoll_ctl", 10, 0, None)], &[], Met::One),
+        half,
+        "changing the events takes half as long"
+    );
 }
