@@ -148,7 +148,7 @@ impl Doubt {
             Doubt::AtMost { .. } => "cannot be distinguished from zero",
             Doubt::Bimodal { .. } => "two groups of samples",
             Doubt::Layout { .. } => "the interval reaches to another layout",
-            Doubt::NonLinear { .. } => "state builds up in the loop",
+            Doubt::NonLinear { .. } => "an iteration costs another amount in batches of half the length",
             Doubt::FrequencyMoved { .. } => "the clock frequency moved",
             Doubt::Interrupted { .. } => "other tasks took the CPU",
             Doubt::Queued { .. } => "its waits for a busy CPU are left out",

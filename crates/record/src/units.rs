@@ -81,6 +81,14 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// Bytes that need not be whole kibibytes, in a binary unit with three digits: `500 B`, `1.46 KiB`.
+pub fn binary(bytes: f64) -> String {
+    if bytes < 1024.0 {
+        return format!("{bytes:.0} B");
+    }
+    scaled(bytes, &[(1024.0, "KiB"), (1_048_576.0, "MiB"), (1_073_741_824.0, "GiB"), (1_099_511_627_776.0, "TiB")])
+}
+
 /// A number of anything, with a decimal prefix: `1.23 MB/s`, `10.7 k`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Amount(pub f64);
@@ -274,6 +282,7 @@ mod tests {
         assert_eq!(Bytes(1536).to_string(), "1536 B");
         assert_eq!(Bytes(0).to_string(), "0 B");
         assert_eq!(Bytes(256 << 20).to_string(), "256 MiB");
+        assert_eq!([500.0, 1500.0, 1_048_500.0].map(binary), ["500 B", "1.46 KiB", "1.00 MiB"]);
     }
 
     #[test]

@@ -95,20 +95,22 @@ fn rows(view: &BillView, style: Style) -> String {
     }
     let rest = bill.rows.get(most..).unwrap_or_default();
     if !rest.is_empty() {
-        let priced: Vec<f64> = rest.iter().filter_map(|row| row.cpu_ns).collect();
         let count: u64 = rest.iter().map(|row| row.count).sum();
-        let total = match priced.is_empty() {
-            false => Nanoseconds(priced.iter().sum()).to_string(),
-            true if view.run.is_some() => "-".into(),
-            true => String::new(),
-        };
         let mut cells = vec![String::new(); columns.len() + 1];
         cells[0] = format!("  {} others", rest.len());
         cells[1] = times(count);
-        cells[columns.len() - 1] = total;
+        cells[columns.len() - 1] = cpu_time(rest);
         grid.add(RowKind::Aside, cells);
     }
     grid.render(style)
+}
+
+/// The processor time of rows together, as measured or else by its price: at least that, if some have neither.
+fn cpu_time(rows: &[BillRow]) -> String {
+    let known = |row: &BillRow| row.measured.map(|measured| measured.value).or(row.cpu_ns);
+    let at_least = if rows.iter().any(|row| row.lacking > 0.0 && row.measured.is_none()) { "at least " } else { "" };
+    let sum = rows.iter().filter_map(known).reduce(|sum, cpu| sum + cpu);
+    sum.map_or_else(|| "-".into(), |cpu| format!("{at_least}{}", Nanoseconds(cpu)))
 }
 
 /// The columns behind the name. With samples, a price is beside the time as it was measured.
@@ -139,12 +141,7 @@ fn columns(bill: &Bill) -> Vec<Column<'_, BillRow>> {
         ]);
     }
     columns.extend([
-        right("CPU time", move |row: &BillRow| {
-            let at_least = if row.lacking > 0.0 && row.measured.is_none() { "at least " } else { "" };
-            let cpu = cpu(row).or(row.cpu_ns);
-            cpu.map_or_else(|| "-".into(), |cpu| format!("{at_least}{}", Nanoseconds(cpu)))
-        })
-        .dropped(cpu_turn),
+        right("CPU time", |row: &BillRow| cpu_time(std::slice::from_ref(row))).dropped(cpu_turn),
         right("share", move |row: &BillRow| {
             let share = cpu(row).zip(bill.charged).map(|(cpu, charged)| percent(cpu / charged.ns.max(1.0)));
             share.unwrap_or_default()
@@ -351,4 +348,32 @@ fn footnotes(view: &BillView, style: Style) -> String {
         return String::new();
     }
     format!("\n{}", style.asides("  ", notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::statistics::Interval;
+
+    use super::*;
+
+    #[test]
+    fn others_together_have_the_time_that_each_would_have() {
+        let row = |cpu_ns: Option<f64>, lacking: f64, measured: Option<f64>| BillRow {
+            what: "read".into(),
+            family: "system calls".into(),
+            count: 2,
+            bytes: None,
+            failed: 0,
+            total: None,
+            cpu_ns,
+            lacking,
+            priced_by: Vec::new(),
+            measured: measured.map(|value| Interval { value, low: value, high: value }),
+        };
+        let priced = row(Some(1000.0), 0.0, None);
+        assert_eq!(cpu_time(&[row(Some(1000.0), 0.0, Some(5000.0)), priced.clone()]), "6.00 µs");
+        assert_eq!(cpu_time(&[row(Some(1000.0), 1.0, Some(5000.0)), priced.clone()]), "6.00 µs");
+        assert_eq!(cpu_time(&[row(Some(1000.0), 1.0, None), priced]), "at least 2.00 µs");
+        assert_eq!(cpu_time(&[row(None, 2.0, None)]), "-");
+    }
 }

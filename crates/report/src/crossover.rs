@@ -2,7 +2,7 @@
 
 use analysis::crossover::{CostsAt, Crossing, CrossoverAnswer, Side};
 use analysis::statistics::{Interval, ratio};
-use record::units::significant;
+use record::units::{binary, significant};
 use record::{Bytes, Unit};
 
 use crate::chart::{self, Chart, Series};
@@ -84,8 +84,7 @@ impl CrossoverShown<'_> {
         let whole = number.round();
         match self.unit {
             Unit::Bytes if whole < 8192.0 || (whole % 1024.0 == 0.0) => Bytes(whole as u64).to_string(),
-            Unit::Bytes if whole < 1_048_576.0 => format!("{} KiB", significant(number / 1024.0)),
-            Unit::Bytes => format!("{} MiB", significant(number / 1_048_576.0)),
+            Unit::Bytes => binary(number),
             Unit::Count if number < 1000.0 => significant(number),
             Unit::Count => format!("{whole}"),
         }

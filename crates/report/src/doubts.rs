@@ -3,24 +3,29 @@
 use record::Doubt;
 use record::units::{counted, percent, relative_width};
 
-/// One sentence on doubts of one kind. A single doubt is shown in full.
-pub(crate) fn together(doubts: &[Doubt]) -> String {
-    let [first, _, ..] = doubts else { return doubts.first().map(Doubt::to_string).unwrap_or_default() };
-    let count = doubts.len() as u64;
+/// One sentence on doubts of one kind that this number of costs has. Those of a single cost are shown in full.
+pub(crate) fn together(doubts: &[Doubt], costs: usize) -> String {
+    let [first, ..] = doubts else { return String::new() };
+    let count = costs as u64;
     let same = doubts.iter().all(|doubt| doubt == first);
+    if costs == 1 {
+        let shown = if same { &doubts[..1] } else { doubts };
+        return shown.iter().map(Doubt::to_string).collect::<Vec<_>>().join("; ");
+    }
     if same && !matches!(first, Doubt::Wide { .. }) {
         return format!("{}: {first}", counted(count, "cost"));
     }
-    let worst = doubts.iter().filter_map(worst).max_by(|one, other| one.0.total_cmp(&other.0));
-    let worst = worst.map(|(_, text)| format!(", {text}")).unwrap_or_default();
+    let figures = doubts.iter().filter_map(|doubt| Some((doubt, worst(doubt)?)));
+    let worst = figures.max_by(|(_, one), (_, other)| one.0.total_cmp(&other.0));
+    let (shown, worst) = worst.map_or((first, String::new()), |(doubt, (_, text))| (doubt, format!(", {text}")));
     let sentence = match first {
         Doubt::Wide { wanted, .. } => {
             format!("{} wider than the {} asked for{worst}", counted(count, "interval"), percent(*wanted))
         }
         doubt => format!("{}: {}{worst}", counted(count, "cost"), doubt.short()),
     };
-    // The remedy is the same for all of them.
-    let text = first.to_string();
+    // What helps the worst of them helps the others.
+    let text = shown.to_string();
     match text.rsplit_once("; ") {
         Some((_, remedy)) => format!("{sentence}; {remedy}"),
         None => sentence,
@@ -68,12 +73,18 @@ mod tests {
     #[test]
     fn several_doubts_of_a_kind_have_a_count_and_the_worst_figure() {
         let wide = |half_width| Doubt::Wide { half_width, wanted: 0.01 };
-        assert_eq!(together(&[wide(0.02)]), wide(0.02).to_string());
-        let text = together(&[wide(0.02), wide(0.091), wide(0.03)]);
-        assert!(text.starts_with("3 intervals wider than the 1.0 % asked for, worst 9.1 %; raise "), "{text}");
+        assert_eq!(together(&[wide(0.02)], 1), wide(0.02).to_string());
+        let text = together(&[wide(0.02), wide(0.041), wide(0.03)], 3);
+        assert!(text.starts_with("3 intervals wider than the 1.0 % asked for, worst 4.1 %; raise "), "{text}");
+        let text = together(&[wide(0.02), wide(0.091)], 2);
+        assert!(text.ends_with(", worst 9.1 %; run again when the machine is quieter"), "{text}");
         let apart = |high| Doubt::Bimodal { low: Nanoseconds(100.0), high: Nanoseconds(high) };
-        let text = together(&[apart(120.0), apart(300.0)]);
+        let text = together(&[apart(120.0), apart(300.0)], 2);
         assert!(text.starts_with("2 costs: two groups of samples, farthest apart 100 ns and 300 ns; "), "{text}");
-        assert_eq!(together(&[Doubt::NeverQuiet, Doubt::NeverQuiet]).matches("undisturbed").count(), 1);
+        assert_eq!(together(&[Doubt::NeverQuiet, Doubt::NeverQuiet], 2).matches("undisturbed").count(), 1);
+        let text = together(&[1.2, 1.5].map(|ratio| Doubt::NonLinear { ratio }), 2);
+        assert!(text.matches("builds up").count() == 1 && text.contains(", worst 1.50 times; state "), "{text}");
+        let lost = ["killed", "too long"].map(|reason| Doubt::RoundLost { reason: reason.into() });
+        assert_eq!(together(&lost, 1), "a round was lost: killed; a round was lost: too long");
     }
 }

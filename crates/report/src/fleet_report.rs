@@ -10,6 +10,7 @@ use analysis::statistics::Interval;
 use record::units::{counted, percent};
 
 use crate::grid::{Grid, RowKind};
+use crate::interval;
 use crate::text::Style;
 
 pub use drain::drain_list;
@@ -62,13 +63,8 @@ fn summary(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     page
 }
 
-/// `+5.1 % (4.2 to 6.0)`.
 fn added(ratio: &Interval) -> String {
-    let value = (ratio.value - 1.0) * 100.0;
-    match ratio.low.is_finite() && ratio.high.is_finite() {
-        true => format!("{value:+.1} % ({:.1} to {:.1})", (ratio.low - 1.0) * 100.0, (ratio.high - 1.0) * 100.0),
-        false => format!("{value:+.1} %"),
-    }
+    interval::added([ratio.value, ratio.low, ratio.high])
 }
 
 fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {

@@ -1,5 +1,7 @@
 //! Texts below a table, shown once each, and the numbers that refer to them.
 
+use std::collections::BTreeSet;
+
 use record::units::counted;
 use record::{Doubt, typed_name};
 
@@ -21,6 +23,8 @@ enum Note {
         /// What a table of several runs calls the costs' run; else empty.
         label: String,
         doubts: Vec<Doubt>,
+        /// The rows that refer to it. One may have several of the doubts.
+        rows: usize,
         /// The cost that each was inherited from; none if they are the rows' own.
         from: Vec<String>,
     },
@@ -67,8 +71,13 @@ impl Footnotes {
             Doubt::Inherited { from, doubt } => self.doubt(label, doubt, Some(from)),
             own => self.doubt(label, own, None),
         });
-        let numbers = numbers.collect();
+        let numbers: BTreeSet<usize> = numbers.collect();
         self.left_out = left_out;
+        for number in &numbers {
+            if let Note::Doubts { rows, .. } = &mut self.notes[number - 1] {
+                *rows += 1;
+            }
+        }
         numbered(numbers)
     }
 
@@ -80,7 +89,7 @@ impl Footnotes {
     fn doubt(&mut self, label: &str, doubt: &Doubt, inherited: Option<&String>) -> usize {
         let full = self.detail == Detail::Full;
         let fits = |note: &Note| match note {
-            Note::Doubts { label: known, doubts, from } => {
+            Note::Doubts { label: known, doubts, from, .. } => {
                 known == label
                     && from.is_empty() == inherited.is_none()
                     && doubts.first().is_some_and(|first| {
@@ -90,7 +99,7 @@ impl Footnotes {
             Note::Text(_) => false,
         };
         let known = self.notes.iter().position(fits);
-        let new = || Note::Doubts { label: label.into(), doubts: Vec::new(), from: Vec::new() };
+        let new = || Note::Doubts { label: label.into(), doubts: Vec::new(), rows: 0, from: Vec::new() };
         let index = known.unwrap_or_else(|| self.add(new()));
         if let Note::Doubts { doubts, from, .. } = &mut self.notes[index] {
             // Several rows may inherit the same doubt of one cost.
@@ -124,16 +133,17 @@ impl Footnotes {
     }
 
     fn described(&self, note: &Note) -> String {
-        let Note::Doubts { label, doubts, from } = note else {
+        let Note::Doubts { label, doubts, rows, from } = note else {
             return if let Note::Text(text) = note { text.clone() } else { String::new() };
         };
         let full = self.detail == Detail::Full;
-        let text = together(if full { &doubts[..1] } else { doubts });
-        // The names of the costs show how many they are.
-        let costs = format!("{}: ", counted(doubts.len() as u64, "cost"));
-        let text = if from.is_empty() { text } else { text.strip_prefix(&costs).map(String::from).unwrap_or(text) };
         let once = from.iter().enumerate().filter(|(place, name)| !from[..*place].contains(name));
         let from: Vec<_> = once.map(|(_, name)| typed_name(name)).collect();
+        let costs = if from.is_empty() { *rows } else { from.len() };
+        let text = if full { doubts[0].to_string() } else { together(doubts, costs) };
+        // The names of the costs show how many they are.
+        let costs = format!("{}: ", counted(costs as u64, "cost"));
+        let text = if from.is_empty() { text } else { text.strip_prefix(&costs).map(String::from).unwrap_or(text) };
         let text = match from.as_slice() {
             [] => text,
             [one] => format!("inherited from {one}: {text}"),
@@ -144,9 +154,7 @@ impl Footnotes {
     }
 }
 
-fn numbered(mut numbers: Vec<usize>) -> String {
-    numbers.sort_unstable();
-    numbers.dedup();
+fn numbered(numbers: BTreeSet<usize>) -> String {
     let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
     if numbers.is_empty() { String::new() } else { format!("[{}]", numbers.join(",")) }
 }
@@ -181,6 +189,16 @@ mod tests {
             assert_eq!(notes.doubts(&[Doubt::Inherited { from: from.into(), doubt }]), "[3]");
         }
         assert!(notes.render(Style::PLAIN).contains("inherited from a and b: 2 intervals wider than"));
+    }
+
+    #[test]
+    fn a_cost_with_two_doubts_of_a_kind_is_one_cost() {
+        let mut notes = Footnotes::of(Style::PLAIN);
+        let lost = ["killed", "too long"].map(|reason| Doubt::RoundLost { reason: reason.into() });
+        assert_eq!(notes.doubts(&lost), "[1]");
+        assert_eq!(notes.render(Style::PLAIN), "  [1] a round was lost: killed; a round was lost: too long\n");
+        assert_eq!(notes.doubts(&lost[..1]), "[1]");
+        assert_eq!(notes.render(Style::PLAIN), "  [1] 2 costs: a round was lost\n");
     }
 
     #[test]

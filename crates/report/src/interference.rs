@@ -10,6 +10,7 @@ use record::{Machine, Place};
 use crate::chart::{Axis, Chart, Heat, Series, Unit};
 use crate::grid::{Grid, NOTHING, RowKind};
 use crate::head::machine_parts;
+use crate::interval;
 use crate::text::Style;
 
 /// The page, its matrices at most `width` columns wide.
@@ -112,15 +113,9 @@ fn matrix(
     Matrix { name, heat, wide }
 }
 
-/// `+12.3 % (10.1 to 14.2)`.
 fn added(ratio: &Interval) -> String {
-    let points = |value: f64| format!("{:.1}", (value - 1.0) * 100.0);
-    match conclusive(*ratio) {
-        Some(ratio) => {
-            format!("{:+.1} % ({} to {})", (ratio.value - 1.0) * 100.0, points(ratio.low), points(ratio.high))
-        }
-        None => "inconclusive".into(),
-    }
+    let known = conclusive(*ratio).map(|ratio| interval::added([ratio.value, ratio.low, ratio.high]));
+    known.unwrap_or_else(|| "inconclusive".into())
 }
 
 fn doses(found: &Interference, style: Style) -> String {

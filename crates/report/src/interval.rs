@@ -28,10 +28,24 @@ pub(crate) fn range_of_wide(figures: &Figures) -> Option<String> {
     if !(low.0 > 0.0 && high.0.is_finite() && high.0 > WIDE * low.0) {
         return None;
     }
-    let (least, most) = (low.to_string(), high.to_string());
-    let unit = most.rsplit(' ').next().unwrap_or_default();
-    let least = least.strip_suffix(unit).map_or(least.as_str(), str::trim_end);
-    Some(format!("{least} to {most}"))
+    Some(ends(&low.to_string(), &high.to_string()))
+}
+
+/// `low to high`; a unit that both have stands once.
+pub(crate) fn ends(low: &str, high: &str) -> String {
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        (Some((number, one)), Some((_, other))) if one == other => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+/// How much more or less than 1 a ratio with its ends is: `+5.1 % (4.2 to 6.0)`. Ends that are not known are left out.
+pub(crate) fn added([value, low, high]: [f64; 3]) -> String {
+    let [value, low, high] = [value, low, high].map(|ratio| (ratio - 1.0) * 100.0);
+    match low.is_finite() && high.is_finite() {
+        true => format!("{value:+.1} % ({low:.1} to {high:.1})"),
+        false => format!("{value:+.1} %"),
+    }
 }
 
 #[cfg(test)]
@@ -43,6 +57,7 @@ mod tests {
         let range = |low: f64, high: f64| range_of_wide(&Figures::given(low * 1.2, low, high));
         assert_eq!(range(38_000.0, 90_100.0).as_deref(), Some("38.0 to 90.1 µs"));
         assert_eq!(range(800.0, 3_000.0).as_deref(), Some("800 ns to 3.00 µs"));
+        assert_eq!(range(4e8, 1.2e9).as_deref(), Some("400 ms to 1.20 s"));
         assert_eq!(range(100.0, 199.0), None);
         assert_eq!(range(-1.0, 199.0), None);
         assert_eq!(range(100.0, f64::INFINITY), None);

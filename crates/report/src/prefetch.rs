@@ -4,7 +4,7 @@ use analysis::prefetch::{
     Advice, Candidate, FormulaVerdict, Inputs, MeasuredRates, PageLatency, Recommended, Tuning, Window,
 };
 use analysis::statistics::{median, sorted};
-use record::units::{percent, significant};
+use record::units::{binary, percent, significant};
 use record::{Bytes, Nanoseconds};
 
 use crate::grid::{Grid, NOTHING, inner};
@@ -188,12 +188,7 @@ fn rate(bytes_per_second: f64) -> String {
 /// Exact if that is short. Files and their pieces are not always whole kibibytes.
 fn size(bytes: u64) -> String {
     let exact = Bytes(bytes).to_string();
-    if exact.len() <= 8 {
-        return exact;
-    }
-    let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    let unit = units.iter().find(|(unit, _)| bytes >= *unit);
-    unit.map_or(exact, |&(unit, name)| format!("{} {name}", significant(bytes as f64 / unit as f64)))
+    if exact.len() <= 8 { exact } else { binary(bytes as f64) }
 }
 
 #[cfg(test)]

@@ -91,11 +91,11 @@ fn table(run: &Run, chosen: &Chosen, against: Option<&Run>, style: Style) -> Str
     let mut notes = Footnotes::of(style);
     let shared = if style.is_full() { Vec::new() } else { shared_doubts(&shown) };
     let mut text = String::new();
-    for doubts in &shared {
-        let sentence = shared_doubt(doubts, run);
+    for (doubts, costs) in &shared {
+        let sentence = shared_doubt(doubts, *costs, run);
         text += &(style.dim(&style.paragraph("", &sentence)) + "\n");
     }
-    notes.leave_out(shared.iter().filter_map(|doubts| doubts.first().cloned()).collect());
+    notes.leave_out(shared.iter().map(|(doubts, _)| doubts[0].clone()).collect());
     text += &(prices(run, chosen, against, &mut notes).render(style) + &notes.render(style));
     let more = match (run.costs.len() - shown.len(), notes.is_folded() || !shared.is_empty()) {
         (0, false) => return text,
@@ -108,25 +108,27 @@ fn table(run: &Run, chosen: &Chosen, against: Option<&Run>, style: Style) -> Str
     text + &style.dim(&style.paragraph("  ", &more)) + "\n"
 }
 
-/// The doubts that most of these costs have, by kind, and those on wide intervals: the column of the widths shows each.
-fn shared_doubts(shown: &[&Cost]) -> Vec<Vec<Doubt>> {
+/// The doubts that most of these costs have, by kind, and those on wide intervals: the column of the widths shows each. With
+/// each kind, the number of costs that have it.
+fn shared_doubts(shown: &[&Cost]) -> Vec<(Vec<Doubt>, usize)> {
     const MOST: f64 = 0.75;
     const FEWEST: usize = 4;
     let doubts = shown.iter().flat_map(|cost| &cost.doubts);
     let kinds = by_key(doubts.map(|doubt| (std::mem::discriminant(doubt), doubt.clone()))).into_iter();
-    let mut kinds: Vec<Vec<Doubt>> = kinds.map(|(_, kind)| kind).collect();
-    let is_shared = |kind: &Vec<Doubt>| match kind[0] {
+    let has = |cost: &Cost, kind: &Doubt| cost.doubts.iter().any(|doubt| same_kind(doubt, kind));
+    let costs = |kind: &Doubt| shown.iter().filter(|cost| has(cost, kind)).count();
+    let kinds = kinds.map(|(_, kind)| (costs(&kind[0]), kind)).map(|(costs, kind)| (kind, costs));
+    let is_shared = |(kind, costs): &(Vec<Doubt>, usize)| match kind[0] {
         Doubt::Wide { .. } => true,
         Doubt::Inherited { .. } => false,
-        _ => kind.len() >= FEWEST && kind.len() as f64 >= MOST * shown.len() as f64,
+        _ => *costs >= FEWEST && *costs as f64 >= MOST * shown.len() as f64,
     };
-    kinds.retain(is_shared);
-    kinds
+    kinds.filter(is_shared).collect()
 }
 
 /// A doubt of many costs in one sentence; of wide intervals, with what a longer run would bring.
-fn shared_doubt(doubts: &[Doubt], run: &Run) -> String {
-    let text = together(doubts);
+fn shared_doubt(doubts: &[Doubt], costs: usize, run: &Run) -> String {
+    let text = together(doubts, costs);
     let wide = matches!(doubts[0], Doubt::Wide { .. });
     match (narrowing(run).filter(|_| wide), text.rsplit_once("; ")) {
         (Some(remedy), Some((sentence, _))) => format!("{sentence}; {remedy}"),

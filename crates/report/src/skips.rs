@@ -32,8 +32,8 @@ fn sentence(group: &[&Skip]) -> String {
     if rest.is_empty() {
         return format!("{}{}: {}{remedy}", first.operation, first.at, first.reason);
     }
-    let mut operations: Vec<&str> = group.iter().map(|skip| skip.operation.as_str()).collect();
-    operations.dedup();
+    let operations = by_key(group.iter().map(|skip| (skip.operation.as_str(), ())));
+    let operations: Vec<&str> = operations.into_iter().map(|(operation, _)| operation).collect();
     let names = match operations.len() {
         0..=FEW => operations.join(", "),
         many => format!("{} and {}", operations[0], counted(many as u64 - 1, "more operation")),
@@ -77,17 +77,19 @@ mod tests {
     fn a_reason_stands_once_with_a_count_of_its_costs() {
         let mut skipped: Vec<Skip> =
             [4, 4, 8, 16].map(|cpus| skip("contention.lock", &format!("needs {cpus} CPUs"), "take more")).into();
+        skipped.extend([2, 4].map(|cpus| skip("memory.read", &format!("needs {cpus} CPUs"), "take more")));
+        skipped.push(skip("contention.lock", "needs 2 CPUs", "take more"));
         skipped.push(skip("process.shell", "there is no /bin/sh", "install it"));
         let text = not_measured(&skipped, Style::PLAIN);
         let lines: Vec<&str> = text.lines().skip(2).collect();
         assert_eq!(
             lines,
             [
-                "  4 costs (contention.lock): needs 4 CPUs (up to 16); to measure them: take more",
+                "  7 costs (contention.lock, memory.read): needs 2 CPUs (up to 16); to measure them: take more",
                 "  process.shell: there is no /bin/sh; to measure it: install it",
             ]
         );
-        assert_eq!(not_measured(&skipped, Style::PLAIN.with_detail(Detail::Full)).lines().count(), 7);
+        assert_eq!(not_measured(&skipped, Style::PLAIN.with_detail(Detail::Full)).lines().count(), 10);
         assert_eq!(not_measured(&[], Style::PLAIN), "");
     }
 }

@@ -4,8 +4,8 @@ pub(crate) mod pseudo;
 
 use analysis::statistics::Interval;
 use analysis::terminal::{Latency, OwnTerminal, QUANTILES};
-use record::units::{counted, significant};
-use record::{Bytes, Nanoseconds};
+use record::Nanoseconds;
+use record::units::{binary, counted, significant};
 
 use crate::grid::{Grid, RowKind};
 use crate::text::Style;
@@ -27,7 +27,7 @@ pub fn own_terminal(terminal: &OwnTerminal, style: Style) -> String {
         let (parsed, written) = (payload.rate(), payload.written_rate());
         let value = |rate: Option<Interval>| rate.map_or_else(|| "-".into(), |rate| megabytes(rate.value));
         let range = parsed.map(|rate| format!("{} to {}", megabytes(rate.low), megabytes(rate.high)));
-        let each = format!("{} x {}", payload.passes.len(), size(payload.bytes));
+        let each = format!("{} x {}", payload.passes.len(), binary(payload.bytes as f64));
         grid.add(
             RowKind::Row,
             vec![
@@ -78,15 +78,6 @@ fn notes(terminal: &OwnTerminal) -> Vec<String> {
 
 fn megabytes(rate: f64) -> String {
     significant(rate / 1e6)
-}
-
-/// Payloads are not of whole kibibytes.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => Bytes(bytes).to_string(),
-        1024..1_048_576 => format!("{} KiB", significant(bytes as f64 / 1024.0)),
-        _ => format!("{} MiB", significant(bytes as f64 / 1_048_576.0)),
-    }
 }
 
 #[cfg(test)]

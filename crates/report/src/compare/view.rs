@@ -32,18 +32,59 @@ pub struct ComparisonView<'a> {
 }
 
 impl ComparisonView<'_> {
-    /// A short name of a run: the last part of its path, without the ending.
+    /// A short name of a run that no other has: the last part of its path without the ending, else the whole path, else also its
+    /// place.
     pub fn label(&self, place: usize) -> String {
-        const MOST: usize = 20;
         let name = self.names.get(place).map_or("", String::as_str);
-        let last = name.trim_end_matches(".json").trim_end_matches(".toml").rsplit('/').next().unwrap_or(name);
-        let characters: Vec<char> = last.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        match characters.len() {
-            0..=MOST => characters.into_iter().collect(),
-            many => {
-                let part = |range: &[char]| range.iter().collect::<String>();
-                format!("{}…{}", part(&characters[..MOST / 2]), part(&characters[many - MOST / 2 + 1..]))
-            }
+        let is_alone = |of: fn(&str) -> String| {
+            self.names.iter().enumerate().all(|(other, named)| other == place || of(named) != of(name))
+        };
+        match [last_part, whole].into_iter().find(|of| is_alone(*of)) {
+            Some(of) => of(name),
+            None => format!("{}#{}", last_part(name), place + 1),
         }
+    }
+}
+
+fn last_part(name: &str) -> String {
+    let last = without_ending(name).rsplit('/').next().unwrap_or(name);
+    short(last)
+}
+
+fn whole(name: &str) -> String {
+    short(without_ending(name))
+}
+
+fn without_ending(name: &str) -> &str {
+    name.trim_end_matches(".json").trim_end_matches(".toml")
+}
+
+/// At most 20 characters of a name, without those of control.
+fn short(name: &str) -> String {
+    const MOST: usize = 20;
+    let characters: Vec<char> = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match characters.len() {
+        0..=MOST => characters.into_iter().collect(),
+        many => {
+            let part = |range: &[char]| range.iter().collect::<String>();
+            format!("{}…{}", part(&characters[..MOST / 2]), part(&characters[many - MOST / 2 + 1..]))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_runs_have_one_label() {
+        let labels = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            let view = ComparisonView { names: &names, sort: Sort::Name, shown: Shown::All };
+            (0..names.len()).map(|place| view.label(place)).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(&["main/run.json", "pr/fast.json"]), ["run", "fast"]);
+        assert_eq!(labels(&["main/run.json", "pr/run.json", "a.toml"]), ["main/run", "pr/run", "a"]);
+        assert_eq!(labels(&["pr/run.json", "pr/run.toml"]), ["run#1", "run#2"]);
     }
 }

@@ -41,7 +41,7 @@ pub struct CompareDocument<'a> {
     pub overall: ComparedMeans<'a>,
     /// Costs that are not compared because their operations have other versions.
     pub versions: Vec<OtherVersions<'a>>,
-    /// Costs that the base lacks.
+    /// Of each run, the base first: the costs that stand in no row.
     pub only_in: Vec<OnlyIn<'a>>,
     /// With `--fail-on`: which costs fail.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ pub struct ComparedRow<'a> {
     pub values: Vec<Option<ComparedCost<'a>>>,
     /// The second run's ratio to the base.
     pub ratio: Option<Interval>,
-    /// The verdict on it: `faster`, `slower`, `same`, `inconclusive`, or why there is none.
+    /// The verdict on it: `faster`, `slower`, `same` or `inconclusive`; null where the second run lacks the cost.
     pub verdict: Option<&'static str>,
     /// Every other run's ratio and verdict; null where a run lacks the cost.
     pub against: Vec<Option<ComparedAgainst>>,

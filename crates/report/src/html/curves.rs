@@ -72,8 +72,8 @@ fn chart(run: &Run, operation: &str, axis: &str, costs: &[&Cost]) -> Option<Char
         series.entry(rest).or_default().push((at as f64, figures.0, figures.1, figures.2));
     }
     series.retain(|_, points| points.len() >= FEWEST);
-    let bytes =
-        costs.iter().any(|cost| matches!(cost.at.0.get(axis), Some(Value::Bytes(_))) || cost.at.typed().contains("iB"));
+    let in_bytes = |value: &Value| matches!(value, Value::Bytes(_)) || value.typed(axis).contains("iB");
+    let bytes = costs.iter().any(|cost| cost.at.0.get(axis).is_some_and(in_bytes));
     let numbers = || series.values().flatten().map(|point| point.0).filter(|at| *at > 0.0);
     let (least, most) = (numbers().reduce(f64::min)?, numbers().reduce(f64::max)?);
     let unit = if bytes { Unit::Bytes } else { Unit::Count };
@@ -132,5 +132,10 @@ mod tests {
         assert_eq!(curves[0].chart.series[0].points.len(), 6);
         assert_eq!(curves[0].chart.x.marks, [(4096.0, "L1".to_string())]);
         assert!(curves[0].chart.svg().contains(">L1<") && curves[0].chart.text(80).contains("dotted: L1"));
+        for (cost, cpus) in run.costs.iter_mut().zip(1..) {
+            cost.at = Point::default().with("set", Value::Bytes(64 << 20)).with("cpus", Value::Number(cpus));
+        }
+        let by_cpus = &super::curves(&run, PageDetail::Samples)[0].chart;
+        assert!(by_cpus.x.unit == Unit::Count && by_cpus.x.marks.is_empty(), "the set is no number of CPUs");
     }
 }

@@ -66,14 +66,15 @@ fn verdict(run: &Run, references: &[Run]) -> Markup {
         .first()
         .cloned()
         .unwrap_or_else(|| "No reference machine has these costs, so what is usual is not known.".into());
-    let odd =
-        odd(&verdict).or_else(|| others.iter().find(|text| text.contains("Likely: ")).map(|text| (*text).clone()));
-    let shown = odd.clone().unwrap_or_default();
+    let likely = others.iter().find(|text| text.contains("Likely: ")).map(|text| (*text).clone());
+    let shown = verdict.odd.first().map(|oddity| oddity.sentence(place)).or_else(|| likely.clone());
+    let odd = odd(&verdict).or(likely);
     let none = match verdict.references.is_empty() {
         true => "Not known, for the same reason.",
         false => "Nothing: no cost is out of the ordinary by a clear factor.",
     };
-    let rest: Vec<&&String> = others.iter().filter(|sentence| ***sentence != shown).collect();
+    let rest: Vec<&String> =
+        sentences.iter().skip(1).chain(others).filter(|sentence| Some(*sentence) != shown.as_ref()).collect();
     html! {
         dl.three {
             dt { "Normal" } dd { (printable(&normal)) }
@@ -102,8 +103,11 @@ fn odd(verdict: &ReferenceVerdict<'_>) -> Option<String> {
 }
 
 fn what_to_do(verdict: &ReferenceVerdict<'_>, run: &Run, place: Place) -> String {
-    let remedy = verdict.odd.iter().find_map(|oddity| Some(oddity.remedy?.text(place)));
-    if let Some(remedy) = remedy {
+    if let Some(oddity) = verdict.odd.first() {
+        let Some(remedy) = oddity.remedy else {
+            return "See what the cost consists of: `howslow explain RUN`.".into();
+        };
+        let remedy = remedy.text(place);
         let mut letters = remedy.chars();
         return letters
             .next()

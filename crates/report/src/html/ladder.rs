@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use analysis::by_key;
 use maud::{Markup, PreEscaped, html};
+use record::units::counted;
 use record::{Cost, Nanoseconds, Run, printable};
 
 use super::form::{HtmlPage, anchor};
@@ -18,7 +19,7 @@ pub(super) fn ladder(page: &HtmlPage<'_>) -> Markup {
     let [first, rest @ ..] = page.runs else { return html! {} };
     let second =
         rest.first().map(|other| (other.name.as_str(), other.run)).or(page.compared.map(|run| (run.id.as_str(), run)));
-    let mut costs: Vec<&Cost> = glance::wanted(first.run).into_iter().filter(|cost| is_shown(cost)).collect();
+    let mut costs = rungs(first.run);
     costs.sort_by(|one, other| one.quoted().0.total_cmp(&other.quoted().0));
     let left_out = first.run.costs.iter().filter(|cost| !is_shown(cost)).count();
     html! {
@@ -34,10 +35,15 @@ pub(super) fn ladder(page: &HtmlPage<'_>) -> Markup {
                 div.scale aria-hidden="true" { @for decade in 0..=DECADES { span class={ "t" (decade) } { (tick(decade)) } } span.v { (printable(&first.name)) } @if let Some((name, _)) = second { span.w { (printable(name)) } } }
                 ol.rungs { @for cost in costs { (rung(cost, second.map(|(_, run)| run))) } }
                 (all_costs(first.run))
-                @if left_out > 0 { p.note { (left_out) " costs are not on the scale: they cannot be distinguished from zero." } }
+                @if left_out > 0 { p.note { "Not on the scale: " (counted(left_out as u64, "cost")) " that cannot be distinguished from zero." } }
             }
         }
     }
+}
+
+/// The costs that have a step; without one, the page has no ladder.
+pub(super) fn rungs(run: &Run) -> Vec<&Cost> {
+    glance::wanted(run).into_iter().filter(|cost| is_shown(cost)).collect()
 }
 
 fn is_shown(cost: &Cost) -> bool {
@@ -96,10 +102,11 @@ fn track(cost: &Cost, there: Option<&Cost>) -> String {
 /// Every cost of the run as a mark on the scale, a line for each group.
 fn all_costs(run: &Run) -> Markup {
     let groups = by_key(run.costs.iter().filter(|cost| is_shown(cost)).map(|cost| (cost.heading(), cost)));
+    let shown: usize = groups.iter().map(|(_, costs)| costs.len()).sum();
     let linked = run.costs.len() <= MOST_LINKS;
     html! {
         details.all {
-            summary { "All " (run.costs.len()) " costs on this scale, by group" }
+            summary { "All " (counted(shown as u64, "cost")) " on this scale, by group" }
             ul.rungs { @for (group, costs) in groups { li { div.rung { span.n { (printable(group)) } (PreEscaped(marks(&costs, linked))) span.v { (costs.len()) } } } } }
         }
     }

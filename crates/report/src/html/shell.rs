@@ -97,8 +97,11 @@ fn navigation<'p>(
     if page.runs.len() > 1 {
         names.push(("compared", "Compared"));
     }
+    if page.runs.first().is_some_and(|first| !ladder::rungs(first.run).is_empty()) {
+        names.push(("ladder", "Ladder"));
+    }
     if page.runs.first().is_some_and(|first| !first.run.costs.is_empty()) {
-        names.extend([("ladder", "Ladder"), ("costs", "Costs")]);
+        names.push(("costs", "Costs"));
     }
     if has_curves {
         names.push(("curves", "Curves"));

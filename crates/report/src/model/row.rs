@@ -6,6 +6,7 @@ use record::Nanoseconds;
 use record::units::{percent, significant};
 
 use crate::chart::Unit;
+use crate::interval::ends;
 
 pub(crate) type Of = fn(&SteadyState) -> f64;
 type OfMeasured = fn(&MeasuredMeans) -> Option<f64>;
@@ -99,10 +100,5 @@ pub(super) fn range(unit: Unit, interval: &Interval) -> String {
     if exact || !interval.low.is_finite() || !interval.high.is_finite() {
         return String::new();
     }
-    let (low, high) = (in_unit(unit, interval.low), in_unit(unit, interval.high));
-    // A unit stands once where both ends have it.
-    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
-        (Some((number, one)), Some((_, other))) if one == other => format!("{number} to {high}"),
-        _ => format!("{low} to {high}"),
-    }
+    ends(&in_unit(unit, interval.low), &in_unit(unit, interval.high))
 }

@@ -190,6 +190,63 @@ fn the_section_of_a_bill_shows_what_each_finding_saves_and_has_no_heading_over_n
     assert!(!page.contains("What it waits for") && !page.contains("What it pays for"));
 }
 
+/// Three kinds of costs, the last of which cannot be distinguished from zero.
+fn run_of(id: &str, times: f64) -> Run {
+    let cost = |operation: &str, [value, low, high]: [f64; 3]| record::Cost {
+        headline: record::Estimate::Quiet,
+        ..record::Cost::given(operation, record::Point::default(), "call", record::Figures::given(value, low, high))
+    };
+    let ends = |ns: f64| [ns * times, ns * times * 0.98, ns * times * 1.02];
+    let costs = vec![
+        cost("file.read", ends(300.0)),
+        cost("process.fork", ends(50_000.0)),
+        cost("syscall.getppid", [0.1, -1.0, 1.0]),
+    ];
+    Run { id: id.into(), costs, origin: record::Origin::Measured, ..example() }
+}
+
+#[test]
+fn every_oddity_is_on_the_page() {
+    let references = [Run { origin: record::Origin::Reference, ..run_of("usual", 1.0) }];
+    let histories = CostHistories::new();
+    let beside = |run: &Run| {
+        let page = HtmlPage {
+            runs: &[PageRun { name: "mine".into(), run, packed: String::new() }],
+            run_type: "",
+            references: &references,
+            compared: None,
+            command: String::new(),
+            histories: &histories,
+            sections: Vec::new(),
+            detail: PageDetail::Samples,
+            anonymous: false,
+            index: None,
+        };
+        let page = html_page(&page);
+        let part = |from: &str, to: &str| page.split(from).nth(1)?.split(to).next().map(String::from);
+        [part("<dt>Odd", "</dl>"), part("more finding", "</details>")].map(Option::unwrap_or_default)
+    };
+    let mut run = run_of("mine", 4.0);
+    let claims = |text: &str| text.matches(" times the reference (usual)").count();
+    let [odd, below] = beside(&run);
+    assert!(claims(&odd) == 1 && odd.contains("One more is below.") && odd.contains("<dt>Do<dd>Try "), "{odd}");
+    assert_eq!(claims(&below), 1, "{below}");
+    run.costs.remove(1);
+    let [odd, below] = beside(&run);
+    assert!(odd.contains("No setting of this machine explains it.<dt>Do<dd>See what the cost consists of"), "{odd}");
+    assert_eq!(claims(&odd) + claims(&below), 1, "{below}");
+}
+
+#[test]
+fn the_ladder_counts_the_costs_that_are_on_it_and_is_linked_if_it_is_there() {
+    let mut run = run_of("mine", 1.0);
+    let some = page(&[("mine", &run)], Vec::new());
+    assert!(some.contains("All 2 costs on this scale") && some.contains("Not on the scale: 1 cost that"), "{some}");
+    run.costs.drain(..2);
+    let none = page(&[("mine", &run)], vec![document_section(&json!([1]), "other", 1)]);
+    assert!(some.contains("href=\"#ladder\"") && !none.contains("#ladder") && none.contains("href=\"#costs\""));
+}
+
 #[test]
 fn a_page_shows_what_was_found_and_how_sure_it_is() {
     let run = example();

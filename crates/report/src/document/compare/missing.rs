@@ -19,7 +19,7 @@ pub struct OtherVersions<'a> {
     pub versions: [u32; 2],
 }
 
-/// The costs that only one run has.
+/// The costs of a run that stand in no row.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OnlyIn<'a> {
     /// The run's place among the runs.

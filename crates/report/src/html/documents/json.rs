@@ -50,11 +50,7 @@ pub(super) fn count(count: Option<f64>) -> String {
 
 /// How much more or less than 1 a ratio with its ends is: `+5.1 % (4.2 to 6.0)`.
 pub(super) fn added(ratio: &Value) -> String {
-    const MOST: f64 = 1e5;
-    let points = |key: &str| number(ratio, key).map(|value| ((value - 1.0) * 100.0).clamp(-MOST, MOST));
-    match (points("value"), points("low"), points("high")) {
-        (Some(value), Some(low), Some(high)) => format!("{value:+.1} % ({low:.1} to {high:.1})"),
-        (Some(value), ..) => format!("{value:+.1} %"),
-        _ => "-".into(),
-    }
+    const MOST: f64 = 1e3;
+    let figures = ["value", "low", "high"].map(|key| number(ratio, key).map_or(f64::NAN, |of| of.clamp(-MOST, MOST)));
+    if figures[0].is_nan() { "-".into() } else { crate::interval::added(figures) }
 }
